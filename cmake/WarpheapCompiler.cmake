@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Warnings, hardening and sanitizers of every target of ours, as the interface target warpheap_options.
+add_library(warpheap_options INTERFACE)
+# -fstack-clash-protection: without it a lane with a large frame jumps over its stack's guard page.
+set(_cxx_flags -Wall -Wextra -Wundef -Wshadow -Werror -fstack-clash-protection)
+if(WARPHEAP_SANITIZER STREQUAL "address")
+  list(APPEND _cxx_flags -fsanitize=address,undefined -fno-sanitize-recover=all
+       -fno-omit-frame-pointer)
+  target_link_options(warpheap_options INTERFACE -fsanitize=address,undefined)
+elseif(WARPHEAP_SANITIZER STREQUAL "thread")
+  list(APPEND _cxx_flags -fsanitize=thread -fno-omit-frame-pointer)
+  # std::atomic_thread_fence under g++'s ThreadSanitizer is handled in simt/cpu/atomic.hpp.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND _cxx_flags -Wno-tsan)
+  endif()
+  target_link_options(warpheap_options INTERFACE -fsanitize=thread)
+elseif(NOT WARPHEAP_SANITIZER STREQUAL "none")
+  message(FATAL_ERROR
+    "WARPHEAP_SANITIZER is '${WARPHEAP_SANITIZER}': known are none, address and thread")
+endif()
+target_compile_options(warpheap_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_cxx_flags}>")

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Decides whether the CUDA half is built: WARPHEAP_WITH_CUDA.
+set(WARPHEAP_WITH_CUDA OFF)
+if(WARPHEAP_CUDA STREQUAL "ON" OR WARPHEAP_CUDA STREQUAL "AUTO")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
+    endif()
+    enable_language(CUDA)
+    set(CMAKE_CUDA_STANDARD 20)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
+      message(FATAL_ERROR "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: 12.4 is the oldest "
+        "that warpheap is written for; configure with -DWARPHEAP_CUDA=OFF to leave CUDA out")
+    endif()
+    set(WARPHEAP_WITH_CUDA ON)
+  elseif(WARPHEAP_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "WARPHEAP_CUDA is ON and no nvcc was found; set CUDACXX")
+  endif()
+endif()

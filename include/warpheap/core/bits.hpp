@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/config.hpp"
+
+#include <concepts>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Number of set bits of `word`.
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr int popcount(Word word) {
+  return WARPHEAP_STD::popcount(word);
+}
+
+/// Position of the lowest set bit, 0-based. \pre `word != 0`
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr int lowest_bit(Word word) {
+  return WARPHEAP_STD::countr_zero(word);
+}
+
+/// Position of the highest set bit, 0-based. \pre `word != 0`
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr int highest_bit(Word word) {
+  return static_cast<int>(sizeof(Word) * 8) - 1 - WARPHEAP_STD::countl_zero(word);
+}
+
+/// The largest k with 2^k <= value. \pre `value != 0`
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr int floor_log2(Word value) {
+  return highest_bit(value);
+}
+
+/// The smallest k with 2^k >= value. \pre `value != 0`
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr int ceil_log2(Word value) {
+  return value <= 1 ? 0 : highest_bit(static_cast<Word>(value - 1)) + 1;
+}
+
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr bool is_power_of_two(Word value) {
+  return value != 0 && (value & (value - 1)) == 0;
+}
+
+/// A word whose `count` lowest bits are set. \pre `count <= width of Word`
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr Word low_bits(int count) {
+  constexpr int width = static_cast<int>(sizeof(Word) * 8);
+  return count >= width ? static_cast<Word>(~Word{0})
+                        : static_cast<Word>((Word{1} << count) - Word{1});
+}
+
+/// A word with the `count` bits from `first` on set. \pre `first + count <= width of Word`
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr Word bit_range(int first, int count) {
+  return static_cast<Word>(low_bits<Word>(count) << first);
+}
+
+/// Position of the set bit of `word` that has exactly `k` set bits below it, by binary search over
+/// population counts (`fks` of the random-walk paper, there 1-based). \pre `k < popcount(word)`
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr int kth_set_bit(Word word, int k) {
+  int position = 0;
+  for (int width = static_cast<int>(sizeof(Word) * 4); width != 0; width /= 2) {
+    const Word half = static_cast<Word>(word & low_bits<Word>(width));
+    const int below = popcount(half);
+    if (below <= k) {
+      k -= below;
+      position += width;
+      word = static_cast<Word>(word >> width);
+    } else {
+      word = half;
+    }
+  }
+  return position;
+}
+
+WARPHEAP_END_NAMESPACE

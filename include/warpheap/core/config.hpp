@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What every header needs to know about the compiler that reads it.
+///
+/// A translation unit is compiled for exactly one model of a SIMT machine: by nvcc for the CUDA
+/// model, by any other C++20 compiler for the CPU model. Both models define the same names, so all
+/// of them live in an inline namespace of the model: a program that links both has two distinct
+/// entities and no violation of the one-definition rule.
+
+#if defined(__CUDACC__)
+#define WARPHEAP_CUDA_MODEL 1
+#define WARPHEAP_MODEL cuda_model
+/// A function that host code and lanes may call.
+#define WARPHEAP_HD __host__ __device__
+/// A function that only lanes may call.
+#define WARPHEAP_DEVICE __device__
+// nvcc offers its standard library for both sides under cuda::std.
+#include <cuda/std/bit>
+#define WARPHEAP_STD ::cuda::std
+#else
+#define WARPHEAP_CUDA_MODEL 0
+#define WARPHEAP_MODEL cpu_model
+#define WARPHEAP_HD
+#define WARPHEAP_DEVICE
+#include <bit>
+#define WARPHEAP_STD ::std
+#endif
+
+// clang-format off
+#define WARPHEAP_BEGIN_NAMESPACE namespace warpheap { inline namespace WARPHEAP_MODEL {
+#define WARPHEAP_END_NAMESPACE } }
+// clang-format on
