@@ -19,8 +19,8 @@ class divisor {
   WARPHEAP_HD constexpr explicit divisor(std::uint32_t value) : value_(value) {
     const int shift = ceil_log2(value);
     // m' = floor(2^32 * (2^shift - d) / d) + 1 fits in 32 bits for every d.
-    multiplier_ = static_cast<std::uint32_t>(
-        ((((std::uint64_t{1} << shift) - value) << 32) / value) + 1);
+    multiplier_ =
+        static_cast<std::uint32_t>(((((std::uint64_t{1} << shift) - value) << 32) / value) + 1);
     shift_first_ = shift < 1 ? static_cast<std::uint8_t>(shift) : std::uint8_t{1};
     shift_rest_ = shift < 1 ? std::uint8_t{0} : static_cast<std::uint8_t>(shift - 1);
   }
