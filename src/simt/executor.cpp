@@ -4,6 +4,8 @@
 #include "warpheap/core/hash.hpp"
 #include "warpheap/simt/cpu/device.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,9 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <sys/mman.h>
 #include <thread>
-#include <unistd.h>
 
 namespace warpheap {
 

@@ -26,8 +26,9 @@ constexpr std::size_t stack_bytes = 64 * 1024;
 class explorer::implementation final : public runtime_detail::scheduler {
  public:
   implementation(const grid& shape, std::uint64_t step_limit)
-      : shape_(shape), step_limit_(step_limit), stacks_(shape.blocks * shape.threads_per_block,
-                                                        stack_bytes) {
+      : shape_(shape),
+        step_limit_(step_limit),
+        stacks_(shape.blocks * shape.threads_per_block, stack_bytes) {
     host_.adopt_thread();
     build();
   }
@@ -172,8 +173,10 @@ class explorer::implementation final : public runtime_detail::scheduler {
           return running;
         }
         break;
-      case strategy::uniform: break;
-      case strategy::pct: return pick_by_priority(running);
+      case strategy::uniform:
+        break;
+      case strategy::pct:
+        return pick_by_priority(running);
     }
     return pick_uniformly(running);
   }

@@ -3,11 +3,11 @@
 
 #include "warpheap/core/error.hpp"
 
-#include <cstring>
 #include <pthread.h>
-#include <string>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <cstring>
+#include <string>
 
 // This file is compiled without instrumentation, so the build says which runtime it is linked to.
 #if WARPHEAP_RUNTIME_ASAN

@@ -102,7 +102,8 @@ bool warp::complete_if_all_there(collective operation, lane_mask members) {
 
 void warp::complete(collective operation, lane_mask arrived) {
   switch (operation) {
-    case collective::sync: break;
+    case collective::sync:
+      break;
     case collective::ballot: {
       std::uint32_t votes = 0;
       for_each_lane(arrived, [&](int i) { votes |= (lanes[i].value != 0 ? 1u : 0u) << i; });
@@ -203,7 +204,8 @@ std::string describe_waiting(const block& resident) {
     for_each_lane(of.live, [&](int i) {
       const lane& l = of.lanes[i];
       char line[160];
-      int length = std::snprintf(line, sizeof line, "  block %u warp %zu lane %2d: ", l.block, w, i);
+      int length =
+          std::snprintf(line, sizeof line, "  block %u warp %zu lane %2d: ", l.block, w, i);
       const auto rest = sizeof line - static_cast<std::size_t>(length);
       if (of.in_collective.contains(i)) {
         std::snprintf(line + length, rest, "%s of lanes %08x", names[static_cast<int>(l.operation)],
@@ -261,8 +263,8 @@ void load_block(block& target, std::uint32_t block_rank, const simt::grid& shape
       l.sm = sm;
       l.warp_lanes = all;
       l.shared = target.shared.data();
-      l.noise = mix64(seed + std::uint64_t{block_rank} * shape.threads_per_block +
-                      l.thread_in_block);
+      l.noise =
+          mix64(seed + std::uint64_t{block_rank} * shape.threads_per_block + l.thread_in_block);
     }
   }
 }

@@ -110,8 +110,8 @@ struct lane_program {
 };
 
 /// Where the lanes of a grid start: fills in identities and puts every lane among the ready.
-void load_block(block& target, std::uint32_t block_rank, const simt::grid& shape,
-                std::uint32_t sm, std::uint64_t seed);
+void load_block(block& target, std::uint32_t block_rank, const simt::grid& shape, std::uint32_t sm,
+                std::uint64_t seed);
 
 /// Makes `target` able to hold blocks of `shape`, with stacks from `stacks` starting at
 /// `first_stack`; all lanes run `entry`, which must never return.

@@ -87,7 +87,7 @@ struct device_properties {
   std::string name;
   /// Bytes of device memory in all.
   std::size_t memory_bytes = 0;
-  /// Values of `sm_id()` are below this.
+  /// How many there are. `sm_id()` may be larger on some GPUs: take it modulo this.
   std::uint32_t multiprocessors = 1;
   /// Threads that can be resident at once, in all multiprocessors together.
   std::uint32_t resident_threads = 1;

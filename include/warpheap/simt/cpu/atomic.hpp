@@ -13,11 +13,16 @@ namespace runtime {
 
 constexpr std::memory_order to_std(order o) {
   switch (o) {
-    case order::relaxed: return std::memory_order_relaxed;
-    case order::acquire: return std::memory_order_acquire;
-    case order::release: return std::memory_order_release;
-    case order::acq_rel: return std::memory_order_acq_rel;
-    case order::seq_cst: break;
+    case order::relaxed:
+      return std::memory_order_relaxed;
+    case order::acquire:
+      return std::memory_order_acquire;
+    case order::release:
+      return std::memory_order_release;
+    case order::acq_rel:
+      return std::memory_order_acq_rel;
+    case order::seq_cst:
+      break;
   }
   return std::memory_order_seq_cst;
 }
@@ -33,8 +38,7 @@ constexpr std::memory_order to_std_failure(order o) {
 
 /// Atomic access to a word in device memory. Every operation is a switch point.
 template <class T>
-  requires(sizeof(T) == 4 || sizeof(T) == 8)
-class atomic_ref {
+requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
  public:
   explicit atomic_ref(T& word) : word_(word) {}
 
@@ -56,38 +60,27 @@ class atomic_ref {
     return word_.compare_exchange_strong(expected, desired, runtime::to_std(o),
                                          runtime::to_std_failure(o));
   }
-  T fetch_add(T value, order o) const
-    requires std::integral<T>
-  {
+  T fetch_add(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
     return word_.fetch_add(value, runtime::to_std(o));
   }
-  T fetch_sub(T value, order o) const
-    requires std::integral<T>
-  {
+  T fetch_sub(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
     return word_.fetch_sub(value, runtime::to_std(o));
   }
-  T fetch_and(T value, order o) const
-    requires std::integral<T>
-  {
+  T fetch_and(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
     return word_.fetch_and(value, runtime::to_std(o));
   }
-  T fetch_or(T value, order o) const
-    requires std::integral<T>
-  {
+  T fetch_or(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
     return word_.fetch_or(value, runtime::to_std(o));
   }
-  T fetch_max(T value, order o) const
-    requires std::integral<T>
-  {
+  T fetch_max(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
     T seen = word_.load(std::memory_order_relaxed);
-    while (seen < value &&
-           !word_.compare_exchange_weak(seen, value, runtime::to_std(o),
-                                        std::memory_order_relaxed)) {
+    while (seen < value && !word_.compare_exchange_weak(seen, value, runtime::to_std(o),
+                                                        std::memory_order_relaxed)) {
     }
     return seen;
   }
@@ -103,8 +96,8 @@ inline void fence(order o) {
   // g++'s ThreadSanitizer knows no fences. A read-modify-write of one shared word orders at least
   // as much: it can hide a race and cannot invent one.
   static std::atomic<int> stand_in{0};
-  stand_in.fetch_add(0, o == order::relaxed ? std::memory_order_relaxed
-                                            : std::memory_order_acq_rel);
+  stand_in.fetch_add(0,
+                     o == order::relaxed ? std::memory_order_relaxed : std::memory_order_acq_rel);
 #else
   std::atomic_thread_fence(runtime::to_std(o));
 #endif

@@ -59,7 +59,7 @@ class device {
   /// the launch is queued and its errors may surface in `synchronize`.
   /// \throws no_progress if lanes wait for each other in a circle or spin for ever
   template <class Functor>
-    requires std::is_trivially_copyable_v<Functor>
+  requires std::is_trivially_copyable_v<Functor>
   void launch(const grid& shape, const Functor& functor) const {
     runtime::launch(
         *executor_, shape, [](const void* f) { (*static_cast<const Functor*>(f))(); }, &functor);

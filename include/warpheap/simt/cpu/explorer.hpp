@@ -60,7 +60,8 @@ class explorer {
   template <class Functor>
   schedule_outcome run(const schedule& order, const Functor& functor,
                        std::string* trace = nullptr) {
-    return run(order, [](const void* f) { (*static_cast<const Functor*>(f))(); }, &functor, trace);
+    return run(
+        order, [](const void* f) { (*static_cast<const Functor*>(f))(); }, &functor, trace);
   }
 
  private:

@@ -51,8 +51,8 @@ class group {
   /// The members that pass the same value as the caller, as a group of their own.
   template <lane_value T>
   group match(T value) const {
-    return group{lane_mask{
-        static_cast<std::uint32_t>(collect(runtime::collective::match, encode(value)))}};
+    return group{
+        lane_mask{static_cast<std::uint32_t>(collect(runtime::collective::match, encode(value)))}};
   }
   /// The sum of the values that members with a lower lane number pass.
   template <std::unsigned_integral T>
