@@ -353,16 +353,32 @@ class bitmap_pages {
 
 }  // namespace random_walk
 
-template <random_walk::bitmap_config Config =
-              random_walk::bitmap_config{.search = random_walk::search_kind::independent}>
-using rw_bm = random_walk::bitmap_pages<Config>;
+inline constexpr random_walk::bitmap_config rw_bm_config{.search =
+                                                             random_walk::search_kind::independent};
+inline constexpr random_walk::bitmap_config corw_config{
+    .search = random_walk::search_kind::collaborative};
+inline constexpr random_walk::bitmap_config crw_config{.search =
+                                                           random_walk::search_kind::clustered};
 
-template <random_walk::bitmap_config Config =
-              random_walk::bitmap_config{.search = random_walk::search_kind::collaborative}>
-using corw = random_walk::bitmap_pages<Config>;
+// Classes of their own, because nvcc 13.0 cannot name an alias with a class-type argument in a list
+// of types.
 
-template <random_walk::bitmap_config Config =
-              random_walk::bitmap_config{.search = random_walk::search_kind::clustered}>
-using crw = random_walk::bitmap_pages<Config>;
+/// RW-BM: every lane for itself.
+template <random_walk::bitmap_config Config = rw_bm_config>
+class rw_bm : public random_walk::bitmap_pages<Config> {
+  using random_walk::bitmap_pages<Config>::bitmap_pages;
+};
+
+/// CoRW: the lanes that call together share what they find.
+template <random_walk::bitmap_config Config = corw_config>
+class corw : public random_walk::bitmap_pages<Config> {
+  using random_walk::bitmap_pages<Config>::bitmap_pages;
+};
+
+/// CRW: next to the page that the thread got last, if that is free.
+template <random_walk::bitmap_config Config = crw_config>
+class crw : public random_walk::bitmap_pages<Config> {
+  using random_walk::bitmap_pages<Config>::bitmap_pages;
+};
 
 WARPHEAP_END_NAMESPACE
