@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The single list of managers and their default configurations. The survey, the tool, the
+/// conformance suite, the explorer and the table in the docs are generated from it: a manager that
+/// is added here is in all of them.
+
+#include "warpheap/core/type_list.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/bump.hpp"
+#if WARPHEAP_CUDA_MODEL
+#include "warpheap/managers/builtin.hpp"
+#endif
+
+#include <array>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+using portable_managers = type_list<                     //
+    bump<bump_config{.counters = bump_counters::one}>,   //
+    bump<bump_config{.counters = bump_counters::warp}>,  //
+    bump<bump_config{.counters = bump_counters::sharded}>>;
+
+/// A manager that exists, but not on this machine.
+struct missing_manager {
+  const char* name;
+  const char* reason;
+};
+
+#if WARPHEAP_CUDA_MODEL
+using managers = decltype(portable_managers::append(type_list<builtin>{}));
+inline constexpr std::array<missing_manager, 0> missing_managers{};
+#else
+using managers = portable_managers;
+inline constexpr std::array<missing_manager, 1> missing_managers{
+    {{"cuda", "CUDA's built-in allocator exists on a CUDA GPU only"}}};
+#endif
+
+WARPHEAP_END_NAMESPACE
