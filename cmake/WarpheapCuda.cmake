@@ -16,8 +16,11 @@ if(WARPHEAP_CUDA STREQUAL "ON" OR WARPHEAP_CUDA STREQUAL "AUTO")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     endif()
     if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
-      message(FATAL_ERROR "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: 12.4 is the oldest "
-        "that warpheap is written for; configure with -DWARPHEAP_CUDA=OFF to leave CUDA out")
+      message(
+        FATAL_ERROR
+        "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: 12.4 is the oldest "
+        "that warpheap is written for; configure with -DWARPHEAP_CUDA=OFF to leave CUDA out"
+      )
     endif()
     set(WARPHEAP_WITH_CUDA ON)
   elseif(WARPHEAP_CUDA STREQUAL "ON")
