@@ -7,7 +7,8 @@
 jobs() {
   local cores memory
   cores=$(nproc)
-  memory=$(awk '/^MemAvailable:/ { print int($2 / 1572864) }' /proc/meminfo)
+  memory=$(awk '/^MemAvailable:/ { print int($2 / 1572864) }' /proc/meminfo 2>/dev/null)
+  memory=${memory:-$cores}
   echo "${WARPHEAP_JOBS:-$((memory < 1 ? 1 : memory < cores ? memory : cores))}"
 }
 

@@ -34,28 +34,28 @@ may_install() {
     { ((EUID == 0)) || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }; }
 }
 
-# _missing WORD...: the packages among the words that are neither installed nor stand-ins present.
-_missing() {
-  local word package command unknown=()
+# _find_missing RESULT WORD...: fills the array RESULT with the packages among the words that are
+# neither installed nor have a stand-in. (No process substitution here or below: it needs /proc.)
+_find_missing() {
+  local -n result=$1
+  local word package command installed
+  shift
+  result=()
+  # dpkg-query exits 1 when it does not know one of them, which is the case to find out.
+  installed=$(dpkg-query -W -f '${db:Status-Abbrev}${Package}\n' "${@%%:*}" 2>/dev/null || true)
   for word in "$@"; do
     package=${word%%:*} command=${word#*:}
-    if [[ $command != "$word" ]]; then
+    if [[ $command == "$word" ]]; then
+      # Without dpkg there is no telling: CMake will say what it does not find.
+      command -v dpkg-query >/dev/null || continue
+      [[ $installed == *"ii $package"$'\n'* || $installed == *"ii $package" ]] && continue
+    else
       # The compiler that the user chose replaces ours.
       [[ $package == g++ && -n ${CXX:-} ]] && command=${CXX%% *}
-      command -v "$command" >/dev/null || echo "$package"
-    else
-      unknown+=("$package")
+      command -v "$command" >/dev/null && continue
     fi
+    result+=("$package")
   done
-  ((${#unknown[@]})) || return 0
-  if command -v dpkg-query >/dev/null; then
-    # dpkg-query exits 1 when it does not know one of them, which is the case to find out.
-    local installed
-    installed=$(dpkg-query -W -f '${db:Status-Abbrev}${Package}\n' "${unknown[@]}" 2>/dev/null || true)
-    for package in "${unknown[@]}"; do
-      grep -qxF "ii $package" <<<"$installed" || echo "$package"
-    done
-  fi
 }
 
 _apt_update() { as_root apt-get -o Acquire::Retries=3 update; }
@@ -67,24 +67,33 @@ _apt_install() {
 
 # need_system_packages SET...: installs what is missing of the sets; fails when it cannot.
 need_system_packages() {
-  local set word needed=() wanted=() missing optional
+  local set word needed=() wanted=() missing optional=() unavailable=''
+  [[ -e $_unavailable ]] && unavailable=$(<"$_unavailable")
   for set in "$@"; do
     # Whoever brings a Python of their own uses wheels with it.
     [[ $set == tool && -n ${WARPHEAP_PYTHON:-} ]] && continue
     local -n words=_packages_$set
     for word in "${words[@]}"; do
-      if [[ $word == \?* ]]; then wanted+=("${word#\?}"); else needed+=("$word"); fi
+      if [[ $word != \?* ]]; then
+        needed+=("$word")
+      elif [[ $'\n'$unavailable$'\n' != *$'\n'"${word#\?}"$'\n'* ]]; then
+        wanted+=("${word#\?}")
+      fi
     done
   done
-  mapfile -t missing < <(_missing "${needed[@]}")
-  mapfile -t optional < <(_missing "${wanted[@]}" | grep -vxF -f <(cat "$_unavailable" 2>/dev/null))
-  if ((${#missing[@]} + ${#optional[@]} == 0)); then return; fi
+  _find_missing missing "${needed[@]}"
+  _find_missing wanted "${wanted[@]}"
+  if ((${#missing[@]} + ${#wanted[@]} == 0)); then return; fi
   if may_install; then
     quietly apt-update "Reading the package lists" _apt_update || fail "apt-get update failed"
     # Wheels stand in for what this distribution does not have; it is not looked for again.
-    mapfile -t optional < <(for word in "${optional[@]}"; do
-      if apt-cache show "$word" >/dev/null 2>&1; then echo "$word"; else echo "$word" >>"$_unavailable"; fi
-    done)
+    for word in "${wanted[@]}"; do
+      if apt-cache show "$word" >/dev/null 2>&1; then
+        optional+=("$word")
+      else
+        echo "$word" >>"$_unavailable"
+      fi
+    done
     if ((${#missing[@]} + ${#optional[@]} == 0)); then return; fi
     quietly apt-install "Installing ${missing[*]} ${optional[*]}" \
       _apt_install "${missing[@]}" "${optional[@]}" || fail "apt-get install failed"
@@ -118,12 +127,10 @@ _make_venv() {
 }
 
 _install_wheels() {
-  local requirements
-  mapfile -t requirements < <("$venv/bin/python" "$root/tools/requirements.py" \
-    "$root/pyproject.toml" "$@")
-  ((${#requirements[@]})) || return 1
-  "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --retries 5 \
-    "${requirements[@]}"
+  local list=$venv/requirements.txt
+  "$venv/bin/python" "$root/tools/requirements.py" "$root/pyproject.toml" "$@" >"$list" &&
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --retries 5 \
+      --requirement "$list"
 }
 
 # need_python_packages [EXTRA...]: makes .venv, with the requirements of pyproject.toml and of its
