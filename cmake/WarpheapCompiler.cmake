@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Warnings, hardening and sanitizers of every target of ours, as the interface target warpheap_options.
+set(_oldest_GNU 12)
+set(_oldest_Clang 14)
+if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS "${_oldest_${CMAKE_CXX_COMPILER_ID}}")
+  message(
+    FATAL_ERROR
+    "${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}: "
+    "${_oldest_${CMAKE_CXX_COMPILER_ID}} is the oldest that warpheap is written for; "
+    "name another compiler with CXX"
+  )
+endif()
+
 add_library(warpheap_options INTERFACE)
 # -fstack-clash-protection: without it a lane with a large frame jumps over its stack's guard page.
 set(
