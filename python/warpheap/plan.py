@@ -111,9 +111,7 @@ def unclaimed(entry: CasePlan, manager: Manager, parameters: Parameters) -> str 
         return "cannot free single blocks"
     size = int(parameters.get("size_max", 0))
     if claims.largest_block is not None and size > claims.largest_block:
-        return f"{binary(size, 'B')} is above its largest block of " + binary(
-            claims.largest_block, "B"
-        )
+        return f"its largest block is {binary(claims.largest_block, 'B')}"
     heap = int(parameters.get("heap_bytes", 0))
     blocks = int(parameters.get("threads", 0)) // (32 if parameters.get("mode") == "warp" else 1)
     if heap and blocks * size > heap:

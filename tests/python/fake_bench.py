@@ -29,10 +29,7 @@ MANAGERS = {
     "corw": (1.4, 0.0, 256, True, "page"),
     "crw": (1.9, 0.0, 256, True, "page"),
     "rw_malloc": (3.0, 0.2, 8192, True, "thread"),
-    **{
-        name: (1.0, 0.0, None, True, "thread")
-        for name in os.environ.get("FAKE_EXTRA", "").split()
-    },
+    **dict.fromkeys(os.environ.get("FAKE_EXTRA", "").split(), (1.0, 0.0, None, True, "thread")),
 }
 CASES = {
     "init": (["heap_bytes"], []),
@@ -85,7 +82,7 @@ def describe() -> dict:
         "schema": 1,
         "backend": BACKEND,
         "device": os.environ.get("FAKE_GPU", "none") if gpu else "CPU model, 2 workers",
-        "device_memory_bytes": int(os.environ.get("FAKE_MEMORY", 139 << 30)) if gpu else 0,
+        "device_memory_bytes": int(os.environ.get("FAKE_MEMORY", str(139 << 30))) if gpu else 0,
         "driver": "580.1" if gpu else None,
         "toolkit": "13.0" if gpu else None,
         "available": here,

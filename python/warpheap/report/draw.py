@@ -29,11 +29,12 @@ from warpheap.report.style import DASHED, INK_PRINT, INK_SENTINEL, look
 # In inches. The width is what a phone shows without making the text too small to read.
 _WIDTH = 5.0
 _PLOT_HEIGHT = 2.9
-_LEFT, _RIGHT, _TOP, _BOTTOM = 0.78, 0.15, 0.52, 0.55
+_LEFT, _RIGHT, _BOTTOM = 0.66, 0.15, 0.5
+_MARGIN, _TITLE_ROW = 0.16, 0.215
 _LEGEND_ROW, _LEGEND_COLUMNS = 0.2, 3
 _BAR = 0.27
 _PNG_DPI = 200
-_MAX_X_TICKS = 8
+_MAX_X_TICKS = 10
 _LINEAR_SPREAD = 20  # bars that differ more than this are drawn on a logarithmic axis
 
 
@@ -75,6 +76,8 @@ def _style(ink: str, salt: str) -> Iterator[None]:
         "axes.labelcolor": ink,
         "xtick.color": ink,
         "ytick.color": ink,
+        "xtick.labelsize": 8.5,
+        "ytick.labelsize": 8.5,
         "axes.linewidth": 0.6,
         "axes.spines.top": False,
         "axes.spines.right": False,
@@ -96,7 +99,7 @@ def _draw(plot: Plot, ink: str) -> Figure:
 
 def _draw_lines(plot: Plot, ink: str) -> Figure:
     entries = len(plot.series) + any(series.model for series in plot.series)
-    legend = math.ceil(entries / _LEGEND_COLUMNS) * _LEGEND_ROW + 0.1
+    legend = math.ceil(entries / _LEGEND_COLUMNS) * _LEGEND_ROW + 0.05
     figure, axes = _canvas(plot, _PLOT_HEIGHT, _LEFT, legend)
     for series in plot.series:
         style = look(series.manager)
@@ -110,7 +113,7 @@ def _draw_lines(plot: Plot, ink: str) -> Figure:
             markeredgewidth=0,
         )
         if series.model:
-            axes.plot(series.x, series.model, color=style.colour, linestyle=DASHED, linewidth=0.9)
+            axes.plot(series.x, series.model, color=ink, linestyle=DASHED, linewidth=0.8)
     if any(series.model for series in plot.series):
         label = plot.spec.model_label
         axes.plot([], [], color=ink, linestyle=DASHED, linewidth=0.9, label=label)
@@ -118,7 +121,6 @@ def _draw_lines(plot: Plot, ink: str) -> Figure:
     _x_ticks(axes, plot)
     _log_axis(axes.yaxis, axes.set_yscale, plot.spec.y)
     axes.set_xlabel(plot.spec.x.label)
-    axes.set_ylabel(plot.spec.y.label)
     axes.grid(True)
     figure.legend(
         loc="lower left",
@@ -163,30 +165,31 @@ def _draw_bars(plot: Plot) -> Figure:
 
 
 def _canvas(plot: Plot, plot_height: float, left: float, legend: float) -> tuple[Figure, Any]:
-    remark = 0.2 if plot.remark else 0.0
+    """Make a figure with its title lines; the axes get exactly the height that is asked for."""
+    title: dict[str, Any] = {"size": 11, "weight": "bold"}
+    lines = [(plot.spec.title, title)]
+    lines += [(text, {"size": 8.5}) for text in (plot.subtitle, plot.remark) if text]
+    if not plot.spec.bars:
+        # Above the axis and level: easier to read than a label that stands on its side.
+        lines.append((plot.spec.y.label, {"size": 9.5}))
     bottom = _BOTTOM + legend
-    height = _TOP + plot_height + bottom + remark
+    height = _MARGIN + _TITLE_ROW * len(lines) + plot_height + bottom
     figure = Figure(figsize=(_WIDTH, height))
-    axes = figure.add_axes(
-        (
-            left / _WIDTH,
-            bottom / height,
-            1 - (left + _RIGHT) / _WIDTH,
-            plot_height / height,
-        )
-    )
-    figure.text(0.02, 1 - 0.19 / height, plot.spec.title, size=11, weight="bold", va="center")
-    figure.text(0.02, 1 - 0.39 / height, plot.subtitle, size=8.5, va="center")
-    if plot.remark:
-        figure.text(0.02, 1 - 0.58 / height, plot.remark, size=8.5, va="center", style="italic")
+    for row, (text, font) in enumerate(lines):
+        where = 1 - (_MARGIN / 2 + _TITLE_ROW * (row + 0.5)) / height
+        figure.text(0.02, where, text, va="center", **font)
+    width = 1 - (left + _RIGHT) / _WIDTH
+    axes = figure.add_axes((left / _WIDTH, bottom / height, width, plot_height / height))
     return figure, axes
 
 
 def _x_ticks(axes: Any, plot: Plot) -> None:
     """Put ticks on measured values only, fewer if there are many."""
     values = sorted({value for series in plot.series for value in series.x})
-    step = math.ceil(len(values) / _MAX_X_TICKS)
-    axes.xaxis.set_major_locator(FixedLocator(values[::-step][::-1]))
+    intervals = len(values) - 1
+    steps = range(math.ceil(len(values) / _MAX_X_TICKS), intervals + 1)
+    step = next((step for step in steps if intervals % step == 0), 1)  # both ends get a tick
+    axes.xaxis.set_major_locator(FixedLocator(values[::step]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plot.spec.x.ticks(value)))
     margin = 1.12 if len(values) > 1 else 2.0

@@ -23,7 +23,7 @@ _TEMPLATES = Path(__file__).resolve().parent
 
 def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
     """Write the report, and each figure as PNG if a folder is given; gives how many there are."""
-    filled = [(section, list(plots(section))) for section in results.sections]
+    filled = [(section, plots(section)) for section in results.sections]
     count = sum(len(figures) for _, figures in filled)
     if png_folder is not None:
         png_folder.mkdir(parents=True, exist_ok=True)
@@ -52,11 +52,11 @@ def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
 
 
 def _section(section: Section, figures: Sequence[Plot], progress: Any) -> dict[str, Any]:
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for index, plot in enumerate(figures):
         progress.now(plot.slug)
         entry = {"svg": markupsafe.Markup(draw.svg(plot)), "note": plot.spec.note}
-        groups.setdefault(plot.spec.case, []).append(entry)
+        groups.setdefault(plot.spec.case, {}).setdefault(plot.subtitle, []).append(entry)
         progress.advance(f"{index} {plot.slug}")
     title, lines = summary.managers(section)
     return {

@@ -35,6 +35,7 @@ class Plot:
 
     slug: str
     spec: FigureSpec
+    facet: dict[str, Any]
     subtitle: str
     series: list[Series]
     remark: str
@@ -46,8 +47,23 @@ class Plot:
         return f"{self.spec.title}, {self.subtitle}: {self.spec.y.label} of {names}"
 
 
-def plots(section: Section) -> Iterator[Plot]:
-    """Give every figure for which a section has data, in the order of the table."""
+def plots(section: Section) -> list[Plot]:
+    """Give every figure for which a section has data.
+
+    The figures of a case stand together; in it those that differ only in what they show, such as
+    malloc and free, follow each other, with the most threads first.
+    """
+    order = {spec.case: place for place, spec in reversed(list(enumerate(FIGURES)))}
+    found = list(_all(section))
+    return sorted(found, key=lambda plot: (order[plot.spec.case], *_rank(plot.facet)))
+
+
+def _rank(facet: dict[str, Any]) -> list[Any]:
+    """Order facets by their values, the number of threads downwards."""
+    return [-value if name == "threads" else value for name, value in facet.items()]
+
+
+def _all(section: Section) -> Iterator[Plot]:
     for spec in FIGURES:
         if spec.y.column not in section.usable.columns or spec.x.column not in section.usable:
             continue
@@ -69,8 +85,8 @@ def _facets(section: Section, spec: FigureSpec, rows: pd.DataFrame) -> Iterator[
         named = [(n, v) for n, v in zip(by, values, strict=True) if pd.notna(v)]
         slug = "-".join([section.backend, spec.name, *(_slug(value) for _, value in named)])
         subtitle = ", ".join(FACET_TEXT[name](value) for name, value in named)
-        remark = _CPU_REMARK if section.backend == "cpu" else ""
-        yield Plot(slug, spec, subtitle, _series(spec, group), remark)
+        remark = _CPU_REMARK if section.backend == "cpu" else section.device
+        yield Plot(slug, spec, dict(named), subtitle, _series(spec, group), remark)
 
 
 def _series(spec: FigureSpec, rows: pd.DataFrame) -> list[Series]:

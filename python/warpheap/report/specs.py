@@ -16,7 +16,7 @@ Format = Callable[[float], str]
 
 
 def _plain(value: float) -> str:
-    return f"{value:,.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _bytes(value: float) -> str:
@@ -28,7 +28,7 @@ def _percent(value: float) -> str:
 
 
 def _times(value: float) -> str:
-    return f"{value:,.4g}×"
+    return f"{_plain(value)}×"
 
 
 @dataclass(frozen=True)

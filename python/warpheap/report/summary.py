@@ -11,11 +11,16 @@ import pandas as pd
 from warpheap.report.table import Section
 from warpheap.units import binary, milliseconds
 
+
+def _threads(value: float) -> str:
+    return "1 thread" if value == 1 else f"{binary(value)} threads"
+
+
 # The block size of the one-line comparison; the nearest measured one is taken.
 _SUMMARY_SIZE = 256
 _DETAILS = (
     ("mode", str),
-    ("threads", lambda value: f"{binary(value)} threads"),
+    ("threads", _threads),
     ("size_max", lambda value: binary(value, "B")),
     ("heap_bytes", lambda value: f"{binary(value, 'B')} heap"),
     ("graph", str),
@@ -27,9 +32,9 @@ _DETAILS = (
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows of one manager and case that gave no time, all for the same reason."""
+    """Rows of one case that gave no time, all for the same reason."""
 
-    manager: str
+    managers: str
     case: str
     status: str
     reason: str
@@ -99,10 +104,11 @@ def problems(section: Section) -> list[Problem]:
     rows.loc[short, "reason"] = "answered null to some requests; not drawn"
     rows = rows[(rows["status"] != "ok") | short]
     found = []
-    for key, group in rows.groupby(["status", "manager", "case", "reason"], sort=False):
-        status, manager, case, reason = (str(part) for part in key)
+    for key, group in rows.groupby(["status", "case", "reason"], sort=False):
+        status, case, reason = (str(part) for part in key)
+        names = ", ".join(group["manager"].unique())
         where = "; ".join(_distinct(group))
-        found.append(Problem(manager, case, status, reason or "no reason given", where, len(group)))
+        found.append(Problem(names, case, status, reason or "no reason given", where, len(group)))
     # What failed comes before what was never tried.
     return sorted(found, key=lambda problem: problem.status == "skipped")
 
