@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/core/divisor.hpp"
+#include "warpheap/core/random.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/exhaustion.hpp"
