@@ -40,7 +40,9 @@ OFFSETS = [0, 2, 4, 7, 8, 8]
 NEIGHBOURS = [1, 2, 0, 2, 0, 1, 3, 2]
 
 
-def load(tmp_path: Path, name: str, content: str | bytes) -> tuple[graphs.Graph, list[int], list[int]]:
+def load(
+    tmp_path: Path, name: str, content: str | bytes
+) -> tuple[graphs.Graph, list[int], list[int]]:
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     graph = graphs.load(path, tmp_path / "csr")
@@ -55,13 +57,15 @@ def fault(tmp_path: Path, name: str, content: str | bytes) -> str:
     return str(caught.value).removeprefix(f"{tmp_path}/")
 
 
-@pytest.mark.parametrize("name, nodes, edges, most", [("1138_bus", 1138, 1458, 17), ("email", 1133, 5451, 71)])
+@pytest.mark.parametrize(
+    "name, nodes, edges, most", [("1138_bus", 1138, 1458, 17), ("email", 1133, 5451, 71)]
+)
 def test_shipped_graphs_have_the_counts_of_their_readme(
     tmp_path: Path, name: str, nodes: int, edges: int, most: int
 ) -> None:
     path = next(path for path in graphs.shipped() if path.stem == name)
     graph = graphs.load(path, tmp_path)
-    offsets, neighbours = csr.read(graph.csr_file)
+    offsets, _ = csr.read(graph.csr_file)
     assert (graph.name, graph.nodes, graph.edges) == (name, nodes, edges)
     assert int(np.diff(offsets.astype(np.int64)).max()) == most
     readme = (path.parent / "README.md").read_text()
@@ -141,7 +145,9 @@ def test_tarball_that_cannot_be_decided(tmp_path: Path) -> None:
     assert "several graphs: a.mtx, b.mtx" in fault(
         tmp_path, "g.tar.gz", tarball({"a.mtx": MTX, "b.mtx": MTX})
     )
-    assert "holds no graph; its members: a.pdf" in fault(tmp_path, "g.tar.gz", tarball({"a.pdf": ""}))
+    assert "holds no graph; its members: a.pdf" in fault(
+        tmp_path, "g.tar.gz", tarball({"a.pdf": ""})
+    )
 
 
 BANNER = "%%MatrixMarket matrix coordinate real general\n"
@@ -149,7 +155,11 @@ FAULTS = [
     ("g.mtx", "hello\n", "g.mtx:1: no Matrix Market banner: 'hello'"),
     ("g.mtx", "", "g.mtx:1: no Matrix Market banner: ''"),
     ("g.mtx", BANNER.replace("real", "nice") + "1 1 1\n1 1 1\n", "g.mtx:1: unknown field"),
-    ("g.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n", "g.mtx:1: a graph needs a 'coordinate' matrix, not 'array'"),
+    (
+        "g.mtx",
+        "%%MatrixMarket matrix array real general\n1 1\n1\n",
+        "g.mtx:1: a graph needs a 'coordinate' matrix, not 'array'",
+    ),
     ("g.mtx", BANNER + "% c\n3 3\n", "g.mtx:3: expected 'rows columns entries': '3 3'"),
     ("g.mtx", BANNER + "3 4 1\n1 1 1\n", "g.mtx:2: the matrix is 3 x 4"),
     ("g.mtx", BANNER + "3 3 2\n1 1 1\n", "g.mtx:3: the file ends after 1 of 2 entries"),
@@ -166,7 +176,11 @@ FAULTS = [
     ("g.graph", "3 2\n2\n1 4\n2\n", "g.graph:3: neighbour 4 is not within 1..3"),
     ("g.graph", "3 2\n2\n1 b\n2\n", "g.graph:3: no whole number: 'b'"),
     ("g.graph", "3 2\n2\n1 99999999999999999999\n2\n", "g.graph:3: no whole number: '9999"),
-    ("g.graph", "3 3\n2\n1 3\n2\n", "g.graph:1: declares 3 edges, that is 6 entries; the nodes list 4"),
+    (
+        "g.graph",
+        "3 3\n2\n1 3\n2\n",
+        "g.graph:1: declares 3 edges, that is 6 entries; the nodes list 4",
+    ),
     ("g.graph", "2 1\n2\n1\n\n1\n", "g.graph:5: more lines than the 2 nodes"),
     ("g.graph", "2 1 1\n2 7 9\n1 7\n", "g.graph:2: 3 numbers do not fit fmt"),
     ("g.txt", "", "g.txt:1: holds no edge"),
@@ -191,7 +205,7 @@ def test_malformed_files_name_file_line_and_reason(
 
 
 def test_missing_file_names_the_shipped_graphs(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no such file; shipped graphs: 1138_bus.mtx, email.mtx"):
+    with pytest.raises(UserError, match=r"no such file; shipped graphs: 1138_bus\.mtx, email\.mtx"):
         graphs.load(Path("nowhere.mtx"), tmp_path)
 
 
@@ -201,10 +215,12 @@ def test_csr_file_has_the_promised_bytes(tmp_path: Path) -> None:
     assert graph.csr_file.read_bytes() == expected + np.array(NEIGHBOURS, "<u4").tobytes()
 
 
-@pytest.mark.parametrize("content", [b"", b"WHCSR\0\0\x02" + bytes(16), b"WHCSR\0\0\x01" + bytes(16)])
+@pytest.mark.parametrize(
+    "content", [b"", b"WHCSR\0\0\x02" + bytes(16), b"WHCSR\0\0\x01" + bytes(16)]
+)
 def test_damaged_csr_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "g.csr").write_bytes(content)
-    with pytest.raises(UserError, match="g.csr: "):
+    with pytest.raises(UserError, match=r"g\.csr: "):
         csr.read(tmp_path / "g.csr")
 
 

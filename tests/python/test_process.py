@@ -2,6 +2,7 @@
 """Children: their output, their deaths, their time limit, and that none is left behind."""
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -48,6 +49,8 @@ def test_time_limit_ends_the_whole_group_even_if_it_ignores_sigterm(tmp_path: Pa
     assert time.monotonic() - start < 10
     children = [int(word) for word in pids.read_text().split()]
     assert len(children) == 2
+    while any(is_alive(pid) for pid in children) and time.monotonic() - start < 10:
+        time.sleep(0.01)  # a killed process needs a moment to go
     assert not any(is_alive(pid) for pid in children)
 
 
@@ -84,6 +87,4 @@ def test_sigterm_becomes_an_interrupt_and_the_handler_comes_back() -> None:
     with pytest.raises(KeyboardInterrupt), process.terminate_as_interrupt():
         os.kill(os.getpid(), 15)
         time.sleep(5)
-    import signal
-
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
