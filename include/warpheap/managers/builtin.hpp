@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The allocator that comes with CUDA, as the reference that everybody has. Exists in the CUDA
+/// model only. Its algorithm is not published; nothing can be inspected, and a reset frees nothing.
+
+#include "warpheap/core/config.hpp"
+
+#if WARPHEAP_CUDA_MODEL
+
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/simt/cuda/builtin_heap.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+class builtin {
+ public:
+  using options = no_options;
+
+  static constexpr capabilities about{
+      .name = "cuda",
+      .authors = "NVIDIA",
+      .title = "CUDA C++ Programming Guide: Dynamic Global Memory Allocation and Operations",
+      .family = "vendor",
+      .uses_region = false,
+      .resets = false,
+  };
+
+  builtin(const region& memory, const simt::device_properties& /*machine*/,
+          const options& /*none*/) {
+    simt::builtin_heap::set_size(memory.bytes);
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t /*rank*/, std::uint64_t /*count*/) const {}
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    return bytes == 0 ? nullptr : simt::builtin_heap::malloc(bytes);
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const { simt::builtin_heap::free(block); }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t /*rank*/, std::uint64_t /*count*/,
+                               inspection& /*findings*/) const {}
+};
+
+WARPHEAP_END_NAMESPACE
+
+#endif
