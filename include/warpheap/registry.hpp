@@ -9,6 +9,9 @@
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/bump.hpp"
+#include "warpheap/managers/random_walk/bitmap.hpp"
+#include "warpheap/managers/random_walk/flags.hpp"
+#include "warpheap/managers/random_walk/runs.hpp"
 #if WARPHEAP_CUDA_MODEL
 #include "warpheap/managers/builtin.hpp"
 #endif
@@ -17,10 +20,11 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-using portable_managers = type_list<                     //
-    bump<bump_config{.counters = bump_counters::one}>,   //
-    bump<bump_config{.counters = bump_counters::warp}>,  //
-    bump<bump_config{.counters = bump_counters::sharded}>>;
+using portable_managers = type_list<                        //
+    bump<bump_config{.counters = bump_counters::one}>,      //
+    bump<bump_config{.counters = bump_counters::warp}>,     //
+    bump<bump_config{.counters = bump_counters::sharded}>,  //
+    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>>;
 
 /// A manager that exists, but not on this machine.
 struct missing_manager {
