@@ -35,8 +35,8 @@ TEST(hash, every_input_bit_reaches_every_output_bit) {
   // Six standard deviations of a fair coin: one of 4096 counts exceeds them in 10^5 seeds.
   const double allowed = 6 * std::sqrt(samples * 0.25);
   for (int i = 0; i < 64 * 64; ++i) {
-    EXPECT_NEAR(flips[i], samples / 2.0, allowed) << "input bit " << i / 64 << ", output bit "
-                                                  << i % 64;
+    EXPECT_NEAR(flips[i], samples / 2.0, allowed)
+        << "input bit " << i / 64 << ", output bit " << i % 64;
   }
 }
 

@@ -43,8 +43,7 @@ TEST(device, memory_is_aligned_and_keeps_what_is_written) {
 
 TEST(device, refuses_more_memory_than_there_is) {
   const auto there = machine().properties().memory_bytes;
-  const std::string message =
-      message_of<out_of_memory>([&] { machine().allocate(there + 12345); });
+  const std::string message = message_of<out_of_memory>([&] { machine().allocate(there + 12345); });
   EXPECT_THAT(message, HasSubstr(std::to_string(there + 12345)));
   EXPECT_THAT(message, HasSubstr(std::to_string(there)));
   EXPECT_THROW(machine().allocate(0), out_of_memory);
@@ -53,8 +52,9 @@ TEST(device, refuses_more_memory_than_there_is) {
 
 TEST(device, refuses_blocks_of_an_impossible_size) {
   for (const std::uint32_t threads : {0u, 1025u}) {
-    const std::string message = message_of<invalid_argument>(
-        [&] { machine().launch({1, threads}, do_nothing{}); });
+    const std::string message = message_of<invalid_argument>([&] {
+      machine().launch({1, threads}, do_nothing{});
+    });
     EXPECT_THAT(message, HasSubstr(std::to_string(threads)));
     EXPECT_THAT(message, HasSubstr("1024"));
   }

@@ -18,7 +18,8 @@ namespace {
 constexpr std::array strategies{simt::strategy::sticky, simt::strategy::uniform,
                                 simt::strategy::pct};
 
-/// A scenario of two warps of four lanes: `reset`, the lanes' program, and what is wrong in the end.
+/// A scenario of two warps of four lanes: `reset`, the lanes' program, and what is wrong in the
+/// end.
 struct scenario {
   virtual ~scenario() = default;
   virtual void reset() = 0;
@@ -77,7 +78,9 @@ struct take_slots : scenario {
       return;
     }
   }
-  bool sound() const override { return used == 0xff && owners == std::array{1, 1, 1, 1, 1, 1, 1, 1}; }
+  bool sound() const override {
+    return used == 0xff && owners == std::array{1, 1, 1, 1, 1, 1, 1, 1};
+  }
 };
 
 TEST(planted, check_then_set_is_found) { expect_found(take_slots<false>{}); }
