@@ -180,6 +180,9 @@ class rw_malloc {
   };
   static constexpr std::size_t header = sizeof(piece_header);
   static constexpr std::uint32_t none = 0xffffffffu;
+  static constexpr int largest_run = Config.word_bits;
+  // Places that a lane has under way at once in a search, to hide their latency.
+  static constexpr std::uint32_t batch = 4;
   // Unit numbers are 32 bits, and `none` is not one.
   static constexpr std::uint32_t most_units = none - 1;
 
@@ -275,10 +278,14 @@ class rw_malloc {
     return run;
   }
 
-  /// The words `index` and `index + 1` as one window; beyond the end everything is in use.
+  /// The words `index` and `index + 1` as one window; beyond the end everything is in use. With
+  /// `Examine`, in the way that `exhaustion` asks of searchers.
+  template <bool Examine = false>
   WARPHEAP_DEVICE window look(std::uint32_t index) const {
     const auto at = [this](std::uint32_t i) {
-      return i < words_ ? simt::atomic_ref(used_[i]).load(simt::order::relaxed) : full;
+      if (i >= words_) return full;
+      simt::atomic_ref used(used_[i]);
+      return Examine ? used.fetch_or(0, simt::order::acq_rel) : used.load(simt::order::relaxed);
     };
     return static_cast<window>(at(index)) | static_cast<window>(at(index + 1)) << width;
   }
@@ -305,8 +312,8 @@ class rw_malloc {
     const word high = low_bits<word>(units - low_count);
     if (!claim(index, low, seen, 0)) return none;
     if (high != 0 && !claim(index + 1, high, seen, width)) {
-      // Release as in `give_run`, so that one rule holds for all bits that become clear.
-      simt::atomic_ref(used_[index]).fetch_and(static_cast<word>(~low), simt::order::release);
+      // Orders as in `give_run`, so that one rule holds for all bits that become clear.
+      simt::atomic_ref(used_[index]).fetch_and(static_cast<word>(~low), simt::order::acq_rel);
       out_->released();
       return none;
     }
@@ -332,37 +339,60 @@ class rw_malloc {
     return won;
   }
 
-  /// Looks at every place in turn, from a random one on.
+  /// Looks at every place in turn. The first pass reads; those that follow examine the words in the
+  /// way that `exhaustion` needs to believe them.
   WARPHEAP_DEVICE std::uint32_t search_all(int want) const {
-    // As for pages: what is freed behind the searcher's back is found in the next pass.
-    constexpr int most_searches = 16;
+    // What is freed behind the searcher's back is found in the next pass.
+    constexpr int most_passes = 16;
     const auto units = static_cast<std::uint32_t>(want);
-    for (int search = 0; search < most_searches; ++search) {
-      if (out_->is_out(units)) return none;
+    std::uint32_t run = search_once<false>(want);
+    for (int pass = 1; pass < most_passes && run == none && !out_->is_out(units); ++pass) {
       const exhaustion::token mine = out_->announce();
-      const std::uint32_t found = search_once(want);
-      if (found != none) return found;
-      if (out_->confirm(mine, units)) return none;
+      run = search_once<true>(want);
+      if (run == none && out_->confirm(mine, units)) break;
     }
-    return none;
+    return run;
   }
 
-  /// One pass, the lanes that call together side by side.
+  /// One pass from a random word on, the lanes that call together side by side. Ends early for the
+  /// lanes whose size turns out not to be there.
+  template <bool Examine>
   WARPHEAP_DEVICE std::uint32_t search_once(int want) const {
     const simt::group team = simt::coalesced();
     const auto lanes = static_cast<std::uint32_t>(team.size());
+    const auto rank = static_cast<std::uint32_t>(team.rank());
     const std::uint32_t start =
         team.broadcast(scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), words_));
     std::uint32_t run = none;
-    for (std::uint32_t seen_words = 0; seen_words < words_ && !team.all(run != none);
-         seen_words += lanes) {
-      const std::uint64_t ahead =
-          std::uint64_t{start} + seen_words + static_cast<std::uint32_t>(team.rank());
-      const auto index = static_cast<std::uint32_t>(ahead < words_ ? ahead : ahead - words_);
-      window seen = look(index);
-      run = serve_others(team, index, seen, want, run);
+    for (std::uint32_t done = 0; done < words_; done += batch * lanes) {
+      // Who is still to be served, and the least that one of them wants: most places have less.
+      const simt::lane_mask left =
+          team.ballot(run == none && !out_->is_out(static_cast<std::uint32_t>(want)));
+      if (left.empty()) break;
+      int least = largest_run;
+      for (simt::lane_mask rest = left; !rest.empty(); rest = rest.without(rest.lowest())) {
+        const int theirs = team.shuffle(want, rest.lowest());
+        least = theirs < least ? theirs : least;
+      }
+      window seen[batch];
+      bool worth_it = false;
+      for (std::uint32_t j = 0; j < batch; ++j) {
+        seen[j] = look<Examine>(place(start, done + j * lanes + rank));
+        worth_it = worth_it || find_run(seen[j], least) >= 0;
+      }
+      if (!team.any(worth_it)) continue;
+      for (std::uint32_t j = 0; j < batch; ++j) {
+        const int wanted = left.contains(simt::lane_id()) ? want : 0;
+        run = serve_others(team, place(start, done + j * lanes + rank), seen[j], wanted, run);
+      }
     }
     return run;
+  }
+
+  /// Word number `i` of a pass that begins at word `start`; beyond the last one, no word.
+  WARPHEAP_DEVICE std::uint32_t place(std::uint32_t start, std::uint32_t i) const {
+    if (i >= words_) return words_;
+    return start + i < words_ ? start + i : start + i - words_;
   }
 
   WARPHEAP_DEVICE void set(word* bits, std::uint32_t first, int count) const {
@@ -383,8 +413,8 @@ class rw_malloc {
     while (first < end) {
       const std::uint32_t room = width - first % width;
       const std::uint32_t count = end - first < room ? end - first : room;
-      // Release pairs with the acquire in `claim`.
-      clear(used_, first, static_cast<int>(count), simt::order::release);
+      // Release pairs with the acquire in `claim`. Acquire: see `exhaustion`.
+      clear(used_, first, static_cast<int>(count), simt::order::acq_rel);
       first += count;
     }
     out_->released();
