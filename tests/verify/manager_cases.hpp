@@ -259,6 +259,7 @@ class fill : public heap_world<M> {
     auto& all = this->heap;
     const int got = all.blocks().count();
     std::string wrong = all.problem();
+    if (wrong.empty()) wrong = all.wrong_capacity();
     if (all.how().exact && got != all.capacity()) wrong = miscount(got);
     if (wrong.empty() && got != all.capacity()) {
       all.fill_quietly();
@@ -302,13 +303,6 @@ std::vector<named_case> manager_cases(const setup<M>& how) {
 template <class M>
 subject manager_subject(const std::string& name, const setup<M>& how) {
   return {name, subject_kind::manager, manager_cases(how), "", ""};
-}
-
-/// A broken variant, explored like the manager `original` that it comes from.
-template <class M>
-subject mutant_subject(const std::string& name, const std::string& original,
-                       const std::string& about, const setup<M>& how) {
-  return {"mutant:" + name, subject_kind::mutant, manager_cases(how), original, about};
 }
 
 }  // namespace verify

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "small_heap.hpp"
+#include "manager_cases.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

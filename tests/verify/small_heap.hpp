@@ -103,6 +103,17 @@ class small_heap {
     });
   }
 
+  /// Whether an empty heap holds as many blocks as the manager says, if it says anything.
+  std::string wrong_capacity() const {
+    if constexpr (requires { manager_.page_count(); }) {
+      if (static_cast<std::uint64_t>(capacity_) != manager_.page_count()) {
+        return std::to_string(capacity_) + " blocks can be had, and there are " +
+               std::to_string(manager_.page_count()) + " pages";
+      }
+    }
+    return "";
+  }
+
   /// What is wrong with the heap as it is now; empty if nothing is.
   std::string problem() {
     for (int i = 0; i < ledger_.count(); ++i) check(ledger_.at(i));

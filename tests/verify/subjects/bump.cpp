@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "manager_cases.hpp"
+#include "bump_setups.hpp"
 
 #include "warpheap/managers/bump.hpp"
 
@@ -8,13 +8,16 @@ namespace verify {
 namespace {
 
 template <bump_counters Counters>
-setup<bump<bump_config{.counters = Counters}>> small_bump() {
-  return {.region_bytes = 1280, .sizes = {16, 32, 24}};
+registrar baseline() {
+  using manager = bump<bump_config{.counters = Counters}>;
+  return registrar{manager_subject(manager::about.name, small_bump<manager>())};
 }
 
-const registrar one{manager_subject("bump", small_bump<bump_counters::one>())};
-const registrar warp{manager_subject("bump_warp", small_bump<bump_counters::warp>())};
-const registrar sharded{manager_subject("bump_sharded", small_bump<bump_counters::sharded>())};
+const registrar added[]{
+    baseline<bump_counters::one>(),
+    baseline<bump_counters::warp>(),
+    baseline<bump_counters::sharded>(),
+};
 
 }  // namespace
 }  // namespace verify

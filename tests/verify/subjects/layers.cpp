@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "layer_cases.hpp"
-#include "random_walk_setups.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
-#include "warpheap/managers/random_walk/bitmap.hpp"
-#include "warpheap/managers/random_walk/runs.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
