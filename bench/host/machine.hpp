@@ -17,6 +17,13 @@ namespace warpheap::bench {
 
 enum class manager_scope { thread, warp, object, page };
 
+/// How a manager that hands out numbered pages looks for one.
+enum class walk_kind {
+  independent,    ///< each lane by itself
+  collaborative,  ///< the lanes that call together, whose steps are then the group's
+  clustered,      ///< each lane by itself, first where it found the last page
+};
+
 /// A manager's capabilities, and what else the cases must know of it.
 struct manager_info {
   std::string name, family, title, authors, venue, doi;
@@ -32,8 +39,7 @@ struct manager_info {
   bool resets = true;
   /// Pages that a step of a walk looks at; 0: the manager does not hand out numbered pages.
   int word_bits = 0;
-  /// Lanes that call together search together, so that their steps are the warp's.
-  bool collaborates = false;
+  walk_kind walk = walk_kind::independent;
 };
 
 /// A manager that this program cannot offer.

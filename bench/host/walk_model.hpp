@@ -40,7 +40,9 @@ double first_passage(const walk_setting& in);
 /// O(threads). \pre `threads <= free_pages <= pages`
 double mean_warp_steps(const walk_setting& in);
 
-/// `mean_warp_steps` of the last warp: no warp takes more on average. Infinite if no page is left.
+/// Bound on the mean steps of such a warp: those of the last warp, if every step in which two of
+/// its lanes meet in one word (they can offer the same page) is in vain. Infinite if no page is left
+/// at the end.
 double warp_steps_bound(const walk_setting& in);
 
 }  // namespace warpheap::bench
