@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The single list of managers and their default configurations. The survey, the tool, the
+/// conformance suite, the explorer and the table in the docs are generated from it: a manager that
+/// is added here is in all of them.
+
+#include "warpheap/core/type_list.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/heap/layers/counted.hpp"
+#include "warpheap/managers/bump.hpp"
+#include "warpheap/managers/random_walk/bitmap.hpp"
+#include "warpheap/managers/random_walk/flags.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#if WARPHEAP_CUDA_MODEL
+#include "warpheap/managers/builtin.hpp"
+#endif
+
+#include <array>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+using portable_managers = type_list<                        //
+    bump<bump_config{.counters = bump_counters::one}>,      //
+    bump<bump_config{.counters = bump_counters::warp}>,     //
+    bump<bump_config{.counters = bump_counters::sharded}>,  //
+    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>>;
+
+/// The manager behind `warpheap::heap` when none is named: the best that there is.
+using default_manager = rw_malloc<>;
+
+/// `warpheap::heap heap{device, bytes}` and `warpheap::heap_ref` are those of the default manager.
+template <device_manager M = default_manager>
+class heap;
+heap(const device&, std::size_t)->heap<default_manager>;
+using heap_ref = handle<default_manager>;
+
+/// A manager that exists, but not on this machine.
+struct missing_manager {
+  const char* name;
+  const char* reason;
+};
+
+#if WARPHEAP_CUDA_MODEL
+using managers = decltype(portable_managers::append(type_list<builtin>{}));
+inline constexpr std::array<missing_manager, 0> missing_managers{};
+#else
+using managers = portable_managers;
+inline constexpr std::array<missing_manager, 1> missing_managers{
+    {{"cuda", "CUDA's built-in allocator exists on a CUDA GPU only"}}};
+#endif
+
+WARPHEAP_END_NAMESPACE

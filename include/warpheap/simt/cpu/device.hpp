@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/error.hpp"
+#include "warpheap/simt/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace simt {
+
+/// Lanes of a launch wait for each other in a circle, or one of them spins for ever. The message
+/// lists every lane that was left, with what it waits for.
+class no_progress : public error {
+ public:
+  using error::error;
+};
+
+/// How the CPU model runs lanes.
+struct cpu_options {
+  /// Host threads; 0: one for each processor, two at least (with one, blocks never run at once).
+  unsigned workers = 0;
+  /// Blocks that a worker holds and takes turns with.
+  unsigned resident_blocks = 4;
+  std::size_t stack_bytes = 64 * 1024;
+  /// Switch points after which a lane gives way.
+  std::uint32_t fuel = 64;
+  /// Turns without the end of any lane of a worker after which the launch is given up.
+  std::uint64_t turn_limit = 20'000'000;
+};
+
+namespace runtime {
+class executor;
+void launch(executor& on, const grid& shape, void (*run)(const void*), const void* functor);
+}  // namespace runtime
+
+/// A machine that runs lanes: here the host's processors, lane by lane. Copies refer to the same
+/// machine. Its timings say nothing about a GPU.
+class device {
+ public:
+  static device cpu(const cpu_options& options = {});
+  /// \throws invalid_argument always: this translation unit was not compiled by nvcc
+  static device cuda(int ordinal);
+
+  const device_properties& properties() const;
+
+  /// Memory that lanes can use, aligned to 4 KiB.
+  /// \throws out_of_memory with the size asked for and the size that there is
+  void* allocate(std::size_t bytes) const;
+  void deallocate(void* pointer, std::size_t bytes) const noexcept;
+  void copy_to_host(void* host, const void* on_device, std::size_t bytes) const;
+  void copy_to_device(void* on_device, const void* host, std::size_t bytes) const;
+  void fill(void* on_device, std::uint8_t byte, std::size_t bytes) const;
+
+  /// Runs `functor()` once in every lane of `shape`. Waits for the end in the CPU model; on CUDA
+  /// the launch is queued and its errors may surface in `synchronize`.
+  /// \throws no_progress if lanes wait for each other in a circle or spin for ever
+  template <class Functor>
+  requires std::is_trivially_copyable_v<Functor>
+  void launch(const grid& shape, const Functor& functor) const {
+    runtime::launch(
+        *executor_, shape, [](const void* f) { (*static_cast<const Functor*>(f))(); }, &functor);
+  }
+
+  /// Waits for everything that was launched.
+  void synchronize() const {}
+
+  /// Launches, waits, and gives the milliseconds that the launch took.
+  template <class Functor>
+  double time(const grid& shape, const Functor& functor) const {
+    const double start = now_ms();
+    launch(shape, functor);
+    return now_ms() - start;
+  }
+
+ private:
+  explicit device(std::shared_ptr<runtime::executor> executor) : executor_(std::move(executor)) {}
+  static double now_ms();
+
+  std::shared_ptr<runtime::executor> executor_;
+};
+
+}  // namespace simt
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Runs one small grid many times, each time in another order of its steps.
+///
+/// One host thread, a seeded choice of who goes on at every atomic, fence, collective and backoff.
+/// A failure is therefore a number that replays it. What this cannot show: interleavings are
+/// sequentially consistent, so a memory order that is too weak is invisible; plain accesses are no
+/// switch points; and a random search that finds nothing is evidence, not proof.
+
+#include "warpheap/simt/types.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace simt {
+
+/// How the next lane is chosen.
+enum class strategy {
+  /// Stays with the running lane seven times out of eight: long runs with few preemptions.
+  sticky,
+  /// Any lane that can run, with equal probability.
+  uniform,
+  /// The lane of the highest random priority, with three random points at which the running lane
+  /// drops to the lowest (S. Burckhardt et al., "A Randomized Scheduler with Probabilistic
+  /// Guarantees of Finding Bugs", ASPLOS 2010).
+  pct,
+};
+
+/// One order of steps.
+struct schedule {
+  strategy how = strategy::sticky;
+  std::uint64_t seed = 1;
+};
+
+/// What became of one schedule.
+struct schedule_outcome {
+  /// Empty if all lanes ended; else which lanes were left, and why.
+  std::string stuck;
+  std::uint64_t steps = 0;
+};
+
+class explorer {
+ public:
+  /// \param shape at most 64 lanes in all; every block is resident from the start
+  /// \param step_limit switches after which a schedule counts as stuck
+  explicit explorer(const grid& shape, std::uint64_t step_limit = 20'000);
+  ~explorer();
+  explorer(const explorer&) = delete;
+  explorer& operator=(const explorer&) = delete;
+
+  /// Runs `functor()` in every lane in the order that `order` stands for. The same order, shape and
+  /// functor give the same run in every process. Must be called on the thread that made the
+  /// explorer. Lanes of a schedule that gets stuck are dropped without running destructors.
+  /// \param trace if given, a line is appended whenever another lane goes on or a group forms
+  template <class Functor>
+  schedule_outcome run(const schedule& order, const Functor& functor,
+                       std::string* trace = nullptr) {
+    return run(
+        order, [](const void* f) { (*static_cast<const Functor*>(f))(); }, &functor, trace);
+  }
+
+ private:
+  schedule_outcome run(const schedule& order, void (*body)(const void*), const void* functor,
+                       std::string* trace);
+
+  class implementation;
+  std::unique_ptr<implementation> implementation_;
+};
+
+}  // namespace simt
+WARPHEAP_END_NAMESPACE

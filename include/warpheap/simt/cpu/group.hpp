@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/simt/cpu/lane.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace simt {
+
+/// A value of at most eight bytes that lanes can hand to each other.
+template <class T>
+concept lane_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
+
+/// Lanes of one warp that execute the same calls together. Every member function but `mask`,
+/// `size`, `rank`, `contains`, `leader` and `is_leader` is a collective: all members must call it.
+class group {
+ public:
+  explicit group(lane_mask members) : members_(members) {}
+
+  lane_mask mask() const { return members_; }
+  int size() const { return members_.count(); }
+  /// How many members have a lower lane number than the caller.
+  int rank() const { return members_.below(self()).count(); }
+  /// The lane number of the lowest member.
+  int leader() const { return members_.lowest(); }
+  bool is_leader() const { return leader() == self(); }
+
+  /// Makes what members wrote before visible to members after.
+  void sync() const { collect(runtime::collective::sync, 0); }
+  /// The members that pass true.
+  lane_mask ballot(bool predicate) const {
+    return lane_mask{
+        static_cast<std::uint32_t>(collect(runtime::collective::ballot, predicate ? 1 : 0))};
+  }
+  bool any(bool predicate) const { return !ballot(predicate).empty(); }
+  bool all(bool predicate) const { return ballot(predicate) == members_; }
+  /// The value that lane `source` passes. \pre `source` is a member
+  template <lane_value T>
+  T shuffle(T value, int source) const {
+    return decode<T>(collect(runtime::collective::shuffle, encode(value), source));
+  }
+  /// The value that the leader passes.
+  template <lane_value T>
+  T broadcast(T value) const {
+    return shuffle(value, leader());
+  }
+  /// The members that pass the same value as the caller, as a group of their own.
+  template <lane_value T>
+  group match(T value) const {
+    return group{
+        lane_mask{static_cast<std::uint32_t>(collect(runtime::collective::match, encode(value)))}};
+  }
+  /// The sum of the values that members with a lower lane number pass.
+  template <std::unsigned_integral T>
+  T scan_add(T value) const {
+    return static_cast<T>(collect(runtime::collective::scan_add, value));
+  }
+
+ private:
+  static int self() { return static_cast<int>(runtime::self().number); }
+  std::uint64_t collect(runtime::collective operation, std::uint64_t value, int source = 0) const {
+    return runtime::collect(operation, members_, value, source);
+  }
+  template <class T>
+  static std::uint64_t encode(T value) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof(T));
+    return word;
+  }
+  template <class T>
+  static T decode(std::uint64_t word) {
+    T value;
+    std::memcpy(&value, &word, sizeof(T));
+    return value;
+  }
+
+  lane_mask members_;
+};
+
+/// Some lanes of the warp that execute this call together: a set that contains the caller, and no
+/// promise beyond that. Never inlined, so that the return address identifies the call.
+[[gnu::noinline]] inline group coalesced() {
+  return group{runtime::form_group(__builtin_return_address(0))};
+}
+
+/// All lanes that the warp was started with. \pre none of them has exited or is elsewhere
+inline group warp() { return group{runtime::self().warp_lanes}; }
+
+}  // namespace simt
+WARPHEAP_END_NAMESPACE

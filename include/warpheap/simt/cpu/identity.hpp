@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/hash.hpp"
+#include "warpheap/simt/cpu/lane.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace simt {
+
+inline int lane_id() { return static_cast<int>(runtime::self().number); }
+
+inline std::uint32_t thread_in_block() { return runtime::self().thread_in_block; }
+
+inline std::uint32_t block_rank() { return runtime::self().block; }
+
+inline std::uint32_t block_size() { return runtime::self().threads_per_block; }
+
+inline std::uint64_t thread_rank() {
+  const auto& me = runtime::self();
+  return std::uint64_t{me.block} * me.threads_per_block + me.thread_in_block;
+}
+
+inline std::uint64_t grid_size() {
+  const auto& me = runtime::self();
+  return std::uint64_t{me.blocks} * me.threads_per_block;
+}
+
+inline std::uint32_t sm_id() { return runtime::self().sm; }
+
+/// There is no time in the CPU model: the clock stands still.
+inline constexpr bool has_clock = false;
+inline std::uint64_t ticks() { return 0; }
+
+/// Deterministic: a function of the lane's rank, the launch, and how often the lane has asked.
+WARPHEAP_SWITCHING std::uint64_t noise() {
+  auto& me = runtime::self();
+  me.noise += 0x9e3779b97f4a7c15ull;
+  return mix64(me.noise);
+}
+
+inline std::byte* block_shared() { return runtime::self().shared; }
+
+inline void block_sync() { runtime::wait_for_block(); }
+
+/// There is no time in the CPU model: every wait is one turn of the other lanes.
+inline void backoff(std::uint32_t /*nanoseconds*/) { runtime::give_way(); }
+
+}  // namespace simt
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What the lanes of the CPU model share with the runtime that switches them (src/simt/).
+///
+/// Every lane is a fiber. A block of lanes is pinned to one host thread for its whole life, so a
+/// thread-local variable names the lane that runs now. Lanes give up the thread only at the points
+/// that the seam defines: collectives, `coalesced()`, barriers, `backoff`, and atomics.
+
+#include "warpheap/simt/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+// The lanes of a warp share the host thread's state one after another. ThreadSanitizer takes every
+// lane for a thread and would call that a race.
+#if defined(__SANITIZE_THREAD__)
+#define WARPHEAP_SWITCHING __attribute__((no_sanitize("thread"), noinline))
+#define WARPHEAP_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WARPHEAP_SWITCHING __attribute__((no_sanitize("thread"), noinline))
+#define WARPHEAP_THREAD_SANITIZER 1
+#endif
+#endif
+#if !defined(WARPHEAP_SWITCHING)
+#define WARPHEAP_SWITCHING inline
+#define WARPHEAP_THREAD_SANITIZER 0
+#endif
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace simt::runtime {
+
+/// The operations that lanes of a group do together.
+enum class collective : std::uint8_t { sync, ballot, shuffle, match, scan_add };
+
+/// A lane's place in its grid, and the state that its own code reads.
+struct lane_identity {
+  std::uint32_t number = 0;
+  std::uint32_t thread_in_block = 0;
+  std::uint32_t block = 0;
+  std::uint32_t threads_per_block = 1;
+  std::uint32_t blocks = 1;
+  std::uint32_t sm = 0;
+  /// Lanes that this lane's warp was started with.
+  lane_mask warp_lanes{1};
+  std::byte* shared = nullptr;
+  std::uint64_t noise = 0;
+};
+
+/// State of the host thread. `fuel` counts the switch points until the lane has to give way.
+struct host_thread {
+  lane_identity* lane = nullptr;
+  std::int64_t fuel = INT64_MAX;
+};
+extern constinit thread_local host_thread here;
+
+/// The lane has no fuel left: gives way to the others (executor), or lets the seeded scheduler
+/// choose who goes on (explorer).
+void out_of_fuel();
+
+/// Parks the lane until others have had a turn.
+void give_way();
+
+/// Parks the lane until the scheduler forms a group of lanes at `site`, and returns that group.
+lane_mask form_group(const void* site);
+
+/// Waits until every live lane of `mask` has called with the same operation and mask; the result
+/// of the calling lane.
+std::uint64_t collect(collective operation, lane_mask mask, std::uint64_t value, int source);
+
+/// Waits until every live lane of the block has called.
+void wait_for_block();
+
+/// Called before every atomic: a lane that only spins must not keep the others from running.
+WARPHEAP_SWITCHING void switch_point() {
+  if (--here.fuel <= 0) [[unlikely]] {
+    out_of_fuel();
+  }
+}
+
+WARPHEAP_SWITCHING lane_identity& self() { return *here.lane; }
+
+}  // namespace simt::runtime
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/error.hpp"
+#include "warpheap/simt/types.hpp"
+
+#include <cuda_runtime_api.h>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace simt {
+
+/// CUDA has refused a call, or lanes have failed. The message is CUDA's, with what was attempted.
+class cuda_error : public error {
+ public:
+  using error::error;
+};
+
+namespace runtime {
+
+inline void check(cudaError_t status, const char* attempted) {
+  if (status != cudaSuccess) {
+    throw cuda_error(std::string(attempted) + ": " + cudaGetErrorString(status) + " (" +
+                     cudaGetErrorName(status) + ")");
+  }
+}
+
+template <class Functor>
+__global__ void run(const Functor functor) {
+  functor();
+}
+
+}  // namespace runtime
+
+/// A machine that runs lanes: here a CUDA GPU. Copies refer to the same machine. Everything is
+/// queued on the default stream of the device, which the calling thread makes current.
+class device {
+ public:
+  /// \throws invalid_argument always: nvcc compiles for CUDA; use a host compiler for the CPU model
+  static device cpu() {
+    throw invalid_argument(
+        "the CPU model is not available here: this program was compiled by nvcc");
+  }
+
+  /// \throws invalid_argument if there is no such device, with how many there are
+  static device cuda(int ordinal) {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || ordinal < 0 || ordinal >= count) {
+      throw invalid_argument("CUDA device " + std::to_string(ordinal) +
+                             " is not there: " + std::to_string(count) + " devices were found" +
+                             (status == cudaSuccess
+                                  ? std::string()
+                                  : std::string(" (") + cudaGetErrorString(status) + ")"));
+    }
+    return device(ordinal);
+  }
+
+  const device_properties& properties() const { return *properties_; }
+
+  /// Memory that lanes can use, aligned to 256 B or better.
+  /// \throws out_of_memory with the size asked for and the size that is free
+  void* allocate(std::size_t bytes) const {
+    make_current();
+    void* pointer = nullptr;
+    if (bytes == 0 || cudaMalloc(&pointer, bytes) != cudaSuccess) {
+      cudaGetLastError();  // an out-of-memory error must not surface at the next call
+      std::size_t free_bytes = 0;
+      std::size_t all_bytes = 0;
+      cudaMemGetInfo(&free_bytes, &all_bytes);
+      throw out_of_memory("cannot allocate " + std::to_string(bytes) +
+                          " bytes: " + properties().name + " has " + std::to_string(free_bytes) +
+                          " of " + std::to_string(all_bytes) + " bytes of memory free");
+    }
+    return pointer;
+  }
+
+  void deallocate(void* pointer, std::size_t /*bytes*/) const noexcept {
+    cudaSetDevice(ordinal_);
+    cudaFree(pointer);
+  }
+
+  void copy_to_host(void* host, const void* on_device, std::size_t bytes) const {
+    make_current();
+    runtime::check(cudaMemcpy(host, on_device, bytes, cudaMemcpyDeviceToHost), "copy to the host");
+  }
+  void copy_to_device(void* on_device, const void* host, std::size_t bytes) const {
+    make_current();
+    runtime::check(cudaMemcpy(on_device, host, bytes, cudaMemcpyHostToDevice),
+                   "copy to the device");
+  }
+  void fill(void* on_device, std::uint8_t byte, std::size_t bytes) const {
+    make_current();
+    runtime::check(cudaMemset(on_device, byte, bytes), "fill device memory");
+  }
+
+  /// Runs `functor()` once in every lane of `shape`. The launch is queued: errors of the lanes
+  /// surface in `synchronize`.
+  template <class Functor>
+  requires std::is_trivially_copyable_v<Functor>
+  void launch(const grid& shape, const Functor& functor) const {
+    if (shape.threads_per_block == 0 || shape.threads_per_block > 1024) {
+      throw invalid_argument("a block of " + std::to_string(shape.threads_per_block) +
+                             " threads: 1 to 1024 are possible");
+    }
+    if (shape.blocks == 0) return;
+    make_current();
+    runtime::run<<<shape.blocks, shape.threads_per_block, shape.shared_bytes>>>(functor);
+    runtime::check(cudaGetLastError(), "launch a kernel");
+  }
+
+  /// Waits for everything that was launched.
+  /// \throws cuda_error if a lane has failed
+  void synchronize() const {
+    make_current();
+    runtime::check(cudaDeviceSynchronize(), "wait for the device");
+  }
+
+  /// Launches, waits, and gives the milliseconds between events around the launch.
+  template <class Functor>
+  double time(const grid& shape, const Functor& functor) const {
+    make_current();
+    event begin;
+    event end;
+    runtime::check(cudaEventRecord(begin.handle), "record an event");
+    launch(shape, functor);
+    runtime::check(cudaEventRecord(end.handle), "record an event");
+    synchronize();
+    float ms = 0;
+    runtime::check(cudaEventElapsedTime(&ms, begin.handle, end.handle), "read a timer");
+    return ms;
+  }
+
+ private:
+  struct event {
+    event() { runtime::check(cudaEventCreate(&handle), "create an event"); }
+    ~event() { cudaEventDestroy(handle); }
+    event(const event&) = delete;
+    event& operator=(const event&) = delete;
+    cudaEvent_t handle = nullptr;
+  };
+
+  explicit device(int ordinal) : ordinal_(ordinal) {
+    cudaDeviceProp found;
+    runtime::check(cudaGetDeviceProperties(&found, ordinal), "read the device's properties");
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    const auto version = [](int number) {
+      return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+    };
+    auto properties = std::make_shared<device_properties>();
+    properties->backend = "cuda";
+    properties->name = found.name;
+    properties->memory_bytes = found.totalGlobalMem;
+    properties->multiprocessors = static_cast<std::uint32_t>(found.multiProcessorCount);
+    properties->resident_threads = static_cast<std::uint32_t>(found.multiProcessorCount) *
+                                   static_cast<std::uint32_t>(found.maxThreadsPerMultiProcessor);
+    properties->driver = "CUDA " + version(driver);
+    properties->toolkit = "CUDA " + version(CUDART_VERSION);
+    properties_ = std::move(properties);
+  }
+
+  void make_current() const { runtime::check(cudaSetDevice(ordinal_), "select the device"); }
+
+  int ordinal_;
+  std::shared_ptr<const device_properties> properties_;
+};
+
+}  // namespace simt
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The seam to a SIMT machine. Everything above it is written once, in terms of these names, and
+/// runs on both models:
+///
+/// - identity: `lane_id, thread_rank, thread_in_block, block_rank, block_size, grid_size, sm_id`,
+///   `noise` (a word that differs between lanes and calls), `ticks` (of a clock, if `has_clock`);
+/// - `group`, made by `coalesced()` or `warp()`: `mask, size, rank, leader, is_leader, ballot, any,
+///   all, shuffle, broadcast, match, scan_add, sync`;
+/// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope;
+/// - `backoff(ns)`, `block_sync()`, `block_shared()`;
+/// - host side: `device` (memory, copies, `launch`, `time`, properties).
+
+#include "warpheap/simt/types.hpp"
+
+#if WARPHEAP_CUDA_MODEL
+#include "warpheap/simt/cuda/atomic.hpp"
+#include "warpheap/simt/cuda/device.hpp"
+#include "warpheap/simt/cuda/group.hpp"
+#include "warpheap/simt/cuda/identity.hpp"
+#else
+#include "warpheap/simt/cpu/atomic.hpp"
+#include "warpheap/simt/cpu/device.hpp"
+#include "warpheap/simt/cpu/group.hpp"
+#include "warpheap/simt/cpu/identity.hpp"
+#endif
+
+WARPHEAP_BEGIN_NAMESPACE
+using simt::device;
+WARPHEAP_END_NAMESPACE
