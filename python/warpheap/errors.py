@@ -39,7 +39,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
-    return UserError(f"unknown {kind} '{name}'{hint}; known {kind}s: {', '.join(names) or 'none'}")
+    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
+    return UserError(f"unknown {kind} '{name}'{hint}; known {plural}: {', '.join(names) or 'none'}")
 
 
 def check_names(kind: str, asked: Iterable[str], known: Iterable[str]) -> None:

@@ -18,10 +18,13 @@ WARPHEAP_BEGIN_NAMESPACE
 /// has searched; no run of `units` or more was there (0: nothing is known). Each withdrawal begins
 /// a new epoch, so a confirmation that comes late finds another epoch and does nothing.
 ///
-/// Orders: `released` and `announce` are the two sides of a store-load race (free the unit, look
-/// for announcements; announce, look for units). A sequentially consistent fence on each side lets
-/// at least one of them see the other. Nothing else is ordered by this word, so its own accesses
-/// are relaxed.
+/// Orders: `released` and a search are the two sides of a store-load race: free the unit, then look
+/// for announcements; announce, then look for units. It is decided without a fence that frees would
+/// have to pay for, if both sides touch the word that says whether the unit is free by a
+/// read-modify-write with acquire and release. If the searcher's comes later, it sees the unit. If
+/// the freeing lane's comes later, it acquires what the searcher released, so its look for
+/// announcements, though relaxed, cannot miss the searcher's. The word here is only ever accessed
+/// relaxed.
 ///
 /// Progress: `is_out` is wait-free; the compare-exchange loops repeat only when another lane has
 /// changed the word.
@@ -41,14 +44,14 @@ class exhaustion {
     return says_out(simt::atomic_ref(word_).load(simt::order::relaxed), units);
   }
 
-  /// Says that the caller starts to search everything.
+  /// Says that the caller starts to search everything, each place by a read-modify-write with
+  /// acquire and release.
   WARPHEAP_DEVICE token announce() {
     simt::atomic_ref word(word_);
     std::uint64_t seen = word.load(simt::order::relaxed);
     while ((seen & searching) == 0 &&
            !word.compare_exchange(seen, seen | searching, simt::order::relaxed)) {
     }
-    simt::fence(simt::order::seq_cst);
     return {seen & epoch_mask};
   }
 
@@ -64,9 +67,9 @@ class exhaustion {
     return (seen & epoch_mask) == mine.epoch;
   }
 
-  /// Must be called after units have become free, by whoever freed them.
+  /// Must be called after units have become free, by whoever freed them by a read-modify-write with
+  /// acquire and release.
   WARPHEAP_DEVICE void released() {
-    simt::fence(simt::order::seq_cst);
     simt::atomic_ref word(word_);
     std::uint64_t seen = word.load(simt::order::relaxed);
     while ((seen & searching) != 0 &&

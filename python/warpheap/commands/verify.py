@@ -109,7 +109,7 @@ def _hunt_all(
     offer: Offer, names: list[str], strategies: list[str], budget: Budget, jobs: int, as_json: bool
 ) -> bool:
     originals = dict.fromkeys(mutant.original for mutant in offer.mutants)
-    check_names("subject with mutants", names, (*originals, *(m.name for m in offer.mutants)))
+    check_names("original or mutant", names, (*originals, *(m.name for m in offer.mutants)))
     chosen = [m for m in offer.mutants if not names or m.original in names or m.name in names]
     kills: list[Kill] = []
     with steps("hunting mutants", len(chosen)) as progress:

@@ -69,12 +69,10 @@ def _is_id(word: str) -> bool:
 
 def _blame_line(source: Source, first_line: int, comma: bool, error: Exception) -> NoReturn:
     """Find the first line that is no edge."""
-    columns = 0
     for number, text in source.lines():
         if number < first_line or not text.strip() or text.startswith(_COMMENTS):
             continue
         words = text.split(",") if comma else text.split()
-        columns = columns or len(words)
         if len(words) < 2:
             raise GraphError(
                 source.name, number, f"expected two node ids: {quoted(text)}"
@@ -84,10 +82,4 @@ def _blame_line(source: Source, first_line: int, comma: bool, error: Exception) 
                 raise GraphError(
                     source.name, number, f"no node id (a whole number): {quoted(word)}"
                 ) from error
-        if len(words) > columns:
-            raise GraphError(
-                source.name,
-                number,
-                f"{len(words)} columns, the lines before it have {columns}: {quoted(text)}",
-            ) from error
     raise GraphError(source.name, None, f"cannot be read: {error}") from error

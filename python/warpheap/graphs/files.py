@@ -29,8 +29,10 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Give each line with its number, counted from 1, without its line end."""
-        text = self.content.decode("utf-8", errors="replace")
-        return enumerate((line.rstrip("\r") for line in text.split("\n")), start=1)
+        lines = self.content.decode("utf-8", errors="replace").split("\n")
+        if not lines[-1]:
+            lines.pop()  # what follows the last line feed is no line
+        return enumerate((line.rstrip("\r") for line in lines), start=1)
 
 
 def open_graph(path: Path) -> Source:

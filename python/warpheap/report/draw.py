@@ -186,10 +186,10 @@ def _canvas(plot: Plot, plot_height: float, left: float, legend: float) -> tuple
 def _x_ticks(axes: Any, plot: Plot) -> None:
     """Put ticks on measured values only, fewer if there are many."""
     values = sorted({value for series in plot.series for value in series.x})
-    intervals = len(values) - 1
-    steps = range(math.ceil(len(values) / _MAX_X_TICKS), intervals + 1)
-    step = next((step for step in steps if intervals % step == 0), 1)  # both ends get a tick
-    axes.xaxis.set_major_locator(FixedLocator(values[::step]))
+    least = math.ceil(len(values) / _MAX_X_TICKS)
+    # A step that divides the range puts a tick at both ends.
+    fitting = (step for step in range(least, 2 * least + 1) if (len(values) - 1) % step == 0)
+    axes.xaxis.set_major_locator(FixedLocator(values[:: next(fitting, least)]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plot.spec.x.ticks(value)))
     margin = 1.12 if len(values) > 1 else 2.0

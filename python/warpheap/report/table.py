@@ -124,7 +124,7 @@ def _usable(rows: pd.DataFrame) -> pd.DataFrame:
     for name in _TIMES:
         usable[name] = pd.to_numeric(usable[name])
     usable["malloc_first_over_warm"] = usable["malloc_ms.first"] / usable["malloc_ms.median"]
-    point = [name for name in _POINT if usable[name].notna().any()]
+    point = [name for name in _POINT if name == "case" or usable[name].notna().any()]
     probe = usable[usable["manager"] == LIMIT_PROBE]
     for part in ("malloc", "free"):
         column = f"{part}_ms.median"

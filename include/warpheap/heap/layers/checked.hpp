@@ -4,6 +4,7 @@
 #include "warpheap/core/hash.hpp"
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/simt/device_memory.hpp"
 
 #include <cstddef>
 #include <cstdint>

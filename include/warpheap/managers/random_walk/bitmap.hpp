@@ -21,8 +21,9 @@
 /// Invariants: I1 the bits beyond the last page are set (place: the word); I2 no word is locked
 /// (place: the word of the lock map).
 ///
-/// Progress: lock-free. A bit is lost only to a lane that won it. A word that is locked is skipped
-/// and never waited for. The full search at the end is bounded (`search_all`).
+/// Progress: lock-free. A bit is lost only to a lane that won it, and a round of a team repeats
+/// without end only if each time others win what it saw. A word that is locked is skipped and never
+/// waited for. The full search at the end is bounded (`search_all`).
 ///
 /// Deviations: bits are set by an atomic OR that tells what was won, so the paper's lock map is not
 /// needed for correctness and is an option (`lock_map`) that filters contention; as printed it was
@@ -32,6 +33,7 @@
 /// a malloc has no place in the caller's registers.
 
 #include "warpheap/core/random.hpp"
+#include "warpheap/managers/random_walk/hand_out.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 
 #include <cstddef>
@@ -178,9 +180,10 @@ class bitmap_pages {
 
   WARPHEAP_DEVICE void give_page(std::uint32_t page) const {
     // Release pairs with the acquire of the OR that takes the bit next: the last owner's accesses
-    // come before the next one's.
+    // come before the next one's. Acquire: see `exhaustion`.
     simt::atomic_ref(used_[page / width])
-        .fetch_and(static_cast<word>(~(word{1} << page % width)), simt::order::release);
+        .fetch_and(static_cast<word>(~(word{1} << page % width)),
+                   exact ? simt::order::acq_rel : simt::order::release);
     if constexpr (exact) out_->released();
   }
 
@@ -228,9 +231,7 @@ class bitmap_pages {
     simt::atomic_ref used(used_[index]);
     word seen = used.load(simt::order::relaxed);
     while (seen != full) {
-      const word free_bits = static_cast<word>(~seen);
-      const word ahead = static_cast<word>(free_bits & ~low_bits<word>(from));
-      const int bit = lowest_bit(ahead != 0 ? ahead : free_bits);
+      const int bit = first_free(seen, from);
       // Acquire pairs with the release in `give_page`.
       seen = used.fetch_or(word{1} << bit, simt::order::acquire);
       if ((seen >> bit & 1) == 0) return index * width + static_cast<std::uint32_t>(bit);
@@ -256,7 +257,10 @@ class bitmap_pages {
     for (std::uint32_t tried = 0; tried < probe_limit; ++tried) {
       if (exact && tried % probes_between_looks == 0 && out_->is_out(1)) return no_page;
       ++steps;
-      const std::uint32_t page = probe(random.below(words_), 0);
+      // From a random bit on: lanes that meet in a word then rarely want the same page.
+      const std::uint64_t draw = random.next();
+      const std::uint32_t page = probe(scale_to(static_cast<std::uint32_t>(draw >> 32), words_),
+                                       static_cast<int>(draw % width));
       if (page != no_page) return page;
     }
     return after_walk();
@@ -266,6 +270,9 @@ class bitmap_pages {
     if constexpr (!exact) return no_page;
     return search_all(
         *out_, words_, [this](std::uint32_t index) { return look(index) != full; },
+        [this](std::uint32_t index) {
+          return simt::atomic_ref(used_[index]).fetch_or(0, simt::order::acq_rel) != full;
+        },
         [this](std::uint32_t index) { return take_from(index, simt::lane_id()); });
   }
 
@@ -276,14 +283,17 @@ class bitmap_pages {
     random_sequence random(simt::noise());
     std::uint32_t page = no_page;
     simt::lane_mask need = team.mask();
-    // A round inspects a word for each member.
+    // A round inspects a word for each member. Rounds count that find nothing at all, one after
+    // another; a page that is found and lost to somebody else shows that pages are left.
     const std::uint32_t rounds = probe_limit / static_cast<std::uint32_t>(team.size()) + 1;
-    for (std::uint32_t round = 0; round < rounds && !need.empty(); ++round) {
-      if (exact && round % probes_between_looks == 0 && team.any(out_->is_out(1))) break;
+    for (std::uint32_t in_vain = 0; in_vain < rounds && !need.empty();) {
+      if (exact && in_vain % probes_between_looks == 0 && team.any(out_->is_out(1))) break;
       ++steps;
-      const std::uint32_t index = random.below(words_);
+      const std::uint64_t draw = random.next();
+      const std::uint32_t index = scale_to(static_cast<std::uint32_t>(draw >> 32), words_);
+      const int from = static_cast<int>(draw % width);
       const bool mine = !Config.lock_map || try_lock(index);
-      const hand_out share = match(team, need, mine ? look(index) : full);
+      const hand_out<word> share = match(team, need, mine ? look(index) : full, from);
       word won = 0;
       if (share.taken != 0) {
         // Acquire pairs with the release in `give_page`.
@@ -301,46 +311,12 @@ class bitmap_pages {
       if (share.supplier >= 0 && (theirs >> share.bit & 1) != 0) {
         page = there * width + static_cast<std::uint32_t>(share.bit);
       }
+      in_vain = team.any(share.taken != 0) ? 0 : in_vain + 1;
       need = team.ballot(page == no_page);
     }
     // A receiver's accesses must come after its supplier's acquire.
     team.sync();
     return page == no_page ? after_walk() : page;
-  }
-
-  /// Who gives a page to whom in a round.
-  struct hand_out {
-    word taken = 0;     ///< bits of this lane's word that are given away
-    int supplier = -1;  ///< the lane that gives to this one
-    int bit = 0;        ///< and the bit of its word
-  };
-
-  /// Matches the free pages of the members' words, `seen`, to the members that need one: the k-th
-  /// that needs gets from the k-th that has, one page each in turn, until either side is exhausted.
-  WARPHEAP_DEVICE static hand_out match(const simt::group& team, simt::lane_mask need, word seen) {
-    const int me = simt::lane_id();
-    hand_out share;
-    simt::lane_mask has = team.ballot(seen != full);
-    while (!need.empty() && !has.empty()) {
-      int bit = 0;
-      // Only as many give as there are takers: a surplus page would be lost.
-      if (has.contains(me) && has.below(me).count() < need.count()) {
-        bit = lowest_bit(static_cast<word>(~seen));
-        seen = static_cast<word>(seen | word{1} << bit);
-        share.taken = static_cast<word>(share.taken | word{1} << bit);
-      }
-      const int turn = need.below(me).count();
-      const bool receives = need.contains(me) && turn < has.count();
-      const int supplier = receives ? has.nth(turn) : me;
-      bit = team.shuffle(bit, supplier);
-      if (receives) {
-        share.supplier = supplier;
-        share.bit = bit;
-      }
-      need = need - team.ballot(receives);
-      has = team.ballot(seen != full);
-    }
-    return share;
   }
 
   exhaustion* out_;

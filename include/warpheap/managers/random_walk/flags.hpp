@@ -114,13 +114,22 @@ class rw {
     if constexpr (!exact) return random_walk::no_page;
     return random_walk::search_all(
         *out_, pages_.count(), [this](std::uint32_t page) { return is_free(page); },
+        [this](std::uint32_t page) {
+          return simt::atomic_ref(flags_[page]).fetch_or(0, simt::order::acq_rel) == 0;
+        },
         [this](std::uint32_t page) { return take(page); });
   }
 
   WARPHEAP_DEVICE void give_page(std::uint32_t page) const {
-    // Pairs with the acquire in `take`: the last owner's accesses come before the next one's.
-    simt::atomic_ref(flags_[page]).store(0, simt::order::release);
-    if constexpr (exact) out_->released();
+    // Release pairs with the acquire in `take`: the last owner's accesses come before the next
+    // one's.
+    if constexpr (exact) {
+      // Acquire, and an exchange instead of a store: see `exhaustion`.
+      simt::atomic_ref(flags_[page]).exchange(0, simt::order::acq_rel);
+      out_->released();
+    } else {
+      simt::atomic_ref(flags_[page]).store(0, simt::order::release);
+    }
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/core/divisor.hpp"
+#include "warpheap/core/random.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/exhaustion.hpp"
@@ -91,46 +92,69 @@ class page_pool {
   divisor by_granules_;
 };
 
+/// One pass of `search_all`. Ends early for all when memory turns out to be out.
+template <class HasFree, class Take>
+WARPHEAP_DEVICE std::uint32_t search_once(exhaustion& memory, std::uint32_t words,
+                                          const HasFree& has_free, const Take& take) {
+  // Words that a lane has under way at once, to hide their latency.
+  constexpr std::uint32_t batch = 8;
+  const simt::group together = simt::coalesced();
+  const auto lanes = static_cast<std::uint32_t>(together.size());
+  const auto rank = static_cast<std::uint32_t>(together.rank());
+  const std::uint32_t start =
+      together.broadcast(scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), words));
+  // The word of this lane in place `i` of the pass. No overflow: words are below 2^31, because a
+  // heap has at most 2^32 granules.
+  const auto word_at = [&](std::uint32_t i) {
+    return start + i < words ? start + i : start + i - words;
+  };
+  std::uint32_t page = no_page;
+  for (std::uint32_t done = 0; done < words; done += batch * lanes) {
+    std::uint32_t hits = 0;
+    for (std::uint32_t j = 0; j < batch; ++j) {
+      const std::uint32_t i = done + j * lanes + rank;
+      if (i < words && has_free(word_at(i))) hits |= 1u << j;
+    }
+    for (simt::lane_mask found = together.ballot(hits != 0); !found.empty();
+         found = found.without(found.lowest())) {
+      const int finder = found.lowest();
+      const auto finder_rank = static_cast<std::uint32_t>(together.mask().below(finder).count());
+      for (std::uint32_t rest = together.shuffle(hits, finder); rest != 0; rest &= rest - 1) {
+        const auto j = static_cast<std::uint32_t>(lowest_bit(rest));
+        if (page == no_page) page = take(word_at(done + j * lanes + finder_rank));
+      }
+    }
+    if (together.all(page != no_page || memory.is_out(1))) break;
+  }
+  return page;
+}
+
 /// Looks at all of `words` words, the lanes that call together side by side, until every one of
-/// them has what it wants or has seen every word in vain. The end of a walk that found nothing.
+/// them has what it wants or memory is known to be out. The end of a walk that found nothing.
 ///
-/// \param has_free `bool (std::uint32_t word)`: whether a look at the word is worth the while
+/// The first pass reads; most searches end there. If it finds nothing, the passes that follow
+/// examine every word in the way that `exhaustion` needs to believe them.
+///
+/// \param look `bool (std::uint32_t word)`: whether the word shows a free page, by a plain load
+/// \param examine the same by a read-modify-write with acquire and release
 /// \param take `std::uint32_t (std::uint32_t word)`: takes a page of the word for the calling lane,
 ///   or gives `no_page` when none is left
 ///
-/// Progress: at most `most_searches` passes, each of which visits every word once; a lane waits for
-/// the members of its group only, who all run the same loops.
-template <class HasFree, class Take>
-WARPHEAP_DEVICE std::uint32_t search_all(exhaustion& memory, std::uint32_t words,
-                                         const HasFree& has_free, const Take& take) {
+/// Progress: a bounded number of passes, each of which visits every word once; a lane waits for the
+/// members of its group only, who all run the same loops.
+template <class Look, class Examine, class Take>
+WARPHEAP_DEVICE std::uint32_t search_all(exhaustion& memory, std::uint32_t words, const Look& look,
+                                         const Examine& examine, const Take& take) {
   // A page that is freed behind a searcher's back is found in the next pass. Passes are limited
   // because others could free and take for ever.
-  constexpr int most_searches = 16;
-  for (int search = 0; search < most_searches; ++search) {
-    if (memory.is_out(1)) return no_page;
-    const simt::group together = simt::coalesced();
+  constexpr int most_passes = 16;
+  std::uint32_t page = search_once(memory, words, look, take);
+  for (int pass = 1; pass < most_passes && page == no_page && !memory.is_out(1); ++pass) {
     const exhaustion::token mine = memory.announce();
-    const auto lanes = static_cast<std::uint32_t>(together.size());
-    const auto rank = static_cast<std::uint32_t>(together.rank());
-    const std::uint32_t start =
-        together.broadcast(scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), words));
-    std::uint32_t page = no_page;
-    for (std::uint32_t seen = 0; seen < words; seen += lanes) {
-      // start + seen + rank < 2^32: words are below 2^31 (a heap has at most 2^32 granules).
-      std::uint32_t word = start + seen + rank;
-      if (word >= words) word -= words;
-      const bool worth_it = seen + rank < words && has_free(word);
-      simt::lane_mask found = together.ballot(worth_it);
-      for (; !found.empty(); found = found.without(found.lowest())) {
-        const std::uint32_t where = together.shuffle(word, found.lowest());
-        if (page == no_page) page = take(where);
-      }
-      if (together.all(page != no_page)) break;
-    }
-    if (page != no_page) return page;
-    if (memory.confirm(mine, 1)) return no_page;
+    page = search_once(memory, words, examine, take);
+    if (page == no_page && memory.confirm(mine, 1)) break;
   }
-  return no_page;
+  return page;
 }
 
 }  // namespace random_walk
