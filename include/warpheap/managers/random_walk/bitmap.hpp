@@ -145,6 +145,7 @@ class bitmap_pages {
 
   WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
   static constexpr int word_bits = Config.word_bits;
+  static constexpr search_kind search = Config.search;
 
   /// The number of a page that is now the caller's, or `no_page`; adds the words that were probed
   /// to `steps`.
