@@ -32,8 +32,12 @@ def verify(
     strategy: List[str] = typer.Option(  # noqa: UP006
         [], "--strategy", help="Only this strategy; may be repeated."
     ),
-    schedules: int = typer.Option(10_000, "--schedules", min=1, help="For each combination."),
-    seconds: float = typer.Option(30.0, "--seconds", min=0.1, help="The same, in time."),
+    schedules: Optional[int] = typer.Option(
+        None, "--schedules", min=1, help="For each combination (10,000; with --mutants 1,000,000)."
+    ),
+    seconds: float = typer.Option(
+        60.0, "--seconds", min=0.1, help="For each combination; with --mutants for each mutant."
+    ),
     seed: int = typer.Option(1, "--seed", min=0, help="The first seed."),
     mutants: bool = typer.Option(False, "--mutants", help="Fail if a mutant survives."),
     replay: str = typer.Option(
@@ -50,7 +54,7 @@ def verify(
         return
     strategies = strategy or list(offer.strategies)
     check_names("strategy", strategies, offer.strategies)
-    budget = Budget(schedules, seconds, seed)
+    budget = Budget(schedules or (1_000_000 if mutants else 10_000), seconds, seed)
     with process.terminate_as_interrupt():
         if mutants:
             good = _hunt_all(offer, manager, strategies, budget, jobs, as_json)
