@@ -156,7 +156,8 @@ def _finding(verdict: Verdict) -> str:
     if verdict.seed is None:
         return f"{verdict.status}: {where}: {verdict.what}"
     command = f"warpheap verify --replay {shlex.quote(verdict.replay())}"
-    return f"finding: seed={verdict.seed} {where}: {verdict.what}\n  replay: {command}"
+    what = verdict.what.strip().replace("\n", "\n  ")
+    return f"finding: seed={verdict.seed} {where}: {what}\n  replay: {command}"
 
 
 def _facts(verdict: Verdict) -> dict[str, Any]:
@@ -169,7 +170,8 @@ def _kill(kill: Kill) -> str:
     name = f"{kill.mutant.name} ({kill.mutant.about})"
     if kill.verdict is None:
         return f"SURVIVED  {name}: no case rejects it"
-    how = f"{kill.verdict.replay()}: {kill.verdict.what}"
+    what = (kill.verdict.what.splitlines() or [""])[0]
+    how = f"{kill.verdict.task if kill.verdict.seed is None else kill.verdict.replay()}: {what}"
     if kill.replayed is False:
         return f"NOT AGAIN {name}: {how}; the replay does not find it"
     return f"rejected  {name} in {kill.wall_s:.1f} s by {how}"
