@@ -31,9 +31,8 @@ class tick_clock {
     while (steady_clock::now() - start < milliseconds(20)) {
     }
     const std::uint64_t ticks = now() - first;
-    nanoseconds_per_tick_ =
-        duration<double, std::nano>(steady_clock::now() - start).count() /
-        static_cast<double>(ticks);
+    nanoseconds_per_tick_ = duration<double, std::nano>(steady_clock::now() - start).count() /
+                            static_cast<double>(ticks);
     overhead_ = ~std::uint64_t{0};
     for (int n = 0; n < 1000; ++n) {
       const std::uint64_t before = now();

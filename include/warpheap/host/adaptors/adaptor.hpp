@@ -20,6 +20,8 @@ namespace warpheap::host {
 template <class Derived, class Resource>
 class resource_adaptor {
  public:
+  using wrapped_resource = Resource;
+
   static constexpr std::size_t default_alignment = pool_resource::default_alignment;
 
   explicit resource_adaptor(Resource upstream) : upstream_(std::move(upstream)) {}
@@ -62,16 +64,18 @@ class resource_adaptor {
 
   const Resource& upstream_resource() const { return upstream_; }
 
-  template <class Property>
-  friend constexpr auto get_property(const Derived& adaptor, Property property)
-      -> decltype(get_property(adaptor.upstream_resource(), property)) {
-    return get_property(adaptor.upstream_resource(), property);
-  }
-
  private:
   Derived& self() { return static_cast<Derived&>(*this); }
 
   Resource upstream_;
 };
+
+/// A wrapper has each property of what it wraps.
+template <class Adaptor, class Property>
+  requires requires { typename Adaptor::wrapped_resource; }
+constexpr auto get_property(const Adaptor& adaptor, Property property)
+    -> decltype(get_property(adaptor.upstream_resource(), property)) {
+  return get_property(adaptor.upstream_resource(), property);
+}
 
 }  // namespace warpheap::host
