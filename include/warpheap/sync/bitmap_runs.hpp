@@ -3,10 +3,13 @@
 
 /// \file
 /// Runs of consecutive elements of a `bitmap_tree`: insert one, claim one that is given, claim one
-/// of a given length from the back. A run may span leaf words. A claim takes all of a run or
-/// nothing; while it takes the words of a long run one after another, others may see a part of it
-/// gone that comes back. They are lock-free: a claim starts again only if another lane has taken an
-/// element of its run.
+/// of a given length from the back. A run may span leaf words.
+///
+/// A claim takes all of a run or nothing. While it takes the words of a long run one after another,
+/// others may see a part of it gone that comes back, and choose worse runs than they would have:
+/// where the last run matters, claims of runs should come one after the other.
+///
+/// Progress: lock-free. A claim starts again only if another lane has taken an element of its run.
 
 #include "warpheap/sync/bitmap_tree.hpp"
 
