@@ -104,7 +104,7 @@ class gallatin {
   gallatin(const region& memory, const simt::device_properties& machine, const options& /*none*/)
       : gallatin(region_cursor(memory, about.name), fitting_shape(memory, machine)) {}
 
-  WARPHEAP_HD const geometry& shape() const { return buffers_.blocks().shape(); }
+  WARPHEAP_HD geometry shape() const { return buffers_.blocks().shape(); }
   WARPHEAP_HD const block_buffers& buffers() const { return buffers_; }
   /// Where segment 0 begins.
   WARPHEAP_HD std::byte* segments() const { return segments_; }
@@ -172,6 +172,10 @@ class gallatin {
   WARPHEAP_DEVICE std::byte* block_address(std::uint32_t tree, std::uint32_t block) const {
     return segments_ + (std::size_t{block} << shape().block_shift(tree));
   }
+  WARPHEAP_DEVICE std::byte* unit_address(std::uint32_t unit, std::uint32_t block,
+                                          std::uint32_t number) const {
+    return block_address(geometry::tree_of(unit), block) + number * geometry::unit_bytes(unit);
+  }
 
   WARPHEAP_DEVICE void* malloc_unit(std::uint32_t unit) const {
     const std::uint32_t capacity = shape().capacity(unit);
@@ -182,26 +186,34 @@ class gallatin {
       // Formed anew each time: those that got their unit have left.
       const simt::group same = simt::coalesced().match(unit);
       const auto wanted = static_cast<std::uint32_t>(same.size());
+      const auto rank = static_cast<std::uint32_t>(same.rank());
       std::uint64_t word = 0;
       if (same.is_leader()) word = ask(slot, unit, wanted, first_time).word();
       first_time = false;
       same.sync();  // what the leader has acquired is the members' as well
       const auto before = gallatin_slot::of(same.broadcast(word));
       if (before.has_units(capacity)) {
-        if (before.taken + wanted >= capacity) {
-          if (same.is_leader()) buffers_.refill(slot, unit);
-          // Together again, for the rest would only get in the leader's way.
-          same.sync();
-        }
-        const std::uint32_t mine = before.taken + static_cast<std::uint32_t>(same.rank());
-        if (mine < capacity) {
-          return block_address(geometry::tree_of(unit), before.block) +
-                 mine * geometry::unit_bytes(unit);
+        const std::uint32_t room = capacity - before.taken;
+        if (wanted < room) return unit_address(unit, before.block, before.taken + rank);
+        // The group owns the slot now. All of it waits for the leader: the rest gets its units of
+        // the new block, and those that have theirs would only get in the leader's way.
+        std::uint32_t fresh = gallatin_slot::empty;
+        if (same.is_leader()) fresh = buffers_.refill(slot, unit, wanted - room);
+        same.sync();
+        fresh = same.broadcast(fresh);
+        if (rank < room) return unit_address(unit, before.block, before.taken + rank);
+        if (fresh != gallatin_slot::empty && rank - room < capacity) {
+          return unit_address(unit, fresh, rank - room);
         }
       } else if (before.is_empty()) {
-        const bool filled = same.is_leader() && buffers_.fill_empty(slot, unit);
-        if (!same.any(filled) &&
-            !worth_another_try(same, unit, geometry::tree_of(unit), slot, patience_left)) {
+        std::uint32_t fresh = gallatin_slot::empty;
+        if (same.is_leader()) fresh = buffers_.fill_empty(slot, unit, wanted);
+        same.sync();
+        fresh = same.broadcast(fresh);
+        if (fresh < gallatin_slot::filling) {
+          if (rank < capacity) return unit_address(unit, fresh, rank);
+        } else if (fresh == gallatin_slot::empty &&
+                   !worth_another_try(same, unit, geometry::tree_of(unit), slot, patience_left)) {
           return nullptr;
         }
       } else {
@@ -251,7 +263,8 @@ class gallatin {
                                          std::uint32_t tree, std::uint32_t& slot,
                                          int& patience_left) const {
     const bool leads = team.is_leader();
-    const std::uint32_t fills = leads ? buffers_.fills(unit) : 0;
+    // Handed to all, so that nobody looks at a slot before.
+    const std::uint32_t fills = team.broadcast(leads ? buffers_.fills(unit) : 0);
     const outlook found = buffers_.search(team, unit, slot);
     if (found == outlook::gained || found == outlook::in_slot) return true;
     if (found == outlook::coming) {

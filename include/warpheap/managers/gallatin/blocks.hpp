@@ -55,7 +55,7 @@ class gallatin_blocks {
         cursor.take<std::uint32_t>(std::size_t{shape.segments()} << geometry::blocks_shift, 128);
   }
 
-  WARPHEAP_HD const geometry& shape() const { return shape_; }
+  WARPHEAP_HD geometry shape() const { return shape_; }
 
   WARPHEAP_DEVICE bitmap_tree free_segments() const {
     return bitmap_tree(segment_words_, shape_.segments());

@@ -92,33 +92,46 @@ class gallatin_buffers {
         at(slot, unit).fetch_add(gallatin_slot::units(count), simt::order::acquire));
   }
 
-  /// Gives a slot that the caller owns a new block, or makes it empty if there is none.
-  WARPHEAP_DEVICE void refill(std::uint32_t slot, std::uint32_t unit) const {
-    const geometry& shape = blocks_.shape();
+  /// Gives a slot that the caller owns a new block, or makes it empty if there is none. The block,
+  /// of which the first units, `want` or all, are the caller's; or `empty`.
+  WARPHEAP_DEVICE std::uint32_t refill(std::uint32_t slot, std::uint32_t unit,
+                                       std::uint32_t want) const {
+    const geometry shape = blocks_.shape();
     const std::uint32_t tree = geometry::tree_of(unit);
+    const std::uint32_t capacity = shape.capacity(unit);
     // Enough segments at once for all slots of a heap that is new, and no more.
     const std::uint32_t at_once = (shape.slots(unit) >> geometry::blocks_shift_of(tree)) + 1;
     // Before a block leaves the tree: see `fills`.
     simt::atomic_ref(fills_[unit]).fetch_add(1, simt::order::acq_rel);
     const auto got = blocks_.acquire(tree, 1, at_once);
     gallatin_slot next;
+    std::uint32_t block = gallatin_slot::empty;
     if (got.bits != 0) {
-      next.block = got.nth(0);
-      blocks_.open(tree, next.block, unit, shape.capacity(unit));
+      block = got.nth(0);
+      blocks_.open(tree, block, unit, capacity);
+      // Who came for units gets them with the block: one that waited in the slot with nothing of it
+      // in use could be retired by another lane before this one comes back for it, and so on in
+      // turns.
+      if (want < capacity) next = {block, want};
     }
     // Release: pairs with the acquire in `take`.
     at(slot, unit).store(next.word(), simt::order::release);
+    return block;
   }
 
-  /// Refills the slot if it is empty and blocks seem to be there; false if they are not.
-  WARPHEAP_DEVICE bool fill_empty(std::uint32_t slot, std::uint32_t unit) const {
+  /// Refills the slot if it is empty and blocks seem to be there: as `refill`, or `filling` if the
+  /// slot was not empty any more, or another lane was faster.
+  WARPHEAP_DEVICE std::uint32_t fill_empty(std::uint32_t slot, std::uint32_t unit,
+                                           std::uint32_t want) const {
     std::uint64_t seen = at(slot, unit).load(simt::order::relaxed);
-    if (!gallatin_slot::of(seen).is_empty()) return true;
-    if (!blocks_.obtainable(geometry::tree_of(unit))) return false;
+    if (!gallatin_slot::of(seen).is_empty()) return gallatin_slot::filling;
+    if (!blocks_.obtainable(geometry::tree_of(unit))) return gallatin_slot::empty;
     const std::uint64_t filling = gallatin_slot{gallatin_slot::filling, 0}.word();
     // Acquire and release: the slot's owners come one after the other.
-    if (at(slot, unit).compare_exchange(seen, filling, simt::order::acq_rel)) refill(slot, unit);
-    return true;
+    if (!at(slot, unit).compare_exchange(seen, filling, simt::order::acq_rel)) {
+      return gallatin_slot::filling;
+    }
+    return refill(slot, unit, want);
   }
 
   /// How often a refill of a slot of `unit` has begun. If it is the same before and after a look at
@@ -141,7 +154,7 @@ class gallatin_buffers {
   /// \param slot set to a slot of the unit that has units, if any
   WARPHEAP_DEVICE outlook search(const simt::group& team, std::uint32_t unit,
                                  std::uint32_t& slot) const {
-    const geometry& shape = blocks_.shape();
+    const geometry shape = blocks_.shape();
     outlook seen = outlook::none;
     std::uint32_t found = 0;
     const auto step = static_cast<std::uint32_t>(team.size());
@@ -157,8 +170,8 @@ class gallatin_buffers {
             here = outlook::in_slot;
             found = i;
           }
-        } else if (retire_idle(i, other)) {
-          here = outlook::gained;
+        } else {
+          here = retire_idle(i, other);
         }
         seen = more_useful(seen, here);
       }
@@ -197,22 +210,27 @@ class gallatin_buffers {
     return rank[static_cast<std::uint32_t>(a)] >= rank[static_cast<std::uint32_t>(b)] ? a : b;
   }
 
-  /// Takes the rest of a block of which nothing is in use, so that the block is free; whether it
-  /// did.
-  WARPHEAP_DEVICE bool retire_idle(std::uint32_t slot, std::uint32_t unit) const {
+  /// Takes the rest of a block of which nothing is in use, so that the block is free.
+  WARPHEAP_DEVICE outlook retire_idle(std::uint32_t slot, std::uint32_t unit) const {
     const std::uint32_t tree = geometry::tree_of(unit);
     const std::uint32_t capacity = blocks_.shape().capacity(unit);
     std::uint64_t seen = at(slot, unit).load(simt::order::acquire);
     const gallatin_slot now = gallatin_slot::of(seen);
-    if (!now.has_units(capacity)) return false;
+    if (now.is_empty()) return outlook::none;
+    if (!now.has_units(capacity)) return outlook::elsewhere_coming;
     const std::uint32_t rest = capacity - now.taken;
-    if (blocks_.units_left(tree, now.block) != rest) return false;
+    if (blocks_.units_left(tree, now.block) != rest) {
+      // In use, if the count is of the time of the word, and not of a block that is being retired.
+      return look(slot, unit).word() == seen ? outlook::none : outlook::elsewhere_coming;
+    }
     const std::uint64_t used_up = gallatin_slot{now.block, capacity}.word();
-    if (!at(slot, unit).compare_exchange(seen, used_up, simt::order::acq_rel)) return false;
-    // As the owner: nobody sees the slot empty before the block is in the trees.
+    if (!at(slot, unit).compare_exchange(seen, used_up, simt::order::acq_rel)) {
+      return outlook::elsewhere_coming;  // perhaps retired by another lane, and not in the tree yet
+    }
+    // As the owner: nobody sees the slot empty before the block is in the tree.
     blocks_.give_back(tree, now.block, rest);
     at(slot, unit).store(gallatin_slot{}.word(), simt::order::release);
-    return true;
+    return outlook::gained;
   }
 
   block_store blocks_;

@@ -143,7 +143,7 @@ class gallatin_inspector {
 
   const gallatin_buffers<Config>& buffers_;
   const gallatin_blocks<Config>& blocks_;
-  const geometry& shape_;
+  geometry shape_;
   inspection& findings_;
 };
 
