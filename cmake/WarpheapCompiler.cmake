@@ -1,11 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Warnings, hardening and sanitizers of every target of ours, as the interface target warpheap_options.
+set(_oldest_GNU 12)
+set(_oldest_Clang 14)
+if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS "${_oldest_${CMAKE_CXX_COMPILER_ID}}")
+  message(
+    FATAL_ERROR
+    "${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}: "
+    "${_oldest_${CMAKE_CXX_COMPILER_ID}} is the oldest that warpheap is written for; "
+    "name another compiler with CXX"
+  )
+endif()
+
 add_library(warpheap_options INTERFACE)
 # -fstack-clash-protection: without it a lane with a large frame jumps over its stack's guard page.
-set(_cxx_flags -Wall -Wextra -Wundef -Wshadow -Werror -fstack-clash-protection)
+set(
+  _cxx_flags
+  -Wall
+  -Wextra
+  -Wundef
+  -Wshadow
+  -Werror
+  -fstack-clash-protection
+)
 if(WARPHEAP_SANITIZER STREQUAL "address")
-  list(APPEND _cxx_flags -fsanitize=address,undefined -fno-sanitize-recover=all
-       -fno-omit-frame-pointer)
+  list(
+    APPEND _cxx_flags
+    -fsanitize=address,undefined
+    -fno-sanitize-recover=all
+    -fno-omit-frame-pointer
+  )
   target_link_options(warpheap_options INTERFACE -fsanitize=address,undefined)
 elseif(WARPHEAP_SANITIZER STREQUAL "thread")
   list(APPEND _cxx_flags -fsanitize=thread -fno-omit-frame-pointer)
@@ -15,7 +38,9 @@ elseif(WARPHEAP_SANITIZER STREQUAL "thread")
   endif()
   target_link_options(warpheap_options INTERFACE -fsanitize=thread)
 elseif(NOT WARPHEAP_SANITIZER STREQUAL "none")
-  message(FATAL_ERROR
-    "WARPHEAP_SANITIZER is '${WARPHEAP_SANITIZER}': known are none, address and thread")
+  message(
+    FATAL_ERROR
+    "WARPHEAP_SANITIZER is '${WARPHEAP_SANITIZER}': known are none, address and thread"
+  )
 endif()
 target_compile_options(warpheap_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_cxx_flags}>")

@@ -10,9 +10,17 @@ if(WARPHEAP_CUDA STREQUAL "ON" OR WARPHEAP_CUDA STREQUAL "AUTO")
     endif()
     enable_language(CUDA)
     set(CMAKE_CUDA_STANDARD 20)
+    # CMake 3.25.1 (Debian 12) does not know that nvcc has C++20 and would leave out the option.
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
     if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
-      message(FATAL_ERROR "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: 12.4 is the oldest "
-        "that warpheap is written for; configure with -DWARPHEAP_CUDA=OFF to leave CUDA out")
+      message(
+        FATAL_ERROR
+        "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: 12.4 is the oldest "
+        "that warpheap is written for; configure with -DWARPHEAP_CUDA=OFF to leave CUDA out"
+      )
     endif()
     set(WARPHEAP_WITH_CUDA ON)
   elseif(WARPHEAP_CUDA STREQUAL "ON")

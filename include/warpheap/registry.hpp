@@ -8,7 +8,12 @@
 
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/heap/heap.hpp"
+#include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/managers/bump.hpp"
+#include "warpheap/managers/random_walk/bitmap.hpp"
+#include "warpheap/managers/random_walk/flags.hpp"
+#include "warpheap/managers/random_walk/runs.hpp"
 #if WARPHEAP_CUDA_MODEL
 #include "warpheap/managers/builtin.hpp"
 #endif
@@ -17,10 +22,20 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-using portable_managers = type_list<                     //
-    bump<bump_config{.counters = bump_counters::one}>,   //
-    bump<bump_config{.counters = bump_counters::warp}>,  //
-    bump<bump_config{.counters = bump_counters::sharded}>>;
+using portable_managers = type_list<                        //
+    bump<bump_config{.counters = bump_counters::one}>,      //
+    bump<bump_config{.counters = bump_counters::warp}>,     //
+    bump<bump_config{.counters = bump_counters::sharded}>,  //
+    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>>;
+
+/// The manager behind `warpheap::heap` when none is named: the best that there is.
+using default_manager = rw_malloc<>;
+
+/// `warpheap::heap heap{device, bytes}` and `warpheap::heap_ref` are those of the default manager.
+template <device_manager M = default_manager>
+class heap;
+heap(const device&, std::size_t)->heap<default_manager>;
+using heap_ref = handle<default_manager>;
 
 /// A manager that exists, but not on this machine.
 struct missing_manager {

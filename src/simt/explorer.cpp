@@ -6,10 +6,8 @@
 #include "warpheap/core/error.hpp"
 #include "warpheap/core/random.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <optional>
 
 namespace warpheap {
 inline namespace WARPHEAP_MODEL {
@@ -47,7 +45,6 @@ class explorer::implementation final : public runtime_detail::scheduler {
     runtime::here = {};
     runtime_detail::current_scheduler = outer;
     if (!stuck_.empty()) build();  // lanes stopped halfway: their stacks start anew
-    longest_ = std::max(longest_, steps_);
     return {std::move(stuck_), steps_};
   }
 
@@ -55,7 +52,10 @@ class explorer::implementation final : public runtime_detail::scheduler {
   void give_way(runtime_detail::lane& me) override { preempt(me, false); }
   void before_collective(runtime_detail::lane& me) override { preempt(me, true); }
 
-  void suspend(runtime_detail::lane& me) override { go_on(me, choose(nullptr)); }
+  void suspend(runtime_detail::lane& me) override {
+    if (me.home->wants_group.contains(static_cast<int>(me.number))) kept_waiting_ = 0;
+    go_on(me, choose(nullptr));
+  }
 
  private:
   static constexpr int change_points = 3;
@@ -92,6 +92,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
     stuck_.clear();
     steps_ = 0;
     streak_ = 0;
+    kept_waiting_ = 0;
     previous_ = nullptr;
     live_ = shape_.blocks * shape_.threads_per_block;
     for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
@@ -105,9 +106,9 @@ class explorer::implementation final : public runtime_detail::scheduler {
     for (std::uint32_t i = live_; i > 1; --i) {
       std::swap(priority_[i - 1], priority_[random_.below(i)]);
     }
-    // The length of a schedule is estimated by its structure alone, so that a seed means the same
-    // in every process: eight switch points for each lane and then some.
-    const std::uint32_t length = 16 * live_ + 64;
+    // How long the schedule will be is not known, and measuring another one would make this one
+    // depend on it: each seed draws a length between a few and a hundred steps for each lane.
+    const std::uint32_t length = (4 * live_ + 32) << random_.below(5);
     for (auto& point : change_at_) point = random_.below(length);
     lowest_ = 0;
   }
@@ -160,6 +161,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
     const int number = static_cast<int>(chosen->number);
     if (w.wants_group.contains(number)) form_part(w, number);
     w.ready = w.ready.without(number);
+    ++kept_waiting_;
     streak_ = chosen == previous_ ? streak_ + 1 : 0;
     previous_ = chosen;
     if (trace_ != nullptr) note(*chosen);
@@ -189,7 +191,9 @@ class explorer::implementation final : public runtime_detail::scheduler {
   runtime_detail::lane* pick_uniformly(const runtime_detail::lane* running) {
     // A lane that has just given way is not asked again if there is anybody else.
     auto* yielded = running == nullptr ? previous_ : nullptr;
-    for (const bool with_groups : {!groups_wait_, true}) {
+    // Lanes that spin on what is behind a group must not hold its formation up for ever.
+    const bool groups_wait = groups_wait_ && kept_waiting_ < spin_limit;
+    for (const bool with_groups : {!groups_wait, true}) {
       std::array<runtime_detail::lane*, most_lanes> found;
       std::uint32_t count = 0;
       bool yielded_can_run = false;
@@ -207,11 +211,8 @@ class explorer::implementation final : public runtime_detail::scheduler {
         }
       }
       if (count != 0) return found[count == 1 ? 0 : random_.below(count)];
-      if (yielded_can_run && (with_groups || groups_wait_)) {
-        // Nobody else is ready; before it spins on, let waiting lanes converge.
-        if (with_groups) return yielded;
-        continue;
-      }
+      // Nobody else is ready; before it spins on, let waiting lanes converge.
+      if (yielded_can_run && with_groups) return yielded;
     }
     return nullptr;
   }
@@ -279,8 +280,9 @@ class explorer::implementation final : public runtime_detail::scheduler {
   bool groups_wait_ = false;
   std::string stuck_;
   std::uint64_t steps_ = 0;
-  std::uint64_t longest_ = 0;
   std::uint64_t streak_ = 0;
+  // Choices since a lane last began to wait for a group.
+  std::uint64_t kept_waiting_ = 0;
   std::uint32_t live_ = 0;
   runtime_detail::lane* previous_ = nullptr;
 

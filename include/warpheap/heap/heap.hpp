@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/simt/device_memory.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -63,9 +65,11 @@ struct heap_stats {
   /// Size of the region, metadata included.
   std::uint64_t heap_bytes = 0;
   std::uint64_t blocks_in_use = 0;
-  /// Bytes that those blocks occupy; with the layers `counted` and `checked`, bytes asked for.
+  /// Bytes that those blocks occupy.
   std::uint64_t bytes_in_use = 0;
-  /// Known with the layer `counted` only.
+  /// Bytes that were asked for, for the blocks in use. Like the next four, known with the layer
+  /// `counted` only.
+  std::optional<std::uint64_t> asked_bytes;
   std::optional<std::uint64_t> peak_blocks;
   std::optional<std::uint64_t> peak_bytes;
   std::optional<std::uint64_t> mallocs;
@@ -96,33 +100,6 @@ struct validation {
     }
     return text;
   }
-};
-
-/// A wrong use of a heap that the layer `checked` has seen.
-struct incident {
-  enum class kind : std::uint32_t { double_free, foreign_free, overrun, leak };
-  kind what;
-  std::uint64_t address;
-  /// Bytes that the block's malloc asked for, and the rank of the thread that called it; for a
-  /// foreign pointer the size is 0 and the thread is the one that freed it.
-  std::uint64_t bytes;
-  std::uint64_t thread;
-
-  std::string describe() const {
-    static constexpr const char* names[]{"double free", "free of a foreign pointer", "overrun",
-                                         "leak"};
-    char line[160];
-    std::snprintf(line, sizeof line, "%s: block 0x%llx of %llu bytes, thread %llu",
-                  names[static_cast<std::uint32_t>(what)], static_cast<unsigned long long>(address),
-                  static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(thread));
-    return line;
-  }
-};
-
-/// A manager or layer that keeps a record of wrong uses.
-template <class M>
-concept reports_incidents = requires(const M m, const device& on) {
-  { m.incidents(on) } -> std::same_as<std::vector<incident>>;
 };
 
 namespace detail {
@@ -214,7 +191,8 @@ class heap {
     result.heap_bytes = bytes_;
     result.blocks_in_use = found.blocks_in_use;
     result.bytes_in_use = found.bytes_in_use;
-    if (found.mallocs != 0) {
+    if (found.counted != 0) {
+      result.asked_bytes = found.asked_bytes;
       result.peak_blocks = found.peak_blocks;
       result.peak_bytes = found.peak_bytes;
       result.mallocs = found.mallocs;
@@ -244,22 +222,6 @@ class heap {
   }
 
  private:
-  /// Device memory with an owner.
-  class owned_memory {
-   public:
-    owned_memory(const device& on, std::size_t bytes)
-        : memory_(static_cast<std::byte*>(on.allocate(bytes)), releaser{on, bytes}) {}
-    std::byte* get() const { return memory_.get(); }
-
-   private:
-    struct releaser {
-      device on;
-      std::size_t bytes;
-      void operator()(std::byte* pointer) const noexcept { on.deallocate(pointer, bytes); }
-    };
-    std::unique_ptr<std::byte, releaser> memory_;
-  };
-
   /// Enough lanes to fill the device, for work that is dealt out in strides.
   simt::grid whole_device() const {
     return simt::grid::covering(device_.properties().resident_threads);
@@ -267,7 +229,7 @@ class heap {
 
   inspection inspect() const {
     device_.synchronize();
-    const owned_memory memory(device_, sizeof(inspection));
+    const device_memory memory(device_, sizeof(inspection));
     inspection found;
     device_.copy_to_device(memory.get(), &found, sizeof found);
     device_.launch(whole_device(),
@@ -278,8 +240,8 @@ class heap {
   }
 
   device device_;
-  owned_memory region_;
-  owned_memory failures_;
+  device_memory region_;
+  device_memory failures_;
   std::size_t bytes_;
   M manager_;
 };

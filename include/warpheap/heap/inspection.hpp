@@ -14,7 +14,9 @@ struct inspection {
 
   std::uint64_t blocks_in_use = 0;
   std::uint64_t bytes_in_use = 0;
-  /// Kept by layers that count; 0 where nobody does.
+  /// 1 if the layer `counted` has filled in the next five.
+  std::uint64_t counted = 0;
+  std::uint64_t asked_bytes = 0;
   std::uint64_t peak_blocks = 0;
   std::uint64_t peak_bytes = 0;
   std::uint64_t mallocs = 0;

@@ -5,6 +5,10 @@
 /// The allocator that comes with CUDA, as the reference that everybody has. Exists in the CUDA
 /// model only. Its algorithm is not published; nothing can be inspected, and a reset frees nothing.
 
+#include "warpheap/core/config.hpp"
+
+#if WARPHEAP_CUDA_MODEL
+
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/cuda/builtin_heap.hpp"
 
@@ -44,3 +48,5 @@ class builtin {
 };
 
 WARPHEAP_END_NAMESPACE
+
+#endif

@@ -14,7 +14,7 @@
 ///
 /// Layout: [ counters, one each 128 B ][ blocks ... ]
 ///
-/// Invariants: I1 every counter is a multiple of 16 (place: the shard).
+/// Invariants: I1 no counter has come near to wrapping around (place: the shard).
 ///
 /// Progress: wait-free but for the walk over shards, which visits each once.
 
@@ -55,65 +55,75 @@ class bump {
   }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    for (std::uint64_t i = rank; i < shards_; i += count) counters_[i].used = 0;
+    for (std::uint64_t i = rank; i < shards_; i += count) counters_[i].granules = 0;
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     if (bytes == 0 || bytes > share_) return nullptr;
-    const std::uint64_t need = round_up<std::uint64_t>(bytes, granule);
-    if constexpr (Config.counters == bump_counters::one) {
-      return place(0, simt::atomic_ref(counters_[0].used).fetch_add(need, simt::order::relaxed),
-                   need);
-    } else {
-      return together(need);
-    }
+    const std::uint64_t need = ceil_div<std::uint64_t>(bytes, granule);
+    // What a group adds up must fit in 32 bits: larger requests go alone.
+    if (Config.counters == bump_counters::one || need > most_together) return alone(0, need);
+    return together(static_cast<std::uint32_t>(need));
   }
 
   WARPHEAP_DEVICE void free(void* /*block*/) const {}
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
+    const std::uint64_t granules = share_ / granule;
     for (std::uint64_t i = rank; i < shards_; i += count) {
-      findings.expect(counters_[i].used % granule == 0, 1, i);
-      const std::uint64_t used = counters_[i].used < share_ ? counters_[i].used : share_;
-      findings.in_use(used != 0 ? 1 : 0, used);
+      const std::uint64_t asked = counters_[i].granules;
+      // Requests that failed were counted too, each at most a share.
+      findings.expect(asked < most_asked, 1, i);
+      const std::uint64_t used = asked < granules ? asked : granules;
+      findings.in_use(used != 0 ? 1 : 0, used * granule);
     }
   }
 
  private:
   static constexpr std::size_t granule = 16;
+  static constexpr std::uint64_t most_together = 1u << 26;  // 1 GiB
+  static constexpr std::uint64_t most_asked = std::uint64_t{1} << 63;
 
   /// A cache line of its own, so that shards do not share one.
   struct alignas(128) counter {
-    std::uint64_t used;
+    std::uint64_t granules;
   };
 
-  WARPHEAP_DEVICE void* place(std::uint32_t shard, std::uint64_t offset, std::uint64_t need) const {
-    // A counter runs on past its share when requests fail; 2^64 is out of reach.
-    if (offset + need > share_) return nullptr;
-    return blocks_ + shard * share_ + offset;
+  /// The block at `start` of a shard, if it ends within the share.
+  WARPHEAP_DEVICE void* place(std::uint32_t shard, std::uint64_t start, std::uint64_t need) const {
+    const std::uint64_t granules = share_ / granule;
+    if (start + need > granules) return nullptr;
+    return blocks_ + (shard * granules + start) * granule;
   }
 
-  WARPHEAP_DEVICE void* together(std::uint64_t need) const {
+  /// The next granules of a shard. Relaxed: blocks are never handed out twice, so there is no last
+  /// owner to be ordered against. A counter runs on when requests fail; it cannot wrap.
+  WARPHEAP_DEVICE std::uint64_t advance(std::uint32_t shard, std::uint64_t need) const {
+    return simt::atomic_ref(counters_[shard].granules).fetch_add(need, simt::order::relaxed);
+  }
+
+  WARPHEAP_DEVICE void* alone(std::uint32_t first_shard, std::uint64_t need) const {
     void* block = nullptr;
-    std::uint32_t shard = Config.counters == bump_counters::sharded ? simt::sm_id() % shards_ : 0;
     for (std::uint32_t tries = 0; tries < shards_ && block == nullptr; ++tries) {
-      const simt::group callers = simt::coalesced().match(shard);
-      const std::uint64_t before = callers.scan_add(need);
-      // The highest member's sum is the whole group's.
-      const int last = callers.mask().nth(callers.size() - 1);
-      const std::uint64_t total = callers.shuffle(before + need, last);
-      std::uint64_t start = 0;
-      if (callers.is_leader()) {
-        simt::atomic_ref used(counters_[shard].used);
-        // A shard that is full is not added to, so that counters stay near their share.
-        start = used.load(simt::order::relaxed);
-        if (start < share_) start = used.fetch_add(total, simt::order::relaxed);
-      }
-      block = place(shard, callers.broadcast(start) + before, need);
-      shard = shard + 1 == shards_ ? 0 : shard + 1;
+      const std::uint32_t shard = (first_shard + tries) % shards_;
+      block = place(shard, advance(shard, need), need);
     }
     return block;
+  }
+
+  WARPHEAP_DEVICE void* together(std::uint32_t need) const {
+    // A warp is on one multiprocessor, so lanes that call together start at one shard.
+    const simt::group callers = simt::coalesced();
+    const std::uint32_t shard =
+        Config.counters == bump_counters::sharded ? callers.broadcast(simt::sm_id()) % shards_ : 0;
+    const std::uint32_t before = callers.scan_add(need);
+    // The highest member's sum is the whole group's.
+    const std::uint32_t total = callers.shuffle(before + need, highest_bit(callers.mask().bits()));
+    std::uint64_t start = 0;
+    if (callers.is_leader()) start = advance(shard, total);
+    void* block = place(shard, callers.broadcast(start) + before, need);
+    return block != nullptr || shards_ == 1 ? block : alone(shard, need);
   }
 
   counter* counters_;

@@ -30,6 +30,10 @@ inline std::uint64_t grid_size() {
 
 inline std::uint32_t sm_id() { return runtime::self().sm; }
 
+/// There is no time in the CPU model: the clock stands still.
+inline constexpr bool has_clock = false;
+inline std::uint64_t ticks() { return 0; }
+
 /// Deterministic: a function of the lane's rank, the launch, and how often the lane has asked.
 WARPHEAP_SWITCHING std::uint64_t noise() {
   auto& me = runtime::self();

@@ -66,8 +66,24 @@ class group {
   /// The sum of the values that members with a lower lane number pass.
   template <class T>
   WARPHEAP_DEVICE T scan_add(T value) const {
-    // Pointer jumping towards lower lanes: after step i, `sum` covers the 2^i members before this
-    // one, and `before` is the lane that they end at. Five steps, whatever the mask.
+    return members_ == lane_mask::first(warp_size) ? scan_full(value) : scan_part(value);
+  }
+
+ private:
+  template <class T>
+  WARPHEAP_DEVICE T scan_full(T value) const {
+    T sum = value;
+    for (int step = 1; step < warp_size; step *= 2) {
+      const T theirs = __shfl_up_sync(members_.bits(), sum, step);
+      if (lane_id() >= step) sum += theirs;
+    }
+    return sum - value;
+  }
+
+  /// Pointer jumping towards lower lanes: after step i, `sum` covers the 2^i members before this
+  /// one, and `before` is the lane that they end at. Five steps, whatever the mask.
+  template <class T>
+  WARPHEAP_DEVICE T scan_part(T value) const {
     const std::uint32_t lower = members_.bits() & lanes_below();
     int before = lower == 0 ? -1 : highest_bit(lower);
     T sum = 0;
@@ -85,7 +101,6 @@ class group {
     return sum;
   }
 
- private:
   WARPHEAP_DEVICE static std::uint32_t lanes_below() {
     std::uint32_t mask;
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));

@@ -41,10 +41,13 @@ WARPHEAP_DEVICE inline std::uint32_t sm_id() {
   return id;
 }
 
+inline constexpr bool has_clock = true;
+
+/// Cycles of the multiprocessor's clock since some moment: two looks of one lane can be subtracted.
+WARPHEAP_DEVICE inline std::uint64_t ticks() { return static_cast<std::uint64_t>(clock64()); }
+
 /// The multiprocessor's clock, mixed with the thread's rank.
-WARPHEAP_DEVICE inline std::uint64_t noise() {
-  return mix64(static_cast<std::uint64_t>(clock64()) + (thread_rank() << 32));
-}
+WARPHEAP_DEVICE inline std::uint64_t noise() { return mix64(ticks() + (thread_rank() << 32)); }
 
 WARPHEAP_DEVICE inline std::byte* block_shared() {
   extern __shared__ std::byte warpheap_block_shared[];

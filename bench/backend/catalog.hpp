@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "bench/host/machine.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace backend {
+
+/// A manager that the program was built with.
+struct catalog_entry {
+  bench::manager_info info;
+  std::unique_ptr<bench::test_heap> (*open)(const device& on, const bench::heap_settings& settings);
+};
+
+/// In the registry's order.
+using catalog = std::vector<catalog_entry>;
+
+/// Fills in the managers number `Shard`, `Shard + shards`, ... of the registry. Every shard is a
+/// translation unit of its own, so that several compile at the same time.
+template <std::size_t Shard>
+void add_shard(catalog& entries);
+
+}  // namespace backend
+WARPHEAP_END_NAMESPACE

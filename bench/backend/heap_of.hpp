@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "bench/host/machine.hpp"
+#include "bench/lanes/requests.hpp"
+#include "warpheap/heap/heap.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace backend {
+
+/// A manager that hands out numbered pages and counts the steps of its search.
+template <class M>
+concept hands_out_pages = requires(const M m, std::uint32_t& steps) {
+  { m.page_count() } -> std::convertible_to<std::uint32_t>;
+  { m.take_page(steps) } -> std::convertible_to<std::uint32_t>;
+  m.give_page(steps);
+  { M::word_bits } -> std::convertible_to<int>;
+};
+
+template <device_manager M>
+bench::manager_info info_of() {
+  bench::manager_info info;
+  info.name = M::about.name;
+  info.family = M::about.family;
+  info.title = M::about.title;
+  info.authors = M::about.authors;
+  info.venue = M::about.venue;
+  info.doi = M::about.doi;
+  info.year = M::about.year;
+  info.largest_block = M::about.largest_block;
+  info.alignment = M::about.alignment;
+  info.frees = M::about.frees;
+  switch (M::about.scope) {
+    case allocation_scope::thread:
+      info.scope = bench::manager_scope::thread;
+      break;
+    case allocation_scope::warp:
+      info.scope = bench::manager_scope::warp;
+      break;
+    case allocation_scope::object:
+      info.scope = bench::manager_scope::object;
+      break;
+    case allocation_scope::page:
+      info.scope = bench::manager_scope::page;
+      break;
+  }
+  info.reuse = M::about.reuse == memory_reuse::all    ? "all"
+               : M::about.reuse == memory_reuse::none ? "none"
+                                                      : "partial";
+  info.growth = M::about.growth;
+  info.resets = M::about.resets;
+  if constexpr (hands_out_pages<M>) info.word_bits = M::word_bits;
+  if constexpr (requires { M::collaborates; }) info.collaborates = M::collaborates;
+  return info;
+}
+
+/// A heap of manager `M` behind the interface of the cases.
+template <device_manager M>
+class heap_of final : public bench::test_heap {
+  using handle = typename heap<M>::ref_type;
+
+ public:
+  heap_of(const device& on, const bench::heap_settings& settings)
+      : heap_(on, settings.heap_bytes, options_of(settings)), info_(info_of<M>()) {}
+
+  const bench::manager_info& manager() const override { return info_; }
+
+  void reset() override {
+    heap_.reset();
+    on().synchronize();
+  }
+
+  double allocate(const bench::request_batch& batch, std::uint64_t* addresses) override {
+    return on().time(covering(batch.threads),
+                     lanes::allocate<handle>{heap_.ref(), batch, addresses});
+  }
+
+  double release(std::uint64_t count, const bench::selection& which,
+                 std::uint64_t* addresses) override {
+    return on().time(covering(count), lanes::release<handle>{heap_.ref(), count, which, addresses});
+  }
+
+  void allocate_clocked([[maybe_unused]] const bench::request_batch& batch,
+                        [[maybe_unused]] std::uint64_t* addresses,
+                        [[maybe_unused]] std::uint32_t* ticks) override {
+    if constexpr (simt::has_clock) {
+      run(batch.threads, lanes::allocate_clocked<handle>{heap_.ref(), batch, addresses, ticks});
+    } else {
+      throw invalid_argument("lanes of this machine cannot look at a clock");
+    }
+  }
+
+  void release_clocked([[maybe_unused]] std::uint64_t count,
+                       [[maybe_unused]] const std::uint64_t* addresses,
+                       [[maybe_unused]] std::uint32_t* ticks) override {
+    if constexpr (simt::has_clock) {
+      run(count, lanes::release_clocked<handle>{heap_.ref(), count, addresses, ticks});
+    } else {
+      throw invalid_argument("lanes of this machine cannot look at a clock");
+    }
+  }
+
+  double churn(const bench::churn_request& request, bench::churn_report* report) override {
+    return on().time(covering(request.threads), lanes::churn<handle>{heap_.ref(), request, report});
+  }
+
+  std::uint32_t page_count() const override {
+    if constexpr (hands_out_pages<M>) {
+      return heap_.ref().manager().page_count();
+    } else {
+      throw no_pages();
+    }
+  }
+
+  void take_pages([[maybe_unused]] std::uint64_t threads, [[maybe_unused]] std::uint32_t* pages,
+                  [[maybe_unused]] std::uint32_t* steps) override {
+    if constexpr (hands_out_pages<M>) {
+      run(threads, lanes::take_pages<M>{heap_.ref().manager(), threads, pages, steps});
+    } else {
+      throw no_pages();
+    }
+  }
+
+  void give_pages([[maybe_unused]] std::uint64_t threads,
+                  [[maybe_unused]] const std::uint32_t* pages) override {
+    if constexpr (hands_out_pages<M>) {
+      run(threads, lanes::give_pages<M>{heap_.ref().manager(), threads, pages});
+    } else {
+      throw no_pages();
+    }
+  }
+
+ private:
+  static invalid_argument no_pages() {
+    return invalid_argument(std::string(M::about.name) + " does not hand out numbered pages");
+  }
+
+  static typename M::options options_of([[maybe_unused]] const bench::heap_settings& settings) {
+    typename M::options chosen{};
+    if constexpr (M::about.scope == allocation_scope::page) {
+      chosen.page_bytes = settings.page_bytes;
+    }
+    return chosen;
+  }
+
+  static simt::grid covering(std::uint64_t threads) { return simt::grid::covering(threads); }
+
+  const device& on() const { return heap_.on(); }
+
+  template <class Functor>
+  void run(std::uint64_t threads, const Functor& functor) const {
+    on().launch(covering(threads), functor);
+    on().synchronize();
+  }
+
+  heap<M> heap_;
+  bench::manager_info info_;
+};
+
+}  // namespace backend
+WARPHEAP_END_NAMESPACE

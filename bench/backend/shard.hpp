@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What a shard's translation unit consists of: `WARPHEAP_BENCH_SHARD` is its number.
+
+#include "bench/backend/catalog.hpp"
+#include "bench/backend/heap_of.hpp"
+#include "warpheap/registry.hpp"
+
+#include <cstddef>
+#include <memory>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace backend {
+
+template <class M>
+std::unique_ptr<bench::test_heap> open_heap(const device& on,
+                                            const bench::heap_settings& settings) {
+  return std::make_unique<heap_of<M>>(on, settings);
+}
+
+template <std::size_t Shard>
+void add_shard(catalog& entries) {
+  std::size_t number = Shard;
+  shard_of<managers, Shard, WARPHEAP_BENCH_SHARDS>::for_each([&](auto type) {
+    using manager = typename decltype(type)::type;
+    entries[number] = {info_of<manager>(), &open_heap<manager>};
+    number += WARPHEAP_BENCH_SHARDS;
+  });
+}
+
+template void add_shard<WARPHEAP_BENCH_SHARD>(catalog& entries);
+
+}  // namespace backend
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// How many steps random walks take, by the equations of M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu,
+/// Z. Xu, J. Meng: "Dynamic Buffer Management in Massively Parallel Systems: The Power of
+/// Randomness", ACM Transactions on Parallel Computing 12(1), 2025, DOI 10.1145/3701623.
+
+#include <cstdint>
+
+namespace warpheap::bench {
+
+/// A pool of `pages` of which `free_pages` are free at random, and `threads` lanes that take one
+/// each; a step looks at `word_bits` pages.
+struct walk_setting {
+  std::uint64_t pages = 0;
+  std::uint64_t free_pages = 0;
+  std::uint64_t threads = 0;
+  int word_bits = 1;
+};
+
+/// Mean steps of a thread, equation 5: the j-th thread to succeed meets words with a free page with
+/// probability 1 - ((T - A + j) / T)^w. With w = 1 this is the sum that equation 3 approximates by
+/// T/N ln(A / (A - N)). O(threads). \pre `threads <= free_pages <= pages`
+double mean_steps(const walk_setting& in);
+
+/// Bound on the mean, over warps, of the slowest lane's steps, equations 4 (w = 1) and 6: the
+/// largest of 32 geometric variables with the share of free pages at the end, (A - N) / T.
+/// Infinite if no page is left at the end.
+double slowest_lane_bound(const walk_setting& in);
+
+/// Mean steps of a warp whose lanes search together, equation 11: the time at which a Brownian
+/// motion with drift mu = 32 w p and variance 32 w p (1 - p) a step, p = (A - N) / T, reaches 32,
+/// by numeric integration. (The integral is the mean of an inverse Gaussian distribution, 32 / mu.)
+/// Below 1 where one step finds more pages than needed. Infinite if no page is left at the end.
+double first_passage(const walk_setting& in);
+
+/// The same in whole steps, without the normal approximation: the number of steps until a warp has
+/// seen 32 free pages, averaged over the warps as they use up the free pages one after another.
+/// O(threads). \pre `threads <= free_pages <= pages`
+double mean_warp_steps(const walk_setting& in);
+
+/// `mean_warp_steps` of the last warp: no warp takes more on average. Infinite if no page is left.
+double warp_steps_bound(const walk_setting& in);
+
+}  // namespace warpheap::bench

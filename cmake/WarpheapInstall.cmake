@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Installs the headers, the CPU executor where it is built, and the package that
+# find_package(warpheap) reads. The headers are a component of their own: they need no library, so a
+# CUDA user (and the Python wheel) can have them alone.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(_package_dir ${CMAKE_INSTALL_DATADIR}/cmake/warpheap)
+
+install(
+  DIRECTORY ${PROJECT_SOURCE_DIR}/include/warpheap
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT headers
+  FILES_MATCHING
+  PATTERN "*.hpp"
+)
+install(TARGETS warpheap EXPORT warpheap-headers)
+install(EXPORT warpheap-headers NAMESPACE warpheap:: DESTINATION ${_package_dir} COMPONENT headers)
+if(TARGET warpheap::cpu)
+  get_target_property(_cpu warpheap::cpu ALIASED_TARGET)
+  set_target_properties(${_cpu} PROPERTIES EXPORT_NAME cpu)
+  install(
+    TARGETS ${_cpu}
+    EXPORT warpheap-cpu
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpu
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpu
+  )
+  # Beside the package file and not in lib*/cmake, so that one folder holds the whole package.
+  install(EXPORT warpheap-cpu NAMESPACE warpheap:: DESTINATION ${_package_dir} COMPONENT cpu)
+endif()
+
+configure_package_config_file(
+  ${CMAKE_CURRENT_LIST_DIR}/warpheap-config.cmake.in
+  ${PROJECT_BINARY_DIR}/warpheap-config.cmake
+  INSTALL_DESTINATION ${_package_dir}
+  NO_CHECK_REQUIRED_COMPONENTS_MACRO
+)
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/warpheap-config-version.cmake
+  COMPATIBILITY SameMinorVersion
+  ARCH_INDEPENDENT
+)
+install(
+  FILES
+    ${PROJECT_BINARY_DIR}/warpheap-config.cmake
+    ${PROJECT_BINARY_DIR}/warpheap-config-version.cmake
+  DESTINATION ${_package_dir}
+  COMPONENT headers
+)
+install(
+  FILES ${PROJECT_SOURCE_DIR}/LICENSE
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/warpheap
+  COMPONENT headers
+)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Test programs: GoogleTest over the CPU model and, from the same sources, over CUDA.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# What all test programs share: the headers of tests/support, and whether sizes have to be small.
+add_library(warpheap_test_support INTERFACE)
+target_include_directories(warpheap_test_support INTERFACE ${PROJECT_SOURCE_DIR}/tests/support)
+target_compile_definitions(warpheap_test_support INTERFACE
+  WARPHEAP_TEST_SANITIZED=$<NOT:$<STREQUAL:${WARPHEAP_SANITIZER},none>>)
+target_link_libraries(warpheap_test_support INTERFACE warpheap_options)
+
+# warpheap_add_test(NAME LABEL SOURCE...): a program over the CPU model whose tests ctest runs one
+# by one. Links main() of GoogleTest unless a source is called main.cpp.
+function(warpheap_add_test name label)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE warpheap::cpu warpheap_test_support GTest::gtest)
+  if(NOT ARGN MATCHES "main\\.cpp")
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS ${label} TIMEOUT 600)
+endfunction()
+
+# warpheap_cuda_sources(OUT SOURCE...): for each source a file in the build folder that includes it
+# and that CMake gives to nvcc, so that one source serves both models.
+function(warpheap_cuda_sources out)
+  set(wrappers)
+  foreach(source IN LISTS ARGN)
+    cmake_path(GET source STEM stem)
+    set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cu)
+    file(CONFIGURE OUTPUT ${wrapper}
+      CONTENT "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${source}\"\n" @ONLY)
+    list(APPEND wrappers ${wrapper})
+  endforeach()
+  set(${out} ${wrappers} PARENT_SCOPE)
+endfunction()
+
+# warpheap_add_cuda_test(NAME SOURCE...): a program over the CUDA model, one test in ctest with the
+# label gpu. Does nothing when the CUDA half is not built.
+function(warpheap_add_cuda_test name)
+  if(NOT WARPHEAP_WITH_CUDA)
+    return()
+  endif()
+  warpheap_cuda_sources(sources ${ARGN})
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE warpheap warpheap_test_support GTest::gtest)
+  if(NOT ARGN MATCHES "main\\.cpp")
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS gpu RUN_SERIAL ON TIMEOUT 1800)
+endfunction()

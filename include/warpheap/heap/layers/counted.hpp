@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/heap/manager.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Counts what goes through any manager: mallocs, frees, bytes asked for, and their peaks, as
+/// `heap::stats()` then shows. Costs two atomics for the lanes that call together and 16 bytes a
+/// block. Never time with it.
+///
+/// Layout: [ counters ][ the manager's region ]; block: [ bytes u64, 8 B unused ][ the caller's ]
+template <device_manager M>
+class counted {
+  static constexpr std::size_t header = 16;
+
+ public:
+  using options = typename M::options;
+
+  static constexpr capabilities about = [] {
+    capabilities inner = M::about;
+    if (inner.largest_block != 0) inner.largest_block -= header;
+    inner.alignment = header;
+    return inner;
+  }();
+
+  counted(const region& memory, const simt::device_properties& machine, const options& settings)
+      : counters_(region_cursor(memory, about.name).template take<counters>(1, alignof(counters))),
+        inner_(behind(memory), machine, with_header(settings)) {}
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) *counters_ = counters{};
+    inner_.format(rank, count);
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    if (bytes == 0 || bytes > SIZE_MAX - header) return nullptr;
+    auto* block = static_cast<std::byte*>(inner_.malloc(bytes + header));
+    if (block == nullptr) return nullptr;
+    *reinterpret_cast<std::uint64_t*>(block) = bytes;
+    add(bytes, 1);
+    return block + header;
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    if (block == nullptr) return;
+    auto* front = static_cast<std::byte*>(block) - header;
+    add(*reinterpret_cast<std::uint64_t*>(front), -1);
+    inner_.free(front);
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    inner_.inspect(rank, count, findings);
+    if (rank != 0) return;
+    findings.counted = 1;
+    findings.peak_blocks = counters_->peak_blocks;
+    findings.peak_bytes = counters_->peak_bytes;
+    findings.mallocs = counters_->mallocs;
+    findings.frees = counters_->mallocs - counters_->live_blocks;
+    findings.asked_bytes = counters_->live_bytes;
+  }
+
+ private:
+  struct alignas(128) counters {
+    std::uint64_t live_blocks = 0;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t peak_blocks = 0;
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t mallocs = 0;
+  };
+
+  region behind(const region& memory) const {
+    auto* start = reinterpret_cast<std::byte*>(counters_ + 1);
+    return {start, memory.bytes - static_cast<std::size_t>(start - memory.base)};
+  }
+
+  static options with_header(options settings) {
+    if constexpr (requires { settings.page_bytes; }) settings.page_bytes += header;
+    return settings;
+  }
+
+  /// One lane adds for all that call together. Relaxed: the counts are read when the device is
+  /// idle.
+  WARPHEAP_DEVICE void add(std::uint64_t bytes, int sign) const {
+    const simt::group together = simt::coalesced();
+    const std::uint64_t before = together.scan_add(bytes);
+    const int last = together.mask().nth(together.size() - 1);
+    const std::uint64_t sum = together.shuffle(before + bytes, last);
+    if (!together.is_leader()) return;
+    const auto blocks = static_cast<std::uint64_t>(together.size());
+    simt::atomic_ref live_blocks(counters_->live_blocks);
+    simt::atomic_ref live_bytes(counters_->live_bytes);
+    if (sign < 0) {
+      live_blocks.fetch_sub(blocks, simt::order::relaxed);
+      live_bytes.fetch_sub(sum, simt::order::relaxed);
+      return;
+    }
+    simt::atomic_ref(counters_->mallocs).fetch_add(blocks, simt::order::relaxed);
+    simt::atomic_ref(counters_->peak_blocks)
+        .fetch_max(live_blocks.fetch_add(blocks, simt::order::relaxed) + blocks,
+                   simt::order::relaxed);
+    simt::atomic_ref(counters_->peak_bytes)
+        .fetch_max(live_bytes.fetch_add(sum, simt::order::relaxed) + sum, simt::order::relaxed);
+  }
+
+  counters* counters_;
+  M inner_;
+};
+
+WARPHEAP_END_NAMESPACE

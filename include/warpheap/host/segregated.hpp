@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "warpheap/host/size_index.hpp"
+#include "warpheap/host/tiled_regions.hpp"
+
+namespace warpheap::host {
+
+/// Segregated fit and TLSF: O. Bell, A. Kumar, C. Gill, "Host-Based Allocators for Device Memory",
+/// arXiv:2405.07079, 2024, sections V-A and V-B, with the corrections that the printed algorithms 4
+/// and 5 need.
+///
+/// A request takes a block out of the index of free blocks, cuts off what it does not need, and
+/// puts the rest back. A freed block absorbs its free neighbours at once.
+///
+/// Invariants: T1-T4 (tiling), C1 (no two free neighbours), I1-I2 (index).
+///
+/// Progress: every operation is a bounded number of steps, whatever the number of live blocks; only
+/// a request that would otherwise fail may look through one whole size class.
+template <class Index>
+class segregated_policy {
+ public:
+  using index = block_table::index;
+
+  static constexpr bool truncates = true;
+  static constexpr bool aligns = true;
+
+  static constexpr std::size_t region_for(std::size_t bytes) { return bytes; }
+
+  explicit segregated_policy(policy_options options) : tiles_(options), free_(options) {}
+
+  void add_region(extent region) { free_.insert(table(), tiles_.add(region)); }
+
+  bool region_is_free(address base) const { return tiles_.is_whole(base); }
+
+  void remove_region(address base) {
+    free_.remove(table(), tiles_.first_of(base));
+    tiles_.remove(base);
+  }
+
+  extent allocate(std::size_t bytes, std::size_t alignment, effort how) {
+    if (!table().has_room()) return {};
+    const std::size_t size = tiles_.round(bytes);
+    // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
+    const std::size_t slack = alignment > tiles_.granule ? alignment - tiles_.granule : 0;
+    index which = free_.find(table(), size + slack, how);
+    if (which == block_table::none) return {};
+    free_.remove(table(), which);
+    if (slack != 0) which = cut_front(which, alignment);
+    if (table()[which].bytes != size) free_.insert(table(), table().split(which, size));
+    table().hand_out(which);
+    return table()[which].range();
+  }
+
+  std::size_t deallocate(address base) {
+    index which = table().take_back(base);
+    if (which == block_table::none) return 0;
+    const std::size_t bytes = table()[which].bytes;
+    absorb_free_right(which);
+    if (const index left = table()[which].left; table()[left].free) {
+      free_.remove(table(), left);
+      table().absorb_right(left);
+      which = left;
+    }
+    free_.insert(table(), which);
+    return bytes;
+  }
+
+  std::size_t truncate(address base, std::size_t bytes) {
+    const index which = table().find(base);
+    const std::size_t keep = tiles_.round(bytes);
+    if (keep >= table()[which].bytes) return 0;
+    const std::size_t taken = table()[which].bytes - keep;
+    const index tail = table().split(which, keep);
+    absorb_free_right(tail);
+    free_.insert(table(), tail);
+    return taken;
+  }
+
+  extent block_at(address base) const { return tiles_.block_at(base); }
+
+  template <class Visitor>
+  void for_each_block(Visitor&& visit) const {
+    tiles_.for_each_block(visit);
+  }
+
+  std::optional<std::string> check() const {
+    if (auto wrong = tiles_.check()) return wrong;
+    if (auto wrong = tiles_.check_merged()) return wrong;
+    return free_.check(tiles_.table, tiles_.count_free());
+  }
+
+ private:
+  block_table& table() { return tiles_.table; }
+
+  // Gives the bytes before the first aligned address back and returns what is left.
+  index cut_front(index which, std::size_t alignment) {
+    const address base = table()[which].base;
+    const std::size_t front = align_up(base, alignment) - base;
+    if (front == 0) return which;
+    const index rest = table().split(which, front);
+    free_.insert(table(), which);
+    return rest;
+  }
+
+  void absorb_free_right(index which) {
+    const index right = table()[which].right;
+    if (table()[right].free) {
+      free_.remove(table(), right);
+      table().absorb_right(which);
+    }
+  }
+
+  tiled_regions tiles_;
+  Index free_;
+};
+
+using segregated_fit = segregated_policy<size_index<0>>;
+using tlsf = segregated_policy<size_index<5>>;
+
+static_assert(placement_policy<segregated_fit> && placement_policy<tlsf>);
+
+}  // namespace warpheap::host

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+
+namespace warpheap::host {
+
+/// A queue of work on the device, by its handle (the value of a `cudaStream_t`).
+enum class stream_id : std::uintptr_t {
+  legacy_default = 0,
+  /// CUDA's name for "the default stream of the calling thread": one handle, many streams.
+  per_thread = 2,
+  /// No stream: memory that was unused by every stream when it was freed, and that must be unused
+  /// by every stream when it is handed out.
+  none = ~std::uintptr_t{0},
+};
+
+/// A point in a stream's work.
+using event_handle = void*;
+
+/// What a pool must know of streams. Called under the pool's lock.
+class stream_events {
+ public:
+  virtual ~stream_events() = default;
+
+  /// An event that happens once all work that is in the stream now is done.
+  virtual event_handle record(stream_id stream) = 0;
+  /// Whether the event has happened.
+  virtual bool happened(event_handle event) = 0;
+  /// Work that enters the stream from now on starts after the event. Does not block the caller.
+  virtual void make_wait(stream_id stream, event_handle event) = 0;
+  /// Blocks the calling thread until the event has happened.
+  virtual void wait_for(event_handle event) = 0;
+  /// The pool needs the event no more.
+  virtual void recycle(event_handle event) = 0;
+};
+
+/// For memory that no stream uses behind the caller's back: everything has happened.
+class no_events final : public stream_events {
+ public:
+  event_handle record(stream_id) override { return nullptr; }
+  bool happened(event_handle) override { return true; }
+  void make_wait(stream_id, event_handle) override {}
+  void wait_for(event_handle) override {}
+  void recycle(event_handle) override {}
+};
+
+}  // namespace warpheap::host

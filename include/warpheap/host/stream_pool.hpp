@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "warpheap/host/memory_pool.hpp"
+#include "warpheap/host/pending_blocks.hpp"
+#include "warpheap/host/pool.hpp"
+#include "warpheap/host/spin_lock.hpp"
+#include "warpheap/host/stream_fences.hpp"
+
+namespace warpheap::host {
+
+/// A pool for many threads and streams over any policy.
+///
+/// While one stream alone uses the pool it *owns* it: its frees go straight to the policy and merge
+/// at once, and no event is ever recorded, because a stream's own work is ordered.
+///
+/// When another stream comes, the pool is *shared*. The owner's frees so far are put behind one
+/// fence (an event that every other stream waits for before it uses memory of the pool). From then
+/// on a freed block is pending: its stream may have it back at once, and it goes to the policy,
+/// where it merges, when an event says that it is unused. Only if a request finds no memory are all
+/// pending blocks merged behind fences at once; so no stream keeps memory that another one needs,
+/// and nothing is bought from the upstream while freed memory would do.
+///
+/// After a long run of calls from one stream, and once nothing of the others is pending, that
+/// stream owns the pool again.
+///
+/// Invariants: those of the policy; Q1: blocks of the policy are those in use and those pending;
+/// Q2: an owned pool has no pending block.
+template <class Policy>
+class stream_pool final : public memory_pool {
+ public:
+  stream_pool(std::shared_ptr<upstream> source, std::shared_ptr<stream_events> events,
+              host::pool_options options = {})
+      : events_(std::move(events)),
+        pool_(std::move(source), options),
+        pending_({options.granule_bytes}, *events_),
+        fences_(*events_) {}
+
+  /// Waits for the streams that used the pool, then gives everything back.
+  ~stream_pool() override { wait_for_streams(); }
+
+  void* try_allocate(std::size_t bytes, std::size_t alignment, stream_id stream) override {
+    if (!std::has_single_bit(alignment)) {
+      throw invalid_argument("an alignment of " + std::to_string(alignment) +
+                             " bytes: it must be a power of two");
+    }
+    if (bytes == 0) return nullptr;
+    const std::lock_guard guard(lock_);
+    extent block;
+    if (stream == owner_) {
+      block = pool_.allocate(bytes, alignment);
+      if (!block) block = grow(bytes, alignment);
+    } else {
+      block = allocate_as_guest(bytes, alignment, stream);
+    }
+    if (!block) {
+      stats_.failed(bytes);
+      return nullptr;
+    }
+    stats_.allocated(block.bytes);
+    return reinterpret_cast<void*>(block.base);
+  }
+
+  void deallocate(void* memory, stream_id stream) override {
+    if (memory == nullptr) return;
+    const auto base = reinterpret_cast<address>(memory);
+    const std::lock_guard guard(lock_);
+    const std::size_t bytes =
+        stream == owner_ ? pool_.deallocate(base) : deallocate_as_guest(base, stream);
+    if (bytes == 0) refuse(base);
+    stats_.deallocated(bytes);
+  }
+
+  std::size_t truncate(void* memory, std::size_t bytes) override {
+    const auto base = reinterpret_cast<address>(memory);
+    const std::lock_guard guard(lock_);
+    if (!in_use(base)) refuse(base);
+    if (bytes == 0) throw invalid_argument("a block cannot be cut to 0 bytes");
+    const std::size_t taken = pool_.truncate(base, bytes);
+    stats_.bytes_in_use -= taken;
+    return taken;
+  }
+
+  std::size_t usable_bytes(void* memory) const override {
+    const auto base = reinterpret_cast<address>(memory);
+    const std::lock_guard guard(lock_);
+    return in_use(base).bytes;
+  }
+
+  pool_stats stats() const override {
+    const std::lock_guard guard(lock_);
+    pool_stats all = stats_;
+    pool_.add_to(all);
+    all.pending_bytes = pending_.bytes();
+    all.pending_blocks = pending_.blocks();
+    return all;
+  }
+
+  std::size_t trim(std::size_t keep_bytes) override {
+    const std::lock_guard guard(lock_);
+    wait_for_streams();
+    return pool_.trim(keep_bytes);
+  }
+
+  std::optional<std::string> check() const override {
+    const std::lock_guard guard(lock_);
+    if (auto wrong = pool_.check()) return wrong;
+    std::size_t blocks = 0;
+    std::size_t bytes = 0;
+    pool_.for_each_block([&](extent block, bool used) {
+      blocks += used;
+      bytes += used ? block.bytes : 0;
+    });
+    if (blocks != stats_.blocks + pending_.blocks() ||
+        bytes != stats_.bytes_in_use + pending_.bytes()) {
+      return "Q1: " + std::to_string(blocks) + " blocks of " + std::to_string(bytes) +
+             " bytes there, " + std::to_string(stats_.blocks) + " of " +
+             std::to_string(stats_.bytes_in_use) + " in use and " +
+             std::to_string(pending_.blocks()) + " of " + std::to_string(pending_.bytes()) +
+             " pending";
+    }
+    if (owner_ != nobody && pending_.blocks() != 0) return "Q2: blocks pend in an owned pool";
+    return std::nullopt;
+  }
+
+  void for_each_block(const std::function<void(extent, bool)>& visit) const override {
+    const std::lock_guard guard(lock_);
+    pool_.for_each_block(visit);
+  }
+
+ private:
+  // No stream has this handle: streams are pointers or small numbers.
+  static constexpr stream_id nobody{~std::uintptr_t{1}};
+  // Calls of one stream in a row after which it may own the pool.
+  static constexpr unsigned long_run = 1024;
+  // Calls to a shared pool between two looks at the events.
+  static constexpr unsigned look_every = 16;
+
+  [[noreturn]] static void refuse(address base) {
+    throw invalid_argument("no block that is in use starts at " + to_text(base) +
+                           ": it was freed before, or this pool never handed it out");
+  }
+
+  // What a stream is called in the books: each thread's per-thread stream is one of its own. An odd
+  // address is no handle.
+  static stream_id key_of(stream_id stream) {
+    if (stream != stream_id::per_thread) return stream;
+    thread_local const char here = 0;
+    return stream_id{reinterpret_cast<std::uintptr_t>(&here) | 1};
+  }
+
+  extent in_use(address base) const {
+    return pending_.contains(base) ? extent{} : pool_.block_at(base);
+  }
+
+  auto to_policy() {
+    return [this](extent block) { pool_.deallocate(block.base); };
+  }
+
+  // Puts whatever the owner freed behind a fence: from now on the pool is shared.
+  void share() {
+    if (owner_ != nobody && owner_ != stream_id::none) {
+      fences_.raise(owner_, events_->record(owner_));
+    }
+    owner_ = nobody;
+  }
+
+  void merge_pending() {
+    pending_.retire_all(to_policy(),
+                        [this](stream_id key, event_handle event) { fences_.raise(key, event); });
+  }
+
+  // A call from a stream that does not own the pool. Returns whether it owns the pool now.
+  bool come_in(stream_id stream, stream_id key) {
+    const bool may_own = stream != stream_id::per_thread;
+    if (owner_ == stream_id::none || (owner_ == nobody && !used_)) {
+      // Nothing that was freed so far is in use by any stream.
+      used_ = true;
+      owner_ = may_own ? stream : nobody;
+      return may_own;
+    }
+    share();
+    run_ = key == last_ ? run_ + 1 : 0;
+    last_ = key;
+    if (++calls_ % look_every == 0) pending_.retire_happened(to_policy());
+    if (run_ < long_run || !may_own || pending_.others_than(key)) return false;
+    pending_.retire_stream(key, to_policy());
+    fences_.pass(key, stream);
+    owner_ = stream;
+    run_ = 0;
+    return true;
+  }
+
+  extent allocate_as_guest(std::size_t bytes, std::size_t alignment, stream_id stream) {
+    const stream_id key = key_of(stream);
+    if (!come_in(stream, key)) {
+      // A policy that rounds requests up to sizes of its own may give nearly twice as much anyway.
+      const std::size_t size = align_up(bytes, pool_.granule());
+      const std::size_t most = Policy::aligns ? size + size / 8 : 2 * size;
+      if (const extent block = pending_.take(key, size, most, alignment)) return block;
+    }
+    extent block = pool_.allocate(bytes, alignment);
+    if (!block && pending_.blocks() != 0) {
+      pending_.retire_happened(to_policy());
+      block = pool_.allocate(bytes, alignment);
+      if (!block) {
+        merge_pending();
+        block = pool_.allocate(bytes, alignment);
+      }
+    }
+    if (!block) block = grow(bytes, alignment);
+    fences_.pass(key, stream);
+    return block;
+  }
+
+  std::size_t deallocate_as_guest(address base, stream_id stream) {
+    const extent block = in_use(base);
+    if (!block) return 0;
+    // Freed by no stream means unused by every stream.
+    if (stream == stream_id::none) return pool_.deallocate(base);
+    const stream_id key = key_of(stream);
+    if (come_in(stream, key)) return pool_.deallocate(base);
+    pending_.add(key, stream, block);
+    return block.bytes;
+  }
+
+  // The last resort: a thorough search, a further region, and a further region once those without a
+  // block have gone back to the upstream.
+  extent grow(std::size_t bytes, std::size_t alignment) {
+    if (const extent block = pool_.allocate_or_grow(bytes, alignment)) return block;
+    if (!pool_.has_free_region()) return {};
+    wait_for_streams();
+    pool_.trim(0);
+    return pool_.allocate_or_grow(bytes, alignment);
+  }
+
+  // Afterwards no stream uses any memory that is not in use.
+  void wait_for_streams() {
+    const stream_id owner = owner_;
+    share();
+    merge_pending();
+    fences_.wait_for_all();
+    owner_ = owner;
+  }
+
+  mutable spin_lock lock_;
+  std::shared_ptr<stream_events> events_;
+  pool<Policy> pool_;
+  pool_stats stats_;
+  stream_id owner_ = nobody;
+  bool used_ = false;
+  stream_id last_ = nobody;
+  unsigned run_ = 0;
+  unsigned calls_ = 0;
+  pending_blocks pending_;
+  stream_fences fences_;
+};
+
+}  // namespace warpheap::host

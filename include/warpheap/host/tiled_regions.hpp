@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "warpheap/host/block_table.hpp"
+#include "warpheap/host/policy.hpp"
+#include "warpheap/host/region_map.hpp"
+
+namespace warpheap::host {
+
+/// A block table and the regions whose blocks it holds: what every policy that keeps a record for
+/// each block is built on. A region's first record lives as long as the region.
+class tiled_regions {
+ public:
+  using index = block_table::index;
+
+  explicit tiled_regions(policy_options options) : granule(options.granule_bytes) {}
+
+  /// The region as one free block that is in no list.
+  index add(extent region) {
+    const index whole = table.add_region(region);
+    regions_.add(region, whole);
+    return whole;
+  }
+
+  /// Forgets a region. \pre its blocks are one free block that is in no list
+  void remove(address base) {
+    table.forget(first_of(base));
+    regions_.remove(base);
+  }
+
+  index first_of(address region_base) const { return regions_.find(region_base)->data; }
+
+  /// Whether the region is a single free block.
+  bool is_whole(address region_base) const {
+    const auto& region = *regions_.find(region_base);
+    const auto& block = table[region.data];
+    return block.free && block.bytes == region.range.bytes;
+  }
+
+  extent block_at(address base) const { return table[table.find(base)].range(); }
+
+  std::size_t round(std::size_t bytes) const { return align_up(bytes, granule); }
+
+  template <class Visitor>
+  void for_each_block(Visitor&& visit) const {
+    for (const auto& region : regions_) {
+      for (index which = region.data; which != block_table::none; which = table[which].right) {
+        visit(table[which].range(), !table[which].free);
+      }
+    }
+  }
+
+  /// Free blocks there are. O(blocks)
+  std::size_t count_free() const {
+    std::size_t count = 0;
+    for_each_block([&](extent, bool used) { count += !used; });
+    return count;
+  }
+
+  /// T1 to T3 of the block table for every region, and T4: no record belongs to no region.
+  /// O(blocks)
+  std::optional<std::string> check() const {
+    std::size_t count = 0;
+    for (const auto& region : regions_) {
+      if (auto wrong = table.check_region(region.data, region.range)) return wrong;
+    }
+    for_each_block([&](extent, bool) { ++count; });
+    if (count != table.size())
+      return "T4: " + std::to_string(table.size() - count) + " records lost";
+    return std::nullopt;
+  }
+
+  /// C1: no two neighbours are both free. Only for policies that merge all that they can. O(blocks)
+  std::optional<std::string> check_merged() const {
+    std::optional<std::string> wrong;
+    extent last;
+    for_each_block([&](extent block, bool used) {
+      if (used) {
+        last = {};
+        return;
+      }
+      const bool same_region = last && table_region(last.base) == table_region(block.base);
+      if (same_region && last.end() == block.base) {
+        wrong = "C1: the free blocks at " + to_text(last.base) + " and " + to_text(block.base) +
+                " were not merged";
+      }
+      last = block;
+    });
+    return wrong;
+  }
+
+  std::size_t granule;
+  block_table table;
+
+ private:
+  const void* table_region(address where) const { return regions_.find(where); }
+
+  region_map<index> regions_;
+};
+
+}  // namespace warpheap::host

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// RW-BM, CoRW and CRW: random walks over the words of a bitmap of fixed pages.
+///
+/// M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng: "Dynamic Buffer Management in Massively
+/// Parallel Systems: The Power of Randomness", ACM Transactions on Parallel Computing 12(1), 2025,
+/// DOI 10.1145/3701623.
+///
+/// Algorithm: a bit a page, 1 = in use. A probe reads a random word and so sees 32 or 64 pages.
+/// - independent (RW-BM): each lane draws words until it wins a free bit;
+/// - collaborative (CoRW): the lanes that call together draw a word each, and those that found
+///   several free pages give them to those that found none;
+/// - clustered (CRW): a thread first looks next to the page that it got last, then walks like
+/// RW-BM. free clears the bit.
+///
+/// Layout: [ exhaustion ][ used: 1 bit a page ][ locks: 1 bit a word, optional ][ hints: 4 B, CRW ]
+///         [ pages ... ]
+///
+/// Invariants: I1 the bits beyond the last page are set (place: the word); I2 no word is locked
+/// (place: the word of the lock map).
+///
+/// Progress: lock-free. A bit is lost only to a lane that won it, and a round of a team repeats
+/// without end only if each time others win what it saw. A word that is locked is skipped and never
+/// waited for. The full search at the end is bounded (`search_all`).
+///
+/// Deviations: bits are set by an atomic OR that tells what was won, so the paper's lock map is not
+/// needed for correctness and is an option (`lock_map`) that filters contention; as printed it was
+/// never released. Collaboration takes from a word exactly the pages that it hands out; as printed
+/// it also took, and lost, a page of every further word. Any subset of a warp can collaborate. Bits
+/// are cleared atomically, for a word has many owners. CRW keeps its hint in global memory, because
+/// a malloc has no place in the caller's registers.
+
+#include "warpheap/core/random.hpp"
+#include "warpheap/managers/random_walk/page_pool.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace random_walk {
+
+enum class search_kind { independent, collaborative, clustered };
+
+struct bitmap_config {
+  search_kind search = search_kind::collaborative;
+  /// Bits of a word of the bitmap: 32 or 64.
+  int word_bits = 32;
+  bool lock_map = false;
+  memory_out_rule out_rule = memory_out_rule::exact;
+  /// Share of free pages, in a million, below which a walk is given up.
+  std::uint32_t low_water_ppm = 5000;
+};
+
+template <bitmap_config Config>
+class bitmap_pages {
+ public:
+  using options = page_options;
+
+  static_assert(Config.word_bits == 32 || Config.word_bits == 64,
+                "bitmap_config::word_bits must be 32 or 64");
+  static_assert(Config.low_water_ppm > 0 && Config.low_water_ppm < 1'000'000,
+                "bitmap_config::low_water_ppm must lie between 0 and 1,000,000");
+  static constexpr capabilities about{
+      .name = Config.search == search_kind::independent     ? "rw_bm"
+              : Config.search == search_kind::collaborative ? "corw"
+                                                            : "crw",
+      .authors = "M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng",
+      .title = "Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness",
+      .venue = "ACM TOPC 12(1)",
+      .year = 2025,
+      .doi = "10.1145/3701623",
+      .family = "random walk",
+      .scope = allocation_scope::page,
+  };
+
+  bitmap_pages(const region& memory, const simt::device_properties& machine,
+               const options& settings) {
+    page_pool::check(about.name, settings, memory.bytes);
+    region_cursor cursor(memory, about.name);
+    out_ = cursor.take<exhaustion>(1);
+    if constexpr (clustered) {
+      // A slot for each thread that can be resident; threads that share one share a hint.
+      const std::size_t most = memory.bytes / settings.page_bytes + 1;
+      hint_count_ = static_cast<std::uint32_t>(
+          machine.resident_threads < most ? machine.resident_threads : most);
+      hints_ = cursor.take<std::uint32_t>(hint_count_);
+    }
+    // A little less than the optimum: bitmaps are cut to whole words and pages are aligned.
+    const std::size_t left = cursor.left(page_alignment);
+    const std::size_t slack = page_alignment + 4 * sizeof(word);
+    const std::size_t bits_a_page = 8 * settings.page_bytes + 2;
+    const auto count = static_cast<std::uint32_t>(
+        left < slack ? 1 : ((left - slack) * 8 + bits_a_page) / bits_a_page);
+    words_ = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(count, width));
+    used_ = cursor.take<word>(words_);
+    if constexpr (Config.lock_map) locks_ = cursor.take<word>(lock_words());
+    // The estimate above rounds up; the last page may not fit any more.
+    const auto fits = static_cast<std::uint32_t>(cursor.left(page_alignment) / settings.page_bytes);
+    const std::uint32_t pages = fits != 0 && fits < count ? fits : count;
+    pages_ = page_pool(cursor.take<std::byte>(pages * settings.page_bytes, page_alignment), pages,
+                       settings.page_bytes);
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) out_->format();
+    for (std::uint64_t i = rank; i < words_; i += count) used_[i] = beyond(i);
+    if constexpr (Config.lock_map) {
+      for (std::uint64_t i = rank; i < lock_words(); i += count) locks_[i] = 0;
+    }
+    if constexpr (clustered) {
+      for (std::uint64_t i = rank; i < hint_count_; i += count) hints_[i] = no_page;
+    }
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    if (bytes == 0 || bytes > pages_.page_bytes()) return nullptr;
+    std::uint32_t steps = 0;
+    const std::uint32_t page = take_page(steps);
+    return page == no_page ? nullptr : pages_.address(page);
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    if (block != nullptr) give_page(pages_.number(block));
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    std::uint64_t used = 0;
+    for (std::uint64_t i = rank; i < words_; i += count) {
+      const word none = beyond(i);
+      findings.expect((used_[i] & none) == none, 1, i);
+      used += static_cast<std::uint64_t>(popcount(static_cast<word>(used_[i] & ~none)));
+    }
+    if constexpr (Config.lock_map) {
+      for (std::uint64_t i = rank; i < lock_words(); i += count) {
+        findings.expect(locks_[i] == 0, 2, i);
+      }
+    }
+    findings.in_use(used, used * pages_.page_bytes());
+  }
+
+  WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
+  static constexpr int word_bits = Config.word_bits;
+
+  /// The number of a page that is now the caller's, or `no_page`; adds the words that were probed
+  /// to `steps`.
+  WARPHEAP_DEVICE std::uint32_t take_page(std::uint32_t& steps) const {
+    if constexpr (clustered) {
+      std::uint32_t& slot = hints_[static_cast<std::uint32_t>(simt::thread_rank()) % hint_count_];
+      // Only a hint, and threads may share it: no order is needed.
+      std::uint32_t hint = simt::atomic_ref(slot).load(simt::order::relaxed);
+      const std::uint32_t page = take_page_near(hint, steps);
+      simt::atomic_ref(slot).store(hint, simt::order::relaxed);
+      return page;
+    } else if constexpr (Config.search == search_kind::collaborative) {
+      return take_together(steps);
+    } else {
+      return walk(steps);
+    }
+  }
+
+  /// CRW with the hint where the caller keeps it: the page that he got last, `no_page` at first.
+  /// Gets the neighbour of that page if it is free, and updates the hint.
+  WARPHEAP_DEVICE std::uint32_t take_page_near(std::uint32_t& hint, std::uint32_t& steps) const {
+    std::uint32_t page = no_page;
+    if (hint != no_page) {
+      const std::uint32_t next = hint + 1 < pages_.count() ? hint + 1 : 0;
+      ++steps;
+      page = probe(next / width, static_cast<int>(next % width));
+    }
+    if (page == no_page) page = walk(steps);
+    if (page != no_page) hint = page;
+    return page;
+  }
+
+  WARPHEAP_DEVICE void give_page(std::uint32_t page) const {
+    // Release pairs with the acquire of the OR that takes the bit next: the last owner's accesses
+    // come before the next one's. Acquire: see `exhaustion`.
+    simt::atomic_ref(used_[page / width])
+        .fetch_and(static_cast<word>(~(word{1} << page % width)),
+                   exact ? simt::order::acq_rel : simt::order::release);
+    if constexpr (exact) out_->released();
+  }
+
+ private:
+  using word = std::conditional_t<Config.word_bits == 32, std::uint32_t, std::uint64_t>;
+  static constexpr std::uint32_t width = Config.word_bits;
+  static constexpr word full = static_cast<word>(~word{0});
+  static constexpr bool exact = Config.out_rule == memory_out_rule::exact;
+  static constexpr bool clustered = Config.search == search_kind::clustered;
+  static constexpr std::size_t page_alignment = 256;
+  static constexpr std::uint32_t probes_between_looks = 16;
+  // Probes of a walk: as many as inspect the pages of `probes_until_out`. Probes that meet a lock
+  // tell nothing, but count too, so that a walk ends in any case.
+  static constexpr std::uint32_t probe_limit =
+      probes_until_out(Config.out_rule, Config.low_water_ppm) / width + 1;
+
+  WARPHEAP_HD std::uint32_t lock_words() const { return ceil_div(words_, width); }
+
+  /// The bits of word `i` that stand for no page.
+  WARPHEAP_DEVICE word beyond(std::uint64_t i) const {
+    const std::uint64_t first = i * width;
+    const std::uint64_t there = pages_.count() - first;
+    return there >= width ? word{0}
+                          : static_cast<word>(full & ~low_bits<word>(static_cast<int>(there)));
+  }
+
+  /// The word's bits, from a look that promises nothing.
+  WARPHEAP_DEVICE word look(std::uint32_t index) const {
+    return simt::atomic_ref(used_[index]).load(simt::order::relaxed);
+  }
+
+  // Acquire: whoever meets the bit clear again comes after the last holder's critical section.
+  WARPHEAP_DEVICE bool try_lock(std::uint32_t index) const {
+    const word bit = word{1} << index % width;
+    return (simt::atomic_ref(locks_[index / width]).fetch_or(bit, simt::order::acquire) & bit) == 0;
+  }
+  WARPHEAP_DEVICE void unlock(std::uint32_t index) const {
+    simt::atomic_ref(locks_[index / width])
+        .fetch_and(static_cast<word>(~(word{1} << index % width)), simt::order::release);
+  }
+
+  /// The first clear bit of `seen` at or after bit `from`, around the end. \pre one is clear
+  WARPHEAP_DEVICE static int first_free(word seen, int from) {
+    const word free_bits = static_cast<word>(~seen);
+    const word ahead = static_cast<word>(free_bits & ~low_bits<word>(from));
+    return lowest_bit(ahead != 0 ? ahead : free_bits);
+  }
+
+  /// Takes the first free page of a word at or after bit `from`, around its end; `no_page` when the
+  /// word is full. Repeats only if another lane wins the bit first.
+  WARPHEAP_DEVICE std::uint32_t take_from(std::uint32_t index, int from) const {
+    simt::atomic_ref used(used_[index]);
+    word seen = used.load(simt::order::relaxed);
+    while (seen != full) {
+      const int bit = first_free(seen, from);
+      // Acquire pairs with the release in `give_page`.
+      seen = used.fetch_or(word{1} << bit, simt::order::acquire);
+      if ((seen >> bit & 1) == 0) return index * width + static_cast<std::uint32_t>(bit);
+      seen = static_cast<word>(seen | word{1} << bit);
+    }
+    return no_page;
+  }
+
+  /// One probe of a walk.
+  WARPHEAP_DEVICE std::uint32_t probe(std::uint32_t index, int from) const {
+    if constexpr (Config.lock_map) {
+      if (!try_lock(index)) return no_page;
+      const std::uint32_t page = take_from(index, from);
+      unlock(index);
+      return page;
+    } else {
+      return take_from(index, from);
+    }
+  }
+
+  WARPHEAP_DEVICE std::uint32_t walk(std::uint32_t& steps) const {
+    random_sequence random(simt::noise());
+    for (std::uint32_t tried = 0; tried < probe_limit; ++tried) {
+      if (exact && tried % probes_between_looks == 0 && out_->is_out(1)) return no_page;
+      ++steps;
+      // From a random bit on: lanes that meet in a word then rarely want the same page.
+      const std::uint64_t draw = random.next();
+      const std::uint32_t page = probe(scale_to(static_cast<std::uint32_t>(draw >> 32), words_),
+                                       static_cast<int>(draw % width));
+      if (page != no_page) return page;
+    }
+    return after_walk();
+  }
+
+  WARPHEAP_DEVICE std::uint32_t after_walk() const {
+    if constexpr (!exact) return no_page;
+    return search_all(
+        *out_, words_, [this](std::uint32_t index) { return look(index) != full; },
+        [this](std::uint32_t index) {
+          return simt::atomic_ref(used_[index]).fetch_or(0, simt::order::acq_rel) != full;
+        },
+        [this](std::uint32_t index) { return take_from(index, simt::lane_id()); });
+  }
+
+  /// The walk of all lanes that call together: steps are the group's, the same for every member.
+  WARPHEAP_DEVICE std::uint32_t take_together(std::uint32_t& steps) const {
+    const simt::group team = simt::coalesced();
+    const int me = simt::lane_id();
+    random_sequence random(simt::noise());
+    std::uint32_t page = no_page;
+    simt::lane_mask need = team.mask();
+    // A round inspects a word for each member. Rounds count that find nothing at all, one after
+    // another; a page that is found and lost to somebody else shows that pages are left.
+    const std::uint32_t rounds = probe_limit / static_cast<std::uint32_t>(team.size()) + 1;
+    for (std::uint32_t in_vain = 0; in_vain < rounds && !need.empty();) {
+      if (exact && in_vain % probes_between_looks == 0 && team.any(out_->is_out(1))) break;
+      ++steps;
+      const std::uint64_t draw = random.next();
+      const std::uint32_t index = scale_to(static_cast<std::uint32_t>(draw >> 32), words_);
+      const int from = static_cast<int>(draw % width);
+      const bool mine = !Config.lock_map || try_lock(index);
+      const hand_out share = match(team, need, mine ? look(index) : full, from);
+      word won = 0;
+      if (share.taken != 0) {
+        // Acquire pairs with the release in `give_page`.
+        const word before =
+            simt::atomic_ref(used_[index]).fetch_or(share.taken, simt::order::acquire);
+        won = static_cast<word>(share.taken & ~before);
+      }
+      if constexpr (Config.lock_map) {
+        if (mine) unlock(index);
+      }
+      // What was promised counts if the supplier has won it; otherwise another round follows.
+      const int supplier = share.supplier < 0 ? me : share.supplier;
+      const word theirs = team.shuffle(won, supplier);
+      const std::uint32_t there = team.shuffle(index, supplier);
+      if (share.supplier >= 0 && (theirs >> share.bit & 1) != 0) {
+        page = there * width + static_cast<std::uint32_t>(share.bit);
+      }
+      in_vain = team.any(share.taken != 0) ? 0 : in_vain + 1;
+      need = team.ballot(page == no_page);
+    }
+    // A receiver's accesses must come after its supplier's acquire.
+    team.sync();
+    return page == no_page ? after_walk() : page;
+  }
+
+  /// Who gives a page to whom in a round.
+  struct hand_out {
+    word taken = 0;     ///< bits of this lane's word that are given away
+    int supplier = -1;  ///< the lane that gives to this one
+    int bit = 0;        ///< and the bit of its word
+  };
+
+  /// Matches the free pages of the members' words, `seen`, to the members that need one: the k-th
+  /// that needs gets from the k-th that has, one page each in turn, until either side is exhausted.
+  /// Each word is looked through from bit `from` on, so that teams that meet in it rarely promise
+  /// the same page.
+  WARPHEAP_DEVICE static hand_out match(const simt::group& team, simt::lane_mask need, word seen,
+                                        int from) {
+    const int me = simt::lane_id();
+    hand_out share;
+    simt::lane_mask has = team.ballot(seen != full);
+    while (!need.empty() && !has.empty()) {
+      int bit = 0;
+      // Only as many give as there are takers: a surplus page would be lost.
+      if (has.contains(me) && has.below(me).count() < need.count()) {
+        bit = first_free(seen, from);
+        seen = static_cast<word>(seen | word{1} << bit);
+        share.taken = static_cast<word>(share.taken | word{1} << bit);
+      }
+      const int turn = need.below(me).count();
+      const bool receives = need.contains(me) && turn < has.count();
+      const int supplier = receives ? has.nth(turn) : me;
+      bit = team.shuffle(bit, supplier);
+      if (receives) {
+        share.supplier = supplier;
+        share.bit = bit;
+      }
+      need = need - team.ballot(receives);
+      has = team.ballot(seen != full);
+    }
+    return share;
+  }
+
+  exhaustion* out_;
+  word* used_;
+  word* locks_ = nullptr;
+  std::uint32_t* hints_ = nullptr;
+  std::uint32_t words_;
+  std::uint32_t hint_count_ = 1;
+  page_pool pages_;
+};
+
+}  // namespace random_walk
+
+inline constexpr random_walk::bitmap_config rw_bm_config{.search =
+                                                             random_walk::search_kind::independent};
+inline constexpr random_walk::bitmap_config corw_config{
+    .search = random_walk::search_kind::collaborative};
+inline constexpr random_walk::bitmap_config crw_config{.search =
+                                                           random_walk::search_kind::clustered};
+
+// Classes of their own, because nvcc 13.0 cannot name an alias with a class-type argument in a list
+// of types.
+
+/// RW-BM: every lane for itself.
+template <random_walk::bitmap_config Config = rw_bm_config>
+class rw_bm : public random_walk::bitmap_pages<Config> {
+  using random_walk::bitmap_pages<Config>::bitmap_pages;
+};
+
+/// CoRW: the lanes that call together share what they find.
+template <random_walk::bitmap_config Config = corw_config>
+class corw : public random_walk::bitmap_pages<Config> {
+  using random_walk::bitmap_pages<Config>::bitmap_pages;
+};
+
+/// CRW: next to the page that the thread got last, if that is free.
+template <random_walk::bitmap_config Config = crw_config>
+class crw : public random_walk::bitmap_pages<Config> {
+  using random_walk::bitmap_pages<Config>::bitmap_pages;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// RW, the basic random walk over fixed pages.
+///
+/// M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng: "Dynamic Buffer Management in Massively
+/// Parallel Systems: The Power of Randomness", ACM Transactions on Parallel Computing 12(1), 2025,
+/// DOI 10.1145/3701623.
+///
+/// Algorithm: every page has a flag of its own and there is nothing global. malloc draws page
+/// numbers at random until it meets one whose flag is clear and wins it with one atomic exchange.
+/// free clears the flag. With T pages, A of them free, N callers need T/N ln(A / (A-N)) draws each.
+///
+/// Layout: [ exhaustion ][ flags: 32 bits a page ][ pages ... ]
+///
+/// Invariants: I1 every flag is 0 or 1 (place: the page).
+///
+/// Progress: lock-free. A draw fails only because the page is in use. The full search at the end is
+/// bounded (`search_all`).
+///
+/// Deviations: the paper's search does not end when memory is out except by a statistical rule,
+/// which is the option `memory_out_rule::statistical`; the default ends with a search of all pages.
+/// freeing is a release store, where the paper has a plain one: the next owner must not see writes
+/// of the last.
+
+#include "warpheap/core/random.hpp"
+#include "warpheap/managers/random_walk/page_pool.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+struct rw_config {
+  random_walk::memory_out_rule out_rule = random_walk::memory_out_rule::exact;
+  /// Share of free pages, in a million, below which a walk is given up.
+  std::uint32_t low_water_ppm = 5000;
+};
+
+template <rw_config Config = rw_config{}>
+class rw {
+ public:
+  using options = random_walk::page_options;
+
+  static constexpr capabilities about{
+      .name = "rw",
+      .authors = "M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng",
+      .title = "Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness",
+      .venue = "ACM TOPC 12(1)",
+      .year = 2025,
+      .doi = "10.1145/3701623",
+      .family = "random walk",
+      .scope = allocation_scope::page,
+  };
+  static_assert(Config.low_water_ppm > 0 && Config.low_water_ppm < 1'000'000,
+                "rw_config::low_water_ppm must lie between 0 and 1,000,000");
+
+  rw(const region& memory, const simt::device_properties& /*machine*/, const options& settings) {
+    random_walk::page_pool::check(about.name, settings, memory.bytes);
+    region_cursor cursor(memory, about.name);
+    out_ = cursor.take<exhaustion>(1);
+    // One page and its flag at least; what is lost to the pages' alignment is below one page.
+    const std::size_t each = settings.page_bytes + sizeof(std::uint32_t);
+    const std::size_t left = cursor.left(page_alignment);
+    const auto count = static_cast<std::uint32_t>(
+        left < each + page_alignment ? 1 : (left - page_alignment) / each);
+    flags_ = cursor.take<std::uint32_t>(count);
+    pages_ =
+        random_walk::page_pool(cursor.take<std::byte>(count * settings.page_bytes, page_alignment),
+                               count, settings.page_bytes);
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) out_->format();
+    for (std::uint64_t i = rank; i < pages_.count(); i += count) flags_[i] = 0;
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    if (bytes == 0 || bytes > pages_.page_bytes()) return nullptr;
+    std::uint32_t steps = 0;
+    const std::uint32_t page = take_page(steps);
+    return page == random_walk::no_page ? nullptr : pages_.address(page);
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    if (block != nullptr) give_page(pages_.number(block));
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    std::uint64_t used = 0;
+    for (std::uint64_t i = rank; i < pages_.count(); i += count) {
+      findings.expect(flags_[i] <= 1, 1, i);
+      used += flags_[i];
+    }
+    findings.in_use(used, used * pages_.page_bytes());
+  }
+
+  WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
+  static constexpr int word_bits = 1;
+
+  /// The number of a page that is now the caller's, or `no_page`; adds the draws to `steps`.
+  WARPHEAP_DEVICE std::uint32_t take_page(std::uint32_t& steps) const {
+    random_sequence random(simt::noise());
+    for (std::uint32_t probe = 0; probe < probe_limit; ++probe) {
+      if (exact && probe % probes_between_looks == 0 && out_->is_out(1)) {
+        return random_walk::no_page;
+      }
+      ++steps;
+      const std::uint32_t page = random.below(pages_.count());
+      if (is_free(page) && take(page) != random_walk::no_page) return page;
+    }
+    if constexpr (!exact) return random_walk::no_page;
+    return random_walk::search_all(
+        *out_, pages_.count(), [this](std::uint32_t page) { return is_free(page); },
+        [this](std::uint32_t page) {
+          return simt::atomic_ref(flags_[page]).fetch_or(0, simt::order::acq_rel) == 0;
+        },
+        [this](std::uint32_t page) { return take(page); });
+  }
+
+  WARPHEAP_DEVICE void give_page(std::uint32_t page) const {
+    // Release pairs with the acquire in `take`: the last owner's accesses come before the next
+    // one's.
+    if constexpr (exact) {
+      // Acquire, and an exchange instead of a store: see `exhaustion`.
+      simt::atomic_ref(flags_[page]).exchange(0, simt::order::acq_rel);
+      out_->released();
+    } else {
+      simt::atomic_ref(flags_[page]).store(0, simt::order::release);
+    }
+  }
+
+ private:
+  static constexpr bool exact = Config.out_rule == random_walk::memory_out_rule::exact;
+  static constexpr std::size_t page_alignment = 256;
+  static constexpr std::uint32_t probe_limit =
+      random_walk::probes_until_out(Config.out_rule, Config.low_water_ppm);
+  static constexpr std::uint32_t probes_between_looks = 64;
+
+  // A hint: `take` decides.
+  WARPHEAP_DEVICE bool is_free(std::uint32_t page) const {
+    return simt::atomic_ref(flags_[page]).load(simt::order::relaxed) == 0;
+  }
+
+  WARPHEAP_DEVICE std::uint32_t take(std::uint32_t page) const {
+    return simt::atomic_ref(flags_[page]).exchange(1, simt::order::acquire) == 0
+               ? page
+               : random_walk::no_page;
+  }
+
+  exhaustion* out_;
+  std::uint32_t* flags_;
+  random_walk::page_pool pages_;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Knows that no run of a given number of units is free, without a count of what is free.
+///
+/// A caller that searched in vain says so: it announces the search, looks at everything, and
+/// confirms that it found nothing. From then on callers that want as much or more give up at once.
+/// Whoever frees withdraws all announcements and confirmations, so a confirmation stands only if
+/// nothing was freed between the announcement and the end of the search.
+///
+/// One word: [ epoch 40 bits | units 23 bits | searching 1 bit ]: since the epoch began, somebody
+/// has searched; no run of `units` or more was there (0: nothing is known). Each withdrawal begins
+/// a new epoch, so a confirmation that comes late finds another epoch and does nothing.
+///
+/// Orders: `released` and a search are the two sides of a store-load race: free the unit, then look
+/// for announcements; announce, then look for units. It is decided without a fence that frees would
+/// have to pay for, if both sides touch the word that says whether the unit is free by a
+/// read-modify-write with acquire and release. If the searcher's comes later, it sees the unit. If
+/// the freeing lane's comes later, it acquires what the searcher released, so its look for
+/// announcements, though relaxed, cannot miss the searcher's. The word here is only ever accessed
+/// relaxed.
+///
+/// Progress: `is_out` is wait-free; the compare-exchange loops repeat only when another lane has
+/// changed the word.
+class exhaustion {
+ public:
+  /// What a searcher keeps between its announcement and its confirmation.
+  struct token {
+    std::uint64_t epoch;
+  };
+
+  static constexpr std::uint32_t most_units = (1u << 23) - 1;
+
+  WARPHEAP_DEVICE void format() { word_ = 0; }
+
+  /// True if a run of `units` is known not to be there. \pre `0 < units <= most_units`
+  WARPHEAP_DEVICE bool is_out(std::uint32_t units) {
+    return says_out(simt::atomic_ref(word_).load(simt::order::relaxed), units);
+  }
+
+  /// Says that the caller starts to search everything, each place by a read-modify-write with
+  /// acquire and release.
+  WARPHEAP_DEVICE token announce() {
+    simt::atomic_ref word(word_);
+    std::uint64_t seen = word.load(simt::order::relaxed);
+    while ((seen & searching) == 0 &&
+           !word.compare_exchange(seen, seen | searching, simt::order::relaxed)) {
+    }
+    return {seen & epoch_mask};
+  }
+
+  /// Says that the search announced as `mine` found no run of `units`. False if something was freed
+  /// since: then what was found need not be true any more.
+  WARPHEAP_DEVICE bool confirm(token mine, std::uint32_t units) {
+    simt::atomic_ref word(word_);
+    std::uint64_t seen = word.load(simt::order::relaxed);
+    while ((seen & epoch_mask) == mine.epoch && !says_out(seen, units)) {
+      const std::uint64_t confirmed = mine.epoch | std::uint64_t{units} << 1 | searching;
+      if (word.compare_exchange(seen, confirmed, simt::order::relaxed)) return true;
+    }
+    return (seen & epoch_mask) == mine.epoch;
+  }
+
+  /// Must be called after units have become free, by whoever freed them by a read-modify-write with
+  /// acquire and release.
+  WARPHEAP_DEVICE void released() {
+    simt::atomic_ref word(word_);
+    std::uint64_t seen = word.load(simt::order::relaxed);
+    while ((seen & searching) != 0 &&
+           !word.compare_exchange(seen, (seen & epoch_mask) + epoch_one, simt::order::relaxed)) {
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t searching = 1;
+  static constexpr std::uint64_t epoch_one = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t epoch_mask = ~(epoch_one - 1);
+
+  WARPHEAP_DEVICE static bool says_out(std::uint64_t word, std::uint32_t units) {
+    const auto out_from = static_cast<std::uint32_t>(word >> 1) & most_units;
+    return out_from != 0 && units >= out_from;
+  }
+
+  std::uint64_t word_;
+};
+
+WARPHEAP_END_NAMESPACE

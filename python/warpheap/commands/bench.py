@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``warpheap bench``: one measurement by hand."""
+
+from pathlib import Path
+from typing import Any, Optional
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from warpheap import catalog as catalogs
+from warpheap import programs
+from warpheap.catalog import Case, Catalog
+from warpheap.commands import options
+from warpheap.console import out, print_json
+from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded, unknown
+from warpheap.measure import Measurement, measure
+from warpheap.survey import GOOD
+from warpheap.units import milliseconds
+
+_COMMON = ("mode", "threads", "size_min", "size_max", "heap_bytes", "iterations", "seed")
+_SIZE = "size"  # sets both ends of the range of sizes
+
+
+@guarded
+def bench(
+    context: typer.Context,
+    case: str = typer.Option(..., "--case", help="The case; 'warpheap list' shows them."),
+    manager: str = typer.Option(..., "--manager", help="The memory manager."),
+    backend: str = typer.Option("", "--backend", help="cpu or cuda; else cuda if there is a GPU."),
+    graph: str = typer.Option("", "--graph", help="A graph file, for cases that read one."),
+    time_limit: float = typer.Option(120.0, "--time-limit", min=0.1, help="In seconds."),
+    csr_dir: Path = typer.Option(
+        Path("out/graphs"), "--csr-dir", help="Where converted graphs are kept."
+    ),
+    build_dir: Optional[Path] = options.build_dir(),
+    as_json: bool = options.json_output(),
+) -> None:
+    """Measure one case of one manager.
+
+    Every parameter of the case is a flag, as in: --threads 4096 --size 64 --mode warp.
+    """
+    catalog = _choose(build_dir, backend)
+    offered = catalog.case(case)
+    catalog.manager(manager)
+    parameters = parse_parameters(context.args, offered)
+    if "mode" in parameters and offered.modes:
+        check_names("mode", [str(parameters["mode"])], offered.modes)
+    loaded = None
+    if graph:
+        from warpheap import graphs  # noqa: PLC0415  loads SciPy and pandas
+
+        loaded = graphs.load(Path(graph), csr_dir)
+    row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
+    if row.get("refused"):
+        raise UserError(f"{catalog.program.name}: {row['reason']}")
+    if as_json:
+        print_json(row)
+    else:
+        _show(row)
+    if row["status"] not in GOOD:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command("bench", context_settings=settings)(bench)
+
+
+def parse_parameters(words: list[str], case: Case) -> dict[str, str | int | float]:
+    """Read the flags of a case: ``--name value`` or ``--name=value``, '-' or '_' in names."""
+    known = list(dict.fromkeys((*_COMMON, _SIZE, *(p.name for p in case.parameters))))
+    known = [name for name in known if name != "graph"]
+    parameters: dict[str, str | int | float] = {}
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("--"):
+            raise UserError(f"expected a flag such as --threads, found '{word}'")
+        flag, given, value = word[2:].partition("=")
+        name = flag.replace("-", "_")
+        if name not in known:
+            raise unknown("parameter", name, known)
+        if not given:
+            value = next(rest, "")
+        if not value or value.startswith("--"):
+            raise UserError(f"--{flag} needs a value")
+        for target in ("size_min", "size_max") if name == _SIZE else (name,):
+            parameters[target] = _number(value)
+    return parameters
+
+
+def _number(text: str) -> str | int | float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _choose(build_dir: Optional[Path], backend: str) -> Catalog:
+    if backend:
+        check_names("backend", [backend], programs.BACKENDS)
+        catalog = catalogs.load_all(build_dir, [backend])[0]
+    else:
+        found = catalogs.load_all(build_dir)
+        usable = [catalog for catalog in found if catalog.available] or found
+        catalog = max(usable, key=lambda candidate: candidate.backend == "cuda")
+    if not catalog.available:
+        raise UserError(f"{catalog.backend}: not available here: {catalog.reason}", EXIT_FAILED)
+    return catalog
+
+
+def _show(row: dict[str, Any]) -> None:
+    table = Table(show_header=False, title=f"{row['case']} {row['manager']} ({row['backend']})")
+    table.title_justify = "left"
+    hidden = ("schema", "key", "case", "manager", "backend")
+    for name, value in row.items():
+        if value is None or name in hidden:
+            continue
+        table.add_row(name, escape(_text(name, value)))
+    out.print(table)
+    if row["backend"] == "cpu":
+        out.print("The CPU model checks correctness; its times say nothing about a GPU.")
+
+
+def _text(name: str, value: Any) -> str:
+    if name.endswith("_ms") and isinstance(value, dict):
+        parts = (f"{part} {milliseconds(v)}" for part, v in value.items() if v is not None)
+        return ", ".join(parts)
+    return str(value)

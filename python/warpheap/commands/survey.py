@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``warpheap survey``: measure everything that is there, and draw the report."""
+
+from pathlib import Path
+from typing import Any, List, Optional  # noqa: UP035
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from warpheap import catalog as catalogs
+from warpheap import plan as plans
+from warpheap import survey as surveys
+from warpheap.catalog import Catalog
+from warpheap.commands import options
+from warpheap.console import err, out, print_json
+from warpheap.errors import EXIT_FAILED, UserError, guarded
+from warpheap.measure import Measurement
+from warpheap.results import Store
+
+
+@guarded
+def survey(
+    quick: bool = typer.Option(False, "--quick", help="A small plan, minutes (default)."),
+    full: bool = typer.Option(False, "--full", help="The papers' sizes and thread counts."),
+    backend: List[str] = options.backends(),  # noqa: UP006
+    manager: List[str] = typer.Option([], "--manager", help="Only this one; may be repeated."),  # noqa: UP006
+    case: List[str] = typer.Option([], "--case", help="Only this one; may be repeated."),  # noqa: UP006
+    graph: List[str] = typer.Option(  # noqa: UP006
+        [], "--graph", help="One more graph file beside the shipped ones; may be repeated."
+    ),
+    time_limit: Optional[float] = typer.Option(
+        None, "--time-limit", min=0.1, help="Seconds a measurement (quick 30, full 120)."
+    ),
+    out_dir: Path = typer.Option(Path("out/survey"), "--out", help="Folder of rows and report."),
+    retry: bool = typer.Option(False, "--retry", help="Measure timeouts and crashes again."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan, measure nothing."),
+    build_dir: Optional[Path] = options.build_dir(),
+    as_json: bool = options.json_output(),
+) -> None:
+    """Measure every manager in every case, one process each, and write the report.
+
+    Interrupted surveys go on where they stopped when the same command is given again.
+    """
+    if quick and full:
+        raise UserError("--quick and --full exclude each other")
+    level = "full" if full else "quick"
+    available = _available(catalogs.load_all(build_dir, backend))
+    plans.make(available, level, (), manager, case)  # refuses unknown names before graphs are read
+    graphs = _graphs(graph, out_dir) if plans.needs_graphs(available, case) else []
+    plan = plans.make(available, level, graphs, manager, case)
+    if dry_run:
+        _show_plan(plan, as_json)
+        return
+    with Store(out_dir) as store:
+        done = surveys.run(plan, store, time_limit or plans.TIME_LIMIT_S[level], retry)
+    report = out_dir / "report.html"
+    from warpheap.report import page, table  # noqa: PLC0415  loads Matplotlib and pandas
+
+    page.write(table.load([out_dir]), report)
+    if as_json:
+        counts = dict(done.statuses())
+        files = {"results": str(store.path), "report": str(report)}
+        print_json({"schema": 1, "rows": counts, "measured": done.measured, **files})
+    else:
+        out.print(_summary(done))
+        out.print(f"rows:   {escape(str(store.path))}", highlight=False, soft_wrap=True)
+        out.print(f"report: {escape(str(report))}", highlight=False, soft_wrap=True)
+    if not done.clean():
+        raise typer.Exit(EXIT_FAILED)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("survey")(survey)
+
+
+def _available(found: list[Catalog]) -> list[Catalog]:
+    usable = [catalog for catalog in found if catalog.available]
+    for catalog in found:
+        if not catalog.available:
+            message = f"{catalog.backend} is left out: {catalog.reason}"
+            err.print(escape(message), highlight=False, soft_wrap=True)
+    if not usable:
+        raise UserError("no backend can be measured here", EXIT_FAILED)
+    return usable
+
+
+def _graphs(files: list[str], out_dir: Path) -> list[Any]:
+    from warpheap import graphs  # noqa: PLC0415  loads SciPy and pandas
+
+    paths = dict.fromkeys([*graphs.shipped(), *(Path(file) for file in files)])
+    return [graphs.load(path, out_dir / "graphs") for path in paths]
+
+
+def _show_plan(plan: list[Measurement], as_json: bool) -> None:
+    for wanted in plan:
+        if as_json:
+            print_json({"command": wanted.command(), "skip": wanted.skip})
+        else:
+            out.print(escape(wanted.skip or wanted.command()), highlight=False, soft_wrap=True)
+    if not as_json:
+        skipped = sum(wanted.skip is not None for wanted in plan)
+        out.print(f"{len(plan) - skipped} measurements, {skipped} skipped", highlight=False)
+
+
+def _summary(done: surveys.Done) -> Table:
+    table = Table(title="rows of this survey", title_justify="left")
+    statuses = ("ok", "skipped", "failed", "crashed", "timeout")
+    for heading in ("backend", "manager"):
+        table.add_column(heading)
+    for status in statuses:
+        table.add_column(status, justify="right")
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for row in done.rows:
+        line = counts.setdefault((row["backend"], row["manager"]), dict.fromkeys(statuses, 0))
+        line[row["status"]] += 1
+    for (backend, manager), line in counts.items():
+        cells = (
+            f"[bold red]{count}[/]" if count and status not in surveys.GOOD else str(count or "")
+            for status, count in line.items()
+        )
+        table.add_row(escape(backend), escape(manager), *cells)
+    return table

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``warpheap verify``: explore schedules, replay findings, try the mutants."""
+
+import os
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, List, Optional  # noqa: UP035
+
+import typer
+from rich.markup import escape
+
+from warpheap import explorer, process, programs
+from warpheap.commands import options
+from warpheap.console import out, print_json, steps
+from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded
+from warpheap.explorer import Budget, Kill, Offer, Task, Verdict
+
+LIMITS = (
+    "Limits: explored are sequentially consistent interleavings, with a switch at every atomic, "
+    "collective and backoff; plain accesses are no switch points, and nothing here speaks of a "
+    "GPU's weak memory. Schedules are drawn at random: no finding is evidence, not proof."
+)
+
+
+@guarded
+def verify(
+    manager: List[str] = typer.Option(  # noqa: UP006
+        [], "--manager", "--subject", help="Only this manager or structure; may be repeated."
+    ),
+    case: List[str] = typer.Option([], "--case", help="Only this case; may be repeated."),  # noqa: UP006
+    strategy: List[str] = typer.Option(  # noqa: UP006
+        [], "--strategy", help="Only this strategy; may be repeated."
+    ),
+    schedules: int = typer.Option(10_000, "--schedules", min=1, help="For each combination."),
+    seconds: float = typer.Option(30.0, "--seconds", min=0.1, help="The same, in time."),
+    seed: int = typer.Option(1, "--seed", min=0, help="The first seed."),
+    mutants: bool = typer.Option(False, "--mutants", help="Fail if a mutant survives."),
+    replay: str = typer.Option(
+        "", "--replay", metavar="SUBJECT/CASE/STRATEGY/SEED", help="Run one schedule again."
+    ),
+    jobs: int = typer.Option(os.cpu_count() or 1, "--jobs", min=1, help="Processes at a time."),
+    build_dir: Optional[Path] = options.build_dir(),
+    as_json: bool = options.json_output(),
+) -> None:
+    """Hunt for concurrency errors with seeded schedules on the CPU model; replay them by seed."""
+    offer = explorer.load(programs.require(programs.VERIFY, build_dir))
+    if replay:
+        _replay(offer, replay)
+        return
+    strategies = strategy or list(offer.strategies)
+    check_names("strategy", strategies, offer.strategies)
+    budget = Budget(schedules, seconds, seed)
+    with process.terminate_as_interrupt():
+        if mutants:
+            good = _hunt_all(offer, manager, strategies, budget, jobs, as_json)
+        else:
+            tasks = _tasks(offer, manager, case, strategies)
+            good = _explore_all(offer, tasks, budget, jobs, as_json)
+    if not as_json:
+        out.print(f"[dim]{LIMITS}[/]", highlight=False)
+    if not good:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("verify")(verify)
+
+
+def _tasks(offer: Offer, names: list[str], cases: list[str], strategies: list[str]) -> list[Task]:
+    check_names("subject", names, offer.subjects)
+    subjects = names or offer.subjects
+    known = dict.fromkeys(case for name in subjects for case in offer.cases_of(name))
+    check_names("case", cases, known)
+    return [
+        Task(name, case, strategy)
+        for name in subjects
+        for case in offer.cases_of(name)
+        if not cases or case in cases
+        for strategy in strategies
+    ]
+
+
+def _explore_all(offer: Offer, tasks: list[Task], budget: Budget, jobs: int, as_json: bool) -> bool:
+    verdicts: list[Verdict] = []
+    with steps("exploring", len(tasks)) as progress:
+        for verdict in explorer.spread(
+            lambda task, cancel: explorer.explore(offer.program, task, budget, cancel),
+            tasks,
+            jobs,
+            progress,
+        ):
+            verdicts.append(verdict)
+            if as_json:
+                print_json({"schema": 1, **asdict(verdict.task), **_facts(verdict)})
+            elif not verdict.ok:
+                progress.note(_finding(verdict))
+    found = [verdict for verdict in verdicts if not verdict.ok]
+    if not as_json:
+        total = sum(verdict.schedules for verdict in verdicts)
+        out.print(f"{len(tasks)} combinations, {total:,} schedules, {len(found)} findings")
+        for verdict in sorted(found, key=lambda verdict: str(verdict.task)):
+            out.print(escape(_finding(verdict)), highlight=False, soft_wrap=True)
+    return not found
+
+
+def _hunt_all(
+    offer: Offer, names: list[str], strategies: list[str], budget: Budget, jobs: int, as_json: bool
+) -> bool:
+    originals = dict.fromkeys(mutant.original for mutant in offer.mutants)
+    check_names("original or mutant", names, (*originals, *(m.name for m in offer.mutants)))
+    chosen = [m for m in offer.mutants if not names or m.original in names or m.name in names]
+    kills: list[Kill] = []
+    with steps("hunting mutants", len(chosen)) as progress:
+        for kill in explorer.spread(
+            lambda mutant, cancel: explorer.hunt(offer, mutant, strategies, budget, cancel),
+            chosen,
+            jobs,
+            progress,
+        ):
+            kills.append(kill)
+            if as_json:
+                print_json({"schema": 1, **asdict(kill.mutant), **_kill_facts(kill)})
+    if not as_json:
+        for kill in sorted(kills, key=lambda kill: kill.mutant.name):
+            out.print(escape(_kill(kill)), highlight=False, soft_wrap=True)
+        good = sum(kill.ok for kill in kills)
+        out.print(f"{len(kills)} mutants, {good} rejected, {len(kills) - good} not")
+    return all(kill.ok for kill in kills)
+
+
+def _replay(offer: Offer, text: str) -> None:
+    parts = text.rsplit("/", 3)
+    if len(parts) != 4 or not parts[3].isdigit():
+        raise UserError(f"--replay needs SUBJECT/CASE/STRATEGY/SEED, not '{text}'")
+    names = (*offer.subjects, *(mutant.name for mutant in offer.mutants))
+    check_names("subject", parts[:1], names)
+    again, account = explorer.replay(offer.program, Task(*parts[:3]), int(parts[3]))
+    out.print(escape(account.rstrip("\n")), highlight=False, soft_wrap=True)
+    if again:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _finding(verdict: Verdict) -> str:
+    task = verdict.task
+    where = f"strategy={task.strategy} subject={task.subject} case={task.case}"
+    if verdict.seed is None:
+        return f"{verdict.status}: {where}: {verdict.what}"
+    command = f"warpheap verify --replay {shlex.quote(verdict.replay())}"
+    return f"finding: seed={verdict.seed} {where}: {verdict.what}\n  replay: {command}"
+
+
+def _facts(verdict: Verdict) -> dict[str, Any]:
+    facts = {"status": verdict.status, "seed": verdict.seed, "what": verdict.what}
+    counts = {"schedules": verdict.schedules, "schedules_per_second": verdict.per_second}
+    return {**facts, **counts, "replay": verdict.replay() if verdict.seed is not None else None}
+
+
+def _kill(kill: Kill) -> str:
+    name = f"{kill.mutant.name} ({kill.mutant.about})"
+    if kill.verdict is None:
+        return f"SURVIVED  {name}: no case rejects it"
+    how = f"{kill.verdict.replay()}: {kill.verdict.what}"
+    if kill.replayed is False:
+        return f"NOT AGAIN {name}: {how}; the replay does not find it"
+    return f"rejected  {name} in {kill.wall_s:.1f} s by {how}"
+
+
+def _kill_facts(kill: Kill) -> dict[str, Any]:
+    found = _facts(kill.verdict) if kill.verdict else {"status": "survived"}
+    return {"rejected": kill.ok, "replayed": kill.replayed, "hunt_s": kill.wall_s, **found}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Consoles and progress: a live bar on a terminal, plain lines everywhere else."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+out = Console()
+err = Console(stderr=True)
+
+PLAIN_INTERVAL_S = 2.0  # plain mode writes at most one line in this time
+
+
+class Steps:
+    """Counts finished steps and shows them; made by steps()."""
+
+    def __init__(self, what: str, total: int, bar: Progress | None) -> None:
+        self._what, self._total, self._bar = what, total, bar
+        self._task = bar.add_task(what, total=total, now="") if bar else None
+        self._done = 0
+        self._last_line = time.monotonic()
+
+    def now(self, text: str) -> None:
+        """Show what is being done at this moment (terminal only)."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, now=escape(text))
+
+    def advance(self, text: str = "") -> None:
+        """Count one finished step; text says which."""
+        self._done += 1
+        if self._bar is not None and self._task is not None:
+            self._bar.advance(self._task)
+            return
+        due = time.monotonic() - self._last_line >= PLAIN_INTERVAL_S
+        if due or self._done == self._total:
+            self._last_line = time.monotonic()
+            self.note(f"{self._what} {self._done}/{self._total} {text}".rstrip())
+
+    def note(self, text: str) -> None:
+        """Print a line that stays."""
+        console = self._bar.console if self._bar else err
+        console.print(escape(text), highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def steps(what: str, total: int) -> Iterator[Steps]:
+    """Show the progress of ``total`` steps on standard error for as long as the context lasts."""
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        yield Steps(what, total, None)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("[dim]{task.fields[now]}"),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        yield Steps(what, total, bar)
+
+
+def print_json(value: Any) -> None:
+    """Write one JSON document as one line to standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Errors that are meant for the user, and the guard that keeps stack traces away from them."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import os
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+import typer
+from rich.markup import escape
+
+from warpheap.console import err
+
+EXIT_FAILED = 1  # what was asked for ran, and something in it is wrong
+EXIT_USAGE = 2  # what was asked for cannot be run
+EXIT_INTERNAL = 70  # a defect of the tool itself (EX_SOFTWARE)
+EXIT_INTERRUPTED = 130  # 128 + SIGINT
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class UserError(Exception):
+    """A message for the user and the exit status that goes with it."""
+
+    def __init__(self, message: str, exit_code: int = EXIT_USAGE) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """Make the error for a name that is not in a list: it names the list and the nearest entry.
+
+    ``kind`` is a singular noun such as "manager".
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f" (did you mean '{near[0]}'?)" if near else ""
+    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
+    return UserError(f"unknown {kind} '{name}'{hint}; known {plural}: {', '.join(names) or 'none'}")
+
+
+def check_names(kind: str, asked: Iterable[str], known: Iterable[str]) -> None:
+    """Raise the error of unknown() for the first asked name that is not known."""
+    names = list(known)
+    for name in asked:
+        if name not in names:
+            raise unknown(kind, name, names)
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """Wrap a command so that every failure ends as one message and an exit status.
+
+    ``WARPHEAP_DEBUG=1`` lets the stack trace of an internal error through, for developers.
+    """
+
+    @functools.wraps(command)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except UserError as error:
+            err.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            err.print("interrupted", highlight=False)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            err.print(f"[bold red]error:[/] {escape(where + str(error.strerror))}", soft_wrap=True)
+            raise typer.Exit(EXIT_USAGE) from None
+        except Exception as error:
+            if os.environ.get("WARPHEAP_DEBUG"):
+                raise
+            err.print(
+                f"[bold red]internal error:[/] {type(error).__name__}: {escape(str(error))}\n"
+                "This is a defect of warpheap. WARPHEAP_DEBUG=1 shows where it happened.",
+                highlight=False,
+                soft_wrap=True,
+            )
+            raise typer.Exit(EXIT_INTERNAL) from None
+
+    return wrapper

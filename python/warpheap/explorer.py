@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Drives ``warpheap-verify``: many seeded schedules of small cases, and mutants it must reject."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from warpheap import catalog, process
+from warpheap.console import Steps
+from warpheap.errors import EXIT_FAILED, UserError
+
+_MARGIN_S = 30.0  # a program that keeps its own limit needs no more than this to start and stop
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One subject (manager, structure or mutant) in one case under one strategy."""
+
+    subject: str
+    case: str
+    strategy: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}/{self.case}/{self.strategy}"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long one task explores: whichever of the two limits comes first."""
+
+    schedules: int
+    seconds: float
+    first_seed: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out of a task. ``seed`` is None unless the status is failed with a finding."""
+
+    task: Task
+    status: str
+    seed: int | None
+    what: str
+    schedules: int
+    per_second: float
+    wall_s: float
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether nothing was found."""
+        return self.status == "ok"
+
+    def replay(self) -> str:
+        """Give what --replay takes."""
+        return f"{self.task}/{self.seed}"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A deliberately broken variant of a manager or structure."""
+
+    name: str
+    original: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Kill:
+    """How a mutant fared. ``verdict`` is None if it survived; wall_s counts the whole hunt."""
+
+    mutant: Mutant
+    verdict: Verdict | None
+    replayed: bool | None
+    wall_s: float
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether the mutant was found and, where a seed names the finding, found again."""
+        return self.verdict is not None and self.replayed is not False
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What the program can explore."""
+
+    program: Path
+    subjects: tuple[str, ...]
+    mutants: tuple[Mutant, ...]
+    strategies: tuple[str, ...]
+    cases: dict[str, tuple[str, ...]]
+
+    def cases_of(self, subject: str, original: str = "") -> tuple[str, ...]:
+        """Give the cases of a subject; a mutant without its own has those of its original."""
+        return self.cases.get(subject) or self.cases.get(original, ())
+
+
+def load(program: Path) -> Offer:
+    """Ask the program what it can explore."""
+    document = catalog.ask(program, "list")
+    try:
+        mutants = tuple(
+            Mutant(m["name"], m.get("manager") or "", m.get("about") or "")
+            for m in document["mutants"]
+        )
+        return Offer(
+            program,
+            (*document["managers"], *document["structures"]),
+            mutants,
+            tuple(document["strategies"]),
+            {subject: tuple(cases) for subject, cases in document["cases"].items()},
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        message = f"{program} list: the answer lacks or garbles {error}"
+        raise UserError(message, EXIT_FAILED) from error
+
+
+def explore(
+    program: Path, task: Task, budget: Budget, cancel: threading.Event | None = None
+) -> Verdict:
+    """Explore one task to the end of its budget or to its first finding."""
+    command: list[str | Path] = [
+        program,
+        "run",
+        *_flags(task),
+        "--schedules",
+        str(budget.schedules),
+    ]
+    command += ["--seed", str(budget.first_seed), "--seconds", f"{budget.seconds:g}"]
+    outcome = process.run(command, budget.seconds + _MARGIN_S, cancel)
+    if outcome.timed_out:
+        return _broken(task, "timeout", f"no end within {budget.seconds + _MARGIN_S:g} s", outcome)
+    if outcome.returncode == 2:
+        raise UserError(f"{program.name}: {outcome.last_error_line() or 'bad arguments'}")
+    try:
+        row = json.loads(outcome.stdout.strip())
+        finding: dict[str, Any] = row["finding"] or {}
+        return Verdict(
+            task,
+            str(row["status"]),
+            int(finding["seed"]) if finding else None,
+            str(finding.get("what", "")),
+            int(row["schedules"]),
+            float(row["schedules_per_second"]),
+            outcome.wall_s,
+        )
+    except (ValueError, KeyError, TypeError):
+        what = outcome.death() if outcome.returncode else "printed no proper row"
+        return _broken(task, "crashed", what, outcome)
+
+
+def replay(program: Path, task: Task, seed: int) -> tuple[bool, str]:
+    """Run one schedule again; tells whether the finding occurs again, and gives the account."""
+    outcome = process.run([program, "replay", *_flags(task), "--seed", str(seed)], _MARGIN_S * 2)
+    if outcome.timed_out:
+        raise UserError(f"the replay of {task}/{seed} does not end", EXIT_FAILED)
+    if outcome.returncode == 2:
+        raise UserError(f"{program.name}: {outcome.last_error_line() or 'bad arguments'}")
+    if outcome.returncode not in (0, 1):
+        return True, f"{outcome.stdout}{outcome.death()}\n"
+    return outcome.returncode == 1, outcome.stdout
+
+
+def hunt(
+    offer: Offer,
+    mutant: Mutant,
+    strategies: Sequence[str],
+    budget: Budget,
+    cancel: threading.Event | None = None,
+) -> Kill:
+    """Explore a mutant until something rejects it, then replay the finding in another process."""
+    wall_s = 0.0
+    for case in offer.cases_of(mutant.name, mutant.original):
+        for strategy in strategies:
+            verdict = explore(offer.program, Task(mutant.name, case, strategy), budget, cancel)
+            wall_s += verdict.wall_s
+            if not verdict.ok:
+                seed = verdict.seed
+                again = None if seed is None else replay(offer.program, verdict.task, seed)[0]
+                return Kill(mutant, verdict, again, wall_s)
+    return Kill(mutant, None, None, wall_s)
+
+
+def spread(
+    work: Callable[[T, threading.Event], R], items: Sequence[T], jobs: int, progress: Steps
+) -> Iterator[R]:
+    """Run work on every item, ``jobs`` at a time, and give results as they come.
+
+    An interrupt, or an error of one item, ends the running children before the caller sees it.
+    """
+    cancel = threading.Event()
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        futures = {pool.submit(work, item, cancel): item for item in items}
+        try:
+            for future in as_completed(futures):
+                progress.advance(str(futures[future]))
+                yield future.result()
+        except BaseException:
+            cancel.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _flags(task: Task) -> list[str]:
+    return ["--subject", task.subject, "--case", task.case, "--strategy", task.strategy]
+
+
+def _broken(task: Task, status: str, what: str, outcome: process.Outcome) -> Verdict:
+    return Verdict(task, status, None, what, 0, 0.0, outcome.wall_s)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The CSR file that is handed to the benchmark programs.
+
+Little endian: 8 bytes magic, u64 nodes, u64 entries, u64 offsets[nodes + 1],
+u32 neighbours[entries] of the undirected simple graph: loops and duplicates dropped, both
+directions stored, the neighbours of a node in ascending order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from warpheap.graphs.errors import GraphError
+
+MAGIC = b"WHCSR\0\0\1"
+MAX_NODES = 2**32  # neighbours are u32
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The entries of a graph file: node counts from 0, any direction, loops and repeats allowed."""
+
+    nodes: int
+    source: Indices
+    target: Indices
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph that is ready for a benchmark. ``edges`` counts undirected edges once."""
+
+    name: str
+    file: str
+    digest: str
+    nodes: int
+    edges: int
+    csr_file: Path = field(repr=False)
+
+
+def build(path: Path, content: bytes, edges: Edges, folder: Path) -> Graph:
+    """Write the CSR file of a graph into a folder, named by the graph and its content's digest."""
+    if edges.nodes > MAX_NODES:
+        raise GraphError(str(path), None, f"{edges.nodes} nodes; at most {MAX_NODES} can be used")
+    offsets, neighbours = simple_undirected(edges)
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    name = path.name.split(".")[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    csr_file = folder / f"{name}-{digest}.csr"
+    write(csr_file, offsets, neighbours)
+    return Graph(name, path.name, digest, edges.nodes, len(neighbours) // 2, csr_file)
+
+
+def simple_undirected(edges: Edges) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
+    """Give offsets and neighbours of the undirected simple graph. O(entries log entries)."""
+    proper = edges.source != edges.target
+    a, b = edges.source[proper], edges.target[proper]
+    row, column = np.concatenate((a, b)), np.concatenate((b, a))
+    shape = (edges.nodes, edges.nodes)
+    # SciPy sums duplicates on the way to CSR; only the pattern is used after that.
+    matrix = sparse.coo_matrix((np.ones(len(row), dtype=np.int8), (row, column)), shape=shape)
+    compressed = matrix.tocsr()
+    compressed.sort_indices()
+    return compressed.indptr.astype(np.uint64), compressed.indices.astype(np.uint32)
+
+
+def write(file: Path, offsets: npt.NDArray[np.uint64], neighbours: npt.NDArray[np.uint32]) -> None:
+    """Write a CSR file; the file appears whole or not at all."""
+    partial = file.with_suffix(".part")
+    with partial.open("wb") as out:
+        out.write(MAGIC)
+        np.array([len(offsets) - 1, len(neighbours)], dtype="<u8").tofile(out)
+        offsets.astype("<u8").tofile(out)
+        neighbours.astype("<u4").tofile(out)
+    partial.replace(file)
+
+
+def read(file: Path) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
+    """Read a CSR file back: offsets and neighbours. Raises GraphError if it is no such file."""
+    content = file.read_bytes()
+    if not content.startswith(MAGIC) or len(content) < 24:
+        raise GraphError(str(file), None, "no CSR file of warpheap")
+    nodes, entries = (int(value) for value in np.frombuffer(content, "<u8", count=2, offset=8))
+    expected = 24 + 8 * (nodes + 1) + 4 * entries
+    if len(content) != expected:
+        raise GraphError(str(file), None, f"has {len(content)} bytes, its header needs {expected}")
+    offsets = np.frombuffer(content, "<u8", count=nodes + 1, offset=24)
+    neighbours = np.frombuffer(content, "<u4", count=entries, offset=24 + 8 * (nodes + 1))
+    return offsets, neighbours

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Paints figures with Matplotlib, as SVG that follows the page's colours or as PNG for paper."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
+
+from warpheap.report.select import Plot
+from warpheap.report.specs import Axis
+from warpheap.report.style import DASHED, INK_PRINT, INK_SENTINEL, look
+
+# In inches. The width is what a phone shows without making the text too small to read.
+_WIDTH = 5.0
+_PLOT_HEIGHT = 2.9
+_LEFT, _RIGHT, _BOTTOM = 0.66, 0.15, 0.5
+_MARGIN, _TITLE_ROW = 0.16, 0.215
+_LEGEND_ROW, _LEGEND_COLUMNS = 0.2, 3
+_BAR = 0.27
+_PNG_DPI = 200
+_MAX_X_TICKS = 10
+_LINEAR_SPREAD = 20  # bars that differ more than this are drawn on a logarithmic axis
+
+
+def svg(plot: Plot) -> str:
+    """Draw a figure as an SVG element to be put into a page: no fixed size, ids of its own."""
+    with _style(INK_SENTINEL, plot.slug):
+        buffer = io.StringIO()
+        _draw(plot, INK_SENTINEL).savefig(
+            buffer, format="svg", transparent=True, metadata={"Date": None}
+        )
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = text.replace(INK_SENTINEL, "currentColor")
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{plot.slug}-", text)
+    label = plot.description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+
+
+def png(plot: Plot, folder: Path) -> Path:
+    """Draw a figure as FOLDER/SLUG.png, dark on white."""
+    file = folder / f"{plot.slug}.png"
+    with _style(INK_PRINT, plot.slug):
+        _draw(plot, INK_PRINT).savefig(
+            file, format="png", dpi=_PNG_DPI, facecolor="white", metadata={"Software": None}
+        )
+    return file
+
+
+@contextmanager
+def _style(ink: str, salt: str) -> Iterator[None]:
+    settings: dict[str, Any] = {
+        "font.family": "sans-serif",
+        "font.size": 9.5,
+        "text.color": ink,
+        "axes.edgecolor": ink,
+        "axes.labelcolor": ink,
+        "xtick.color": ink,
+        "ytick.color": ink,
+        "xtick.labelsize": 8.5,
+        "ytick.labelsize": 8.5,
+        "axes.linewidth": 0.6,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "grid.color": ink,
+        "grid.alpha": 0.16,
+        "grid.linewidth": 0.6,
+        "lines.linewidth": 1.6,
+        "lines.markersize": 5.5,
+        "svg.fonttype": "none",
+        "svg.hashsalt": salt,
+    }
+    with mpl.rc_context(settings):
+        yield
+
+
+def _draw(plot: Plot, ink: str) -> Figure:
+    return _draw_bars(plot) if plot.spec.bars else _draw_lines(plot, ink)
+
+
+def _draw_lines(plot: Plot, ink: str) -> Figure:
+    entries = len(plot.series) + any(series.model for series in plot.series)
+    legend = math.ceil(entries / _LEGEND_COLUMNS) * _LEGEND_ROW + 0.05
+    figure, axes = _canvas(plot, _PLOT_HEIGHT, _LEFT, legend)
+    for series in plot.series:
+        style = look(series.manager)
+        axes.plot(
+            series.x,
+            series.y,
+            color=style.colour,
+            marker=style.marker,
+            linestyle=style.dash,
+            label=series.label,
+            markeredgewidth=0,
+        )
+        if series.model:
+            axes.plot(series.x, series.model, color=ink, linestyle=DASHED, linewidth=0.8)
+    if any(series.model for series in plot.series):
+        label = plot.spec.model_label
+        axes.plot([], [], color=ink, linestyle=DASHED, linewidth=0.9, label=label)
+    axes.set_xscale("log", base=2)
+    _x_ticks(axes, plot)
+    _log_axis(axes.yaxis, axes.set_yscale, plot.spec.y)
+    axes.set_xlabel(plot.spec.x.label)
+    axes.grid(True)
+    figure.legend(
+        loc="lower left",
+        bbox_to_anchor=(0.02, 0.0),
+        ncol=_LEGEND_COLUMNS,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=2.6,
+        columnspacing=1.2,
+        labelspacing=0.3,
+    )
+    return figure
+
+
+def _draw_bars(plot: Plot) -> Figure:
+    """One bar a manager, the fastest at the top, with its value at the end of it."""
+    bars = sorted(((series.y[-1], series) for series in plot.series), key=lambda bar: -bar[0])
+    left = 0.35 + 0.075 * max(len(series.label) for _, series in bars)
+    figure, axes = _canvas(plot, _BAR * len(bars) + 0.15, left, 0.0)
+    values = [value for value, _ in bars]
+    axes.barh(
+        [series.label for _, series in bars],
+        values,
+        height=0.66,
+        color=[look(series.manager).colour for _, series in bars],
+    )
+    for row, value in enumerate(values):
+        text = plot.spec.y.ticks(value)
+        axes.annotate(text, (value, row), (4, 0), textcoords="offset points", va="center", size=8.5)
+    if min(values) > 0 and max(values) > _LINEAR_SPREAD * min(values):
+        axes.set_xlim(min(values) / 2, max(values) * (max(values) / min(values)) ** 0.25)
+        _log_axis(axes.xaxis, axes.set_xscale, plot.spec.y)
+    else:
+        axes.set_xlim(0, max(values) * 1.22 or 1)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plot.spec.y.ticks(value)))
+    axes.set_xlabel(plot.spec.y.label)
+    axes.grid(True, axis="x")
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def _canvas(plot: Plot, plot_height: float, left: float, legend: float) -> tuple[Figure, Any]:
+    """Make a figure with its title lines; the axes get exactly the height that is asked for."""
+    title: dict[str, Any] = {"size": 11, "weight": "bold"}
+    lines = [(plot.spec.title, title)]
+    lines += [(text, {"size": 8.5}) for text in (plot.subtitle, plot.remark) if text]
+    if not plot.spec.bars:
+        # Above the axis and level: easier to read than a label that stands on its side.
+        lines.append((plot.spec.y.label, {"size": 9.5}))
+    bottom = _BOTTOM + legend
+    height = _MARGIN + _TITLE_ROW * len(lines) + plot_height + bottom
+    figure = Figure(figsize=(_WIDTH, height))
+    for row, (text, font) in enumerate(lines):
+        where = 1 - (_MARGIN / 2 + _TITLE_ROW * (row + 0.5)) / height
+        figure.text(0.02, where, text, va="center", **font)
+    width = 1 - (left + _RIGHT) / _WIDTH
+    axes = figure.add_axes((left / _WIDTH, bottom / height, width, plot_height / height))
+    return figure, axes
+
+
+def _x_ticks(axes: Any, plot: Plot) -> None:
+    """Put ticks on measured values only, fewer if there are many."""
+    values = sorted({value for series in plot.series for value in series.x})
+    least = math.ceil(len(values) / _MAX_X_TICKS)
+    # A step that divides the range puts a tick at both ends.
+    fitting = (step for step in range(least, 2 * least + 1) if (len(values) - 1) % step == 0)
+    axes.xaxis.set_major_locator(FixedLocator(values[:: next(fitting, least)]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plot.spec.x.ticks(value)))
+    margin = 1.12 if len(values) > 1 else 2.0
+    axes.set_xlim(values[0] / margin, values[-1] * margin)
+
+
+def _log_axis(axis: Any, set_scale: Any, spec: Axis) -> None:
+    set_scale("log")
+    low, high = axis.get_view_interval()
+    # Within one decade the powers of ten alone would leave the axis without a number.
+    narrow = math.log10(high / low) < 1.5
+    axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if narrow else (1,), numticks=12))
+    axis.set_minor_locator(NullLocator() if narrow else LogLocator(base=10, subs="auto"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: spec.ticks(value)))
+    axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Puts tables and figures into one HTML file that needs nothing from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import markupsafe
+
+from warpheap import __version__
+from warpheap.console import steps
+from warpheap.report import draw, summary
+from warpheap.report.select import Plot, plots
+from warpheap.report.style import look
+from warpheap.report.table import Results, Section
+
+_TEMPLATES = Path(__file__).resolve().parent
+
+
+def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
+    """Write the report, and each figure as PNG if a folder is given; gives how many there are."""
+    filled = [(section, plots(section)) for section in results.sections]
+    count = sum(len(figures) for _, figures in filled)
+    if png_folder is not None:
+        png_folder.mkdir(parents=True, exist_ok=True)
+    with steps("drawing", count * (2 if png_folder else 1)) as progress:
+        sections = [_section(section, figures, progress) for section, figures in filled]
+        if png_folder is not None:
+            for _, figures in filled:
+                for plot in figures:
+                    draw.png(plot, png_folder)
+                    progress.advance(plot.slug)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    html = environment.get_template("page.html").render(
+        sections=sections,
+        left_out=results.left_out,
+        css=markupsafe.Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
+        version=__version__,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(html, encoding="utf-8")
+    return count
+
+
+def _section(section: Section, figures: Sequence[Plot], progress: Any) -> dict[str, Any]:
+    groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for index, plot in enumerate(figures):
+        progress.now(plot.slug)
+        entry = {"svg": markupsafe.Markup(draw.svg(plot)), "note": plot.spec.note}
+        groups.setdefault(plot.spec.case, {}).setdefault(plot.subtitle, []).append(entry)
+        progress.advance(f"{index} {plot.slug}")
+    title, lines = summary.managers(section)
+    return {
+        "title": section.title,
+        "backend": section.backend,
+        "commit": section.commit,
+        "facts": summary.facts(section),
+        "reference": title,
+        "managers": [{**line, "colour": look(line["manager"]).colour} for line in lines],
+        "groups": groups,
+        "problems": summary.problems(section),
+        "rows": list(summary.every_row(section)),
+    }

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Fills the table of figures with the data of a section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from warpheap.report.specs import FACET_TEXT, FIGURES, FigureSpec
+from warpheap.report.table import Section
+
+# Rows that differ in one of these are never joined by a line.
+_SPLIT = ("heap_bytes", "iterations", "seed", "distribution")
+_CPU_REMARK = "CPU model: says nothing about a GPU"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line (or one bar) of a figure."""
+
+    manager: str
+    label: str
+    x: list[Any]
+    y: list[float]
+    model: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure with its data, ready to be drawn."""
+
+    slug: str
+    spec: FigureSpec
+    facet: dict[str, Any]
+    subtitle: str
+    series: list[Series]
+    remark: str
+
+    @property
+    def description(self) -> str:
+        """Say in one sentence what the figure shows, for readers who cannot see it."""
+        names = ", ".join(series.label for series in self.series)
+        return f"{self.spec.title}, {self.subtitle}: {self.spec.y.label} of {names}"
+
+
+def plots(section: Section) -> list[Plot]:
+    """Give every figure for which a section has data.
+
+    The figures of a case stand together; in it those that differ only in what they show, such as
+    malloc and free, follow each other, with the most threads first.
+    """
+    order = {spec.case: place for place, spec in reversed(list(enumerate(FIGURES)))}
+    found = list(_all(section))
+    return sorted(found, key=lambda plot: (order[plot.spec.case], *_rank(plot.facet)))
+
+
+def _rank(facet: dict[str, Any]) -> list[Any]:
+    """Order facets by their values, the number of threads downwards."""
+    return [-value if name == "threads" else value for name, value in facet.items()]
+
+
+def _all(section: Section) -> Iterator[Plot]:
+    for spec in FIGURES:
+        if spec.y.column not in section.usable.columns or spec.x.column not in section.usable:
+            continue
+        rows = section.usable[section.usable["case"] == spec.case]
+        if spec.where is not None:
+            rows = rows[spec.where(rows)]
+        rows = rows.assign(_y=pd.to_numeric(rows[spec.y.column]))
+        rows = rows[rows["_y"].notna() & rows[spec.x.column].notna()]
+        if not spec.bars:
+            rows = rows[rows["_y"] > 0]  # the axes are logarithmic
+        if not rows.empty:
+            yield from _facets(section, spec, rows)
+
+
+def _facets(section: Section, spec: FigureSpec, rows: pd.DataFrame) -> Iterator[Plot]:
+    varied = [name for name in _SPLIT if name != spec.x.column and rows[name].nunique() > 1]
+    by = [*spec.facets, *varied]
+    for values, group in _split(rows, by, sort=True):
+        named = [(n, v) for n, v in zip(by, values, strict=True) if pd.notna(v)]
+        slug = "-".join([section.backend, spec.name, *(_slug(value) for _, value in named)])
+        subtitle = ", ".join(FACET_TEXT[name](value) for name, value in named)
+        remark = _CPU_REMARK if section.backend == "cpu" else section.device
+        yield Plot(slug, spec, dict(named), subtitle, _series(spec, group), remark)
+
+
+def _series(spec: FigureSpec, rows: pd.DataFrame) -> list[Series]:
+    """Split the rows of a figure into its lines, in the order in which managers were measured."""
+    parts = [name for name in spec.series if name in rows.columns and rows[name].nunique() > 1]
+    series = []
+    for key, line in _split(rows, ["manager", *parts], sort=False):
+        ordered = line.sort_values(spec.x.column)
+        manager = str(key[0])
+        label = " ".join([manager, *(f"({value:g} bit)" for value in key[1:] if pd.notna(value))])
+        model = _model(spec, ordered)
+        x = ordered[spec.x.column].tolist()
+        series.append(Series(manager, label, x, ordered["_y"].tolist(), model))
+    return series
+
+
+def _split(
+    rows: pd.DataFrame, by: list[str], sort: bool
+) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """Group rows by columns. pandas 1.5 and 2 differ in the keys that one column alone gives."""
+    if not by:
+        yield (), rows
+    elif len(by) == 1:
+        for value, group in rows.groupby(by[0], dropna=False, sort=sort):
+            yield (value,), group
+    else:
+        yield from rows.groupby(by, dropna=False, sort=sort)
+
+
+def _model(spec: FigureSpec, rows: pd.DataFrame) -> list[float]:
+    if spec.model is None or spec.model not in rows.columns:
+        return []
+    values = pd.to_numeric(rows[spec.model])
+    return values.tolist() if np.isfinite(values).all() else []
+
+
+def _slug(value: Any) -> str:
+    text = f"{value:g}" if isinstance(value, float) and value < 1e6 else str(value)
+    text = str(int(value)) if isinstance(value, float) and value == int(value) else text
+    return "".join(char if char.isalnum() or char in "._" else "_" for char in text)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The report's tables: facts of a run, a line a manager, what was not measured, every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from warpheap.report.table import Section
+from warpheap.units import binary, milliseconds
+
+
+def _threads(value: float) -> str:
+    return "1 thread" if value == 1 else f"{binary(value)} threads"
+
+
+# The block size of the one-line comparison; the nearest measured one is taken.
+_SUMMARY_SIZE = 256
+_DETAILS = (
+    ("mode", str),
+    ("threads", _threads),
+    ("size_max", lambda value: binary(value, "B")),
+    ("heap_bytes", lambda value: f"{binary(value, 'B')} heap"),
+    ("graph", str),
+    ("pages", lambda value: f"{binary(value)} pages"),
+    ("free_percent", lambda value: f"{value:g} % free"),
+    ("word_bits", lambda value: f"{value:g}-bit words"),
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows of one case that gave no time, all for the same reason."""
+
+    managers: str
+    case: str
+    status: str
+    reason: str
+    where: str
+    rows: int
+
+
+def facts(section: Section) -> list[tuple[str, str]]:
+    """Give what must be known to repeat or to trust the measurements."""
+    rows = section.rows
+    counts = rows["status"].value_counts()
+    entries = [
+        ("Device", section.device),
+        ("Driver", _values(rows, "driver")),
+        ("Toolkit", _values(rows, "toolkit")),
+        ("Commit", section.commit),
+        ("Measured", f"{rows['time'].min()} to {rows['time'].max()}"),
+        ("Rows", ", ".join(f"{count} {status}" for status, count in counts.items())),
+        ("File", _values(rows, "source")),
+    ]
+    return [(name, value) for name, value in entries if value]
+
+
+def reference(section: Section) -> tuple[str, pd.DataFrame]:
+    """Choose the rows for the one-line comparison: ``alloc``, most threads, the size near 256 B.
+
+    Gives a title and the rows, which are none if ``alloc`` was not measured.
+    """
+    rows = section.usable[section.usable["case"] == "alloc"]
+    rows = rows[(rows["mode"] == "thread") & (rows["size_min"] == rows["size_max"])]
+    if rows.empty:
+        return "", rows
+    rows = rows[rows["threads"] == rows["threads"].max()]
+    distance = (rows["size_max"] - _SUMMARY_SIZE).abs()
+    rows = rows[distance == distance.min()]
+    size, threads = rows["size_max"].iloc[0], rows["threads"].iloc[0]
+    return f"{binary(threads)} threads, {binary(size, 'B')} each", rows
+
+
+def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
+    """Give one line a manager: how its rows ended and its times at the reference point."""
+    title, chosen = reference(section)
+    lines = []
+    for name, rows in section.rows.groupby("manager", sort=False):
+        counts = rows["status"].value_counts()
+        bad = int(counts.drop(["ok", "skipped"], errors="ignore").sum())
+        times = chosen[chosen["manager"] == name]
+        lines.append(
+            {
+                "manager": str(name),
+                "ok": str(counts.get("ok", 0)),
+                "skipped": str(counts.get("skipped", 0)),
+                "bad": str(bad),
+                "first": _time(times, "malloc_ms.first"),
+                "malloc": _time(times, "malloc_ms.median"),
+                "free": _time(times, "free_ms.median"),
+            }
+        )
+    return title, lines
+
+
+def problems(section: Section) -> list[Problem]:
+    """Give what was skipped or failed, and ok rows with null answers, grouped by reason."""
+    rows = section.rows.copy()
+    nulls = pd.to_numeric(rows["null_returns"]).fillna(0)
+    short = (rows["status"] == "ok") & (nulls > 0)
+    rows.loc[short, "reason"] = "answered null to some requests; not drawn"
+    rows = rows[(rows["status"] != "ok") | short]
+    found = []
+    for key, group in rows.groupby(["status", "case", "reason"], sort=False):
+        status, case, reason = (str(part) for part in key)
+        names = ", ".join(group["manager"].unique())
+        where = "; ".join(_distinct(group))
+        found.append(Problem(names, case, status, reason or "no reason given", where, len(group)))
+    # What failed comes before what was never tried.
+    return sorted(found, key=lambda problem: problem.status == "skipped")
+
+
+def every_row(section: Section) -> Iterator[dict[str, str]]:
+    """Give every row for the last table, with the command that repeats it."""
+    for _, row in section.rows.iterrows():
+        yield {
+            "case": row["case"],
+            "manager": row["manager"],
+            "where": details(row),
+            "status": row["status"],
+            "first": _number(row["malloc_ms.first"]),
+            "malloc": _number(row["malloc_ms.median"]),
+            "free": _number(row["free_ms.median"]),
+            "command": row["command"],
+        }
+
+
+def details(row: pd.Series) -> str:
+    """Say in a few words with which parameters a row was measured."""
+    known = ((name, text) for name, text in _DETAILS if name in row.index and pd.notna(row[name]))
+    return ", ".join(text(row[name]) for name, text in known)
+
+
+def _distinct(rows: pd.DataFrame) -> list[str]:
+    """Say what a group of rows covers: every value of each parameter that varies in it."""
+    parts = []
+    for name, text in _DETAILS:
+        if name in rows.columns:
+            values = [text(value) for value in rows[name].dropna().unique()]
+            if len(values) > 3:
+                values = [values[0], "…", values[-1]]
+            if values:
+                parts.append(", ".join(values))
+    return parts
+
+
+def _values(rows: pd.DataFrame, column: str) -> str:
+    return ", ".join(str(value) for value in rows[column].dropna().unique())
+
+
+def _time(rows: pd.DataFrame, column: str) -> str:
+    return _number(rows[column].iloc[-1]) if len(rows) else ""
+
+
+def _number(value: float) -> str:
+    return milliseconds(float(value)) if pd.notna(value) else ""

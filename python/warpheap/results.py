@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The file of results: one JSON object a line, appended row by row, safe against interruption."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from warpheap.catalog import SCHEMA
+from warpheap.errors import EXIT_FAILED, UserError
+
+FILE_NAME = "results.jsonl"
+RETRIED = ("timeout", "crashed")
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Read all rows of a result file.
+
+    A last line without its line feed is what an interrupted write leaves, and is left out. Any
+    other line that is no row raises UserError with FILE:LINE.
+    """
+    rows = []
+    with path.open("r", encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith("\n"):
+                break
+            if line.strip():
+                rows.append(_row(path, number, line))
+    return rows
+
+
+def find_files(places: list[Path]) -> list[Path]:
+    """Give the result files that a list of files and folders names; each must name one or more."""
+    files: list[Path] = []
+    for place in places:
+        if place.is_file():
+            files.append(place)
+            continue
+        if not place.is_dir():
+            raise UserError(f"{place}: there is no such file or folder")
+        found = sorted(place.glob("*.jsonl")) or sorted(place.glob("*/*.jsonl"))
+        if not found:
+            raise UserError(f"{place}: holds no *.jsonl file; 'warpheap survey' makes one")
+        files += found
+    return files
+
+
+class Store:
+    """A result file that is open for appending by this process alone; use it in ``with``."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / FILE_NAME
+        self._file = self.path.open("a+b")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise UserError(
+                f"{self.path} is being written by another survey; give another --out", EXIT_FAILED
+            ) from None
+        self._cut_torn_line()
+        self.rows = read(self.path)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def finished(self, retry: bool) -> set[tuple[str, str]]:
+        """Give (key, commit) of the rows that need no new measurement.
+
+        With ``retry`` the measurements whose last row is a timeout or a crash are not among them.
+        """
+        last = {(row.get("key", ""), row.get("commit", "")): row["status"] for row in self.rows}
+        return {key for key, status in last.items() if not (retry and status in RETRIED)}
+
+    def append(self, row: dict[str, Any]) -> None:
+        """Write one row and hand it to the operating system at once."""
+        self._file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        self._file.flush()
+        self.rows.append(row)
+
+    def _cut_torn_line(self) -> None:
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content.rfind(b"\n") + 1
+        if whole != len(content):
+            self._file.truncate(whole)
+
+
+def _row(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise UserError(f"{path}:{number}: no JSON: {error}") from error
+    if not isinstance(row, dict) or row.get("schema") != SCHEMA:
+        raise UserError(f"{path}:{number}: no row of schema {SCHEMA}")
+    for name in ("case", "manager", "backend", "status"):
+        if not isinstance(row.get(name), str):
+            raise UserError(f"{path}:{number}: the row has no {name}")
+    return row

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "warpheap/host/pools.hpp"
+
+namespace warpheap::host {
+
+std::unique_ptr<memory_pool> make_pool(std::string_view name, std::shared_ptr<upstream> source,
+                                       std::shared_ptr<stream_events> events,
+                                       pool_options options) {
+  std::unique_ptr<memory_pool> made;
+  for_each_policy([&](auto policy) {
+    using type = typename decltype(policy)::type;
+    if (policy.name == name) {
+      made = std::make_unique<stream_pool<type>>(source, events, options);
+    }
+  });
+  if (made == nullptr) {
+    throw invalid_argument("no pool is called '" + std::string(name) +
+                           "'; the pools are: " + policy_names());
+  }
+  return made;
+}
+
+}  // namespace warpheap::host

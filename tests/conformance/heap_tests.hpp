@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "subjects.hpp"
+
+#include "warpheap/core/error.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+TYPED_TEST(conformance, a_new_heap_is_empty_and_valid) {
+  const auto heap = this->make_heap(256);
+  this->expect_valid(*heap);
+  const heap_stats stats = heap->stats();
+  EXPECT_EQ(stats.blocks_in_use, 0u);
+  EXPECT_EQ(stats.bytes_in_use, 0u);
+  EXPECT_EQ(stats.heap_bytes, this->usual_heap_bytes());
+  if (TypeParam::about.uses_region) {
+    EXPECT_EQ(stats.failures, 0u);
+  }
+}
+
+TYPED_TEST(conformance, a_reset_frees_everything) {
+  WARPHEAP_REQUIRE(TypeParam::about.resets, "a reset that frees everything");
+  const std::uint64_t bytes = this->fill_bytes();
+  const auto heap = this->make_fill_heap();
+  const auto first = this->take_all(*heap, bytes).blocks.size();
+  EXPECT_GT(heap->stats().failures, 0u);
+  for (int round = 0; round < 2; ++round) {
+    heap->reset();
+    this->expect_valid(*heap);
+    EXPECT_EQ(heap->stats().blocks_in_use, 0u);
+    EXPECT_EQ(heap->stats().failures, 0u);
+    const holding again = this->take_all(*heap, bytes);
+    EXPECT_EQ(again.blocks.size(), first);
+    expect_disjoint(again, TypeParam::about.alignment);
+  }
+}
+
+TYPED_TEST(conformance, two_heaps_do_not_meet) {
+  WARPHEAP_REQUIRE(TypeParam::about.uses_region, "a region of its own for each heap");
+  const std::uint64_t bytes = served<TypeParam>(256);
+  const auto one = this->make_heap(bytes);
+  const auto other = this->make_heap(bytes);
+  const auto sizes = this->requests(1000, bytes);
+  const holding of_one = this->take(*one, sizes);
+  const holding of_other = this->take(*other, sizes);
+  holding both = of_one;
+  both.bytes.insert(both.bytes.end(), of_other.bytes.begin(), of_other.bytes.end());
+  both.blocks.insert(both.blocks.end(), of_other.blocks.begin(), of_other.blocks.end());
+  expect_disjoint(both, TypeParam::about.alignment);
+  this->give(*one, of_one);
+  this->expect_empty(*one);
+  this->expect_in_use(*other, sizes.size());
+  this->give(*other, of_other);
+  this->expect_empty(*other);
+}
+
+TYPED_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_that_does) {
+  WARPHEAP_REQUIRE(TypeParam::about.uses_region, "blocks out of the heap's region");
+  // In a refusal the numbers are the heap's size and the smallest one that would do.
+  const std::size_t most = std::size_t{1} << 20;
+  std::uint64_t refused = 0;
+  for (std::size_t power = 1; power <= most; power *= 4) {
+    for (const std::size_t bytes : {power, power + 1, power * 3 - 1}) {
+      SCOPED_TRACE("a heap of " + std::to_string(bytes) + " bytes");
+      try {
+        const auto heap = this->make_heap(64, bytes);
+        this->expect_valid(*heap);
+        const holding all = this->take_all(*heap, 64);
+        EXPECT_LE(all.blocks.size() * 64, bytes);
+        expect_disjoint(all, TypeParam::about.alignment);
+        this->expect_valid(*heap);
+        this->give(*heap, all);
+        this->expect_empty(*heap);
+      } catch (const invalid_argument& refusal) {
+        ++refused;
+        EXPECT_NE(std::string(refusal.what()).find(std::to_string(bytes)), std::string::npos)
+            << "the size is not in: " << refusal.what();
+      }
+    }
+  }
+  EXPECT_GT(refused, 0u) << "a heap of one byte was made";
+}
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "machine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// Set by `--small`: sizes at which compute-sanitizer ends in minutes.
+inline bool small_run = false;
+
+/// How much a test does.
+struct scale {
+  /// Threads that allocate at once where the test does not say otherwise.
+  std::uint64_t threads;
+  /// Blocks that a heap is filled with, roughly.
+  std::uint64_t fill_blocks;
+  /// Operations of each thread in a churn.
+  std::uint32_t churn_rounds;
+  /// Bytes of a heap, unless the manager needs more.
+  std::size_t heap_bytes;
+
+  static scale current() {
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    if (WARPHEAP_CUDA_MODEL && !small_run) return {1u << 20, 1u << 18, 64, 2048 * mib};
+    if (sanitized || small_run) return {512, 2048, 8, 32 * mib};
+    return {8192, 16384, 24, 64 * mib};
+  }
+};
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "scale.hpp"
+
+#include "warpheap/heap/heap.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// What the suite has to know of a manager beyond what it claims.
+template <device_manager M>
+struct default_traits {
+  /// Smallest heap in which every request of a test can be met.
+  static constexpr std::size_t least_heap_bytes = 0;
+  /// `stats().blocks_in_use` is the number of blocks that callers hold.
+  static constexpr bool counts_blocks = M::about.frees && M::about.uses_region;
+  /// Blocks of this size fill the heap to the same number every time; 0: blocks of any size do.
+  static constexpr std::size_t refill_bytes = 0;
+  /// A heap that was emptied holds this share of the blocks that it held when it was full: less
+  /// than 1 only for a manager whose header says why.
+  static constexpr double refill_share = 1.0;
+};
+
+/// Specialised in traits_of_managers.hpp for a manager that differs from the defaults.
+template <device_manager M>
+struct manager_traits : default_traits<M> {};
+
+/// The options of a heap that has to serve requests of up to `largest` bytes.
+template <device_manager M>
+typename M::options options_for(std::size_t largest) {
+  typename M::options settings{};
+  if constexpr (requires { settings.page_bytes; }) {
+    settings.page_bytes = round_up<std::size_t>(largest, 16);
+  }
+  return settings;
+}
+
+/// The largest request of `wanted` bytes or less that the manager claims to serve.
+template <device_manager M>
+constexpr std::size_t served(std::size_t wanted) {
+  return M::about.largest_block != 0 && M::about.largest_block < wanted ? M::about.largest_block
+                                                                        : wanted;
+}
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warpheap/host/pools.hpp"
+
+namespace warpheap::host {
+
+/// The name of every policy, for tests that run over all of them.
+inline std::vector<std::string> all_policy_names() {
+  std::vector<std::string> names;
+  for_each_policy([&](auto policy) { names.emplace_back(policy.name); });
+  return names;
+}
+
+/// Addresses without access rights (so that a pool that touches what it manages dies), counted, and
+/// refused beyond a budget.
+class counted_upstream final : public upstream {
+ public:
+  explicit counted_upstream(std::size_t budget = std::size_t{1} << 40) : budget_(budget) {}
+
+  void* allocate(std::size_t bytes) override {
+    if (held_ + bytes > budget_) return nullptr;
+    void* memory = source_.allocate(bytes);
+    held_ += bytes;
+    ++regions_;
+    return memory;
+  }
+  void deallocate(void* memory, std::size_t bytes) noexcept override {
+    held_ -= bytes;
+    --regions_;
+    source_.deallocate(memory, bytes);
+  }
+  std::string_view name() const override { return "counted"; }
+
+  std::size_t held() const { return held_; }
+  std::size_t regions() const { return regions_; }
+
+ private:
+  reserved_upstream source_;
+  std::size_t budget_;
+  std::size_t held_ = 0;
+  std::size_t regions_ = 0;
+};
+
+inline void* at(const void* memory, std::size_t offset) {
+  return reinterpret_cast<void*>(reinterpret_cast<address>(memory) + offset);
+}
+
+/// The blocks that a test holds, checked for overlap when one is added.
+class held_blocks {
+ public:
+  void add(void* memory, std::size_t bytes) {
+    const auto where = reinterpret_cast<address>(memory);
+    const auto above = blocks_.lower_bound(where);
+    if (above != blocks_.end()) {
+      ASSERT_GE(above->first, where + bytes) << "overlap";
+    }
+    if (above != blocks_.begin()) {
+      ASSERT_LE(std::prev(above)->first + std::prev(above)->second, where) << "overlap";
+    }
+    blocks_.emplace_hint(above, where, bytes);
+    bytes_ += bytes;
+  }
+  void remove(void* memory) {
+    const auto found = blocks_.find(reinterpret_cast<address>(memory));
+    bytes_ -= found->second;
+    blocks_.erase(found);
+  }
+  void resize(void* memory, std::size_t bytes) {
+    auto& known = blocks_.at(reinterpret_cast<address>(memory));
+    bytes_ -= known - bytes;
+    known = bytes;
+  }
+  /// Some block, chosen by a random number.
+  void* pick(std::size_t which) const {
+    auto found = blocks_.lower_bound(which * 0x9e3779b97f4a7c15ull % (std::size_t{1} << 47));
+    if (found == blocks_.end()) found = blocks_.begin();
+    return reinterpret_cast<void*>(found->first);
+  }
+  bool empty() const { return blocks_.empty(); }
+  std::size_t size() const { return blocks_.size(); }
+  std::size_t bytes() const { return bytes_; }
+  const std::map<address, std::size_t>& all() const { return blocks_; }
+
+ private:
+  std::map<address, std::size_t> blocks_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace warpheap::host

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reuse across streams, with events that happen when the test says so.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "pool_fixture.hpp"
+#include "warpheap/core/units.hpp"
+
+namespace warpheap::host {
+namespace {
+
+constexpr stream_id one{0x100};
+constexpr stream_id two{0x200};
+constexpr stream_id three{0x300};
+
+/// A device without a device: each stream's work is a number that grows, and the test decides how
+/// far the stream has come. Remembers which waits were asked for.
+class fake_events final : public stream_events {
+ public:
+  struct event {
+    stream_id stream;
+    std::uint64_t work;
+  };
+
+  /// The stream has `work` more things to do.
+  void submit(stream_id stream) { ++submitted[stream]; }
+  void finish(stream_id stream) { finished[stream] = submitted[stream]; }
+
+  event_handle record(stream_id stream) override {
+    ++live;
+    ++recorded;
+    return new event{stream, submitted[stream]};
+  }
+  bool happened(event_handle handle) override {
+    const event& e = *static_cast<event*>(handle);
+    return finished[e.stream] >= e.work;
+  }
+  void make_wait(stream_id stream, event_handle handle) override {
+    const event& e = *static_cast<event*>(handle);
+    auto& seen = waited[{stream, e.stream}];
+    seen = std::max(seen, e.work);
+  }
+  void wait_for(event_handle handle) override {
+    finish(static_cast<event*>(handle)->stream);
+    ++blocked;
+  }
+  void recycle(event_handle handle) override {
+    --live;
+    delete static_cast<event*>(handle);
+  }
+
+  /// Whether `user` may touch what `freer` freed after `work` things.
+  bool is_safe(stream_id user, stream_id freer, std::uint64_t work) {
+    return user == freer || finished[freer] >= work || waited[{user, freer}] >= work;
+  }
+
+  std::map<stream_id, std::uint64_t> submitted;
+  std::map<stream_id, std::uint64_t> finished;
+  std::map<std::pair<stream_id, stream_id>, std::uint64_t> waited;
+  int live = 0;
+  int recorded = 0;
+  int blocked = 0;
+};
+
+class streams : public testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<memory_pool> make(pool_options options = {}) {
+    source = std::make_shared<counted_upstream>(1_GiB);
+    events = std::make_shared<fake_events>();
+    return make_pool(GetParam(), source, events, options);
+  }
+
+  std::shared_ptr<counted_upstream> source;
+  std::shared_ptr<fake_events> events;
+};
+
+INSTANTIATE_TEST_SUITE_P(all, streams, testing::ValuesIn(all_policy_names()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(streams, one_stream_reuses_at_once_and_records_nothing) {
+  const auto pool = make();
+  void* first = pool->try_allocate(1_MiB, 256, one);
+  for (int n = 0; n < 100; ++n) {
+    events->submit(one);
+    pool->deallocate(first, one);
+    ASSERT_EQ(pool->try_allocate(1_MiB, 256, one), first);
+  }
+  pool->deallocate(first, one);
+  EXPECT_EQ(events->recorded, 0);
+}
+
+TEST_P(streams, what_one_stream_freed_another_gets_only_behind_an_event) {
+  const auto pool = make({.initial_bytes = 2_MiB, .limit_bytes = 2_MiB});
+  // As much as one block can be: whatever the second stream gets must overlap it.
+  void* block = pool->try_allocate(1_MiB - 256, 256, one);
+  ASSERT_NE(block, nullptr);
+  void* rest = pool->try_allocate(512_KiB, 256, one);
+  events->submit(one);
+  pool->deallocate(block, one);
+  std::vector<void*> others;
+  while (void* other = pool->try_allocate(200000, 256, two)) others.push_back(other);
+  ASSERT_FALSE(others.empty());
+  EXPECT_TRUE(events->is_safe(two, one, 1));
+  EXPECT_EQ(events->blocked, 0) << "the waiting is the stream's, not the caller's";
+  for (void* other : others) pool->deallocate(other, two);
+  pool->deallocate(rest, two);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
+TEST_P(streams, a_stream_has_its_own_freed_block_back_before_any_event) {
+  const auto pool = make();
+  void* a = pool->try_allocate(100000, 256, one);
+  void* b = pool->try_allocate(100000, 256, two);
+  events->submit(one);
+  events->submit(two);
+  pool->deallocate(a, one);
+  EXPECT_EQ(pool->stats().pending_blocks, 1u);
+  void* other = pool->try_allocate(100000, 256, two);
+  EXPECT_NE(other, a) << "nothing happened yet in stream one";
+  EXPECT_EQ(pool->try_allocate(100000, 256, one), a);
+  EXPECT_EQ(pool->stats().pending_blocks, 0u);
+  pool->deallocate(a, one);
+  EXPECT_THROW(pool->deallocate(a, one), invalid_argument) << "freed twice while pending";
+  EXPECT_THROW(pool->deallocate(a, two), invalid_argument);
+  EXPECT_THROW(pool->deallocate(a, stream_id::none), invalid_argument);
+  EXPECT_EQ(pool->usable_bytes(a), 0u);
+  pool->deallocate(b, two);
+  pool->deallocate(other, two);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
+TEST_P(streams, random_calls_never_hand_out_memory_that_is_still_in_use) {
+  const auto pool = make({.limit_bytes = 8_MiB, .region_bytes = 1_MiB});
+  std::mt19937_64 random(53);
+  const stream_id all[] = {one, two, three, stream_id::legacy_default};
+  struct freed {
+    stream_id stream;
+    std::uint64_t work;
+  };
+  // For each granule: who freed it last, and after how much work.
+  std::map<address, freed> last;
+  std::map<address, std::size_t> held;
+  for (int step = 0; step < 40000; ++step) {
+    // Phases in which one stream is alone take turns with mixed ones.
+    const stream_id stream = step / 3000 % 2 == 0 ? all[random() % 4] : all[step / 3000 % 4];
+    if (random() % 3 == 0) events->submit(stream);
+    if (random() % 50 == 0) events->finish(all[random() % 4]);
+    if (held.size() < 60 && (random() % 2 == 0 || held.empty())) {
+      void* block = pool->try_allocate(1 + random() % 100000, 256, stream);
+      if (block == nullptr) continue;
+      const auto base = reinterpret_cast<address>(block);
+      const std::size_t bytes = pool->usable_bytes(block);
+      for (address granule = base; granule < base + bytes; granule += 256) {
+        const auto before = last.find(granule);
+        if (before == last.end()) continue;
+        ASSERT_TRUE(events->is_safe(stream, before->second.stream, before->second.work))
+            << "step " << step;
+        last.erase(before);
+      }
+      held[base] = bytes;
+    } else {
+      auto block = held.begin();
+      std::advance(block, random() % held.size());
+      pool->deallocate(reinterpret_cast<void*>(block->first), stream);
+      for (address granule = block->first; granule < block->first + block->second; granule += 256) {
+        last[granule] = {stream, events->submitted[stream]};
+      }
+      held.erase(block);
+    }
+    if (step % 500 == 0) {
+      ASSERT_EQ(pool->check(), std::nullopt) << "step " << step;
+    }
+  }
+  EXPECT_EQ(pool->stats().blocks, held.size());
+  EXPECT_LE(events->live, 5) << "events leak";
+}
+
+TEST_P(streams, alternating_streams_merge_everything_and_buy_nothing) {
+  const auto pool = make({.initial_bytes = 2_MiB, .limit_bytes = 1_GiB, .region_bytes = 1_MiB});
+  // A block that an empty pool of 2 MiB serves in every policy, in turns, with all work unfinished.
+  for (int round = 0; round < 200; ++round) {
+    const stream_id stream = round % 2 == 0 ? one : two;
+    std::vector<void*> small;
+    for (int n = 0; n < 40; ++n) small.push_back(pool->try_allocate(5000 + n * 100, 256, stream));
+    events->submit(stream);
+    for (void* block : small) pool->deallocate(block, stream);
+    void* large = pool->try_allocate(900000, 256, round % 3 == 0 ? one : two);
+    ASSERT_NE(large, nullptr);
+    events->submit(stream);
+    pool->deallocate(large, stream);
+    ASSERT_EQ(pool->stats().reserved_bytes, 2_MiB) << "round " << round;
+  }
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
+TEST_P(streams, a_stream_that_is_alone_again_owns_the_pool_again) {
+  const auto pool = make();
+  void* a = pool->try_allocate(5000, 256, one);
+  void* b = pool->try_allocate(5000, 256, two);
+  pool->deallocate(a, one);
+  pool->deallocate(b, two);
+  events->finish(one);
+  for (int n = 0; n < 3000; ++n) {
+    events->submit(two);
+    pool->deallocate(pool->try_allocate(7000, 256, two), two);
+  }
+  const int recorded = events->recorded;
+  for (int n = 0; n < 1000; ++n) {
+    events->submit(two);
+    pool->deallocate(pool->try_allocate(7000, 256, two), two);
+  }
+  EXPECT_EQ(events->recorded, recorded);
+  EXPECT_EQ(pool->stats().pending_blocks, 0u);
+  // And a third stream still waits for what the owner freed.
+  while (pool->try_allocate(1_MiB, 256, three) != nullptr) {
+  }
+  EXPECT_TRUE(events->is_safe(three, two, events->submitted[two]));
+}
+
+TEST_P(streams, memory_for_no_stream_is_waited_for) {
+  const auto pool = make({.initial_bytes = 1_MiB, .limit_bytes = 1_MiB});
+  void* block = pool->try_allocate(200000, 256, one);
+  events->submit(one);
+  pool->deallocate(block, one);
+  while (pool->try_allocate(100000, 256, stream_id::none) != nullptr) {
+  }
+  EXPECT_EQ(events->finished[one], 1u) << "the caller was blocked until the stream was done";
+}
+
+TEST_P(streams, trimming_waits_for_the_streams) {
+  const auto pool = make();
+  void* block = pool->try_allocate(100000, 256, one);
+  events->submit(one);
+  pool->deallocate(block, one);
+  EXPECT_GT(pool->trim(0), 0u);
+  EXPECT_EQ(events->finished[one], 1u);
+  EXPECT_EQ(source->held(), 0u);
+}
+
+TEST_P(streams, a_pool_that_ends_waits_and_leaks_no_event) {
+  {
+    const auto pool = make();
+    void* a = pool->try_allocate(5000, 256, one);
+    void* b = pool->try_allocate(5000, 256, two);
+    events->submit(one);
+    events->submit(two);
+    pool->deallocate(a, one);
+    pool->deallocate(b, two);
+  }
+  EXPECT_EQ(events->live, 0);
+  EXPECT_EQ(events->finished[one], 1u);
+  EXPECT_EQ(events->finished[two], 1u);
+}
+
+TEST_P(streams, each_thread_has_a_per_thread_stream_of_its_own) {
+  const auto pool = make();
+  void* a = pool->try_allocate(100000, 256, stream_id::per_thread);
+  events->submit(stream_id::per_thread);
+  pool->deallocate(a, stream_id::per_thread);
+  EXPECT_EQ(events->recorded, 1) << "only this thread can name the stream, so now";
+  EXPECT_EQ(pool->try_allocate(100000, 256, stream_id::per_thread), a);
+  pool->deallocate(a, stream_id::per_thread);
+}
+
+}  // namespace
+}  // namespace warpheap::host

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The stores' building blocks against naive models of the standard library.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "warpheap/host/bit_array.hpp"
+#include "warpheap/host/block_table.hpp"
+#include "warpheap/host/hybrid_array_list.hpp"
+#include "warpheap/host/region_map.hpp"
+
+namespace warpheap::host {
+namespace {
+
+TEST(bit_array, agrees_with_a_vector_of_bool) {
+  std::mt19937 random(7);
+  for (const std::size_t size : {1u, 63u, 64u, 65u, 200u, 1000u}) {
+    bit_array bits(size);
+    std::vector<bool> model(size);
+    for (int step = 0; step < 500; ++step) {
+      const std::size_t first = random() % size;
+      const std::size_t count = random() % (size - first + 1);
+      const bool value = random() % 2 != 0;
+      bits.fill(first, count, value);
+      std::fill_n(model.begin() + static_cast<std::ptrdiff_t>(first), count, value);
+
+      const std::size_t from = random() % (size + 1);
+      const bool wanted = random() % 2 != 0;
+      std::size_t next = from;
+      while (next < size && model[next] != wanted) ++next;
+      ASSERT_EQ(bits.next(from, wanted), next) << "size " << size << " step " << step;
+      std::size_t end = from;
+      while (end != 0 && model[end - 1] != wanted) --end;
+      ASSERT_EQ(bits.end_of_last(from, wanted), end) << "size " << size << " step " << step;
+      ASSERT_EQ(bits.test(first), model[first]);
+    }
+  }
+}
+
+template <std::size_t Capacity>
+void compare_hybrid_array_list_with_map() {
+  std::mt19937 random(11);
+  hybrid_array_list<Capacity> list;
+  std::map<address, std::size_t> model;
+  for (int step = 0; step < 20000; ++step) {
+    const address where = 1 + random() % 400 * 16;
+    const auto above = model.upper_bound(where);
+    const auto found = list.search(where);
+    ASSERT_EQ(static_cast<bool>(found), above != model.begin());
+    if (found) {
+      ASSERT_EQ(found->base, std::prev(above)->first);
+    }
+    // Grows for a while, then shrinks, so that chunks split and vanish.
+    const bool grow = step / 2000 % 2 == 0 ? random() % 4 != 0 : random() % 4 == 0;
+    if (found && found->base == where) {
+      if (grow) continue;
+      list.erase(found);
+      model.erase(where);
+    } else if (grow) {
+      list.insert_after(found, {where, 16});
+      model[where] = 16;
+    }
+    if (step % 100 == 0) {
+      ASSERT_EQ(list.check(), std::nullopt) << "step " << step;
+      auto position = list.front();
+      for (const auto& [base, bytes] : model) {
+        ASSERT_TRUE(position);
+        ASSERT_EQ(*position, (extent{base, bytes}));
+        position = list.next(position);
+      }
+      ASSERT_FALSE(position);
+    }
+  }
+}
+
+TEST(hybrid_array_list, agrees_with_a_map_at_every_small_capacity) {
+  compare_hybrid_array_list_with_map<2>();
+  compare_hybrid_array_list_with_map<3>();
+  compare_hybrid_array_list_with_map<4>();
+  compare_hybrid_array_list_with_map<254>();
+}
+
+TEST(block_table, finds_what_was_handed_out_and_nothing_else) {
+  constexpr std::size_t count = 20000;
+  block_table table(count + 64);
+  std::mt19937_64 random(3);
+  std::map<address, block_table::index> model;
+  for (int step = 0; step < 100000; ++step) {
+    // Addresses as far apart as pools' are: few low bits, many high ones.
+    const address base = (1 + random() % count) << (random() % 4 * 8);
+    const auto known = model.find(base);
+    const auto found = table.find(base);
+    ASSERT_EQ(found, known == model.end() ? block_table::none : known->second);
+    if (known != model.end()) {
+      ASSERT_EQ(table.take_back(base), known->second);
+      ASSERT_EQ(table.take_back(base), block_table::none) << "taken back twice";
+      table.forget(known->second);
+      model.erase(known);
+    } else if (model.size() < count) {
+      const auto made = table.add_region({base, 16});
+      table.hand_out(made);
+      model.emplace(base, made);
+    }
+    ASSERT_EQ(table.used(), model.size());
+  }
+}
+
+TEST(block_table, says_when_it_is_nearly_full_before_it_is_full) {
+  block_table table(100);
+  auto last = table.add_region({0x10000, 0x10000});
+  for (int made = 1; table.has_room(); ++made) {
+    ASSERT_LT(made, 100);
+    last = table.split(last, 16);
+  }
+  for (int more = 0; more < 63; ++more) last = table.split(last, 16);
+  EXPECT_THROW(for (int more = 0; more < 3; ++more) last = table.split(last, 16),
+               warpheap::out_of_memory);
+}
+
+TEST(block_table, split_and_absorb_are_inverse) {
+  block_table table(100);
+  const extent region{0x1000, 0x1000};
+  const auto first = table.add_region(region);
+  const auto second = table.split(first, 0x100);
+  const auto third = table.split(second, 0x200);
+  EXPECT_EQ(table[third].range(), (extent{0x1300, 0xd00}));
+  EXPECT_EQ(table[third].left, second);
+  EXPECT_EQ(table.check_region(first, region), std::nullopt);
+  table.absorb_right(second);
+  EXPECT_EQ(table.check_region(first, region), std::nullopt);
+  table.absorb_right(first);
+  EXPECT_EQ(table[first].range(), region);
+  EXPECT_EQ(table.size(), 1u);
+}
+
+TEST(region_map, finds_the_region_that_contains_an_address) {
+  region_map<int> regions;
+  regions.add({0x3000, 0x1000}, 3);
+  regions.add({0x1000, 0x1000}, 1);
+  regions.add({0x2000, 0x800}, 2);
+  EXPECT_EQ(regions.find(0xfff), nullptr);
+  EXPECT_EQ(regions.find(0x1000)->data, 1);
+  EXPECT_EQ(regions.find(0x27ff)->data, 2);
+  EXPECT_EQ(regions.find(0x2800), nullptr);
+  EXPECT_EQ(regions.find(0x3fff)->data, 3);
+  EXPECT_EQ(regions.find(0x4000), nullptr);
+  regions.remove(0x2000);
+  EXPECT_EQ(regions.find(0x2000), nullptr);
+  EXPECT_EQ(regions.find(0x3000)->data, 3);
+}
+
+}  // namespace
+}  // namespace warpheap::host

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Installs the build tree BUILD into PREFIX, and configures, builds and runs the project CONSUMER
+# against what was installed (not against the checkout).
+# cmake -D BUILD=... -D PREFIX=... -D CONSUMER=... -D GENERATOR=... -D CXX=... -D COMPONENT=...
+#       -D WANT_CPU=... -D WANT_CUDA=... -P run.cmake
+function(step)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT RESULT_VARIABLE _result)
+  if(NOT _result EQUAL 0)
+    message(FATAL_ERROR "failed with ${_result}: ${ARGV}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${PREFIX})
+set(_component)
+if(COMPONENT)
+  set(_component --component ${COMPONENT})
+endif()
+step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}/installed ${_component})
+step(
+  ${CMAKE_COMMAND} -S ${CONSUMER} -B ${PREFIX}/build -G ${GENERATOR}
+  -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_PREFIX_PATH=${PREFIX}/installed -D WANT_CPU=${WANT_CPU}
+  -D WANT_CUDA=${WANT_CUDA}
+)
+file(STRINGS ${PREFIX}/build/CMakeCache.txt _found REGEX "^warpheap_DIR:PATH=")
+if(NOT _found MATCHES "=${PREFIX}/installed/")
+  message(FATAL_ERROR "the package was not found where it was installed: ${_found}")
+endif()
+step(${CMAKE_COMMAND} --build ${PREFIX}/build)
+step(${CMAKE_CTEST_COMMAND} --test-dir ${PREFIX}/build --output-on-failure --no-tests=error)

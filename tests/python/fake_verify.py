@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A stand-in for warpheap-verify: one subject is sound, one is not; mutants of every fate."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+
+BUGGY = {"buggy": 42, "lost_unlock": 7, "forgetful": 9}
+
+
+def main() -> int:
+    if sys.argv[1:] == ["list"]:
+        mutants = [
+            {"name": "lost_unlock", "manager": "sound", "about": "never unlocks"},
+            {"name": "dies", "manager": "sound", "about": "crashes the explorer"},
+        ]
+        for name in os.environ.get("FAKE_MUTANTS", "").split():
+            mutants.append({"name": name, "manager": "sound", "about": name})
+        document = {
+            "schema": 1,
+            "managers": ["sound", "buggy"],
+            "mutants": mutants,
+            "structures": ["ring"],
+            "strategies": ["sticky", "uniform", "pct"],
+            "cases": {"sound": ["churn", "fill"], "buggy": ["churn"], "ring": ["push_pop"]},
+        }
+        print(json.dumps(document))
+        return 0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command", choices=["run", "replay"])
+    for name in ("subject", "case", "strategy"):
+        parser.add_argument(f"--{name}", required=True)
+    for name in ("schedules", "seed"):
+        parser.add_argument(f"--{name}", type=int)
+    parser.add_argument("--seconds", type=float)
+    options = parser.parse_args()
+    time.sleep(float(os.environ.get("FAKE_SLEEP", "0")))
+    if options.subject == "dies":
+        print("assertion failed", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGABRT)
+    bad_seed = BUGGY.get(options.subject)
+    if options.command == "replay":
+        print(f"schedule of seed {options.seed} with [brackets]")
+        return int(options.seed == bad_seed and options.subject != "forgetful")
+    # The bug shows under pct only, so that a hunt has to go through the strategies.
+    found = bad_seed is not None and options.strategy == "pct" and options.schedules > bad_seed
+    result = {
+        "schema": 1,
+        "case": "verify",
+        "subject": options.subject,
+        "test": options.case,
+        "strategy": options.strategy,
+        "first_seed": options.seed,
+        "schedules": bad_seed if found else options.schedules,
+        "schedules_per_second": 1e5,
+        "status": "failed" if found else "ok",
+        "finding": {"seed": bad_seed, "what": "I3: page 5 is owned twice"} if found else None,
+    }
+    print(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

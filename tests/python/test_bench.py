@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``warpheap bench`` and ``warpheap list``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+
+ALLOC = ("bench", "--case", "alloc", "--manager", "rw")
+
+
+def test_measures_one_row_as_json(run: Run) -> None:
+    flags = ("--threads=2048", "--size", "64", "--mode", "warp", "--json")
+    row = json.loads(run(*ALLOC, *flags).stdout)
+    assert (row["status"], row["threads"], row["mode"]) == ("ok", 2048, "warp")
+    assert (row["size_min"], row["size_max"]) == (64, 64)
+
+
+def test_table_warns_about_cpu_times(run: Run) -> None:
+    result = run(*ALLOC, "--size_max", "64")
+    assert result.returncode == 0
+    assert "its times say nothing about a GPU" in result.stdout
+    assert "median" in result.stdout
+
+
+def test_takes_the_gpu_if_there_is_one(run: Run) -> None:
+    row = json.loads(run(*ALLOC, "--json", FAKE_GPU="H200").stdout)
+    assert (row["backend"], row["device"]) == ("cuda", "H200")
+
+
+def test_graph_by_name_and_by_path(run: Run, graph_folder: Path) -> None:
+    for graph in ("email.mtx", str(graph_folder / "email.mtx")):
+        result = run("bench", "--case", "graph_init", "--manager", "rw", "--graph", graph, "--json")
+        row = json.loads(result.stdout)
+        assert (row["graph"], row["nodes"], row["edges"]) == ("email", 1133, 5451)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("--sice", "4"), "unknown parameter 'sice' (did you mean 'size'?)"),
+        (("--threads",), "--threads needs a value"),
+        (("--threads", "--size", "4"), "--threads needs a value"),
+        (("4096",), "expected a flag such as --threads, found '4096'"),
+        (("--mode", "block"), "unknown mode 'block'; known modes: thread, warp"),
+        (("--backend", "cuda"), "cuda: not available here: no CUDA device"),
+    ],
+)
+def test_bad_arguments(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    result = run(*ALLOC, *arguments)
+    assert result.returncode == (1 if "cuda" in arguments else 2)
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize("kind, flag", [("manager", "--manager"), ("case", "--case")])
+def test_unknown_names_list_the_known_ones(run: Run, kind: str, flag: str) -> None:
+    result = run(*ALLOC, flag, "nosuch")
+    assert result.returncode == 2
+    assert f"unknown {kind} 'nosuch'; known {kind}s: " in result.stderr
+
+
+def test_message_of_the_program_about_a_large_heap_is_passed_on(run: Run) -> None:
+    flags = ("--backend", "cuda", "--heap-bytes", str(1 << 40))
+    result = run(*ALLOC, *flags, FAKE_GPU="H200", FAKE_MEMORY=str(1 << 30))
+    assert result.returncode == 2
+    assert "heap of 1099511627776 B: the device has 1073741824 B" in result.stderr
+
+
+@pytest.mark.parametrize("fate", ["crash", "fail", "garble"])
+def test_a_bad_row_is_shown_and_exits_with_1(run: Run, fate: str) -> None:
+    result = run("bench", "--case", "alloc", "--manager", fate, "--json", FAKE_EXTRA=fate)
+    assert result.returncode == 1
+    assert json.loads(result.stdout)["status"] in ("crashed", "failed")
+
+
+def test_list_names_managers_cases_and_absent_devices(run: Run) -> None:
+    result = run("list")
+    assert result.returncode == 0
+    for text in ("bump_sharded", "graph_init", "not available here: no CUDA device", "up to 256 B"):
+        assert text in result.stdout
+
+
+def test_list_as_json(run: Run) -> None:
+    document = json.loads(run("list", "--json").stdout)
+    assert set(document["backends"]) == {"cpu", "cuda"}
+    assert document["backends"]["cpu"]["managers"][0]["name"] == "bump"
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ("print('nonsense')", "the answer is no JSON"),
+        ("print('{\"schema\": 99}')", "not schema 1"),
+        ("print('{\"schema\": 1}')", "lacks or garbles 'backend'"),
+        ("import sys; sys.exit('broken pipe dream')", "exit status 1: broken pipe dream"),
+    ],
+)
+def test_a_program_that_answers_wrongly(run: Run, tmp_path: Path, body: str, message: str) -> None:
+    program = tmp_path / "warpheap-bench-cpu"
+    program.write_text(f"#!/usr/bin/env python3\n{body}\n")
+    program.chmod(0o755)
+    result = run("list", "--build-dir", str(tmp_path))
+    assert result.returncode == 1
+    assert message in result.stderr
+
+
+def test_a_program_that_cannot_start(run: Run, tmp_path: Path) -> None:
+    program = tmp_path / "warpheap-bench-cpu"
+    program.write_bytes(b"\x7fELF rubbish")
+    program.chmod(0o755)
+    result = run("list", "--build-dir", str(tmp_path))
+    assert result.returncode == 1
+    assert "cannot be started: Exec format error" in result.stderr
+
+
+def test_help_and_version(run: Run) -> None:
+    text = run("--help").stdout
+    assert all(name in text for name in ("list", "doctor", "bench", "survey", "report", "verify"))
+    assert run("--version").stdout.startswith("warpheap ")

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``warpheap report``: what is drawn, what is not, and that the page needs nothing from outside."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from warpheap.report import draw, page, select, style, summary, table
+from warpheap.units import binary, milliseconds
+
+
+def row(**fields: Any) -> dict[str, Any]:
+    """Make a row of the result format; times in milliseconds."""
+    malloc, free = fields.pop("malloc", 2.0), fields.pop("free", 1.0)
+    known: dict[str, Any] = {
+        "schema": 1, "case": "alloc", "manager": "rw", "backend": "cuda", "device": "H200",
+        "mode": "thread", "threads": 1024, "size_min": 64, "size_max": 64, "heap_bytes": 1 << 30,
+        "iterations": 10, "seed": 1, "status": "ok", "reason": None, "null_returns": 0,
+        "corrupted": 0, "commit": "c0ffee", "time": "2026-01-01T00:00:00+00:00",
+        "driver": "580", "toolkit": "13.0", "command": "warpheap bench --case alloc",
+    }  # fmt: skip
+    for name, value in (("malloc_ms", malloc), ("free_ms", free)):
+        known[name] = None if value is None else dict.fromkeys(("first", "median"), value)
+    return known | fields
+
+
+def load(tmp_path: Path, rows: list[dict[str, Any]], name: str = "run") -> table.Results:
+    folder = tmp_path / name
+    folder.mkdir(exist_ok=True)
+    text = "".join(json.dumps(entry) + "\n" for entry in rows)
+    (folder / "results.jsonl").write_text(text)
+    return table.load([folder])
+
+
+def sizes(manager: str, **fields: Any) -> list[dict[str, Any]]:
+    return [row(manager=manager, size_min=s, size_max=s, **fields) for s in (16, 64, 256)]
+
+
+def plots_by_slug(results: table.Results) -> dict[str, select.Plot]:
+    return {plot.slug: plot for section in results.sections for plot in select.plots(section)}
+
+
+def test_backends_devices_and_commits_never_share_a_figure(tmp_path: Path) -> None:
+    rows = sizes("rw") + sizes("rw", backend="cpu", device="CPU") + sizes("rw", device="A100")
+    results = load(tmp_path, rows)
+    assert [s.title for s in results.sections] == ["CUDA: A100", "CUDA: H200", "CPU: CPU"]
+    for section in results.sections:
+        for plot in select.plots(section):
+            assert all(len(series.x) == 3 for series in plot.series)
+    first, second = (plot for plot in select.plots(results.sections[2]) if "cold" not in plot.slug)
+    assert first.remark == second.remark == "CPU model: says nothing about a GPU"
+
+
+def test_a_run_shows_its_newest_commit_unless_all_are_asked_for(tmp_path: Path) -> None:
+    rows = [*sizes("rw", commit="old"), row(manager="corw")]
+    results = load(tmp_path, rows)
+    assert ([s.commit for s in results.sections], results.left_out) == (["c0ffee"], 3)
+    everything = table.load([tmp_path / "run"], all_commits=True)
+    assert {section.commit for section in everything.sections} == {"old", "c0ffee"}
+
+
+def test_of_a_repeated_measurement_the_last_row_counts(tmp_path: Path) -> None:
+    rows = [row(key="a", status="timeout", reason="slow", malloc=None), row(key="a", malloc=7.0)]
+    section = load(tmp_path, rows).sections[0]
+    assert section.rows["malloc_ms.median"].tolist() == [7.0]
+    assert summary.problems(section) == []
+
+
+def test_ratio_is_taken_to_the_probe_of_the_same_point(tmp_path: Path) -> None:
+    rows = [
+        *sizes("bump_sharded", malloc=0.5, free=0.25),
+        *sizes("rw", malloc=2.0, free=1.0),
+        row(manager="rw", threads=2048, malloc=9.0),
+    ]
+    results = load(tmp_path, rows)
+    found = plots_by_slug(results)
+    lines = {s.manager: s.y for s in found["cuda-alloc-malloc-ratio-thread-1024"].series}
+    assert lines == {"bump_sharded": [1.0] * 3, "rw": [4.0] * 3}
+    lines = {s.manager: s.y for s in found["cuda-alloc-free-ratio-thread-1024"].series}
+    assert lines["rw"] == [4.0] * 3
+    assert "cuda-alloc-malloc-ratio-thread-2048" not in found  # the probe has no such row
+
+
+def test_null_answers_and_corruption_are_told_and_not_drawn(tmp_path: Path) -> None:
+    rows = [*sizes("rw"), *sizes("corw", null_returns=3), *sizes("crw", corrupted=1)]
+    results = load(tmp_path, rows)
+    for plot in plots_by_slug(results).values():
+        assert {series.manager for series in plot.series} == {"rw"}
+    (problem,) = summary.problems(results.sections[0])
+    assert (problem.managers, problem.reason) == (
+        "corw",
+        "answered null to some requests; not drawn",
+    )
+
+
+def test_mixed_sizes_are_kept_out_of_the_plots_of_one_size(tmp_path: Path) -> None:
+    results = load(tmp_path, [*sizes("rw"), row(size_min=16, size_max=256, malloc=99.0)])
+    assert plots_by_slug(results)["cuda-alloc-malloc-thread-1024"].series[0].y == [2.0] * 3
+
+
+def test_different_heaps_are_not_joined_by_a_line(tmp_path: Path) -> None:
+    results = load(tmp_path, sizes("rw") + sizes("rw", heap_bytes=1 << 20))
+    plots = [p for p in plots_by_slug(results).values() if p.spec.name == "alloc-malloc"]
+    assert len(plots) == 2
+    assert {p.subtitle for p in plots} == {
+        "one block a thread, 1 Ki threads, 1 MiB heap",
+        "one block a thread, 1 Ki threads, 1 GiB heap",
+    }
+
+
+def test_steps_are_drawn_with_the_model_and_by_word_size(tmp_path: Path) -> None:
+    rows = [
+        row(case="random_walk_steps", pages=1 << 20, free_percent=percent, word_bits=bits,
+            tas=100 / percent, tas_model=101 / percent, was=3, was_bound=4, malloc=None, free=None)
+        for percent in (50, 0.5) for bits in (32, 64)
+    ]  # fmt: skip
+    plot = plots_by_slug(load(tmp_path, rows))["cuda-steps-tas-1024-1048576"]
+    assert [series.label for series in plot.series] == ["rw (32 bit)", "rw (64 bit)"]
+    assert plot.series[0].x == [0.5, 50]
+    assert plot.series[0].model == [202.0, 2.02]
+
+
+def test_bars_hold_one_bar_a_manager(tmp_path: Path) -> None:
+    rows = [
+        row(case="graph_init", manager=name, graph="email", malloc=time)
+        for name, time in (("rw", 3.21), ("corw", 0.00123))
+    ]
+    plot = plots_by_slug(load(tmp_path, rows))["cuda-graph-malloc-email"]
+    text = draw.svg(plot)
+    assert text.index(">3.21 ms<") < text.index(">1.23 µs<")  # drawn upwards, the fastest last
+    assert {series.manager: series.y for series in plot.series} == {"rw": [3.21], "corw": [0.00123]}
+
+
+def test_unknown_cases_and_empty_sections_make_a_page(tmp_path: Path) -> None:
+    results = load(
+        tmp_path, [row(case="novel", malloc=1.5), row(status="skipped", reason="<none>")]
+    )
+    assert page.write(results, tmp_path / "page.html") == 0
+    text = (tmp_path / "page.html").read_text()
+    assert "No row of this section has a time to draw." in text
+    assert "&lt;none&gt;" in text
+    assert "novel" in text
+
+
+def test_page_is_self_contained_and_svg_ids_are_its_own(tmp_path: Path) -> None:
+    results = load(tmp_path, sizes("bump_sharded") + sizes("rw") + sizes("rw", backend="cpu"))
+    count = page.write(results, tmp_path / "page.html", tmp_path / "png")
+    text = (tmp_path / "page.html").read_text()
+    assert text.count("<svg") == count == len(list((tmp_path / "png").glob("*.png")))
+    assert not re.search(r'(src|href)="(?!#)', text)
+    assert "@import" not in text
+    assert "url(http" not in text
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(ids)
+    for svg in re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL):
+        ET.fromstring(svg)
+        assert "currentColor" in svg
+        assert style.INK_SENTINEL not in svg
+
+
+def test_command_writes_page_and_figures(run: Run, tmp_path: Path) -> None:
+    load(tmp_path, sizes("rw"), "one")
+    load(tmp_path, sizes("corw"), "two")
+    result = run("report", "one", "two", "--png", "png")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "one/report.html").is_file()
+    assert (tmp_path / "png/cuda-alloc-malloc-thread-1024.png").is_file()
+    document = json.loads(run("report", "one", "-o", "x/page.html", "--json").stdout)
+    assert document == {"schema": 1, "report": "x/page.html", "figures": 3, "png": None}
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (None, "nowhere: there is no such file or folder"),
+        ("", "no rows in nowhere"),
+        ('{"schema": 2}\n', "nowhere/results.jsonl:1: no row of schema 1"),
+        ('{"schema": 1, "case": "alloc"}\n', "nowhere/results.jsonl:1: the row has no manager"),
+    ],
+)
+def test_bad_input(run: Run, tmp_path: Path, content: str | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "nowhere").mkdir()
+        (tmp_path / "nowhere/results.jsonl").write_text(content)
+    result = run("report", "nowhere")
+    assert result.returncode == 2
+    assert message in result.stderr
+
+
+def luminance(colour: str) -> float:
+    parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+NAMES = [
+    "bump",
+    "bump_warp",
+    "bump_sharded",
+    "cuda",
+    "rw",
+    "rw_bm",
+    "corw",
+    "crw",
+    "rw_malloc",
+    "gallatin",
+    "ouroboros_s_p",
+    "ouroboros_s_c",
+    "ouroboros_va_p",
+    "ouroboros_va_c",
+    "ouroboros_vl_p",
+    "ouroboros_vl_c",
+    "xmalloc",
+    "scatter_alloc",
+    "fdg_malloc",
+    "reg_eff_a",
+    "reg_eff_aw",
+    "reg_eff_c",
+    "reg_eff_cf",
+    "reg_eff_cm",
+    "reg_eff_cfm",
+    "kma",
+    "halloc",
+    "dynasoar",
+    "bulk_allocator",
+    "warpheap",
+]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "someone_elses", "another"])
+def test_colours_are_readable_on_both_pages(name: str) -> None:
+    css = (Path(page.__file__).parent / "page.css").read_text()
+    for background in re.findall(r"--page: (#[0-9a-f]{6})", css):
+        assert contrast(style.look(name).colour, background) >= 3.0
+    assert style.look(name) == style.look(name)
+
+
+def test_no_two_managers_look_alike() -> None:
+    assert len({style.look(name) for name in NAMES}) == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(0.0105, "10.5 µs"), (2050.0, "2.05 s"), (0.9999, "1 ms"), (1e-6, "1 ns"), (3e6, "3,000 s")],
+)
+def test_times_read_well(value: float, text: str) -> None:
+    assert milliseconds(value) == text
+
+
+@pytest.mark.parametrize(
+    "value, unit, text", [(16, "B", "16 B"), (1536, "B", "1.5 KiB"), (1 << 20, "", "1 Mi")]
+)
+def test_binary_prefixes(value: float, unit: str, text: str) -> None:
+    assert binary(value, unit) == text

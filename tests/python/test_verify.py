@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``warpheap verify``: findings, replays, mutants, limits."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+
+
+def test_findings_are_printed_with_their_replay(run: Run) -> None:
+    result = run("verify", "--schedules", "100")
+    assert result.returncode == 1
+    assert "12 combinations" in result.stdout
+    assert "1 findings" in result.stdout
+    finding = "finding: seed=42 strategy=pct subject=buggy case=churn: I3: page 5 is owned twice"
+    assert finding in result.stdout
+    assert "replay: warpheap verify --replay buggy/churn/pct/42" in result.stdout
+    assert "no finding is evidence, not proof" in result.stdout
+
+
+def test_no_finding_exits_with_0(run: Run) -> None:
+    result = run("verify", "--manager", "sound", "--case", "fill", "--strategy", "pct")
+    assert result.returncode == 0
+    assert "1 combinations, 10,000 schedules, 0 findings" in result.stdout
+
+
+def test_budget_reaches_the_program(run: Run) -> None:
+    assert run("verify", "--manager", "buggy", "--schedules", "42").returncode == 0
+    assert run("verify", "--manager", "buggy", "--schedules", "43").returncode == 1
+
+
+def test_json_has_one_line_a_combination(run: Run) -> None:
+    result = run("verify", "--json", "--manager", "buggy", "--manager", "ring")
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(lines) == 6
+    found = [line for line in lines if line["status"] == "failed"]
+    assert [line["replay"] for line in found] == ["buggy/churn/pct/42"]
+
+
+@pytest.mark.parametrize("seed, status", [(42, 1), (41, 0)])
+def test_replay_prints_the_account(run: Run, seed: int, status: int) -> None:
+    result = run("verify", "--replay", f"buggy/churn/pct/{seed}")
+    assert result.returncode == status
+    assert f"schedule of seed {seed} with [brackets]" in result.stdout
+
+
+def test_mutants_are_rejected_and_replayed(run: Run) -> None:
+    result = run("verify", "--mutants")
+    assert result.returncode == 0
+    assert "2 mutants, 2 rejected, 0 not" in result.stdout
+    assert "by lost_unlock/churn/pct/7: I3" in result.stdout
+    assert "SIGABRT: assertion failed" in result.stdout
+
+
+def test_a_surviving_mutant_fails(run: Run) -> None:
+    result = run("verify", "--mutants", FAKE_MUTANTS="survivor")
+    assert result.returncode == 1
+    assert "SURVIVED  survivor" in result.stdout
+
+
+def test_a_mutant_whose_replay_finds_nothing_fails(run: Run) -> None:
+    result = run("verify", "--mutants", "--json", FAKE_MUTANTS="forgetful")
+    assert result.returncode == 1
+    lines = {line["name"]: line for line in map(json.loads, result.stdout.splitlines())}
+    assert (lines["forgetful"]["rejected"], lines["forgetful"]["replayed"]) == (False, False)
+    assert lines["lost_unlock"]["replayed"] is True
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("--manager", "nosuch"), "unknown subject 'nosuch'; known subjects: sound, buggy, ring"),
+        (("--strategy", "fair"), "unknown strategy 'fair'; known strategies: sticky, uniform, pct"),
+        (("--manager", "ring", "--case", "churn"), "unknown case 'churn'; known cases: push_pop"),
+        (("--replay", "buggy/churn/pct"), "--replay needs SUBJECT/CASE/STRATEGY/SEED"),
+        (("--replay", "a/b/c/1"), "unknown subject 'a'"),
+    ],
+)
+def test_bad_names_exit_with_2(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    result = run("verify", *arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+
+
+def test_interrupt_ends_all_children(environment: dict[str, str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "warpheap", "verify", "--jobs", "2"]
+    variables = environment | {"FAKE_SLEEP": "30"}
+    with subprocess.Popen(
+        command,
+        env=variables,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        time.sleep(1.5)
+        start = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        _, message = child.communicate(timeout=30)
+    assert time.monotonic() - start < 10
+    assert child.returncode == 130
+    assert "Traceback" not in message
+    listed = subprocess.run(
+        ["ps", "-eo", "args"], capture_output=True, text=True, check=True
+    ).stdout
+    program = Path(environment["WARPHEAP_BUILD"]) / "warpheap-verify"
+    assert str(program) not in listed

@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Sourced by ./dev: the commands test and gpu-test. Every stage leaves a JUnit file in
+# build/reports and a line in its table; what fails does not keep the later stages from running.
+: "${root:?}" "${venv:?}"
+
+reports=$root/build/reports
+
+# stage NAME TITLE COMMAND...: runs one stage and remembers how it ended and how long it took.
+stage() {
+  local name=$1 label=$2 code=0 start=$SECONDS
+  shift 2
+  title "$label"
+  "$@" || code=$?
+  printf '%s\t%d\t%d\n' "$name" "$code" $((SECONDS - start)) >>"$reports/stages.tsv"
+}
+
+begin_stages() {
+  rm -rf "$reports"
+  mkdir -p "$reports"
+  : >"$reports/stages.tsv"
+}
+
+# Prints the table of stages and, last, `N passed, N failed`; fails unless all passed.
+end_stages() { "$(_base_python)" "$root/tools/sum_tests.py" "$reports"; }
+
+# run_ctest NAME PRESET [ARGUMENT...]: the tests of a test preset.
+run_ctest() {
+  local name=$1 preset=$2
+  shift 2
+  # g++ 12's ThreadSanitizer knows only the address ranges of little address space randomisation.
+  local prefix=()
+  if [[ $preset == *-tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then
+    prefix=(setarch "$(uname -m)" -R)
+  fi
+  (cd "$root" && "${prefix[@]}" ctest --preset "$preset" --parallel "$(jobs)" \
+    --output-junit "$reports/$name.xml" "$@" >&2 </dev/null)
+}
+
+build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
+
+run_pytest() {
+  (cd "$root" && "$venv/bin/python" -m pytest --quiet --junit-xml "$reports/python.xml" >&2 </dev/null)
+}
+
+compile_cuda() { build_step cuda-release; }
+
+command_test() {
+  (($# == 0)) || fail_with 2 "test takes no arguments; single tests run with" \
+    "ctest --preset cpu-release -R NAME   or   .venv/bin/python -m pytest tests/python -k NAME"
+  need_system_packages build tool test
+  need_python_packages test
+  begin_stages
+  stage cpu-release "The CPU half" build_and_ctest cpu-release
+  stage python "The tool" run_pytest
+  stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
+  stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan
+  if find_nvcc; then
+    stage cuda-compile "The CUDA half is compiled" compile_cuda
+    if have_gpu; then
+      stage cuda "The CUDA half runs" run_ctest cuda cuda-release
+    else
+      note "no GPU is here: of the CUDA half nothing was run"
+    fi
+  else
+    note "no nvcc is here: the CUDA half was not compiled"
+  fi
+  end_stages
+}
+
+command_gpu_test() {
+  (($# == 0)) || fail_with 2 "gpu-test takes no arguments"
+  need_system_packages build
+  find_nvcc || fail "gpu-test needs nvcc: install NVIDIA's CUDA toolkit or set CUDACXX"
+  have_gpu || fail "gpu-test needs a GPU: nvidia-smi lists none"
+  PATH=$PATH:$(dirname "$(command -v "${CUDACXX:-nvcc}")")
+  command -v compute-sanitizer >/dev/null ||
+    fail "gpu-test needs compute-sanitizer, which comes with NVIDIA's CUDA toolkit"
+  begin_stages
+  stage cuda-compile "The CUDA half is compiled" compile_cuda
+  stage cuda "The CUDA half runs" run_ctest cuda cuda-release
+  stage sanitizers "compute-sanitizer's tools" run_ctest sanitizers cuda-sanitizers
+  local code=0
+  {
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+    "${CUDACXX:-nvcc}" --version | tail -n 2
+    git -C "$root" describe --always --dirty
+    end_stages
+  } >"$reports/gpu-test.txt" || code=$?
+  cat "$reports/gpu-test.txt"
+  return "$code"
+}
