@@ -8,8 +8,8 @@
 ///
 /// All members that start with a group are collectives of that group; an operation of a full warp
 /// costs three atomics on shared words. Progress: values are polled for only when their producers
-/// have drawn a position and wait for nobody in the consumers' groups; see virtual_queue.hpp for the
-/// rest.
+/// have drawn a position and wait for nobody in the consumers' groups; see virtual_queue.hpp for
+/// the rest.
 
 #include "warpheap/sync/bulk_semaphore.hpp"
 #include "warpheap/sync/index_queue/static_queue.hpp"
@@ -24,7 +24,8 @@ class bounded_queue {
  public:
   bounded_queue() = default;
   /// \param items word of a semaphore: values in the queue
-  /// \param room word of a semaphore: values that it could take more; queues over one pool of chunks
+  /// \param room word of a semaphore: values that it could take more; queues over one pool of
+  /// chunks
   ///   may share it
   WARPHEAP_HD bounded_queue(const Queue& queue, std::uint64_t* items, std::uint64_t* room)
       : queue_(queue), items_(items), room_(room) {}
@@ -90,10 +91,9 @@ class bounded_queue {
     return rank < granted;
   }
 
- private:
-  static constexpr std::uint32_t pause = 100;  // nanoseconds
-
-  /// Draws and prepares positions for as many of `count` values as there is room for.
+  /// Draws and prepares positions for as many of `count` values as there is room for: `accepted`,
+  /// from the position that is returned on. `count` is the leader's. Values have to be put at all
+  /// of them, and signalled as items then.
   WARPHEAP_DEVICE std::uint64_t reserve(const simt::group& members, std::uint32_t count,
                                         std::uint32_t& accepted) const {
     std::uint64_t first = 0;
@@ -106,6 +106,9 @@ class bounded_queue {
     if (accepted != 0) queue_.prepare(members, first, accepted);
     return first;
   }
+
+ private:
+  static constexpr std::uint32_t pause = 100;  // nanoseconds
 
   WARPHEAP_DEVICE void finish_push(const simt::group& members, std::uint32_t accepted) const {
     members.sync();

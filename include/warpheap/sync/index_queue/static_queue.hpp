@@ -17,8 +17,9 @@
 ///     turn 2L:   empty, waits for the value of lap L        (all zero: empty, lap 0)
 ///     turn 2L+1: holds the value of lap L
 ///
-/// Turns wrap around. They are told apart as long as fewer than 2^(turn bits - 1) laps are drawn and
-/// not finished, which `value_bits <= capacity_log2` ensures for any number of lanes below 2^30.
+/// Turns wrap around. They are told apart as long as fewer than 2^(turn bits - 1) laps are drawn
+/// and not finished: with 32-bit slots, `value_bits <= capacity_log2` ensures that for any number
+/// of lanes below 2^30; with 64-bit slots, values below 2^40 leave turns for eight million laps.
 ///
 /// Progress: drawing is wait-free. `poll` never waits. `put` waits only for the consumer of the lap
 /// before, who has a value to take and waits for nobody.
