@@ -91,18 +91,22 @@ class bulk_semaphore {
     return false;
   }
 
-  /// Asks for `units`, of which others are made in batches of `2^batch_log2`.
-  WARPHEAP_DEVICE answer ask(std::uint32_t units, int batch_log2) const {
+  /// Asks for `units`, of which more are made in batches of `2^batch_log2`.
+  /// \param in_vain the caller has waited, and `await` gave up. Those on whom he relied have
+  /// failed,
+  ///   or rely on him: unless enough is expected now, it is his turn.
+  WARPHEAP_DEVICE answer ask(std::uint32_t units, int batch_log2, bool in_vain = false) const {
     const reading before = subtract(units);
     answer result{clamp(before.count, units), 0, 0, true};
     result.missing = units - result.granted;
     if (result.missing == 0) return result;
     const std::int64_t after = before.expected() - static_cast<std::int64_t>(units);
-    const std::int64_t turn = batches_below(after, batch_log2) -
-                              batches_below(before.expected(), batch_log2);
+    const std::int64_t turn =
+        batches_below(after, batch_log2) - batches_below(before.expected(), batch_log2);
     const std::int64_t need = batches_below(-static_cast<std::int64_t>(result.missing), batch_log2);
-    result.batches = static_cast<std::uint32_t>(turn < need ? turn : need);
     result.covered = after >= 0;
+    const bool all = turn > need || (in_vain && !result.covered);
+    result.batches = static_cast<std::uint32_t>(all ? need : turn);
     return result;
   }
 
@@ -138,8 +142,7 @@ class bulk_semaphore {
     for (std::uint32_t hopeless = 0; hopeless < patience;) {
       const reading now = read();
       if (now.count > 0) {
-        const reading before =
-            decode(word_.fetch_add(delta(-units, units), simt::order::acquire));
+        const reading before = decode(word_.fetch_add(delta(-units, units), simt::order::acquire));
         const std::uint32_t granted = clamp(before.count, asked.missing);
         if (granted != 0) {
           if (granted < asked.missing) put_back(asked.missing - granted);

@@ -56,10 +56,10 @@ class chunk_supply {
         chunks_(chunks),
         largest_run_(largest_run) {}
 
-  static constexpr int queue_log2(std::uint32_t chunks) {
+  WARPHEAP_HD static constexpr int queue_log2(std::uint32_t chunks) {
     return sync::static_queue<std::uint32_t>::log2_of_slots(chunks);
   }
-  static constexpr std::uint32_t mark_words(std::uint32_t chunks) {
+  WARPHEAP_HD static constexpr std::uint32_t mark_words(std::uint32_t chunks) {
     return (chunks + chunks_a_word - 1) / chunks_a_word;
   }
 

@@ -7,7 +7,6 @@
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,48 +26,43 @@ enum class item_kind {
   chunks,  ///< C: a chunk with free pages each
 };
 
-/// Sizes are doubled from queue to queue. The first instance has `queues[0]` of them, and chunks as
-/// large as its largest page; the instances stacked on it go on from there, each with chunks as
-/// large as its own largest page.
+/// Sizes are doubled from queue to queue. The first instance has `queues` of them, and chunks as
+/// large as its largest page; up to two instances stacked on it go on from there, each with chunks
+/// as large as its own largest page.
 struct ouroboros_config {
   queue_kind queue = queue_kind::virtual_array;
   item_kind item = item_kind::pages;
   std::uint32_t smallest_page = 16;
-  std::array<std::uint32_t, 3> queues{10, 2, 0};
+  std::uint32_t queues = 10;
+  std::uint32_t second_queues = 2;
+  std::uint32_t third_queues = 0;
 };
 
 /// Sizes of a configuration. A class is a page size and its queue.
 template <ouroboros_config Config>
 struct geometry {
-  static constexpr std::uint32_t instances = [] {
-    std::uint32_t count = 0;
-    while (count < Config.queues.size() && Config.queues[count] != 0) ++count;
-    return count;
-  }();
-  static constexpr std::uint32_t classes = [] {
-    std::uint32_t sum = 0;
-    for (const std::uint32_t queues : Config.queues) sum += queues;
-    return sum;
-  }();
+  static constexpr std::uint32_t classes =
+      Config.queues + Config.second_queues + Config.third_queues;
   static constexpr int smallest_log2 = floor_log2(Config.smallest_page);
   /// Bytes of a base chunk: the unit in which memory is dealt out.
-  static constexpr int chunk_log2 = smallest_log2 + static_cast<int>(Config.queues[0]) - 1;
+  static constexpr int chunk_log2 = smallest_log2 + static_cast<int>(Config.queues) - 1;
   static constexpr std::size_t chunk_bytes = std::size_t{1} << chunk_log2;
   static constexpr std::size_t largest_page = std::size_t{Config.smallest_page} << (classes - 1);
   /// Pages that a chunk can have at most.
   static constexpr int most_pages_log2 = [] {
-    std::uint32_t most = 0;
-    for (const std::uint32_t queues : Config.queues) most = queues > most ? queues : most;
+    std::uint32_t most = Config.queues;
+    if (Config.second_queues > most) most = Config.second_queues;
+    if (Config.third_queues > most) most = Config.third_queues;
     return static_cast<int>(most) - 1;
   }();
-  static constexpr std::uint32_t most_span = 1u << (classes - Config.queues[0]);
+  static constexpr std::uint32_t most_span = 1u << (classes - Config.queues);
   /// Entries of a queue that fit in a chunk.
   static constexpr int slots_log2 = chunk_log2 - 3;
 
   static_assert(is_power_of_two(Config.smallest_page) && Config.smallest_page >= 16,
                 "ouroboros: smallest_page must be a power of two of at least 16");
-  static_assert(instances != 0 && classes <= 24, "ouroboros: 1 to 24 queues are possible");
-  static_assert(Config.queues[0] == 0 || Config.queues[1] != 0 || Config.queues[2] == 0,
+  static_assert(Config.queues != 0 && classes <= 24, "ouroboros: 1 to 24 queues are possible");
+  static_assert(Config.second_queues != 0 || Config.third_queues == 0,
                 "ouroboros: an instance is stacked on one without queues");
   static_assert(chunk_log2 >= 6, "ouroboros: a chunk needs at least 64 bytes");
   static_assert(most_pages_log2 <= 9, "ouroboros: a chunk has at most 512 pages, so 10 queues");
@@ -84,10 +78,10 @@ struct geometry {
   }
   /// Base chunks of a chunk of the class, as a power of two.
   WARPHEAP_HD static constexpr int span_log2(std::uint32_t cls) {
-    std::uint32_t last = Config.queues[0];
-    if (cls >= last) last += Config.queues[1];
-    if (cls >= last) last += Config.queues[2];
-    return static_cast<int>(last - Config.queues[0]);
+    std::uint32_t last = Config.queues;
+    if (cls >= last) last += Config.second_queues;
+    if (cls >= last) last += Config.third_queues;
+    return static_cast<int>(last - Config.queues);
   }
   WARPHEAP_HD static constexpr int pages_log2(std::uint32_t cls) {
     return chunk_log2 + span_log2(cls) - page_log2(cls);

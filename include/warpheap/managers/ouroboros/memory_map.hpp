@@ -88,7 +88,7 @@ struct sizing {
   int pointers_log2 = 0;
   int fingers_log2 = 0;
 
-  explicit sizing(std::uint32_t count) : chunks(count) {
+  WARPHEAP_HD explicit sizing(std::uint32_t count) : chunks(count) {
     if (virtualised) {
       // Entries for chunks never exceed the number of chunks. Entries for pages could take half of
       // the heap: they get a 256th of it, and what they do not take is parked.
@@ -109,7 +109,7 @@ struct sizing {
   }
 
   /// Pages that may be in queues at once: in one static queue, or in all virtualised ones together.
-  std::uint64_t room() const {
+  WARPHEAP_HD std::uint64_t room() const {
     return virtualised ? std::uint64_t{for_queues - spare_chunks} << sizes::slots_log2
                        : std::uint64_t{1} << slots_log2;
   }

@@ -121,8 +121,9 @@ class ouroboros {
     if (bytes == 0 || bytes > sizes::largest_page) return nullptr;
     const std::uint32_t cls = sizes::class_of(bytes);
     void* block = nullptr;
+    bool in_vain = false;
     // Others go on without those who are served, so each turn forms its groups anew.
-    while (turn(simt::coalesced().match(cls), cls, block)) {
+    while (turn(simt::coalesced().match(cls), cls, in_vain, block)) {
     }
     return block;
   }
@@ -172,12 +173,16 @@ class ouroboros {
     std::uint32_t batches = 0;
     /// There is no memory for the others.
     bool out = false;
+    /// The group has waited for others to grow, and nothing came of it.
+    bool in_vain = false;
 
     WARPHEAP_HD std::uint32_t encode() const {
-      return granted | kept << 8 | batches << 16 | (out ? 1u << 31 : 0u);
+      return granted | kept << 8 | batches << 16 | (out ? 1u << 31 : 0u) |
+             (in_vain ? 1u << 30 : 0u);
     }
     WARPHEAP_HD static plan decode(std::uint32_t word) {
-      return {word & 255u, word >> 8 & 255u, word >> 16 & 255u, word >> 31 != 0};
+      return {word & 255u, word >> 8 & 255u, word >> 16 & 255u, word >> 31 != 0,
+              (word >> 30 & 1u) != 0};
     }
   };
 
@@ -187,9 +192,9 @@ class ouroboros {
   }
 
   /// Asks the semaphore for `wanted` pages. Called by the leader; may wait for other groups.
-  WARPHEAP_DEVICE plan decide(std::uint32_t cls, std::uint32_t wanted) const {
+  WARPHEAP_DEVICE plan decide(std::uint32_t cls, std::uint32_t wanted, bool in_vain) const {
     const sync::bulk_semaphore units = map_.units(cls);
-    const auto asked = units.ask(wanted, sizes::pages_log2(cls));
+    const auto asked = units.ask(wanted, sizes::pages_log2(cls), in_vain);
     plan result{asked.granted};
     if (asked.missing == 0) return result;
     const bool growing = can_grow(cls);
@@ -198,6 +203,7 @@ class ouroboros {
       result.kept = units.promise(asked, sizes::pages_log2(cls));
     } else if (asked.granted == 0 && (growing || asked.covered)) {
       result.granted = units.await(asked);
+      result.in_vain = result.granted == 0;
     } else {
       // In this order: memory was out first, and then there was nothing expected either.
       result.out = !units.decline(asked) && !growing;
@@ -206,12 +212,14 @@ class ouroboros {
   }
 
   /// True if the caller has to ask again.
-  WARPHEAP_DEVICE bool turn(const simt::group& members, std::uint32_t cls, void*& block) const {
+  WARPHEAP_DEVICE bool turn(const simt::group& members, std::uint32_t cls, bool& in_vain,
+                            void*& block) const {
     std::uint32_t word = 0;
     if (members.is_leader()) {
-      word = decide(cls, static_cast<std::uint32_t>(members.size())).encode();
+      word = decide(cls, static_cast<std::uint32_t>(members.size()), in_vain).encode();
     }
     plan mine = plan::decode(members.broadcast(word));
+    in_vain = mine.in_vain;
     std::uint32_t served = 0;
     // Growth first: others may wait for it.
     if (mine.batches != 0) served = grow(members, cls, mine, block);
