@@ -14,7 +14,7 @@
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/bitmap.hpp"
 #include "warpheap/managers/random_walk/flags.hpp"
-#include "warpheap/managers/random_walk/runs.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
 #if WARPHEAP_CUDA_MODEL
 #include "warpheap/managers/builtin.hpp"
 #endif

@@ -18,6 +18,8 @@ def binary(value: float, unit: str = "") -> str:
 
 def milliseconds(value: float, digits: int = 3) -> str:
     """Format a time that is given in milliseconds: 0.0105 -> '10.5 µs'."""
+    if value == 0:
+        return "0"
     if abs(value) >= 1e6:
         return f"{value / 1e3:,.0f} s"
     for scale, unit in _SECONDS:

@@ -125,6 +125,34 @@ def test_steps_are_drawn_with_the_model_and_by_word_size(tmp_path: Path) -> None
     assert plot.series[0].model == [202.0, 2.02]
 
 
+def test_cases_that_wait_for_null_are_drawn_and_are_no_problem(tmp_path: Path) -> None:
+    rows = [
+        row(case="utilization", size_min=s, size_max=s, null_returns=9, utilization=u, malloc=None)
+        for s, u in ((100, 0.5), (1050, 0.75))
+    ]
+    results = load(tmp_path, rows)
+    assert summary.problems(results.sections[0]) == []
+    plot = plots_by_slug(results)["cuda-utilization"]
+    assert plot.series[0].y == [0.5, 0.75]
+    text = draw.svg(plot)
+    assert ">1,050 B<" in text
+    assert ">60 %<" in text
+
+
+def test_one_point_a_manager_is_shown_as_bars(tmp_path: Path) -> None:
+    results = load(tmp_path, [row(manager="rw"), row(manager="corw")])
+    plot = plots_by_slug(results)["cuda-alloc-malloc-thread-1024"]
+    assert plot.bars
+    assert plot.subtitle == "one block a thread, 1 Ki threads, block size 64 B"
+
+
+def test_ticks_stay_apart_and_keep_both_ends() -> None:
+    threads = [float(1 << k) for k in range(21)]
+    assert draw._thin_out(threads) == [float(1 << k) for k in range(0, 21, 4)]
+    sizes = [1000.0, 1024.0, 1050.0, 4096.0, 8000.0, 8192.0]
+    assert draw._thin_out(sizes) == [1000.0, 4096.0, 8192.0]
+
+
 def test_bars_hold_one_bar_a_manager(tmp_path: Path) -> None:
     rows = [
         row(case="graph_init", manager=name, graph="email", malloc=time)

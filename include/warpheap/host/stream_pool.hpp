@@ -91,6 +91,14 @@ class stream_pool final : public memory_pool {
     return in_use(base).bytes;
   }
 
+  void order(stream_id earlier, stream_id later) override {
+    if (earlier == later) return;
+    const std::lock_guard guard(lock_);
+    const event_handle event = events_->record(earlier);
+    events_->make_wait(later, event);
+    events_->recycle(event);
+  }
+
   pool_stats stats() const override {
     const std::lock_guard guard(lock_);
     pool_stats all = stats_;

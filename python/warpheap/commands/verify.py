@@ -108,6 +108,10 @@ def _explore_all(offer: Offer, tasks: list[Task], budget: Budget, jobs: int, as_
 def _hunt_all(
     offer: Offer, names: list[str], strategies: list[str], budget: Budget, jobs: int, as_json: bool
 ) -> bool:
+    if not offer.mutants:
+        raise UserError(
+            f"{offer.program} has no mutants in it; './dev test' builds it", EXIT_FAILED
+        )
     originals = dict.fromkeys(mutant.original for mutant in offer.mutants)
     check_names("original or mutant", names, (*originals, *(m.name for m in offer.mutants)))
     chosen = [m for m in offer.mutants if not names or m.original in names or m.name in names]
