@@ -263,9 +263,10 @@ class gallatin {
                                          std::uint32_t tree, std::uint32_t& slot,
                                          int& patience_left) const {
     const bool leads = team.is_leader();
-    // Handed to all, so that nobody looks at a slot before.
-    const std::uint32_t fills = team.broadcast(leads ? buffers_.fills(unit) : 0);
+    const std::uint32_t fills = leads ? buffers_.fills(unit) : 0;
+    team.sync();  // nobody looks at a slot before that
     const outlook found = buffers_.search(team, unit, slot);
+    team.sync();
     if (found == outlook::gained || found == outlook::in_slot) return true;
     if (found == outlook::coming) {
       simt::backoff(wait_ns);

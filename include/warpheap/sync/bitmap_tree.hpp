@@ -12,30 +12,33 @@
 ///
 /// Layout, in 64-bit words; the levels of a complete tree, but for the end of the leaf level:
 ///
-///     [ clears ][ root ][ level 1: 64 ][ level 2: 4096 ] ... [ leaves: ceil(universe / 64) ]
+///     [ changes ][ root ][ level 1: 64 ][ level 2: 4096 ] ... [ leaves: ceil(universe / 64) ]
 ///
 /// Invariants, while no lane changes the set:
 /// - an inner bit is set exactly if the word below it is not zero;
 /// - no bit stands for an element outside of 0..universe-1;
-/// - no clear of an inner bit is in progress.
+/// - no change of an inner bit is in progress.
 ///
-/// How hints get right: `settle` compares a word with its bit one level up, changes the bit if they
-/// disagree, and compares again, until they agree. Whoever changed the bit last has therefore
-/// looked at the word after that, and whoever changed the word last looks at the bit after that.
+/// How hints get right: whoever has changed a word between zero and not zero changes its bit one
+/// level up, looks at the word again, and repeats that until the bit agrees with what it saw. The
+/// last change of a bit comes with a look that agrees; and a change of the word that this look does
+/// not see has its change of the bit still to come.
 ///
-/// How a search can be trusted: a bit that is cleared while an element arrives below it hides that
-/// element until it is set again. Every clear is announced in `clears` {ended:32 | in progress:32}
-/// until its lane has settled the whole path. A search that finds nothing is valid if `clears`
-/// showed no clear in progress before it and is the same after it; otherwise it starts again. So
-/// "nothing" means: no element was in the set all the time.
+/// How a search can be trusted: bits change only while their change is announced in `changes`
+/// {ended:32 | in progress:32}: from before an insertion into a word that is zero, or after a
+/// removal that leaves zero, until all levels are right. Insertions into other words change no bits
+/// and announce nothing; they compare and exchange, so that the word cannot have become zero. A
+/// search that finds nothing is valid if no change was in progress before it and `changes` is the
+/// same after it; otherwise it starts again. So "nothing" means: no element was in the set all the
+/// time.
 ///
-/// Progress: lock-free. A search starts again only if a lane has emptied a word meanwhile, and a
-/// lane that has announced a clear waits for nobody.
+/// Progress: lock-free. A search starts again only if a lane has changed a word between zero and
+/// not zero meanwhile, and a lane that has announced a change waits for nobody.
 ///
-/// Memory orders: words are loaded with acquire and changed with acq_rel, so that what a lane wrote
-/// before it inserted an element is visible to the lane that claims it. `settle` needs more: two
-/// lanes that each write one word and read the other's must not both miss the other's write, hence
-/// its sequentially consistent fences.
+/// Memory orders: words are loaded with acquire and changed with acq_rel. So what a lane wrote
+/// before it inserted an element is visible to the lane that claims it; of two lanes that change a
+/// bit, the later one sees the word as the earlier one left it; and who sees a changed word sees
+/// its announcement, which therefore may be relaxed. Its end is a release, for what it ends.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -115,16 +118,21 @@ class bitmap_tree {
 
   /// Inserts the elements of one leaf word together; what the word was before.
   WARPHEAP_DEVICE std::uint64_t insert_bits(std::uint32_t word, std::uint64_t bits) const {
+    std::uint64_t seen = load_word(word);
+    while (seen != 0) {
+      if (leaf(word).compare_exchange(seen, seen | bits, simt::order::acq_rel)) return seen;
+    }
+    announce();
     const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
-    // Also if the word was not zero: the lane that made it so may not have reached the root yet.
-    settle_path(word);
+    if (before == 0) settle(word, true);
+    conclude();
     return before;
   }
 
   /// Removes those of the elements of one leaf word that are in the set; which ones they were.
   WARPHEAP_DEVICE std::uint64_t remove_bits(std::uint32_t word, std::uint64_t bits) const {
     const std::uint64_t before = leaf(word).fetch_and(~bits, simt::order::acq_rel);
-    if ((before & bits) != 0 && (before & ~bits) == 0) settle_path(word);
+    if ((before & bits) != 0 && (before & ~bits) == 0) emptied(word);
     return before & bits;
   }
 
@@ -134,7 +142,7 @@ class bitmap_tree {
     do {
       if ((seen & bits) != bits) return false;
     } while (!leaf(word).compare_exchange(seen, seen & ~bits, simt::order::acq_rel));
-    if ((seen & ~bits) == 0) settle_path(word);
+    if ((seen & ~bits) == 0) emptied(word);
     return true;
   }
 
@@ -190,7 +198,7 @@ class bitmap_tree {
         const std::uint64_t before = leaf(seen.word).fetch_and(~wanted, simt::order::acq_rel);
         const std::uint64_t got = before & wanted;
         if (got != 0) {
-          if ((before & ~wanted) == 0) settle_path(seen.word);
+          if ((before & ~wanted) == 0) emptied(seen.word);
           return {seen.word, got};
         }
         // Somebody was faster. Choose among more, so that not all of them meet again.
@@ -227,10 +235,10 @@ class bitmap_tree {
   using word_ref = simt::atomic_ref<std::uint64_t>;
 
   static constexpr std::uint64_t in_progress_mask = 0xffffffffu;
-  static constexpr std::uint64_t clear_begins = 1;
-  static constexpr std::uint64_t clear_ends = (std::uint64_t{1} << 32) - 1;
+  static constexpr std::uint64_t change_begins = 1;
+  static constexpr std::uint64_t change_ends = (std::uint64_t{1} << 32) - 1;
 
-  /// Words before the leaf level, without `clears`: 0, 1, 1 + 64, 1 + 64 + 64^2, ... One level up
+  /// Words before the leaf level, without `changes`: 0, 1, 1 + 64, 1 + 64 + 64^2, ... One level up
   /// is `base >> 6`, one down `base * 64 + 1`.
   WARPHEAP_HD static constexpr std::uint32_t leaf_base_for(std::uint32_t universe) {
     std::uint32_t base = 0;
@@ -245,38 +253,46 @@ class bitmap_tree {
     return claimed.bits == 0 ? none : claimed.word * 64 + lowest_bit(claimed.bits);
   }
 
-  WARPHEAP_DEVICE word_ref clears() const { return word_ref(storage_[0]); }
+  WARPHEAP_DEVICE word_ref changes() const { return word_ref(storage_[0]); }
   WARPHEAP_DEVICE word_ref word_at(std::uint32_t position) const {
     return word_ref(storage_[1 + std::size_t{position}]);
   }
   WARPHEAP_DEVICE word_ref leaf(std::uint32_t word) const { return word_at(leaf_base_ + word); }
 
-  /// Makes the bits above leaf word `index` agree with what they stand for, up to the root.
-  WARPHEAP_DEVICE void settle_path(std::uint32_t index) const {
-    bool clearing = false;
-    for (std::uint32_t base = leaf_base_; base != 0; base >>= 6) {
-      settle(base, index, clearing);
-      index /= 64;
-    }
-    if (clearing) clears().fetch_add(clear_ends, simt::order::acq_rel);
+  WARPHEAP_DEVICE void announce() const {
+    changes().fetch_add(change_begins, simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE void conclude() const { changes().fetch_add(change_ends, simt::order::release); }
+
+  /// The caller has removed the last element of leaf word `index`.
+  WARPHEAP_DEVICE void emptied(std::uint32_t index) const {
+    announce();
+    settle(index, false);
+    conclude();
   }
 
-  WARPHEAP_DEVICE void settle(std::uint32_t base, std::uint32_t index, bool& clearing) const {
-    const word_ref child = word_at(base + index);
-    const word_ref parent = word_at((base >> 6) + index / 64);
-    const std::uint64_t bit = bit_of(index);
-    for (;;) {
-      const bool occupied = child.load(simt::order::acquire) != 0;
-      simt::fence(simt::order::seq_cst);
-      if (((parent.load(simt::order::acquire) & bit) != 0) == occupied) return;
-      if (occupied) {
-        parent.fetch_or(bit, simt::order::acq_rel);
-      } else {
-        if (!clearing) clears().fetch_add(clear_begins, simt::order::acq_rel);
-        clearing = true;
-        parent.fetch_and(~bit, simt::order::acq_rel);
+  /// The caller has made leaf word `index` zero, or not zero: brings the bits above it up to date,
+  /// as far up as words become zero or not zero by that.
+  WARPHEAP_DEVICE void settle(std::uint32_t index, bool occupied) const {
+    for (std::uint32_t base = leaf_base_; base != 0; base >>= 6) {
+      const word_ref child = word_at(base + index);
+      const word_ref parent = word_at((base >> 6) + index / 64);
+      const std::uint64_t bit = bit_of(index);
+      bool parent_changed = false;
+      bool parent_occupied = false;
+      for (;;) {
+        const std::uint64_t before = occupied ? parent.fetch_or(bit, simt::order::acq_rel)
+                                              : parent.fetch_and(~bit, simt::order::acq_rel);
+        if (before == (occupied ? 0 : bit)) {
+          parent_changed = true;
+          parent_occupied = occupied;
+        }
+        if ((child.load(simt::order::acquire) != 0) == occupied) break;
+        occupied = !occupied;
       }
-      simt::fence(simt::order::seq_cst);
+      if (!parent_changed) return;
+      occupied = parent_occupied;
+      index /= 64;
     }
   }
 
@@ -308,16 +324,15 @@ class bitmap_tree {
   WARPHEAP_DEVICE word_elements find(std::uint32_t base, std::uint32_t index,
                                      std::uint64_t mask) const {
     for (;;) {
-      const std::uint64_t before = clears().load(simt::order::acquire);
+      const std::uint64_t before = changes().load(simt::order::acquire);
       const word_elements found =
           search<Upwards>(base, index, word_at(base + index).load(simt::order::acquire) & mask);
       if (found.bits != 0) return found;
-      // Acquire loads keep the search before this one; a search that met a cleared bit also sees
-      // the announcement before that clear.
-      if ((before & in_progress_mask) == 0 && clears().load(simt::order::acquire) == before) {
+      // Acquire loads keep the search before this one.
+      if ((before & in_progress_mask) == 0 && changes().load(simt::order::acquire) == before) {
         return {};
       }
-      simt::backoff(64);  // until lanes that wait for nobody have settled their paths
+      simt::backoff(64);  // until lanes that wait for nobody have brought the bits up to date
     }
   }
 

@@ -14,20 +14,18 @@ namespace {
 /// of what it needs.
 class two_halves : public tiny_heap<> {
  public:
-  two_halves() : tiny_heap(6) {}
+  explicit two_halves(std::uint32_t segments) : tiny_heap(segments) {}
 
   void lane() {
-    std::byte* half = take(3 * 512);
-    if (half == nullptr) note("null, and there was a half for each");
-    simt::backoff(1);
-    // Kept, so that the halves are those that were free from the start.
+    if (take(segment_span() / 2) == nullptr) note("null, and there was a half for each");
   }
   std::string verdict() { return problem(); }
 };
 
 TEST(gallatin_schedules, runs_do_not_take_each_other_to_pieces) {
-  explore(two_halves(), {2, 1});
-  explore(two_halves(), {1, 2});
+  explore(two_halves(6), {2, 1});
+  explore(two_halves(6), {1, 2});
+  explore(two_halves(132), {2, 1}, usual_schedules / 4);  // words of the tree in both halves
 }
 
 /// Lanes that take and free runs, and lanes that take and free units and whole blocks.
@@ -83,6 +81,50 @@ class runs_across_words : public tiny_heap<> {
 
 TEST(gallatin_schedules, a_run_that_fails_halfway_is_put_back_and_nothing_else) {
   explore(runs_across_words(), two_warps, usual_schedules / 4);
+}
+
+/// A segment whose blocks fill four words of their tree: those that free the last units of its last
+/// used blocks, in different words, meet lanes that take blocks of the first one.
+constexpr gallatin_config many_blocks{.segment_bytes = 32768, .least_segments = 1};
+
+class segment_of_four_words : public tiny_heap<many_blocks> {
+ public:
+  segment_of_four_words() : tiny_heap(1) {
+    alone([this] {
+      std::byte* blocks[2048];
+      for (auto& block : blocks) block = take(16);
+      for (std::uint32_t i = 0; i < 2048; ++i) {
+        if (i == 10 * 8) {
+          kept_[0] = blocks[i];
+        } else if (i == 200 * 8) {
+          kept_[1] = blocks[i];
+        } else {
+          give(blocks[i], 16);
+        }
+      }
+    });
+    keep_state();
+  }
+
+  void lane() {
+    const auto rank = static_cast<std::uint32_t>(simt::thread_rank());
+    if (rank < 2) {
+      give(kept_[rank], 16);
+    } else {
+      std::byte* block = take(128);  // of another tree, if the segment is free in time
+      give(block, 128);
+      block = take(100);
+      give(block, 100);
+    }
+  }
+  std::string verdict() { return problem_when_empty(); }
+
+ private:
+  std::byte* kept_[2];
+};
+
+TEST(gallatin_schedules, a_segment_of_many_blocks_is_released_by_one_lane) {
+  explore(segment_of_four_words(), {3, 1}, usual_schedules / 2);
 }
 
 /// The segments that one lane frees as a run are at once those of others.

@@ -94,6 +94,27 @@ TEST(gallatin_schedules, every_segment_can_be_a_whole_block) {
   explore(all_whole_blocks(), two_warps);
 }
 
+/// Several whole blocks a segment: the lane that formats the only segment has blocks for others.
+constexpr gallatin_config halves{.segment_bytes = 2048,
+                                 .smallest_slice = 16,
+                                 .largest_slice = 64,
+                                 .least_segments = 1,
+                                 .buffer_share = 1};
+
+class all_halves : public tiny_heap<halves> {
+ public:
+  explicit all_halves(std::uint32_t segments) : tiny_heap(segments) {}
+  void lane() { take(1000); }
+  std::string verdict() {
+    return refused() != 0 ? "refused, and there was a block for each lane" : problem();
+  }
+};
+
+TEST(gallatin_schedules, a_segment_on_its_way_into_blocks_is_not_overlooked) {
+  explore(all_halves(1), {2, 1});
+  explore(all_halves(4), two_warps, usual_schedules / 2);
+}
+
 /// All lanes want the blocks that wait, unused, in the buffers of another size.
 class idle_buffers : public exactly_full {
  public:
@@ -107,6 +128,27 @@ TEST(gallatin_schedules, idle_blocks_of_other_sizes_are_given_back_in_time) {
   explore(idle_buffers(16), two_warps, usual_schedules / 2);
   explore(idle_buffers(32), two_warps, usual_schedules / 2);
   explore(idle_buffers(192), two_warps, usual_schedules / 2);
+}
+
+/// As `idle_buffers`, with one lane for each warp: how far each gets is as different as can be.
+class two_lanes_and_an_idle_buffer : public tiny_heap<> {
+ public:
+  explicit two_lanes_and_an_idle_buffer(std::size_t idle_bytes) : tiny_heap(1) {
+    alone([this, idle_bytes] { give(take(idle_bytes), idle_bytes); });
+    keep_state();
+  }
+
+  void lane() { take(64); }
+  std::string verdict() {
+    return refused() != 0 ? "refused, and an idle block has room" : problem();
+  }
+};
+
+TEST(gallatin_schedules, an_idle_block_is_never_overlooked) {
+  for (const std::size_t idle_bytes : {16, 32, 192}) {
+    explore(two_lanes_and_an_idle_buffer(idle_bytes), {2, 1});
+    explore(two_lanes_and_an_idle_buffer(idle_bytes), {1, 2});
+  }
 }
 
 /// Blocks run full and empty while segments go from size to size: claims, returns, the search of
@@ -170,6 +212,70 @@ class last_units_come_back : public tiny_heap<> {
 
 TEST(gallatin_schedules, a_block_that_comes_back_is_seen) {
   explore(last_units_come_back(), two_warps, usual_schedules / 2);
+}
+
+/// The last unit in use of a segment comes back, and the segment moves to where other sizes find
+/// it. Its other blocks were free all the time, and still can be had.
+class free_blocks_move : public tiny_heap<> {
+ public:
+  free_blocks_move() : tiny_heap(1) {
+    alone([this] {
+      std::byte* blocks[32];
+      for (auto& block : blocks) block = take(16);
+      for (int i = 0; i < 31; ++i) give(blocks[i], 16);
+      last_ = blocks[31];
+    });
+    keep_state();
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      give(last_, 16);
+    } else if (take(16) == nullptr) {
+      note("null, and three blocks were free");
+    }
+  }
+  std::string verdict() { return problem(); }
+
+ private:
+  std::byte* last_ = nullptr;
+};
+
+TEST(gallatin_schedules, blocks_that_move_with_their_segment_are_not_overlooked) {
+  explore(free_blocks_move(), {2, 1});
+  explore(free_blocks_move(), {1, 3});
+}
+
+/// One lane of a warp waits for what the next one has yet to do: whoever thinks that the lanes of a
+/// warp call together gets stuck.
+class one_after_the_other : public tiny_heap<> {
+ public:
+  one_after_the_other() : tiny_heap(3) {}
+
+  void reset(std::uint64_t seed) {
+    tiny_heap::reset(seed);
+    turn_ = 7;
+  }
+
+  void lane() {
+    const auto rank = static_cast<std::uint32_t>(simt::thread_rank());
+    const simt::atomic_ref turn(turn_);
+    // Ends: lane 7 is first, and each lets the one before it go on.
+    while (turn.load(simt::order::acquire) != rank) simt::backoff(1);
+    std::byte* block = take(16 + 20 * (rank % 3));
+    if (block == nullptr) note("null, and there was memory");
+    turn.store(rank - 1, simt::order::release);
+    give(block, 16 + 20 * (rank % 3));
+  }
+  std::string verdict() { return problem_when_empty(); }
+
+ private:
+  alignas(8) std::uint32_t turn_ = 0;
+};
+
+TEST(gallatin_schedules, lanes_of_a_warp_need_not_call_together) {
+  explore(one_after_the_other(), {1, 8}, usual_schedules / 2);
+  explore(one_after_the_other(), two_warps, usual_schedules / 2);
 }
 
 /// After memory was out, everything is freed by other lanes than those that had it.

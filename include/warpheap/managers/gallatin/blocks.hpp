@@ -115,9 +115,9 @@ class gallatin_blocks {
       if (free_segments().any()) {
         // Relaxed: only a hint that spares the atomic below.
         if (in_progress(moves(tree).load(simt::order::relaxed)) < segments_at_once) {
-          const std::uint64_t others = moves(tree).fetch_add(begins, simt::order::acq_rel);
+          const std::uint64_t others = moves(tree).fetch_add(begins, simt::order::relaxed);
           if (in_progress(others) < segments_at_once) got = format_segment(tree, want);
-          moves(tree).fetch_add(ends, simt::order::acq_rel);
+          moves(tree).fetch_add(ends, simt::order::release);
           if (got.bits != 0) return got;
         }
       } else if (in_progress(before) == 0 && moves(tree).load(simt::order::acquire) == before) {
@@ -148,12 +148,10 @@ class gallatin_blocks {
   /// whose blocks are all free is free itself.
   WARPHEAP_DEVICE void give_back(std::uint32_t tree, std::uint32_t block,
                                  std::uint32_t count) const {
-    // Release: what the units' users did comes before what their next users do. The chain goes on
-    // over the acquire below, the trees, and the buffer.
-    const std::uint32_t before = counter(tree, block).fetch_sub(count, simt::order::release);
-    if ((before & units_mask) != count) return;
-    simt::fence(simt::order::acquire);  // pairs with the releases of all other units
-    release_block(tree, block);
+    // Acquire and release: what the users of all units did comes before what their next users do.
+    // The chain goes on over the trees and the buffer.
+    const std::uint32_t before = counter(tree, block).fetch_sub(count, simt::order::acq_rel);
+    if ((before & units_mask) == count) release_block(tree, block);
   }
 
   /// `length` neighbouring free segments, the last ones that there are, now the caller's; the
@@ -191,7 +189,8 @@ class gallatin_blocks {
  private:
   // Moves of segments between the free segments and the blocks of a tree {ended:32 | in
   // progress:32}: announced before the segment leaves one and until it is in the other, so that a
-  // lane that finds it in neither knows.
+  // lane that finds it in neither knows. Who sees the segment gone, by an acquire of the release
+  // that took it, sees the announcement, which therefore may be relaxed.
   static constexpr std::uint64_t begins = 1;
   static constexpr std::uint64_t ends = (std::uint64_t{1} << 32) - 1;
   // A block's counter: {unit:8 | units left:24}
@@ -258,14 +257,17 @@ class gallatin_blocks {
     if (shift == 0) return release_segment(segment);
     const bitmap_tree siblings = free_blocks(tree);
     const std::uint32_t first = segment << shift;
-    siblings.insert(block);
+    const std::uint64_t bit = std::uint64_t{1} << (block % 64);
+    const std::uint64_t word = siblings.insert_bits(block / 64, bit) | bit;
+    const std::uint64_t all_in_word = bits_of_run(first, 1u << shift, block / 64);
+    if ((word & all_in_word) != all_in_word) return;
     // Again after a claim that failed: a lane that gave the missing block back meanwhile has seen
     // some of the segment's blocks gone, and left the segment to this one.
     while (contains_run(siblings, first, 1u << shift)) {
-      moves(tree).fetch_add(begins, simt::order::acq_rel);
+      moves(tree).fetch_add(begins, simt::order::relaxed);
       const bool mine = claim_run(siblings, first, 1u << shift);
       if (mine) release_segment(segment);
-      moves(tree).fetch_add(ends, simt::order::acq_rel);
+      moves(tree).fetch_add(ends, simt::order::release);
       if (mine) return;
     }
   }

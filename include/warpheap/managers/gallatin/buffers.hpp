@@ -101,8 +101,9 @@ class gallatin_buffers {
     const std::uint32_t capacity = shape.capacity(unit);
     // Enough segments at once for all slots of a heap that is new, and no more.
     const std::uint32_t at_once = (shape.slots(unit) >> geometry::blocks_shift_of(tree)) + 1;
-    // Before a block leaves the tree: see `fills`.
-    simt::atomic_ref(fills_[unit]).fetch_add(1, simt::order::acq_rel);
+    // Before a block leaves the tree: see `fills`. Relaxed: who sees the block gone, by an acquire
+    // of the release that took it, sees this.
+    simt::atomic_ref(fills_[unit]).fetch_add(1, simt::order::relaxed);
     const auto got = blocks_.acquire(tree, 1, at_once);
     gallatin_slot next;
     std::uint32_t block = gallatin_slot::empty;
