@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "bench/backend/catalog.hpp"
 #include "bench/host/machine.hpp"
 #include "bench/lanes/requests.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/random_walk/bitmap.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -172,6 +175,15 @@ class heap_of final : public bench::test_heap {
   heap<M> heap_;
   bench::manager_info info_;
 };
+
+template <device_manager M>
+catalog_entry entry_of() {
+  return {info_of<M>(),
+          [](const device& on,
+             const bench::heap_settings& settings) -> std::unique_ptr<bench::test_heap> {
+            return std::make_unique<heap_of<M>>(on, settings);
+          }};
+}
 
 }  // namespace backend
 WARPHEAP_END_NAMESPACE

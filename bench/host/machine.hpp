@@ -34,7 +34,7 @@ struct manager_info {
   bool frees = true;
   manager_scope scope = manager_scope::thread;
   /// "all", "partial" or "none"
-  std::string reuse;
+  std::string reuse = "all";
   bool growth = false;
   bool resets = true;
   /// Pages that a step of a walk looks at; 0: the manager does not hand out numbered pages.
