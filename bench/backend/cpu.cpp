@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/backend/machine.hpp"
+#include "bench/backend/program.hpp"
 
 namespace warpheap::bench {
 
 backend_info describe_backend() { return backend::describe("cpu", 256_MiB); }
 
 std::unique_ptr<machine> open_machine() {
-  return std::make_unique<backend::local_machine>(device::cpu());
+  return std::make_unique<backend::local_machine>(device::cpu(), backend::make_catalog());
 }
 
 }  // namespace warpheap::bench

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "bench/backend/catalog.hpp"
 #include "bench/host/machine.hpp"
 #include "bench/lanes/requests.hpp"
 #include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/random_walk/bitmap.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -19,6 +23,18 @@ concept hands_out_pages = requires(const M m, std::uint32_t& steps) {
   m.give_page(steps);
   { M::word_bits } -> std::convertible_to<int>;
 };
+
+constexpr bench::walk_kind walk_of(random_walk::search_kind search) {
+  switch (search) {
+    case random_walk::search_kind::collaborative:
+      return bench::walk_kind::collaborative;
+    case random_walk::search_kind::clustered:
+      return bench::walk_kind::clustered;
+    case random_walk::search_kind::independent:
+      break;
+  }
+  return bench::walk_kind::independent;
+}
 
 template <device_manager M>
 bench::manager_info info_of() {
@@ -53,7 +69,7 @@ bench::manager_info info_of() {
   info.growth = M::about.growth;
   info.resets = M::about.resets;
   if constexpr (hands_out_pages<M>) info.word_bits = M::word_bits;
-  if constexpr (requires { M::collaborates; }) info.collaborates = M::collaborates;
+  if constexpr (requires { M::search; }) info.walk = walk_of(M::search);
   return info;
 }
 
@@ -159,6 +175,15 @@ class heap_of final : public bench::test_heap {
   heap<M> heap_;
   bench::manager_info info_;
 };
+
+template <device_manager M>
+catalog_entry entry_of() {
+  return {info_of<M>(),
+          [](const device& on,
+             const bench::heap_settings& settings) -> std::unique_ptr<bench::test_heap> {
+            return std::make_unique<heap_of<M>>(on, settings);
+          }};
+}
 
 }  // namespace backend
 WARPHEAP_END_NAMESPACE

@@ -2,35 +2,25 @@
 #pragma once
 
 /// \file
-/// The machine of one model, and what the program's backend defines.
+/// The machine of one model.
 
 #include "bench/backend/catalog.hpp"
 #include "bench/host/device_array.hpp"
 #include "bench/lanes/blocks.hpp"
-#include "warpheap/core/units.hpp"
-#include "warpheap/registry.hpp"
+#include "warpheap/core/error.hpp"
+#include "warpheap/simt/simt.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
 
-template <std::size_t... Shards>
-catalog make_catalog(std::index_sequence<Shards...>) {
-  catalog entries(managers::size);
-  (add_shard<Shards>(entries), ...);
-  return entries;
-}
-
-inline catalog make_catalog() {
-  return make_catalog(std::make_index_sequence<WARPHEAP_BENCH_SHARDS>{});
-}
-
 class local_machine final : public bench::machine {
  public:
-  explicit local_machine(const device& on) : device_(on), catalog_(make_catalog()) {
+  local_machine(const device& on, const catalog& entries) : device_(on), catalog_(entries) {
     const simt::device_properties& found = on.properties();
     info_.backend = found.backend;
     info_.device = found.name;
@@ -102,17 +92,6 @@ class local_machine final : public bench::machine {
   catalog catalog_;
   bench::machine_info info_;
 };
-
-inline bench::backend_info describe(const char* name, std::uint64_t default_heap_bytes) {
-  bench::backend_info described;
-  described.name = name;
-  described.default_heap_bytes = default_heap_bytes;
-  for (const catalog_entry& entry : make_catalog()) described.managers.push_back(entry.info);
-  for (const missing_manager& missing : missing_managers) {
-    described.missing.push_back({missing.name, missing.reason});
-  }
-  return described;
-}
 
 }  // namespace backend
 WARPHEAP_END_NAMESPACE

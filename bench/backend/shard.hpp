@@ -9,23 +9,16 @@
 #include "warpheap/registry.hpp"
 
 #include <cstddef>
-#include <memory>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
-
-template <class M>
-std::unique_ptr<bench::test_heap> open_heap(const device& on,
-                                            const bench::heap_settings& settings) {
-  return std::make_unique<heap_of<M>>(on, settings);
-}
 
 template <std::size_t Shard>
 void add_shard(catalog& entries) {
   std::size_t number = Shard;
   shard_of<managers, Shard, WARPHEAP_BENCH_SHARDS>::for_each([&](auto type) {
     using manager = typename decltype(type)::type;
-    entries[number] = {info_of<manager>(), &open_heap<manager>};
+    entries[number] = entry_of<manager>();
     number += WARPHEAP_BENCH_SHARDS;
   });
 }

@@ -17,6 +17,13 @@ namespace warpheap::bench {
 
 enum class manager_scope { thread, warp, object, page };
 
+/// How a manager that hands out numbered pages looks for one.
+enum class walk_kind {
+  independent,    ///< each lane by itself
+  collaborative,  ///< the lanes that call together, whose steps are then the group's
+  clustered,      ///< each lane by itself, first where it found the last page
+};
+
 /// A manager's capabilities, and what else the cases must know of it.
 struct manager_info {
   std::string name, family, title, authors, venue, doi;
@@ -27,13 +34,12 @@ struct manager_info {
   bool frees = true;
   manager_scope scope = manager_scope::thread;
   /// "all", "partial" or "none"
-  std::string reuse;
+  std::string reuse = "all";
   bool growth = false;
   bool resets = true;
   /// Pages that a step of a walk looks at; 0: the manager does not hand out numbered pages.
   int word_bits = 0;
-  /// Lanes that call together search together, so that their steps are the warp's.
-  bool collaborates = false;
+  walk_kind walk = walk_kind::independent;
 };
 
 /// A manager that this program cannot offer.

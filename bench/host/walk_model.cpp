@@ -117,7 +117,12 @@ double mean_warp_steps(const walk_setting& in) {
 double warp_steps_bound(const walk_setting& in) {
   const double share = share_at_the_end(in);
   if (share == 0) return infinity;
-  return steps_to_serve(std::min(lanes_a_warp, in.threads), in.word_bits, share);
+  const std::uint64_t lanes = std::min(lanes_a_warp, in.threads);
+  const double words = static_cast<double>(in.pages) / in.word_bits;
+  double no_meeting = 1;
+  for (std::uint64_t i = 1; i < lanes; ++i) no_meeting *= 1 - static_cast<double>(i) / words;
+  if (no_meeting <= 0) return infinity;
+  return steps_to_serve(lanes, in.word_bits, share) / no_meeting;
 }
 
 }  // namespace warpheap::bench

@@ -21,7 +21,9 @@ struct walk_setting {
 
 /// Mean steps of a thread, equation 5: the j-th thread to succeed meets words with a free page with
 /// probability 1 - ((T - A + j) / T)^w. With w = 1 this is the sum that equation 3 approximates by
-/// T/N ln(A / (A - N)). O(threads). \pre `threads <= free_pages <= pages`
+/// T/N ln(A / (A - N)). With larger words it is a few per cent too small when the threads take a
+/// large share of the free pages, which then no longer lie at random. O(threads).
+/// \pre `threads <= free_pages <= pages`
 double mean_steps(const walk_setting& in);
 
 /// Bound on the mean, over warps, of the slowest lane's steps, equations 4 (w = 1) and 6: the
@@ -40,7 +42,9 @@ double first_passage(const walk_setting& in);
 /// O(threads). \pre `threads <= free_pages <= pages`
 double mean_warp_steps(const walk_setting& in);
 
-/// `mean_warp_steps` of the last warp: no warp takes more on average. Infinite if no page is left.
+/// Bound on the mean steps of such a warp: those of the last warp, if every step in which two of
+/// its lanes meet in one word (they can offer the same page) is in vain. Infinite if no page is
+/// left at the end.
 double warp_steps_bound(const walk_setting& in);
 
 }  // namespace warpheap::bench

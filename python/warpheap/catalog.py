@@ -26,6 +26,7 @@ class Capabilities:
     scope: str
     reuse: str
     growth: bool
+    numbered_pages: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Case:
     about: str
     modes: tuple[str, ...]
     parameters: tuple[Parameter, ...]
+    needs_frees: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def _catalog(program: Path, document: dict[str, Any]) -> Catalog:
     return Catalog(
         program=program,
         backend=str(document["backend"]),
-        device=str(document["device"]),
+        device=str(document["device"] or "no device"),
         device_memory_bytes=int(document["device_memory_bytes"]),
         driver=document.get("driver"),
         toolkit=document.get("toolkit"),
@@ -179,6 +181,7 @@ def _manager(entry: dict[str, Any]) -> Manager:
             scope=str(claims["scope"]),
             reuse=str(claims["reuse"]),
             growth=bool(claims["growth"]),
+            numbered_pages=bool(claims.get("numbered_pages", False)),
         ),
     )
 
@@ -192,4 +195,5 @@ def _case(entry: dict[str, Any]) -> Case:
             Parameter(p["name"], p.get("unit") or "", p.get("default"), p.get("about") or "")
             for p in entry.get("parameters") or ()
         ),
+        needs_frees=bool(entry.get("needs_frees", False)),
     )

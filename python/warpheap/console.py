@@ -24,7 +24,9 @@ from rich.progress import (
 out = Console()
 err = Console(stderr=True)
 
-PLAIN_INTERVAL_S = 2.0  # plain mode writes at most one line in this time
+PLAIN_INTERVAL_S = 2.0  # plain mode writes at most one line in it, none if all ends sooner
+_BAR_COLUMNS = 24
+_FIXED_COLUMNS = 76  # what the columns before the text of now() need
 
 
 class Steps:
@@ -35,11 +37,13 @@ class Steps:
         self._task = bar.add_task(what, total=total, now="") if bar else None
         self._done = 0
         self._last_line = time.monotonic()
+        self._spoke = False
 
     def now(self, text: str) -> None:
         """Show what is being done at this moment (terminal only)."""
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, now=escape(text))
+            room = max(0, self._bar.console.width - _FIXED_COLUMNS)
+            self._bar.update(self._task, now=escape(text[:room]))
 
     def advance(self, text: str = "") -> None:
         """Count one finished step; text says which."""
@@ -48,8 +52,8 @@ class Steps:
             self._bar.advance(self._task)
             return
         due = time.monotonic() - self._last_line >= PLAIN_INTERVAL_S
-        if due or self._done == self._total:
-            self._last_line = time.monotonic()
+        if due or (self._spoke and self._done == self._total):
+            self._last_line, self._spoke = time.monotonic(), True
             self.note(f"{self._what} {self._done}/{self._total} {text}".rstrip())
 
     def note(self, text: str) -> None:
@@ -66,7 +70,7 @@ def steps(what: str, total: int) -> Iterator[Steps]:
         return
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(_BAR_COLUMNS),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),

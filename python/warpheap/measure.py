@@ -22,6 +22,7 @@ STATUSES = ("ok", "skipped", "timeout", "crashed", "failed")
 _BAD_ARGUMENTS = 2
 # What a row that no program printed leaves empty.
 _UNMEASURED = dict.fromkeys(("null_returns", "corrupted", "malloc_ms", "free_ms"))
+_UNTOLD = ("size_min", "heap_bytes", "iterations", "seed")  # in every line, and telling little
 _ALWAYS = ("mode", "threads", "size_min", "size_max", "heap_bytes", "iterations", "seed")
 
 Row = dict[str, Any]
@@ -52,9 +53,19 @@ class Measurement:
 
     def label(self) -> str:
         """Name the measurement in a few words, for progress lines."""
-        values = [f"{name}={value}" for name, value in self.parameters.items() if value != ""]
+        values = [f"{n}={v}" for n, v in self.parameters.items() if n not in _UNTOLD]
         graph = [self.graph.name] if self.graph else []
         return " ".join([self.catalog.backend, self.case, self.manager, *graph, *values])
+
+    def batch_line(self) -> Row:
+        """Give the measurement as a line for ``PROGRAM batch FILE``, which needs no Python."""
+        graph = {"graph": str(self.graph.csr_file)} if self.graph else {}
+        return {"case": self.case, "manager": self.manager, **self.parameters, **graph}
+
+    def skipped_line(self) -> Row:
+        """Give the row of a measurement that is skipped, for a device that is somewhere else."""
+        row = self.batch_line() | {"backend": self.catalog.backend, "status": "skipped"}
+        return {"schema": SCHEMA, **row, "reason": self.skip}
 
     def flags(self) -> list[str]:
         """Give case, manager and parameters as command-line flags (without the graph)."""

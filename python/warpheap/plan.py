@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from warpheap.catalog import Case, Catalog, Manager
 from warpheap.errors import check_names
 from warpheap.measure import Measurement
-from warpheap.plan_cases import ANY_SCOPE, CASES, GIB, MIB, CasePlan, Parameters, Scale
+from warpheap.plan_cases import CASES, FILLING, GIB, MIB, CasePlan, Parameters, Scale
 from warpheap.units import binary
 
 if TYPE_CHECKING:  # the graph readers load SciPy and pandas
@@ -23,6 +23,7 @@ _HEAP_BYTES = {
     ("full", "cpu"): GIB,
     ("full", "cuda"): 16 * GIB,
 }
+_WARP = 32
 _HEAP_SHARE = 0.8  # of the device's memory; the rest is for pointers, results and the driver
 
 
@@ -81,39 +82,42 @@ def _measurements(
     for parameters in entry.points(scale):
         for graph in inputs:
             for manager in managers:
-                skip = unclaimed(entry, manager, parameters)
+                skip = unclaimed(entry, case, manager, parameters)
                 yield Measurement(catalog, case.name, manager.name, parameters, graph, skip)
 
 
 def _by_default(case: Case) -> CasePlan:
     """Plan a case that the table does not know: once, with the program's own defaults."""
     values: Parameters = {p.name: p.default for p in case.parameters if p.default is not None}
-    modes: tuple[Any, ...] = case.modes or (None,)
+    # Without a mode to choose, the default values say it all.
+    modes: tuple[Any, ...] = case.modes if "mode" in values else (None,)
 
     def points(_: Scale) -> Iterator[Parameters]:
         for mode in modes:
-            yield {"mode": mode, **values} if mode else dict(values)
+            yield {**values, "mode": mode} if mode else dict(values)
 
-    return CasePlan(case.name, points, scopes=lambda _: ANY_SCOPE)
+    return CasePlan(case.name, points, any_scope=True)
 
 
-def unclaimed(entry: CasePlan, manager: Manager, parameters: Parameters) -> str | None:
+def unclaimed(entry: CasePlan, case: Case, manager: Manager, parameters: Parameters) -> str | None:
     """Say why a manager is not measured with these parameters, or give None if it claims them."""
     claims = manager.capabilities
+    one_a_warp = parameters.get("mode") == "warp"
     if not manager.available:
         return manager.reason or "not available on this backend"
-    scopes = entry.scopes(parameters)
-    if claims.scope not in scopes:
-        return f"works per {claims.scope}; the case needs one that works per " + " or ".join(
-            sorted(scopes)
-        )
-    if entry.frees and not claims.frees:
+    if entry.pages and not claims.numbered_pages:
+        return "does not hand out numbered pages"
+    if claims.scope == "object" and not entry.any_scope:
+        return "hands out objects of fixed types; the case asks for bytes"
+    if claims.scope == "warp" and not entry.any_scope and not one_a_warp:
+        return "serves warps; in this case every thread allocates by itself"
+    if not claims.frees and (case.needs_frees or float(parameters.get("free_percent", 100)) < 100):
         return "cannot free single blocks"
     size = int(parameters.get("size_max", 0))
     if claims.largest_block is not None and size > claims.largest_block:
         return f"its largest block is {binary(claims.largest_block, 'B')}"
     heap = int(parameters.get("heap_bytes", 0))
-    blocks = int(parameters.get("threads", 0)) // (32 if parameters.get("mode") == "warp" else 1)
-    if heap and blocks * size > heap:
+    blocks = int(parameters.get("threads", 0)) // (_WARP if one_a_warp else 1)
+    if case.name not in FILLING and heap and blocks * size > heap:
         return f"needs {binary(blocks * size, 'B')}, the heap has {binary(heap, 'B')}"
     return None

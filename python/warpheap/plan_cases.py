@@ -9,11 +9,11 @@ from dataclasses import dataclass
 Parameters = dict[str, str | int | float]
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-ANY_SCOPE = frozenset({"thread", "warp", "page", "object"})
-# A manager of typed objects cannot be asked for a number of bytes.
-BYTES_SCOPE = frozenset({"thread", "warp", "page"})
-# A manager whose heaps belong to a warp cannot serve its threads one by one.
-THREAD_SCOPE = frozenset({"thread", "page"})
+# Cases that go on until memory is out: null is what they wait for.
+FILLING = frozenset({"utilization", "growth", "holes", "exhaustion"})
+SMALLEST = 16  # bytes; below it every manager hands out the same block
+# The papers' batch: so many requests a launch when a heap is filled up.
+_BATCH = 100_000
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Scale:
 
     @property
     def iterations(self) -> int:
-        """Runs of one measurement: the first one and the warm ones."""
+        """Warm runs after the first one."""
         return 10 if self.full else 5
 
     @property
@@ -39,21 +39,33 @@ class Scale:
         """The CPU model runs lane by lane: more threads would take long and tell nothing."""
         return 20 if self.full and self.backend == "cuda" else 16
 
+    @property
+    def filled_heap_bytes(self) -> int:
+        """Heap of the cases that fill it up, whose time grows with it: 2 GiB as in the papers."""
+        wanted = 2 * GIB if self.full and self.backend == "cuda" else 64 * MIB
+        return min(wanted, self.heap_bytes)
+
+    @property
+    def batch(self) -> int:
+        """Threads of a launch in the cases that fill the heap up."""
+        return _BATCH if self.full and self.backend == "cuda" else 4 * KIB
+
 
 @dataclass(frozen=True)
 class CasePlan:
-    """One case of the survey.
+    """One case of the survey: ``points`` gives the parameters to measure.
 
-    ``points`` gives the parameters to measure. A manager is asked only if its scope is one of
-    ``scopes`` and, with ``frees``, only if it can free single blocks. With ``graphs`` every point
-    is measured once for each graph.
+    With ``graphs`` every point is measured once for each graph. With ``any_scope`` managers of
+    every scope are asked; otherwise those of objects are not, because they cannot be asked for a
+    number of bytes, and those of warps only where one lane of each warp allocates. With ``pages``
+    only managers of numbered pages are asked.
     """
 
     case: str
     points: Callable[[Scale], Iterator[Parameters]]
-    scopes: Callable[[Parameters], frozenset[str]] = lambda _: BYTES_SCOPE
-    frees: bool = False
     graphs: bool = False
+    any_scope: bool = False
+    pages: bool = False
 
 
 def powers(first_log2: int, last_log2: int, step: int = 1) -> list[int]:
@@ -61,8 +73,16 @@ def powers(first_log2: int, last_log2: int, step: int = 1) -> list[int]:
     return [1 << exponent for exponent in range(first_log2, last_log2 + 1, step)]
 
 
-def _common(scale: Scale) -> Parameters:
+def _size(smallest: int, largest: int | None = None) -> Parameters:
+    return {"size_min": smallest, "size_max": largest or smallest}
+
+
+def _timed(scale: Scale) -> Parameters:
     return {"heap_bytes": scale.heap_bytes, "iterations": scale.iterations, "seed": 1}
+
+
+def _filled(scale: Scale) -> Parameters:
+    return {"threads": scale.batch, "heap_bytes": scale.filled_heap_bytes, "seed": 1}
 
 
 def _init(scale: Scale) -> Iterator[Parameters]:
@@ -73,49 +93,110 @@ def _init(scale: Scale) -> Iterator[Parameters]:
 
 
 def _alloc(scale: Scale) -> Iterator[Parameters]:
-    sizes = powers(4, 13)
-    if scale.full:
-        threads = powers(10, scale.max_threads_log2, 5)
-        grid = [
-            (mode, count, size)
-            for mode in ("thread", "warp")
-            for count in threads
-            for size in sizes
-        ]
-    else:
-        grid = [("thread", 4 * KIB, size) for size in (*sizes[::2], 8 * KIB)]
-        grid += [("warp", 4 * KIB, size) for size in sizes[::4]]
-    for mode, count, size in grid:
-        yield {"mode": mode, "threads": count, "size_min": size, "size_max": size, **_common(scale)}
+    sizes, most = powers(4, 13), 1 << scale.max_threads_log2
+    timed = _timed(scale)
+    if not scale.full:
+        for size in (*sizes[::2], sizes[-1]):
+            yield {"mode": "thread", "threads": 4 * KIB, **_size(size), **timed}
+        for size in sizes[::4]:
+            yield {"mode": "warp", "threads": 4 * KIB, **_size(size), **timed}
+        for largest in (128, 8 * KIB):
+            mixed = _size(SMALLEST, largest)
+            yield {"mode": "thread", "threads": 4 * KIB, **mixed, "distribution": "powers", **timed}
+        return
+    for mode in ("thread", "warp"):
+        for threads in powers(10, scale.max_threads_log2, 5):
+            for size in sizes:
+                yield {"mode": mode, "threads": threads, **_size(size), **timed}
+    for distribution in ("powers", "uniform"):
+        for largest in sizes[1:]:
+            mixed = _size(SMALLEST, largest)
+            yield {
+                "mode": "thread",
+                "threads": most,
+                **mixed,
+                "distribution": distribution,
+                **timed,
+            }
+    # The random-walk paper's point: pages of 256 B, half of them free.
+    half = {"heap_bytes": scale.filled_heap_bytes, "free_percent": 50}
+    yield {"mode": "thread", "threads": most, **_size(256), **timed, **half}
 
 
 def _scaling(scale: Scale) -> Iterator[Parameters]:
     sizes = (16, 64, 512, 8 * KIB) if scale.full else (64,)
-    step = 1 if scale.full else 4
     for size in sizes:
-        for threads in powers(0, scale.max_threads_log2, step):
-            yield {"threads": threads, "size_min": size, "size_max": size, **_common(scale)}
+        for threads in powers(0, scale.max_threads_log2, 1 if scale.full else 4):
+            yield {"threads": threads, **_size(size), **_timed(scale)}
 
 
 def _random_walk_steps(scale: Scale) -> Iterator[Parameters]:
     # 1 Mi pages as in the paper; at 0.5 % free 5,242 of them are left, so more threads cannot be.
     for threads in (KIB, 4 * KIB) if scale.full else (KIB,):
         for free_percent in (50, 10, 1, 0.5):
-            yield {"threads": threads, "pages": MIB, "free_percent": free_percent, "seed": 1}
+            drawn = {"iterations": scale.iterations, "seed": 1}
+            yield {"threads": threads, "pages": MIB, "free_percent": free_percent, **drawn}
 
 
 def _graph_init(scale: Scale) -> Iterator[Parameters]:
-    yield _common(scale)
+    yield _timed(scale)
 
 
-def _alloc_scopes(parameters: Parameters) -> frozenset[str]:
-    return BYTES_SCOPE if parameters["mode"] == "warp" else THREAD_SCOPE
+def _latency(scale: Scale) -> Iterator[Parameters]:
+    for size in powers(4, 12, 2) if scale.full else [64]:
+        yield {"threads": 1 << scale.max_threads_log2, **_size(size), **_timed(scale)}
+
+
+def _fragmentation(scale: Scale) -> Iterator[Parameters]:
+    common = {"threads": scale.batch, "heap_bytes": scale.heap_bytes, "seed": 1}
+    rounds = 100 if scale.full else 10
+    for size in powers(4, 13) if scale.full else (SMALLEST, 256, 4 * KIB):
+        yield {**_size(size), **common, "rounds": rounds}
+    for largest in powers(5, 13) if scale.full else (4 * KIB,):
+        yield {**_size(SMALLEST, largest), **common, "rounds": rounds}
+
+
+def _utilization(scale: Scale) -> Iterator[Parameters]:
+    odd = (4, 8, 24, 48, 100, 192, 400, 768, 1050, 1536, 3000, 6144)
+    for size in sorted((*powers(4, 13), *odd)) if scale.full else (100, 256, 1050, 4 * KIB):
+        yield {**_size(size), **_filled(scale)}
+
+
+def _growth(scale: Scale) -> Iterator[Parameters]:
+    for size in powers(4, 12, 2) if scale.full else (256,):
+        yield {**_size(size), **_filled(scale)}
+    if scale.full:
+        yield {**_size(SMALLEST, KIB), **_filled(scale)}
+
+
+def _churn(scale: Scale) -> Iterator[Parameters]:
+    gpu = scale.full and scale.backend == "cuda"
+    load = {"threads": 256 * KIB, "rounds": 64} if gpu else {"threads": KIB, "rounds": 16}
+    for largest in (256, 4 * KIB) if scale.full else (256,):
+        yield {**_size(SMALLEST, largest), **load, **_timed(scale)}
+
+
+def _holes(scale: Scale) -> Iterator[Parameters]:
+    for size in powers(4, 12, 2) if scale.full else (256,):
+        yield {**_size(size), **_filled(scale)}
+
+
+def _exhaustion(scale: Scale) -> Iterator[Parameters]:
+    for size in (256, 4 * KIB) if scale.full else (KIB,):
+        yield {**_size(size), **_filled(scale), "iterations": scale.iterations}
 
 
 CASES = (
-    CasePlan("init", _init, scopes=lambda _: ANY_SCOPE),
-    CasePlan("alloc", _alloc, scopes=_alloc_scopes),
-    CasePlan("scaling", _scaling, scopes=lambda _: THREAD_SCOPE),
-    CasePlan("random_walk_steps", _random_walk_steps, scopes=lambda _: frozenset({"page"})),
-    CasePlan("graph_init", _graph_init, scopes=lambda _: THREAD_SCOPE, graphs=True),
+    CasePlan("init", _init, any_scope=True),
+    CasePlan("alloc", _alloc),
+    CasePlan("scaling", _scaling),
+    CasePlan("random_walk_steps", _random_walk_steps, pages=True),
+    CasePlan("graph_init", _graph_init, graphs=True),
+    CasePlan("latency", _latency),
+    CasePlan("fragmentation", _fragmentation),
+    CasePlan("utilization", _utilization),
+    CasePlan("growth", _growth),
+    CasePlan("churn", _churn),
+    CasePlan("holes", _holes),
+    CasePlan("exhaustion", _exhaustion),
 )

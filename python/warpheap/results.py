@@ -105,7 +105,7 @@ def _row(path: Path, number: int, line: str) -> dict[str, Any]:
         raise UserError(f"{path}:{number}: no JSON: {error}") from error
     if not isinstance(row, dict) or row.get("schema") != SCHEMA:
         raise UserError(f"{path}:{number}: no row of schema {SCHEMA}")
-    for name in ("case", "manager", "backend", "status"):
+    for name in ("case", "manager", "status"):
         if not isinstance(row.get(name), str):
             raise UserError(f"{path}:{number}: the row has no {name}")
     return row

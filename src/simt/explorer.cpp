@@ -96,7 +96,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
     previous_ = nullptr;
     live_ = shape_.blocks * shape_.threads_per_block;
     for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
-      runtime_detail::load_block(blocks_[i], i, shape_, i, 0);
+      runtime_detail::load_block(blocks_[i], i, shape_, i, mix64(order.seed));
     }
     random_ = random_sequence(mix64(order.seed) + static_cast<std::uint64_t>(how_));
     // Half of the schedules form groups as late as possible, so that large groups occur too.
@@ -159,12 +159,13 @@ class explorer::implementation final : public runtime_detail::scheduler {
     }
     runtime_detail::warp& w = *chosen->home;
     const int number = static_cast<int>(chosen->number);
-    if (w.wants_group.contains(number)) form_part(w, number);
+    const bool converged = w.wants_group.contains(number);
+    if (converged) form_part(w, number);
     w.ready = w.ready.without(number);
     ++kept_waiting_;
+    if (trace_ != nullptr && (chosen != previous_ || converged)) note(*chosen, converged);
     streak_ = chosen == previous_ ? streak_ + 1 : 0;
     previous_ = chosen;
-    if (trace_ != nullptr) note(*chosen);
     return chosen;
   }
 
@@ -260,11 +261,17 @@ class explorer::implementation final : public runtime_detail::scheduler {
     for (const auto& b : blocks_) stuck_ += runtime_detail::describe_waiting(b);
   }
 
-  void note(const runtime_detail::lane& chosen) {
+  void note(const runtime_detail::lane& chosen, bool converged) {
     char line[96];
-    std::snprintf(line, sizeof line, "%6llu  block %u thread %u\n",
-                  static_cast<unsigned long long>(steps_), chosen.block, chosen.thread_in_block);
+    const int length = std::snprintf(line, sizeof line, "%6llu  block %u thread %u",
+                                     static_cast<unsigned long long>(steps_), chosen.block,
+                                     chosen.thread_in_block);
+    if (converged) {
+      std::snprintf(line + length, sizeof line - static_cast<std::size_t>(length),
+                    ", in a group of lanes %08x", static_cast<std::uint32_t>(chosen.result));
+    }
     *trace_ += line;
+    *trace_ += '\n';
   }
 
   grid shape_;

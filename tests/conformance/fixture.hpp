@@ -66,7 +66,7 @@ class conformance : public ::testing::Test {
   using handle_type = handle<M>;
   using traits = manager_traits<M>;
 
-  static constexpr const capabilities& about = M::about;
+  static constexpr capabilities about = M::about;
   static constexpr std::uint64_t seed = 20260117;
   static constexpr bool any_size = M::about.scope == allocation_scope::thread;
 

@@ -25,6 +25,9 @@ struct default_traits {
   /// A heap that was emptied holds this share of the blocks that it held when it was full: less
   /// than 1 only for a manager whose header says why.
   static constexpr double refill_share = 1.0;
+  /// A refusal names the size of the heap. A layer's does not: it comes from the manager inside,
+  /// whose region is smaller.
+  static constexpr bool refusal_names_heap = true;
 };
 
 /// Specialised in traits_of_managers.hpp for a manager that differs from the defaults.

@@ -31,12 +31,17 @@ MANAGERS = {
     "rw_malloc": (3.0, 0.2, 8192, True, "thread"),
     **dict.fromkeys(os.environ.get("FAKE_EXTRA", "").split(), (1.0, 0.0, None, True, "thread")),
 }
+SIZES = ["threads", "size_min", "size_max"]
+TIMED = ["heap_bytes", "iterations", "seed"]
 CASES = {
-    "init": (["heap_bytes"], []),
-    "alloc": (["threads", "size_min", "size_max", "heap_bytes"], ["thread", "warp"]),
-    "scaling": (["threads", "size_min", "size_max", "heap_bytes"], []),
-    "random_walk_steps": (["threads", "pages", "free_percent"], []),
-    "graph_init": (["graph"], []),
+    "init": (["heap_bytes", "iterations"], []),
+    "alloc": (
+        ["mode", *SIZES, "distribution", *TIMED, "free_percent"],
+        ["thread", "warp"],
+    ),
+    "scaling": ([*SIZES, *TIMED], ["thread"]),
+    "random_walk_steps": (["threads", "pages", "free_percent", "iterations", "seed"], ["thread"]),
+    "graph_init": (["graph", *TIMED], ["thread"]),
 }
 
 
@@ -64,6 +69,7 @@ def describe() -> dict:
                     "scope": scope,
                     "reuse": "all" if frees else "none",
                     "growth": False,
+                    "numbered_pages": scope == "page",
                 },
             }
         )
@@ -148,7 +154,7 @@ def main() -> int:
         return 0
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=["run"])
-    for name in ("case", "manager", "mode", "graph"):
+    for name in ("case", "manager", "mode", "graph", "distribution"):
         parser.add_argument(f"--{name}")
     for name in ("threads", "size-min", "size-max", "heap-bytes", "iterations", "seed", "pages"):
         parser.add_argument(f"--{name}", type=int)

@@ -59,9 +59,14 @@ def test_every_manager_is_in_every_case_and_point() -> None:
 
 def test_quick_plan_is_small_and_full_has_the_papers_range() -> None:
     quick = plan.make([programs(manager("any"))], "quick", GRAPHS)
-    assert len(quick) < 40
+    assert len(quick) < 50
     full = plan.make([programs(manager("any"), backend="cuda", memory=139 * GIB)], "full", GRAPHS)
     alloc = [wanted.parameters for wanted in full if wanted.case == "alloc"]
+    halves = [p for p in alloc if "free_percent" in p]
+    assert [(p["threads"], p["size_max"]) for p in halves] == [(1 << 20, 256)]
+    alloc = [p for p in alloc if "free_percent" not in p]
+    mixed = [p for p in alloc if p["size_min"] < p["size_max"]]
+    assert {p["distribution"] for p in mixed} == {"powers", "uniform"}
     assert {p["size_max"] for p in alloc} == {1 << k for k in range(4, 14)}
     assert {p["mode"] for p in alloc} == {"thread", "warp"}
     assert (min(p["threads"] for p in alloc), max(p["threads"] for p in alloc)) == (1024, 1 << 20)
@@ -82,30 +87,54 @@ def test_graphs_multiply_the_points_of_their_case_only() -> None:
     assert all(w.graph is None for w in made if w.case != "graph_init")
 
 
-ENTRY = CasePlan("c", lambda _: iter(()), scopes=lambda _: frozenset({"thread"}), frees=True)
 ASKED = {"threads": 1024, "size_max": 512, "heap_bytes": 1 << 20}
+BYTES, PAGES = CasePlan("c", lambda _: iter(())), CasePlan("p", lambda _: iter(()), pages=True)
+ANY = CasePlan("a", lambda _: iter(()), any_scope=True)
 
 
 @pytest.mark.parametrize(
-    "claims, asked, reason",
+    "entry, case, claims, asked, reason",
     [
-        ({}, {}, None),
-        ({"reason": "needs CUDA"}, {}, "needs CUDA"),
-        ({"reason": ""}, {}, "not available on this backend"),
-        ({"scope": "object"}, {}, "works per object; the case needs one that works per thread"),
-        ({"frees": False}, {}, "cannot free single blocks"),
-        ({"largest_block": 256}, {}, "its largest block is 256 B"),
-        ({"largest_block": 512}, {}, None),
-        ({}, {"size_max": 2048}, "needs 2 MiB, the heap has 1 MiB"),
-        ({}, {"size_max": 2048, "mode": "warp"}, None),
+        (BYTES, "c", {}, {}, None),
+        (BYTES, "c", {"reason": "needs CUDA"}, {}, "needs CUDA"),
+        (BYTES, "c", {"reason": ""}, {}, "not available on this backend"),
+        (
+            BYTES,
+            "c",
+            {"scope": "object"},
+            {},
+            "hands out objects of fixed types; the case asks for",
+        ),
+        (ANY, "c", {"scope": "object"}, {}, None),
+        (BYTES, "c", {"scope": "warp"}, {}, "serves warps; in this case every thread allocates"),
+        (BYTES, "c", {"scope": "warp"}, {"mode": "warp"}, None),
+        (PAGES, "c", {"scope": "page"}, {}, "does not hand out numbered pages"),
+        (PAGES, "c", {"scope": "page", "numbered_pages": True}, {}, None),
+        (BYTES, "frees", {"frees": False}, {}, "cannot free single blocks"),
+        (BYTES, "c", {"frees": False}, {"free_percent": 50}, "cannot free single blocks"),
+        (BYTES, "c", {"frees": False}, {}, None),
+        (BYTES, "c", {"largest_block": 256}, {}, "its largest block is 256 B"),
+        (BYTES, "c", {"largest_block": 512}, {}, None),
+        (BYTES, "c", {}, {"size_max": 2048}, "needs 2 MiB, the heap has 1 MiB"),
+        (BYTES, "c", {}, {"size_max": 2048, "mode": "warp"}, None),
+        (BYTES, "utilization", {}, {"size_max": 2048}, None),
     ],
 )
-def test_reasons(claims: dict[str, Any], asked: dict[str, Any], reason: str | None) -> None:
-    assert plan.unclaimed(ENTRY, manager("m", **claims), ASKED | asked) == reason
+def test_reasons(
+    entry: CasePlan, case: str, claims: dict[str, Any], asked: dict[str, Any], reason: str | None
+) -> None:
+    of = Case(case, "", (), (), needs_frees=case == "frees")
+    found = plan.unclaimed(entry, of, manager("m", **claims), ASKED | asked)
+    assert found == reason if reason is None else str(found).startswith(reason)
 
 
 def test_a_case_without_an_entry_is_measured_with_its_defaults() -> None:
-    case = Case("new", "", ("thread", "warp"), (Parameter("rounds", "", 7, ""),))
+    case = Case(
+        "new",
+        "",
+        ("thread", "warp"),
+        (Parameter("rounds", "", 7, ""), Parameter("mode", "", "thread", "")),
+    )
     made = plan.make([programs(manager("any"), cases=[case])], "quick")
     assert [wanted.parameters for wanted in made] == [
         {"mode": "thread", "rounds": 7},

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Run
 from warpheap.report import draw, page, select, style, summary, table
-from warpheap.units import binary, milliseconds
+from warpheap.units import binary, decimal, milliseconds
 
 
 def row(**fields: Any) -> dict[str, Any]:
@@ -104,13 +104,22 @@ def test_mixed_sizes_are_kept_out_of_the_plots_of_one_size(tmp_path: Path) -> No
 
 
 def test_different_heaps_are_not_joined_by_a_line(tmp_path: Path) -> None:
-    results = load(tmp_path, sizes("rw") + sizes("rw", heap_bytes=1 << 20))
+    rows = [*sizes("rw"), *sizes("corw"), *sizes("rw", heap_bytes=1 << 20)]
+    results = load(tmp_path, rows)
     plots = [p for p in plots_by_slug(results).values() if p.spec.name == "alloc-malloc"]
     assert len(plots) == 2
     assert {p.subtitle for p in plots} == {
+        "one block a thread, 1 Ki threads",
         "one block a thread, 1 Ki threads, 1 MiB heap",
-        "one block a thread, 1 Ki threads, 1 GiB heap",
     }
+
+
+def test_a_value_that_is_not_said_is_the_usual_one(tmp_path: Path) -> None:
+    rows = [*sizes("rw", distribution="uniform"), *sizes("corw")]
+    plots = [
+        p for p in plots_by_slug(load(tmp_path, rows)).values() if p.spec.y.label[:4] == "free"
+    ]
+    assert [{series.manager for series in plot.series} for plot in plots] == [{"rw", "corw"}]
 
 
 def test_steps_are_drawn_with_the_model_and_by_word_size(tmp_path: Path) -> None:
@@ -123,6 +132,34 @@ def test_steps_are_drawn_with_the_model_and_by_word_size(tmp_path: Path) -> None
     assert [series.label for series in plot.series] == ["rw (32 bit)", "rw (64 bit)"]
     assert plot.series[0].x == [0.5, 50]
     assert plot.series[0].model == [202.0, 2.02]
+
+
+def test_cases_that_wait_for_null_are_drawn_and_are_no_problem(tmp_path: Path) -> None:
+    rows = [
+        row(case="utilization", size_min=s, size_max=s, null_returns=9, utilization=u, malloc=None)
+        for s, u in ((100, 0.5), (1050, 0.75))
+    ]
+    results = load(tmp_path, rows)
+    assert summary.problems(results.sections[0]) == []
+    plot = plots_by_slug(results)["cuda-utilization"]
+    assert plot.series[0].y == [0.5, 0.75]
+    text = draw.svg(plot)
+    assert ">1,050 B<" in text
+    assert ">60 %<" in text
+
+
+def test_one_point_a_manager_is_shown_as_bars(tmp_path: Path) -> None:
+    results = load(tmp_path, [row(manager="rw"), row(manager="corw")])
+    plot = plots_by_slug(results)["cuda-alloc-malloc-thread-1024"]
+    assert plot.bars
+    assert plot.subtitle == "one block a thread, 1 Ki threads, block size 64 B"
+
+
+def test_ticks_stay_apart_and_keep_both_ends() -> None:
+    threads = [float(1 << k) for k in range(21)]
+    assert draw._thin_out(threads) == [float(1 << k) for k in range(0, 21, 4)]
+    sizes = [1000.0, 1024.0, 1050.0, 4096.0, 8000.0, 8192.0]
+    assert draw._thin_out(sizes) == [1000.0, 4096.0, 8192.0]
 
 
 def test_bars_hold_one_bar_a_manager(tmp_path: Path) -> None:
@@ -259,7 +296,22 @@ def test_times_read_well(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value, unit, text", [(16, "B", "16 B"), (1536, "B", "1.5 KiB"), (1 << 20, "", "1 Mi")]
+    "value, unit, text",
+    [
+        (16, "B", "16 B"),
+        (1536, "B", "1,536 B"),
+        (100_000, "", "100,000"),
+        (3 << 19, "B", "1.5 MiB"),
+        (1 << 20, "", "1 Mi"),
+    ],
 )
 def test_binary_prefixes(value: float, unit: str, text: str) -> None:
     assert binary(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(0.5, "0.5"), (999, "999"), (1234, "1,234"), (10_000, "10 k"), (2.5e6, "2.5 M"), (0, "0")],
+)
+def test_decimal_prefixes(value: float, text: str) -> None:
+    assert decimal(value) == text

@@ -40,7 +40,7 @@ def test_quick_survey_of_everything(run: Run, tmp_path: Path) -> None:
     }
     counts = Counter((row["manager"], row["status"]) for row in measured)
     assert counts["rw", "ok"] == counts["cuda", "skipped"] - counts["rw", "skipped"]
-    assert counts["rw", "skipped"] == 4  # sizes above its largest block
+    assert counts["rw", "skipped"] == 5  # sizes above its largest block
     reasons = {row["reason"] for row in measured if row["manager"] == "cuda"}
     assert "the built-in allocator needs a CUDA device" in reasons
     graphs = {row["graph"]: row["edges"] for row in measured if row["case"] == "graph_init"}
@@ -248,6 +248,38 @@ def test_dry_run_shows_the_plan_and_measures_nothing(run: Run, tmp_path: Path) -
     plan = [json.loads(line) for line in result.stdout.splitlines()]
     assert {entry["skip"] for entry in plan} == {None, "the built-in allocator needs a CUDA device"}
     assert not (tmp_path / "out/survey/results.jsonl").exists()
+
+
+def test_plan_for_a_device_that_is_somewhere_else(run: Run, tmp_path: Path) -> None:
+    arguments = ("--full", "--backend", "cuda", "--manager", "rw", "--manager", "rw_malloc")
+    assert run("survey", *arguments, "--plan", "far/plan.jsonl").returncode == 0
+    plan = [json.loads(line) for line in (tmp_path / "far/plan.jsonl").read_text().splitlines()]
+    skipped = (tmp_path / "far/plan.skipped.jsonl").read_text().splitlines()
+    assert {entry["manager"] for entry in plan} == {"rw", "rw_malloc"}
+    assert all(Path(tmp_path, e["graph"]).is_file() for e in plan if e["case"] == "graph_init")
+    # The rows come back from the program's batch command without what the tool adds.
+    rows_file = tmp_path / "back/rows.jsonl"
+    rows_file.parent.mkdir()
+    measured = [
+        {"schema": 1, "backend": "cuda", "device": "H200", "commit": "c0ffee", "status": "ok",
+         "null_returns": 0, "malloc_ms": {"first": 2, "median": 1}, "time": "2026", **entry}
+        for entry in plan
+    ]  # fmt: skip
+    lines = [json.dumps(row) for row in measured] + skipped
+    rows_file.write_text("".join(f"{line}\n" for line in lines))
+    assert run("report", "back").returncode == 0
+    page = (tmp_path / "back/report.html").read_text()
+    assert page.count("<section") == 1
+    assert "does not hand out numbered pages" in page
+    assert "building a graph" in page
+    assert ">1138_bus<" in page
+    assert "warpheap bench --backend cuda --manager rw --case scaling --threads 1024" in page
+
+
+def test_plan_is_for_one_program(run: Run) -> None:
+    result = run("survey", "--plan", "plan.jsonl")
+    assert result.returncode == 2
+    assert "--plan needs one --backend" in result.stderr
 
 
 def test_json_summary(run: Run) -> None:

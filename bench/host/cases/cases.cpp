@@ -85,7 +85,7 @@ const std::vector<case_entry>& all_cases() {
        .standards = {{"threads", "1024"},
                      {"pages", "1048576"},
                      {"free_percent", "50"},
-                     {"iterations", "10"},
+                     {"iterations", "100"},
                      {"seed", "1"}},
        .run = measure_walk_steps,
        .needs_frees = true,

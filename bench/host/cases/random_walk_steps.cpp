@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 namespace warpheap::bench {
@@ -53,17 +54,34 @@ walked look_at(std::vector<std::uint32_t> pages, const std::vector<std::uint32_t
   return found;
 }
 
+/// The mean over the runs, and the standard error of that mean.
+void add_mean(measurement& row, const std::string& name, const std::vector<double>& runs) {
+  const summary all = summarize_all(runs);
+  row.add(name, all.mean);
+  row.add(name + "_error", all.std / std::sqrt(static_cast<double>(runs.size())));
+}
+
 /// A number for the row; null stands for an infinite one.
 field finite(double value) { return std::isfinite(value) ? field(value) : field(); }
 
 void add_model(const case_run& c, const walk_setting& setting, measurement& row) {
-  if (c.manager.collaborates) {
-    row.add("tas_model", mean_warp_steps(setting));
-    row.add("was_bound", finite(warp_steps_bound(setting)));
-    row.add("first_passage", finite(first_passage(setting)));
-  } else {
-    row.add("tas_model", mean_steps(setting));
-    row.add("was_bound", finite(slowest_lane_bound(setting)));
+  switch (c.manager.walk) {
+    case walk_kind::independent:
+      row.add("tas_model", mean_steps(setting));
+      row.add("was_bound", finite(slowest_lane_bound(setting)));
+      break;
+    case walk_kind::collaborative:
+      row.add("tas_model", mean_warp_steps(setting));
+      row.add("was_bound", finite(warp_steps_bound(setting)));
+      row.add("first_passage", finite(first_passage(setting)));
+      break;
+    case walk_kind::clustered:
+      // How often the first look succeeds depends on what was taken before; if it never does, a
+      // whole walk follows.
+      row.add("tas_model", field());
+      row.add("tas_bound", 1 + mean_steps(setting));
+      row.add("was_bound", finite(1 + slowest_lane_bound(setting)));
+      break;
   }
 }
 
@@ -103,9 +121,9 @@ measurement measure_walk_steps(const case_run& c) {
   row.add("page_count", all);
   row.add("free_pages", free_pages);
   row.add("word_bits", static_cast<std::uint64_t>(c.manager.word_bits));
-  // Every run finds the same pages free. All count, but for managers that learn: `first` is theirs.
-  row.add("tas", summarize_all(thread_average).mean);
-  row.add("was", summarize_all(warp_average).mean);
+  // Every run finds the same pages free. A clustered walk knows where from the second one on.
+  add_mean(row, "tas", thread_average);
+  add_mean(row, "was", warp_average);
   row.add("tas_first", thread_average.front());
   row.add("was_first", warp_average.front());
   add_model(c, {all, free_pages, chosen.threads, c.manager.word_bits}, row);

@@ -35,6 +35,10 @@ class memory_pool {
   /// The bytes that the block really has; 0 if the pool has not handed out such a block.
   virtual std::size_t usable_bytes(void* memory) const = 0;
 
+  /// Work that enters `later` from now on starts after all work that is in `earlier` now: what a
+  /// block needs before it is freed in one stream while another one used it too.
+  virtual void order(stream_id earlier, stream_id later) = 0;
+
   virtual pool_stats stats() const = 0;
 
   /// Gives regions back that hold no block, as long as more than `keep_bytes` stay held. Waits for

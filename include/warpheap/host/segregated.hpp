@@ -16,11 +16,16 @@ namespace warpheap::host {
 /// A request takes a block out of the index of free blocks, cuts off what it does not need, and
 /// puts the rest back. A freed block absorbs its free neighbours at once.
 ///
+/// Addition of ours (`LowAddresses`): of several blocks that fit about equally well the one with
+/// the lowest address is taken. Blocks well below the average may be served from holes of up to one
+/// and a half times their size, the others only from holes that are at most an eighth larger. That
+/// keeps small blocks together and holes large (docs/host.md has the measurements).
+///
 /// Invariants: T1-T4 (tiling), C1 (no two free neighbours), I1-I2 (index).
 ///
 /// Progress: every operation is a bounded number of steps, whatever the number of live blocks; only
 /// a request that would otherwise fail may look through one whole size class.
-template <class Index>
+template <class Index, bool LowAddresses>
 class segregated_policy {
  public:
   using index = block_table::index;
@@ -34,6 +39,11 @@ class segregated_policy {
 
   void add_region(extent region) { free_.insert(table(), tiles_.add(region)); }
 
+  std::size_t free_at_end(address base) const { return tiles_.free_at_end(base); }
+  void extend_region(address base, std::size_t bytes) {
+    merge_and_insert(tiles_.extend(base, bytes));
+  }
+
   bool region_is_free(address base) const { return tiles_.is_whole(base); }
 
   void remove_region(address base) {
@@ -46,26 +56,22 @@ class segregated_policy {
     const std::size_t size = tiles_.round(bytes);
     // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
     const std::size_t slack = alignment > tiles_.granule ? alignment - tiles_.granule : 0;
-    index which = free_.find(table(), size + slack, how);
+    index which = free_.find(table(), size + slack, widest_for(size), how);
     if (which == block_table::none) return {};
     free_.remove(table(), which);
     if (slack != 0) which = cut_front(which, alignment);
     if (table()[which].bytes != size) free_.insert(table(), table().split(which, size));
     table().hand_out(which);
+    bytes_in_use_ += size;
     return table()[which].range();
   }
 
   std::size_t deallocate(address base) {
-    index which = table().take_back(base);
+    const index which = table().take_back(base);
     if (which == block_table::none) return 0;
     const std::size_t bytes = table()[which].bytes;
-    absorb_free_right(which);
-    if (const index left = table()[which].left; table()[left].free) {
-      free_.remove(table(), left);
-      table().absorb_right(left);
-      which = left;
-    }
-    free_.insert(table(), which);
+    bytes_in_use_ -= bytes;
+    merge_and_insert(which);
     return bytes;
   }
 
@@ -74,9 +80,9 @@ class segregated_policy {
     const std::size_t keep = tiles_.round(bytes);
     if (keep >= table()[which].bytes) return 0;
     const std::size_t taken = table()[which].bytes - keep;
+    bytes_in_use_ -= taken;
     const index tail = table().split(which, keep);
-    absorb_free_right(tail);
-    free_.insert(table(), tail);
+    merge_and_insert(tail);
     return taken;
   }
 
@@ -96,6 +102,13 @@ class segregated_policy {
  private:
   block_table& table() { return tiles_.table; }
 
+  // The largest hole that a block of this size may take for the sake of a low address.
+  std::size_t widest_for(std::size_t size) const {
+    if (!LowAddresses) return 0;
+    const bool is_small = 4 * size * tiles_.table.used() < 3 * bytes_in_use_;
+    return is_small ? size + size / 2 : size + size / 8;
+  }
+
   // Gives the bytes before the first aligned address back and returns what is left.
   index cut_front(index which, std::size_t alignment) {
     const address base = table()[which].base;
@@ -106,20 +119,27 @@ class segregated_policy {
     return rest;
   }
 
-  void absorb_free_right(index which) {
-    const index right = table()[which].right;
-    if (table()[right].free) {
+  // Puts a free block that is in no list into the index, merged with its free neighbours.
+  void merge_and_insert(index which) {
+    if (const index right = table()[which].right; table()[right].free) {
       free_.remove(table(), right);
       table().absorb_right(which);
     }
+    if (const index left = table()[which].left; table()[left].free) {
+      free_.remove(table(), left);
+      table().absorb_right(left);
+      which = left;
+    }
+    free_.insert(table(), which);
   }
 
   tiled_regions tiles_;
   Index free_;
+  std::size_t bytes_in_use_ = 0;
 };
 
-using segregated_fit = segregated_policy<size_index<0>>;
-using tlsf = segregated_policy<size_index<5>>;
+using segregated_fit = segregated_policy<size_index<0>, false>;
+using tlsf = segregated_policy<size_index<5>, true>;
 
 static_assert(placement_policy<segregated_fit> && placement_policy<tlsf>);
 

@@ -22,8 +22,8 @@ namespace warpheap::host {
 ///   a new dynamic memory allocator for real-time systems", ECRTS 2004; section V-B of the paper).
 ///
 /// A search first looks at the few newest blocks of the class that the size itself belongs to (some
-/// of them may be large enough, and they fit best), then takes the first block of the next
-/// non-empty class, in which every block is large enough.
+/// of them may be large enough, and they fit best), then at the first blocks of the next non-empty
+/// classes, in which every block is large enough.
 ///
 /// I1: a class's bit is set if and only if its list has a block; a row's bit if and only if one of
 /// its classes' bits is. I2: each block in a list is free, of the list's class, and no free block
@@ -40,6 +40,8 @@ class size_index {
 
   /// Blocks of the size's own class that a bounded search looks at.
   static constexpr std::size_t looks = 4;
+  /// Classes in which a search looks for a low address.
+  static constexpr int classes_met = 6;
 
   explicit size_index(policy_options options) : shift_(floor_log2(options.granule_bytes)) {}
 
@@ -59,25 +61,40 @@ class size_index {
     }
   }
 
-  /// A free block of at least `bytes` bytes, or none; it stays in its list.
-  index find(const block_table& table, std::size_t bytes, effort how) const {
+  /// A free block of at least `bytes` bytes, or none; it stays in its list. Of the blocks that the
+  /// search meets it takes the one with the lowest address, as long as they are no larger than
+  /// `widest` bytes; so with a `widest` of 0 it takes the first one.
+  index find(const block_table& table, std::size_t bytes, std::size_t widest, effort how) const {
     place where = place_of(bytes >> shift_);
-    const std::size_t limit =
-        how == effort::bounded ? looks : std::numeric_limits<std::size_t>::max();
+    index best = block_table::none;
     if (columns_[where.row] >> where.column & 1) {
-      const index near = lists_.first_that_fits(table, where.list(), bytes, limit);
-      if (near != block_table::none) return near;
+      const std::size_t limit =
+          how == effort::bounded ? looks : std::numeric_limits<std::size_t>::max();
+      best = lists_.first_that_fits(table, where.list(), bytes, limit);
+      if (best != block_table::none && widest == 0) return best;
     }
-    // The next class upwards: first in the same row, then in the first row above that has one.
+    // Every block of the classes above is large enough: looks at the first one of each, the rest of
+    // the row first, then the rows above that have one.
     std::uint32_t columns = columns_[where.row] & (~std::uint32_t{1} << where.column);
-    if (columns == 0) {
-      const std::uint64_t rows = rows_ & (~std::uint64_t{1} << where.row);
-      if (rows == 0) return block_table::none;
-      where.row = std::countr_zero(rows);
-      columns = columns_[where.row];
+    for (int met = best != block_table::none; met < classes_met; ++met) {
+      if (columns == 0) {
+        const std::uint64_t rows = rows_ & (~std::uint64_t{1} << where.row);
+        if (rows == 0) break;
+        where.row = std::countr_zero(rows);
+        columns = columns_[where.row];
+      }
+      where.column = std::countr_zero(columns);
+      columns &= columns - 1;
+      const index head = lists_.head(where.list());
+      if (best == block_table::none) {
+        best = head;
+      } else if (table[head].bytes > widest) {
+        break;
+      } else if (table[head].base < table[best].base) {
+        best = head;
+      }
     }
-    where.column = std::countr_zero(columns);
-    return lists_.head(where.list());
+    return best;
   }
 
   /// Checks I1 and I2, given the number of free blocks that there are. O(blocks)

@@ -91,6 +91,14 @@ class stream_pool final : public memory_pool {
     return in_use(base).bytes;
   }
 
+  void order(stream_id earlier, stream_id later) override {
+    if (earlier == later) return;
+    const std::lock_guard guard(lock_);
+    const event_handle event = events_->record(earlier);
+    events_->make_wait(later, event);
+    events_->recycle(event);
+  }
+
   pool_stats stats() const override {
     const std::lock_guard guard(lock_);
     pool_stats all = stats_;
@@ -218,12 +226,12 @@ class stream_pool final : public memory_pool {
   }
 
   std::size_t deallocate_as_guest(address base, stream_id stream) {
-    const extent block = in_use(base);
-    if (!block) return 0;
+    if (!in_use(base)) return 0;
     // Freed by no stream means unused by every stream.
     if (stream == stream_id::none) return pool_.deallocate(base);
     const stream_id key = key_of(stream);
     if (come_in(stream, key)) return pool_.deallocate(base);
+    const extent block = pool_.own_block(base);
     pending_.add(key, stream, block);
     return block.bytes;
   }

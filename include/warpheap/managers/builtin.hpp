@@ -4,6 +4,9 @@
 /// \file
 /// The allocator that comes with CUDA, as the reference that everybody has. Exists in the CUDA
 /// model only. Its algorithm is not published; nothing can be inspected, and a reset frees nothing.
+///
+/// Deviation: requests beyond the heap's size are answered here. CUDA 13.0 answers some of those
+/// near SIZE_MAX with a pointer that is no block.
 
 #include "warpheap/core/config.hpp"
 
@@ -30,21 +33,24 @@ class builtin {
       .resets = false,
   };
 
-  builtin(const region& memory, const simt::device_properties& /*machine*/,
-          const options& /*none*/) {
+  builtin(const region& memory, const simt::device_properties& /*machine*/, const options& /*none*/)
+      : limit_(memory.bytes) {
     simt::builtin_heap::set_size(memory.bytes);
   }
 
   WARPHEAP_DEVICE void format(std::uint64_t /*rank*/, std::uint64_t /*count*/) const {}
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    return bytes == 0 ? nullptr : simt::builtin_heap::malloc(bytes);
+    return bytes == 0 || bytes > limit_ ? nullptr : simt::builtin_heap::malloc(bytes);
   }
 
   WARPHEAP_DEVICE void free(void* block) const { simt::builtin_heap::free(block); }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t /*rank*/, std::uint64_t /*count*/,
                                inspection& /*findings*/) const {}
+
+ private:
+  std::size_t limit_;
 };
 
 WARPHEAP_END_NAMESPACE

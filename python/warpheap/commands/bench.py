@@ -18,7 +18,6 @@ from warpheap.measure import Measurement, measure
 from warpheap.survey import GOOD
 from warpheap.units import milliseconds
 
-_COMMON = ("mode", "threads", "size_min", "size_max", "heap_bytes", "iterations", "seed")
 _SIZE = "size"  # sets both ends of the range of sizes
 
 
@@ -70,8 +69,9 @@ def register(app: typer.Typer) -> None:
 
 def parse_parameters(words: list[str], case: Case) -> dict[str, str | int | float]:
     """Read the flags of a case: ``--name value`` or ``--name=value``, '-' or '_' in names."""
-    known = list(dict.fromkeys((*_COMMON, _SIZE, *(p.name for p in case.parameters))))
-    known = [name for name in known if name != "graph"]
+    known = [parameter.name for parameter in case.parameters if parameter.name != "graph"]
+    known += ["mode"] if case.modes and "mode" not in known else []
+    known += [_SIZE] if "size_max" in known else []
     parameters: dict[str, str | int | float] = {}
     rest = iter(words)
     for word in rest:

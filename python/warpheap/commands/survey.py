@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """``warpheap survey``: measure everything that is there, and draw the report."""
 
+import json
 from pathlib import Path
 from typing import Any, List, Optional  # noqa: UP035
 
@@ -35,6 +36,9 @@ def survey(
     out_dir: Path = typer.Option(Path("out/survey"), "--out", help="Folder of rows and report."),
     retry: bool = typer.Option(False, "--retry", help="Measure timeouts and crashes again."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan, measure nothing."),
+    plan_file: Optional[Path] = typer.Option(
+        None, "--plan", help="Write the plan for the program's own 'batch', measure nothing."
+    ),
     build_dir: Optional[Path] = options.build_dir(),
     as_json: bool = options.json_output(),
 ) -> None:
@@ -45,10 +49,15 @@ def survey(
     if quick and full:
         raise UserError("--quick and --full exclude each other")
     level = "full" if full else "quick"
-    available = _available(catalogs.load_all(build_dir, backend))
+    found = catalogs.load_all(build_dir, backend)
+    # A plan can be made for a device that is somewhere else.
+    available = found if plan_file else _available(found)
     plans.make(available, level, (), manager, case)  # refuses unknown names before graphs are read
     graphs = _graphs(graph, out_dir) if plans.needs_graphs(available, case) else []
     plan = plans.make(available, level, graphs, manager, case)
+    if plan_file:
+        _write_plan(plan, plan_file)
+        return
     if dry_run:
         _show_plan(plan, as_json)
         return
@@ -102,6 +111,22 @@ def _show_plan(plan: list[Measurement], as_json: bool) -> None:
     if not as_json:
         skipped = sum(wanted.skip is not None for wanted in plan)
         out.print(f"{len(plan) - skipped} measurements, {skipped} skipped", highlight=False)
+
+
+def _write_plan(plan: list[Measurement], file: Path) -> None:
+    """Write what is to be measured, and beside it the rows of what is not."""
+    if len({wanted.catalog.backend for wanted in plan}) > 1:
+        raise UserError("--plan needs one --backend: each program runs a plan of its own")
+    skipped_file = file.with_suffix(".skipped.jsonl")
+    todo = [wanted.batch_line() for wanted in plan if wanted.skip is None]
+    skipped = [wanted.skipped_line() for wanted in plan if wanted.skip is not None]
+    for path, lines in ((file, todo), (skipped_file, skipped)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    out.print(f"{len(todo)} measurements: {escape(str(file))}", highlight=False, soft_wrap=True)
+    out.print(
+        f"{len(skipped)} skipped rows: {escape(str(skipped_file))}", highlight=False, soft_wrap=True
+    )
 
 
 def _summary(done: surveys.Done) -> Table:

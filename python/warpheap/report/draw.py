@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def _style(ink: str, salt: str) -> Iterator[None]:
 
 
 def _draw(plot: Plot, ink: str) -> Figure:
-    return _draw_bars(plot) if plot.spec.bars else _draw_lines(plot, ink)
+    return _draw_bars(plot) if plot.bars else _draw_lines(plot, ink)
 
 
 def _draw_lines(plot: Plot, ink: str) -> Figure:
@@ -119,7 +120,11 @@ def _draw_lines(plot: Plot, ink: str) -> Figure:
         axes.plot([], [], color=ink, linestyle=DASHED, linewidth=0.9, label=label)
     axes.set_xscale("log", base=2)
     _x_ticks(axes, plot)
-    _log_axis(axes.yaxis, axes.set_yscale, plot.spec.y)
+    if plot.spec.y.log:
+        _log_axis(axes.yaxis, axes.set_yscale, plot.spec.y)
+    else:
+        axes.set_ylim(0, 1.06 * max(max(series.y) for series in plot.series) or 1)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plot.spec.y.ticks(value)))
     axes.set_xlabel(plot.spec.x.label)
     axes.grid(True)
     figure.legend(
@@ -136,8 +141,9 @@ def _draw_lines(plot: Plot, ink: str) -> Figure:
 
 
 def _draw_bars(plot: Plot) -> Figure:
-    """One bar a manager, the fastest at the top, with its value at the end of it."""
-    bars = sorted(((series.y[-1], series) for series in plot.series), key=lambda bar: -bar[0])
+    """One bar a manager, the best at the top, with its value at its end."""
+    sign = 1 if plot.spec.y.more_is_better else -1
+    bars = sorted(((series.y[-1], series) for series in plot.series), key=lambda b: sign * b[0])
     left = 0.35 + 0.075 * max(len(series.label) for _, series in bars)
     figure, axes = _canvas(plot, _BAR * len(bars) + 0.15, left, 0.0)
     values = [value for value, _ in bars]
@@ -169,7 +175,7 @@ def _canvas(plot: Plot, plot_height: float, left: float, legend: float) -> tuple
     title: dict[str, Any] = {"size": 11, "weight": "bold"}
     lines = [(plot.spec.title, title)]
     lines += [(text, {"size": 8.5}) for text in (plot.subtitle, plot.remark) if text]
-    if not plot.spec.bars:
+    if not plot.bars:
         # Above the axis and level: easier to read than a label that stands on its side.
         lines.append((plot.spec.y.label, {"size": 9.5}))
     bottom = _BOTTOM + legend
@@ -186,14 +192,26 @@ def _canvas(plot: Plot, plot_height: float, left: float, legend: float) -> tuple
 def _x_ticks(axes: Any, plot: Plot) -> None:
     """Put ticks on measured values only, fewer if there are many."""
     values = sorted({value for series in plot.series for value in series.x})
-    least = math.ceil(len(values) / _MAX_X_TICKS)
-    # A step that divides the range puts a tick at both ends.
-    fitting = (step for step in range(least, 2 * least + 1) if (len(values) - 1) % step == 0)
-    axes.xaxis.set_major_locator(FixedLocator(values[:: next(fitting, least)]))
+    axes.xaxis.set_major_locator(FixedLocator(_thin_out(values)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plot.spec.x.ticks(value)))
-    margin = 1.12 if len(values) > 1 else 2.0
-    axes.set_xlim(values[0] / margin, values[-1] * margin)
+    axes.set_xlim(values[0] / 1.12, values[-1] * 1.12)
+
+
+def _thin_out(values: list[float]) -> list[float]:
+    """Choose values for ticks, both ends among them, so far apart that their labels fit."""
+    steps = [math.log2(after / before) for before, after in pairwise(values)]
+    if max(steps) < 1.01 * min(steps):
+        least = math.ceil(len(values) / _MAX_X_TICKS)
+        for step in range(least, 2 * least + 1):
+            if len(steps) % step == 0:
+                return values[::step]
+    gap = sum(steps) / _MAX_X_TICKS
+    chosen = [values[0]]
+    for value in values[1:-1]:
+        if min(math.log2(value / chosen[-1]), math.log2(values[-1] / value)) >= gap:
+            chosen.append(value)
+    return [*chosen, values[-1]]
 
 
 def _log_axis(axis: Any, set_scale: Any, spec: Axis) -> None:

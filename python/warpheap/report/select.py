@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from warpheap.report.specs import FACET_TEXT, FIGURES, FigureSpec
+from warpheap.report.specs import FIGURES, FigureSpec, facet_text
 from warpheap.report.table import Section
 
 # Rows that differ in one of these are never joined by a line.
-_SPLIT = ("heap_bytes", "iterations", "seed", "distribution")
+_SPLIT = ("heap_bytes", "iterations", "seed", "distribution", "free_percent")
 _CPU_REMARK = "CPU model: says nothing about a GPU"
 
 
@@ -41,6 +41,11 @@ class Plot:
     remark: str
 
     @property
+    def bars(self) -> bool:
+        """Tell whether there is one value a manager, which bars show better than dots."""
+        return self.spec.bars or len({x for series in self.series for x in series.x}) == 1
+
+    @property
     def description(self) -> str:
         """Say in one sentence what the figure shows, for readers who cannot see it."""
         names = ", ".join(series.label for series in self.series)
@@ -58,9 +63,12 @@ def plots(section: Section) -> list[Plot]:
     return sorted(found, key=lambda plot: (order[plot.spec.case], *_rank(plot.facet)))
 
 
-def _rank(facet: dict[str, Any]) -> list[Any]:
-    """Order facets by their values, the number of threads downwards."""
-    return [-value if name == "threads" else value for name, value in facet.items()]
+def _rank(facet: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Order facets by their values, the number of threads downwards.
+
+    Figures of one case may differ in their facets; the names keep unlike values apart.
+    """
+    return [(name, -value if name == "threads" else value) for name, value in facet.items()]
 
 
 def _all(section: Section) -> Iterator[Plot]:
@@ -72,26 +80,42 @@ def _all(section: Section) -> Iterator[Plot]:
             rows = rows[spec.where(rows)]
         rows = rows.assign(_y=pd.to_numeric(rows[spec.y.column]))
         rows = rows[rows["_y"].notna() & rows[spec.x.column].notna()]
-        if not spec.bars:
-            rows = rows[rows["_y"] > 0]  # the axes are logarithmic
+        if spec.y.log and not spec.bars:
+            rows = rows[rows["_y"] > 0]
         if not rows.empty:
             yield from _facets(section, spec, rows)
 
 
 def _facets(section: Section, spec: FigureSpec, rows: pd.DataFrame) -> Iterator[Plot]:
-    varied = [name for name in _SPLIT if name != spec.x.column and rows[name].nunique() > 1]
-    by = [*spec.facets, *varied]
-    for values, group in _split(rows, by, sort=True):
-        named = [(n, v) for n, v in zip(by, values, strict=True) if pd.notna(v)]
-        slug = "-".join([section.backend, spec.name, *(_slug(value) for _, value in named)])
-        subtitle = ", ".join(FACET_TEXT[name](value) for name, value in named)
+    told = (spec.x.column, *spec.facets)
+    split = [name for name in _SPLIT if name not in told]
+    usual = {name: _usual(section, spec.case, name) for name in split}
+    for name, value in usual.items():
+        if value is not None:
+            rows = rows.assign(**{name: rows[name].fillna(value)})  # what is not said is as usual
+    for values, group in _split(rows, [*spec.facets, *split], sort=True):
+        named = zip([*spec.facets, *split], values, strict=True)
+        facet = {n: v for n, v in named if pd.notna(v) and v != usual.get(n)}
+        slug = "-".join([section.backend, spec.name, *(_slug(v) for v in facet.values())])
+        subtitle = facet_text(facet)
+        if not spec.bars and group[spec.x.column].nunique() == 1:
+            only = f"{spec.x.label} {spec.x.ticks(group[spec.x.column].iloc[0])}"
+            subtitle = ", ".join(part for part in (subtitle, only) if part)
         remark = _CPU_REMARK if section.backend == "cpu" else section.device
-        yield Plot(slug, spec, dict(named), subtitle, _series(spec, group), remark)
+        yield Plot(slug, spec, facet, subtitle, _series(spec, group), remark)
+
+
+def _usual(section: Section, case: str, name: str) -> Any:
+    """Give the value that most rows of a case have, which therefore needs no mention."""
+    values = section.usable.loc[section.usable["case"] == case, name].dropna()
+    return values.mode().iloc[0] if len(values) else None
 
 
 def _series(spec: FigureSpec, rows: pd.DataFrame) -> list[Series]:
     """Split the rows of a figure into its lines, in the order in which managers were measured."""
-    parts = [name for name in spec.series if name in rows.columns and rows[name].nunique() > 1]
+    varied = rows.groupby("manager")
+    known = (name for name in spec.series if name in rows.columns)
+    parts = [name for name in known if varied[name].nunique().max() > 1]
     series = []
     for key, line in _split(rows, ["manager", *parts], sort=False):
         ordered = line.sort_values(spec.x.column)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from warpheap.plan_cases import FILLING
 from warpheap.report.table import Section
 from warpheap.units import binary, milliseconds
 
@@ -22,8 +23,10 @@ _DETAILS = (
     ("mode", str),
     ("threads", _threads),
     ("size_max", lambda value: binary(value, "B")),
+    ("distribution", str),
     ("heap_bytes", lambda value: f"{binary(value, 'B')} heap"),
     ("graph", str),
+    ("rounds", lambda value: f"{value:g} rounds"),
     ("pages", lambda value: f"{binary(value)} pages"),
     ("free_percent", lambda value: f"{value:g} % free"),
     ("word_bits", lambda value: f"{value:g}-bit words"),
@@ -51,7 +54,7 @@ def facts(section: Section) -> list[tuple[str, str]]:
         ("Driver", _values(rows, "driver")),
         ("Toolkit", _values(rows, "toolkit")),
         ("Commit", section.commit),
-        ("Measured", f"{rows['time'].min()} to {rows['time'].max()}"),
+        ("Measured", f"{_when(rows['time'].min())} to {_when(rows['time'].max())}"),
         ("Rows", ", ".join(f"{count} {status}" for status, count in counts.items())),
         ("File", _values(rows, "source")),
     ]
@@ -100,7 +103,7 @@ def problems(section: Section) -> list[Problem]:
     """Give what was skipped or failed, and ok rows with null answers, grouped by reason."""
     rows = section.rows.copy()
     nulls = pd.to_numeric(rows["null_returns"]).fillna(0)
-    short = (rows["status"] == "ok") & (nulls > 0)
+    short = (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(FILLING)
     rows.loc[short, "reason"] = "answered null to some requests; not drawn"
     rows = rows[(rows["status"] != "ok") | short]
     found = []
@@ -145,6 +148,10 @@ def _distinct(rows: pd.DataFrame) -> list[str]:
             if values:
                 parts.append(", ".join(values))
     return parts
+
+
+def _when(time: str) -> str:
+    return time.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _values(rows: pd.DataFrame, column: str) -> str:

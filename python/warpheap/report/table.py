@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ import pandas as pd
 
 from warpheap import results
 from warpheap.errors import UserError
+from warpheap.plan_cases import FILLING
 from warpheap.report.style import LIMIT_PROBE
 
 # What makes two rows the same measurement; the manager is left out when rows are compared.
@@ -26,6 +29,9 @@ _POINT = (
     "seed",
     "graph",
     "distribution",
+    "free_percent",
+    "pages",
+    "rounds",
 )
 _TIMES = tuple(
     f"{part}_ms.{value}"
@@ -94,14 +100,44 @@ def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     table = pd.json_normalize(rows)
     missing = [name for name in _EXPECTED if name not in table.columns]
     table = table.reindex(columns=[*table.columns, *missing])
-    for name in ("device", "commit", "time", "command", "reason"):
-        table[name] = table[name].fillna("").astype(str)
+    _complete(table)
     table["order"] = range(len(table))
     if "key" in table.columns:
         has_key = table["key"].notna()
         keyed = table[has_key].drop_duplicates(["key", "commit"], keep="last")
         table = pd.concat([keyed, table[~has_key]])
     return table.sort_values("order").drop(columns="order")
+
+
+def _complete(table: pd.DataFrame) -> None:
+    """Fill in what rows lack that a program wrote without the tool."""
+    for name in ("backend", "device", "commit"):
+        known = table[name].dropna().unique()
+        table[name] = table[name].fillna(known[0] if len(known) == 1 else "unknown")
+    for name in ("time", "reason"):
+        table[name] = table[name].fillna("").astype(str)
+    table["graph"] = table["graph"].map(_graph_name, na_action="ignore")
+    table["command"] = [
+        row["command"] if isinstance(row["command"], str) else _command(row)
+        for _, row in table[["backend", "command", *_POINT, "manager"]].iterrows()
+    ]
+
+
+def _graph_name(text: str) -> str:
+    """Give a graph's name from that of the CSR file that the tool made of it."""
+    return re.sub(r"-[0-9a-f]{16}$", "", Path(text).stem) if text.endswith(".csr") else text
+
+
+def _command(row: pd.Series) -> str:
+    """Say how to repeat a row that does not say it itself."""
+    words = ["warpheap", "bench", "--backend", row["backend"], "--manager", row["manager"]]
+    for name in _POINT:
+        value = row[name]
+        if pd.isna(value) or (name == "mode" and value == "thread"):
+            continue  # each thread allocates by itself unless something else is said
+        text = f"{value:.15g}" if isinstance(value, float) else str(value)
+        words += [f"--{name.replace('_', '-')}", text]
+    return shlex.join(words)
 
 
 def _sections(table: pd.DataFrame) -> list[Section]:
@@ -116,9 +152,10 @@ def _sections(table: pd.DataFrame) -> list[Section]:
 def _usable(rows: pd.DataFrame) -> pd.DataFrame:
     """Keep rows that did the whole work, and add what figures compare.
 
-    A manager that answered null did less than the others, so its time would flatter it.
+    A manager that answered null did less than the others, so its time would flatter it, except in
+    the cases that wait for null.
     """
-    served = pd.to_numeric(rows["null_returns"]).fillna(0) == 0
+    served = rows["case"].isin(FILLING) | (pd.to_numeric(rows["null_returns"]).fillna(0) == 0)
     intact = pd.to_numeric(rows["corrupted"]).fillna(0) == 0
     usable = rows[(rows["status"] == "ok") & served & intact].copy()
     for name in _TIMES:

@@ -86,17 +86,22 @@ class counted {
   /// One lane adds for all that call together. Relaxed: the counts are read when the device is
   /// idle.
   WARPHEAP_DEVICE void add(std::uint64_t bytes, int sign) const {
-    const simt::group together = simt::coalesced();
+    // By the sign: lanes that malloc and lanes that free may well meet here.
+    const simt::group together = simt::coalesced().match(sign);
     const std::uint64_t before = together.scan_add(bytes);
     const int last = together.mask().nth(together.size() - 1);
     const std::uint64_t sum = together.shuffle(before + bytes, last);
-    if (!together.is_leader()) return;
-    const auto blocks = static_cast<std::uint64_t>(together.size());
+    if (together.is_leader()) count(static_cast<std::uint64_t>(together.size()), sum, sign);
+    // Nobody goes on with a block that is not counted yet: it would be missing from the peak.
+    together.sync();
+  }
+
+  WARPHEAP_DEVICE void count(std::uint64_t blocks, std::uint64_t bytes, int sign) const {
     simt::atomic_ref live_blocks(counters_->live_blocks);
     simt::atomic_ref live_bytes(counters_->live_bytes);
     if (sign < 0) {
       live_blocks.fetch_sub(blocks, simt::order::relaxed);
-      live_bytes.fetch_sub(sum, simt::order::relaxed);
+      live_bytes.fetch_sub(bytes, simt::order::relaxed);
       return;
     }
     simt::atomic_ref(counters_->mallocs).fetch_add(blocks, simt::order::relaxed);
@@ -104,7 +109,8 @@ class counted {
         .fetch_max(live_blocks.fetch_add(blocks, simt::order::relaxed) + blocks,
                    simt::order::relaxed);
     simt::atomic_ref(counters_->peak_bytes)
-        .fetch_max(live_bytes.fetch_add(sum, simt::order::relaxed) + sum, simt::order::relaxed);
+        .fetch_max(live_bytes.fetch_add(bytes, simt::order::relaxed) + bytes,
+                   simt::order::relaxed);
   }
 
   counters* counters_;

@@ -33,6 +33,7 @@
 /// a malloc has no place in the caller's registers.
 
 #include "warpheap/core/random.hpp"
+#include "warpheap/managers/random_walk/hand_out.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 
 #include <cstddef>
@@ -144,6 +145,7 @@ class bitmap_pages {
 
   WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
   static constexpr int word_bits = Config.word_bits;
+  static constexpr search_kind search = Config.search;
 
   /// The number of a page that is now the caller's, or `no_page`; adds the words that were probed
   /// to `steps`.
@@ -223,13 +225,6 @@ class bitmap_pages {
         .fetch_and(static_cast<word>(~(word{1} << index % width)), simt::order::release);
   }
 
-  /// The first clear bit of `seen` at or after bit `from`, around the end. \pre one is clear
-  WARPHEAP_DEVICE static int first_free(word seen, int from) {
-    const word free_bits = static_cast<word>(~seen);
-    const word ahead = static_cast<word>(free_bits & ~low_bits<word>(from));
-    return lowest_bit(ahead != 0 ? ahead : free_bits);
-  }
-
   /// Takes the first free page of a word at or after bit `from`, around its end; `no_page` when the
   /// word is full. Repeats only if another lane wins the bit first.
   WARPHEAP_DEVICE std::uint32_t take_from(std::uint32_t index, int from) const {
@@ -298,7 +293,7 @@ class bitmap_pages {
       const std::uint32_t index = scale_to(static_cast<std::uint32_t>(draw >> 32), words_);
       const int from = static_cast<int>(draw % width);
       const bool mine = !Config.lock_map || try_lock(index);
-      const hand_out share = match(team, need, mine ? look(index) : full, from);
+      const hand_out<word> share = match(team, need, mine ? look(index) : full, from);
       word won = 0;
       if (share.taken != 0) {
         // Acquire pairs with the release in `give_page`.
@@ -322,44 +317,6 @@ class bitmap_pages {
     // A receiver's accesses must come after its supplier's acquire.
     team.sync();
     return page == no_page ? after_walk() : page;
-  }
-
-  /// Who gives a page to whom in a round.
-  struct hand_out {
-    word taken = 0;     ///< bits of this lane's word that are given away
-    int supplier = -1;  ///< the lane that gives to this one
-    int bit = 0;        ///< and the bit of its word
-  };
-
-  /// Matches the free pages of the members' words, `seen`, to the members that need one: the k-th
-  /// that needs gets from the k-th that has, one page each in turn, until either side is exhausted.
-  /// Each word is looked through from bit `from` on, so that teams that meet in it rarely promise
-  /// the same page.
-  WARPHEAP_DEVICE static hand_out match(const simt::group& team, simt::lane_mask need, word seen,
-                                        int from) {
-    const int me = simt::lane_id();
-    hand_out share;
-    simt::lane_mask has = team.ballot(seen != full);
-    while (!need.empty() && !has.empty()) {
-      int bit = 0;
-      // Only as many give as there are takers: a surplus page would be lost.
-      if (has.contains(me) && has.below(me).count() < need.count()) {
-        bit = first_free(seen, from);
-        seen = static_cast<word>(seen | word{1} << bit);
-        share.taken = static_cast<word>(share.taken | word{1} << bit);
-      }
-      const int turn = need.below(me).count();
-      const bool receives = need.contains(me) && turn < has.count();
-      const int supplier = receives ? has.nth(turn) : me;
-      bit = team.shuffle(bit, supplier);
-      if (receives) {
-        share.supplier = supplier;
-        share.bit = bit;
-      }
-      need = need - team.ballot(receives);
-      has = team.ballot(seen != full);
-    }
-    return share;
   }
 
   exhaustion* out_;

@@ -56,7 +56,7 @@ class explorer {
   /// Runs `functor()` in every lane in the order that `order` stands for. The same order, shape and
   /// functor give the same run in every process. Must be called on the thread that made the
   /// explorer. Lanes of a schedule that gets stuck are dropped without running destructors.
-  /// \param trace if given, a line is appended for every choice
+  /// \param trace if given, a line is appended whenever another lane goes on or a group forms
   template <class Functor>
   schedule_outcome run(const schedule& order, const Functor& functor,
                        std::string* trace = nullptr) {

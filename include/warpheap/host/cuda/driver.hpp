@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <string>
+
+#include "warpheap/core/error.hpp"
+
+// cuda.h renames functions to their newest version by macros; the name that the driver exports is
+// the one behind the macro.
+#define WARPHEAP_EXPORTED_NAME(function) WARPHEAP_EXPORTED_NAME_TEXT(function)
+#define WARPHEAP_EXPORTED_NAME_TEXT(function) #function
+
+namespace warpheap::host::cuda {
+
+/// The functions of the CUDA driver that the pools use, looked up when they are first needed: a
+/// program with pools also runs where there is no driver.
+class driver {
+ public:
+  /// \throws error if there is no driver or no device
+  static const driver& get() {
+    static const driver loaded;
+    return loaded;
+  }
+
+#define WARPHEAP_DRIVER_FUNCTION(function)     \
+  decltype(&::function) const function##_ptr = \
+      reinterpret_cast<decltype(&::function)>(find(WARPHEAP_EXPORTED_NAME(function)))
+  WARPHEAP_DRIVER_FUNCTION(cuInit);
+  WARPHEAP_DRIVER_FUNCTION(cuGetErrorString);
+  WARPHEAP_DRIVER_FUNCTION(cuDeviceGet);
+  WARPHEAP_DRIVER_FUNCTION(cuDeviceGetCount);
+  WARPHEAP_DRIVER_FUNCTION(cuDevicePrimaryCtxRetain);
+  WARPHEAP_DRIVER_FUNCTION(cuCtxPushCurrent);
+  WARPHEAP_DRIVER_FUNCTION(cuCtxPopCurrent);
+  WARPHEAP_DRIVER_FUNCTION(cuCtxSynchronize);
+  WARPHEAP_DRIVER_FUNCTION(cuMemAlloc);
+  WARPHEAP_DRIVER_FUNCTION(cuMemFree);
+  WARPHEAP_DRIVER_FUNCTION(cuMemGetInfo);
+  WARPHEAP_DRIVER_FUNCTION(cuMemAllocAsync);
+  WARPHEAP_DRIVER_FUNCTION(cuMemFreeAsync);
+  WARPHEAP_DRIVER_FUNCTION(cuMemPoolSetAttribute);
+  WARPHEAP_DRIVER_FUNCTION(cuDeviceGetDefaultMemPool);
+  WARPHEAP_DRIVER_FUNCTION(cuMemGetAllocationGranularity);
+  WARPHEAP_DRIVER_FUNCTION(cuMemAddressReserve);
+  WARPHEAP_DRIVER_FUNCTION(cuMemAddressFree);
+  WARPHEAP_DRIVER_FUNCTION(cuMemCreate);
+  WARPHEAP_DRIVER_FUNCTION(cuMemRelease);
+  WARPHEAP_DRIVER_FUNCTION(cuMemMap);
+  WARPHEAP_DRIVER_FUNCTION(cuMemUnmap);
+  WARPHEAP_DRIVER_FUNCTION(cuMemSetAccess);
+  WARPHEAP_DRIVER_FUNCTION(cuStreamSynchronize);
+  WARPHEAP_DRIVER_FUNCTION(cuStreamWaitEvent);
+  WARPHEAP_DRIVER_FUNCTION(cuEventCreate);
+  WARPHEAP_DRIVER_FUNCTION(cuEventDestroy);
+  WARPHEAP_DRIVER_FUNCTION(cuEventRecord);
+  WARPHEAP_DRIVER_FUNCTION(cuEventQuery);
+  WARPHEAP_DRIVER_FUNCTION(cuEventSynchronize);
+#undef WARPHEAP_DRIVER_FUNCTION
+
+  std::string text(CUresult result) const {
+    const char* message = nullptr;
+    cuGetErrorString_ptr(result, &message);
+    return message != nullptr ? message : "error " + std::to_string(static_cast<int>(result));
+  }
+
+  /// \throws error with what failed and why
+  void expect(CUresult result, const char* what) const {
+    if (result != CUDA_SUCCESS) throw error(std::string(what) + ": " + text(result));
+  }
+
+ private:
+  driver() { expect(cuInit_ptr(0), "the CUDA driver does not start"); }
+
+  static void* find(const char* name) {
+    static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    if (library == nullptr) throw error("there is no CUDA driver here: libcuda.so.1 is missing");
+    void* const function = ::dlsym(library, name);
+    if (function == nullptr) throw error(std::string("the CUDA driver is too old: no ") + name);
+    return function;
+  }
+};
+
+/// A device and its primary context, which is the one that the CUDA runtime and the frameworks use.
+class device_context {
+ public:
+  /// \throws invalid_argument if there is no such device, error if the driver fails
+  explicit device_context(int ordinal) : ordinal_(ordinal) {
+    const driver& d = driver::get();
+    int count = 0;
+    d.expect(d.cuDeviceGetCount_ptr(&count), "the devices cannot be counted");
+    if (ordinal < 0 || ordinal >= count) {
+      throw invalid_argument("there is no CUDA device " + std::to_string(ordinal) + ": there are " +
+                             std::to_string(count));
+    }
+    d.expect(d.cuDeviceGet_ptr(&device_, ordinal), "the device cannot be named");
+    // Never released: the frameworks' own hold on it ends at an unknown time during exit.
+    d.expect(d.cuDevicePrimaryCtxRetain_ptr(&context_, device_), "the device cannot be used");
+  }
+
+  int ordinal() const { return ordinal_; }
+  CUdevice device() const { return device_; }
+
+  /// Makes the device current for as long as it lives.
+  class scope {
+   public:
+    explicit scope(const device_context& device) {
+      driver::get().cuCtxPushCurrent_ptr(device.context_);
+    }
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+    ~scope() {
+      CUcontext popped = nullptr;
+      driver::get().cuCtxPopCurrent_ptr(&popped);
+    }
+  };
+
+ private:
+  int ordinal_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+};
+
+}  // namespace warpheap::host::cuda
+
+#undef WARPHEAP_EXPORTED_NAME
+#undef WARPHEAP_EXPORTED_NAME_TEXT

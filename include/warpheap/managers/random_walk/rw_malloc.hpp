@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// RW_malloc: random walks to runs of consecutive units, for blocks of any size up to a word of
+/// units.
+///
+/// M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng: "Dynamic Buffer Management in Massively
+/// Parallel Systems: The Power of Randomness", ACM Transactions on Parallel Computing 12(1), 2025,
+/// DOI 10.1145/3701623, section 4.3.
+///
+/// Algorithm: a bit a unit, 1 = in use. The lanes that call together draw one random place and read
+/// consecutive words there, each lane its own and the next, so that runs may cross words. First
+/// every lane tries to serve itself from what it sees, then the lanes that are left are served from
+/// what the others see. A run is claimed word by word; the first word's bits are given back if the
+/// second word's are lost. Requests below half a unit are bundled: one run for all such lanes
+/// of the group, with a count of live pieces at its front.
+///
+/// Layout: [ exhaustion ][ used ][ last ][ bundled ][ units ... ], the three bitmaps of 1 bit a
+/// unit
+///   last:    the final unit of a run that is in use, which is how free finds the run's length
+///   bundled: the first unit of a run that holds a bundle
+///   bundle:  [ piece ][ piece ] ..., each a multiple of 32 B, so that the caller's bytes of a
+///   piece
+///            never start where a unit starts: that tells free which of the two it has
+///   piece:   [ bytes back to the bundle u32, live pieces u32 (first piece only), 8 B unused ]
+///            [ the caller's bytes ... ]
+///
+/// Invariants: I1 the bits beyond the last unit are set in `used`; I2 every bit of `last` is of a
+/// unit that is in use; I3 a unit in use that is followed by a free one, or by the end, is a last
+/// one; I4 every bit of `bundled` is of a run's first unit (place: the word).
+///
+/// Progress: lock-free. Claims never wait: a run that another lane holds in part for a moment is
+/// passed over. The full search at the end visits every word once in each of a bounded number of
+/// passes.
+///
+/// Deviations: runs across words, rollback and the length of a block are not in the printed
+/// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The end by
+/// a full search replaces the statistical rule, which says nothing about runs.
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/random_walk/unit_map.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+struct rw_malloc_config {
+  /// Bytes of a unit: a power of two, 64 at least.
+  std::size_t unit_bytes = 256;
+  /// Bits of a word of the bitmaps, and units of the largest block: 32 or 64.
+  int word_bits = 32;
+  /// Places that are drawn at random before all are searched in turn.
+  std::uint32_t draws = 32;
+};
+
+template <rw_malloc_config Config = rw_malloc_config{}>
+class rw_malloc {
+ public:
+  using options = no_options;
+
+  static_assert(Config.word_bits == 32 || Config.word_bits == 64,
+                "rw_malloc_config::word_bits must be 32 or 64");
+  static_assert(is_power_of_two(Config.unit_bytes) && Config.unit_bytes >= 64,
+                "rw_malloc_config::unit_bytes must be a power of two, 64 at least");
+
+  static constexpr capabilities about{
+      .name = "rw_malloc",
+      .authors = "M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng",
+      .title = "Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness",
+      .venue = "ACM TOPC 12(1)",
+      .year = 2025,
+      .doi = "10.1145/3701623",
+      .family = "random walk",
+      .largest_block = Config.unit_bytes * Config.word_bits,
+  };
+
+  rw_malloc(const region& memory, const simt::device_properties& /*machine*/,
+            const options& /*none*/) {
+    region_cursor cursor(memory, about.name);
+    const std::size_t bits_a_unit = 8 * unit + 3;
+    const std::size_t slack = unit + 8 * sizeof(word);
+    const std::size_t left = cursor.left(alignof(word));
+    if (left / unit > units_map::most_units) {
+      throw invalid_argument(std::string(about.name) + ": a heap of " +
+                             std::to_string(memory.bytes) + " bytes; at most " +
+                             std::to_string(std::size_t{units_map::most_units} * unit) +
+                             " are possible");
+    }
+    auto units =
+        static_cast<std::uint32_t>(left < slack ? 1 : (left - slack) * 8 / bits_a_unit + 1);
+    units_ = units_map(cursor, units);
+    bundled_ = cursor.take<word>(units_.words());
+    // The estimate rounds up; the last unit may not fit any more.
+    const auto fits = static_cast<std::uint32_t>(cursor.left(unit) / unit);
+    if (fits != 0 && fits < units) {
+      units = fits;
+      units_.shrink(units);
+    }
+    base_ = cursor.take<std::byte>(std::size_t{units} * unit, unit);
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    units_.format(rank, count);
+    for (std::uint64_t i = rank; i < units_.words(); i += count) bundled_[i] = 0;
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    if (bytes == 0 || bytes > about.largest_block) return nullptr;
+    const simt::group team = simt::coalesced();
+    const simt::lane_mask small = team.ballot(bytes < unit / 2);
+    if (small.count() < 2) return alone(units_.take_runs(team, units_of(bytes)));
+    return bundle(team, small, bytes);
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    if (block == nullptr) return;
+    auto* bytes = static_cast<std::byte*>(block);
+    if (static_cast<std::size_t>(bytes - base_) % unit == 0) {
+      units_.give_run(unit_at(bytes));
+      return;
+    }
+    const auto* of_piece = reinterpret_cast<piece_header*>(bytes - header);
+    std::byte* front = bytes - header - of_piece->back;
+    auto& live = reinterpret_cast<piece_header*>(front)->live;
+    // Acquire and release: the last one to leave gives the run back after all others' accesses.
+    if (simt::atomic_ref(live).fetch_sub(1, simt::order::acq_rel) == 1) {
+      const std::uint32_t first = unit_at(front);
+      // Relaxed: ordered before the next owner by the run's release in `give_run`.
+      const auto mark = bundle_mark(first);
+      mark.bits.fetch_and(static_cast<word>(~mark.bit), simt::order::relaxed);
+      units_.give_run(first);
+    }
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    for (std::uint64_t i = rank; i < units_.words(); i += count) {
+      const auto state = units_.inspect(i, findings);
+      findings.expect((bundled_[i] & ~state.starts) == 0, 4, i);
+      auto blocks =
+          static_cast<std::uint64_t>(popcount(static_cast<word>(state.starts & ~bundled_[i])));
+      for (word rest = bundled_[i]; rest != 0; rest &= static_cast<word>(rest - 1)) {
+        const auto front = static_cast<std::uint32_t>(i * Config.word_bits) +
+                           static_cast<std::uint32_t>(lowest_bit(rest));
+        blocks += reinterpret_cast<const piece_header*>(address(front))->live;
+      }
+      findings.in_use(blocks, static_cast<std::uint64_t>(popcount(state.used)) * unit);
+    }
+  }
+
+ private:
+  using units_map = random_walk::unit_map<Config.word_bits, Config.draws>;
+  using word = typename units_map::word;
+  static constexpr std::size_t unit = Config.unit_bytes;
+  static constexpr std::uint32_t none = random_walk::no_run;
+
+  struct alignas(16) piece_header {
+    std::uint32_t back;
+    std::uint32_t live;
+  };
+  static constexpr std::size_t header = sizeof(piece_header);
+
+  WARPHEAP_DEVICE std::byte* address(std::uint32_t first) const {
+    return base_ + std::size_t{first} * unit;
+  }
+  WARPHEAP_DEVICE void* alone(std::uint32_t first) const {
+    return first == none ? nullptr : address(first);
+  }
+  WARPHEAP_DEVICE std::uint32_t unit_at(const std::byte* block) const {
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(block - base_) / unit);
+  }
+  WARPHEAP_DEVICE static int units_of(std::size_t bytes) {
+    return static_cast<int>((bytes + unit - 1) / unit);
+  }
+  /// The word and the bit of `bundled_` for a run that starts at `first`.
+  WARPHEAP_DEVICE auto bundle_mark(std::uint32_t first) const {
+    struct mark {
+      simt::atomic_ref<word> bits;
+      word bit;
+    };
+    return mark{simt::atomic_ref<word>(bundled_[first / Config.word_bits]),
+                static_cast<word>(word{1} << first % Config.word_bits)};
+  }
+
+  /// One run for all of the group's `small` requests, and a run of its own for every other.
+  WARPHEAP_DEVICE void* bundle(const simt::group& team, simt::lane_mask small,
+                               std::size_t bytes) const {
+    const bool bundled = small.contains(simt::lane_id());
+    const auto piece =
+        static_cast<std::uint32_t>(bundled ? round_up<std::size_t>(header + bytes, 2 * header) : 0);
+    const std::uint32_t before = team.scan_add(piece);
+    const std::uint32_t total = team.shuffle(before + piece, highest_bit(small.bits()));
+    const bool asks = !bundled || simt::lane_id() == small.lowest();
+    const int want = !asks ? 0 : units_of(bundled ? total : bytes);
+    const std::uint32_t own = units_.take_runs(team, want);
+    const std::uint32_t shared = team.shuffle(own, small.lowest());
+    if (!bundled) return alone(own);
+    if (shared == none) {
+      // No room for all together; perhaps for one or the other alone.
+      return alone(units_.take_runs(simt::coalesced(), 1));
+    }
+    std::byte* start = address(shared) + before;
+    auto* mine = reinterpret_cast<piece_header*>(start);
+    mine->back = before;
+    if (asks) {
+      mine->live = static_cast<std::uint32_t>(small.count());
+      // Relaxed: read when nobody allocates, and by whoever frees a piece that he got from here.
+      const auto mark = bundle_mark(shared);
+      mark.bits.fetch_or(mark.bit, simt::order::relaxed);
+    }
+    // The count must stand before any piece can be freed: all members pass here first.
+    simt::group(small).sync();
+    return start + header;
+  }
+
+  units_map units_;
+  word* bundled_;
+  std::byte* base_;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/core/random.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/exhaustion.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace random_walk {
+
+/// No run, where the number of a run's first unit is expected.
+inline constexpr std::uint32_t no_run = 0xffffffffu;
+
+/// Which units of a heap are in use, and where the runs end that were handed out: two bits a unit.
+/// Finds free runs by random walks of teams of lanes. The bitmaps' invariants and the search's
+/// progress are in rw_malloc.hpp.
+///
+/// \tparam WordBits bits of a word of the bitmaps, and units of the longest run: 32 or 64
+/// \tparam Draws places that are drawn at random before all are searched in turn
+template <int WordBits, std::uint32_t Draws>
+class unit_map {
+ public:
+  using word = std::conditional_t<WordBits == 32, std::uint32_t, std::uint64_t>;
+
+  /// Units beyond this have no number.
+  static constexpr std::uint32_t most_units = no_run - 1;
+
+  unit_map() = default;
+  /// Takes the bitmaps for at most `units` units out of `cursor`.
+  unit_map(region_cursor& cursor, std::uint32_t units)
+      : out_(cursor.take<exhaustion>(1)),
+        words_(ceil_div(units, width)),
+        used_(cursor.take<word>(words_)),
+        last_(cursor.take<word>(words_)),
+        units_(units) {}
+
+  /// Fewer units than there are bits for, if not all of them fit.
+  void shrink(std::uint32_t units) { units_ = units; }
+
+  WARPHEAP_HD std::uint32_t words() const { return words_; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) out_->format();
+    for (std::uint64_t i = rank; i < words_; i += count) {
+      used_[i] = beyond(i);
+      last_[i] = 0;
+    }
+  }
+
+  /// The units of word `i` that are in use, and those of them that a run starts with.
+  struct word_state {
+    word used;
+    word starts;
+  };
+
+  /// Looks at word `i` while nobody allocates; checks I1 to I3.
+  WARPHEAP_DEVICE word_state inspect(std::uint64_t i, inspection& findings) const {
+    const word absent = beyond(i);
+    const word used = static_cast<word>(used_[i] & ~absent);
+    findings.expect((used_[i] & absent) == absent, 1, i);
+    findings.expect((last_[i] & ~used) == 0, 2, i);
+    // The unit behind each: of the next word for the highest bit, free beyond the end.
+    const word next = i + 1 < words_ ? static_cast<word>(used_[i + 1] & ~beyond(i + 1)) : word{0};
+    const word behind = static_cast<word>(used >> 1 | next << (width - 1));
+    findings.expect((used & ~behind & ~last_[i]) == 0, 3, i);
+    const word before =
+        i == 0 ? word{1} : static_cast<word>((last_[i - 1] | ~used_[i - 1]) >> (width - 1));
+    return {used, static_cast<word>(used & ((last_[i] | ~used) << 1 | before))};
+  }
+
+  /// Runs of `want` units for the members of `team`, one each; 0 asks for nothing. The first unit,
+  /// or `no_run`.
+  WARPHEAP_DEVICE std::uint32_t take_runs(const simt::group& team, int want) const {
+    const auto rank = static_cast<std::uint32_t>(team.rank());
+    random_sequence random(team.broadcast(simt::noise()));
+    std::uint32_t run = no_run;
+    for (std::uint32_t draw = 0; draw < Draws; ++draw) {
+      if (!team.any(want != 0 && run == no_run &&
+                    !out_->is_out(static_cast<std::uint32_t>(want)))) {
+        break;
+      }
+      // A region never runs around the heap's end; the last ones are cut short there.
+      const std::uint32_t index = random.below(words_) + rank;
+      window seen = look(index);
+      if (want != 0 && run == no_run) run = take_in(index, seen, want);
+      run = serve_others(team, index, seen, want, run);
+    }
+    if (want != 0 && run == no_run) run = search_all(want);
+    team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
+    return run;
+  }
+
+  /// Gives back the run that starts at unit `first`.
+  WARPHEAP_DEVICE void give_run(std::uint32_t first) const {
+    const std::uint32_t end = run_end(first);
+    // The mark goes first: once the units are free, the next owner may set his own there. Relaxed,
+    // because the release below orders it.
+    clear(last_, end - 1, 1, simt::order::relaxed);
+    while (first < end) {
+      const std::uint32_t room = width - first % width;
+      const std::uint32_t count = end - first < room ? end - first : room;
+      // Release pairs with the acquire in `claim`. Acquire: see `exhaustion`.
+      clear(used_, first, static_cast<int>(count), simt::order::acq_rel);
+      first += count;
+    }
+    out_->released();
+  }
+
+ private:
+  // Two neighbouring words, the lower one in the low half.
+  using window = std::conditional_t<WordBits == 32, std::uint64_t, unsigned __int128>;
+  static constexpr std::uint32_t width = WordBits;
+  static constexpr word full = static_cast<word>(~word{0});
+  static constexpr int largest_run = WordBits;
+  // Places that a lane has under way at once in a search, to hide their latency.
+  static constexpr std::uint32_t batch = 4;
+
+  WARPHEAP_DEVICE word beyond(std::uint64_t i) const {
+    const std::uint64_t first = i * width;
+    if (first >= units_) return full;
+    const std::uint64_t there = units_ - first;
+    return there >= width ? word{0}
+                          : static_cast<word>(full & ~low_bits<word>(static_cast<int>(there)));
+  }
+
+  /// Serves the members that are still without a run, one after another, from what the others see.
+  WARPHEAP_DEVICE std::uint32_t serve_others(const simt::group& team, std::uint32_t index,
+                                             window& seen, int want, std::uint32_t run) const {
+    const int me = simt::lane_id();
+    for (simt::lane_mask left = team.ballot(want != 0 && run == no_run); !left.empty();
+         left = left.without(left.lowest())) {
+      const int who = left.lowest();
+      const int units = team.shuffle(want, who);
+      std::uint32_t found = no_run;
+      // Ends: a claim that fails adds to what is seen, so the same run is not tried twice.
+      for (;;) {
+        const simt::lane_mask able = team.ballot(find_run(seen, units) >= 0);
+        if (able.empty()) break;
+        if (me == able.lowest()) found = take_in(index, seen, units);
+        found = team.shuffle(found, able.lowest());
+        if (found != no_run) break;
+      }
+      if (me == who) run = found;
+    }
+    return run;
+  }
+
+  /// The words `index` and `index + 1` as one window; beyond the end everything is in use. With
+  /// `Examine`, in the way that `exhaustion` asks of searchers.
+  template <bool Examine = false>
+  WARPHEAP_DEVICE window look(std::uint32_t index) const {
+    const auto at = [this](std::uint32_t i) {
+      if (i >= words_) return full;
+      simt::atomic_ref used(used_[i]);
+      return Examine ? used.fetch_or(0, simt::order::acq_rel) : used.load(simt::order::relaxed);
+    };
+    return static_cast<window>(at(index)) | static_cast<window>(at(index + 1)) << width;
+  }
+
+  /// Where `units` free units in a row start in the lower word of `seen`; negative if nowhere.
+  WARPHEAP_DEVICE static int find_run(window seen, int units) {
+    window starts = static_cast<window>(~seen);
+    for (int length = 1; length < units;) {
+      const int step = length < units - length ? length : units - length;
+      starts &= starts >> step;
+      length += step;
+    }
+    const word in_low = static_cast<word>(starts);
+    return in_low == 0 ? -1 : lowest_bit(in_low);
+  }
+
+  /// Tries to claim the first run of `units` that `seen` shows; what is learnt goes into `seen`.
+  WARPHEAP_DEVICE std::uint32_t take_in(std::uint32_t index, window& seen, int units) const {
+    const int bit = find_run(seen, units);
+    if (bit < 0) return no_run;
+    const int low_count =
+        bit + units <= static_cast<int>(width) ? units : static_cast<int>(width) - bit;
+    const word low = bit_range<word>(bit, low_count);
+    const word high = low_bits<word>(units - low_count);
+    if (!claim(index, low, seen, 0)) return no_run;
+    if (high != 0 && !claim(index + 1, high, seen, width)) {
+      // Orders as in `give_run`, so that one rule holds for all bits that become clear.
+      simt::atomic_ref(used_[index]).fetch_and(static_cast<word>(~low), simt::order::acq_rel);
+      out_->released();
+      return no_run;
+    }
+    const std::uint32_t first = index * width + static_cast<std::uint32_t>(bit);
+    // Relaxed: whoever frees the block got its address from this lane, or from one after it.
+    set(last_, first + static_cast<std::uint32_t>(units) - 1, 1);
+    return first;
+  }
+
+  /// Sets the bits of `mask`, all of them or no_run, and notes in `seen` what the word held.
+  /// Progress: repeats only when another lane has changed the word.
+  WARPHEAP_DEVICE bool claim(std::uint32_t index, word mask, window& seen,
+                             std::uint32_t shift) const {
+    simt::atomic_ref used(used_[index]);
+    // Exchanged as a whole: a lane that loses has changed nothing, so nobody else can be misled.
+    word before = static_cast<word>(seen >> shift);
+    bool won = false;
+    while (!won && (before & mask) == 0) {
+      // Acquire pairs with the release in `give_run`: the last owner's accesses come first.
+      won = used.compare_exchange(before, static_cast<word>(before | mask), simt::order::acquire);
+    }
+    seen |= static_cast<window>(static_cast<word>(before | mask)) << shift;
+    return won;
+  }
+
+  /// Looks at every place in turn. The first pass reads; those that follow examine the words in the
+  /// way that `exhaustion` needs to believe them.
+  WARPHEAP_DEVICE std::uint32_t search_all(int want) const {
+    // What is freed behind the searcher's back is found in the next pass.
+    constexpr int most_passes = 16;
+    const auto units = static_cast<std::uint32_t>(want);
+    std::uint32_t run = search_once<false>(want);
+    for (int pass = 1; pass < most_passes && run == no_run && !out_->is_out(units); ++pass) {
+      const exhaustion::token mine = out_->announce();
+      run = search_once<true>(want);
+      if (run == no_run && out_->confirm(mine, units)) break;
+    }
+    return run;
+  }
+
+  /// One pass from a random word on, the lanes that call together side by side. Ends early for the
+  /// lanes whose size turns out not to be there.
+  template <bool Examine>
+  WARPHEAP_DEVICE std::uint32_t search_once(int want) const {
+    const simt::group team = simt::coalesced();
+    const auto lanes = static_cast<std::uint32_t>(team.size());
+    const auto rank = static_cast<std::uint32_t>(team.rank());
+    const std::uint32_t start =
+        team.broadcast(scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), words_));
+    std::uint32_t run = no_run;
+    for (std::uint32_t done = 0; done < words_; done += batch * lanes) {
+      // Who is still to be served, and the least that one of them wants: most places have less.
+      const simt::lane_mask left =
+          team.ballot(run == no_run && !out_->is_out(static_cast<std::uint32_t>(want)));
+      if (left.empty()) break;
+      int least = largest_run;
+      for (simt::lane_mask rest = left; !rest.empty(); rest = rest.without(rest.lowest())) {
+        const int theirs = team.shuffle(want, rest.lowest());
+        least = theirs < least ? theirs : least;
+      }
+      window seen[batch];
+      bool worth_it = false;
+      for (std::uint32_t j = 0; j < batch; ++j) {
+        seen[j] = look<Examine>(place(start, done + j * lanes + rank));
+        worth_it = worth_it || find_run(seen[j], least) >= 0;
+      }
+      if (!team.any(worth_it)) continue;
+      for (std::uint32_t j = 0; j < batch; ++j) {
+        const int wanted = left.contains(simt::lane_id()) ? want : 0;
+        run = serve_others(team, place(start, done + j * lanes + rank), seen[j], wanted, run);
+      }
+    }
+    return run;
+  }
+
+  /// Word number `i` of a pass that begins at word `start`; beyond the last one, no word.
+  WARPHEAP_DEVICE std::uint32_t place(std::uint32_t start, std::uint32_t i) const {
+    if (i >= words_) return words_;
+    return start + i < words_ ? start + i : start + i - words_;
+  }
+
+  WARPHEAP_DEVICE void set(word* bits, std::uint32_t first, int count) const {
+    simt::atomic_ref(bits[first / width])
+        .fetch_or(bit_range<word>(static_cast<int>(first % width), count), simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE void clear(word* bits, std::uint32_t first, int count, simt::order o) const {
+    simt::atomic_ref(bits[first / width])
+        .fetch_and(static_cast<word>(~bit_range<word>(static_cast<int>(first % width), count)), o);
+  }
+
+  /// One past the last unit of the run that starts at `first`.
+  WARPHEAP_DEVICE std::uint32_t run_end(std::uint32_t first) const {
+    std::uint32_t index = first / width;
+    // Relaxed: this lane got the block after its mark was set, and nobody else touches the mark.
+    word marks = static_cast<word>(simt::atomic_ref(last_[index]).load(simt::order::relaxed) &
+                                   ~low_bits<word>(static_cast<int>(first % width)));
+    // A run has a mark within two words; the bound keeps a pointer that is no block from running
+    // on.
+    if (marks == 0 && index + 1 < words_) {
+      marks = simt::atomic_ref(last_[++index]).load(simt::order::relaxed);
+    }
+    return marks == 0 ? first + 1
+                      : index * width + static_cast<std::uint32_t>(lowest_bit(marks)) + 1;
+  }
+
+  exhaustion* out_ = nullptr;
+  std::uint32_t words_ = 0;
+  word* used_ = nullptr;
+  word* last_ = nullptr;
+  std::uint32_t units_ = 0;
+};
+
+}  // namespace random_walk
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "warpheap/host/c_api.h"
+
+#include <memory>
+#include <string>
+
+#include "c_pool.hpp"
+#include "make_named.hpp"
+#include "replay_pool.hpp"
+#include "warpheap/host/pools.hpp"
+
+namespace {
+
+using namespace warpheap;
+using namespace warpheap::host;
+
+host::pool_options options_from(const warpheap_pool_options* given) {
+  host::pool_options options;
+  if (given == nullptr) return options;
+  options.initial_bytes = given->initial_bytes;
+  if (given->limit_bytes != 0) options.limit_bytes = given->limit_bytes;
+  if (given->region_bytes != 0) options.region_bytes = given->region_bytes;
+  if (given->granule_bytes != 0) options.granule_bytes = given->granule_bytes;
+  return options;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* warpheap_last_error(void) { return last_error().c_str(); }
+
+const char* warpheap_pool_names(void) {
+  static const std::string names = policy_names() + " " + driver_allocator_names;
+  return names.c_str();
+}
+
+const char* warpheap_upstream_names(void) { return upstream_names; }
+
+warpheap_status warpheap_pool_create(const char* policy, const char* upstream, int device,
+                                     const warpheap_pool_options* options, warpheap_pool** pool) {
+  return guarded([&] {
+    *pool = new warpheap_pool{make_named(policy, upstream, device, options_from(options))};
+  });
+}
+
+void warpheap_pool_destroy(warpheap_pool* pool) { delete pool; }
+
+warpheap_status warpheap_pool_allocate(warpheap_pool* pool, size_t bytes, size_t alignment,
+                                       uintptr_t stream, void** memory) {
+  return guarded([&] { *memory = pool->pool->allocate(bytes, alignment, stream_id{stream}); });
+}
+
+warpheap_status warpheap_pool_deallocate(warpheap_pool* pool, void* memory, uintptr_t stream) {
+  return guarded([&] { pool->pool->deallocate(memory, stream_id{stream}); });
+}
+
+warpheap_status warpheap_pool_truncate(warpheap_pool* pool, void* memory, size_t bytes,
+                                       size_t* taken) {
+  return guarded([&] { *taken = pool->pool->truncate(memory, bytes); });
+}
+
+size_t warpheap_pool_usable_bytes(warpheap_pool* pool, void* memory) {
+  return pool->pool->usable_bytes(memory);
+}
+
+void warpheap_pool_get_stats(warpheap_pool* pool, warpheap_pool_stats* stats) {
+  const pool_stats s = pool->pool->stats();
+  *stats = {s.bytes_in_use,   s.peak_bytes,          s.blocks,   s.peak_blocks,
+            s.allocations,    s.deallocations,       s.failures, s.last_failed_bytes,
+            s.reserved_bytes, s.peak_reserved_bytes, s.regions,  s.pending_bytes,
+            s.pending_blocks};
+}
+
+size_t warpheap_pool_trim(warpheap_pool* pool, size_t keep_bytes) {
+  return pool->pool->trim(keep_bytes);
+}
+
+warpheap_status warpheap_pool_check(warpheap_pool* pool) {
+  const auto wrong = pool->pool->check();
+  return wrong ? failed(WARPHEAP_ERROR, *wrong) : WARPHEAP_OK;
+}
+
+warpheap_status warpheap_replay(warpheap_pool* pool, const warpheap_trace* trace,
+                                int stop_at_failure, uint32_t* latencies_ns,
+                                warpheap_replay_result* result) {
+  return guarded([&] {
+    const replay_result r = replay_pool(*pool->pool, *trace, stop_at_failure != 0, latencies_ns);
+    *result = {r.wall_ns, r.failures, r.peak_bytes, r.span_bytes, r.clock_overhead_ns};
+  });
+}
+
+warpheap_status warpheap_replay_timeline(warpheap_pool* pool, const warpheap_trace* trace,
+                                         size_t points, warpheap_timeline_point* timeline) {
+  return guarded([&] { replay_timeline(*pool->pool, *trace, points, timeline); });
+}
+
+warpheap_status warpheap_replay_threads(warpheap_pool* pool, const warpheap_trace* traces,
+                                        size_t threads, uint64_t* wall_ns, uint64_t* failures) {
+  return guarded([&] {
+    replay_threads({traces, threads}, wall_ns, failures, [&](const warpheap_trace& trace) {
+      return replay_pool(*pool->pool, trace, false, nullptr).failures;
+    });
+  });
+}
+
+}  // extern "C"

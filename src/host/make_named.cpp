@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "make_named.hpp"
+
+#include <string>
+
+#include "warpheap/core/error.hpp"
+#include "warpheap/host/pools.hpp"
+
+namespace warpheap::host {
+namespace {
+
+bool is_one_of(std::string_view name, std::string_view names) {
+  return (" " + std::string(names) + " ").find(" " + std::string(name) + " ") != std::string::npos;
+}
+
+memory_source make_source(std::string_view name, int device) {
+  if (name == "host") return {std::make_shared<host_upstream>(), std::make_shared<no_events>()};
+  if (name == "reserved") {
+    return {std::make_shared<reserved_upstream>(), std::make_shared<no_events>()};
+  }
+  if (is_one_of(name, upstream_names)) return make_device_source(name, device);
+  throw invalid_argument("no upstream is called '" + std::string(name) +
+                         "'; the upstreams are: " + upstream_names);
+}
+
+}  // namespace
+
+std::unique_ptr<memory_pool> make_named(std::string_view policy, std::string_view upstream,
+                                        int device, pool_options options) {
+  if (is_one_of(policy, driver_allocator_names)) return make_driver_allocator(policy, device);
+  const memory_source source = make_source(upstream, device);
+  return make_pool(policy, source.memory, source.events, options);
+}
+
+}  // namespace warpheap::host

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <latch>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "warpheap/core/error.hpp"
+#include "warpheap/host/c_api.h"
+#include "warpheap/host/memory_pool.hpp"
+#include "warpheap/host/replay.hpp"
+
+namespace warpheap::host {
+
+inline trace_view view_of(const warpheap_trace& trace) {
+  return {trace.operations, trace.streams, trace.count};
+}
+
+/// \throws invalid_argument if an operation frees what was not asked for before it
+inline void check_trace(const warpheap_trace& trace) {
+  std::int64_t asked = 0;
+  for (std::size_t event = 0; event < trace.count; ++event) {
+    const std::int64_t operation = trace.operations[event];
+    if (operation >= 0) {
+      ++asked;
+    } else if (-1 - operation >= asked) {
+      throw invalid_argument("event " + std::to_string(event) + " of the trace frees number " +
+                             std::to_string(-1 - operation) + ", and only " +
+                             std::to_string(asked) + " were asked for");
+    }
+  }
+}
+
+template <class Look>
+replay_result replay_and_look(memory_pool& pool, const warpheap_trace& trace,
+                              const replay_options& options, Look&& look) {
+  check_trace(trace);
+  return replay(
+      view_of(trace), options,
+      [&](std::size_t bytes, stream_id stream) { return pool.try_allocate(bytes, 256, stream); },
+      [&](void* memory, std::size_t, stream_id stream) { pool.deallocate(memory, stream); }, look);
+}
+
+inline replay_result replay_pool(memory_pool& pool, const warpheap_trace& trace,
+                                 bool stop_at_failure, std::uint32_t* latencies) {
+  return replay_and_look(pool, trace, {latencies, stop_at_failure}, [](std::size_t) {});
+}
+
+inline void replay_timeline(memory_pool& pool, const warpheap_trace& trace, std::size_t points,
+                            warpheap_timeline_point* timeline) {
+  std::size_t written = 0;
+  replay_and_look(pool, trace, {}, [&](std::size_t event) {
+    // The last event of each of `points` equal parts.
+    if (written == points || event + 1 < (written + 1) * trace.count / points) return;
+    const pool_stats stats = pool.stats();
+    warpheap_timeline_point point{event, stats.bytes_in_use, stats.reserved_bytes, 0, 0, 0};
+    pool.for_each_block([&](extent block, bool used) {
+      if (used) return;
+      point.free_bytes += block.bytes;
+      point.largest_free_bytes = std::max<std::uint64_t>(point.largest_free_bytes, block.bytes);
+      ++point.free_blocks;
+    });
+    timeline[written++] = point;
+  });
+}
+
+/// Calls `run(trace)`, which returns its failures, for each trace in a thread of its own; all start
+/// together. \throws what a thread threw first
+template <class Run>
+void replay_threads(std::span<const warpheap_trace> traces, std::uint64_t* wall_ns,
+                    std::uint64_t* failures, Run&& run) {
+  std::latch ready(static_cast<std::ptrdiff_t>(traces.size()) + 1);
+  // Relaxed: read after the threads were joined.
+  std::atomic<std::uint64_t> failed{0};
+  std::vector<std::exception_ptr> thrown(traces.size());
+  std::vector<std::thread> threads;
+  for (std::size_t thread = 0; thread < traces.size(); ++thread) {
+    threads.emplace_back([&, thread] {
+      ready.arrive_and_wait();
+      try {
+        failed.fetch_add(run(traces[thread]), std::memory_order_relaxed);
+      } catch (...) {
+        thrown[thread] = std::current_exception();
+      }
+    });
+  }
+  ready.arrive_and_wait();
+  const auto start = std::chrono::steady_clock::now();
+  for (std::thread& thread : threads) thread.join();
+  const auto wall = std::chrono::steady_clock::now() - start;
+  for (const std::exception_ptr& e : thrown) {
+    if (e != nullptr) std::rethrow_exception(e);
+  }
+  *wall_ns = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
+  *failures = failed.load(std::memory_order_relaxed);
+}
+
+}  // namespace warpheap::host

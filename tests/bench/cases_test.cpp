@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// The cases over managers whose faults and virtues are known.
+#include "bench/host/cases/cases.hpp"
+#include "bench/backend/heap_of.hpp"
+#include "bench/backend/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace {
+
+enum class fault {
+  none,
+  same_block_twice,  ///< every second request gets the block before it again
+  crooked,           ///< blocks start 8 bytes behind a multiple of 16
+  interleaved,       ///< a block starts in the middle of the one before, where nothing is written
+  one_way,           ///< what is freed is lost until a reset
+  not_portable,      ///< needs a heap that nobody has
+};
+
+constexpr const char* name_of(fault f) {
+  constexpr const char* names[]{"good", "twice", "crooked", "interleaved", "one_way", "huge"};
+  return names[static_cast<int>(f)];
+}
+
+/// Slots of 1 KiB behind one lock-free bitmap word for each: the simplest manager that frees.
+template <fault Fault>
+class slots {
+ public:
+  using options = no_options;
+  static constexpr std::size_t slot_bytes = 1024;
+  static constexpr capabilities about{.name = name_of(Fault), .largest_block = slot_bytes};
+
+  slots(const region& memory, const simt::device_properties&, const options&) {
+    if (Fault == fault::not_portable) throw invalid_argument("a heap of that size is too small");
+    region_cursor cursor(memory, about.name);
+    count_ = static_cast<std::uint32_t>(memory.bytes / (slot_bytes + 4) - 1);
+    used_ = cursor.take<std::uint32_t>(count_);
+    base_ = cursor.take<std::byte>(count_ * slot_bytes, 16);
+  }
+
+  void format(std::uint64_t rank, std::uint64_t count) const {
+    for (std::uint64_t i = rank; i < count_; i += count) used_[i] = 0;
+  }
+
+  void* malloc(std::size_t bytes) const {
+    if (bytes == 0 || bytes > slot_bytes) return nullptr;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      if (simt::atomic_ref(used_[i]).exchange(1, simt::order::acquire) == 0) return block(i);
+    }
+    return nullptr;
+  }
+
+  void free(void* pointer) const {
+    if (Fault == fault::one_way) return;
+    const auto i = static_cast<std::size_t>(static_cast<std::byte*>(pointer) - base_) / slot_bytes;
+    simt::atomic_ref(used_[i]).store(0, simt::order::release);
+  }
+
+  void inspect(std::uint64_t, std::uint64_t, inspection&) const {}
+
+ private:
+  void* block(std::uint32_t i) const {
+    if (Fault == fault::same_block_twice) return base_ + (i & ~1u) * slot_bytes;
+    if (Fault == fault::crooked) return base_ + i * slot_bytes + 8;
+    if (Fault == fault::interleaved) return base_ + i * slot_bytes / 2;
+    return base_ + i * slot_bytes;
+  }
+
+  std::uint32_t* used_;
+  std::byte* base_;
+  std::uint32_t count_;
+};
+
+bench::measurement run_slots(const std::string& manager, const std::string& case_name,
+                             std::map<std::string, std::string> given) {
+  const backend::catalog entries{
+      backend::entry_of<slots<fault::none>>(),
+      backend::entry_of<slots<fault::same_block_twice>>(),
+      backend::entry_of<slots<fault::crooked>>(),
+      backend::entry_of<slots<fault::interleaved>>(),
+      backend::entry_of<slots<fault::one_way>>(),
+      backend::entry_of<slots<fault::not_portable>>(),
+  };
+  backend::local_machine here(device::cpu(), entries);
+  const bench::case_entry& entry = *bench::find_case(case_name);
+  if (entry.has_parameter("heap_bytes")) {
+    given.try_emplace("heap_bytes", "66820");  // 64 slots, their words, and one to spare
+  }
+  for (const backend::catalog_entry& known : entries) {
+    if (known.info.name != manager) continue;
+    return bench::run_case(entry, {here, known.info, bench::parameters_of(entry, given, 1)});
+  }
+  throw std::logic_error("no such manager");
+}
+
+template <class T>
+T get(const bench::measurement& row, const std::string& name) {
+  for (const auto& [field, value] : row.more) {
+    if (field == name) return std::get<T>(value);
+  }
+  throw std::logic_error("no field " + name);
+}
+
+TEST(CasesOverSlots, GoodManagerIsOk) {
+  const auto row = run_slots("good", "alloc", {{"threads", "64"}, {"size_max", "1024"}});
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.null_returns, 0u);
+  EXPECT_EQ(row.corrupted, 0u);
+  ASSERT_TRUE(row.malloc_ms.has_value());
+  EXPECT_GT(row.malloc_ms->first, 0);
+  EXPECT_GE(row.free_ms->max, row.free_ms->min);
+}
+
+TEST(CasesOverSlots, NullsAreCountedInAllRuns) {
+  const auto row = run_slots("good", "alloc", {{"threads", "70"}, {"iterations", "4"}});
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.null_returns, 6u * 5);
+}
+
+TEST(CasesOverSlots, WarpModeAsksOncePerWarp) {
+  const auto row =
+      run_slots("good", "alloc", {{"threads", "2112"}, {"mode", "warp"}, {"iterations", "1"}});
+  EXPECT_EQ(row.null_returns, (2112u / 32 - 64) * 2);
+}
+
+TEST(CasesOverSlots, BlockThatIsHandedOutTwiceIsFound) {
+  const auto row = run_slots("twice", "alloc", {{"threads", "64"}, {"iterations", "1"}});
+  EXPECT_EQ(row.status, "failed");
+  // Of each pair one is overwritten, and by addresses one overlaps, in both runs. (Freeing the
+  // same slot twice leaves the other one used.)
+  EXPECT_GE(row.corrupted.value(), 64u);
+  ASSERT_TRUE(row.reason.has_value());
+}
+
+TEST(CasesOverSlots, CrookedBlocksAreFound) {
+  const auto row = run_slots("crooked", "alloc", {{"threads", "32"}, {"iterations", "1"}});
+  EXPECT_EQ(row.status, "failed");
+  EXPECT_EQ(row.corrupted, 64u);
+}
+
+TEST(CasesOverSlots, OverlapWithoutAWrittenByteIsFound) {
+  // Both ends of a block lie in the unwritten middle of others: only the addresses show it.
+  const auto row = run_slots("interleaved", "alloc",
+                             {{"threads", "2"}, {"size_max", "1000"}, {"iterations", "1"}});
+  EXPECT_EQ(row.status, "failed");
+  EXPECT_EQ(row.corrupted, 1u);
+}
+
+TEST(CasesOverSlots, WhatIsNotClaimedIsSkippedWithTheReason) {
+  const auto too_large = run_slots("good", "alloc", {{"size_max", "1025"}});
+  EXPECT_EQ(too_large.status, "skipped");
+  EXPECT_EQ(too_large.reason, "1025 bytes are more than the largest block of good, which is 1024");
+  const auto too_small = run_slots("huge", "alloc", {});
+  EXPECT_EQ(too_small.status, "skipped");
+  EXPECT_EQ(too_small.reason, "a heap of that size is too small");
+  const auto no_pages = run_slots("good", "random_walk_steps", {});
+  EXPECT_EQ(no_pages.status, "skipped");
+  const auto no_clock = run_slots("good", "latency", {});
+  EXPECT_EQ(no_clock.status, "skipped");
+  EXPECT_EQ(no_clock.reason,
+            "lanes of this machine cannot look at a clock: there is no time in the cpu model");
+}
+
+TEST(CasesOverSlots, OccupiedShareIsHeldThroughAllRuns) {
+  const auto row = run_slots(
+      "good", "alloc",
+      {{"threads", "64"}, {"size_max", "1024"}, {"free_percent", "50"}, {"iterations", "2"}});
+  EXPECT_EQ(row.status, "ok");
+  // The random half of all requests of the filling is freed, those with a null among them.
+  const std::uint64_t held = get<std::uint64_t>(row, "held_blocks");
+  EXPECT_GT(held, 16u);
+  EXPECT_LT(held, 48u);
+  EXPECT_EQ(row.null_returns, held * 3);
+}
+
+TEST(CasesOverSlots, UtilizationIsOfTheWholeHeap) {
+  const auto row = run_slots("good", "utilization", {{"threads", "10"}, {"size_max", "1024"}});
+  EXPECT_EQ(get<std::uint64_t>(row, "blocks"), 64u);
+  EXPECT_DOUBLE_EQ(get<double>(row, "utilization"), 64.0 * 1024 / 66820);
+  EXPECT_EQ(row.null_returns, 6u);
+}
+
+TEST(CasesOverSlots, GrowthEndsWhenMemoryIsOut) {
+  const auto row = run_slots("good", "growth", {{"threads", "16"}, {"size_max", "1024"}});
+  // Each round leaves 8 of 64 slots; the one that starts with fewer than 16 free is the last.
+  EXPECT_EQ(get<std::uint64_t>(row, "rounds"), 8u);
+  EXPECT_TRUE(get<bool>(row, "out_of_memory"));
+  EXPECT_EQ(get<std::uint64_t>(row, "live_blocks"), 64u);
+}
+
+TEST(CasesOverSlots, GrowthOfALeakIsShorter) {
+  const auto row = run_slots("one_way", "growth", {{"threads", "16"}, {"size_max", "1024"}});
+  EXPECT_EQ(get<std::uint64_t>(row, "rounds"), 5u);
+  EXPECT_EQ(get<std::uint64_t>(row, "live_blocks"), 32u);
+}
+
+TEST(CasesOverSlots, HolesAreFilledAgain) {
+  const auto good = run_slots("good", "holes", {{"threads", "32"}, {"size_max", "1024"}});
+  EXPECT_EQ(get<double>(good, "refilled_share"), 1);
+  EXPECT_EQ(get<std::uint64_t>(good, "freed_blocks"), 32u);
+  const auto leak = run_slots("one_way", "holes", {{"threads", "32"}, {"size_max", "1024"}});
+  EXPECT_EQ(get<double>(leak, "refilled_share"), 0);
+}
+
+TEST(CasesOverSlots, ExhaustionRecovers) {
+  const auto good = run_slots("good", "exhaustion", {{"threads", "32"}, {"iterations", "2"}});
+  EXPECT_EQ(get<double>(good, "recovered_share"), 1);
+  EXPECT_EQ(get<std::uint64_t>(good, "surplus_served"), 0u);
+  // 32 in the last launch of the filling, and all of three launches.
+  EXPECT_EQ(good.null_returns, 32u + 3 * 32);
+  const auto leak = run_slots("one_way", "exhaustion", {{"threads", "32"}});
+  EXPECT_EQ(get<double>(leak, "recovered_share"), 0);
+}
+
+TEST(CasesOverSlots, FragmentationIsTheRangeOverTheBytes) {
+  const auto row =
+      run_slots("good", "fragmentation", {{"threads", "4"}, {"size_max", "512"}, {"rounds", "3"}});
+  // Slots 0..3 of 1 KiB, of the last one 512 bytes.
+  EXPECT_EQ(get<std::uint64_t>(row, "range_bytes"), 3u * 1024 + 512);
+  EXPECT_DOUBLE_EQ(get<double>(row, "range_over_bytes"), 3584.0 / 2048);
+  EXPECT_DOUBLE_EQ(get<double>(row, "range_over_bytes_last"), 3584.0 / 2048);
+}
+
+TEST(CasesOverSlots, ChurnChecksContents) {
+  const std::map<std::string, std::string> given{
+      {"threads", "8"}, {"size_min", "16"}, {"size_max", "1024"}, {"iterations", "2"}};
+  const auto good = run_slots("good", "churn", given);
+  EXPECT_EQ(good.status, "ok");
+  EXPECT_EQ(good.null_returns, 0u);
+  EXPECT_EQ(run_slots("twice", "churn", given).status, "failed");
+}
+
+TEST(CountOverlaps, NestedEqualAndTouchingBlocks) {
+  const auto count = [](const std::vector<std::uint64_t>& addresses, std::uint64_t bytes) {
+    return bench::count_overlaps(addresses, [=](std::uint64_t) { return bytes; });
+  };
+  EXPECT_EQ(count({32, 16, 48}, 16), 0u);
+  EXPECT_EQ(count({32, 16, 48}, 17), 2u);
+  EXPECT_EQ(count({16, 16, 0, 0}, 8), 1u);
+  EXPECT_EQ(
+      bench::count_overlaps({100, 110, 120}, [](std::uint64_t i) { return i == 0 ? 50u : 5u; }),
+      2u);
+}
+
+}  // namespace
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The wrappers around a resource, alone and stacked.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "pool_fixture.hpp"
+#include "warpheap/core/units.hpp"
+#include "warpheap/host/adaptors/failure_callback.hpp"
+#include "warpheap/host/adaptors/limit.hpp"
+#include "warpheap/host/adaptors/logging.hpp"
+#include "warpheap/host/adaptors/statistics.hpp"
+
+namespace warpheap::host {
+namespace {
+
+constexpr stream_id stream{0x100};
+
+pool_resource make_resource(std::size_t limit = 64_MiB) {
+  return pool_resource(make_pool("tlsf", std::make_shared<counted_upstream>(),
+                                 std::make_shared<no_events>(),
+                                 {.limit_bytes = limit, .region_bytes = 1_MiB}));
+}
+
+TEST(pool_resource, copies_are_the_same_pool) {
+  pool_resource one = make_resource();
+  pool_resource same = one;
+  EXPECT_EQ(one, same);
+  EXPECT_NE(one, make_resource());
+  void* memory = one.allocate(stream, 1000);
+  same.deallocate(stream, memory, 1000);
+  EXPECT_EQ(one.pool().stats().blocks, 0u);
+  EXPECT_THROW(same.deallocate(stream, memory, 1000), invalid_argument);
+  EXPECT_THROW(static_cast<void>(one.allocate(stream, 65_MiB)), out_of_memory);
+}
+
+TEST(pool_resource, takes_every_kind_of_stream) {
+  struct stream_object {
+    void* get() const { return reinterpret_cast<void*>(0x300); }
+  };
+  EXPECT_EQ(id_of(stream_id{5}), stream_id{5});
+  EXPECT_EQ(id_of(reinterpret_cast<void*>(0x200)), stream_id{0x200});
+  EXPECT_EQ(id_of(stream_object{}), stream_id{0x300});
+  EXPECT_EQ(id_of(reinterpret_cast<void*>(1)), stream_id::legacy_default);
+}
+
+TEST(statistics_resource, counts_requested_bytes_and_failures) {
+  statistics_resource counted(make_resource());
+  auto copy = counted;
+  void* a = counted.allocate(stream, 1000);
+  void* b = copy.allocate_sync(500);
+  EXPECT_EQ(counted.stats().bytes_in_use, 1500u);
+  copy.deallocate(stream, a, 1000);
+  counted.deallocate_sync(b, 500);
+  EXPECT_THROW(static_cast<void>(counted.allocate(stream, 65_MiB)), out_of_memory);
+  EXPECT_THROW(counted.deallocate(stream, a, 1000), invalid_argument);
+  const pool_stats stats = copy.stats();
+  EXPECT_EQ(stats.bytes_in_use, 0u);
+  EXPECT_EQ(stats.peak_bytes, 1500u);
+  EXPECT_EQ(stats.allocations, 2u);
+  EXPECT_EQ(stats.deallocations, 2u) << "a free that was refused is none";
+  EXPECT_EQ(stats.failures, 1u);
+  EXPECT_EQ(stats.last_failed_bytes, 65_MiB);
+  EXPECT_EQ(counted, copy);
+}
+
+TEST(limiting_resource, refuses_above_the_limit_and_frees_make_room) {
+  limiting_resource limited(make_resource(), 10000);
+  void* a = limited.allocate(stream, 6000);
+  try {
+    static_cast<void>(limited.allocate(stream, 4001));
+    ADD_FAILURE() << "above the limit";
+  } catch (const out_of_memory& refused) {
+    EXPECT_NE(std::string(refused.what()).find("10000"), std::string::npos) << refused.what();
+  }
+  void* b = limited.allocate(stream, 4000);
+  EXPECT_EQ(limited.bytes_in_use(), 10000u);
+  limited.deallocate(stream, a, 6000);
+  EXPECT_EQ(limited.bytes_in_use(), 4000u);
+  limited.deallocate(stream, b, 4000);
+  // What the upstream refuses is not counted either.
+  limiting_resource wide(make_resource(), 1_GiB);
+  EXPECT_THROW(static_cast<void>(wide.allocate(stream, 65_MiB)), out_of_memory);
+  EXPECT_EQ(wide.bytes_in_use(), 0u);
+}
+
+TEST(failure_callback_resource, asks_until_memory_came_or_it_gives_up) {
+  limiting_resource limited(make_resource(), 10000);
+  void* held = limited.allocate(stream, 9000);
+  std::vector<std::size_t> asked;
+  failure_callback_resource helped(limited, [&](std::size_t bytes) {
+    asked.push_back(bytes);
+    if (asked.size() == 2) limited.deallocate(stream, held, 9000);
+    return asked.size() <= 2;
+  });
+  void* memory = helped.allocate(stream, 5000);
+  EXPECT_NE(memory, nullptr);
+  EXPECT_EQ(asked, (std::vector<std::size_t>{5000, 5000}));
+  EXPECT_THROW(static_cast<void>(helped.allocate(stream, 6000)), out_of_memory);
+  EXPECT_EQ(asked.back(), 6000u);
+  helped.deallocate(stream, memory, 5000);
+}
+
+TEST(logging_resource, writes_what_rmm_writes) {
+  const std::string path = testing::TempDir() + "warpheap_logging_test.csv";
+  void* memory = nullptr;
+  {
+    logging_resource logged(make_resource(), path);
+    memory = logged.allocate(stream, 1000);
+    logged.deallocate(stream, memory, 1000);
+    EXPECT_THROW(static_cast<void>(logged.allocate(stream, 65_MiB)), out_of_memory);
+    logged.deallocate_sync(logged.allocate_sync(7), 7);
+  }
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  std::remove(path.c_str());
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[0], "Thread,Time,Action,Pointer,Size,Stream");
+  const auto tail = [](const std::string& line) {
+    return line.substr(line.find(',', line.find(',') + 1) + 1);
+  };
+  const std::string pointer = to_text(reinterpret_cast<address>(memory));
+  EXPECT_EQ(tail(lines[1]), "allocate," + pointer + ",1000,0x100");
+  EXPECT_EQ(tail(lines[2]), "free," + pointer + ",1000,0x100");
+  EXPECT_EQ(tail(lines[3]), "allocate failure,(nil)," + std::to_string(65_MiB) + ",0x100");
+  EXPECT_EQ(tail(lines[4]), "allocate," + pointer + ",7,0");
+  // Thread and time: a number, then HH:MM:SS.uuuuuu.
+  int thread = 0, hour = 0, minute = 0, second = 0, micro = 0;
+  EXPECT_EQ(std::sscanf(lines[1].c_str(), "%d,%2d:%2d:%2d.%6d,", &thread, &hour, &minute, &second,
+                        &micro),
+            5)
+      << lines[1];
+  EXPECT_THROW(logging_resource(make_resource(), "/nowhere/log.csv"), error);
+}
+
+TEST(adaptors, stack_in_any_order) {
+  statistics_resource outer{limiting_resource{statistics_resource{make_resource()}, 1_MiB}};
+  void* memory = outer.allocate(stream, 5000);
+  EXPECT_EQ(outer.upstream_resource().upstream_resource().stats().bytes_in_use, 5000u);
+  EXPECT_THROW(static_cast<void>(outer.allocate(stream, 2_MiB)), out_of_memory);
+  EXPECT_EQ(outer.stats().failures, 1u);
+  EXPECT_EQ(outer.upstream_resource().upstream_resource().stats().failures, 0u)
+      << "the limit refused before";
+  outer.deallocate(stream, memory, 5000);
+}
+
+}  // namespace
+}  // namespace warpheap::host

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// libFuzzer over the C interface: the input is a program of calls, checked against a model.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "warpheap/host/c_api.h"
+
+namespace {
+
+// A property that does not hold: libFuzzer keeps the input that led here.
+void expect(bool holds) {
+  if (!holds) std::abort();
+}
+
+const std::vector<std::string>& policies() {
+  static const auto names = [] {
+    std::istringstream text(warpheap_pool_names());
+    std::vector<std::string> all{std::istream_iterator<std::string>(text), {}};
+    std::erase_if(all, [](const std::string& name) { return name.rfind("cuda_", 0) == 0; });
+    return all;
+  }();
+  return names;
+}
+
+class model {
+ public:
+  void add(void* memory, std::size_t bytes) {
+    const auto base = reinterpret_cast<std::uintptr_t>(memory);
+    const auto above = blocks_.lower_bound(base);
+    expect(above == blocks_.end() || above->first >= base + bytes);
+    if (above != blocks_.begin()) {
+      const auto below = std::prev(above);
+      expect(below->first + below->second <= base);
+    }
+    blocks_[base] = bytes;
+    bytes_ += bytes;
+  }
+  void remove(std::uintptr_t base) {
+    bytes_ -= blocks_.at(base);
+    blocks_.erase(base);
+  }
+  void cut(std::uintptr_t base, std::size_t taken) {
+    blocks_.at(base) -= taken;
+    bytes_ -= taken;
+  }
+  std::uintptr_t pick(std::size_t which) const {
+    return std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(which % blocks_.size()))->first;
+  }
+  bool empty() const { return blocks_.empty(); }
+  std::size_t count() const { return blocks_.size(); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::map<std::uintptr_t, std::size_t> blocks_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::string& policy = policies()[data[0] % policies().size()];
+  const warpheap_pool_options options{0, std::size_t{1} << 22, std::size_t{1} << (16 + data[1] % 5),
+                                      std::size_t{16} << data[1] / 64 * 2};
+  warpheap_pool* pool = nullptr;
+  expect(warpheap_pool_create(policy.c_str(), "reserved", 0, &options, &pool) == WARPHEAP_OK);
+  model held;
+  for (std::size_t at = 2; at + 3 < size; at += 4) {
+    const std::uint8_t* step = data + at;
+    const std::size_t number = step[1] | step[2] << 8;
+    const std::uintptr_t stream = (step[3] % 4) * 0x1000;
+    if (step[0] < 120 || held.empty()) {
+      // Mostly small sizes, some large ones; alignments up to 64 KiB.
+      const std::size_t bytes = number << (step[0] % 8);
+      const std::size_t alignment = std::size_t{1} << (step[3] >> 2) % 17;
+      void* memory = nullptr;
+      const warpheap_status got = warpheap_pool_allocate(pool, bytes, alignment, stream, &memory);
+      expect(got == WARPHEAP_OK || got == WARPHEAP_OUT_OF_MEMORY);
+      if (got != WARPHEAP_OK || bytes == 0) continue;
+      const std::size_t usable = warpheap_pool_usable_bytes(pool, memory);
+      expect(usable >= bytes && reinterpret_cast<std::uintptr_t>(memory) % alignment == 0);
+      held.add(memory, usable);
+    } else if (step[0] < 220) {
+      const std::uintptr_t base = held.pick(number);
+      void* memory = reinterpret_cast<void*>(base);
+      expect(warpheap_pool_deallocate(pool, memory, stream) == WARPHEAP_OK);
+      held.remove(base);
+      expect(warpheap_pool_deallocate(pool, memory, stream) == WARPHEAP_INVALID_ARGUMENT);
+    } else if (step[0] < 235) {
+      const std::uintptr_t base = held.pick(number);
+      std::size_t taken = 0;
+      if (warpheap_pool_truncate(pool, reinterpret_cast<void*>(base), 1 + number, &taken) ==
+          WARPHEAP_OK) {
+        held.cut(base, taken);
+      }
+    } else if (step[0] < 245) {
+      // An address inside of a block, or anywhere.
+      const std::uintptr_t base = held.pick(number) + 1 + step[3];
+      expect(warpheap_pool_deallocate(pool, reinterpret_cast<void*>(base), stream) ==
+             WARPHEAP_INVALID_ARGUMENT);
+    } else {
+      warpheap_pool_trim(pool, number << 8);
+    }
+  }
+  warpheap_pool_stats stats{};
+  warpheap_pool_get_stats(pool, &stats);
+  expect(stats.blocks == held.count());
+  expect(warpheap_pool_check(pool) == WARPHEAP_OK);
+  while (!held.empty()) {
+    const std::uintptr_t base = held.pick(0);
+    expect(warpheap_pool_deallocate(pool, reinterpret_cast<void*>(base), 0) == WARPHEAP_OK);
+    held.remove(base);
+  }
+  warpheap_pool_trim(pool, 0);
+  warpheap_pool_get_stats(pool, &stats);
+  expect(stats.bytes_in_use == 0 && stats.reserved_bytes == 0);
+  warpheap_pool_destroy(pool);
+  return 0;
+}

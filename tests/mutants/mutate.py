@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Write the sources of mutants: copies of headers, each with one mistake, in namespaces of their own.
+
+The table is mutants.toml beside this file. A *profile* names headers, in the order in which they
+include each other, and how the type that comes out of them is explored. A *mutant* names its
+profile, a text that stands in exactly one place of those headers, and what to put there instead.
+A text that is missing or ambiguous is an error, so that a mutant cannot rot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+BEGIN = "WARPHEAP_BEGIN_NAMESPACE\n"
+END = "WARPHEAP_END_NAMESPACE"
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class TableError(Exception):
+    """A mistake in the table, or a table that does not fit the headers any more."""
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """Read and check the table."""
+    table = tomllib.loads(path.read_text())
+    seen: set[str] = set()
+    for mutant in table["mutant"]:
+        name = mutant["name"]
+        if not NAME.fullmatch(name):
+            raise TableError(f"mutant '{name}': a name is lower-case letters, digits and _")
+        if name in seen:
+            raise TableError(f"mutant '{name}' is there twice")
+        if mutant["profile"] not in table["profile"]:
+            raise TableError(f"mutant '{name}': no profile is called '{mutant['profile']}'")
+        seen.add(name)
+    unused = set(table["profile"]) - {mutant["profile"] for mutant in table["mutant"]}
+    if unused:
+        raise TableError(f"profiles without a mutant: {', '.join(sorted(unused))}")
+    return table
+
+
+def split_header(text: str, header: str) -> tuple[list[str], str]:
+    """Give the include lines of a header, and what is in its namespace."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise TableError(f"{header}: exactly one {BEGIN.strip()} and one {END} are needed")
+    body = text[text.index(BEGIN) + len(BEGIN) : text.index(END)]
+    return re.findall(r"^#include .*$", text, re.MULTILINE), body
+
+
+def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
+    """Give the text of a mutant: all headers of its profile, with the one change."""
+    name = mutant["name"]
+    includes: dict[str, None] = {}
+    bodies = []
+    for header in headers:
+        lines, body = split_header((include / header).read_text(), header)
+        # The original as well: what the copy does not define comes from there.
+        includes |= dict.fromkeys([*lines, f'#include "warpheap/{header}"'])
+        bodies.append(body)
+    text = "".join(bodies)
+    # How the text is broken into lines does not matter.
+    places = [*re.finditer(r"\s+".join(map(re.escape, mutant["find"].split())), text)]
+    if len(places) != 1:
+        raise TableError(
+            f"mutant '{name}': its text stands {len(places)} times in {', '.join(headers)}, "
+            f"where it must stand once:\n{mutant['find']}"
+        )
+    if mutant["find"] == mutant["replace"]:
+        raise TableError(f"mutant '{name}' changes nothing")
+    text = text[: places[0].start()] + mutant["replace"] + text[places[0].end() :]
+    # A nested namespace of the copy would hide the original's, and with it what is not copied.
+    nested = dict.fromkeys(re.findall(r"^namespace (\w+) {", text, re.MULTILINE))
+    uses = "".join(f"namespace {n} {{\nusing namespace ::warpheap::{n};\n}}\n" for n in nested)
+    return (
+        "\n".join(includes)
+        + f"\n\n{BEGIN}namespace mutants::{name} {{\n{uses}{text}}}  // namespace mutants::{name}\n"
+        + f"{END}\n"
+    )
+
+
+def sources(table: dict[str, Any], profile: str, include: Path) -> str:
+    """Give the translation unit of all mutants of a profile."""
+    how = table["profile"][profile]
+    parts = [f'#include "{header}"' for header in how["setups"]]
+    added = []
+    for mutant in table["mutant"]:
+        if mutant["profile"] != profile:
+            continue
+        name = mutant["name"]
+        about = mutant["about"].replace("\\", "\\\\").replace('"', '\\"')
+        parts.append(mutated(mutant, how["headers"], include))
+        added.append(
+            f"namespace mutants::{name} {{\n"
+            "using namespace verify;\n"
+            f"using subject = {how['type']};\n"
+            f"const registrar added{{{{\n"
+            f'    "mutant:{name}", subject_kind::mutant, {how["cases"]},\n'
+            f'    "{how["original"]}", "{about}"}}}};\n'
+            f"}}  // namespace mutants::{name}\n"
+        )
+    return "\n".join([*parts, BEGIN, *added, END, ""])
+
+
+def main() -> int:
+    """Run as a program."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--include", type=Path, required=True, help="include/warpheap")
+    parser.add_argument("--list-profiles", action="store_true", help="PROFILE HEADER... a line")
+    parser.add_argument("--profile", help="the profile whose source is written")
+    parser.add_argument("--output", type=Path, help="where to")
+    arguments = parser.parse_args()
+    try:
+        table = read_table(Path(__file__).with_name("mutants.toml"))
+        if arguments.list_profiles:
+            for name, how in table["profile"].items():
+                print(name, *how["headers"])
+            return 0
+        arguments.output.write_text(sources(table, arguments.profile, arguments.include))
+    except (TableError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
+        print(f"mutate.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "commands.hpp"
+
+#include "exploration.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+namespace {
+
+const char* const limits_of_the_method =
+    "Explored are sequentially consistent interleavings, with a switch at every atomic, "
+    "collective\n"
+    "and backoff. Plain accesses are no switch points, nothing is said of weak memory, and\n"
+    "schedules are drawn at random: that nothing is found is evidence, not proof.\n";
+
+/// The subjects in the order of their names; those that global objects added first come first
+/// otherwise, which is the linker's order.
+std::vector<const subject*> sorted(bool mutants) {
+  std::vector<const subject*> chosen;
+  for (const subject& s : catalogue()) {
+    if ((s.kind == subject_kind::mutant) == mutants) chosen.push_back(&s);
+  }
+  std::sort(chosen.begin(), chosen.end(),
+            [](const subject* a, const subject* b) { return a->name < b->name; });
+  return chosen;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Whether another process finds the same again.
+bool found_again(const task_request& task, std::uint64_t seed) {
+  const std::string number = std::to_string(seed);
+  const pid_t child = fork();
+  if (child < 0) throw error("cannot start another process for the replay");
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(3);
+    execl("/proc/self/exe", "warpheap-verify", "replay", "--subject", task.subject.c_str(),
+          "--case", task.test.c_str(), "--strategy", task.strategy.c_str(), "--seed",
+          number.c_str(), static_cast<char*>(nullptr));
+    _exit(3);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+/// Explores a mutant until it is found; false if it survives, or if the replay finds nothing. Each
+/// case and strategy gets a few schedules first, then ten times as many, and so on: some case may
+/// be blind to this mutant.
+bool hunt(const subject& mutant, const budget& limits) {
+  double spent = 0;
+  budget round = limits;
+  std::uint64_t done = 0;
+  for (round.schedules = 100; done < limits.schedules && spent < limits.seconds;
+       done += round.schedules, round.schedules *= 10) {
+    round.first_seed = limits.first_seed + done;
+    for (const named_case& test : mutant.cases) {
+      for (const auto& [name, how] : strategies) {
+        round.seconds = limits.seconds - spent;
+        const exploration result = explore(test, how, round);
+        spent += result.seconds;
+        if (!result.found) continue;
+        const task_request task{mutant.name, test.name, name};
+        const bool again = found_again(task, result.found->seed);
+        std::printf("%s %-42s %6.2f s  %s/%s/%llu: %s\n", again ? "found    " : "NOT AGAIN",
+                    mutant.name.c_str(), spent, test.name.c_str(), name,
+                    static_cast<unsigned long long>(result.found->seed),
+                    first_line(result.found->what).c_str());
+        return again;
+      }
+    }
+  }
+  std::printf("SURVIVED  %-42s %6.2f s  %s\n", mutant.name.c_str(), spent, mutant.about.c_str());
+  return false;
+}
+
+}  // namespace
+
+int print_list() {
+  nlohmann::ordered_json answer;
+  answer["schema"] = 1;
+  answer["managers"] = nlohmann::json::array();
+  answer["mutants"] = nlohmann::json::array();
+  answer["structures"] = nlohmann::json::array();
+  for (const auto& [name, how] : strategies) answer["strategies"].push_back(name);
+  answer["cases"] = nlohmann::json::object();
+  for (const bool mutants : {false, true}) {
+    for (const subject* s : sorted(mutants)) {
+      if (mutants) {
+        answer["mutants"].push_back(
+            {{"name", s->name}, {"manager", s->original}, {"about", s->about}});
+      } else {
+        answer[s->kind == subject_kind::manager ? "managers" : "structures"].push_back(s->name);
+      }
+      for (const named_case& c : s->cases) answer["cases"][s->name].push_back(c.name);
+    }
+  }
+  std::printf("%s\n", answer.dump().c_str());
+  return 0;
+}
+
+int run_one(const task_request& task, const budget& limits) {
+  const exploration result = explore(find_case(find_subject(task.subject), task.test),
+                                     find_strategy(task.strategy), limits);
+  nlohmann::ordered_json row{
+      {"schema", 1},
+      {"case", "verify"},
+      {"subject", task.subject},
+      {"test", task.test},
+      {"strategy", task.strategy},
+      {"first_seed", limits.first_seed},
+      {"schedules", result.schedules},
+      {"schedules_per_second", result.per_second()},
+      {"status", result.found ? "failed" : "ok"},
+      {"finding", nullptr},
+  };
+  if (result.found) row["finding"] = {{"seed", result.found->seed}, {"what", result.found->what}};
+  std::printf("%s\n", row.dump().c_str());
+  return result.found ? 1 : 0;
+}
+
+int replay_one(const task_request& task, std::uint64_t seed) {
+  const auto explored = find_case(find_subject(task.subject), task.test).make();
+  std::string trace;
+  const std::string wrong = explored->run({find_strategy(task.strategy), seed}, &trace);
+  std::printf("subject %s, case %s, strategy %s, seed %llu\n\n%s\n", task.subject.c_str(),
+              task.test.c_str(), task.strategy.c_str(), static_cast<unsigned long long>(seed),
+              limits_of_the_method);
+  std::printf("The step at which each lane goes on:\n%s\n", trace.c_str());
+  std::printf("%s%s\n", wrong.empty() ? "nothing is wrong" : "found: ", wrong.c_str());
+  return wrong.empty() ? 0 : 1;
+}
+
+int check_all(const std::string& only, const budget& limits) {
+  if (!only.empty()) find_subject(only);
+  std::uint64_t findings = 0;
+  std::uint64_t schedules = 0;
+  for (const subject* s : sorted(false)) {
+    if (!only.empty() && s->name != only) continue;
+    for (const named_case& test : s->cases) {
+      for (const auto& [name, how] : strategies) {
+        const exploration result = explore(test, how, limits);
+        schedules += result.schedules;
+        std::printf("%-16s %-16s %-8s %8llu schedules %8.0f/s  %s\n", s->name.c_str(),
+                    test.name.c_str(), name, static_cast<unsigned long long>(result.schedules),
+                    result.per_second(), result.found ? "FOUND" : "ok");
+        if (!result.found) continue;
+        ++findings;
+        std::printf("  seed %llu: %s\n", static_cast<unsigned long long>(result.found->seed),
+                    result.found->what.c_str());
+      }
+    }
+  }
+  std::printf("%llu schedules, %llu findings\n%s", static_cast<unsigned long long>(schedules),
+              static_cast<unsigned long long>(findings), limits_of_the_method);
+  return findings == 0 ? 0 : 1;
+}
+
+int hunt_mutants(const std::string& only, const budget& limits) {
+  if (!only.empty()) find_subject(only);
+  int hunted = 0;
+  int survivors = 0;
+  for (const subject* s : sorted(true)) {
+    if (!only.empty() && s->name != only) continue;
+    ++hunted;
+    if (!hunt(*s, limits)) ++survivors;
+    std::fflush(stdout);
+  }
+  std::printf("%d mutants, %d not found\n", hunted, survivors);
+  return survivors == 0 && hunted != 0 ? 0 : 1;
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

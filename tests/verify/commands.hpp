@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/config.hpp"
+#include "warpheap/core/error.hpp"
+
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// A subject, case or strategy that is not there. The message lists those that are.
+class bad_request : public invalid_argument {
+ public:
+  using invalid_argument::invalid_argument;
+};
+
+/// What to explore, by name.
+struct task_request {
+  std::string subject;
+  std::string test;
+  std::string strategy;
+};
+
+/// When an exploration ends, unless something is found first.
+struct budget {
+  std::uint64_t schedules = 100'000;
+  double seconds = 60;
+  std::uint64_t first_seed = 1;
+};
+
+// Each gives the exit code of the program.
+
+int print_list();
+/// \throws bad_request
+int run_one(const task_request& task, const budget& limits);
+/// \throws bad_request
+int replay_one(const task_request& task, std::uint64_t seed);
+/// All managers and structures, or one. \throws bad_request
+int check_all(const std::string& only, const budget& limits);
+/// All mutants, or one; what is found is replayed in another process. \throws bad_request
+int hunt_mutants(const std::string& only, const budget& limits);
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

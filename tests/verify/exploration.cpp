@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "exploration.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+namespace {
+
+template <class Names>
+std::string joined(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+template <class Range, class NameOf>
+auto find_named(const Range& among, const NameOf& name_of, const char* what,
+                const std::string& name) {
+  const auto found = std::find_if(std::begin(among), std::end(among),
+                                  [&](const auto& one) { return name_of(one) == name; });
+  if (found == std::end(among)) {
+    std::vector<std::string> known;
+    for (const auto& one : among) known.emplace_back(name_of(one));
+    throw bad_request(std::string("unknown ").append(what) + " '" + name +
+                      "'; there are: " + joined(known));
+  }
+  return found;
+}
+
+}  // namespace
+
+const subject& find_subject(const std::string& name) {
+  return *find_named(
+      catalogue(), [](const subject& s) { return s.name; }, "subject", name);
+}
+
+const named_case& find_case(const subject& of, const std::string& name) {
+  return *find_named(
+      of.cases, [](const named_case& c) { return c.name; }, "case", name);
+}
+
+simt::strategy find_strategy(const std::string& name) {
+  return find_named(
+             strategies, [](const auto& s) { return std::string(s.first); }, "strategy", name)
+      ->second;
+}
+
+exploration explore(const named_case& of, simt::strategy how, const budget& limits) {
+  using clock = std::chrono::steady_clock;
+  constexpr std::uint64_t schedules_between_looks = 64;
+  const auto explored = of.make();
+  const auto start = clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
+  exploration result;
+  while (result.schedules < limits.schedules) {
+    if (result.schedules % schedules_between_looks == 0 && elapsed() > limits.seconds) break;
+    const std::uint64_t seed = limits.first_seed + result.schedules;
+    ++result.schedules;
+    std::string wrong = explored->run({how, seed}, nullptr);
+    if (!wrong.empty()) {
+      result.found = finding{seed, std::move(wrong)};
+      break;
+    }
+  }
+  result.seconds = elapsed();
+  return result;
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

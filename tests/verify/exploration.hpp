@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "commands.hpp"
+#include "scenario.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+inline constexpr std::array<std::pair<const char*, simt::strategy>, 3> strategies{
+    {{"sticky", simt::strategy::sticky},
+     {"uniform", simt::strategy::uniform},
+     {"pct", simt::strategy::pct}}};
+
+struct finding {
+  std::uint64_t seed;
+  std::string what;
+};
+
+struct exploration {
+  std::uint64_t schedules = 0;
+  double seconds = 0;
+  std::optional<finding> found;
+
+  double per_second() const { return seconds > 0 ? static_cast<double>(schedules) / seconds : 0; }
+};
+
+/// \throws bad_request with the names that there are
+const subject& find_subject(const std::string& name);
+const named_case& find_case(const subject& of, const std::string& name);
+simt::strategy find_strategy(const std::string& name);
+
+/// Runs schedules with ascending seeds until something is found or the budget is used up.
+exploration explore(const named_case& of, simt::strategy how, const budget& limits);
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

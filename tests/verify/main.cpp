@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Explores schedules of managers, of the structures that they are made of, and of mutants; see
+// docs/tool.md. Prints JSON for the tool (`list`, `run`) and text for people (`replay`, `check`,
+// `mutants`). Exit code 1: something was found that should not be; 2: bad arguments.
+#include "commands.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+int main(int count, char** arguments) {
+  using namespace warpheap::verify;
+  CLI::App app{"Hunts for concurrency errors with seeded schedules on the CPU model"};
+  app.require_subcommand(1);
+  task_request task;
+  budget limits;
+  const auto add_task = [&](CLI::App* command) {
+    command->add_option("--subject", task.subject, "Manager, structure or mutant")->required();
+    command->add_option("--case", task.test, "Case of the subject")->required();
+    command->add_option("--strategy", task.strategy, "sticky, uniform or pct")->required();
+  };
+  const auto add_limits = [&](CLI::App* command) {
+    command->add_option("--schedules", limits.schedules, "Schedules of each combination");
+    command->add_option("--seconds", limits.seconds, "Time limit of each combination");
+    command->add_option("--seed", limits.first_seed, "The first seed");
+  };
+  auto* list = app.add_subcommand("list", "Subjects, cases and strategies, as JSON");
+  auto* run = app.add_subcommand("run", "Explores one combination; prints a line of JSON");
+  add_task(run);
+  add_limits(run);
+  auto* replay = app.add_subcommand("replay", "Runs one schedule again and tells what happens");
+  add_task(replay);
+  replay->add_option("--seed", limits.first_seed, "The seed of the schedule")->required();
+  auto* check = app.add_subcommand("check", "Explores all managers and structures");
+  add_limits(check);
+  check->add_option("--subject", task.subject, "Only this one");
+  auto* mutants = app.add_subcommand("mutants", "Fails unless every mutant is found and replayed");
+  add_limits(mutants);
+  mutants->add_option("--subject", task.subject, "Only this one");
+  CLI11_PARSE(app, count, arguments);
+  try {
+    if (*list) return print_list();
+    if (*run) return run_one(task, limits);
+    if (*replay) return replay_one(task, limits.first_seed);
+    if (*check) return check_all(task.subject, limits);
+    return hunt_mutants(task.subject, limits);
+  } catch (const bad_request& refused) {
+    std::fprintf(stderr, "warpheap-verify: %s\n", refused.what());
+    return 2;
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "warpheap-verify: %s\n", failure.what());
+    return 3;
+  }
+}

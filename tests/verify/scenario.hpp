@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What `warpheap-verify` explores: subjects, each with cases.
+///
+/// A case is a *world*, a class with
+/// - `static constexpr simt::grid shape`, at most 64 lanes;
+/// - `void reset(std::uint64_t seed)`: the state that every schedule starts from. Whatever is
+///   random in the case, the schedule apart, must come from `seed` alone;
+/// - `void lane()`: what each lane does;
+/// - `std::string verdict()`: after all lanes have ended, what is wrong; empty if nothing is.
+///
+/// A subject is added by a global object, see subjects/exhaustion.cpp for a structure and
+/// subjects/random_walk.cpp for managers.
+
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// A case, ready to be run in any number of orders.
+class scenario {
+ public:
+  virtual ~scenario() = default;
+  /// Runs the lanes once. What is wrong then; empty if nothing is.
+  /// \param trace if given, every switch from lane to lane is appended
+  virtual std::string run(const simt::schedule& order, std::string* trace) = 0;
+};
+
+template <class World>
+class scenario_over final : public scenario {
+ public:
+  template <class... Arguments>
+  explicit scenario_over(const Arguments&... arguments) : world_(arguments...) {}
+
+  std::string run(const simt::schedule& order, std::string* trace) override {
+    world_.reset(order.seed);
+    const auto outcome = explorer_.run(
+        order, [this] { world_.lane(); }, trace);
+    return outcome.stuck.empty() ? world_.verdict() : outcome.stuck;
+  }
+
+ private:
+  World world_;
+  simt::explorer explorer_{World::shape};
+};
+
+enum class subject_kind { manager, structure, mutant };
+
+struct named_case {
+  std::string name;
+  std::function<std::unique_ptr<scenario>()> make;
+};
+
+struct subject {
+  std::string name;
+  subject_kind kind;
+  std::vector<named_case> cases;
+  /// Of a mutant: the subject that it is a mutant of, and what is broken.
+  std::string original;
+  std::string about;
+};
+
+/// A case whose world is made from `arguments`.
+template <class World, class... Arguments>
+named_case case_of(std::string name, Arguments... arguments) {
+  return {std::move(name), [=]() -> std::unique_ptr<scenario> {
+            return std::make_unique<scenario_over<World>>(arguments...);
+          }};
+}
+
+/// All subjects of the program.
+inline std::vector<subject>& catalogue() {
+  static std::vector<subject> all;
+  return all;
+}
+
+/// A global object of this class adds a subject.
+struct registrar {
+  explicit registrar(subject added) { catalogue().push_back(std::move(added)); }
+};
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

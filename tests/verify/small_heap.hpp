@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "ledger.hpp"
+
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// How a manager is set up for exploration: as small as it goes, so that a schedule takes
+/// microseconds and lanes meet.
+template <device_manager M>
+struct setup {
+  std::size_t region_bytes;
+  typename M::options options{};
+  /// Requests that the cases make; the first one is used where one size will do.
+  std::vector<std::uint32_t> sizes{16, 40, 64};
+  /// Null is given only when there was no free block at some moment of the call.
+  bool exact = true;
+  /// Freed blocks of one size can be had again by requests of that size.
+  bool reuses = M::about.reuse == memory_reuse::all;
+  /// `inspect` counts the blocks that callers hold.
+  bool counts = M::about.frees;
+};
+
+/// A manager in a region of a few KiB that is put back into its first state by a copy.
+template <device_manager M>
+class small_heap {
+ public:
+  explicit small_heap(const setup<M>& how)
+      : how_(how),
+        region_(static_cast<std::byte*>(
+            std::aligned_alloc(alignment, round_up<std::size_t>(how.region_bytes, alignment)))),
+        manager_(region{region_.get(), how.region_bytes}, machine(), how.options) {
+    std::memset(region_.get(), 0xcd, how_.region_bytes);  // nothing may rely on zeroes
+    manager_.format(0, 1);
+    keep_state();
+    forget_blocks();
+    capacity_ = fill_quietly();
+    restore();
+  }
+
+  const setup<M>& how() const { return how_; }
+  ledger& blocks() { return ledger_; }
+  /// Blocks of the first size that an empty heap holds.
+  int capacity() const { return capacity_; }
+  std::uint32_t size(std::uint64_t i) const { return how_.sizes[i % how_.sizes.size()]; }
+
+  /// The heap as it was when it was made, or as `keep_state` found it.
+  void restore() {
+    std::memcpy(region_.get(), state_.data(), how_.region_bytes);
+    forget_blocks();
+  }
+
+  /// From now on `restore` brings back the present state, in which the blocks held now are held by
+  /// nobody whom the ledger knows.
+  void keep_state() {
+    state_.assign(region_.get(), region_.get() + how_.region_bytes);
+    // What is held in the kept state stays held for ever.
+    held_for_ever_ = ledger_.count();
+  }
+
+  // For lanes.
+
+  /// A block of `bytes` bytes, filled with its tag; null when the manager has none.
+  std::byte* take(std::uint32_t bytes) {
+    auto* block = static_cast<std::byte*>(manager_.malloc(bytes));
+    if (block == nullptr) return nullptr;
+    const std::uint32_t tag = ledger_.add(block, bytes);
+    auto* words = reinterpret_cast<std::uint32_t*>(block);
+    for (std::uint32_t i = 0; i < bytes / 4; ++i) words[i] = tag;
+    return block;
+  }
+
+  /// Checks the contents of a block and frees it.
+  void give(std::byte* block) {
+    check(ledger_.remove(block));
+    manager_.free(block);
+  }
+
+  // For the time when no lane runs.
+
+  /// Takes blocks of the first size with a single lane until there are none: how many.
+  int fill_quietly() {
+    int count = 0;
+    run_quietly([this, &count] {
+      while (count < ledger::most_blocks && take(how_.sizes[0]) != nullptr) ++count;
+    });
+    return count;
+  }
+
+  /// Frees with a single lane the blocks that are held, but for the oldest `kept`.
+  void empty_quietly(int kept = 0) {
+    run_quietly([this, kept] {
+      while (ledger_.count() > kept) give(ledger_.at(ledger_.count() - 1).start);
+    });
+  }
+
+  /// Whether an empty heap holds as many blocks as the manager says, if it says anything.
+  std::string wrong_capacity() const {
+    if constexpr (requires { manager_.page_count(); }) {
+      if (static_cast<std::uint64_t>(capacity_) != manager_.page_count()) {
+        return std::to_string(capacity_) + " blocks can be had, and there are " +
+               std::to_string(manager_.page_count()) + " pages";
+      }
+    }
+    return "";
+  }
+
+  /// What is wrong with the heap as it is now; empty if nothing is.
+  std::string problem() {
+    for (int i = 0; i < ledger_.count(); ++i) check(ledger_.at(i));
+    if (!ledger_.problem().empty()) return ledger_.problem();
+    inspection found;
+    manager_.inspect(0, 1, found);
+    for (int i = 0; i < inspection::most_invariants; ++i) {
+      if (found.violations[i] != 0) {
+        return "invariant I" + std::to_string(i + 1) + " does not hold at " +
+               std::to_string(found.places[i]);
+      }
+    }
+    if (how_.counts) {
+      const auto held = static_cast<std::uint64_t>(held_for_ever_ + ledger_.count());
+      if (found.blocks_in_use != held) {
+        return std::to_string(found.blocks_in_use) + " blocks are in use and " +
+               std::to_string(held) + " are held";
+      }
+    }
+    return found.counted != 0 ? miscount(found) : "";
+  }
+
+ private:
+  static constexpr std::size_t alignment = 4096;
+
+  struct releaser {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+
+  static simt::device_properties machine() {
+    simt::device_properties properties;
+    properties.backend = "cpu";
+    properties.name = "explorer";
+    properties.multiprocessors = 2;
+    properties.resident_threads = 8;
+    return properties;
+  }
+
+  void forget_blocks() {
+    ledger_.reset(region_.get(), region_.get() + how_.region_bytes, M::about.alignment);
+  }
+
+  void check(const ledger::entry& block) {
+    const auto* words = reinterpret_cast<const std::uint32_t*>(block.start);
+    for (std::uint32_t i = 0; i < block.bytes / 4; ++i) {
+      if (words[i] != block.tag) {
+        ledger_.note("a block that lost its contents", block.start, block.bytes);
+        return;
+      }
+    }
+  }
+
+  template <class Act>
+  void run_quietly(const Act& act) {
+    const auto outcome = alone_.run({simt::strategy::sticky, 1}, act);
+    if (!outcome.stuck.empty()) ledger_.note("a single lane does not come to an end");
+  }
+
+  /// What a manager that counts says, against the ledger.
+  std::string miscount(const inspection& found) const {
+    const auto expect = [](const char* what, std::uint64_t counted, std::uint64_t real) {
+      return counted == real ? std::string()
+                             : std::to_string(counted) + " " + what + " are counted, and " +
+                                   std::to_string(real) + " there are";
+    };
+    // Blocks of the kept state were counted before the ledger began.
+    if (held_for_ever_ != 0) return "";
+    std::string wrong = expect("mallocs", found.mallocs, ledger_.taken());
+    if (wrong.empty()) wrong = expect("frees", found.frees, ledger_.given());
+    if (wrong.empty()) wrong = expect("bytes", found.asked_bytes, ledger_.bytes());
+    if (wrong.empty() && found.peak_blocks < static_cast<std::uint64_t>(ledger_.peak())) {
+      wrong = "the peak is counted as " + std::to_string(found.peak_blocks) + " blocks, and " +
+              std::to_string(ledger_.peak()) + " were held at once";
+    }
+    return wrong;
+  }
+
+  setup<M> how_;
+  std::unique_ptr<std::byte, releaser> region_;
+  M manager_;
+  std::vector<std::byte> state_;
+  ledger ledger_;
+  int capacity_ = 0;
+  int held_for_ever_ = 0;
+  simt::explorer alone_{{1, 1}, 2'000'000};
+};
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "layer_cases.hpp"
+
+#include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/heap/layers/counted.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+const registrar added[]{
+    registrar{{"checked", subject_kind::manager, checked_cases<checked<layer_base, small_log>>(),
+               "", ""}},
+    registrar{manager_subject("counted", counted_setup<counted<layer_base>>())},
+};
+
+}  // namespace
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

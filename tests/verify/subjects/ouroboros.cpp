@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "manager_cases.hpp"
+#include "ouroboros_setups.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+template <queue_kind Queue, item_kind Item>
+registrar small(const char* name) {
+  return registrar{manager_subject(name, small_chunks<small_ouroboros<Queue, Item>>())};
+}
+
+const registrar added[]{
+    small<queue_kind::static_array, item_kind::pages>("ouroboros_s_p"),
+    small<queue_kind::static_array, item_kind::chunks>("ouroboros_s_c"),
+    small<queue_kind::virtual_array, item_kind::pages>("ouroboros_va_p"),
+    small<queue_kind::virtual_array, item_kind::chunks>("ouroboros_va_c"),
+    small<queue_kind::virtual_list, item_kind::pages>("ouroboros_vl_p"),
+    small<queue_kind::virtual_list, item_kind::chunks>("ouroboros_vl_c"),
+    registrar{manager_subject(
+        "ouroboros_s_c_wide",
+        wide_chunks<wide_ouroboros<queue_kind::static_array, item_kind::chunks>>(14336))},
+    registrar{manager_subject(
+        "ouroboros_va_p_wide",
+        wide_chunks<wide_ouroboros<queue_kind::virtual_array, item_kind::pages>>(24576))},
+};
+
+}  // namespace
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
