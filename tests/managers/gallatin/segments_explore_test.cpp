@@ -83,8 +83,10 @@ TEST(gallatin_schedules, a_run_that_fails_halfway_is_put_back_and_nothing_else) 
   explore(runs_across_words(), two_warps, usual_schedules / 4);
 }
 
-/// A segment whose blocks fill four words of their tree: those that free the last units of its last
-/// used blocks, in different words, meet lanes that take blocks of the first one.
+/// A segment whose blocks fill four words of their tree. One lane frees the last unit in use, of a
+/// block in the last word, and takes all four words together; another one takes a block of the
+/// first word meanwhile, which a third one gives back because it wants the segment for another
+/// size. Of the two that each find that the segment is not whole, one has to look again.
 constexpr gallatin_config many_blocks{.segment_bytes = 32768, .least_segments = 1};
 
 class segment_of_four_words : public tiny_heap<many_blocks> {
@@ -93,38 +95,32 @@ class segment_of_four_words : public tiny_heap<many_blocks> {
     alone([this] {
       std::byte* blocks[2048];
       for (auto& block : blocks) block = take(16);
-      for (std::uint32_t i = 0; i < 2048; ++i) {
-        if (i == 10 * 8) {
-          kept_[0] = blocks[i];
-        } else if (i == 200 * 8) {
-          kept_[1] = blocks[i];
-        } else {
-          give(blocks[i], 16);
-        }
-      }
+      for (std::uint32_t i = 0; i < 2047; ++i) give(blocks[i], 16);
+      last_ = blocks[2047];
     });
     keep_state();
   }
 
   void lane() {
-    const auto rank = static_cast<std::uint32_t>(simt::thread_rank());
-    if (rank < 2) {
-      give(kept_[rank], 16);
-    } else {
-      std::byte* block = take(128);  // of another tree, if the segment is free in time
-      give(block, 128);
-      block = take(100);
-      give(block, 100);
+    switch (simt::thread_rank()) {
+      case 0:
+        give(last_, 16);
+        break;
+      case 1:
+        give(take(16), 16);
+        break;
+      default:
+        give(take(128), 128);
     }
   }
   std::string verdict() { return problem_when_empty(); }
 
  private:
-  std::byte* kept_[2];
+  std::byte* last_ = nullptr;
 };
 
 TEST(gallatin_schedules, a_segment_of_many_blocks_is_released_by_one_lane) {
-  explore(segment_of_four_words(), {3, 1}, usual_schedules / 2);
+  explore(segment_of_four_words(), {3, 1}, 4 * usual_schedules);
 }
 
 /// The segments that one lane frees as a run are at once those of others.
