@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "gallatin_unit_cases.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+using family = gallatin_family<gallatin_config, gallatin>;
+
+const registrar common{manager_subject("gallatin", gallatin_with<family::small>(12))};
+const registrar units{
+    {"gallatin_units", subject_kind::manager, gallatin_unit_cases<family>(), "", ""}};
+
+}  // namespace
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
