@@ -193,11 +193,11 @@ class out_and_back : public gallatin_world<M> {
   std::byte* blocks_[40];
 };
 
+/// Units are shared out to the last one.
 template <class Family>
-std::vector<named_case> gallatin_unit_cases() {
+std::vector<named_case> gallatin_share_cases() {
   using small = typename Family::small;
   using halves = typename Family::halves;
-  using sizes = std::vector<std::uint32_t>;
   constexpr simt::grid two_lanes{2, 1};
   return {
       case_of<exactly_full<small>>("last_block", 1u, 64u, 8, 1),
@@ -209,7 +209,18 @@ std::vector<named_case> gallatin_unit_cases() {
       case_of<exactly_full<small>>("eight_slices", 3u, 512u, 3, 1),
       case_of<exactly_full<halves, two_lanes>>("last_halves", 1u, 1000u, 2, 1),
       case_of<exactly_full<halves>>("all_halves", 4u, 1000u, 8, 1),
-      case_of<whole_blocks<halves>>("whole_blocks"),
+      case_of<one_after_the_other<small>>("one_after_the_other"),
+  };
+}
+
+/// Units and blocks come back, and are found again.
+template <class Family>
+std::vector<named_case> gallatin_return_cases() {
+  using small = typename Family::small;
+  using sizes = std::vector<std::uint32_t>;
+  constexpr simt::grid two_lanes{2, 1};
+  return {
+      case_of<whole_blocks<typename Family::halves>>("whole_blocks"),
       case_of<idle_buffers<small, two_warps>>("idle_buffer", 16u, 2u, 16, 2),
       case_of<idle_buffers<small, two_lanes>>("idle_buffer_two_lanes", 16u, 1u, 2, 1),
       case_of<idle_buffers<small, two_lanes>>("idle_buffer_of_slices", 192u, 1u, 2, 1),
@@ -218,7 +229,6 @@ std::vector<named_case> gallatin_unit_cases() {
       case_of<segments_change_sizes<small>>("churn_of_three_sizes", 2u, sizes{16, 64, 192}),
       case_of<last_units_come_back<small>>("last_units_come_back"),
       case_of<free_blocks_move<small>>("free_blocks_move"),
-      case_of<one_after_the_other<small>>("one_after_the_other"),
       case_of<out_and_back<small>>("out_and_back"),
   };
 }

@@ -8,8 +8,10 @@ namespace {
 using family = gallatin_family<gallatin_config, gallatin>;
 
 const registrar common{manager_subject("gallatin", gallatin_with<family::small>(12))};
-const registrar units{
-    {"gallatin_units", subject_kind::manager, gallatin_unit_cases<family>(), "", ""}};
+const registrar shares{
+    {"gallatin_shares", subject_kind::manager, gallatin_share_cases<family>(), "", ""}};
+const registrar returns{
+    {"gallatin_returns", subject_kind::manager, gallatin_return_cases<family>(), "", ""}};
 
 }  // namespace
 }  // namespace verify
