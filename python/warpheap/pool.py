@@ -12,6 +12,7 @@ from warpheap import native
 DEFAULT_POLICY = "tlsf"
 # Grows where it is, so that a pool holds hardly more than is in use.
 DEFAULT_UPSTREAM = "virtual_memory"
+GROWING_STEP = 2 << 20
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Pool:
 
     ``policy`` and ``upstream`` are names of policies() and upstreams(); ``device`` is the number of
     a CUDA device. Sizes are in bytes; 0 means the default: nothing at first, no limit, growth by at
-    least 64 MiB, blocks aligned to 256. Raises ValueError for a name or size that is out of range,
-    MemoryError if there is no memory, RuntimeError if the driver fails.
+    least 64 MiB (2 MiB where the upstream is ``virtual_memory``), blocks aligned to 256. Raises
+    ValueError for a name or size that is out of range, MemoryError if there is no memory,
+    RuntimeError if the driver fails.
     """
 
     def __init__(
@@ -67,6 +69,8 @@ class Pool:
     ) -> None:
         self._handle = ctypes.c_void_p()
         self._library = native.library()
+        if upstream == DEFAULT_UPSTREAM and region_bytes == 0:
+            region_bytes = GROWING_STEP
         options = native.Options(initial_bytes, limit_bytes, region_bytes, granule_bytes)
         native.expect(
             self._library.warpheap_pool_create(

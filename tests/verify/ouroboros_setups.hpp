@@ -19,13 +19,19 @@ using wide_ouroboros = ouroboros<ouroboros_config{
     .queue = Queue, .item = Item, .smallest_page = 16, .queues = 6, .second_queues = 0}>;
 
 template <class M>
-setup<M> small_chunks() {
-  return {.region_bytes = 8192, .sizes = {16, 40, 64, 128}, .reuses = true};
+setup<M> small_chunks(std::size_t region_bytes = 9216) {
+  return {.region_bytes = region_bytes, .sizes = {16, 24, 64}, .reuses = true};
+}
+
+/// Blocks of the stacked instance, which are runs of two chunks.
+template <class M>
+setup<M> stacked_chunks() {
+  return {.region_bytes = 12 * 1024, .sizes = {128, 64, 100}, .reuses = true};
 }
 
 template <class M>
 setup<M> wide_chunks(std::size_t region_bytes) {
-  return {.region_bytes = region_bytes, .sizes = {16, 100, 512}, .reuses = true};
+  return {.region_bytes = region_bytes, .sizes = {16, 32, 64}, .reuses = true};
 }
 
 }  // namespace verify

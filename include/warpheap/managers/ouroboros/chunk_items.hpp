@@ -99,24 +99,18 @@ class chunk_items {
     if (!same.is_leader()) return;
     const auto freed = static_cast<std::uint32_t>(same.size());
     const std::uint32_t pages = 1u << sizes::pages_log2(cls);
-    const chunk_state before = map_.table().add(chunk, freed);
-    if (!before.listed() && freed == pages) {
+    const std::uint32_t before = map_.table().add(chunk, freed);
+    if (freed == pages) {
       // Nobody has ever seen these pages free: the chunk can go at once.
       dissolve(cls, chunk);
       return;
     }
-    if (before.free_pages() + freed == pages) whole(cls).fetch_add(1, simt::order::relaxed);
-    if (!before.listed() && map_.table().list(chunk)) enqueue(cls, chunk);
+    if (before + freed == pages) whole(cls).fetch_add(1, simt::order::relaxed);
+    if (before == 0) enqueue(cls, chunk);
     signal(cls, freed);
   }
 
   // For the time when nobody allocates.
-
-  WARPHEAP_DEVICE std::uint32_t inspect_chunk(std::uint32_t chunk, chunk_state state,
-                                              inspection& findings) const {
-    findings.expect(state.listed() == (state.free_pages() != 0), 3, chunk);
-    return state.free_pages();
-  }
 
   WARPHEAP_DEVICE void inspect_entry(std::uint32_t cls, std::uint64_t position,
                                      inspection& findings) const {
@@ -125,7 +119,7 @@ class chunk_items {
     bool sound = there && chunk < map_.chunk_count();
     if (sound) {
       const chunk_state state = map_.table().get(static_cast<std::uint32_t>(chunk));
-      sound = state.kind() == chunk_kind::data && state.cls() == cls && state.listed();
+      sound = state.kind() == chunk_kind::data && state.cls() == cls && state.free_pages() != 0;
     }
     findings.expect(sound, 5, position);
   }
@@ -134,9 +128,9 @@ class chunk_items {
                                                       std::uint64_t /*entries*/) {
     return free_pages;
   }
-  WARPHEAP_DEVICE static std::uint64_t entries_expected(std::uint64_t listed,
+  WARPHEAP_DEVICE static std::uint64_t entries_expected(std::uint64_t with_free,
                                                         std::uint64_t /*entries*/) {
-    return listed;
+    return with_free;
   }
 
  private:
@@ -163,7 +157,7 @@ class chunk_items {
     if (claimed.before == 1u << sizes::pages_log2(cls)) {
       whole(cls).fetch_sub(1, simt::order::relaxed);
     }
-    if (claimed.listed) enqueue(cls, chunk);
+    if (claimed.some_left) enqueue(cls, chunk);
     return claimed.pages;
   }
 

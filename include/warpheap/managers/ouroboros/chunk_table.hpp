@@ -5,13 +5,15 @@
 /// What is known of each base chunk: a state word and a bitmap of free pages, in tables of their
 /// own, so that whoever comes late with an index reads a state and never the data of a new owner.
 ///
-///     state: [ offset 14 | kind 2 | listed 1 | class 5 | free pages 10 ]
+///     state: [ offset 14 | kind 2 | unused 1 | class 5 | free pages 10 ]
 ///
 /// A chunk of several base chunks has its state with the first; the others say how far back that
 /// is. `free pages` counts set bits of the bitmap that nobody has claimed; bits are set before the
-/// count grows and cleared after it shrinks, so who has claimed n pages finds n bits. `listed`
-/// means that a queue or stack has an entry for the chunk, or that the lane that took the entry
-/// still decides. Only who holds the entry may claim pages, so a listed chunk always has some.
+/// count grows and cleared after it shrinks, so who has claimed n pages finds n bits.
+///
+/// A queue or a stack has an entry for a chunk if and only if the chunk counts free pages, but for
+/// lanes that are on their way: who frees the first page makes the entry; who takes the entry out
+/// may claim pages, nobody else may, and puts it back if he leaves some.
 ///
 /// Orders: a count grows with release, after bits were set by lanes that have synchronised with the
 /// adder, and is claimed with acquire.
@@ -29,12 +31,9 @@ enum class chunk_kind : std::uint32_t { unused, data, tail, queue };
 /// A state word, taken apart.
 class chunk_state {
  public:
-  static constexpr std::uint32_t listed_bit = 1u << 15;
-
   WARPHEAP_HD constexpr explicit chunk_state(std::uint32_t word) : word_(word) {}
   WARPHEAP_HD static constexpr chunk_state data(std::uint32_t cls, std::uint32_t free_pages) {
-    return chunk_state(kind_bits(chunk_kind::data) | cls << 10 | free_pages |
-                       (free_pages != 0 ? listed_bit : 0));
+    return chunk_state(kind_bits(chunk_kind::data) | cls << 10 | free_pages);
   }
   WARPHEAP_HD static constexpr chunk_state tail(std::uint32_t offset) {
     return chunk_state(kind_bits(chunk_kind::tail) | offset << 18);
@@ -49,7 +48,6 @@ class chunk_state {
   }
   WARPHEAP_HD constexpr std::uint32_t cls() const { return word_ >> 10 & 31u; }
   WARPHEAP_HD constexpr std::uint32_t free_pages() const { return word_ & 1023u; }
-  WARPHEAP_HD constexpr bool listed() const { return (word_ & listed_bit) != 0; }
   WARPHEAP_HD constexpr std::uint32_t offset() const { return word_ >> 18; }
 
  private:
@@ -70,7 +68,7 @@ class chunk_table {
     /// Free pages before.
     std::uint32_t before;
     /// Pages are left: the entry has to go back.
-    bool listed;
+    bool some_left;
   };
 
   chunk_table() = default;
@@ -116,16 +114,11 @@ class chunk_table {
     }
   }
 
-  /// Counts pages that were said to be free. Returns the state before.
-  WARPHEAP_DEVICE chunk_state add(std::uint32_t chunk, std::uint32_t pages) const {
-    return chunk_state(simt::atomic_ref(states_[chunk]).fetch_add(pages, simt::order::acq_rel));
-  }
-
-  /// Marks a chunk as listed; true if it was not: then the caller has to make an entry for it.
-  WARPHEAP_DEVICE bool list(std::uint32_t chunk) const {
-    const std::uint32_t before =
-        simt::atomic_ref(states_[chunk]).fetch_or(chunk_state::listed_bit, simt::order::acq_rel);
-    return !chunk_state(before).listed();
+  /// Counts pages that were said to be free. Returns how many were counted before: if none, the
+  /// caller has to make an entry for the chunk.
+  WARPHEAP_DEVICE std::uint32_t add(std::uint32_t chunk, std::uint32_t pages) const {
+    return chunk_state(simt::atomic_ref(states_[chunk]).fetch_add(pages, simt::order::acq_rel))
+        .free_pages();
   }
 
   /// Claims up to `pages` pages. \pre the caller holds the chunk's entry
@@ -136,10 +129,8 @@ class chunk_table {
     for (;;) {
       const std::uint32_t free_pages = chunk_state(seen).free_pages();
       const std::uint32_t taken = free_pages < pages ? free_pages : pages;
-      const bool listed = taken != free_pages;
-      const std::uint32_t next = (seen - taken) & (listed ? ~0u : ~chunk_state::listed_bit);
-      if (state.compare_exchange(seen, next, simt::order::acq_rel)) {
-        return {taken, free_pages, listed};
+      if (state.compare_exchange(seen, seen - taken, simt::order::acq_rel)) {
+        return {taken, free_pages, taken != free_pages};
       }
     }
   }

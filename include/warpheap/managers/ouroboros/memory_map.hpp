@@ -183,7 +183,11 @@ class memory_map {
     }
   }
 
-  /// The queue of pages with its counts. Virtualised queues share their room.
+  /// How many pages the class's queue could take more. Virtualised queues share their room.
+  WARPHEAP_DEVICE sync::bulk_semaphore page_room(std::uint32_t cls) const {
+    return sync::bulk_semaphore(classes_[virtualised ? 0 : cls].room);
+  }
+  /// The queue of pages with its counts.
   WARPHEAP_DEVICE sync::bounded_queue<queue_type> page_queue(std::uint32_t cls) const {
     return {queue(cls), &classes_[cls].units, &classes_[virtualised ? 0 : cls].room};
   }

@@ -21,10 +21,11 @@
 /// Invariants, while nobody allocates (place):
 /// I1 a data chunk counts as many free pages as its bitmap shows (chunk);
 /// I2 a tail belongs to a data chunk of its run, and free chunks have no state (chunk);
-/// I3 a data chunk is listed if and only if it counts free pages (chunk);
+/// I3 a static queue of pages has room for as many as it is said to have (class);
 /// I4 the semaphore of a class has the free pages of its queue, and nobody at work (class);
-/// I5 entries of queues are free pages of their class and not parked, or listed chunks (position);
-/// I6 a queue of chunks has one entry for each listed chunk (class);
+/// I5 entries of queues are pages of their class that are not parked, or chunks with free pages
+///    (position);
+/// I6 a queue of chunks has one entry for each chunk with free pages (class);
 /// I7 the units left for data, data chunks, and queue chunks make up all chunks (left).
 ///
 /// Progress: malloc and free loop only when another lane has taken, freed or made something since
@@ -331,8 +332,7 @@ class ouroboros {
     const auto state = map_.table().get(chunk);
     if (state.kind() == chunk_kind::data) {
       findings.expect(map_.table().free_bits(chunk) == state.free_pages(), 1, chunk);
-      const std::uint32_t free_pages = items_type(map_).inspect_chunk(chunk, state, findings);
-      const std::uint64_t held = (1u << sizes::pages_log2(state.cls())) - free_pages;
+      const std::uint64_t held = (1u << sizes::pages_log2(state.cls())) - state.free_pages();
       findings.in_use(held, held << sizes::page_log2(state.cls()));
     } else if (state.kind() == chunk_kind::tail) {
       const bool sound = state.offset() <= chunk &&
@@ -345,19 +345,23 @@ class ouroboros {
   WARPHEAP_DEVICE void inspect_class(std::uint32_t cls, inspection& findings) const {
     using ouroboros_parts::chunk_kind;
     std::uint64_t free_pages = 0;
-    std::uint64_t listed = 0;
+    std::uint64_t with_free = 0;
     for (std::uint32_t chunk = 0; chunk < map_.supply().touched(); ++chunk) {
       const auto state = map_.table().get(chunk);
       if (state.kind() != chunk_kind::data || state.cls() != cls) continue;
       free_pages += state.free_pages();
-      listed += state.listed() ? 1 : 0;
+      with_free += state.free_pages() != 0 ? 1 : 0;
     }
     const std::uint64_t entries = map_.queue(cls).size();
     const auto units = map_.units(cls).read();
     const std::uint64_t expected = items_type::units_expected(free_pages, entries);
     findings.expect(units.balance == 0 && units.count == static_cast<std::int64_t>(expected), 4,
                     cls);
-    findings.expect(entries == items_type::entries_expected(listed, entries), 6, cls);
+    if (pages && Config.queue == queue_kind::static_array) {
+      const auto room = static_cast<std::uint64_t>(map_.page_room(cls).read().count);
+      findings.expect(room + entries == map_.all_amounts().room(), 3, cls);
+    }
+    findings.expect(entries == items_type::entries_expected(with_free, entries), 6, cls);
   }
 
   WARPHEAP_DEVICE void inspect_supply(inspection& findings) const {

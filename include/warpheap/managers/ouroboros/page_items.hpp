@@ -72,7 +72,7 @@ class page_items {
     const std::uint64_t first = queue.reserve(members, free_pages - direct, made);
     if (members.is_leader()) {
       // Frees may have added pages meanwhile; nobody else takes any.
-      if (map_.table().take(chunk, direct + made).listed) map_.parked(cls).push(chunk);
+      if (map_.table().take(chunk, direct + made).some_left) map_.parked(cls).push(chunk);
     }
     const auto rank = static_cast<std::uint32_t>(members.rank());
     const auto size = static_cast<std::uint32_t>(members.size());
@@ -118,13 +118,6 @@ class page_items {
 
   // For the time when nobody allocates.
 
-  /// Invariants of a data chunk, and how many of its pages are free.
-  WARPHEAP_DEVICE std::uint32_t inspect_chunk(std::uint32_t chunk, chunk_state state,
-                                              inspection& findings) const {
-    findings.expect(state.listed() == (state.free_pages() != 0), 3, chunk);
-    return state.free_pages();
-  }
-
   /// Invariants of the entry at `position`; entries are free pages that no chunk counts.
   WARPHEAP_DEVICE void inspect_entry(std::uint32_t cls, std::uint64_t position,
                                      inspection& findings) const {
@@ -146,8 +139,8 @@ class page_items {
                                                       std::uint64_t entries) {
     return entries;
   }
-  /// Entries that the class must have, given its listed chunks.
-  WARPHEAP_DEVICE static std::uint64_t entries_expected(std::uint64_t /*listed*/,
+  /// Entries that the class must have, given how many of its chunks have free pages.
+  WARPHEAP_DEVICE static std::uint64_t entries_expected(std::uint64_t /*with_free*/,
                                                         std::uint64_t entries) {
     return entries;
   }
@@ -165,9 +158,7 @@ class page_items {
 
   /// Counts `pages` pages, already marked, as parked.
   WARPHEAP_DEVICE void park(std::uint32_t cls, std::uint32_t chunk, std::uint32_t pages) const {
-    if (!map_.table().add(chunk, pages).listed() && map_.table().list(chunk)) {
-      map_.parked(cls).push(chunk);
-    }
+    if (map_.table().add(chunk, pages) == 0) map_.parked(cls).push(chunk);
   }
 
   const Map& map_;
