@@ -42,12 +42,14 @@
 /// I8 no segment is on its way, no run is being claimed (place: 0)
 ///
 /// Progress: taking units of a block and giving them back is wait-free, trees are lock-free. There
-/// are three waits, and none of the lanes that are waited for waits itself, holds a collective up,
-/// or needs its waiter in a collective; so each may be a lane of the waiter's own warp:
+/// are three waits:
 /// - a lane that finds its slot used up waits until the lane that used it up has stored a block;
-/// - that lane waits, in `gallatin_blocks::acquire`, while others format segments;
+/// - that lane waits, in `gallatin_blocks::acquire`, while others move segments of its tree;
 /// - a lane that wants a run of segments waits for the one that claims a run.
-/// Members of a group wait for their leader while it fills a slot; the leader never waits for them.
+/// Who moves a segment or claims a run waits for nobody, so chains of waits end; and nobody who is
+/// waited for meets its waiter in a collective before it is done, so each may be a lane of the
+/// waiter's own warp. Members of a group wait for their leader while it fills a slot; the leader
+/// never waits for them.
 ///
 /// Null is given when nothing was free during the call: neither the trees nor, after a search of
 /// all slots, the buffers had anything, and nothing of this unit was on its way. Blocks of other
