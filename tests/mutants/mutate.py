@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Write the sources of mutants: copies of headers, each with one mistake, each in a namespace.
 
-The table is mutants.toml beside this file. A *profile* names headers, in the order in which they
+The table is in the .toml files beside this one. A *profile* names headers, in the order in which they
 include each other, and how the type that comes out of them is explored. A *mutant* names its
 profile, a text that stands in exactly one place of those headers, and what to put there instead.
 A text that is missing or ambiguous is an error, so that a mutant cannot rot.
@@ -26,9 +26,15 @@ class TableError(Exception):
     """A mistake in the table, or a table that does not fit the headers any more."""
 
 
-def read_table(path: Path) -> dict[str, Any]:
-    """Read and check the table."""
-    table = tomllib.loads(path.read_text())
+def read_table(*paths: Path) -> dict[str, Any]:
+    """Read the parts of the table, and check the whole."""
+    table: dict[str, Any] = {"profile": {}, "mutant": []}
+    for path in paths:
+        part = tomllib.loads(path.read_text())
+        for name in part.get("profile", {}).keys() & table["profile"].keys():
+            raise TableError(f"profile '{name}' is there twice, the second time in {path.name}")
+        table["profile"] |= part.get("profile", {})
+        table["mutant"] += part.get("mutant", [])
     seen: set[str] = set()
     for mutant in table["mutant"]:
         name = mutant["name"]
@@ -43,6 +49,11 @@ def read_table(path: Path) -> dict[str, Any]:
     if unused:
         raise TableError(f"profiles without a mutant: {', '.join(sorted(unused))}")
     return table
+
+
+def table_files() -> list[Path]:
+    """Give the files that the table is in."""
+    return sorted(Path(__file__).parent.glob("*.toml"))
 
 
 def split_header(text: str, header: str) -> tuple[list[str], str]:
@@ -116,7 +127,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, help="where to")
     arguments = parser.parse_args()
     try:
-        table = read_table(Path(__file__).with_name("mutants.toml"))
+        table = read_table(*table_files())
         if arguments.list_profiles:
             for name, how in table["profile"].items():
                 print(name, *how["headers"])

@@ -96,8 +96,19 @@ class Table(unittest.TestCase):
         text = '[profile.p]\n[profile.q]\n[[mutant]]\nname = "a"\nprofile = "p"\n'
         self.check(text, "profiles without a mutant: q")
 
+    def test_parts_that_do_not_fit_together(self) -> None:
+        text = '[profile.p]\n[[mutant]]\nname = "{}"\nprofile = "p"\n'
+        with tempfile.TemporaryDirectory() as folder:
+            parts = [Path(folder) / "a.toml", Path(folder) / "b.toml"]
+            for part in parts:
+                part.write_text(text.format(part.stem))
+            with self.assertRaisesRegex(mutate.TableError, "profile 'p' is there twice.* b.toml"):
+                mutate.read_table(*parts)
+
     def test_the_real_table_is_sound(self) -> None:
-        table = mutate.read_table(Path(__file__).with_name("mutants.toml"))
+        files = mutate.table_files()
+        self.assertIn("mutants.toml", [file.name for file in files])
+        table = mutate.read_table(*files)
         self.assertGreaterEqual(len(table["mutant"]), 10)
 
 

@@ -49,7 +49,18 @@ class small_heap {
     restore();
   }
 
+  /// What a manager in such a heap is told that it runs on.
+  static simt::device_properties machine() {
+    simt::device_properties properties;
+    properties.backend = "cpu";
+    properties.name = "explorer";
+    properties.multiprocessors = 2;
+    properties.resident_threads = 8;
+    return properties;
+  }
+
   const setup<M>& how() const { return how_; }
+  const M& manager() const { return manager_; }
   ledger& blocks() { return ledger_; }
   /// Blocks of the first size that an empty heap holds.
   int capacity() const { return capacity_; }
@@ -74,10 +85,7 @@ class small_heap {
   /// A block of `bytes` bytes, filled with its tag; null when the manager has none.
   std::byte* take(std::uint32_t bytes) {
     auto* block = static_cast<std::byte*>(manager_.malloc(bytes));
-    if (block == nullptr) return nullptr;
-    const std::uint32_t tag = ledger_.add(block, bytes);
-    auto* words = reinterpret_cast<std::uint32_t*>(block);
-    for (std::uint32_t i = 0; i < bytes / 4; ++i) words[i] = tag;
+    if (block != nullptr) adopt(block, bytes);
     return block;
   }
 
@@ -88,6 +96,21 @@ class small_heap {
   }
 
   // For the time when no lane runs.
+
+  /// Writes a block into the ledger, and its tag into the block. `take` does; call it for a block
+  /// that the manager gave without.
+  void adopt(std::byte* block, std::uint32_t bytes) {
+    const std::uint32_t tag = ledger_.add(block, bytes);
+    auto* words = reinterpret_cast<std::uint32_t*>(block);
+    for (std::uint32_t i = 0; i < bytes / 4; ++i) words[i] = tag;
+  }
+
+  /// Runs `act` in a single lane.
+  template <class Act>
+  void run_quietly(const Act& act) {
+    const auto outcome = alone_.run({simt::strategy::sticky, 1}, act);
+    if (!outcome.stuck.empty()) ledger_.note("a single lane does not come to an end");
+  }
 
   /// Takes blocks of the first size with a single lane until there are none: how many.
   int fill_quietly() {
@@ -145,15 +168,6 @@ class small_heap {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
 
-  static simt::device_properties machine() {
-    simt::device_properties properties;
-    properties.backend = "cpu";
-    properties.name = "explorer";
-    properties.multiprocessors = 2;
-    properties.resident_threads = 8;
-    return properties;
-  }
-
   void forget_blocks() {
     ledger_.reset(region_.get(), region_.get() + how_.region_bytes, M::about.alignment);
   }
@@ -166,12 +180,6 @@ class small_heap {
         return;
       }
     }
-  }
-
-  template <class Act>
-  void run_quietly(const Act& act) {
-    const auto outcome = alone_.run({simt::strategy::sticky, 1}, act);
-    if (!outcome.stuck.empty()) ledger_.note("a single lane does not come to an end");
   }
 
   /// What a manager that counts says, against the ledger.

@@ -42,12 +42,14 @@
 /// I8 no segment is on its way, no run is being claimed (place: 0)
 ///
 /// Progress: taking units of a block and giving them back is wait-free, trees are lock-free. There
-/// are three waits, and none of the lanes that are waited for waits itself, holds a collective up,
-/// or needs its waiter in a collective; so each may be a lane of the waiter's own warp:
+/// are three waits:
 /// - a lane that finds its slot used up waits until the lane that used it up has stored a block;
-/// - that lane waits, in `gallatin_blocks::acquire`, while others format segments;
+/// - that lane waits, in `gallatin_blocks::acquire`, while others move segments of its tree;
 /// - a lane that wants a run of segments waits for the one that claims a run.
-/// Members of a group wait for their leader while it fills a slot; the leader never waits for them.
+/// Who moves a segment or claims a run waits for nobody, so chains of waits end; and nobody who is
+/// waited for meets its waiter in a collective before it is done, so each may be a lane of the
+/// waiter's own warp. Members of a group wait for their leader while it fills a slot; the leader
+/// never waits for them.
 ///
 /// Null is given when nothing was free during the call: neither the trees nor, after a search of
 /// all slots, the buffers had anything, and nothing of this unit was on its way. Blocks of other
@@ -192,32 +194,22 @@ class gallatin {
       first_time = false;
       same.sync();  // what the leader has acquired is the members' as well
       const auto before = gallatin_slot::of(same.broadcast(word));
-      if (before.has_units(capacity)) {
-        const std::uint32_t room = capacity - before.taken;
-        if (wanted < room) return unit_address(unit, before.block, before.taken + rank);
-        // The group owns the slot now. All of it waits for the leader: the rest gets its units of
-        // the new block, and those that have theirs would only get in the leader's way.
-        std::uint32_t fresh = gallatin_slot::empty;
-        if (same.is_leader()) fresh = buffers_.refill(slot, unit, wanted - room);
-        same.sync();
-        fresh = same.broadcast(fresh);
-        if (rank < room) return unit_address(unit, before.block, before.taken + rank);
-        if (fresh != gallatin_slot::empty && rank - room < capacity) {
-          return unit_address(unit, fresh, rank - room);
-        }
-      } else if (before.is_empty()) {
-        std::uint32_t fresh = gallatin_slot::empty;
-        if (same.is_leader()) fresh = buffers_.fill_empty(slot, unit, wanted);
-        same.sync();
-        fresh = same.broadcast(fresh);
-        if (fresh < gallatin_slot::filling) {
-          if (rank < capacity) return unit_address(unit, fresh, rank);
-        } else if (fresh == gallatin_slot::empty &&
-                   !worth_another_try(same, unit, geometry::tree_of(unit), slot, patience_left)) {
-          return nullptr;
-        }
-      } else {
+      const std::uint32_t room = before.has_units(capacity) ? capacity - before.taken : 0;
+      if (wanted < room) return unit_address(unit, before.block, before.taken + rank);
+      // All wait for the leader if it fills the slot: the rest gets its units of the new block, and
+      // those that have theirs would only get in the leader's way.
+      std::uint32_t fresh = gallatin_slot::filling;
+      if (same.is_leader()) fresh = next_block(slot, unit, before, room, wanted);
+      same.sync();
+      fresh = same.broadcast(fresh);
+      if (rank < room) return unit_address(unit, before.block, before.taken + rank);
+      if (fresh < gallatin_slot::filling) {
+        if (rank - room < capacity) return unit_address(unit, fresh, rank - room);
+      } else if (fresh == gallatin_slot::filling) {
         simt::backoff(wait_ns);  // for the slot's owner
+      } else if (room == 0 &&
+                 !worth_another_try(same, unit, geometry::tree_of(unit), slot, patience_left)) {
+        return nullptr;
       }
     }
   }
@@ -230,6 +222,22 @@ class gallatin {
       if (!now.has_units(shape().capacity(unit))) return now;
     }
     return buffers_.take(slot, unit, wanted);
+  }
+
+  /// Of a group that found the slot as `before` and took its last `room` units, if any: fills the
+  /// slot if that falls to the group. The new block, whose first units are the group's; or `empty`
+  /// if there is none, or `filling` if another lane is at it.
+  WARPHEAP_DEVICE std::uint32_t next_block(std::uint32_t slot, std::uint32_t unit,
+                                           const gallatin_slot& before, std::uint32_t room,
+                                           std::uint32_t wanted) const {
+    using claim = typename block_buffers::claim;
+    if (room == 0) {
+      if (!before.is_empty()) return gallatin_slot::filling;
+      const claim claimed = buffers_.claim_empty(slot, unit);
+      if (claimed == claim::nothing_there) return gallatin_slot::empty;
+      if (claimed == claim::lost) return gallatin_slot::filling;
+    }
+    return buffers_.refill(slot, unit, wanted - room);
   }
 
   WARPHEAP_DEVICE void* malloc_block(std::uint32_t tree) const {

@@ -242,7 +242,7 @@ class bitmap_tree {
   /// is `base >> 6`, one down `base * 64 + 1`.
   WARPHEAP_HD static constexpr std::uint32_t leaf_base_for(std::uint32_t universe) {
     std::uint32_t base = 0;
-    for (std::uint64_t covered = 64; covered < universe; covered *= 64) base = base * 64 + 1;
+    for (std::uint32_t rest = (universe - 1) >> 6; rest != 0; rest >>= 6) base = base * 64 + 1;
     return base;
   }
 

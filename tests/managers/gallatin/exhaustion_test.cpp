@@ -22,9 +22,12 @@ struct ask_in_vain {
 
 namespace {
 
-/// Every power of two, and sizes between that take several slices.
-const std::vector<std::size_t> sizes{16,   32,    64,    128,    256,   512,   1024,   2048,   4096,
-                                     8192, 10000, 20000, 32_KiB, 40000, 65536, 100000, 256_KiB};
+/// Powers of two, and sizes that take several slices or whole blocks.
+const std::vector<std::size_t> sizes =
+    sanitized
+        ? std::vector<std::size_t>{256, 4096, 10000, 40000, 256_KiB}
+        : std::vector<std::size_t>{16,   32,    64,    128,    256,   512,   1024,   2048,   4096,
+                                   8192, 10000, 20000, 32_KiB, 40000, 65536, 100000, 256_KiB};
 
 constexpr std::size_t small_heap = sanitized ? 16_MiB : 32_MiB;
 

@@ -251,31 +251,34 @@ class gallatin_blocks {
             bit_range<std::uint64_t>(static_cast<int>(first % 64), static_cast<int>(kept))};
   }
 
+  /// `block` is free, and so is its segment if it was the last one in use there.
   WARPHEAP_DEVICE void release_block(std::uint32_t tree, std::uint32_t block) const {
     const int shift = geometry::blocks_shift_of(tree);
     const std::uint32_t segment = block >> shift;
-    if (shift == 0) return release_segment(segment);
-    const bitmap_tree siblings = free_blocks(tree);
-    const std::uint32_t first = segment << shift;
-    const std::uint64_t bit = std::uint64_t{1} << (block % 64);
-    const std::uint64_t word = siblings.insert_bits(block / 64, bit) | bit;
-    const std::uint64_t all_in_word = bits_of_run(first, 1u << shift, block / 64);
-    if ((word & all_in_word) != all_in_word) return;
-    // Again after a claim that failed: a lane that gave the missing block back meanwhile has seen
-    // some of the segment's blocks gone, and left the segment to this one.
-    while (contains_run(siblings, first, 1u << shift)) {
-      moves(tree).fetch_add(begins, simt::order::relaxed);
-      const bool mine = claim_run(siblings, first, 1u << shift);
-      if (mine) release_segment(segment);
-      moves(tree).fetch_add(ends, simt::order::release);
-      if (mine) return;
-    }
-  }
-
-  WARPHEAP_DEVICE void release_segment(std::uint32_t segment) const {
+    if (shift != 0 && !insert_and_claim_all(tree, block, segment << shift, 1u << shift)) return;
     // Before it is free, for then it belongs to whoever claims it.
     set_kind(segment, gallatin_segment::free);
     free_segments().insert(segment);
+    if (shift != 0) moves(tree).fetch_add(ends, simt::order::release);
+  }
+
+  /// Inserts a block among the `count` ones of its segment, from `first` on. If that makes all of
+  /// them free, and no other lane is faster, they are the caller's, who has a move to end: true.
+  WARPHEAP_DEVICE bool insert_and_claim_all(std::uint32_t tree, std::uint32_t block,
+                                            std::uint32_t first, std::uint32_t count) const {
+    const bitmap_tree siblings = free_blocks(tree);
+    const std::uint64_t bit = std::uint64_t{1} << (block % 64);
+    const std::uint64_t word = siblings.insert_bits(block / 64, bit) | bit;
+    const std::uint64_t all_in_word = bits_of_run(first, count, block / 64);
+    if ((word & all_in_word) != all_in_word) return false;
+    // Again after a claim that failed: a lane that gave the missing block back meanwhile has seen
+    // some of the segment's blocks gone, and left the segment to this one.
+    while (contains_run(siblings, first, count)) {
+      moves(tree).fetch_add(begins, simt::order::relaxed);
+      if (claim_run(siblings, first, count)) return true;
+      moves(tree).fetch_add(ends, simt::order::release);
+    }
+    return false;
   }
 
   geometry shape_;

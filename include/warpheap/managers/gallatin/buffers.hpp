@@ -120,19 +120,21 @@ class gallatin_buffers {
     return block;
   }
 
-  /// Refills the slot if it is empty and blocks seem to be there: as `refill`, or `filling` if the
-  /// slot was not empty any more, or another lane was faster.
-  WARPHEAP_DEVICE std::uint32_t fill_empty(std::uint32_t slot, std::uint32_t unit,
-                                           std::uint32_t want) const {
+  enum class claim : std::uint32_t {
+    nothing_there,  ///< there is no block to fill it with
+    lost,           ///< it is not empty any more
+    owned,          ///< the caller has to `refill` it
+  };
+
+  /// Makes the caller the owner of an empty slot, if blocks seem to be there.
+  WARPHEAP_DEVICE claim claim_empty(std::uint32_t slot, std::uint32_t unit) const {
     std::uint64_t seen = at(slot, unit).load(simt::order::relaxed);
-    if (!gallatin_slot::of(seen).is_empty()) return gallatin_slot::filling;
-    if (!blocks_.obtainable(geometry::tree_of(unit))) return gallatin_slot::empty;
+    if (!gallatin_slot::of(seen).is_empty()) return claim::lost;
+    if (!blocks_.obtainable(geometry::tree_of(unit))) return claim::nothing_there;
     const std::uint64_t filling = gallatin_slot{gallatin_slot::filling, 0}.word();
     // Acquire and release: the slot's owners come one after the other.
-    if (!at(slot, unit).compare_exchange(seen, filling, simt::order::acq_rel)) {
-      return gallatin_slot::filling;
-    }
-    return refill(slot, unit, want);
+    return at(slot, unit).compare_exchange(seen, filling, simt::order::acq_rel) ? claim::owned
+                                                                                : claim::lost;
   }
 
   /// How often a refill of a slot of `unit` has begun. If it is the same before and after a look at
@@ -141,12 +143,13 @@ class gallatin_buffers {
     return unit == no_unit ? 0 : simt::atomic_ref(fills_[unit]).load(simt::order::acquire);
   }
 
+  /// The more useful, the larger.
   enum class outlook : std::uint32_t {
     none,              ///< there is nothing, and nothing is on its way
+    elsewhere_coming,  ///< something of other units is on its way, and may become free
+    coming,            ///< the unit's blocks are on their way
     gained,            ///< blocks were idle, and are in the trees now
     in_slot,           ///< a slot of the unit has units
-    coming,            ///< the unit's blocks are on their way
-    elsewhere_coming,  ///< something of other units is on its way, and may become free
   };
 
   /// What the last resort finds: memory that waits in buffers. Every lane of `team` looks at a
@@ -174,16 +177,16 @@ class gallatin_buffers {
         } else {
           here = retire_idle(i, other);
         }
-        seen = more_useful(seen, here);
+        seen = seen < here ? here : seen;
       }
     }
-    // The most useful of what the members have found.
-    for (const outlook best : {outlook::in_slot, outlook::gained, outlook::coming}) {
-      const simt::lane_mask who = team.ballot(seen == best);
-      if (who.empty()) continue;
-      slot = best == outlook::in_slot ? team.shuffle(found, who.lowest()) : slot;
-      return best;
+    const simt::lane_mask with_units = team.ballot(seen == outlook::in_slot);
+    if (!with_units.empty()) {
+      slot = team.shuffle(found, with_units.lowest());
+      return outlook::in_slot;
     }
+    if (team.any(seen == outlook::gained)) return outlook::gained;
+    if (team.any(seen == outlook::coming)) return outlook::coming;
     return team.any(seen == outlook::elsewhere_coming) ? outlook::elsewhere_coming : outlook::none;
   }
 
@@ -204,11 +207,6 @@ class gallatin_buffers {
       used |= look(i, unit).is_empty() ? 0u : 1u << unit;
     }
     return used;
-  }
-
-  WARPHEAP_HD static constexpr outlook more_useful(outlook a, outlook b) {
-    constexpr std::uint32_t rank[]{0, 3, 4, 2, 1};
-    return rank[static_cast<std::uint32_t>(a)] >= rank[static_cast<std::uint32_t>(b)] ? a : b;
   }
 
   /// Takes the rest of a block of which nothing is in use, so that the block is free.

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "manager_cases.hpp"
+#include "small_heap.hpp"
+
+#include "warpheap/managers/gallatin.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Configurations of Gallatin in which lanes meet. `Config` and `Manager` are those of the original
+/// or of a mutant of it.
+template <class Config, template <Config> class Manager>
+struct gallatin_family {
+  /// Segments of 512 B: one block of eight slices of 64 B, or two of eight of 32 B, or four of
+  /// eight of 16 B. A warp of four lanes uses a block up in two calls.
+  using small = Manager<Config{.segment_bytes = 512,
+                               .smallest_slice = 16,
+                               .largest_slice = 64,
+                               .least_segments = 1,
+                               .buffer_share = 1}>;
+  /// Segments of two blocks that are too large for units.
+  using halves = Manager<Config{.segment_bytes = 2048,
+                                .smallest_slice = 16,
+                                .largest_slice = 64,
+                                .least_segments = 1,
+                                .buffer_share = 1}>;
+  /// Segments whose blocks fill four words of their tree.
+  using many_blocks = Manager<Config{.segment_bytes = 32768, .least_segments = 1}>;
+};
+
+/// The smallest region in which the manager has so many segments.
+template <class M>
+setup<M> gallatin_with(std::uint32_t segments) {
+  constexpr std::size_t step = 256;
+  for (std::size_t bytes = step;; bytes += step) {
+    try {
+      auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
+      const M fitting(region{nowhere, bytes}, small_heap<M>::machine(), {});
+      if (fitting.shape().segments() >= segments) {
+        return {.region_bytes = bytes, .sizes = {16, 64, 30, 200}, .reuses = false};
+      }
+    } catch (const invalid_argument&) {
+      // larger, then
+    }
+  }
+}
+
+/// A heap of a few segments, of which blocks may be held from the start.
+template <class M, simt::grid Shape = two_warps>
+class gallatin_world {
+ public:
+  static constexpr simt::grid shape = Shape;
+
+  explicit gallatin_world(std::uint32_t segments) : heap(gallatin_with<M>(segments)) {}
+
+  void reset(std::uint64_t /*seed*/) {
+    heap.restore();
+    for (const auto& [block, bytes] : held) heap.adopt(block, bytes);
+    granted = 0;
+    refused = 0;
+  }
+  std::string verdict() { return heap.problem(); }
+
+ protected:
+  struct held_block {
+    std::byte* start;
+    std::uint32_t bytes;
+  };
+
+  std::uint32_t segment_bytes() const {
+    return static_cast<std::uint32_t>(heap.manager().shape().segment_bytes());
+  }
+  std::uint32_t all_bytes() const { return heap.manager().shape().segments() * segment_bytes(); }
+
+  // For constructors: a single lane brings the heap into the state that schedules start from.
+
+  std::byte* take_before(std::uint32_t bytes) {
+    std::byte* block = nullptr;
+    heap.run_quietly(
+        [this, bytes, &block] { block = static_cast<std::byte*>(heap.manager().malloc(bytes)); });
+    return block;
+  }
+  void give_before(std::byte* block) {
+    heap.run_quietly([this, block] { heap.manager().free(block); });
+  }
+  /// `blocks` are held in this state.
+  void start_here(std::vector<held_block> blocks = {}) {
+    heap.keep_state();
+    held = std::move(blocks);
+  }
+
+  // For lanes.
+
+  std::byte* take(std::uint32_t bytes) {
+    std::byte* block = heap.take(bytes);
+    ++(block == nullptr ? refused : granted);
+    return block;
+  }
+  void give(std::byte* block) {
+    if (block != nullptr) heap.give(block);
+  }
+
+  /// As `problem`; and, as nothing is held, all of the heap can be had as one block.
+  std::string problem_when_empty() {
+    std::string wrong = heap.problem();
+    if (!wrong.empty()) return wrong;
+    std::byte* everything = nullptr;
+    heap.run_quietly([this, &everything] { everything = heap.take(all_bytes()); });
+    return everything == nullptr ? "memory was lost: the whole heap cannot be had in one block"
+                                 : heap.problem();
+  }
+
+  small_heap<M> heap;
+  std::vector<held_block> held;
+  int granted = 0;
+  int refused = 0;
+};
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
