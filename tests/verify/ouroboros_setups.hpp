@@ -31,7 +31,7 @@ setup<M> stacked_chunks() {
 
 template <class M>
 setup<M> wide_chunks(std::size_t region_bytes) {
-  return {.region_bytes = region_bytes, .sizes = {16, 32, 64}, .reuses = true};
+  return {.region_bytes = region_bytes, .sizes = {16, 12, 8}, .reuses = true};
 }
 
 }  // namespace verify
