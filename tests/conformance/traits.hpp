@@ -18,11 +18,16 @@ struct default_traits {
   static constexpr std::size_t least_heap_bytes = 0;
   /// `stats().blocks_in_use` is the number of blocks that callers hold.
   static constexpr bool counts_blocks = M::about.frees && M::about.uses_region;
+  /// A heap whose blocks were all freed is as good as new.
+  static constexpr bool whole_when_emptied = M::about.reuse == memory_reuse::all;
   /// Blocks of this size fill the heap to the same number every time; 0: blocks of any size do.
   static constexpr std::size_t refill_bytes = 0;
   /// A heap that was emptied holds this share of the blocks that it held when it was full: less
   /// than 1 only for a manager whose header says why.
   static constexpr double refill_share = 1.0;
+  /// A refusal names the size of the heap. A layer's does not: it comes from the manager inside,
+  /// whose region is smaller.
+  static constexpr bool refusal_names_heap = true;
 };
 
 /// Specialised in traits_of_managers.hpp for a manager that differs from the defaults.

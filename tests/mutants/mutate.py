@@ -64,15 +64,16 @@ def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
         includes |= dict.fromkeys([*lines, f'#include "warpheap/{header}"'])
         bodies.append(body)
     text = "".join(bodies)
-    found = text.count(mutant["find"])
-    if found != 1:
+    # How the text is broken into lines does not matter.
+    places = [*re.finditer(r"\s+".join(map(re.escape, mutant["find"].split())), text)]
+    if len(places) != 1:
         raise TableError(
-            f"mutant '{name}': its text stands {found} times in {', '.join(headers)}, "
+            f"mutant '{name}': its text stands {len(places)} times in {', '.join(headers)}, "
             f"where it must stand once:\n{mutant['find']}"
         )
     if mutant["find"] == mutant["replace"]:
         raise TableError(f"mutant '{name}' changes nothing")
-    text = text.replace(mutant["find"], mutant["replace"])
+    text = text[: places[0].start()] + mutant["replace"] + text[places[0].end() :]
     # A nested namespace of the copy would hide the original's, and with it what is not copied.
     nested = dict.fromkeys(re.findall(r"^namespace (\w+) {", text, re.MULTILINE))
     uses = "".join(f"namespace {n} {{\nusing namespace ::warpheap::{n};\n}}\n" for n in nested)
@@ -96,9 +97,10 @@ def sources(table: dict[str, Any], profile: str, include: Path) -> str:
         parts.append(mutated(mutant, how["headers"], include))
         added.append(
             f"namespace mutants::{name} {{\n"
+            "using namespace verify;\n"
             f"using subject = {how['type']};\n"
-            f"const verify::registrar added{{{{\n"
-            f'    "mutant:{name}", verify::subject_kind::mutant, verify::{how["cases"]},\n'
+            f"const registrar added{{{{\n"
+            f'    "mutant:{name}", subject_kind::mutant, {how["cases"]},\n'
             f'    "{how["original"]}", "{about}"}}}};\n'
             f"}}  // namespace mutants::{name}\n"
         )

@@ -52,26 +52,33 @@ bool found_again(const task_request& task, std::uint64_t seed) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 
-/// Explores a mutant until it is found; false if it survives, or if the replay finds nothing.
-bool hunt(const subject& mutant, budget limits) {
+/// Explores a mutant until it is found; false if it survives, or if the replay finds nothing. Each
+/// case and strategy gets a few schedules first, then ten times as many, and so on: some case may
+/// be blind to this mutant.
+bool hunt(const subject& mutant, const budget& limits) {
   double spent = 0;
-  const double seconds = limits.seconds;
-  for (const named_case& test : mutant.cases) {
-    for (const auto& [name, how] : strategies) {
-      limits.seconds = seconds - spent;
-      const exploration result = explore(test, how, limits);
-      spent += result.seconds;
-      if (!result.found) continue;
-      const task_request task{mutant.name, test.name, name};
-      const bool again = found_again(task, result.found->seed);
-      std::printf("%s %-34s %6.2f s  %s/%s/%llu: %s\n", again ? "found    " : "NOT AGAIN",
-                  mutant.name.c_str(), spent, test.name.c_str(), name,
-                  static_cast<unsigned long long>(result.found->seed),
-                  first_line(result.found->what).c_str());
-      return again;
+  budget round = limits;
+  std::uint64_t done = 0;
+  for (round.schedules = 100; done < limits.schedules && spent < limits.seconds;
+       done += round.schedules, round.schedules *= 10) {
+    round.first_seed = limits.first_seed + done;
+    for (const named_case& test : mutant.cases) {
+      for (const auto& [name, how] : strategies) {
+        round.seconds = limits.seconds - spent;
+        const exploration result = explore(test, how, round);
+        spent += result.seconds;
+        if (!result.found) continue;
+        const task_request task{mutant.name, test.name, name};
+        const bool again = found_again(task, result.found->seed);
+        std::printf("%s %-42s %6.2f s  %s/%s/%llu: %s\n", again ? "found    " : "NOT AGAIN",
+                    mutant.name.c_str(), spent, test.name.c_str(), name,
+                    static_cast<unsigned long long>(result.found->seed),
+                    first_line(result.found->what).c_str());
+        return again;
+      }
     }
   }
-  std::printf("SURVIVED  %-34s %6.2f s  %s\n", mutant.name.c_str(), spent, mutant.about.c_str());
+  std::printf("SURVIVED  %-42s %6.2f s  %s\n", mutant.name.c_str(), spent, mutant.about.c_str());
   return false;
 }
 

@@ -7,12 +7,30 @@
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/managers/random_walk/bitmap.hpp"
 
+#include <array>
+#include <atomic>
+#include <string>
+#include <vector>
+
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// The manager that layers are explored over.
-using layer_base = random_walk::bitmap_pages<random_walk::bitmap_config{
+using few_pages = random_walk::bitmap_pages<random_walk::bitmap_config{
     .search = random_walk::search_kind::independent, .low_water_ppm = 500'000}>;
+
+/// The manager that layers are explored over. Counts the frees that reach it.
+class layer_base : public few_pages {
+ public:
+  using few_pages::few_pages;
+
+  void free(void* block) const {
+    // No atomic of the seam: it would be a switch point.
+    frees.fetch_add(1, std::memory_order_relaxed);
+    few_pages::free(block);
+  }
+
+  static inline std::atomic<std::uint64_t> frees{0};
+};
 
 inline constexpr checked_config small_log{.log_entries = 8};
 
@@ -40,6 +58,7 @@ class wrong_use {
   void reset(std::uint64_t /*seed*/) {
     manager_.format(0, 1);
     blocks_ = {};
+    layer_base::frees = 0;
   }
 
  protected:
@@ -95,6 +114,9 @@ class double_free : public wrong_use<Checked> {
   }
   std::string verdict() {
     const std::string wrong = this->expect(incident::kind::double_free, 4);
+    if (wrong.empty() && layer_base::frees != 4) {
+      return std::to_string(layer_base::frees) + " frees of 4 blocks reached the manager";
+    }
     if (!wrong.empty() || this->in_use() == 0) return wrong;
     return std::to_string(this->in_use()) + " blocks are in use, and all were freed";
   }

@@ -67,6 +67,36 @@ class malloc_free : public heap_world<M> {
   }
 };
 
+/// The odd lanes of each warp wait until the even ones have been served: whoever takes the whole
+/// warp for converged waits for lanes that do not come.
+template <class M>
+class divergent : public heap_world<M> {
+ public:
+  static constexpr simt::grid shape = one_warp;
+  using heap_world<M>::heap_world;
+
+  void reset(std::uint64_t seed) {
+    heap_world<M>::reset(seed);
+    served_ = 0;
+  }
+
+  void lane() {
+    const simt::atomic_ref<std::uint32_t> served(served_);
+    if (simt::lane_id() % 2 == 0) {
+      std::byte* block = this->must_take(this->heap.size(0));
+      this->give(block);
+      served.fetch_add(1, simt::order::relaxed);
+    } else {
+      // Ends: the even lanes wait for nobody.
+      while (served.load(simt::order::relaxed) != case_lanes / 2) simt::backoff(1);
+      this->give(this->must_take(this->heap.size(0)));
+    }
+  }
+
+ private:
+  alignas(8) std::uint32_t served_ = 0;
+};
+
 /// Each lane holds blocks of two sizes at once, others than its neighbours.
 template <class M>
 class mixed_sizes : public heap_world<M> {
@@ -287,6 +317,7 @@ std::vector<named_case> manager_cases(const setup<M>& how) {
   std::vector<named_case> cases{
       case_of<malloc_free<M, two_warps>>("malloc_free", how),
       case_of<malloc_free<M, one_warp>>("one_warp", how),
+      case_of<divergent<M>>("divergent", how),
       case_of<mixed_sizes<M>>("mixed_sizes", how),
       case_of<fill<M>>("fill", how),
   };

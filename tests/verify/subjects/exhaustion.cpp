@@ -1,117 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "scenario.hpp"
+#include "exhaustion_cases.hpp"
 
-#include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/exhaustion.hpp"
-
-#include <array>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-/// Four cells that eight lanes take by looking at all of them, as managers do.
-class cells {
- public:
-  static constexpr simt::grid shape{2, 4};
-
-  void reset(std::uint64_t /*seed*/) {
-    out_.format();
-    used_ = {};
-    takers_ = {};
-    wrong_ = nullptr;
-  }
-
- protected:
-  /// The number of a cell, or -1 once it is certain that none is free.
-  int take() {
-    for (;;) {
-      if (out_.is_out(1)) return -1;
-      const exhaustion::token mine = out_.announce();
-      for (int i = 0; i < count; ++i) {
-        if (simt::atomic_ref(used_[i]).exchange(1, simt::order::acquire) == 0) {
-          if (++takers_[i] != 1) wrong_ = "a cell was taken twice";
-          return i;
-        }
-      }
-      if (out_.confirm(mine, 1)) return -1;
-    }
-  }
-  void give(int cell) {
-    --takers_[cell];
-    simt::atomic_ref(used_[cell]).store(0, simt::order::release);
-    out_.released();
-  }
-
-  static constexpr int count = 4;
-  exhaustion out_;
-  std::array<std::uint32_t, count> used_;
-  std::array<int, count> takers_;
-  const char* wrong_ = nullptr;
-};
-
-/// Nothing is given back: four lanes get a cell, the others learn that there is none.
-class take_once : public cells {
- public:
-  void reset(std::uint64_t seed) {
-    cells::reset(seed);
-    served_ = 0;
-  }
-  void lane() {
-    if (take() >= 0) ++served_;
-  }
-  std::string verdict() {
-    if (wrong_ != nullptr) return wrong_;
-    if (served_ != count) return std::to_string(served_) + " of 4 cells were had";
-    return out_.is_out(1) ? "" : "lanes were refused, and the word does not say so";
-  }
-
- private:
-  int served_ = 0;
-};
-
-/// Lanes take and give back until each has had two turns: nobody may be told for good that there
-/// is nothing.
-class take_in_turns : public cells {
- public:
-  void lane() {
-    for (int turn = 0; turn < 2; ++turn) {
-      int cell = take();
-      while (cell < 0) {
-        simt::backoff(1);
-        cell = take();
-      }
-      simt::backoff(1);
-      give(cell);
-    }
-  }
-  std::string verdict() {
-    if (wrong_ != nullptr) return wrong_;
-    return out_.is_out(1) ? "all cells are free, and the word says that none is" : "";
-  }
-};
-
-/// What is known of runs of one length says nothing of shorter ones.
-class lengths : public cells {
- public:
-  void lane() {
-    const auto units = static_cast<std::uint32_t>(simt::thread_rank() % 4) + 2;
-    const exhaustion::token mine = out_.announce();
-    out_.confirm(mine, units);
-  }
-  std::string verdict() {
-    // Runs of two or more were searched in vain, by lanes that nobody has disturbed.
-    if (out_.is_out(1)) return "nobody has looked for a single unit";
-    return out_.is_out(2) ? "" : "a search for two units was in vain, and the word does not say so";
-  }
-};
-
-const registrar added{{"exhaustion",
-                       subject_kind::structure,
-                       {case_of<take_once>("take_once"), case_of<take_in_turns>("take_in_turns"),
-                        case_of<lengths>("lengths")},
-                       "",
-                       ""}};
+const registrar added{
+    {"exhaustion", subject_kind::structure, exhaustion_cases<exhaustion>(), "", ""}};
 
 }  // namespace
 }  // namespace verify

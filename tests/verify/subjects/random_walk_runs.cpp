@@ -2,7 +2,7 @@
 #include "manager_cases.hpp"
 #include "random_walk_setups.hpp"
 
-#include "warpheap/managers/random_walk/runs.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -13,6 +13,7 @@ using short_runs = rw_malloc<rw_malloc_config{.unit_bytes = 64, .word_bits = Wor
 
 const registrar narrow{manager_subject("rw_malloc", small_runs<short_runs<32>>())};
 const registrar wide{manager_subject("rw_malloc_64", small_runs<short_runs<64>>())};
+const registrar across{manager_subject("rw_malloc_long", long_runs<short_runs<32>>())};
 
 }  // namespace
 }  // namespace verify

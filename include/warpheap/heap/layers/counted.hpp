@@ -86,7 +86,8 @@ class counted {
   /// One lane adds for all that call together. Relaxed: the counts are read when the device is
   /// idle.
   WARPHEAP_DEVICE void add(std::uint64_t bytes, int sign) const {
-    const simt::group together = simt::coalesced();
+    // By the sign: lanes that malloc and lanes that free may well meet here.
+    const simt::group together = simt::coalesced().match(sign);
     const std::uint64_t before = together.scan_add(bytes);
     const int last = together.mask().nth(together.size() - 1);
     const std::uint64_t sum = together.shuffle(before + bytes, last);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How fast the CPU model is: lanes a second of the executor, schedules a second of the explorer.
+// These numbers bound how much a test can do in its time. They say nothing about a GPU.
+#include "warpheap/simt/cpu/explorer.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+using namespace warpheap;
+
+alignas(64) std::uint64_t counter = 0;
+
+struct empty_lane {
+  void operator()() const {}
+};
+
+struct add_alone {
+  void operator()() const {
+    simt::atomic_ref(counter).fetch_add(std::uint64_t{1}, simt::order::relaxed);
+  }
+};
+
+/// What an allocation of a whole group costs: one atomic, and everybody gets his share.
+struct add_together {
+  void operator()() const {
+    const simt::group callers = simt::coalesced();
+    std::uint64_t first = 0;
+    if (callers.is_leader()) {
+      first = simt::atomic_ref(counter).fetch_add(static_cast<std::uint64_t>(callers.size()),
+                                                  simt::order::relaxed);
+    }
+    // Used, so that nothing is optimised away.
+    if (callers.broadcast(first) == UINT64_MAX) simt::backoff(1);
+  }
+};
+
+template <class Lane>
+void print_lanes(const device& on, const char* what, const Lane& lane) {
+  constexpr std::uint64_t lanes = 1'000'000;
+  constexpr int runs = 7;
+  double best_ms = 1e300;
+  for (int i = 0; i < runs; ++i) {
+    best_ms = std::min(best_ms, on.time(simt::grid::covering(lanes), lane));
+  }
+  std::printf("%-40s %8.1f million lanes/s\n", what, static_cast<double>(lanes) / best_ms / 1e3);
+}
+
+void print_schedules(const char* name, simt::strategy how) {
+  constexpr std::uint64_t schedules = 200'000;
+  simt::explorer explorer({2, 4});
+  const auto start = std::chrono::steady_clock::now();
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    explorer.run({how, seed}, [] {
+      for (int i = 0; i < 10; ++i) {
+        simt::atomic_ref(counter).fetch_add(std::uint64_t{1}, simt::order::relaxed);
+      }
+    });
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("2 warps of 4 lanes, 10 atomics, %-8s %8.0f thousand schedules/s\n", name,
+              static_cast<double>(schedules) / took.count() / 1e3);
+}
+
+}  // namespace
+
+int main() {
+  try {
+    const device on = device::cpu();
+    std::printf("%s\n", on.properties().name.c_str());
+    print_lanes(on, "empty lane", empty_lane{});
+    print_lanes(on, "one atomic a lane", add_alone{});
+    print_lanes(on, "one atomic a group, broadcast", add_together{});
+    print_schedules("sticky", simt::strategy::sticky);
+    print_schedules("uniform", simt::strategy::uniform);
+    print_schedules("pct", simt::strategy::pct);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "executor-speed: %s\n", failure.what());
+    return 1;
+  }
+  return 0;
+}

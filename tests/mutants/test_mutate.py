@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The generator of mutants must refuse whatever would make a mutant meaningless."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import mutate
+
+HEADER = """#pragma once
+#include "warpheap/core/bits.hpp"
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace inner {
+inline int answer() { return 42; }
+}
+inline int twice() { return 2; }
+inline int again() { return 2; }
+WARPHEAP_END_NAMESPACE
+"""
+
+
+def mutant(find: str, replace: str) -> dict[str, str]:
+    return {"name": "broken", "find": find, "replace": replace}
+
+
+class Mutated(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.include = Path(self.folder.name)
+        (self.include / "one.hpp").write_text(HEADER)
+
+    def mutated(self, find: str, replace: str) -> str:
+        return mutate.mutated(mutant(find, replace), ["one.hpp"], self.include)
+
+    def test_changes_one_place_in_a_namespace_of_its_own(self) -> None:
+        text = self.mutated("return 42;", "return 41;")
+        self.assertIn("namespace mutants::broken {", text)
+        self.assertIn("{ return 41; }", text)
+        self.assertNotIn("42", text)
+        self.assertIn('#include "warpheap/core/bits.hpp"', text)
+        self.assertIn('#include "warpheap/one.hpp"', text)
+
+    def test_nested_namespaces_still_see_the_originals(self) -> None:
+        text = self.mutated("return 42;", "return 41;")
+        self.assertIn("namespace inner {\nusing namespace ::warpheap::inner;\n}", text)
+
+    def test_line_breaks_do_not_matter(self) -> None:
+        self.assertIn("= 1;", self.mutated("answer()\n  {   return\n42;", "answer() { return 0 = 1;"))
+
+    def test_a_text_that_is_not_there_is_refused(self) -> None:
+        with self.assertRaisesRegex(mutate.TableError, "stands 0 times in one.hpp"):
+            self.mutated("return 43;", "return 41;")
+
+    def test_a_text_that_is_there_twice_is_refused(self) -> None:
+        with self.assertRaisesRegex(mutate.TableError, "stands 2 times"):
+            self.mutated("return 2;", "return 3;")
+
+    def test_a_change_of_nothing_is_refused(self) -> None:
+        with self.assertRaisesRegex(mutate.TableError, "changes nothing"):
+            self.mutated("return 42;", "return 42;")
+
+    def test_a_header_without_the_namespace_is_refused(self) -> None:
+        (self.include / "one.hpp").write_text("int x;\n")
+        with self.assertRaisesRegex(mutate.TableError, "one.hpp: exactly one"):
+            self.mutated("int x;", "int y;")
+
+
+class Table(unittest.TestCase):
+    def check(self, text: str, message: str) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.toml"
+            table.write_text(text)
+            with self.assertRaisesRegex(mutate.TableError, message):
+                mutate.read_table(table)
+
+    def test_a_name_twice(self) -> None:
+        one = '[[mutant]]\nname = "a"\nprofile = "p"\n'
+        self.check("[profile.p]\n" + one + one, "'a' is there twice")
+
+    def test_an_unknown_profile(self) -> None:
+        self.check('[profile.p]\n[[mutant]]\nname = "a"\nprofile = "q"\n', "no profile is called 'q'")
+
+    def test_a_name_that_is_no_identifier(self) -> None:
+        self.check('[profile.p]\n[[mutant]]\nname = "a-b"\nprofile = "p"\n', "lower-case letters")
+
+    def test_a_profile_that_nobody_uses(self) -> None:
+        text = '[profile.p]\n[profile.q]\n[[mutant]]\nname = "a"\nprofile = "p"\n'
+        self.check(text, "profiles without a mutant: q")
+
+    def test_the_real_table_is_sound(self) -> None:
+        table = mutate.read_table(Path(__file__).with_name("mutants.toml"))
+        self.assertGreaterEqual(len(table["mutant"]), 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
