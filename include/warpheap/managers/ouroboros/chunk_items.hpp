@@ -191,6 +191,7 @@ class chunk_items {
       }
       handed += count;
     }
+    members.sync();  // the leader has acquired the pages for all
     return claimed;
   }
 
