@@ -43,7 +43,10 @@ run_pytest() {
   (cd "$root" && "$venv/bin/python" -m pytest --quiet --junit-xml "$reports/python.xml" >&2 </dev/null)
 }
 
-compile_cuda() { build_step cuda-release; }
+# Without a GPU the programs of the survey and the examples are enough: every manager in every case.
+compile_cuda() {
+  if have_gpu; then build_step cuda-release; else build_step cuda-release bench/all examples/all; fi
+}
 
 command_test() {
   (($# == 0)) || fail_with 2 "test takes no arguments; single tests run with" \
