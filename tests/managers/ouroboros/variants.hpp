@@ -67,7 +67,7 @@ template <class M>
 class ouroboros_test : public ::testing::Test {
  protected:
   using sizes = ouroboros_parts::geometry<ouroboros_config{}>;
-  static constexpr std::size_t heap_bytes = std::size_t{4} << 20;
+  static constexpr std::size_t heap_bytes = std::size_t{sanitized ? 1 : 4} << 20;
 
   /// Up to `count` blocks: those that were not null.
   std::vector<void*> take(std::uint64_t bytes, std::uint64_t count) {

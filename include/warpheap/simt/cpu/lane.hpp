@@ -16,11 +16,11 @@
 // The lanes of a warp share the host thread's state one after another. ThreadSanitizer takes every
 // lane for a thread and would call that a race.
 #if defined(__SANITIZE_THREAD__)
-#define WARPHEAP_SWITCHING __attribute__((no_sanitize("thread"), noinline))
+#define WARPHEAP_SWITCHING inline __attribute__((no_sanitize("thread"), noinline))
 #define WARPHEAP_THREAD_SANITIZER 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define WARPHEAP_SWITCHING __attribute__((no_sanitize("thread"), noinline))
+#define WARPHEAP_SWITCHING inline __attribute__((no_sanitize("thread"), noinline))
 #define WARPHEAP_THREAD_SANITIZER 1
 #endif
 #endif
