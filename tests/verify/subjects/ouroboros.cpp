@@ -28,6 +28,7 @@ const registrar added[]{
     registrar{manager_subject(
         "ouroboros_s_c_wide",
         wide_chunks<wide_ouroboros<queue_kind::static_array, item_kind::chunks>>(8448))},
+    registrar{manager_subject("ouroboros_s_p_wide", wide_chunks<more_pages_than_slots>(11264))},
     registrar{manager_subject(
         "ouroboros_va_p_wide",
         wide_chunks<wide_ouroboros<queue_kind::virtual_array, item_kind::pages>>(23552))},
