@@ -17,7 +17,7 @@ TYPED_TEST_SUITE(ouroboros_any, all_variants, variant_names);
 TYPED_TEST(ouroboros_any, more_threads_than_pages_of_each_size) {
   const auto map = this->heap_.ref().manager().map();
   const std::size_t chunks = map.chunk_count() - map.for_queues();
-  for (std::uint64_t bytes = 64; bytes <= 32768; bytes *= 2) {
+  for (std::uint64_t bytes = sanitized ? 512 : 64; bytes <= 32768; bytes *= 2) {
     this->heap_.reset();
     const std::size_t span = bytes > 8192 ? 4 : 1;
     const std::size_t per_chunk = 8192 * span / bytes;
@@ -116,6 +116,7 @@ TYPED_TEST(ouroboros_chunks, chunks_that_were_freed_serve_every_other_size) {
   const std::size_t of_512 = this->take_all(512).size();
   this->heap_.reset();
   for (const std::uint64_t bytes : {256, 32, 4096, 16, 8192}) {
+    if (sanitized && bytes < 256) continue;
     // Single frees from many warps: chunks fill up page by page, and become wholly free in a queue.
     auto blocks = this->take_all(bytes);
     std::vector<void*> mixed;
@@ -130,14 +131,15 @@ TYPED_TEST(ouroboros_chunks, chunks_that_were_freed_serve_every_other_size) {
 }
 
 TYPED_TEST(ouroboros_chunks, base_chunks_become_runs_again) {
-  auto small = this->take_all(16);
+  constexpr std::uint64_t bytes = sanitized ? 128 : 16;
+  auto small = this->take_all(bytes);
   EXPECT_TRUE(this->take(32768, 1).empty());
   this->give(small);
   const auto large = this->take_all(32768);
   const auto map = this->heap_.ref().manager().map();
   EXPECT_GE(large.size(), (map.chunk_count() - map.for_queues() - 8) / 4);
   this->give(large);
-  EXPECT_EQ(this->take_all(16).size(), small.size());
+  EXPECT_EQ(this->take_all(bytes).size(), small.size());
 }
 
 // Every second page stays in use: all chunks are in the queue, none can be taken away.
