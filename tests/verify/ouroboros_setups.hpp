@@ -18,6 +18,13 @@ template <queue_kind Queue, item_kind Item>
 using wide_ouroboros = ouroboros<ouroboros_config{
     .queue = Queue, .item = Item, .smallest_page = 16, .queues = 6, .second_queues = 0}>;
 
+/// Chunks of 64 pages, and queues of 32: pages are parked.
+using more_pages_than_slots = ouroboros<ouroboros_config{.queue = queue_kind::static_array,
+                                                         .item = item_kind::pages,
+                                                         .smallest_page = 16,
+                                                         .queues = 7,
+                                                         .second_queues = 0}>;
+
 template <class M>
 setup<M> small_chunks(std::size_t region_bytes = 9216) {
   return {.region_bytes = region_bytes, .sizes = {16, 24, 64}, .reuses = true};
@@ -31,7 +38,7 @@ setup<M> stacked_chunks() {
 
 template <class M>
 setup<M> wide_chunks(std::size_t region_bytes) {
-  return {.region_bytes = region_bytes, .sizes = {16, 32, 64}, .reuses = true};
+  return {.region_bytes = region_bytes, .sizes = {16, 12, 8}, .reuses = true};
 }
 
 }  // namespace verify

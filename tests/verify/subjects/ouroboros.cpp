@@ -8,7 +8,7 @@ namespace {
 
 template <queue_kind Queue, item_kind Item>
 registrar small(const char* name) {
-  const std::size_t bytes = Queue == queue_kind::static_array ? 7168 : 9216;
+  const std::size_t bytes = Queue == queue_kind::static_array ? 7168 : 8704;
   return registrar{manager_subject(name, small_chunks<small_ouroboros<Queue, Item>>(bytes))};
 }
 
@@ -27,10 +27,11 @@ const registrar added[]{
         stacked_chunks<small_ouroboros<queue_kind::virtual_list, item_kind::pages>>())},
     registrar{manager_subject(
         "ouroboros_s_c_wide",
-        wide_chunks<wide_ouroboros<queue_kind::static_array, item_kind::chunks>>(10240))},
+        wide_chunks<wide_ouroboros<queue_kind::static_array, item_kind::chunks>>(8448))},
+    registrar{manager_subject("ouroboros_s_p_wide", wide_chunks<more_pages_than_slots>(11264))},
     registrar{manager_subject(
         "ouroboros_va_p_wide",
-        wide_chunks<wide_ouroboros<queue_kind::virtual_array, item_kind::pages>>(24064))},
+        wide_chunks<wide_ouroboros<queue_kind::virtual_array, item_kind::pages>>(23552))},
 };
 
 }  // namespace

@@ -145,11 +145,6 @@ class chunk_items {
   WARPHEAP_DEVICE static std::uint32_t start_word() {
     return static_cast<std::uint32_t>(simt::thread_rank() >> 5);
   }
-  WARPHEAP_HD static constexpr std::uint32_t words_of(std::uint32_t cls) {
-    const int log2 = sizes::pages_log2(cls);
-    return log2 <= 5 ? 1u : 1u << (log2 - 5);
-  }
-
   /// Claims pages of a chunk whose entry the caller has taken out, and sees to the entry.
   WARPHEAP_DEVICE std::uint32_t claim(std::uint32_t cls, std::uint32_t chunk,
                                       std::uint32_t pages) const {
@@ -180,7 +175,7 @@ class chunk_items {
     word = members.broadcast(word);
     const auto rank = static_cast<std::uint32_t>(members.rank());
     for (std::uint32_t handed = 0; handed < claimed; ++word) {
-      word &= words_of(cls) - 1;
+      word &= sizes::words_of(cls) - 1;
       std::uint32_t bits = 0;
       if (members.is_leader()) bits = map_.table().clear_bits(chunk, word, claimed - handed);
       bits = members.broadcast(bits);
@@ -191,6 +186,7 @@ class chunk_items {
       }
       handed += count;
     }
+    members.sync();  // the leader has acquired the pages for all
     return claimed;
   }
 
@@ -204,7 +200,8 @@ class chunk_items {
       if (queue.poll(position, entry)) {
         const auto chunk = static_cast<std::uint32_t>(entry);
         claim(cls, chunk, 1);
-        const std::uint32_t page = map_.table().clear_one(chunk, start_word(), words_of(cls));
+        const std::uint32_t page =
+            map_.table().clear_one(chunk, start_word(), sizes::words_of(cls));
         block = map_.page(cls, chunk, page);
       } else {
         simt::backoff(pause);

@@ -85,7 +85,9 @@ class chunk_table {
   /// `pages` are free, the others in use.
   WARPHEAP_DEVICE void form(std::uint32_t chunk, std::uint32_t cls, std::uint32_t span,
                             std::uint32_t used, std::uint32_t pages) const {
-    for (std::uint32_t w = 0; w < Words; ++w) masks_[chunk * Words + w] = range(w, used, pages);
+    for (std::uint32_t w = 0; w * 32 < pages; ++w) {
+      masks_[chunk * Words + w] = range(w, used, pages);
+    }
     set(chunk, chunk_state::data(cls, pages - used));
     for (std::uint32_t i = 1; i < span; ++i) set(chunk + i, chunk_state::tail(i));
   }
@@ -164,9 +166,9 @@ class chunk_table {
   WARPHEAP_DEVICE bool page_is_free(std::uint32_t chunk, std::uint32_t page) const {
     return (masks_[chunk * Words + page / 32] >> page % 32 & 1u) != 0;
   }
-  WARPHEAP_DEVICE std::uint32_t free_bits(std::uint32_t chunk) const {
+  WARPHEAP_DEVICE std::uint32_t free_bits(std::uint32_t chunk, std::uint32_t pages) const {
     std::uint32_t count = 0;
-    for (std::uint32_t w = 0; w < Words; ++w) {
+    for (std::uint32_t w = 0; w * 32 < pages; ++w) {
       count += static_cast<std::uint32_t>(popcount(masks_[chunk * Words + w]));
     }
     return count;

@@ -86,7 +86,11 @@ struct geometry {
   WARPHEAP_HD static constexpr int pages_log2(std::uint32_t cls) {
     return chunk_log2 + span_log2(cls) - page_log2(cls);
   }
-  /// 32-bit words of the bitmap of a chunk.
+  /// 32-bit words of the bitmap of a chunk of the class.
+  WARPHEAP_HD static constexpr std::uint32_t words_of(std::uint32_t cls) {
+    return pages_log2(cls) <= 5 ? 1u : 1u << (pages_log2(cls) - 5);
+  }
+  /// Words that there are for each base chunk.
   static constexpr std::uint32_t mask_words =
       most_pages_log2 <= 5 ? 1u : 1u << (most_pages_log2 - 5);
 };

@@ -331,8 +331,9 @@ class ouroboros {
     using ouroboros_parts::chunk_kind;
     const auto state = map_.table().get(chunk);
     if (state.kind() == chunk_kind::data) {
-      findings.expect(map_.table().free_bits(chunk) == state.free_pages(), 1, chunk);
-      const std::uint64_t held = (1u << sizes::pages_log2(state.cls())) - state.free_pages();
+      const std::uint32_t count = 1u << sizes::pages_log2(state.cls());
+      findings.expect(map_.table().free_bits(chunk, count) == state.free_pages(), 1, chunk);
+      const std::uint64_t held = count - state.free_pages();
       findings.in_use(held, held << sizes::page_log2(state.cls()));
     } else if (state.kind() == chunk_kind::tail) {
       const bool sound = state.offset() <= chunk &&

@@ -76,9 +76,9 @@ class page_items {
     }
     const auto rank = static_cast<std::uint32_t>(members.rank());
     const auto size = static_cast<std::uint32_t>(members.size());
+    const std::uint32_t words = sizes::words_of(cls);
     std::uint32_t handed = 0;
-    for (std::uint32_t word = 0; handed < direct + made;
-         word = word + 1 == sizes::mask_words ? 0 : word + 1) {
+    for (std::uint32_t word = 0; handed < direct + made; word = word + 1 == words ? 0 : word + 1) {
       std::uint32_t bits = 0;
       if (members.is_leader()) {
         bits = map_.table().clear_bits(chunk, word, direct + made - handed);

@@ -87,7 +87,8 @@ class list_directory {
     simt::atomic_ref(links_[previous]).store(link(number - 1) | (chunk + 1u), simt::order::release);
     simt::atomic_ref(fingers_[number & ((std::uint64_t{1} << fingers_log2_) - 1)])
         .store(numbered_chunk::encode(number, chunk), simt::order::release);
-    simt::atomic_ref(own_->published).store(number + 1, simt::order::release);
+    // Not a store: whoever has found us by our finger may have published the next one already.
+    simt::atomic_ref(own_->published).fetch_max(number + 1, simt::order::release);
     give_back(pool);
   }
 

@@ -78,6 +78,7 @@ class virtual_queue {
       std::uint32_t chunk = 0;
       if (members.is_leader()) chunk = pool_.take();
       chunk = members.broadcast(chunk);
+      members.sync();  // the leader has acquired the chunk for all
       std::uint64_t* const cleared = pool_.slots(chunk);
       const auto step = static_cast<std::uint32_t>(members.size());
       for (auto i = static_cast<std::uint32_t>(members.rank()); i < slots(); i += step) {
@@ -108,6 +109,7 @@ class virtual_queue {
     if (found == 0) return false;
     value = found - 1;
     const simt::group together = simt::coalesced().match(chunk);
+    together.sync();  // the leader speaks for reads of the others
     if (together.is_leader()) {
       const auto takers = static_cast<std::uint32_t>(together.size());
       const std::uint32_t before =

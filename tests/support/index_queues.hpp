@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The three index queues in plain memory, as small as they go, for tests on the CPU model.
+
+#include "warpheap/sync/index_queue/array_directory.hpp"
+#include "warpheap/sync/index_queue/bounded_queue.hpp"
+#include "warpheap/sync/index_queue/list_directory.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// Eight chunks of four slots, handed out in turn.
+class small_pool {
+ public:
+  static constexpr std::uint32_t chunks = 8;
+  struct memory {
+    sync::queue_ends ends;
+    std::array<std::uint32_t, chunks> ring;
+    std::array<std::array<std::uint64_t, 4>, chunks> slots;
+    std::array<std::uint32_t, chunks> finished;
+    /// For each chunk, whether the pool has it.
+    std::array<bool, chunks> in_pool;
+    bool twice;
+  };
+
+  small_pool() = default;
+  explicit small_pool(memory* own) : own_(own) {}
+
+  /// All chunks but chunk 0, which the queue starts with, are in the pool; memory holds rubbish.
+  void format() const {
+    free_chunks().format(0, 1);
+    own_->twice = false;
+    own_->in_pool = {};
+    for (auto& slots : own_->slots) slots.fill(0xdead);
+    for (std::uint32_t c = 1; c < chunks; ++c) give(c);
+  }
+
+  static constexpr int slots_log2() { return 2; }
+  std::uint64_t* slots(std::uint32_t chunk) const { return own_->slots[chunk].data(); }
+  std::uint32_t* finished(std::uint32_t chunk) const { return &own_->finished[chunk]; }
+  std::uint32_t take() const {
+    const std::uint64_t ticket = free_chunks().draw_front(1);
+    std::uint32_t chunk = 0;
+    while (!free_chunks().poll(ticket, chunk)) simt::backoff(1);
+    own_->in_pool[chunk] = false;
+    return chunk;
+  }
+  void give(std::uint32_t chunk) const {
+    if (own_->in_pool[chunk]) own_->twice = true;
+    own_->in_pool[chunk] = true;
+    own_->slots[chunk].fill(0xdead);
+    free_chunks().put(free_chunks().draw_back(1), chunk);
+  }
+  std::uint64_t count() const { return free_chunks().size(); }
+  bool given_twice() const { return own_->twice; }
+
+ private:
+  sync::static_queue<std::uint32_t> free_chunks() const {
+    return {&own_->ends, own_->ring.data(), 3, 3};
+  }
+  memory* own_ = nullptr;
+};
+
+/// What the memories share: the counts.
+template <class Queue>
+class queue_memory {
+ public:
+  using queue_type = Queue;
+
+ protected:
+  void format_counts(std::uint64_t room) {
+    items_ = sync::bulk_semaphore::initial(0);
+    room_ = sync::bulk_semaphore::initial(room);
+  }
+  sync::queue_ends ends_;
+  std::uint64_t items_ = 0;
+  std::uint64_t room_ = 0;
+};
+
+class static_memory : public queue_memory<sync::static_queue<std::uint64_t>> {
+ public:
+  /// \pre `room <= 8`
+  void format(std::uint64_t room) {
+    format_counts(room);
+    positions().format(0, 1);
+  }
+  sync::bounded_queue<queue_type> queue() { return {positions(), &items_, &room_}; }
+  std::string problem(std::uint64_t length) {
+    return positions().size() == length ? "" : "the ends do not fit the length";
+  }
+
+ private:
+  queue_type positions() { return {&ends_, slots_.data(), 3, 40}; }
+  std::array<std::uint64_t, 8> slots_;
+};
+
+/// \tparam Derived has `directory()`
+template <class Derived, class Directory>
+class virtual_memory : public queue_memory<sync::virtual_queue<Directory, small_pool>> {
+ public:
+  using queue_type = sync::virtual_queue<Directory, small_pool>;
+
+  /// \pre `room <= 8`
+  void format(std::uint64_t room) {
+    this->format_counts(room);
+    pool().format();
+    positions().format(0, 1, 0);
+  }
+  sync::bounded_queue<queue_type> queue() { return {positions(), &this->items_, &this->room_}; }
+
+  /// Chunks: those with values, the one that takes values or is ready to, and one ahead of it.
+  std::string problem(std::uint64_t length) {
+    const queue_type q = positions();
+    if (q.size() != length) return "the ends do not fit the length";
+    if (pool().given_twice()) return "a chunk was given back twice";
+    const std::uint64_t last = (q.first() + length) / 4;
+    const std::uint64_t held = last + ((q.first() + length) % 4 == 0 ? 0 : 1) - q.first() / 4 + 1;
+    const std::uint64_t in_use = small_pool::chunks - pool().count();
+    if (in_use < held - 1 || in_use > held + 1) {
+      return std::to_string(in_use) + " chunks are in use for " + std::to_string(length) +
+             " values from position " + std::to_string(q.first());
+    }
+    return "";
+  }
+
+  small_pool pool() { return small_pool(&pool_); }
+
+ private:
+  queue_type positions() {
+    return {&this->ends_, static_cast<Derived*>(this)->directory(), pool()};
+  }
+  small_pool::memory pool_;
+};
+
+class array_memory : public virtual_memory<array_memory, sync::array_directory> {
+ public:
+  sync::array_directory directory() { return {entries_.data(), 3}; }
+
+ private:
+  std::array<std::uint64_t, 8> entries_;
+};
+
+/// With two fingers, so that walks are needed.
+class list_memory : public virtual_memory<list_memory, sync::list_directory> {
+ public:
+  sync::list_directory directory() { return {&anchor_, links_.data(), fingers_.data(), 1, 3}; }
+
+ private:
+  sync::list_directory::anchor anchor_;
+  std::array<std::uint64_t, small_pool::chunks> links_;
+  std::array<std::uint64_t, 2> fingers_;
+};
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "index_queues.hpp"
+#include "machine.hpp"
+
+#include "warpheap/core/random.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+template <class Memory>
+class index_queues : public ::testing::Test {
+ protected:
+  void SetUp() override { memory.format(6); }
+
+  /// Runs `act()` in a single lane.
+  template <class Act>
+  static void alone(const Act& act) {
+    simt::explorer explorer({1, 1}, 5'000'000);
+    const auto outcome = explorer.run({simt::strategy::sticky, 1}, act);
+    ASSERT_EQ(outcome.stuck, "");
+  }
+
+  Memory memory;
+};
+
+using memories = ::testing::Types<static_memory, array_memory, list_memory>;
+TYPED_TEST_SUITE(index_queues, memories);
+
+TYPED_TEST(index_queues, refuses_when_full_and_gives_nothing_when_empty) {
+  this->alone([this] {
+    const auto queue = this->memory.queue();
+    std::uint64_t value = 0;
+    EXPECT_FALSE(queue.pop(value));
+    for (std::uint64_t i = 0; i < 6; ++i) EXPECT_TRUE(queue.push(i));
+    EXPECT_FALSE(queue.push(6));
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      ASSERT_TRUE(queue.pop(value));
+      EXPECT_EQ(value, i);
+    }
+    EXPECT_FALSE(queue.pop(value));
+  });
+  EXPECT_EQ(this->memory.problem(0), "");
+}
+
+TYPED_TEST(index_queues, agrees_with_a_deque) {
+  this->alone([this] {
+    random_sequence random(20261121);
+    const auto queue = this->memory.queue();
+    std::deque<std::uint64_t> oracle;
+    for (std::uint64_t step = 0; step < 20'000; ++step) {
+      if (random.below(2) == 0) {
+        ASSERT_EQ(queue.push(step), oracle.size() < 6);
+        if (oracle.size() < 6) oracle.push_back(step);
+      } else {
+        std::uint64_t value = 0;
+        ASSERT_EQ(queue.pop(value), !oracle.empty());
+        if (oracle.empty()) continue;
+        ASSERT_EQ(value, oracle.front());
+        oracle.pop_front();
+      }
+      ASSERT_EQ(this->memory.problem(oracle.size()), "") << "step " << step;
+    }
+  });
+}
+
+TYPED_TEST(index_queues, takes_a_run_of_values_at_once) {
+  simt::explorer explorer({1, 8});
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    this->memory.format(6);
+    std::vector<std::uint64_t> seen(8, 0);
+    const auto outcome = explorer.run({simt::strategy::uniform, seed}, [&] {
+      const auto queue = this->memory.queue();
+      const simt::group all = simt::warp();
+      std::uint32_t accepted = queue.push_run(all, 40, 8);
+      if (all.is_leader()) queue.items().signal(accepted);
+      all.sync();
+      queue.pop(seen[simt::thread_rank()]);
+    });
+    ASSERT_EQ(outcome.stuck, "") << "seed " << seed;
+    std::sort(seen.begin(), seen.end());
+    ASSERT_EQ(seen, (std::vector<std::uint64_t>{0, 0, 40, 41, 42, 43, 44, 45})) << "seed " << seed;
+    ASSERT_EQ(this->memory.problem(0), "") << "seed " << seed;
+  }
+}
+
+template <class Memory>
+struct circulate {
+  Memory* memory;
+  std::uint64_t* sums;
+  void operator()() const {
+    const auto queue = memory->queue();
+    std::uint64_t put = 0;
+    std::uint64_t taken = 0;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      // Ends: who has put waits to take.
+      const std::uint64_t mine = simt::thread_rank() * 20 + i;
+      while (!queue.push(mine)) simt::backoff(1);
+      put += mine;
+      std::uint64_t value = 0;
+      while (!queue.pop(value)) simt::backoff(1);
+      taken += value;
+    }
+    simt::atomic_ref(sums[0]).fetch_add(put, simt::order::relaxed);
+    simt::atomic_ref(sums[1]).fetch_add(taken, simt::order::relaxed);
+  }
+};
+
+TYPED_TEST(index_queues, lose_nothing_when_many_lanes_share_them) {
+  std::uint64_t sums[2] = {};
+  machine().launch(covering(sanitized ? 128 : 2048), circulate<TypeParam>{&this->memory, sums});
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_EQ(this->memory.problem(0), "");
+}
+
+// Positions go on for ever; slots know only some bits of the lap.
+TEST(static_queue, laps_wrap_around) {
+  sync::queue_ends ends;
+  std::vector<std::uint32_t> slots(8);
+  const sync::static_queue<std::uint32_t> queue(&ends, slots.data(), 3, 28);
+  queue.format(0, 1);
+  for (std::uint32_t i = 0; i < 8 * 20; ++i) {
+    std::uint32_t value = 0;
+    const std::uint64_t taken_at = queue.draw_front(1);
+    EXPECT_FALSE(queue.poll(taken_at, value)) << "nothing has come in lap " << i / 8;
+    queue.put(queue.draw_back(1), i);
+    EXPECT_TRUE(queue.poll(taken_at, value));
+    ASSERT_EQ(value, i);
+    EXPECT_FALSE(queue.poll(taken_at, value)) << "taken once";
+  }
+}
+
+// Tickets may be drawn far ahead of the values.
+TEST(static_queue, a_ticket_of_a_later_lap_waits_for_its_own_value) {
+  sync::queue_ends ends;
+  std::vector<std::uint32_t> slots(2);
+  const sync::static_queue<std::uint32_t> queue(&ends, slots.data(), 1, 8);
+  queue.format(0, 1);
+  const std::uint64_t first = queue.draw_front(6);
+  std::uint32_t value = 0;
+  queue.put(queue.draw_back(1), 7);
+  for (const std::uint64_t later : {2, 4}) EXPECT_FALSE(queue.poll(first + later, value));
+  EXPECT_TRUE(queue.poll(first, value));
+  EXPECT_EQ(value, 7u);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

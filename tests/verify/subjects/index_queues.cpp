@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "scenario.hpp"
+
+#include "index_queues.hpp"
+
+#include "warpheap/sync/index_stack.hpp"
+
+#include <array>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+/// Values 0..7 circulate through a queue that holds six of them.
+template <class Memory>
+class queue_world {
+ public:
+  static constexpr simt::grid shape{2, 4};
+  static constexpr std::uint32_t values = 8;
+
+  void reset(std::uint64_t /*seed*/) {
+    memory_.format(6);
+    taken_ = {};
+    put_ = 0;
+    popped_ = 0;
+    wrong_.clear();
+  }
+
+ protected:
+  bool push(std::uint64_t value) {
+    const bool in = memory_.queue().push(value);
+    put_ += in ? 1 : 0;
+    return in;
+  }
+  bool pop(std::uint64_t& value) {
+    if (!memory_.queue().pop(value)) return false;
+    ++popped_;
+    if (value >= values) {
+      wrong_ = "a value that nobody has put: " + std::to_string(value);
+    } else {
+      ++taken_[value];
+    }
+    return true;
+  }
+  std::string common_verdict() {
+    if (!wrong_.empty()) return wrong_;
+    const auto queue = memory_.queue();
+    const std::int64_t length = put_ - popped_;
+    if (queue.items().read().count != length || queue.room().read().count != 6 - length) {
+      return "the counts are " + std::to_string(queue.items().read().count) + " and " +
+             std::to_string(queue.room().read().count) + ", and the length is " +
+             std::to_string(length);
+    }
+    return memory_.problem(static_cast<std::uint64_t>(length));
+  }
+
+  Memory memory_;
+  std::array<int, values> taken_{};
+  std::int64_t put_ = 0;
+  std::int64_t popped_ = 0;
+  std::string wrong_;
+};
+
+/// Each lane puts its value, waiting for room, and takes any, waiting for one, twice.
+template <class Memory>
+class circulate : public queue_world<Memory> {
+ public:
+  void lane() {
+    for (int round = 0; round < 2; ++round) {
+      // Ends: a lane that has put waits to take, so there is room for the others before long.
+      while (!this->push(simt::thread_rank())) simt::backoff(1);
+      std::uint64_t value = 0;
+      while (!this->pop(value)) simt::backoff(1);
+    }
+  }
+  std::string verdict() {
+    for (const int times : this->taken_) {
+      if (times != 2)
+        this->wrong_ = "a value that was put twice was taken " + std::to_string(times);
+    }
+    return this->common_verdict();
+  }
+};
+
+/// Four lanes put as often as there is room, four take what there is.
+template <class Memory>
+class full_and_empty : public queue_world<Memory> {
+ public:
+  void lane() {
+    const std::uint64_t rank = simt::thread_rank();
+    for (int round = 0; round < 3; ++round) {
+      std::uint64_t value = 0;
+      if (rank % 2 == 0) {
+        this->push(rank);
+      } else {
+        this->pop(value);
+      }
+    }
+  }
+  std::string verdict() { return this->common_verdict(); }
+};
+
+template <class Memory>
+registrar queue(const char* name) {
+  return registrar{
+      {name,
+       subject_kind::structure,
+       {case_of<circulate<Memory>>("circulate"), case_of<full_and_empty<Memory>>("full_and_empty")},
+       "",
+       ""}};
+}
+
+/// Lanes make units in batches of four, as a semaphore tells them, and use them up.
+class makers {
+ public:
+  static constexpr simt::grid shape{2, 4};
+  static constexpr int batch_log2 = 2;
+
+  void reset(std::uint64_t /*seed*/) {
+    word_ = sync::bulk_semaphore::initial(1);
+    made_ = 1;
+    used_ = 0;
+  }
+
+ protected:
+  /// Uses one unit. \param batches_left how many more can be made
+  bool use(std::uint32_t& batches_left) {
+    const sync::bulk_semaphore units(word_);
+    for (bool in_vain = false;;) {
+      const auto asked = units.ask(1, batch_log2, in_vain);
+      in_vain = false;
+      if (asked.missing == 0) break;
+      const bool can = simt::atomic_ref(batches_left).load(simt::order::relaxed) != 0;
+      if (can && asked.batches != 0) {
+        const std::uint32_t kept = units.promise(asked, batch_log2);
+        const std::uint32_t before =
+            simt::atomic_ref(batches_left).fetch_sub(1, simt::order::relaxed);
+        const bool success = static_cast<std::int32_t>(before) > 0;
+        if (!success) simt::atomic_ref(batches_left).fetch_add(1, simt::order::relaxed);
+        if (success) made_ += 4;
+        units.deliver(4 - kept, success ? 4 - kept : 0);
+        if (success) break;
+      } else if (can || asked.covered) {
+        in_vain = units.await(asked) == 0;
+        if (!in_vain) break;
+      } else if (!units.decline(asked)) {
+        return false;
+      }
+    }
+    ++used_;
+    return true;
+  }
+  std::string common_verdict(int expected) {
+    const auto now = sync::bulk_semaphore(word_).read();
+    if (now.balance != 0) return "somebody is at work for ever: " + std::to_string(now.balance);
+    if (now.count != made_ - used_) return std::to_string(now.count) + " units are left";
+    return used_ == expected ? "" : std::to_string(used_) + " units were used";
+  }
+
+  std::uint64_t word_ = 0;
+  std::int64_t made_ = 0;
+  std::int64_t used_ = 0;
+};
+
+/// There is enough for all, and not much more is made than is needed.
+class plenty : public makers {
+ public:
+  void reset(std::uint64_t seed) {
+    makers::reset(seed);
+    batches_ = 100;
+  }
+  void lane() {
+    use(batches_);
+    use(batches_);
+  }
+  std::string verdict() { return common_verdict(16); }
+
+ private:
+  std::uint32_t batches_ = 0;
+};
+
+/// One batch and one unit for eight lanes: five are served, three are told that there is no more.
+class scarce : public makers {
+ public:
+  void reset(std::uint64_t seed) {
+    makers::reset(seed);
+    batches_ = 1;
+  }
+  void lane() { use(batches_); }
+  std::string verdict() { return common_verdict(5); }
+
+ private:
+  std::uint32_t batches_ = 0;
+};
+
+/// Lanes take indices off a stack and put them back.
+class stack_world {
+ public:
+  static constexpr simt::grid shape{2, 4};
+  void reset(std::uint64_t /*seed*/) {
+    head_ = sync::index_stack::empty_head;
+    owners_ = {};
+    wrong_ = nullptr;
+    for (std::uint32_t i = 0; i < count; ++i) stack().push(i);
+  }
+  void lane() {
+    for (int round = 0; round < 3; ++round) {
+      const std::uint32_t index = stack().pop();
+      if (index == sync::index_stack::none) continue;
+      if (index >= count || ++owners_[index] != 1) {
+        wrong_ = "an index was popped twice";
+        return;
+      }
+      simt::backoff(1);
+      --owners_[index];
+      stack().push(index);
+    }
+  }
+  std::string verdict() {
+    if (wrong_ != nullptr) return wrong_;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (stack().pop() == sync::index_stack::none) return "an index was lost";
+    }
+    return stack().empty() ? "" : "the stack has more than was put";
+  }
+
+ private:
+  static constexpr std::uint32_t count = 3;
+  sync::index_stack stack() { return sync::index_stack(head_, links_.data()); }
+  std::uint64_t head_ = 0;
+  std::array<std::uint32_t, count> links_{};
+  std::array<int, count> owners_{};
+  const char* wrong_ = nullptr;
+};
+
+const registrar added[]{
+    queue<test::static_memory>("static_queue"),
+    queue<test::array_memory>("virtual_array_queue"),
+    queue<test::list_memory>("virtual_list_queue"),
+    registrar{{"bulk_semaphore",
+               subject_kind::structure,
+               {case_of<plenty>("plenty"), case_of<scarce>("scarce")},
+               "",
+               ""}},
+    registrar{{"index_stack", subject_kind::structure, {case_of<stack_world>("turns")}, "", ""}},
+};
+
+}  // namespace
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
