@@ -82,28 +82,29 @@ bool collect(const pipe_pair& out, const pipe_pair& err, std::string& output, st
 }
 
 /// Never returns.
-[[noreturn]] void become(const std::vector<std::string>& arguments, const pipe_pair& out,
-                         const pipe_pair& err) {
+[[noreturn]] void become(const std::string& program, const std::vector<std::string>& arguments,
+                         const pipe_pair& out, const pipe_pair& err) {
   setpgid(0, 0);
   dup2(out.writer(), STDOUT_FILENO);
   dup2(err.writer(), STDERR_FILENO);
-  std::vector<char*> words{const_cast<char*>("warpheap-bench")};
+  std::vector<char*> words{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments)
     words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
-  execv("/proc/self/exe", words.data());
+  execv(program.c_str(), words.data());
   _exit(127);
 }
 
 }  // namespace
 
-child_outcome run_again(const std::vector<std::string>& arguments, double limit_s) {
+child_outcome run_child(const std::string& program, const std::vector<std::string>& arguments,
+                        double limit_s) {
   const auto start = std::chrono::steady_clock::now();
   pipe_pair out;
   pipe_pair err;
   const pid_t child = fork();
   if (child < 0) throw error(std::string("cannot make a process: ") + std::strerror(errno));
-  if (child == 0) become(arguments, out, err);
+  if (child == 0) become(program, arguments, out, err);
   setpgid(child, child);  // also here: whoever comes first
   out.close_writer();
   err.close_writer();

@@ -18,9 +18,10 @@ struct child_outcome {
   double wall_s = 0;
 };
 
-/// Runs this program again with other arguments, in a process group of its own that is killed
-/// after `limit_s` seconds.
+/// Runs a program with these arguments in a process group of its own, which is killed after
+/// `limit_s` seconds. A program that cannot be started ends with status 127.
 /// \throws error if no process can be made
-child_outcome run_again(const std::vector<std::string>& arguments, double limit_s);
+child_outcome run_child(const std::string& program, const std::vector<std::string>& arguments,
+                        double limit_s);
 
 }  // namespace warpheap::bench

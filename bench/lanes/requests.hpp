@@ -53,6 +53,13 @@ struct release {
   }
 };
 
+/// Ticks since `begin`, or the most that can be noted: a call may take seconds.
+WARPHEAP_DEVICE inline std::uint32_t ticks_since(std::uint64_t begin) {
+  constexpr std::uint64_t most = 0xffffffffu;
+  const std::uint64_t passed = simt::ticks() - begin;
+  return static_cast<std::uint32_t>(passed < most ? passed : most);
+}
+
 /// The same, each call between two looks at the clock.
 template <class Handle>
 struct allocate_clocked {
@@ -66,7 +73,7 @@ struct allocate_clocked {
     const std::uint64_t bytes = requested_bytes(batch, i);
     const std::uint64_t begin = simt::ticks();
     void* block = heap.malloc(bytes);
-    ticks[i] = static_cast<std::uint32_t>(simt::ticks() - begin);
+    ticks[i] = ticks_since(begin);
     addresses[i] = reinterpret_cast<std::uint64_t>(block);
   }
 };
@@ -83,7 +90,7 @@ struct release_clocked {
     void* block = reinterpret_cast<void*>(addresses[i]);
     const std::uint64_t begin = simt::ticks();
     heap.free(block);
-    ticks[i] = static_cast<std::uint32_t>(simt::ticks() - begin);
+    ticks[i] = ticks_since(begin);
   }
 };
 

@@ -11,6 +11,8 @@
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/managers/bump.hpp"
+#include "warpheap/managers/gallatin.hpp"
+#include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/bitmap.hpp"
 #include "warpheap/managers/random_walk/flags.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
@@ -26,7 +28,14 @@ using portable_managers = type_list<                        //
     bump<bump_config{.counters = bump_counters::one}>,      //
     bump<bump_config{.counters = bump_counters::warp}>,     //
     bump<bump_config{.counters = bump_counters::sharded}>,  //
-    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>>;
+    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,              //
+    gallatin<>,                                             //
+    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,
+    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::chunks}>,
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::pages}>,
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>>;
 
 /// The manager behind `warpheap::heap` when none is named: the best that there is.
 using default_manager = rw_malloc<>;

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from warpheap.console import Steps
 from warpheap.errors import EXIT_FAILED, UserError
 
 _MARGIN_S = 30.0  # a program that keeps its own limit needs no more than this to start and stop
+_FIRST_SHARE = 1000  # schedules of each combination before a hunt goes deeper anywhere
+_GROWTH = 9  # times as many as before in the next round
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -74,7 +77,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Kill:
-    """How a mutant fared. ``verdict`` is None if it survived; wall_s counts the whole hunt."""
+    """How a mutant fared: ``verdict`` is None if it survived, ``wall_s`` is the whole hunt."""
 
     mutant: Mutant
     verdict: Verdict | None
@@ -175,17 +178,32 @@ def hunt(
     budget: Budget,
     cancel: threading.Event | None = None,
 ) -> Kill:
-    """Explore a mutant until something rejects it, then replay the finding in another process."""
-    wall_s = 0.0
-    for case in offer.cases_of(mutant.name, mutant.original):
-        for strategy in strategies:
-            verdict = explore(offer.program, Task(mutant.name, case, strategy), budget, cancel)
-            wall_s += verdict.wall_s
+    """Explore a mutant until something rejects it, then replay the finding in another process.
+
+    The budget is that of the whole hunt for the time, and of each combination of case and strategy
+    for the schedules. All combinations get a few schedules before any gets many.
+    """
+    tasks = [
+        Task(mutant.name, case, strategy)
+        for case in offer.cases_of(mutant.name, mutant.original)
+        for strategy in strategies
+    ]
+    start = time.monotonic()
+    done, share = 0, min(_FIRST_SHARE, budget.schedules)
+    while share > 0:
+        for task in tasks:
+            left = start + budget.seconds - time.monotonic()
+            if left <= 0:
+                return Kill(mutant, None, None, time.monotonic() - start)
+            part = Budget(share, left, budget.first_seed + done)
+            verdict = explore(offer.program, task, part, cancel)
             if not verdict.ok:
                 seed = verdict.seed
                 again = None if seed is None else replay(offer.program, verdict.task, seed)[0]
-                return Kill(mutant, verdict, again, wall_s)
-    return Kill(mutant, None, None, wall_s)
+                return Kill(mutant, verdict, again, time.monotonic() - start)
+        done += share
+        share = min(done * _GROWTH, budget.schedules - done)
+    return Kill(mutant, None, None, time.monotonic() - start)
 
 
 def spread(

@@ -9,12 +9,26 @@
 
 namespace warpheap::host {
 
+/// Memory of the host or of nobody, then the device's.
 inline constexpr char upstream_names[] =
     "host reserved cuda_malloc cuda_malloc_async virtual_memory";
 inline constexpr char driver_allocator_names[] = "cuda_malloc cuda_malloc_async";
 
+/// An upstream and what tells when its memory is unused.
+struct memory_source {
+  std::shared_ptr<upstream> memory;
+  std::shared_ptr<stream_events> events;
+};
+
+/// The last three upstreams. \throws error where CUDA is missing, invalid_argument for a device
+/// that is not there
+memory_source make_device_source(std::string_view name, int device);
+
+/// One of the driver's own allocators. \throws as make_device_source
+std::unique_ptr<memory_pool> make_driver_allocator(std::string_view name, int device);
+
 /// A pool, or one of the driver's own allocators, from the names of its parts.
-/// \throws invalid_argument for an unknown name, error where CUDA is asked for and missing
+/// \throws invalid_argument for an unknown name, and what the functions above throw
 std::unique_ptr<memory_pool> make_named(std::string_view policy, std::string_view upstream,
                                         int device, pool_options options);
 

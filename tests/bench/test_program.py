@@ -15,25 +15,26 @@ from typing import Any
 PROGRAM = ""
 
 SUMMARY = {"first", "median", "mean", "std", "min", "max", "p50", "p99"}
-ALWAYS = {
+NULL = type(None)
+ALWAYS: dict[str, type | tuple[type, ...]] = {
     "schema": int,
     "case": str,
     "manager": str,
     "backend": str,
     "device": str,
-    "mode": (str, type(None)),
-    "threads": (int, type(None)),
-    "size_min": (int, type(None)),
-    "size_max": (int, type(None)),
-    "heap_bytes": (int, type(None)),
-    "iterations": (int, type(None)),
-    "seed": (int, type(None)),
+    "mode": (str, NULL),
+    "threads": (int, NULL),
+    "size_min": (int, NULL),
+    "size_max": (int, NULL),
+    "heap_bytes": (int, NULL),
+    "iterations": (int, NULL),
+    "seed": (int, NULL),
     "status": str,
-    "reason": (str, type(None)),
-    "null_returns": (int, type(None)),
-    "corrupted": (int, type(None)),
-    "malloc_ms": (dict, type(None)),
-    "free_ms": (dict, type(None)),
+    "reason": (str, NULL),
+    "null_returns": (int, NULL),
+    "corrupted": (int, NULL),
+    "malloc_ms": (dict, NULL),
+    "free_ms": (dict, NULL),
 }
 # Small enough for a sanitizer. What a case does not have is left out.
 SMALL = {
@@ -147,7 +148,7 @@ class RowTest(unittest.TestCase):
                 self.assertLessEqual(row[name]["median"], row[name]["max"])
 
     def test_every_case_with_every_manager(self) -> None:
-        """No crash, no corruption; and every case is measured with some manager, but for latency."""
+        """No crash, no corruption; every case but latency is measured with some manager."""
         found = catalog()
         with tempfile.TemporaryDirectory() as folder:
             graph = Path(folder) / "star.csr"
@@ -222,13 +223,16 @@ class RefusalTest(unittest.TestCase):
 
     def test_bad_values(self) -> None:
         """Numbers and files."""
-        self.assertIn("--threads is '-4'", self.refused(
-            "run", "--case=alloc", "--manager=bump", "--threads=-4"))
+        self.assertIn(
+            "--threads is '-4'",
+            self.refused("run", "--case=alloc", "--manager=bump", "--threads=-4"),
+        )
         with tempfile.NamedTemporaryFile(suffix=".csr") as graph:
             graph.write(b"WHCSR\0\0\1" + bytes(16) + bytes(9))
             graph.flush()
             message = self.refused(
-                "run", "--case=graph_init", "--manager=bump", f"--graph={graph.name}")
+                "run", "--case=graph_init", "--manager=bump", f"--graph={graph.name}"
+            )
         self.assertIn(f"{graph.name}: has 33 bytes", message)
         missing = self.refused("run", "--case=graph_init", "--manager=bump", "--graph=/no/file")
         self.assertIn("/no/file: cannot be opened", missing)
@@ -257,9 +261,7 @@ class BatchTest(unittest.TestCase):
         done = call("batch", "-", "--commit", "abc", text=plan)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
-        self.assertEqual(
-            [row["status"] for row in rows], ["ok", "timeout", "failed", "skipped"]
-        )
+        self.assertEqual([row["status"] for row in rows], ["ok", "timeout", "failed", "skipped"])
         self.assertEqual(rows[0]["size_min"], 64)
         self.assertEqual(rows[1]["rounds"], 100000)
         self.assertIn("no manager 'nobody'", rows[2]["reason"])

@@ -23,7 +23,7 @@ TYPED_TEST(conformance, a_full_heap_gives_null_and_is_whole_again_once_it_is_emp
   EXPECT_EQ(this->nulls(none), 2000u);
   this->give(*heap, first);
   this->expect_empty(*heap);
-  WARPHEAP_REQUIRE(TypeParam::about.reuse == memory_reuse::all, "reuse of all freed blocks");
+  WARPHEAP_REQUIRE(manager_traits<TypeParam>::whole_when_emptied, "reuse of all freed blocks");
   const holding second = this->take_all(*heap, bytes);
   expect_disjoint(second, TypeParam::about.alignment);
   const auto least = static_cast<std::uint64_t>(manager_traits<TypeParam>::refill_share *
@@ -38,7 +38,7 @@ TYPED_TEST(conformance, a_full_heap_gives_null_and_is_whole_again_once_it_is_emp
 
 TYPED_TEST(conformance, a_heap_that_was_full_of_small_blocks_serves_large_ones) {
   WARPHEAP_REQUIRE(this->any_size, "blocks of more than one size");
-  WARPHEAP_REQUIRE(TypeParam::about.reuse == memory_reuse::all, "reuse of all freed blocks");
+  WARPHEAP_REQUIRE(manager_traits<TypeParam>::whole_when_emptied, "reuse of all freed blocks");
   const std::uint64_t small = this->fill_bytes();
   const auto heap = this->make_fill_heap();
   const std::uint64_t large = served<TypeParam>(heap->bytes() / 8);

@@ -18,6 +18,8 @@ struct default_traits {
   static constexpr std::size_t least_heap_bytes = 0;
   /// `stats().blocks_in_use` is the number of blocks that callers hold.
   static constexpr bool counts_blocks = M::about.frees && M::about.uses_region;
+  /// A heap whose blocks were all freed is as good as new.
+  static constexpr bool whole_when_emptied = M::about.reuse == memory_reuse::all;
   /// Blocks of this size fill the heap to the same number every time; 0: blocks of any size do.
   static constexpr std::size_t refill_bytes = 0;
   /// A heap that was emptied holds this share of the blocks that it held when it was full: less

@@ -13,6 +13,12 @@ struct manager_traits<rw_malloc<Config>> : default_traits<rw_malloc<Config>> {
   static constexpr std::size_t refill_bytes = Config.unit_bytes;
 };
 
+template <gallatin_config Config>
+struct manager_traits<gallatin<Config>> : default_traits<gallatin<Config>> {
+  // Reuse is partial, for a hole waits until all of its neighbours are free as well. Then it ends.
+  static constexpr bool whole_when_emptied = true;
+};
+
 template <>
 struct manager_traits<checked_rw_malloc> : default_traits<checked_rw_malloc> {
   // With what the layer adds, a unit.

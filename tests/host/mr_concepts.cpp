@@ -9,6 +9,11 @@
 #include "warpheap/host/cuda/events.hpp"
 #include "warpheap/host/cuda/resource.hpp"
 #include "warpheap/host/cuda/upstreams.hpp"
+#if __has_include(<rmm/resource_ref.hpp>)
+#include <rmm/resource_ref.hpp>
+static_assert(std::is_constructible_v<rmm::device_async_resource_ref,
+                                      warpheap::host::cuda::device_resource&>);
+#endif
 
 namespace {
 

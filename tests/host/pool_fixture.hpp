@@ -19,6 +19,38 @@ inline std::vector<std::string> all_policy_names() {
   return names;
 }
 
+/// Regions that can grow where they are: each reserves 64 MiB of addresses.
+class growing_upstream final : public upstream {
+ public:
+  void* allocate(std::size_t bytes) override {
+    if (bytes > room) return nullptr;
+    held_ += bytes;
+    ++regions_;
+    return source_.allocate(room);
+  }
+  void deallocate(void* memory, std::size_t bytes) noexcept override {
+    held_ -= bytes;
+    --regions_;
+    source_.deallocate(memory, room);
+  }
+  bool extend(void*, std::size_t bytes, std::size_t more) override {
+    if (bytes + more > room) return false;
+    held_ += more;
+    return true;
+  }
+  std::string_view name() const override { return "growing"; }
+
+  std::size_t held() const { return held_; }
+  std::size_t regions() const { return regions_; }
+
+ private:
+  static constexpr std::size_t room = std::size_t{64} << 20;
+
+  reserved_upstream source_;
+  std::size_t held_ = 0;
+  std::size_t regions_ = 0;
+};
+
 /// Addresses without access rights (so that a pool that touches what it manages dies), counted, and
 /// refused beyond a budget.
 class counted_upstream final : public upstream {

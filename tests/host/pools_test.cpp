@@ -164,6 +164,41 @@ TEST_P(pools, foreign_addresses_are_refused_and_change_nothing) {
   pool->deallocate(block, stream_id::none);
 }
 
+TEST_P(pools, a_large_alignment_is_given_and_taken_back_in_any_stream) {
+  const auto pool = make({.limit_bytes = 64_MiB});
+  const stream_id streams[] = {stream_id{0x100}, stream_id{0x200}};
+  std::mt19937_64 random(71);
+  std::map<void*, std::size_t> held;
+  for (int step = 0; step < 4000; ++step) {
+    if (random() % 2 == 0 || held.empty()) {
+      const std::size_t alignment = std::size_t{256} << random() % 9;
+      void* block = pool->try_allocate(1 + random() % 9000, alignment, streams[random() % 2]);
+      ASSERT_NE(block, nullptr);
+      ASSERT_EQ(reinterpret_cast<address>(block) % alignment, 0u);
+      held[block] = alignment;
+    } else {
+      const auto [block, alignment] = *std::next(held.begin(), random() % held.size());
+      // The memory before an aligned block is no block, even where the policy has one there.
+      for (std::size_t before = 256; before < alignment; before *= 2) {
+        if (!held.contains(at(block, -before))) {
+          ASSERT_THROW(pool->deallocate(at(block, -before), streams[0]), invalid_argument);
+        }
+      }
+      pool->deallocate(block, streams[random() % 2]);
+      held.erase(block);
+      ASSERT_THROW(pool->deallocate(block, streams[0]), invalid_argument);
+    }
+    if (step % 100 == 0) {
+      ASSERT_EQ(pool->check(), std::nullopt) << "step " << step;
+    }
+  }
+  for (const auto& [block, alignment] : held) pool->deallocate(block, stream_id::none);
+  EXPECT_EQ(pool->stats().bytes_in_use, 0u);
+  pool->trim(0);
+  EXPECT_EQ(pool->check(), std::nullopt);
+  EXPECT_EQ(source->held(), 0u);
+}
+
 TEST_P(pools, nothing_is_null_and_null_is_nothing) {
   const auto pool = make({});
   EXPECT_EQ(pool->try_allocate(0, 1, stream_id::none), nullptr);
@@ -206,6 +241,43 @@ TEST_P(pools, grow_to_the_limit_and_give_free_regions_back) {
   void* again = pool->try_allocate(100000, 1, stream_id::none);
   EXPECT_NE(again, nullptr);
   pool->deallocate(again, stream_id::none);
+}
+
+TEST_P(pools, a_region_that_can_grow_grows_where_it_is) {
+  const auto growing = std::make_shared<growing_upstream>();
+  const auto pool = make_pool(GetParam(), growing, std::make_shared<no_events>(),
+                              {.limit_bytes = 48_MiB, .region_bytes = 1_MiB});
+  std::mt19937_64 random(61);
+  held_blocks held;
+  for (int step = 0; step < 2000; ++step) {
+    if (random() % 5 < 3 || held.empty()) {
+      void* block = pool->try_allocate(1 + random() % 200000, 1, stream_id::none);
+      if (block == nullptr) continue;
+      ASSERT_NO_FATAL_FAILURE(held.add(block, pool->usable_bytes(block)));
+    } else {
+      void* block = held.pick(random());
+      pool->deallocate(block, stream_id::none);
+      held.remove(block);
+    }
+    if (step % 100 == 0) {
+      ASSERT_EQ(pool->check(), std::nullopt) << "step " << step;
+    }
+  }
+  EXPECT_EQ(pool->stats().reserved_bytes, growing->held());
+  EXPECT_LE(growing->held(), 48_MiB);
+  const bool whole_orders =
+      GetParam().find("buddy") != std::string::npos || GetParam() == "simple_segregated";
+  if (!whole_orders) {
+    EXPECT_EQ(growing->regions(), 1u);
+  }
+  while (!held.empty()) {
+    void* block = held.pick(random());
+    pool->deallocate(block, stream_id::none);
+    held.remove(block);
+  }
+  EXPECT_EQ(pool->check(), std::nullopt);
+  pool->trim(0);
+  EXPECT_EQ(growing->held(), 0u);
 }
 
 TEST_P(pools, trade_free_regions_in_for_a_larger_one) {

@@ -9,6 +9,18 @@
 #include "warpheap/core/random.hpp"
 #include "warpheap/host/pools.hpp"
 
+namespace {
+
+// Addresses that nothing stands behind: valgrind cannot reserve as many as a million blocks need.
+class imaginary_upstream final : public warpheap::host::upstream {
+ public:
+  void* allocate(std::size_t) override { return reinterpret_cast<void*>(std::uintptr_t{1} << 44); }
+  void deallocate(void*, std::size_t) noexcept override {}
+  std::string_view name() const override { return "imaginary"; }
+};
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace warpheap::host;
   if (argc != 4) {
@@ -18,7 +30,7 @@ int main(int argc, char** argv) {
   const auto live = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
   const auto calls = std::strtoul(argv[3], nullptr, 10);
   const auto pool =
-      make_pool(argv[1], std::make_shared<reserved_upstream>(), std::make_shared<no_events>(),
+      make_pool(argv[1], std::make_shared<imaginary_upstream>(), std::make_shared<no_events>(),
                 {.initial_bytes = std::size_t{1} << 43});
   warpheap::random_sequence random(1);
   // Sizes of 256 B to 4 MiB, as likely small as large.

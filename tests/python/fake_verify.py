@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-BUGGY = {"buggy": 42, "lost_unlock": 7, "forgetful": 9}
+BUGGY = {"buggy": 42, "lost_unlock": 7, "forgetful": 9, "deep": 2500}
 
 
 def main() -> int:
@@ -47,7 +47,8 @@ def main() -> int:
         print(f"schedule of seed {options.seed} with [brackets]")
         return int(options.seed == bad_seed and options.subject != "forgetful")
     # The bug shows under pct only, so that a hunt has to go through the strategies.
-    found = bad_seed is not None and options.strategy == "pct" and options.schedules > bad_seed
+    explored = range(options.seed, options.seed + options.schedules)
+    found = bad_seed in explored and options.strategy == "pct"
     result = {
         "schema": 1,
         "case": "verify",
@@ -55,7 +56,7 @@ def main() -> int:
         "test": options.case,
         "strategy": options.strategy,
         "first_seed": options.seed,
-        "schedules": bad_seed if found else options.schedules,
+        "schedules": bad_seed - options.seed + 1 if found else options.schedules,
         "schedules_per_second": 1e5,
         "status": "failed" if found else "ok",
         "finding": {"seed": bad_seed, "what": "I3: page 5 is owned twice"} if found else None,

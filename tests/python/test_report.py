@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Run
 from warpheap.report import draw, page, select, style, summary, table
-from warpheap.units import binary, milliseconds
+from warpheap.units import binary, decimal, milliseconds
 
 
 def row(**fields: Any) -> dict[str, Any]:
@@ -104,13 +104,22 @@ def test_mixed_sizes_are_kept_out_of_the_plots_of_one_size(tmp_path: Path) -> No
 
 
 def test_different_heaps_are_not_joined_by_a_line(tmp_path: Path) -> None:
-    results = load(tmp_path, sizes("rw") + sizes("rw", heap_bytes=1 << 20))
+    rows = [*sizes("rw"), *sizes("corw"), *sizes("rw", heap_bytes=1 << 20)]
+    results = load(tmp_path, rows)
     plots = [p for p in plots_by_slug(results).values() if p.spec.name == "alloc-malloc"]
     assert len(plots) == 2
     assert {p.subtitle for p in plots} == {
+        "one block a thread, 1 Ki threads",
         "one block a thread, 1 Ki threads, 1 MiB heap",
-        "one block a thread, 1 Ki threads, 1 GiB heap",
     }
+
+
+def test_a_value_that_is_not_said_is_the_usual_one(tmp_path: Path) -> None:
+    rows = [*sizes("rw", distribution="uniform"), *sizes("corw")]
+    plots = [
+        p for p in plots_by_slug(load(tmp_path, rows)).values() if p.spec.y.label[:4] == "free"
+    ]
+    assert [{series.manager for series in plot.series} for plot in plots] == [{"rw", "corw"}]
 
 
 def test_steps_are_drawn_with_the_model_and_by_word_size(tmp_path: Path) -> None:
@@ -287,7 +296,22 @@ def test_times_read_well(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value, unit, text", [(16, "B", "16 B"), (1536, "B", "1.5 KiB"), (1 << 20, "", "1 Mi")]
+    "value, unit, text",
+    [
+        (16, "B", "16 B"),
+        (1536, "B", "1,536 B"),
+        (100_000, "", "100,000"),
+        (3 << 19, "B", "1.5 MiB"),
+        (1 << 20, "", "1 Mi"),
+    ],
 )
 def test_binary_prefixes(value: float, unit: str, text: str) -> None:
     assert binary(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(0.5, "0.5"), (999, "999"), (1234, "1,234"), (10_000, "10 k"), (2.5e6, "2.5 M"), (0, "0")],
+)
+def test_decimal_prefixes(value: float, text: str) -> None:
+    assert decimal(value) == text

@@ -31,8 +31,8 @@ def test_no_finding_exits_with_0(run: Run) -> None:
 
 
 def test_budget_reaches_the_program(run: Run) -> None:
-    assert run("verify", "--manager", "buggy", "--schedules", "42").returncode == 0
-    assert run("verify", "--manager", "buggy", "--schedules", "43").returncode == 1
+    assert run("verify", "--manager", "buggy", "--schedules", "41").returncode == 0
+    assert run("verify", "--manager", "buggy", "--schedules", "42").returncode == 1
 
 
 def test_json_has_one_line_a_combination(run: Run) -> None:
@@ -56,6 +56,20 @@ def test_mutants_are_rejected_and_replayed(run: Run) -> None:
     assert "2 mutants, 2 rejected, 0 not" in result.stdout
     assert "by lost_unlock/churn/pct/7: I3" in result.stdout
     assert "SIGABRT: assertion failed" in result.stdout
+
+
+def test_a_hunt_goes_deeper_in_rounds_and_never_repeats_a_seed(run: Run) -> None:
+    result = run("verify", "--mutants", "--json", "--manager", "deep", FAKE_MUTANTS="deep")
+    (line,) = map(json.loads, result.stdout.splitlines())
+    assert (line["rejected"], line["seed"]) == (True, 2500)
+
+
+def test_a_hunt_keeps_to_its_time(run: Run) -> None:
+    arguments = ("verify", "--mutants", "--manager", "survivor", "--seconds", "1", "--json")
+    result = run(*arguments, FAKE_MUTANTS="survivor", FAKE_SLEEP="0.4")
+    assert result.returncode == 1
+    (line,) = map(json.loads, result.stdout.splitlines())
+    assert 1 <= line["hunt_s"] < 5
 
 
 def test_a_surviving_mutant_fails(run: Run) -> None:

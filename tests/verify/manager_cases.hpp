@@ -321,7 +321,7 @@ std::vector<named_case> manager_cases(const setup<M>& how) {
       case_of<mixed_sizes<M>>("mixed_sizes", how),
       case_of<fill<M>>("fill", how),
   };
-  if constexpr (M::about.frees && M::about.reuse == memory_reuse::all) {
+  if (M::about.frees && how.reuses) {
     cases.push_back(case_of<cross_free<M>>("cross_free", how));
     cases.push_back(case_of<churn<M>>("churn", how));
     cases.push_back(case_of<contention<M>>("contention", how));

@@ -14,6 +14,12 @@ class bit_array {
  public:
   explicit bit_array(std::size_t bits) : size_(bits), words_((bits + 63) / 64) {}
 
+  /// Adds bits that are not set.
+  void extend(std::size_t bits) {
+    size_ += bits;
+    words_.resize((size_ + 63) / 64);
+  }
+
   std::size_t size() const { return size_; }
   bool test(std::size_t bit) const { return (words_[bit / 64] >> bit % 64 & 1) != 0; }
 

@@ -37,6 +37,18 @@ class bitmask_store {
     map.free.fill(0, map.free.size(), true);
   }
   void remove_region(address base) { regions_.remove(base); }
+  std::size_t free_at_end(address base) const {
+    const bit_array& free = regions_.find(base)->data.free;
+    return (free.size() - free.end_of_last(free.size(), false)) * granule_;
+  }
+  void extend_region(address base, std::size_t bytes) {
+    bits& map = regions_.find(base)->data;
+    const std::size_t before = map.free.size();
+    map.free.extend(bytes / granule_);
+    map.ends.extend(bytes / granule_);
+    map.free.fill(before, bytes / granule_, true);
+    regions_.extend(base, bytes);
+  }
   bool region_is_free(address base) const {
     const bits& map = regions_.find(base)->data;
     return map.free.next(0, false) == map.free.size();

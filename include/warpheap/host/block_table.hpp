@@ -81,6 +81,15 @@ class block_table {
     return rest;
   }
 
+  /// A new free block right of the last block of a region.
+  index append(index last, std::size_t bytes) {
+    const index made = make(blocks_[last].end(), bytes);
+    blocks_[made].left = last;
+    blocks_[made].right = none;
+    blocks_[last].right = made;
+    return made;
+  }
+
   /// Joins the block's right neighbour to it and forgets that record. \pre both are in no list
   void absorb_right(index which) {
     block& front = blocks_[which];

@@ -5,9 +5,9 @@
 /* The pools of device memory for C and for everything that can call C. The shared library needs no
  * CUDA toolkit and no GPU to load; it finds the driver when a pool asks for device memory.
  *
- * Every function may be called from any thread, and one pool by many threads at once. Functions that
- * return a status leave their results alone unless it is WARPHEAP_OK, and warpheap_last_error() says
- * what was wrong. Sizes are in bytes. */
+ * Every function may be called from any thread, and one pool by many threads at once. Functions
+ * that return a status leave their results alone unless it is WARPHEAP_OK, and
+ * warpheap_last_error() says what was wrong. Sizes are in bytes. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,9 +59,9 @@ WARPHEAP_API const char* warpheap_last_error(void);
 WARPHEAP_API const char* warpheap_pool_names(void);
 WARPHEAP_API const char* warpheap_upstream_names(void);
 
-/* A pool of this policy over this upstream; `device` is a CUDA device's number where the upstream is
- * one of CUDA's. `cuda_malloc` and `cuda_malloc_async` are also names of policies: the driver's own
- * allocators, for comparison, which have no upstream. Options may be null. */
+/* A pool of this policy over this upstream; `device` is a CUDA device's number where the upstream
+ * is one of CUDA's. `cuda_malloc` and `cuda_malloc_async` are also names of policies: the driver's
+ * own allocators, for comparison, which have no upstream. Options may be null. */
 WARPHEAP_API warpheap_status warpheap_pool_create(const char* policy, const char* upstream,
                                                   int device, const warpheap_pool_options* options,
                                                   warpheap_pool** pool);
@@ -123,8 +123,8 @@ WARPHEAP_API warpheap_status warpheap_replay_timeline(warpheap_pool* pool,
                                                       const warpheap_trace* trace, size_t points,
                                                       warpheap_timeline_point* timeline);
 
-/* Makes the calls of several traces at once, each from a thread of its own, and gives the time until
- * the last one is done. */
+/* Makes the calls of several traces at once, each from a thread of its own, and gives the time
+ * until the last one is done. */
 WARPHEAP_API warpheap_status warpheap_replay_threads(warpheap_pool* pool,
                                                      const warpheap_trace* traces, size_t threads,
                                                      uint64_t* wall_ns, uint64_t* failures);

@@ -90,6 +90,8 @@ class fit_policy {
   void add_region(extent region) { store_.add_region(region); }
   void remove_region(address base) { store_.remove_region(base); }
   bool region_is_free(address base) const { return store_.region_is_free(base); }
+  std::size_t free_at_end(address base) const { return store_.free_at_end(base); }
+  void extend_region(address base, std::size_t bytes) { store_.extend_region(base, bytes); }
 
   extent allocate(std::size_t bytes, std::size_t alignment, effort) {
     if (!store_.has_room()) return {};

@@ -32,6 +32,16 @@ class hal_store {
     free_.erase(free_.search(base));
     regions_.remove(base);
   }
+  std::size_t free_at_end(address base) const {
+    const address end = regions_.find(base)->range.end();
+    const cursor last = free_.search(end - 1);
+    return last && last->end() == end ? last->bytes : 0;
+  }
+  void extend_region(address base, std::size_t bytes) {
+    const address end = regions_.find(base)->range.end();
+    regions_.extend(base, bytes);
+    make_free({end, bytes});
+  }
   bool region_is_free(address base) const {
     const cursor block = free_.search(base);
     return block && *block == regions_.find(base)->range;

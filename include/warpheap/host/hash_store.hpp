@@ -36,6 +36,11 @@ class hash_store {
     tiles_.remove(base);
     heads_.remove(base);
   }
+  std::size_t free_at_end(address base) const { return tiles_.free_at_end(base); }
+  void extend_region(address base, std::size_t bytes) {
+    heads_.extend(base, bytes);
+    make_free(tiles_.extend(base, bytes));
+  }
   bool region_is_free(address base) const { return tiles_.is_whole(base); }
 
   /// Whether one more block can be kept.

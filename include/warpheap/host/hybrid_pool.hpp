@@ -40,6 +40,8 @@ class hybrid_policy {
   void add_region(extent region) { large_.add_region(region); }
   void remove_region(address base) { large_.remove_region(base); }
   bool region_is_free(address base) const { return large_.region_is_free(base); }
+  std::size_t free_at_end(address base) const { return large_.free_at_end(base); }
+  void extend_region(address base, std::size_t bytes) { large_.extend_region(base, bytes); }
 
   extent allocate(std::size_t bytes, std::size_t alignment, effort how) {
     const std::size_t size_class = (bytes + granule_ - 1) / granule_;

@@ -12,6 +12,16 @@
 
 namespace warpheap::host {
 
+/// A policy whose regions can grow at their end:
+/// - `free_at_end(base)`: the size of the free block that ends the region which starts at `base`.
+/// - `extend_region(base, bytes)`: the region is `bytes` bytes longer from now on.
+/// Both O(blocks): they are called where the upstream is called too.
+template <class Policy>
+concept extendable_policy = requires(Policy policy, address base, std::size_t bytes) {
+  { policy.free_at_end(base) } -> std::same_as<std::size_t>;
+  { policy.extend_region(base, bytes) } -> std::same_as<void>;
+};
+
 /// How hard a policy looks for a free block before it gives up.
 enum class effort {
   bounded,   ///< within the policy's usual complexity

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct pool_options {
   std::size_t initial_bytes = 0;
   /// The most that is held at any time, regions' padding included.
   std::size_t limit_bytes = std::numeric_limits<std::size_t>::max();
-  /// The smallest region that is taken when the pool grows. A growing pool also doubles at least,
-  /// as far as the limit and the upstream allow: few large regions fragment less than many.
+  /// The smallest region that is taken when the pool grows. If neither the upstream nor the policy
+  /// can add to a region, a growing pool also doubles at least, as far as the limit and the
+  /// upstream allow: few large regions fragment less than many.
   std::size_t region_bytes = std::size_t{64} << 20;
   /// Every block is a multiple of it long and aligned to it: a power of two from 16 up.
   std::size_t granule_bytes = 256;
@@ -72,15 +74,20 @@ class pool {
 
   /// Takes a block back. Returns its size; 0 if no block handed out starts at `base`.
   std::size_t deallocate(address base) {
-    std::size_t bytes = policy_.deallocate(base);
-    if (bytes == 0 && !aliases_.empty()) {
-      const auto alias = aliases_.find(base);
-      if (alias != aliases_.end()) {
-        bytes = policy_.deallocate(alias->second);
-        aliases_.erase(alias);
-      }
-    }
-    return bytes;
+    return policy_.deallocate(aliases_.empty() ? base : own_block(base).base);
+  }
+
+  /// The policy's own block behind the one handed out at `base`, which is forgotten: from now on
+  /// the block is known by its own address. Its size is what it costs; no bytes if there is none.
+  extent own_block(address base) {
+    if (aliases_.empty()) return policy_.block_at(base);
+    if (hidden_.contains(base)) return {};
+    const auto alias = aliases_.find(base);
+    if (alias == aliases_.end()) return policy_.block_at(base);
+    const address own = alias->second;
+    aliases_.erase(alias);
+    hidden_.erase(own);
+    return policy_.block_at(own);
   }
 
   /// Keeps the first `bytes` bytes of a block, rounded up to a granule. Returns the bytes taken
@@ -96,11 +103,11 @@ class pool {
 
   /// The block handed out that starts at `base`, or nothing.
   extent block_at(address base) const {
-    if (const extent block = policy_.block_at(base)) return block;
+    if (aliases_.empty()) return policy_.block_at(base);
+    if (hidden_.contains(base)) return {};
     const auto alias = aliases_.find(base);
-    if (alias == aliases_.end()) return {};
-    const extent block = policy_.block_at(alias->second);
-    return {base, block.end() - base};
+    if (alias == aliases_.end()) return policy_.block_at(base);
+    return {base, policy_.block_at(alias->second).end() - base};
   }
 
   /// Gives regions without a block in use back, as long as more than `keep_bytes` bytes stay held.
@@ -154,6 +161,9 @@ class pool {
       throw invalid_argument("a granule of " + std::to_string(options.granule_bytes) +
                              " bytes: it must be a power of two from 16 up");
     }
+    if (options.region_bytes == 0) {
+      throw invalid_argument("a pool cannot grow by regions of 0 bytes");
+    }
     if (options.initial_bytes > options.limit_bytes) {
       throw invalid_argument("a pool cannot start with " + std::to_string(options.initial_bytes) +
                              " bytes under a limit of " + std::to_string(options.limit_bytes));
@@ -178,7 +188,10 @@ class pool {
     const extent block = policy_.allocate(bytes + alignment - options_.granule_bytes, 1, how);
     if (!block) return {};
     const address base = align_up<address>(block.base, alignment);
-    if (base != block.base) aliases_.emplace(base, block.base);
+    if (base != block.base) {
+      aliases_.emplace(base, block.base);
+      hidden_.insert(block.base);
+    }
     return {base, block.bytes};
   }
 
@@ -189,6 +202,7 @@ class pool {
     const std::size_t slack =
         (alignment > granule ? alignment : 0) + (granule > upstream::alignment ? granule : 0);
     const std::size_t least = Policy::region_for(align_up(bytes, granule) + slack);
+    if (extend_last_region(least)) return true;
     const std::size_t room = options_.limit_bytes - reserved_bytes_;
     std::size_t wanted = std::max({least, options_.region_bytes, reserved_bytes_});
     wanted = std::min(wanted, room);
@@ -198,6 +212,32 @@ class pool {
       wanted = std::max(wanted / 2, least);
     }
     return false;
+  }
+
+  // Makes the free end of the newest region `least` bytes long, where upstream and policy can: no
+  // more memory is taken than the request needs, in steps of a region's smallest size.
+  bool extend_last_region(std::size_t least) {
+    if constexpr (extendable_policy<Policy>) {
+      if (regions_.empty()) return false;
+      region& last = regions_.back();
+      if (last.managed.end() != reinterpret_cast<address>(last.memory) + last.bytes) return false;
+      const std::size_t free = policy_.free_at_end(last.managed.base);
+      const std::size_t missing = least > free ? least - free : options_.granule_bytes;
+      const std::size_t step =
+          (missing + options_.region_bytes - 1) / options_.region_bytes * options_.region_bytes;
+      const std::size_t room = options_.limit_bytes - reserved_bytes_;
+      const std::size_t more =
+          std::min(step, room) / options_.granule_bytes * options_.granule_bytes;
+      if (more < missing || !source_->extend(last.memory, last.bytes, more)) return false;
+      policy_.extend_region(last.managed.base, more);
+      last.bytes += more;
+      last.managed.bytes += more;
+      reserved_bytes_ += more;
+      peak_reserved_bytes_ = std::max(peak_reserved_bytes_, reserved_bytes_);
+      return true;
+    } else {
+      return false;
+    }
   }
 
   bool add_region(std::size_t bytes) {
@@ -228,7 +268,8 @@ class pool {
   std::size_t reserved_bytes_ = 0;
   std::size_t peak_reserved_bytes_ = 0;
   std::vector<region> regions_;
-  std::unordered_map<address, address> aliases_;
+  std::unordered_map<address, address> aliases_;  ///< address handed out -> the policy's block
+  std::unordered_set<address> hidden_;            ///< those blocks: their own address is no block
 };
 
 }  // namespace warpheap::host

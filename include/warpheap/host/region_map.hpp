@@ -26,6 +26,8 @@ class region_map {
     return regions_.insert(place, region{range, std::move(data)})->data;
   }
 
+  void extend(address base, std::size_t bytes) { find(base)->range.bytes += bytes; }
+
   void remove(address base) { regions_.erase(regions_.begin() + (find(base) - regions_.data())); }
 
   /// The region that contains `where`, or null.

@@ -39,6 +39,11 @@ class segregated_policy {
 
   void add_region(extent region) { free_.insert(table(), tiles_.add(region)); }
 
+  std::size_t free_at_end(address base) const { return tiles_.free_at_end(base); }
+  void extend_region(address base, std::size_t bytes) {
+    merge_and_insert(tiles_.extend(base, bytes));
+  }
+
   bool region_is_free(address base) const { return tiles_.is_whole(base); }
 
   void remove_region(address base) {
@@ -62,17 +67,11 @@ class segregated_policy {
   }
 
   std::size_t deallocate(address base) {
-    index which = table().take_back(base);
+    const index which = table().take_back(base);
     if (which == block_table::none) return 0;
     const std::size_t bytes = table()[which].bytes;
     bytes_in_use_ -= bytes;
-    absorb_free_right(which);
-    if (const index left = table()[which].left; table()[left].free) {
-      free_.remove(table(), left);
-      table().absorb_right(left);
-      which = left;
-    }
-    free_.insert(table(), which);
+    merge_and_insert(which);
     return bytes;
   }
 
@@ -83,8 +82,7 @@ class segregated_policy {
     const std::size_t taken = table()[which].bytes - keep;
     bytes_in_use_ -= taken;
     const index tail = table().split(which, keep);
-    absorb_free_right(tail);
-    free_.insert(table(), tail);
+    merge_and_insert(tail);
     return taken;
   }
 
@@ -121,12 +119,18 @@ class segregated_policy {
     return rest;
   }
 
-  void absorb_free_right(index which) {
-    const index right = table()[which].right;
-    if (table()[right].free) {
+  // Puts a free block that is in no list into the index, merged with its free neighbours.
+  void merge_and_insert(index which) {
+    if (const index right = table()[which].right; table()[right].free) {
       free_.remove(table(), right);
       table().absorb_right(which);
     }
+    if (const index left = table()[which].left; table()[left].free) {
+      free_.remove(table(), left);
+      table().absorb_right(left);
+      which = left;
+    }
+    free_.insert(table(), which);
   }
 
   tiled_regions tiles_;

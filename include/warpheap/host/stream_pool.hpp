@@ -226,12 +226,12 @@ class stream_pool final : public memory_pool {
   }
 
   std::size_t deallocate_as_guest(address base, stream_id stream) {
-    const extent block = in_use(base);
-    if (!block) return 0;
+    if (!in_use(base)) return 0;
     // Freed by no stream means unused by every stream.
     if (stream == stream_id::none) return pool_.deallocate(base);
     const stream_id key = key_of(stream);
     if (come_in(stream, key)) return pool_.deallocate(base);
+    const extent block = pool_.own_block(base);
     pending_.add(key, stream, block);
     return block.bytes;
   }

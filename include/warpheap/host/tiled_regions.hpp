@@ -33,6 +33,25 @@ class tiled_regions {
 
   index first_of(address region_base) const { return regions_.find(region_base)->data; }
 
+  /// The last block of a region. O(blocks)
+  index last_of(address region_base) const {
+    index which = first_of(region_base);
+    while (table[which].right != block_table::none) which = table[which].right;
+    return which;
+  }
+
+  std::size_t free_at_end(address region_base) const {
+    const auto& last = table[last_of(region_base)];
+    return last.free ? last.bytes : 0;
+  }
+
+  /// The memory by which a region grows at its end, as a free block that is in no list. O(blocks)
+  index extend(address region_base, std::size_t bytes) {
+    const index made = table.append(last_of(region_base), bytes);
+    regions_.extend(region_base, bytes);
+    return made;
+  }
+
   /// Whether the region is a single free block.
   bool is_whole(address region_base) const {
     const auto& region = *regions_.find(region_base);

@@ -20,6 +20,11 @@ class upstream {
   /// `bytes` bytes of memory, or null when there are none.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void deallocate(void* memory, std::size_t bytes) noexcept = 0;
+  /// Adds `more` bytes right behind memory that was allocated with `bytes` bytes, which then has
+  /// their sum. False, and nothing changed, if that is impossible.
+  virtual bool extend(void* /*memory*/, std::size_t /*bytes*/, std::size_t /*more*/) {
+    return false;
+  }
   /// The name that the tools use.
   virtual std::string_view name() const = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -14,7 +15,8 @@ namespace warpheap::host {
 
 /// An array that grows without ever moving an element: it reserves address space for `capacity`
 /// elements at once and the system provides a page when it is first touched. So growth costs the
-/// same at any size, and references stay valid. Elements start as zero bytes.
+/// same at any size, and references stay valid. Elements start as zero bytes. The first pages are
+/// there from the start: a small pool never waits for one.
 template <class T>
 class virtual_array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -29,6 +31,7 @@ class virtual_array {
                           " bytes of address space for the bookkeeping of a pool");
     }
     data_ = static_cast<T*>(place);
+    touch_first_pages();
   }
 
   virtual_array(virtual_array&& other) noexcept
@@ -59,6 +62,13 @@ class virtual_array {
   }
 
  private:
+  void touch_first_pages() {
+    constexpr std::size_t page = 4096;
+    constexpr std::size_t first = std::size_t{256} << 10;
+    auto* const place = reinterpret_cast<volatile char*>(data_);
+    for (std::size_t at = 0; at < std::min(first, bytes()); at += page) place[at] = 0;
+  }
+
   std::size_t bytes() const { return capacity_ * sizeof(T); }
 
   T* data_ = nullptr;

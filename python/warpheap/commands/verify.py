@@ -32,8 +32,12 @@ def verify(
     strategy: List[str] = typer.Option(  # noqa: UP006
         [], "--strategy", help="Only this strategy; may be repeated."
     ),
-    schedules: int = typer.Option(10_000, "--schedules", min=1, help="For each combination."),
-    seconds: float = typer.Option(30.0, "--seconds", min=0.1, help="The same, in time."),
+    schedules: Optional[int] = typer.Option(
+        None, "--schedules", min=1, help="For each combination (10,000; with --mutants 1,000,000)."
+    ),
+    seconds: float = typer.Option(
+        60.0, "--seconds", min=0.1, help="For each combination; with --mutants for each mutant."
+    ),
     seed: int = typer.Option(1, "--seed", min=0, help="The first seed."),
     mutants: bool = typer.Option(False, "--mutants", help="Fail if a mutant survives."),
     replay: str = typer.Option(
@@ -50,7 +54,7 @@ def verify(
         return
     strategies = strategy or list(offer.strategies)
     check_names("strategy", strategies, offer.strategies)
-    budget = Budget(schedules, seconds, seed)
+    budget = Budget(schedules or (1_000_000 if mutants else 10_000), seconds, seed)
     with process.terminate_as_interrupt():
         if mutants:
             good = _hunt_all(offer, manager, strategies, budget, jobs, as_json)
@@ -152,7 +156,8 @@ def _finding(verdict: Verdict) -> str:
     if verdict.seed is None:
         return f"{verdict.status}: {where}: {verdict.what}"
     command = f"warpheap verify --replay {shlex.quote(verdict.replay())}"
-    return f"finding: seed={verdict.seed} {where}: {verdict.what}\n  replay: {command}"
+    what = verdict.what.strip().replace("\n", "\n  ")
+    return f"finding: seed={verdict.seed} {where}: {what}\n  replay: {command}"
 
 
 def _facts(verdict: Verdict) -> dict[str, Any]:
@@ -165,7 +170,8 @@ def _kill(kill: Kill) -> str:
     name = f"{kill.mutant.name} ({kill.mutant.about})"
     if kill.verdict is None:
         return f"SURVIVED  {name}: no case rejects it"
-    how = f"{kill.verdict.replay()}: {kill.verdict.what}"
+    what = (kill.verdict.what.splitlines() or [""])[0]
+    how = f"{kill.verdict.task if kill.verdict.seed is None else kill.verdict.replay()}: {what}"
     if kill.replayed is False:
         return f"NOT AGAIN {name}: {how}; the replay does not find it"
     return f"rejected  {name} in {kill.wall_s:.1f} s by {how}"

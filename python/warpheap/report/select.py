@@ -88,17 +88,27 @@ def _all(section: Section) -> Iterator[Plot]:
 
 def _facets(section: Section, spec: FigureSpec, rows: pd.DataFrame) -> Iterator[Plot]:
     told = (spec.x.column, *spec.facets)
-    varied = [name for name in _SPLIT if name not in told and rows[name].nunique() > 1]
-    by = [*spec.facets, *varied]
-    for values, group in _split(rows, by, sort=True):
-        named = [(n, v) for n, v in zip(by, values, strict=True) if pd.notna(v)]
-        slug = "-".join([section.backend, spec.name, *(_slug(value) for _, value in named)])
-        subtitle = facet_text(dict(named))
+    split = [name for name in _SPLIT if name not in told]
+    usual = {name: _usual(section, spec.case, name) for name in split}
+    for name, value in usual.items():
+        if value is not None:
+            rows = rows.assign(**{name: rows[name].fillna(value)})  # what is not said is as usual
+    for values, group in _split(rows, [*spec.facets, *split], sort=True):
+        named = zip([*spec.facets, *split], values, strict=True)
+        facet = {n: v for n, v in named if pd.notna(v) and v != usual.get(n)}
+        slug = "-".join([section.backend, spec.name, *(_slug(v) for v in facet.values())])
+        subtitle = facet_text(facet)
         if not spec.bars and group[spec.x.column].nunique() == 1:
             only = f"{spec.x.label} {spec.x.ticks(group[spec.x.column].iloc[0])}"
             subtitle = ", ".join(part for part in (subtitle, only) if part)
         remark = _CPU_REMARK if section.backend == "cpu" else section.device
-        yield Plot(slug, spec, dict(named), subtitle, _series(spec, group), remark)
+        yield Plot(slug, spec, facet, subtitle, _series(spec, group), remark)
+
+
+def _usual(section: Section, case: str, name: str) -> Any:
+    """Give the value that most rows of a case have, which therefore needs no mention."""
+    values = section.usable.loc[section.usable["case"] == case, name].dropna()
+    return values.mode().iloc[0] if len(values) else None
 
 
 def _series(spec: FigureSpec, rows: pd.DataFrame) -> list[Series]:

@@ -10,18 +10,13 @@ from typing import Any
 import pandas as pd
 
 from warpheap.report.style import LIMIT_PROBE
-from warpheap.units import binary, milliseconds
+from warpheap.units import binary, decimal, milliseconds
 
 Format = Callable[[float], str]
 
 
-def _plain(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
 def _bytes(value: float) -> str:
-    # 1,050 B says more than 1.025 KiB.
-    return f"{value:,.0f} B" if value < 1 << 20 and value % 1024 else binary(value, "B")
+    return binary(value, "B")
 
 
 def _percent(value: float) -> str:
@@ -29,7 +24,7 @@ def _percent(value: float) -> str:
 
 
 def _times(value: float) -> str:
-    return f"{_plain(value)}×"
+    return f"{decimal(value)}×"
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class Axis:
 
     column: str
     label: str
-    ticks: Format = _plain
+    ticks: Format = decimal
     log: bool = True
     more_is_better: bool = False
 
@@ -111,10 +106,10 @@ _GROWTH_NOTE = "Every round allocates and frees half of that, until the first nu
 
 
 def _latency(operation: str, heap: str) -> FigureSpec:
-    """Make the figure of the variance of single calls."""
-    column = f"{operation}_ticks_{heap}_variance"
-    y = Axis(column, "variance over the calls, clock ticks²", _plain)
-    title = f"variance of {operation} latency, {heap} heap"
+    """Make the figure of how much single calls differ."""
+    label = "standard deviation over the calls, in clock ticks"
+    y = Axis(f"{operation}_ticks_{heap}.std", label)
+    title = f"variation of {operation} latency, {heap} heap"
     return FigureSpec(f"latency-{operation}-{heap}", "latency", title, _SIZE, y, ("threads",))
 
 

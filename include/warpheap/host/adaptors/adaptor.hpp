@@ -72,7 +72,7 @@ class resource_adaptor {
 
 /// A wrapper has each property of what it wraps.
 template <class Adaptor, class Property>
-  requires requires { typename Adaptor::wrapped_resource; }
+requires requires { typename Adaptor::wrapped_resource; }
 constexpr auto get_property(const Adaptor& adaptor, Property property)
     -> decltype(get_property(adaptor.upstream_resource(), property)) {
   return get_property(adaptor.upstream_resource(), property);

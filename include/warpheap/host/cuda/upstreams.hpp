@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
+#include <numeric>
+#include <unordered_map>
+#include <vector>
 
 #include "warpheap/host/cuda/driver.hpp"
 #include "warpheap/host/upstream.hpp"
@@ -56,59 +58,95 @@ class malloc_async_upstream final : public upstream {
 };
 
 /// Device memory mapped into addresses that were reserved for it, by the driver's virtual memory
-/// functions. Freeing a region gives its physical memory back without the device-wide wait of
-/// `cudaFree`.
+/// functions. Each region reserves as many addresses as the device has memory, so that it can grow
+/// where it is: a pool over this upstream has one region and holds hardly more than it needs.
+/// Freeing gives physical memory back without the device-wide wait of `cudaFree`.
 class virtual_memory_upstream final : public upstream {
  public:
   explicit virtual_memory_upstream(int ordinal) : device_(ordinal) {
     const driver& d = driver::get();
+    const device_context::scope current(device_);
     properties_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties_.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     properties_.location.id = ordinal;
     d.expect(d.cuMemGetAllocationGranularity_ptr(&granularity_, &properties_,
                                                  CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
              "the device has no virtual memory functions");
+    std::size_t free = 0;
+    d.expect(d.cuMemGetInfo_ptr(&free, &device_bytes_), "the device's memory cannot be read");
   }
 
   void* allocate(std::size_t bytes) override {
     const driver& d = driver::get();
     const device_context::scope current(device_);
-    const std::size_t whole = round(bytes);
+    const std::size_t addresses = round(std::max(bytes, device_bytes_));
     CUdeviceptr place = 0;
-    CUmemGenericAllocationHandle memory = 0;
-    if (d.cuMemAddressReserve_ptr(&place, whole, 0, 0, 0) != CUDA_SUCCESS) return nullptr;
-    if (d.cuMemCreate_ptr(&memory, whole, &properties_, 0) != CUDA_SUCCESS) {
-      d.cuMemAddressFree_ptr(place, whole);
+    if (d.cuMemAddressReserve_ptr(&place, addresses, 0, 0, 0) != CUDA_SUCCESS) return nullptr;
+    if (!map(place, round(bytes))) {
+      d.cuMemAddressFree_ptr(place, addresses);
       return nullptr;
     }
-    const bool mapped = d.cuMemMap_ptr(place, whole, 0, memory, 0) == CUDA_SUCCESS;
-    // A mapping keeps the memory alive by itself.
-    d.cuMemRelease_ptr(memory);
-    const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    if (mapped && d.cuMemSetAccess_ptr(place, whole, &access, 1) == CUDA_SUCCESS) {
-      return reinterpret_cast<void*>(place);
-    }
-    if (mapped) d.cuMemUnmap_ptr(place, whole);
-    d.cuMemAddressFree_ptr(place, whole);
-    return nullptr;
+    regions_[place] = {addresses, {round(bytes)}};
+    return reinterpret_cast<void*>(place);
   }
-  void deallocate(void* memory, std::size_t bytes) noexcept override {
+
+  bool extend(void* memory, std::size_t bytes, std::size_t more) override {
+    const device_context::scope current(device_);
+    const auto place = reinterpret_cast<CUdeviceptr>(memory);
+    region& r = regions_.at(place);
+    const std::size_t mapped = std::accumulate(r.pieces.begin(), r.pieces.end(), std::size_t{0});
+    if (bytes + more <= mapped) return true;
+    const std::size_t missing = round(bytes + more - mapped);
+    if (mapped + missing > r.addresses || !map(place + mapped, missing)) return false;
+    r.pieces.push_back(missing);
+    return true;
+  }
+
+  void deallocate(void* memory, std::size_t) noexcept override {
     const driver& d = driver::get();
     const device_context::scope current(device_);
     const auto place = reinterpret_cast<CUdeviceptr>(memory);
-    d.cuMemUnmap_ptr(place, round(bytes));
-    d.cuMemAddressFree_ptr(place, round(bytes));
+    const auto found = regions_.find(place);
+    // Each piece was mapped by a call of its own and is unmapped by one.
+    CUdeviceptr piece = place;
+    for (const std::size_t bytes : found->second.pieces) {
+      d.cuMemUnmap_ptr(piece, bytes);
+      piece += bytes;
+    }
+    d.cuMemAddressFree_ptr(place, found->second.addresses);
+    regions_.erase(found);
   }
   std::string_view name() const override { return "virtual_memory"; }
 
  private:
+  struct region {
+    std::size_t addresses;
+    std::vector<std::size_t> pieces;  ///< bytes of each mapping, in the order of addresses
+  };
+
   std::size_t round(std::size_t bytes) const {
     return (bytes + granularity_ - 1) / granularity_ * granularity_;
+  }
+
+  bool map(CUdeviceptr place, std::size_t bytes) {
+    const driver& d = driver::get();
+    CUmemGenericAllocationHandle memory = 0;
+    if (d.cuMemCreate_ptr(&memory, bytes, &properties_, 0) != CUDA_SUCCESS) return false;
+    const bool mapped = d.cuMemMap_ptr(place, bytes, 0, memory, 0) == CUDA_SUCCESS;
+    // A mapping keeps the memory alive by itself.
+    d.cuMemRelease_ptr(memory);
+    if (!mapped) return false;
+    const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    if (d.cuMemSetAccess_ptr(place, bytes, &access, 1) == CUDA_SUCCESS) return true;
+    d.cuMemUnmap_ptr(place, bytes);
+    return false;
   }
 
   device_context device_;
   CUmemAllocationProp properties_{};
   std::size_t granularity_ = 0;
+  std::size_t device_bytes_ = 0;
+  std::unordered_map<CUdeviceptr, region> regions_;
 };
 
 }  // namespace warpheap::host::cuda

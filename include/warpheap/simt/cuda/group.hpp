@@ -18,7 +18,8 @@ concept lane_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
 /// `size`, `rank`, `contains`, `leader` and `is_leader` is a collective: all members must call it.
 class group {
  public:
-  WARPHEAP_DEVICE explicit group(lane_mask members) : members_(members) {}
+  /// \pre the members, and nobody else, execute this together with the same set
+  WARPHEAP_DEVICE explicit group(lane_mask members) : members_(own_copy(members)) {}
 
   WARPHEAP_DEVICE lane_mask mask() const { return members_; }
   WARPHEAP_DEVICE int size() const { return members_.count(); }
@@ -70,6 +71,16 @@ class group {
   }
 
  private:
+  /// Hides from the compiler where a mask comes from. ptxas 13.0 takes the result of activemask
+  /// (and what is computed from it) for the same in all lanes that run together, and lets a
+  /// collective go ahead once the first lane's mask is complete. But two groups that were formed
+  /// apart can run together later: then the members of one went ahead without their leader, and
+  /// read nothing for what it had to say. A shuffle from a lane that varies makes the mask a value
+  /// of each lane.
+  WARPHEAP_DEVICE static lane_mask own_copy(lane_mask members) {
+    return lane_mask{__shfl_sync(members.bits(), members.bits(), lane_id())};
+  }
+
   template <class T>
   WARPHEAP_DEVICE T scan_full(T value) const {
     T sum = value;

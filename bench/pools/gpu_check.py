@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds the pools and measures them on a machine with a GPU, in one call of a few minutes.
+
+usage: gpu_check.py OUT [--traces DIR] [--wheels DIR] [--seconds N] [--quick]
+
+OUT gets `pools.jsonl`, one row a measurement, and `gpu_check.txt`, what was printed. DIR of
+--traces has logs in RMM's format; DIR of --wheels has the wheels of librmm-cu13, rapids-logger,
+rmm-cu13 and cuda-bindings. Whatever is missing is a row with the reason. No measurement is started
+after N seconds (420). Needs g++ and cuda.h; nothing is installed, no network is used.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+LIBRARY_SOURCES = ("c_api", "make_named", "torch_api", "pools", "cuda/sources")
+OURS = ("tlsf", "segregated_fit", "hybrid_pool")
+PEERS = ("cuda_malloc", "cuda_malloc_async", "rmm_pool", "rmm_arena")
+FRAMEWORKS = {
+    "torch_training": ("torch",),
+    "torch_mempool": ("torch",),
+    "cupy_program": ("cupy",),
+    "numba_program": ("numba",),
+    "rmm_program": ("rmm",),
+}
+PROGRAM_SECONDS = 120
+
+Row = dict[str, Any]
+
+
+class Check:
+    """The folder of results, the clock and the budget."""
+
+    def __init__(self, out: Path, seconds: float) -> None:
+        out.mkdir(parents=True, exist_ok=True)
+        self._rows = (out / "pools.jsonl").open("w", encoding="utf-8")
+        self._text = (out / "gpu_check.txt").open("w", encoding="utf-8")
+        self._start, self._seconds = time.monotonic(), seconds
+        self.wrong = 0
+
+    def say(self, text: str) -> None:
+        """Print a line with the time."""
+        line = f"[{time.monotonic() - self._start:6.1f}s] {text}"
+        print(line, flush=True)
+        print(line, file=self._text, flush=True)
+
+    def row(self, row: Row) -> None:
+        """Write a row down at once."""
+        self._rows.write(json.dumps(row) + "\n")
+        self._rows.flush()
+        self.wrong += row.get("status") in ("failed", "crashed", "timeout")
+
+    def has_time(self, what: str) -> bool:
+        """Tell whether something may still be started."""
+        if time.monotonic() - self._start < self._seconds:
+            return True
+        self.say(f"no time left for {what}")
+        self.row({"schema": 1, "case": what, "status": "skipped", "reason": "no time left"})
+        return False
+
+
+def run(command: list[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+    """Run a command and raise with its output if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done
+
+
+def cuda_folder() -> Path:
+    """Find the toolkit."""
+    for folder in (os.environ.get("CUDA_HOME"), "/usr/local/cuda"):
+        if folder and (Path(folder) / "include" / "cuda.h").exists():
+            return Path(folder)
+    raise RuntimeError("cuda.h is in neither $CUDA_HOME nor /usr/local/cuda")
+
+
+def build_library(folder: Path) -> Path:
+    """Compile the shared library of the pools, its files at the same time."""
+    (folder / "src").mkdir(parents=True)
+    flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", f"-I{ROOT / 'include'}"]
+    flags += ["-isystem", str(cuda_folder() / "include")]
+    objects = []
+    compilers = []
+    for source in LIBRARY_SOURCES:
+        target = folder / f"{source.replace('/', '_')}.o"
+        objects.append(str(target))
+        file = ROOT / "src" / "host" / f"{source}.cpp"
+        compilers.append(subprocess.Popen(["g++", *flags, "-c", str(file), "-o", str(target)]))
+    if any(compiler.wait() != 0 for compiler in compilers):
+        raise RuntimeError("the library does not compile")
+    library = folder / "src" / "libwarpheap_c.so"
+    run(["g++", "-shared", *objects, "-o", str(library), "-lpthread", "-ldl"])
+    return library
+
+
+def unpack(wheels: Path | None, folder: Path) -> Path | None:
+    """Unpack the wheels side by side, as pip would install them."""
+    files = sorted(wheels.glob("*.whl")) if wheels else []
+    for file in files:
+        with zipfile.ZipFile(file) as wheel:
+            wheel.extractall(folder)
+    return folder if files else None
+
+
+def build_peers(folder: Path, site: Path | None) -> None:
+    """Compile RMM's pool and arena for the replays; does nothing where RMM is not there."""
+    if site is None or not (site / "librmm").exists():
+        return
+    target = folder / "bench" / "pools" / "libwarpheap_rmm_peers.so"
+    target.parent.mkdir(parents=True)
+    cuda = cuda_folder()
+    libraries = [site / "librmm" / "lib64", site / "rapids_logger" / "lib64"]
+    includes = [
+        site / "librmm" / "include",
+        site / "librmm" / "include" / "rapids",
+        site / "rapids_logger" / "include",
+        cuda / "include",
+    ]
+    command = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"]
+    command += [f"-I{ROOT / 'include'}", f"-I{ROOT}"]
+    command += [word for include in includes for word in ("-isystem", str(include))]
+    command += [str(Path(__file__).parent / "cuda" / "rmm_peers.cpp"), "-o", str(target)]
+    for library in (*libraries, cuda / "lib64"):
+        command += [f"-L{library}", f"-Wl,-rpath,{library}"]
+    run([*command, "-lrmm", "-lrapids_logger", "-lcudart"])
+
+
+def latencies(check: Check, quick: bool) -> None:
+    """Measure the benchmark of the paper on our pools and their peers."""
+    from warpheap.traces import synthetic  # noqa: PLC0415
+
+    events = 5_000 if quick else 100_000
+    for name, slots in (("malloc-large", 20), ("malloc-large", 1000), ("malloc-large-log", 1000)):
+        trace = synthetic.make(name, slots, events, seed=1)
+        for resource in (*OURS, "best_fit", *PEERS):
+            replay(check, trace, resource, smallest=False, threads=0)
+        if slots == 1000:
+            for resource in ("tlsf", "rmm_pool", "cuda_malloc_async"):
+                replay(check, trace, resource, smallest=False, threads=4)
+
+
+def traces(check: Check, folder: Path | None) -> None:
+    """Replay real traces on our pools and their peers, and search the smallest pools."""
+    from warpheap.traces import log  # noqa: PLC0415
+
+    for file in sorted(folder.glob("*.csv*")) if folder else []:
+        trace = log.read(file)
+        for resource in ("tlsf", "rmm_pool", "cuda_malloc_async", "cuda_malloc"):
+            searched = resource in ("tlsf", "rmm_pool")
+            replay(check, trace, resource, smallest=searched, threads=0)
+
+
+def replay(check: Check, trace: Any, name: str, *, smallest: bool, threads: int) -> None:
+    """Measure one trace on one resource."""
+    from warpheap.traces import measure, resources  # noqa: PLC0415
+
+    if not check.has_time(f"{trace.name} on {name}"):
+        return
+    peak = trace.peak_bytes()
+    size = resources.Size((2 * peak // (2 << 20) + 1) * (2 << 20))
+    upstream = resources.upstream("")
+    repeats = 1 if name in resources.DRIVER else 3
+    request = measure.Request(size, repeats, smallest, threads)
+    row = measure.measure(trace, resources.Resource(name, upstream, 0), request)
+    check.row(row)
+    if "malloc_ns" not in row:
+        check.say(f"{trace.name} {name}: {row['status']}: {row['reason']}")
+    else:
+        parts = [
+            f"{kind[:-3]} p50 {row[kind]['p50']:.0f} p99.9 {row[kind]['p99.9']:.0f} ns"
+            for kind in ("malloc_ns", "free_ns")
+        ]
+        parts += [f"mean {row['call_ns']:.0f} ns", f"span/peak {row['span_over_peak']}"]
+        parts += [f"smallest {row['smallest_pool_bytes']}"] if smallest else []
+        parts += [f"{threads} threads {row['calls_per_second']} calls/s"] if threads else []
+        check.say(f"{trace.name} {name}: {row['status']}, " + ", ".join(parts))
+
+
+def programs(check: Check, library: Path, site: Path | None) -> None:
+    """Run each framework's program on its own allocator and on a pool, and compare."""
+    environment = dict(os.environ, WARPHEAP_LIBRARY=str(library))
+    paths = [str(ROOT / "python"), str(PROGRAMS)]
+    inherited = os.environ.get("PYTHONPATH", "")
+    for program in FRAMEWORKS:
+        # The wheels serve RMM alone: what is installed stays as it is for the others.
+        extra = [str(site)] if site is not None and program == "rmm_program" else []
+        environment["PYTHONPATH"] = os.pathsep.join([*paths, *extra, inherited])
+        native = one_program(check, program, "native", environment)
+        for policy in ("tlsf", "segregated_fit"):
+            pooled = one_program(check, program, policy, environment)
+            if native.get("status") != "ok" or pooled.get("status") != "ok":
+                continue
+            same = native["digest"] == pooled["digest"]
+            row = {"schema": 1, "case": "framework", "program": program, "manager": policy}
+            row |= {"status": "ok" if same else "failed", "equal_numbers": same}
+            row["reason"] = None if same else "the numbers differ"
+            if native.get("held_bytes"):
+                row["held_over_native"] = round(pooled["held_bytes"] / native["held_bytes"], 4)
+            row["seconds_over_native"] = round(pooled["seconds"] / native["seconds"], 3)
+            check.row(row)
+            check.say(f"{program} {policy}: {json.dumps(row)}")
+
+
+def one_program(check: Check, program: str, policy: str, environment: dict[str, str]) -> Row:
+    """Run one program and give its row."""
+    row: Row = {"schema": 1, "case": "program", "program": program, "manager": policy}
+    if not check.has_time(f"{program} on {policy}"):
+        return row
+    command = [sys.executable, str(PROGRAMS / f"{program}.py"), policy]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            timeout=PROGRAM_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        row |= {"status": "timeout", "reason": f"more than {PROGRAM_SECONDS} s"}
+    else:
+        missing = [
+            name for name in FRAMEWORKS[program] if f"No module named '{name}'" in done.stderr
+        ]
+        if missing:
+            row |= {"status": "skipped", "reason": f"{missing[0]} is not installed"}
+        elif done.returncode != 0:
+            row |= {"status": "crashed", "reason": done.stderr[-1500:]}
+        else:
+            row |= json.loads(done.stdout.splitlines()[-1])
+            row |= {"status": "ok", "reason": None}
+    check.row(row)
+    check.say(f"{program} {policy}: {row['status']} {row.get('reason') or ''}")
+    return row
+
+
+def device() -> Row:
+    """Say what the measurements were taken on."""
+    asked = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+    try:
+        text = run(asked).stdout.strip()
+    except (OSError, RuntimeError) as error:
+        text = f"nvidia-smi: {error}"
+    return {
+        "schema": 1,
+        "case": "machine",
+        "device": text,
+        "python": sys.version.split()[0],
+        "cpus": os.cpu_count(),
+        "status": "ok",
+        "reason": None,
+    }
+
+
+def main() -> int:
+    """Do everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--traces", type=Path)
+    parser.add_argument("--wheels", type=Path)
+    parser.add_argument("--seconds", type=float, default=420.0)
+    parser.add_argument("--quick", action="store_true", help="few events: tries the script itself")
+    given = parser.parse_args()
+    check = Check(given.out, given.seconds)
+    check.row(device())
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "build"
+        library = build_library(folder)
+        check.say("the library is built")
+        site = unpack(given.wheels, Path(scratch) / "site")
+        try:
+            build_peers(folder, site)
+            check.say("RMM's peers are built" if site else "no wheels of RMM were given")
+        except RuntimeError as error:
+            check.say(f"RMM's peers are not built: {error}")
+        os.environ["WARPHEAP_LIBRARY"] = str(library)
+        sys.path.insert(0, str(ROOT / "python"))
+        if site is not None:
+            # The loader finds RMM's libraries by name once they are loaded.
+            logger = site / "rapids_logger" / "lib64" / "librapids_logger.so"
+            if logger.exists():
+                ctypes.CDLL(str(logger), mode=ctypes.RTLD_GLOBAL)
+        programs(check, library, site)
+        latencies(check, given.quick)
+        traces(check, given.traces)
+    check.say(f"done, {check.wrong} rows are wrong")
+    return 1 if check.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the programs share: the one argument, and the JSON line that gpu_check.py reads."""
+
+import dataclasses
+import hashlib
+import json
+import sys
+import time
+from typing import Any
+
+NATIVE = "native"
+
+
+def policy() -> str:
+    """Give the pool's policy, or NATIVE for the framework's own allocator."""
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {sys.argv[0]} {NATIVE}|POLICY")
+    return sys.argv[1]
+
+
+def digest(values: Any) -> str:
+    """Give a digest of exact values: equal digests are equal numbers, bit for bit."""
+    return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
+
+
+class Clock:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Give the seconds so far."""
+        return round(time.perf_counter() - self._start, 3)
+
+
+def report(pool: Any, **row: Any) -> None:
+    """Print the row; a pool adds its statistics, and its invariants must hold."""
+    if pool is not None:
+        pool.check()
+        stats = pool.stats()
+        row |= {
+            "peak_bytes": stats.peak_bytes,
+            "held_bytes": stats.peak_reserved_bytes,
+            "stats": dataclasses.asdict(stats),
+        }
+    print(json.dumps(row))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A CuPy program that knows nothing of the allocator: sorting, sums, products and temporaries of
+changing sizes, in four streams in turns. The pool is one line before it."""
+
+import cupy
+import numpy as np
+from common import NATIVE, Clock, digest, policy, report
+
+ROUNDS = 200
+STREAMS = 4
+
+
+def work() -> list[float]:
+    """Compute and give the results."""
+    random = np.random.default_rng(4)
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(STREAMS)]
+    results = []
+    for step in range(ROUNDS):
+        with streams[step % STREAMS] as stream:
+            host = random.standard_normal(int(random.integers(1_000, 2_000_000)))
+            values = cupy.asarray(host)
+            ordered = cupy.sort(values)
+            shifted = ordered[1:] - ordered[:-1] + values[1:] * 0.5
+            square = cupy.outer(values[:900], values[-900:])
+            # Fixed orders of summation: the same bits in every run.
+            total = cupy.cumsum(cupy.floor(shifted * 1024))[-1] + cupy.floor(square).max()
+            results.append(total)
+            del values, ordered, shifted, square
+            if step % 16 == 15:
+                stream.synchronize()
+    for stream in streams:
+        stream.synchronize()
+    return [float(value) for value in results]
+
+
+def main() -> None:
+    """Run natively or on a pool."""
+    chosen = policy()
+    pool = None
+    if chosen != NATIVE:
+        import warpheap.cupy  # noqa: PLC0415
+
+        pool = warpheap.cupy.use(chosen)
+    clock = Clock()
+    results = work()
+    row = {"seconds": clock.seconds(), "digest": digest(results)}
+    if pool is None:
+        row |= {"held_bytes": cupy.get_default_memory_pool().total_bytes()}
+    report(pool, version=cupy.__version__, **row)
+
+
+main()

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// H. McCoy, P. Pandey: "Gallatin: A General-Purpose GPU Memory Manager", PPoPP 2024,
+/// DOI 10.1145/3627535.3638499.
+///
+/// Algorithm:
+/// - The heap is an array of segments. A 64-ary bitmap tree holds the free ones.
+/// - A segment can be formatted into blocks of one of nine sizes, each of as many slices: tree t
+///   has slices of 16 << t bytes. A bitmap tree for each size holds its free blocks.
+/// - Up to 4 KiB: one slice; up to 32 KiB: 2 to 8 neighbouring slices of the last tree. The lanes
+///   of a warp that want the same take their units together, by one addition to the slot of their
+///   multiprocessor in the buffer of this size; whoever takes a block's last unit fills the slot
+///   with a new block: of the tree, else of a newly formatted segment, first one first.
+/// - Up to a segment: one whole block. More: a run of free segments, the last one that there is.
+/// - free: the memory table says what the pointer's segment is; the lanes of a warp that free units
+///   of one block subtract together from its counter. At 0 the block is free; a segment whose
+///   blocks are all free is free. Slices are used again only when all of their block are back.
+///
+/// Memory layout (defaults; s segments, m multiprocessors):
+///
+///     [ moves, run lock ][ memory table: u32 x s ][ free segments: bitmap tree over s ]
+///     [ free blocks: 9 bitmap trees, tree t over s << (8 - t) ]
+///     [ counters: u32 {unit:8 | units left:24} x s << 8 ]
+///     [ slots: u64 {units taken:32 | block:32} x 16 units (128 B) x m ][ fills: u32 x 16 ]
+///     [ segment 0 | segment 1 | ... ]      16 MiB each, less in heaps below 512 MiB
+///     segment of tree t:  [ block 0 | ... | block (256 >> t) - 1 ],  block: 4096 slices
+///
+/// Invariants, while no lane allocates:
+/// I1 the words of all bitmap trees fit (place: the word)
+/// I2 a segment is in the tree of free segments exactly if the memory table says that it is free
+///    (place: the segment)
+/// I3 the segments behind the first of a run, and no others, are "inside" (place: the segment)
+/// I4 only segments of tree t have free blocks in it, and not all of their blocks are free (place:
+///    the segment)
+/// I5 a counter has units left exactly if its block is not free, no more than the block has, and of
+///    a unit of its tree (place: the counter)
+/// I6 a slot is empty or has units left, of a block of its unit that is not free; the block's
+///    counter counts them (place: 16 * slot + unit)
+/// I7 no two slots have the same block (place: 16 * slot + unit)
+/// I8 no segment is on its way, no run is being claimed (place: 0)
+///
+/// Progress: taking units of a block and giving them back is wait-free, trees are lock-free. There
+/// are three waits, and none of the lanes that are waited for waits itself, holds a collective up,
+/// or needs its waiter in a collective; so each may be a lane of the waiter's own warp:
+/// - a lane that finds its slot used up waits until the lane that used it up has stored a block;
+/// - that lane waits, in `gallatin_blocks::acquire`, while others format segments;
+/// - a lane that wants a run of segments waits for the one that claims a run.
+/// Members of a group wait for their leader while it fills a slot; the leader never waits for them.
+///
+/// Null is given when nothing was free during the call: neither the trees nor, after a search of
+/// all slots, the buffers had anything, and nothing of this unit was on its way. Blocks of other
+/// sizes that wait in buffers with nothing of them in use are given back by that search. Only for
+/// what others move at that very time patience is limited: `patience` looks.
+///
+/// Deviations from the paper, and why:
+/// - The count of slices handed out is in the buffer's slot, beside the block, and not in the
+///   block: one atomic in place of three dependent accesses, and no lane can take slices of a block
+///   that has left the buffer, so nothing needs to be undone and no count can run over.
+/// - A block tree holds blocks, not segments: a claim of a bit takes the place of a ring queue and
+///   a counter in each segment, behind a lock for each tree. Nothing is published in order, nothing
+///   waits, and a claim can never be of the wrong tree.
+/// - The counter of given-back slices counts down, in units. A unit of several slices then needs no
+///   correction in advance, and freeing it is the same as freeing a slice. Each number of slices
+///   has slots and blocks of its own.
+/// - Slots: for each size one a multiprocessor, as far as `buffer_share` of the heap allows, filled
+///   at their first use. The paper's four slots for large slices are what limited it; its filled
+///   ones cannot start with less than 16 segments, and a slot that could not be refilled was lost.
+/// - Smaller segments with proportionally fewer slices a block in small heaps.
+/// - The first free segment is taken but under contention, when it is one of the first.
+
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/gallatin/blocks.hpp"
+#include "warpheap/managers/gallatin/buffers.hpp"
+#include "warpheap/managers/gallatin/geometry.hpp"
+#include "warpheap/managers/gallatin/inspector.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+template <gallatin_config Config = gallatin_config{}>
+class gallatin {
+ public:
+  using options = no_options;
+  using geometry = gallatin_geometry<Config>;
+  using block_store = gallatin_blocks<Config>;
+  using block_buffers = gallatin_buffers<Config>;
+
+  static constexpr capabilities about{
+      .name = "gallatin",
+      .authors = "Hunter McCoy, Prashant Pandey",
+      .title = "Gallatin: A General-Purpose GPU Memory Manager",
+      .venue = "PPoPP",
+      .year = 2024,
+      .doi = "10.1145/3627535.3638499",
+      .family = "gallatin",
+      .reuse = memory_reuse::partial,
+  };
+
+  gallatin(const region& memory, const simt::device_properties& machine, const options& /*none*/)
+      : gallatin(region_cursor(memory, about.name), fitting_shape(memory, machine)) {}
+
+  WARPHEAP_HD geometry shape() const { return buffers_.blocks().shape(); }
+  WARPHEAP_HD const block_buffers& buffers() const { return buffers_; }
+  /// Where segment 0 begins.
+  WARPHEAP_HD std::byte* segments() const { return segments_; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    buffers_.blocks().format(rank, count);
+    buffers_.format(rank, count);
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    if (bytes == 0) return nullptr;
+    if (bytes <= geometry::largest_unit) return malloc_unit(geometry::unit_for(bytes));
+    if (bytes <= shape().segment_bytes()) return malloc_block(shape().tree_for_block(bytes));
+    return malloc_run(bytes);
+  }
+
+  WARPHEAP_DEVICE void free(void* pointer) const {
+    const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(pointer) - segments_);
+    const std::uint64_t segment = offset >> shape().segment_shift();
+    if (segment >= shape().segments()) return;  // null, or not of this heap
+    const auto first = static_cast<std::uint32_t>(segment);
+    const std::uint32_t kind = buffers_.blocks().kind(first);
+    if (kind < geometry::trees) {
+      free_unit(kind, static_cast<std::uint32_t>(offset >> shape().block_shift(kind)));
+    } else if (gallatin_segment::is_run(kind)) {
+      buffers_.blocks().release_run(first, gallatin_segment::length(kind));
+    }
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    gallatin_inspector<Config>(buffers_, findings).run(rank, count);
+  }
+
+ private:
+  using outlook = typename block_buffers::outlook;
+
+  /// Looks at what others move, before a lane gives up.
+  static constexpr int patience = 64;
+  static constexpr std::uint32_t wait_ns = 200;
+
+  gallatin(region_cursor cursor, const geometry& shape)
+      : buffers_(block_store(shape, cursor), cursor),
+        segments_(cursor.take<std::byte>(std::size_t{shape.segments()} << shape.segment_shift(),
+                                         Config.largest_slice)) {}
+
+  /// As many segments as fit beside what describes them; 1 if none does, so that the cursor says
+  /// how much is missing.
+  static geometry fitting_shape(const region& memory, const simt::device_properties& machine) {
+    geometry shape(memory.bytes, machine.multiprocessors);
+    // Blocks have numbers of 32 bits, and two of them have another meaning.
+    constexpr std::size_t most = (std::size_t{1} << 31) >> geometry::blocks_shift;
+    const std::size_t upper = memory.bytes >> shape.segment_shift();
+    for (std::size_t count = upper < most ? upper : most; count > 1; --count) {
+      shape.set_segments(static_cast<std::uint32_t>(count));
+      region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
+      const block_buffers metadata(block_store(shape, endless), endless);
+      const std::size_t used = SIZE_MAX / 2 - endless.left(Config.largest_slice);
+      if (used + (count << shape.segment_shift()) <= memory.bytes) return shape;
+    }
+    shape.set_segments(1);
+    return shape;
+  }
+
+  WARPHEAP_DEVICE std::byte* block_address(std::uint32_t tree, std::uint32_t block) const {
+    return segments_ + (std::size_t{block} << shape().block_shift(tree));
+  }
+  WARPHEAP_DEVICE std::byte* unit_address(std::uint32_t unit, std::uint32_t block,
+                                          std::uint32_t number) const {
+    return block_address(geometry::tree_of(unit), block) + number * geometry::unit_bytes(unit);
+  }
+
+  WARPHEAP_DEVICE void* malloc_unit(std::uint32_t unit) const {
+    const std::uint32_t capacity = shape().capacity(unit);
+    std::uint32_t slot = buffers_.own_slot(unit);
+    bool first_time = true;
+    int patience_left = patience;
+    for (;;) {
+      // Formed anew each time: those that got their unit have left.
+      const simt::group same = simt::coalesced().match(unit);
+      const auto wanted = static_cast<std::uint32_t>(same.size());
+      const auto rank = static_cast<std::uint32_t>(same.rank());
+      std::uint64_t word = 0;
+      if (same.is_leader()) word = ask(slot, unit, wanted, first_time).word();
+      first_time = false;
+      same.sync();  // what the leader has acquired is the members' as well
+      const auto before = gallatin_slot::of(same.broadcast(word));
+      if (before.has_units(capacity)) {
+        const std::uint32_t room = capacity - before.taken;
+        if (wanted < room) return unit_address(unit, before.block, before.taken + rank);
+        // The group owns the slot now. All of it waits for the leader: the rest gets its units of
+        // the new block, and those that have theirs would only get in the leader's way.
+        std::uint32_t fresh = gallatin_slot::empty;
+        if (same.is_leader()) fresh = buffers_.refill(slot, unit, wanted - room);
+        same.sync();
+        fresh = same.broadcast(fresh);
+        if (rank < room) return unit_address(unit, before.block, before.taken + rank);
+        if (fresh != gallatin_slot::empty && rank - room < capacity) {
+          return unit_address(unit, fresh, rank - room);
+        }
+      } else if (before.is_empty()) {
+        std::uint32_t fresh = gallatin_slot::empty;
+        if (same.is_leader()) fresh = buffers_.fill_empty(slot, unit, wanted);
+        same.sync();
+        fresh = same.broadcast(fresh);
+        if (fresh < gallatin_slot::filling) {
+          if (rank < capacity) return unit_address(unit, fresh, rank);
+        } else if (fresh == gallatin_slot::empty &&
+                   !worth_another_try(same, unit, geometry::tree_of(unit), slot, patience_left)) {
+          return nullptr;
+        }
+      } else {
+        simt::backoff(wait_ns);  // for the slot's owner
+      }
+    }
+  }
+
+  /// Takes units; after a first time that failed, only if there seem to be some.
+  WARPHEAP_DEVICE gallatin_slot ask(std::uint32_t slot, std::uint32_t unit, std::uint32_t wanted,
+                                    bool first_time) const {
+    if (!first_time) {
+      const gallatin_slot now = buffers_.look(slot, unit);
+      if (!now.has_units(shape().capacity(unit))) return now;
+    }
+    return buffers_.take(slot, unit, wanted);
+  }
+
+  WARPHEAP_DEVICE void* malloc_block(std::uint32_t tree) const {
+    std::uint32_t no_slot = 0;
+    int patience_left = patience;
+    for (;;) {
+      const simt::group same = simt::coalesced().match(tree);
+      typename block_store::blocks got;
+      if (same.is_leader()) {
+        got = buffers_.blocks().acquire(tree, same.size(), shape().multiprocessors());
+      }
+      same.sync();  // what the leader has acquired is the members' as well
+      got.word = same.broadcast(got.word);
+      got.bits = same.broadcast(got.bits);
+      if (same.rank() < got.count()) {
+        const std::uint32_t block = got.nth(same.rank());
+        buffers_.blocks().open(tree, block, block_store::whole_block, 1);
+        return block_address(tree, block);
+      }
+      if (got.bits == 0 &&
+          !worth_another_try(same, block_buffers::no_unit, tree, no_slot, patience_left)) {
+        return nullptr;
+      }
+    }
+  }
+
+  /// The last resort of lanes that have found nothing in the trees: true if there may be something
+  /// now, false if memory is out. A collective.
+  /// \param slot changed to one that has units of `unit`, if that is where they are
+  WARPHEAP_DEVICE bool worth_another_try(const simt::group& team, std::uint32_t unit,
+                                         std::uint32_t tree, std::uint32_t& slot,
+                                         int& patience_left) const {
+    const bool leads = team.is_leader();
+    const std::uint32_t fills = leads ? buffers_.fills(unit) : 0;
+    team.sync();  // nobody looks at a slot before that
+    const outlook found = buffers_.search(team, unit, slot);
+    team.sync();
+    if (found == outlook::gained || found == outlook::in_slot) return true;
+    if (found == outlook::coming) {
+      simt::backoff(wait_ns);
+      return true;
+    }
+    // The trees after the slots, so that what another search has just given back is seen.
+    const bool there =
+        leads && (buffers_.blocks().obtainable(tree) || buffers_.fills(unit) != fills);
+    if (team.any(there)) return true;
+    const bool others =
+        found == outlook::elsewhere_coming || team.any(leads && buffers_.blocks().claiming_run());
+    if (!team.any(others && leads && patience_left > 0)) return false;
+    --patience_left;
+    simt::backoff(wait_ns);
+    return true;
+  }
+
+  WARPHEAP_DEVICE void* malloc_run(std::size_t bytes) const {
+    const std::uint64_t length = ((bytes - 1) >> shape().segment_shift()) + 1;
+    if (length > shape().segments()) return nullptr;
+    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
+    std::uint32_t no_slot = 0;
+    bool last_time = false;
+    for (int patience_left = patience;;) {
+      bool busy = false;
+      const std::uint32_t first =
+          buffers_.blocks().acquire_run(static_cast<std::uint32_t>(length), busy);
+      if (first != block_store::none) {
+        return segments_ + (std::size_t{first} << shape().segment_shift());
+      }
+      if (busy) {
+        simt::backoff(wait_ns);
+        continue;
+      }
+      if (last_time) return nullptr;
+      const outlook found = buffers_.search(alone, block_buffers::no_unit, no_slot);
+      if (found == outlook::elsewhere_coming && patience_left > 0) {
+        --patience_left;
+        simt::backoff(wait_ns);
+      } else {
+        // Once more, also if this lane has gained nothing: another one may have.
+        last_time = found != outlook::gained;
+      }
+    }
+  }
+
+  WARPHEAP_DEVICE void free_unit(std::uint32_t tree, std::uint32_t block) const {
+    const simt::group same = simt::coalesced().match(geometry::counter_of(tree, block));
+    same.sync();  // what the members did comes before what the leader releases
+    if (same.is_leader()) {
+      buffers_.blocks().give_back(tree, block, static_cast<std::uint32_t>(same.size()));
+    }
+  }
+
+  block_buffers buffers_;
+  std::byte* segments_;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Gallatin's segments and blocks (managers/gallatin.hpp explains them): who owns a segment, which
+/// blocks are free, and how many units of a block are not yet given back.
+
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/gallatin/geometry.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_runs.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// What a segment is, as the memory table says: a tree's number, or one of these.
+///
+/// Memory order: an entry is written by the owner of the segment only, before anybody gets memory
+/// of it, and handed over with the memory; therefore it is read and written relaxed.
+struct gallatin_segment {
+  static constexpr std::uint32_t free = 0xffffffffu;
+  /// Within a run of segments, behind its first.
+  static constexpr std::uint32_t inside = 0xfffffffeu;
+  static constexpr std::uint32_t run_flag = 0x80000000u;
+
+  /// The first segment of a run of `length`.
+  WARPHEAP_HD static constexpr std::uint32_t run(std::uint32_t length) { return run_flag | length; }
+  WARPHEAP_HD static constexpr bool is_run(std::uint32_t kind) {
+    return (kind & run_flag) != 0 && kind < inside;
+  }
+  WARPHEAP_HD static constexpr std::uint32_t length(std::uint32_t kind) { return kind & ~run_flag; }
+};
+
+template <gallatin_config Config>
+class gallatin_blocks {
+ public:
+  using geometry = gallatin_geometry<Config>;
+  using blocks = bitmap_tree::word_elements;
+  static constexpr std::uint32_t none = bitmap_tree::none;
+
+  /// What a block's counter says besides how many units are left: the unit, or this.
+  static constexpr std::uint32_t whole_block = 255;
+
+  gallatin_blocks(const geometry& shape, region_cursor& cursor) : shape_(shape) {
+    control_ = cursor.take<control>(1, alignof(control));
+    kinds_ = cursor.take<std::uint32_t>(shape.segments(), 128);
+    segment_words_ = cursor.take<std::uint64_t>(bitmap_tree::words_for(shape.segments()), 128);
+    tree_stride_ = static_cast<std::uint32_t>(round_up<std::size_t>(
+        bitmap_tree::words_for(shape.segments() << geometry::blocks_shift), 16));
+    tree_words_ = cursor.take<std::uint64_t>(std::size_t{tree_stride_} * geometry::trees, 128);
+    counters_ =
+        cursor.take<std::uint32_t>(std::size_t{shape.segments()} << geometry::blocks_shift, 128);
+  }
+
+  WARPHEAP_HD geometry shape() const { return shape_; }
+
+  WARPHEAP_DEVICE bitmap_tree free_segments() const {
+    return bitmap_tree(segment_words_, shape_.segments());
+  }
+  /// The free blocks of all segments that belong to `tree`.
+  WARPHEAP_DEVICE bitmap_tree free_blocks(std::uint32_t tree) const {
+    return bitmap_tree(tree_words_ + std::size_t{tree} * tree_stride_,
+                       shape_.segments() << geometry::blocks_shift_of(tree));
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    free_segments().format(true, rank, count);
+    for (std::uint32_t tree = 0; tree < geometry::trees; ++tree) {
+      free_blocks(tree).format(false, rank, count);
+      if (rank == 0) control_->moves[tree].word = 0;
+    }
+    if (rank == 0) control_->run_lock = 0;
+    for (std::uint64_t i = rank; i < shape_.segments(); i += count) {
+      kinds_[i] = gallatin_segment::free;
+    }
+    const std::uint64_t counters = std::uint64_t{shape_.segments()} << geometry::blocks_shift;
+    for (std::uint64_t i = rank; i < counters; i += count) counters_[i] = 0;
+  }
+
+  WARPHEAP_DEVICE std::uint32_t kind(std::uint32_t segment) const {
+    return simt::atomic_ref(kinds_[segment]).load(simt::order::relaxed);
+  }
+
+  /// Whether there is a block of `tree`, or a segment that could become some, or one that is on its
+  /// way. False only if all of that was missing at one time.
+  WARPHEAP_DEVICE bool obtainable(std::uint32_t tree) const {
+    const std::uint64_t before = moves(tree).load(simt::order::acquire);
+    if (in_progress(before) != 0 || free_blocks(tree).any() || free_segments().any()) return true;
+    return moves(tree).load(simt::order::acquire) != before;
+  }
+
+  /// Whether a run of segments is being claimed: segments that are missing may come back.
+  WARPHEAP_DEVICE bool claiming_run() const {
+    return simt::atomic_ref(control_->run_lock).load(simt::order::acquire) != 0;
+  }
+
+  /// Up to `want` free blocks of `tree`, now the caller's; none if there is none and no segment to
+  /// make some of.
+  ///
+  /// Waits only while other lanes move segments of this tree. They wait for nobody, and this
+  /// function meets nobody, so they may be lanes of the caller's warp.
+  /// \param segments_at_once lanes that may move a segment at the same time
+  WARPHEAP_DEVICE blocks acquire(std::uint32_t tree, int want,
+                                 std::uint32_t segments_at_once) const {
+    const int shift = geometry::blocks_shift_of(tree);
+    // A segment that is one block never has free ones beside used ones.
+    if (shift == 0) return own(free_segments().claim_some(want, 0), tree);
+    for (;;) {
+      const std::uint64_t before = moves(tree).load(simt::order::acquire);
+      blocks got = free_blocks(tree).claim_some(want, start_word(tree));
+      if (got.bits != 0) return got;
+      if (free_segments().any()) {
+        // Relaxed: only a hint that spares the atomic below.
+        if (in_progress(moves(tree).load(simt::order::relaxed)) < segments_at_once) {
+          const std::uint64_t others = moves(tree).fetch_add(begins, simt::order::relaxed);
+          if (in_progress(others) < segments_at_once) got = format_segment(tree, want);
+          moves(tree).fetch_add(ends, simt::order::release);
+          if (got.bits != 0) return got;
+        }
+      } else if (in_progress(before) == 0 && moves(tree).load(simt::order::acquire) == before) {
+        return {};  // no segment has moved between the look at the blocks and at the segments
+      }
+      simt::backoff(200);
+    }
+  }
+
+  /// `block` starts a life with `capacity` units of the kind `unit`, none of them given back. The
+  /// caller owns the block, and publishes it with release.
+  WARPHEAP_DEVICE void open(std::uint32_t tree, std::uint32_t block, std::uint32_t unit,
+                            std::uint32_t capacity) const {
+    counter(tree, block).store(unit << unit_shift | capacity, simt::order::relaxed);
+  }
+
+  /// Units of `block` that are handed out or still to be handed out.
+  WARPHEAP_DEVICE std::uint32_t units_left(std::uint32_t tree, std::uint32_t block) const {
+    return counter(tree, block).load(simt::order::relaxed) & units_mask;
+  }
+
+  /// The kind of units that `block` was opened with.
+  WARPHEAP_DEVICE std::uint32_t unit_of(std::uint32_t tree, std::uint32_t block) const {
+    return counter(tree, block).load(simt::order::relaxed) >> unit_shift;
+  }
+
+  /// Takes `count` units of `block` back. The last ones take the block with them, and a segment
+  /// whose blocks are all free is free itself.
+  WARPHEAP_DEVICE void give_back(std::uint32_t tree, std::uint32_t block,
+                                 std::uint32_t count) const {
+    // Acquire and release: what the users of all units did comes before what their next users do.
+    // The chain goes on over the trees and the buffer.
+    const std::uint32_t before = counter(tree, block).fetch_sub(count, simt::order::acq_rel);
+    if ((before & units_mask) == count) release_block(tree, block);
+  }
+
+  /// `length` neighbouring free segments, the last ones that there are, now the caller's; the
+  /// first of them, or none. One lane at a time: two that each held a part of what the other needs
+  /// would both fail.
+  /// \param busy set if another lane is at it, and nothing was tried
+  WARPHEAP_DEVICE std::uint32_t acquire_run(std::uint32_t length, bool& busy) const {
+    const simt::atomic_ref lock(control_->run_lock);
+    // Acquire and release order the holders; the holder waits for nobody.
+    busy = lock.exchange(1, simt::order::acquire) != 0;
+    if (busy) return none;
+    const std::uint32_t first = claim_last_run(free_segments(), length);
+    if (first != none) {
+      for (std::uint32_t i = 1; i < length; ++i) set_kind(first + i, gallatin_segment::inside);
+      set_kind(first, gallatin_segment::run(length));
+    }
+    lock.store(0, simt::order::release);
+    return first;
+  }
+
+  WARPHEAP_DEVICE void release_run(std::uint32_t first, std::uint32_t length) const {
+    // Before they are free, for then they belong to whoever claims them.
+    for (std::uint32_t i = 0; i < length; ++i) set_kind(first + i, gallatin_segment::free);
+    insert_run(free_segments(), first, length);
+  }
+
+  /// No lane moves a segment or holds the lock.
+  WARPHEAP_DEVICE bool idle() const {
+    bool quiet = !claiming_run();
+    for (std::uint32_t tree = 0; tree < geometry::trees; ++tree)
+      quiet = quiet && in_progress(control_->moves[tree].word) == 0;
+    return quiet;
+  }
+
+ private:
+  // Moves of segments between the free segments and the blocks of a tree {ended:32 | in
+  // progress:32}: announced before the segment leaves one and until it is in the other, so that a
+  // lane that finds it in neither knows. Who sees the segment gone, by an acquire of the release
+  // that took it, sees the announcement, which therefore may be relaxed.
+  static constexpr std::uint64_t begins = 1;
+  static constexpr std::uint64_t ends = (std::uint64_t{1} << 32) - 1;
+  // A block's counter: {unit:8 | units left:24}
+  static constexpr int unit_shift = 24;
+  static constexpr std::uint32_t units_mask = (1u << unit_shift) - 1;
+
+  /// On lines of their own: in a mixed load, segments of all trees move at the same time.
+  struct control {
+    struct alignas(128) move_count {
+      std::uint64_t word;
+    };
+    move_count moves[geometry::trees];
+    alignas(128) std::uint32_t run_lock;
+  };
+
+  WARPHEAP_HD static constexpr std::uint32_t in_progress(std::uint64_t moves_word) {
+    return static_cast<std::uint32_t>(moves_word);
+  }
+
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves(std::uint32_t tree) const {
+    return simt::atomic_ref(control_->moves[tree].word);
+  }
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> counter(std::uint32_t tree,
+                                                          std::uint32_t block) const {
+    return simt::atomic_ref(counters_[geometry::counter_of(tree, block)]);
+  }
+  WARPHEAP_DEVICE void set_kind(std::uint32_t segment, std::uint32_t kind) const {
+    simt::atomic_ref(kinds_[segment]).store(kind, simt::order::relaxed);
+  }
+
+  /// Where to look for blocks first.
+  WARPHEAP_DEVICE std::uint32_t start_word(std::uint32_t tree) const {
+    if constexpr (!Config.hashed_blocks) return 0;
+    const auto hash = static_cast<std::uint32_t>(mix64(simt::sm_id()) >> 32);
+    return scale_to(hash, free_blocks(tree).leaf_words());
+  }
+
+  /// Segments become blocks of the last tree, which are as large.
+  WARPHEAP_DEVICE blocks own(const blocks& segments, std::uint32_t tree) const {
+    for (int i = 0; i < segments.count(); ++i) set_kind(segments.nth(i), tree);
+    return segments;
+  }
+
+  /// Makes blocks of a segment: up to `want` for the caller, the others go into the tree.
+  WARPHEAP_DEVICE blocks format_segment(std::uint32_t tree, int want) const {
+    const std::uint32_t segment = free_segments().claim_first();
+    if (segment == none) return {};
+    set_kind(segment, tree);
+    const int shift = geometry::blocks_shift_of(tree);
+    const std::uint32_t first = segment << shift;
+    const auto kept = static_cast<std::uint32_t>(want < (1 << shift) ? want : (1 << shift));
+    if (kept < (1u << shift)) {
+      insert_run(free_blocks(tree), first + kept, (1u << shift) - kept);
+    }
+    // A run of blocks that starts at a multiple of its length and is no longer than a word's bits,
+    // as a group's wishes are, lies in one word.
+    return {first / 64,
+            bit_range<std::uint64_t>(static_cast<int>(first % 64), static_cast<int>(kept))};
+  }
+
+  WARPHEAP_DEVICE void release_block(std::uint32_t tree, std::uint32_t block) const {
+    const int shift = geometry::blocks_shift_of(tree);
+    const std::uint32_t segment = block >> shift;
+    if (shift == 0) return release_segment(segment);
+    const bitmap_tree siblings = free_blocks(tree);
+    const std::uint32_t first = segment << shift;
+    const std::uint64_t bit = std::uint64_t{1} << (block % 64);
+    const std::uint64_t word = siblings.insert_bits(block / 64, bit) | bit;
+    const std::uint64_t all_in_word = bits_of_run(first, 1u << shift, block / 64);
+    if ((word & all_in_word) != all_in_word) return;
+    // Again after a claim that failed: a lane that gave the missing block back meanwhile has seen
+    // some of the segment's blocks gone, and left the segment to this one.
+    while (contains_run(siblings, first, 1u << shift)) {
+      moves(tree).fetch_add(begins, simt::order::relaxed);
+      const bool mine = claim_run(siblings, first, 1u << shift);
+      if (mine) release_segment(segment);
+      moves(tree).fetch_add(ends, simt::order::release);
+      if (mine) return;
+    }
+  }
+
+  WARPHEAP_DEVICE void release_segment(std::uint32_t segment) const {
+    // Before it is free, for then it belongs to whoever claims it.
+    set_kind(segment, gallatin_segment::free);
+    free_segments().insert(segment);
+  }
+
+  geometry shape_;
+  control* control_;
+  std::uint32_t* kinds_;
+  std::uint64_t* segment_words_;
+  std::uint64_t* tree_words_;
+  std::uint32_t* counters_;
+  std::uint32_t tree_stride_;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Queues of chunk indices (the variants C): a chunk with free pages has one entry in its class's
+/// queue, and the semaphore counts the free pages of all of them.
+///
+/// Nobody walks along the queue. A lane that was granted units takes an entry out, claims pages of
+/// that chunk alone, and puts the entry back at once if pages are left. So a chunk is looked at by
+/// one claimer at a time, a full one by none, and one that comes late meets no stranger's chunk.
+///
+/// Progress of those who wait for an entry: for each drawn position its lane still has a unit to
+/// find. Pages that were granted and not found lie on chunks whose entries are in the queue, or
+/// about to be put there by a lane that frees, grows or claims and waits for nobody behind it. Each
+/// entry that comes serves the position drawn first.
+
+#include "warpheap/managers/ouroboros/memory_map.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace ouroboros_parts {
+
+template <class Map>
+class chunk_items {
+ public:
+  using sizes = typename Map::sizes;
+
+  WARPHEAP_DEVICE explicit chunk_items(const Map& map) : map_(map) {}
+
+  WARPHEAP_HD static constexpr std::uint32_t used_at_first(std::uint32_t used,
+                                                           std::uint32_t /*pages*/) {
+    return used;
+  }
+
+  /// Wholly free chunks in the queues of other classes.
+  WARPHEAP_DEVICE bool has_more(std::uint32_t cls) const {
+    for (std::uint32_t other = 0; other < sizes::classes; ++other) {
+      if (other != cls && whole(other).load(simt::order::relaxed) > 0) return true;
+    }
+    return false;
+  }
+
+  WARPHEAP_DEVICE void* locate(const simt::group& members, std::uint32_t cls,
+                               std::uint32_t granted) const {
+    const auto rank = static_cast<std::uint32_t>(members.rank());
+    void* block = nullptr;
+    std::uint32_t found = 0;
+    if (sizes::pages_log2(cls) >= 5) {
+      // Pages for a whole warp may well lie on one chunk: one entry for all.
+      found = locate_together(members, cls, granted, block);
+    }
+    if (found < granted) {
+      const auto queue = map_.queue(cls);
+      std::uint64_t first = 0;
+      if (members.is_leader()) first = queue.draw_front(granted - found);
+      first = members.broadcast(first);
+      if (rank >= found && rank < granted) block = locate_one(cls, first + (rank - found));
+    }
+    return block;
+  }
+
+  /// Keeps a new chunk, whose pages from `used` on are marked as free, for others.
+  WARPHEAP_DEVICE std::uint32_t keep(const simt::group& members, std::uint32_t cls,
+                                     std::uint32_t chunk, std::uint32_t used,
+                                     std::uint32_t pages) const {
+    const auto queue = map_.queue(cls);
+    std::uint64_t position = 0;
+    if (members.is_leader()) position = queue.draw_back(1);
+    position = members.broadcast(position);
+    queue.prepare(members, position, 1);
+    if (members.is_leader()) queue.put(position, chunk);
+    return pages - used;
+  }
+
+  /// There are no chunks but those with entries.
+  WARPHEAP_DEVICE std::uint32_t unpark(const simt::group& /*members*/, std::uint32_t /*cls*/,
+                                       std::uint32_t /*first_rank*/, std::uint32_t /*wanted*/,
+                                       std::uint32_t& made, void*& /*block*/) const {
+    made = 0;
+    return 0;
+  }
+
+  /// Gives a wholly free chunk of another class back to the supply; false if none was found. Called
+  /// by one lane.
+  WARPHEAP_DEVICE bool reclaim(std::uint32_t cls) const {
+    for (std::uint32_t other = 0; other < sizes::classes; ++other) {
+      if (other != cls && whole(other).load(simt::order::relaxed) > 0 && reclaim_from(other)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  WARPHEAP_DEVICE void put_back(std::uint32_t cls, std::uint32_t chunk, std::uint32_t page) const {
+    const simt::group same = simt::coalesced().match(chunk);
+    map_.table().free_page(chunk, page);
+    same.sync();
+    if (!same.is_leader()) return;
+    const auto freed = static_cast<std::uint32_t>(same.size());
+    const std::uint32_t pages = 1u << sizes::pages_log2(cls);
+    const std::uint32_t before = map_.table().add(chunk, freed);
+    if (freed == pages) {
+      // Nobody has ever seen these pages free: the chunk can go at once.
+      dissolve(cls, chunk);
+      return;
+    }
+    if (before + freed == pages) whole(cls).fetch_add(1, simt::order::relaxed);
+    if (before == 0) enqueue(cls, chunk);
+    signal(cls, freed);
+  }
+
+  // For the time when nobody allocates.
+
+  WARPHEAP_DEVICE void inspect_entry(std::uint32_t cls, std::uint64_t position,
+                                     inspection& findings) const {
+    value_type chunk = 0;
+    const bool there = map_.queue(cls).peek(position, chunk);
+    bool sound = there && chunk < map_.chunk_count();
+    if (sound) {
+      const chunk_state state = map_.table().get(static_cast<std::uint32_t>(chunk));
+      sound = state.kind() == chunk_kind::data && state.cls() == cls && state.free_pages() != 0;
+    }
+    findings.expect(sound, 5, position);
+  }
+
+  WARPHEAP_DEVICE static std::uint64_t units_expected(std::uint64_t free_pages,
+                                                      std::uint64_t /*entries*/) {
+    return free_pages;
+  }
+  WARPHEAP_DEVICE static std::uint64_t entries_expected(std::uint64_t with_free,
+                                                        std::uint64_t /*entries*/) {
+    return with_free;
+  }
+
+ private:
+  using value_type = typename Map::value_type;
+  static constexpr std::uint32_t pause = 200;  // nanoseconds
+
+  WARPHEAP_DEVICE simt::atomic_ref<std::int64_t> whole(std::uint32_t cls) const {
+    return simt::atomic_ref(map_.words(cls).whole);
+  }
+
+  /// Where lanes begin to look for bits, so that those of one chunk do not meet.
+  WARPHEAP_DEVICE static std::uint32_t start_word() {
+    return static_cast<std::uint32_t>(simt::thread_rank() >> 5);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t words_of(std::uint32_t cls) {
+    const int log2 = sizes::pages_log2(cls);
+    return log2 <= 5 ? 1u : 1u << (log2 - 5);
+  }
+
+  /// Claims pages of a chunk whose entry the caller has taken out, and sees to the entry.
+  WARPHEAP_DEVICE std::uint32_t claim(std::uint32_t cls, std::uint32_t chunk,
+                                      std::uint32_t pages) const {
+    const auto claimed = map_.table().take(chunk, pages);
+    if (claimed.before == 1u << sizes::pages_log2(cls)) {
+      whole(cls).fetch_sub(1, simt::order::relaxed);
+    }
+    if (claimed.some_left) enqueue(cls, chunk);
+    return claimed.pages;
+  }
+
+  /// The leader takes one entry out and hands up to `granted` pages of that chunk to the first
+  /// members. Returns how many.
+  WARPHEAP_DEVICE std::uint32_t locate_together(const simt::group& members, std::uint32_t cls,
+                                                std::uint32_t granted, void*& block) const {
+    value_type entry = 0;
+    std::uint32_t claimed = 0;
+    std::uint32_t word = 0;
+    if (members.is_leader()) {
+      const auto queue = map_.queue(cls);
+      const std::uint64_t position = queue.draw_front(1);
+      while (!queue.poll(position, entry)) simt::backoff(pause);
+      claimed = claim(cls, static_cast<std::uint32_t>(entry), granted);
+      word = start_word();
+    }
+    const std::uint32_t chunk = members.broadcast(static_cast<std::uint32_t>(entry));
+    claimed = members.broadcast(claimed);
+    word = members.broadcast(word);
+    const auto rank = static_cast<std::uint32_t>(members.rank());
+    for (std::uint32_t handed = 0; handed < claimed; ++word) {
+      word &= words_of(cls) - 1;
+      std::uint32_t bits = 0;
+      if (members.is_leader()) bits = map_.table().clear_bits(chunk, word, claimed - handed);
+      bits = members.broadcast(bits);
+      const auto count = static_cast<std::uint32_t>(popcount(bits));
+      if (rank >= handed && rank < handed + count) {
+        const int bit = kth_set_bit(bits, static_cast<int>(rank - handed));
+        block = map_.page(cls, chunk, word * 32 + static_cast<std::uint32_t>(bit));
+      }
+      handed += count;
+    }
+    return claimed;
+  }
+
+  /// Waits for the entry at `position` and takes one page of its chunk. What the entry's next
+  /// taker, who may be a lane of this warp, waits for is done inside of the loop.
+  WARPHEAP_DEVICE void* locate_one(std::uint32_t cls, std::uint64_t position) const {
+    const auto queue = map_.queue(cls);
+    void* block = nullptr;
+    while (block == nullptr) {
+      value_type entry = 0;
+      if (queue.poll(position, entry)) {
+        const auto chunk = static_cast<std::uint32_t>(entry);
+        claim(cls, chunk, 1);
+        const std::uint32_t page = map_.table().clear_one(chunk, start_word(), words_of(cls));
+        block = map_.page(cls, chunk, page);
+      } else {
+        simt::backoff(pause);
+      }
+    }
+    return block;
+  }
+
+  WARPHEAP_DEVICE void enqueue(std::uint32_t cls, std::uint32_t chunk) const {
+    const simt::group peers = simt::coalesced().match(cls);
+    const auto queue = map_.queue(cls);
+    const auto count = static_cast<std::uint32_t>(peers.size());
+    std::uint64_t first = 0;
+    if (peers.is_leader()) first = queue.draw_back(count);
+    first = peers.broadcast(first);
+    queue.prepare(peers, first, count);
+    queue.put(first + static_cast<std::uint32_t>(peers.rank()), chunk);
+  }
+
+  WARPHEAP_DEVICE void signal(std::uint32_t cls, std::uint32_t pages) const {
+    const simt::group peers = simt::coalesced().match(cls);
+    const std::uint32_t before = peers.scan_add(pages);
+    const std::uint32_t all = peers.shuffle(before + pages, peers.mask().nth(peers.size() - 1));
+    if (peers.is_leader()) map_.units(cls).signal(all);
+  }
+
+  WARPHEAP_DEVICE void dissolve(std::uint32_t cls, std::uint32_t chunk) const {
+    const std::uint32_t span = 1u << sizes::span_log2(cls);
+    map_.table().dissolve(chunk, span);
+    map_.supply().give(chunk, span);
+    map_.supply().refund(span);
+  }
+
+  WARPHEAP_DEVICE bool reclaim_from(std::uint32_t cls) const {
+    // With all units of a chunk in hand we may take entries out like anybody who was granted some,
+    // and take a chunk away without anybody being granted its pages.
+    const std::uint32_t pages = 1u << sizes::pages_log2(cls);
+    if (!map_.units(cls).take_all(pages)) return false;
+    const auto queue = map_.queue(cls);
+    // One look at each entry finds a chunk that was wholly free all the time.
+    for (std::uint32_t look = 0; look <= map_.chunk_count(); ++look) {
+      const std::uint64_t position = queue.draw_front(1);
+      value_type entry = 0;
+      while (!queue.poll(position, entry)) simt::backoff(pause);
+      const auto chunk = static_cast<std::uint32_t>(entry);
+      if (map_.table().get(chunk).free_pages() == pages) {
+        whole(cls).fetch_sub(1, simt::order::relaxed);
+        dissolve(cls, chunk);
+        return true;
+      }
+      enqueue(cls, chunk);
+      if (whole(cls).load(simt::order::relaxed) == 0) break;
+    }
+    map_.units(cls).signal(pages);
+    return false;
+  }
+
+  const Map& map_;
+};
+
+}  // namespace ouroboros_parts
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Where everything lies in the region, and handles to it. The drawing is in ouroboros.hpp.
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/ouroboros/chunk_supply.hpp"
+#include "warpheap/managers/ouroboros/chunk_table.hpp"
+#include "warpheap/managers/ouroboros/config.hpp"
+#include "warpheap/sync/index_queue/array_directory.hpp"
+#include "warpheap/sync/index_queue/bounded_queue.hpp"
+#include "warpheap/sync/index_queue/list_directory.hpp"
+#include "warpheap/sync/index_stack.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace ouroboros_parts {
+
+/// The words of a class. Those that many lanes change have a cache line of their own.
+struct class_words {
+  /// Semaphore: pages in the queue, or on chunks in the queue.
+  alignas(128) std::uint64_t units;
+  /// Semaphore: entries that a static queue of pages could take more.
+  alignas(128) std::uint64_t room;
+  /// Pages: stack of chunks with pages that the queue did not take.
+  alignas(128) std::uint64_t parked;
+  /// Chunks: how many in the queue are wholly free. Off by some while lanes are at work.
+  alignas(128) std::int64_t whole;
+  sync::queue_ends ends;
+  sync::list_directory::anchor anchor;
+};
+
+/// The pool of a virtualised queue: any chunk of the supply.
+template <int SlotsLog2, std::uint32_t MaskWords>
+class queue_chunks {
+ public:
+  queue_chunks() = default;
+  queue_chunks(const chunk_supply& supply, const chunk_table<MaskWords>& table, std::byte* chunks,
+               std::uint32_t* finished)
+      : supply_(supply), table_(table), chunks_(chunks), finished_(finished) {}
+
+  WARPHEAP_HD static constexpr int slots_log2() { return SlotsLog2; }
+  WARPHEAP_DEVICE std::uint64_t* slots(std::uint32_t chunk) const {
+    return reinterpret_cast<std::uint64_t*>(chunks_ + (std::size_t{chunk} << (SlotsLog2 + 3)));
+  }
+  WARPHEAP_DEVICE std::uint32_t* finished(std::uint32_t chunk) const { return finished_ + chunk; }
+
+  WARPHEAP_DEVICE std::uint32_t take() const {
+    const std::uint32_t chunk = supply_.take();
+    table_.set(chunk, chunk_state::queue());
+    return chunk;
+  }
+  WARPHEAP_DEVICE void give(std::uint32_t chunk) const {
+    table_.set(chunk, chunk_state(0));
+    supply_.give(chunk, 1);
+  }
+
+ private:
+  chunk_supply supply_;
+  chunk_table<MaskWords> table_;
+  std::byte* chunks_ = nullptr;
+  std::uint32_t* finished_ = nullptr;
+};
+
+/// How much of everything there is in a heap of a number of chunks: plain arithmetic, so that heaps
+/// of any size can be checked on a machine of any size.
+template <ouroboros_config Config>
+struct sizing {
+  using sizes = geometry<Config>;
+  static constexpr bool pages = Config.item == item_kind::pages;
+  static constexpr bool virtualised = Config.queue != queue_kind::static_array;
+  static constexpr std::uint32_t most_chunks = 1u << 27;
+  /// A queue has, beside the chunks that its entries fill, one partly taken, one partly filled, and
+  /// one that is ready.
+  static constexpr std::uint32_t spare_chunks = 3 * sizes::classes;
+
+  std::uint32_t chunks = 0;
+  /// Chunks that may be taken for queues.
+  std::uint32_t for_queues = 0;
+  /// Slots of each static queue.
+  int slots_log2 = 0;
+  /// Entries of each array of chunk pointers.
+  int pointers_log2 = 0;
+  int fingers_log2 = 0;
+
+  WARPHEAP_HD explicit sizing(std::uint32_t count) : chunks(count) {
+    if (virtualised) {
+      // Entries for chunks never exceed the number of chunks. Entries for pages could take half of
+      // the heap: they get a 256th of it, and what they do not take is parked.
+      const std::uint32_t filled =
+          pages ? (chunks >> 8 > sizes::classes ? chunks >> 8 : sizes::classes)
+                : (chunks >> sizes::slots_log2) + 1;
+      for_queues = filled + spare_chunks;
+      pointers_log2 = ceil_log2(for_queues + 1);
+      fingers_log2 = pointers_log2 < most_fingers_log2 ? pointers_log2 : most_fingers_log2;
+    } else if (pages) {
+      // A 128th of the heap for all queues of pages, in powers of two.
+      const std::uint64_t share =
+          ((std::uint64_t{chunks} << sizes::chunk_log2) / 128 / 8 / sizes::classes) | 32u;
+      slots_log2 = floor_log2(share);
+    } else {
+      slots_log2 = chunk_supply::queue_log2(chunks);
+    }
+  }
+
+  /// Pages that may be in queues at once: in one static queue, or in all virtualised ones together.
+  WARPHEAP_HD std::uint64_t room() const {
+    return virtualised ? std::uint64_t{for_queues - spare_chunks} << sizes::slots_log2
+                       : std::uint64_t{1} << slots_log2;
+  }
+
+ private:
+  static constexpr int most_fingers_log2 = 10;
+};
+
+template <ouroboros_config Config>
+class memory_map {
+ public:
+  using sizes = geometry<Config>;
+  using amounts = sizing<Config>;
+  using table_type = chunk_table<sizes::mask_words>;
+  using pool_type = queue_chunks<sizes::slots_log2, sizes::mask_words>;
+  static constexpr bool pages = amounts::pages;
+  static constexpr bool virtualised = amounts::virtualised;
+  /// Entries of a static queue of chunks are small: a slot of 32 bits will do.
+  using slot_type = std::conditional_t<pages, std::uint64_t, std::uint32_t>;
+  using directory_type = std::conditional_t<Config.queue == queue_kind::virtual_array,
+                                            sync::array_directory, sync::list_directory>;
+  using queue_type = std::conditional_t<virtualised, sync::virtual_queue<directory_type, pool_type>,
+                                        sync::static_queue<slot_type>>;
+  using value_type = std::conditional_t<virtualised, std::uint64_t, slot_type>;
+
+  /// \throws invalid_argument if the region is too small for any chunk
+  memory_map(const region& memory, const char* owner) : amounts_(chunks_in(memory)) {
+    region_cursor cursor(memory, owner);
+    lay_out(cursor, amounts_);
+  }
+
+  WARPHEAP_HD std::uint32_t chunk_count() const { return amounts_.chunks; }
+  WARPHEAP_HD std::uint32_t for_queues() const { return amounts_.for_queues; }
+  WARPHEAP_HD const amounts& all_amounts() const { return amounts_; }
+  WARPHEAP_HD const chunk_supply& supply() const { return supply_; }
+  WARPHEAP_HD const table_type& table() const { return table_; }
+  WARPHEAP_HD std::byte* chunk(std::uint32_t index) const {
+    return chunks_ + (std::size_t{index} << sizes::chunk_log2);
+  }
+  WARPHEAP_HD void* page(std::uint32_t cls, std::uint32_t chunk_index, std::uint32_t page) const {
+    return chunk(chunk_index) + (std::size_t{page} << sizes::page_log2(cls));
+  }
+  WARPHEAP_DEVICE std::uint64_t offset_of(const void* block) const {
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - chunks_);
+  }
+
+  WARPHEAP_DEVICE class_words& words(std::uint32_t cls) const { return classes_[cls]; }
+  WARPHEAP_DEVICE sync::bulk_semaphore units(std::uint32_t cls) const {
+    return sync::bulk_semaphore(classes_[cls].units);
+  }
+
+  WARPHEAP_DEVICE queue_type queue(std::uint32_t cls) const {
+    if constexpr (Config.queue == queue_kind::static_array) {
+      const int value_bits = pages ? page_index_bits : amounts_.slots_log2;
+      return queue_type(
+          &classes_[cls].ends,
+          static_cast<slot_type*>(storage_) + (std::size_t{cls} << amounts_.slots_log2),
+          amounts_.slots_log2, value_bits);
+    } else if constexpr (Config.queue == queue_kind::virtual_array) {
+      auto* const entries =
+          static_cast<std::uint64_t*>(storage_) + (std::size_t{cls} << amounts_.pointers_log2);
+      return queue_type(&classes_[cls].ends, directory_type(entries, amounts_.pointers_log2),
+                        pool_);
+    } else {
+      auto* const fingers =
+          static_cast<std::uint64_t*>(storage_) + (std::size_t{cls} << amounts_.fingers_log2);
+      return queue_type(
+          &classes_[cls].ends,
+          directory_type(&classes_[cls].anchor, links_, fingers, amounts_.fingers_log2, cls),
+          pool_);
+    }
+  }
+
+  /// How many pages the class's queue could take more. Virtualised queues share their room.
+  WARPHEAP_DEVICE sync::bulk_semaphore page_room(std::uint32_t cls) const {
+    return sync::bulk_semaphore(classes_[virtualised ? 0 : cls].room);
+  }
+  /// The queue of pages with its counts.
+  WARPHEAP_DEVICE sync::bounded_queue<queue_type> page_queue(std::uint32_t cls) const {
+    return {queue(cls), &classes_[cls].units, &classes_[virtualised ? 0 : cls].room};
+  }
+  WARPHEAP_DEVICE sync::index_stack parked(std::uint32_t cls) const {
+    return sync::index_stack(classes_[cls].parked, parked_links_);
+  }
+
+  /// Base chunks that queues own from the start: one each.
+  WARPHEAP_HD static constexpr std::uint32_t first_data_chunk() {
+    return virtualised ? sizes::classes : 0;
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    supply_.format(rank, count, amounts_.for_queues, first_data_chunk());
+    for (std::uint64_t i = rank; i < chunk_count(); i += count) {
+      table_.set(static_cast<std::uint32_t>(i),
+                 i < first_data_chunk() ? chunk_state::queue() : chunk_state(0));
+    }
+    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
+      if (rank == 0) {
+        classes_[cls].units = sync::bulk_semaphore::initial(0);
+        classes_[cls].room = sync::bulk_semaphore::initial(amounts_.room());
+        classes_[cls].parked = sync::index_stack::empty_head;
+        classes_[cls].whole = 0;
+      }
+      if constexpr (virtualised) {
+        queue(cls).format(rank, count, cls);
+      } else {
+        queue(cls).format(rank, count);
+      }
+    }
+  }
+
+ private:
+  /// Bits of a page's index: its chunk's number, and its own within the chunk.
+  static constexpr int page_index_bits = 40;
+  static_assert(sizes::most_pages_log2 + 27 <= page_index_bits);
+
+  void lay_out(region_cursor& cursor, const amounts& have) {
+    const std::size_t count = have.chunks;
+    classes_ = cursor.take<class_words>(sizes::classes, 128);
+    auto* const supply_words = cursor.take<chunk_supply::words>(1, 128);
+    auto* const reuse =
+        cursor.take<std::uint32_t>(std::size_t{1} << chunk_supply::queue_log2(have.chunks), 128);
+    auto* const marks = cursor.take<std::uint32_t>(chunk_supply::mark_words(have.chunks), 128);
+    auto* const states = cursor.take<std::uint32_t>(count, 128);
+    auto* const masks = cursor.take<std::uint32_t>(count * sizes::mask_words, 128);
+    if (pages) parked_links_ = cursor.take<std::uint32_t>(count, 128);
+    std::uint32_t* finished = nullptr;
+    if (virtualised) finished = cursor.take<std::uint32_t>(count, 128);
+    if constexpr (Config.queue == queue_kind::static_array) {
+      storage_ = cursor.take<slot_type>(std::size_t{sizes::classes} << have.slots_log2, 128);
+    } else if constexpr (Config.queue == queue_kind::virtual_array) {
+      storage_ = cursor.take<std::uint64_t>(std::size_t{sizes::classes} << have.pointers_log2, 128);
+    } else {
+      storage_ = cursor.take<std::uint64_t>(std::size_t{sizes::classes} << have.fingers_log2, 128);
+      links_ = cursor.take<std::uint64_t>(count, 128);
+    }
+    // Pages of any size up to a chunk's are aligned to their size; 4 KiB is what devices promise.
+    constexpr std::size_t most_alignment = 4096;
+    chunks_ = cursor.take<std::byte>(count << sizes::chunk_log2, sizes::chunk_bytes < most_alignment
+                                                                     ? sizes::chunk_bytes
+                                                                     : most_alignment);
+    supply_ = chunk_supply(supply_words, marks, reuse, have.chunks, sizes::most_span);
+    table_ = table_type(states, masks);
+    if (virtualised) pool_ = pool_type(supply_, table_, chunks_, finished);
+  }
+
+  /// The fewest chunks of which some are left for data.
+  static std::uint32_t least_chunks() {
+    std::uint32_t count = sizes::most_span;
+    while (amounts(count).for_queues + sizes::most_span > count) ++count;
+    return count;
+  }
+
+  /// The largest number of chunks that fits with everything that they need.
+  static std::uint32_t chunks_in(const region& memory) {
+    const auto fits = [&memory](std::uint32_t count) {
+      memory_map trial;
+      region_cursor cursor(memory, "");
+      try {
+        trial.lay_out(cursor, amounts(count));
+      } catch (const invalid_argument&) {
+        return false;
+      }
+      return true;
+    };
+    std::uint32_t low = least_chunks();
+    const std::size_t bound = memory.bytes >> sizes::chunk_log2;
+    std::uint32_t high =
+        bound < amounts::most_chunks ? static_cast<std::uint32_t>(bound) : amounts::most_chunks;
+    // If not even the fewest fit, laying them out will say how much they need.
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low + 1) / 2;
+      if (fits(middle)) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+
+  memory_map() : amounts_(0) {}
+
+  amounts amounts_;
+  class_words* classes_ = nullptr;
+  chunk_supply supply_;
+  table_type table_;
+  pool_type pool_;
+  std::uint32_t* parked_links_ = nullptr;
+  std::uint64_t* links_ = nullptr;
+  void* storage_ = nullptr;
+  std::byte* chunks_ = nullptr;
+};
+
+}  // namespace ouroboros_parts
+WARPHEAP_END_NAMESPACE

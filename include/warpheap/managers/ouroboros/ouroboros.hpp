@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Ouroboros: M. Winter, D. Mlakar, M. Parger, M. Steinberger, "Ouroboros: Virtualized Queues for
+/// Dynamic Memory Management on GPUs", ICS 2020, 10.1145/3392717.3392742. All six variants: the
+/// queue kind (S, VA, VL) and the item kind (P, C) are parameters of one implementation.
+///
+/// Algorithm: memory is cut into chunks, and a chunk into pages of one size, a power of two. Each
+/// size has a queue of free pages (P) or of chunks with free pages (C), and a bulk semaphore that
+/// counts free pages. malloc asks the semaphore for the pages of all lanes of a warp that want one
+/// size. What it grants comes from the queue; for the rest the semaphore tells the lanes either
+/// that it is their turn to cut new chunks, of which they keep what they need, or to wait for those
+/// whose turn it is. free puts pages into the queue (P) or marks them in their chunk's bitmap and
+/// puts the chunk into the queue if it was not there (C). The entries of a virtualised queue lie in
+/// chunks of the same heap. Instances for larger sizes are stacked on the first.
+///
+///     [ classes | supply: counters, reuse queue, marks | states | bitmaps | links |
+///       queue arrays (S: slots, VA: chunk pointers, VL: fingers) | chunk 0 | chunk 1 | ... ]
+///
+/// Invariants, while nobody allocates (place):
+/// I1 a data chunk counts as many free pages as its bitmap shows (chunk);
+/// I2 a tail belongs to a data chunk of its run, and free chunks have no state (chunk);
+/// I3 a static queue of pages has room for as many as it is said to have (class);
+/// I4 the semaphore of a class has the free pages of its queue, and nobody at work (class);
+/// I5 entries of queues are pages of their class that are not parked, or chunks with free pages
+///    (position);
+/// I6 a queue of chunks has one entry for each chunk with free pages (class);
+/// I7 the units left for data, data chunks, and queue chunks make up all chunks (left).
+///
+/// Progress: malloc and free loop only when another lane has taken, freed or made something since
+/// they looked. They wait for values of positions that others have drawn before, and for growth
+/// that others have promised; those who have drawn or promised finish without waiting for later
+/// ones (see the queues, the semaphore, chunk_items.hpp). A wait for growth is given up after a
+/// bounded time if it was in vain. Null is given when the semaphore has nothing, expects nothing,
+/// and there is no chunk left.
+///
+/// Deviations from the paper, and why:
+/// - a lane that grows keeps its warp's pages and enqueues only the surplus, in one go; the paper's
+///   enqueues all and then waits in line with the others;
+/// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte;
+/// - growth that fails for want of memory is taken back, and malloc returns null: the paper's goes
+/// on
+///   with a chunk outside of the heap;
+/// - chunk states and bitmaps stand in tables, so that a page is aligned to its size, and a late
+///   reader never reads user data as a header;
+/// - a chunk's entry is taken out before its pages are claimed and put back after, instead of a
+/// walk
+///   along the queue: all lanes at one front was what made the paper's chunk variants slow;
+/// - C: a chunk that becomes wholly free before it is queued goes back to the supply at once; one
+/// in a
+///   queue stays for its size until another size finds no memory, then it is taken out;
+/// - P: pages that a queue has no room for are parked in their chunk's bitmap, so free never fails
+/// and
+///   no queue has to be large enough for every page. As in the paper, a chunk keeps its page size;
+/// - the number of chunks for data and for queues is fixed by the size of the heap (C: a
+/// thousandth,
+///   P: a 256th and three chunks a class), so neither starves the other; any chunk may be either;
+/// - stacked instances take runs of base chunks from the same supply, and give them back to it;
+/// - foreign pointers are not passed on to another allocator; freeing one is an error of the
+/// caller.
+
+#include "warpheap/managers/ouroboros/chunk_items.hpp"
+#include "warpheap/managers/ouroboros/memory_map.hpp"
+#include "warpheap/managers/ouroboros/page_items.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+using ouroboros_parts::item_kind;
+using ouroboros_parts::ouroboros_config;
+using ouroboros_parts::queue_kind;
+
+template <ouroboros_config Config = ouroboros_config{}>
+class ouroboros {
+  using map_type = ouroboros_parts::memory_map<Config>;
+  using sizes = ouroboros_parts::geometry<Config>;
+  static constexpr bool pages = Config.item == item_kind::pages;
+  using items_type = std::conditional_t<pages, ouroboros_parts::page_items<map_type>,
+                                        ouroboros_parts::chunk_items<map_type>>;
+
+  static constexpr const char* name() {
+    switch (Config.queue) {
+      case queue_kind::static_array:
+        return pages ? "ouroboros_s_p" : "ouroboros_s_c";
+      case queue_kind::virtual_array:
+        return pages ? "ouroboros_va_p" : "ouroboros_va_c";
+      case queue_kind::virtual_list:
+        break;
+    }
+    return pages ? "ouroboros_vl_p" : "ouroboros_vl_c";
+  }
+
+ public:
+  using options = no_options;
+
+  static constexpr capabilities about{
+      .name = name(),
+      .authors = "M. Winter, D. Mlakar, M. Parger, M. Steinberger",
+      .title = "Ouroboros: Virtualized Queues for Dynamic Memory Management on GPUs",
+      .venue = "ICS",
+      .year = 2020,
+      .doi = "10.1145/3392717.3392742",
+      .family = "ouroboros",
+      .largest_block = sizes::largest_page,
+      // Pages of P are had again by requests of their size class only.
+      .reuse = pages ? memory_reuse::partial : memory_reuse::all,
+  };
+
+  ouroboros(const region& memory, const simt::device_properties& /*machine*/,
+            const options& /*none*/)
+      : map_(memory, about.name) {}
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    map_.format(rank, count);
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    if (bytes == 0 || bytes > sizes::largest_page) return nullptr;
+    const std::uint32_t cls = sizes::class_of(bytes);
+    void* block = nullptr;
+    bool in_vain = false;
+    // Others go on without those who are served, so each turn forms its groups anew.
+    while (turn(simt::coalesced().match(cls), cls, in_vain, block)) {
+    }
+    return block;
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    if (block == nullptr) return;
+    const std::uint64_t offset = map_.offset_of(block);
+    auto chunk = static_cast<std::uint32_t>(offset >> sizes::chunk_log2);
+    // Relaxed: who frees a page has learnt of it after its chunk was formed.
+    ouroboros_parts::chunk_state state = map_.table().get(chunk);
+    if (state.kind() == ouroboros_parts::chunk_kind::tail) {
+      chunk -= state.offset();
+      state = map_.table().get(chunk);
+    }
+    const std::uint64_t start = std::uint64_t{chunk} << sizes::chunk_log2;
+    const std::uint32_t cls = state.cls();
+    items_type(map_).put_back(cls, chunk,
+                              static_cast<std::uint32_t>(offset - start) >> sizes::page_log2(cls));
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    for (std::uint64_t i = rank; i < map_.chunk_count(); i += count) {
+      inspect_chunk(static_cast<std::uint32_t>(i), findings);
+    }
+    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
+      const auto queue = map_.queue(cls);
+      for (std::uint64_t i = rank; i < queue.size(); i += count) {
+        items_type(map_).inspect_entry(cls, queue.first() + i, findings);
+      }
+    }
+    for (std::uint64_t cls = rank; cls < sizes::classes; cls += count) {
+      inspect_class(static_cast<std::uint32_t>(cls), findings);
+    }
+    if (rank == 0) inspect_supply(findings);
+  }
+
+  /// What the region holds, for tests.
+  const map_type& map() const { return map_; }
+
+ private:
+  /// What a group does in one turn: its first `granted` members get pages from the queue; the next
+  /// ones, `kept` at most, get pages of `batches` chunks that the group takes.
+  struct plan {
+    std::uint32_t granted = 0;
+    std::uint32_t kept = 0;
+    std::uint32_t batches = 0;
+    /// There is no memory for the others.
+    bool out = false;
+    /// The group has waited for others to grow, and nothing came of it.
+    bool in_vain = false;
+
+    WARPHEAP_HD std::uint32_t encode() const {
+      return granted | kept << 8 | batches << 16 | (out ? 1u << 31 : 0u) |
+             (in_vain ? 1u << 30 : 0u);
+    }
+    WARPHEAP_HD static plan decode(std::uint32_t word) {
+      return {word & 255u, word >> 8 & 255u, word >> 16 & 255u, word >> 31 != 0,
+              (word >> 30 & 1u) != 0};
+    }
+  };
+
+  WARPHEAP_DEVICE bool can_grow(std::uint32_t cls) const {
+    return map_.supply().left().read().count >= std::int64_t{1} << sizes::span_log2(cls) ||
+           items_type(map_).has_more(cls);
+  }
+
+  /// Asks the semaphore for `wanted` pages. Called by the leader; may wait for other groups.
+  WARPHEAP_DEVICE plan decide(std::uint32_t cls, std::uint32_t wanted, bool in_vain) const {
+    const sync::bulk_semaphore units = map_.units(cls);
+    const auto asked = units.ask(wanted, sizes::pages_log2(cls), in_vain);
+    plan result{asked.granted};
+    if (asked.missing == 0) return result;
+    const bool growing = can_grow(cls);
+    if (growing && asked.batches != 0) {
+      result.batches = asked.batches;
+      result.kept = units.promise(asked, sizes::pages_log2(cls));
+    } else if (asked.granted == 0 && (growing || asked.covered)) {
+      result.granted = units.await(asked);
+      result.in_vain = result.granted == 0;
+    } else {
+      // In this order: memory was out first, and then there was nothing expected either.
+      result.out = !units.decline(asked) && !growing;
+    }
+    return result;
+  }
+
+  /// True if the caller has to ask again.
+  WARPHEAP_DEVICE bool turn(const simt::group& members, std::uint32_t cls, bool& in_vain,
+                            void*& block) const {
+    std::uint32_t word = 0;
+    if (members.is_leader()) {
+      word = decide(cls, static_cast<std::uint32_t>(members.size()), in_vain).encode();
+    }
+    plan mine = plan::decode(members.broadcast(word));
+    in_vain = mine.in_vain;
+    std::uint32_t served = 0;
+    // Growth first: others may wait for it.
+    if (mine.batches != 0) served = grow(members, cls, mine, block);
+    if (mine.granted != 0) {
+      void* const found = items_type(map_).locate(members, cls, mine.granted);
+      if (found != nullptr) block = found;
+    }
+    const auto rank = static_cast<std::uint32_t>(members.rank());
+    return rank >= mine.granted + served && !mine.out;
+  }
+
+  /// Takes chunks, hands their first pages to members behind the granted ones and keeps the others
+  /// for everybody. Returns how many members were served; says in `mine.out` if there is no memory.
+  WARPHEAP_DEVICE std::uint32_t grow(const simt::group& members, std::uint32_t cls, plan& mine,
+                                     void*& block) const {
+    const sync::bulk_semaphore units = map_.units(cls);
+    const items_type items(map_);
+    const int log2 = sizes::pages_log2(cls);
+    const std::uint32_t promised = (mine.batches << log2) - mine.kept;
+    std::uint32_t made = 0;
+    std::uint32_t served = items.unpark(members, cls, mine.granted, mine.kept, made, block);
+    if (served == 0) {
+      std::uint32_t chunk = 0;
+      simt::lane_mask holders = take_chunks(members, cls, mine.batches, false, chunk);
+      bool reclaimed = false;
+      if (holders.empty()) {
+        if (members.is_leader()) reclaimed = items.reclaim(cls);
+        reclaimed = members.any(reclaimed);
+        if (!reclaimed && sizes::span_log2(cls) != 0) {
+          holders = take_chunks(members, cls, mine.batches, true, chunk);
+        }
+      }
+      if (!holders.empty()) {
+        served = cut(members, cls, mine, holders, chunk, made, block);
+      } else if (!reclaimed) {
+        bool hope = false;
+        if (members.is_leader()) {
+          units.deliver(promised, 0);
+          hope = units.read().expected() > 0;
+        }
+        mine.out = !members.any(hope);
+        return 0;
+      }
+    }
+    if (members.is_leader()) units.deliver(promised, made);
+    return served;
+  }
+
+  /// Takes up to `wanted` chunks for data, one for each of the members that are returned.
+  WARPHEAP_DEVICE simt::lane_mask take_chunks(const simt::group& members, std::uint32_t cls,
+                                              std::uint32_t wanted, bool thorough,
+                                              std::uint32_t& chunk) const {
+    const auto& supply = map_.supply();
+    const int span_log2 = sizes::span_log2(cls);
+    std::uint32_t allowed = 0;
+    if (members.is_leader()) {
+      const std::uint32_t units = supply.left().take_up_to(wanted << span_log2);
+      allowed = units >> span_log2;
+      const std::uint32_t rest = units - (allowed << span_log2);
+      if (rest != 0) supply.left().signal(rest);
+    }
+    allowed = members.broadcast(allowed);
+    bool holds = static_cast<std::uint32_t>(members.rank()) < allowed;
+    if (holds && span_log2 == 0) {
+      chunk = supply.take();
+    } else if (holds) {
+      chunk = supply.take_run(1u << span_log2, thorough);
+      if (chunk == ouroboros_parts::chunk_supply::none) {
+        holds = false;
+        supply.refund(1u << span_log2);
+      }
+    }
+    return members.ballot(holds);
+  }
+
+  /// Cuts the chunks of `holders` into pages.
+  WARPHEAP_DEVICE std::uint32_t cut(const simt::group& members, std::uint32_t cls, const plan& mine,
+                                    simt::lane_mask holders, std::uint32_t chunk,
+                                    std::uint32_t& made, void*& block) const {
+    const int log2 = sizes::pages_log2(cls);
+    const std::uint32_t pages_each = 1u << log2;
+    const auto got = static_cast<std::uint32_t>(holders.count());
+    const std::uint32_t all = got << log2;
+    const std::uint32_t served = mine.kept < all ? mine.kept : all;
+    // Only the last chunk has pages left.
+    const std::uint32_t used = served - ((got - 1) << log2);
+    const int self = simt::lane_id();
+    if (holders.contains(self)) {
+      const bool last = static_cast<std::uint32_t>(holders.below(self).count()) + 1 == got;
+      map_.table().form(chunk, cls, 1u << sizes::span_log2(cls),
+                        items_type::used_at_first(last ? used : pages_each, pages_each),
+                        pages_each);
+    }
+    members.sync();
+    if (used < pages_each) {
+      const std::uint32_t last = members.shuffle(chunk, holders.nth(static_cast<int>(got) - 1));
+      made = items_type(map_).keep(members, cls, last, used, pages_each);
+    }
+    const std::uint32_t unit = static_cast<std::uint32_t>(members.rank()) - mine.granted;
+    const bool in = unit < served;  // wraps around for members that were granted a page
+    const std::uint32_t from =
+        members.shuffle(chunk, in ? holders.nth(static_cast<int>(unit >> log2)) : self);
+    if (in) block = map_.page(cls, from, unit & (pages_each - 1));
+    return served;
+  }
+
+  WARPHEAP_DEVICE void inspect_chunk(std::uint32_t chunk, inspection& findings) const {
+    using ouroboros_parts::chunk_kind;
+    const auto state = map_.table().get(chunk);
+    if (state.kind() == chunk_kind::data) {
+      findings.expect(map_.table().free_bits(chunk) == state.free_pages(), 1, chunk);
+      const std::uint64_t held = (1u << sizes::pages_log2(state.cls())) - state.free_pages();
+      findings.in_use(held, held << sizes::page_log2(state.cls()));
+    } else if (state.kind() == chunk_kind::tail) {
+      const bool sound = state.offset() <= chunk &&
+                         map_.table().get(chunk - state.offset()).kind() == chunk_kind::data;
+      findings.expect(sound, 2, chunk);
+    }
+    findings.expect(map_.supply().is_free(chunk) == (state.kind() == chunk_kind::unused), 2, chunk);
+  }
+
+  WARPHEAP_DEVICE void inspect_class(std::uint32_t cls, inspection& findings) const {
+    using ouroboros_parts::chunk_kind;
+    std::uint64_t free_pages = 0;
+    std::uint64_t with_free = 0;
+    for (std::uint32_t chunk = 0; chunk < map_.supply().touched(); ++chunk) {
+      const auto state = map_.table().get(chunk);
+      if (state.kind() != chunk_kind::data || state.cls() != cls) continue;
+      free_pages += state.free_pages();
+      with_free += state.free_pages() != 0 ? 1 : 0;
+    }
+    const std::uint64_t entries = map_.queue(cls).size();
+    const auto units = map_.units(cls).read();
+    const std::uint64_t expected = items_type::units_expected(free_pages, entries);
+    findings.expect(units.balance == 0 && units.count == static_cast<std::int64_t>(expected), 4,
+                    cls);
+    if (pages && Config.queue == queue_kind::static_array) {
+      const auto room = static_cast<std::uint64_t>(map_.page_room(cls).read().count);
+      findings.expect(room + entries == map_.all_amounts().room(), 3, cls);
+    }
+    findings.expect(entries == items_type::entries_expected(with_free, entries), 6, cls);
+  }
+
+  WARPHEAP_DEVICE void inspect_supply(inspection& findings) const {
+    using ouroboros_parts::chunk_kind;
+    std::uint64_t data = 0;
+    std::uint64_t queues = 0;
+    for (std::uint32_t chunk = 0; chunk < map_.supply().touched(); ++chunk) {
+      const chunk_kind kind = map_.table().get(chunk).kind();
+      data += kind == chunk_kind::data || kind == chunk_kind::tail ? 1 : 0;
+      queues += kind == chunk_kind::queue ? 1 : 0;
+    }
+    const std::int64_t left = map_.supply().left().read().count;
+    const std::uint64_t for_data = map_.chunk_count() - map_.for_queues();
+    findings.expect(left >= 0 && static_cast<std::uint64_t>(left) + data == for_data &&
+                        queues <= map_.for_queues(),
+                    7, static_cast<std::uint64_t>(left));
+  }
+
+  map_type map_;
+};
+
+WARPHEAP_END_NAMESPACE

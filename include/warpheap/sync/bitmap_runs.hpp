@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Runs of consecutive elements of a `bitmap_tree`: insert one, claim one that is given, claim one
+/// of a given length from the back. A run may span leaf words.
+///
+/// A claim takes all of a run or nothing. While it takes the words of a long run one after another,
+/// others may see a part of it gone that comes back, and choose worse runs than they would have:
+/// where the last run matters, claims of runs should come one after the other.
+///
+/// Progress: lock-free. A claim starts again only if another lane has taken an element of its run.
+
+#include "warpheap/sync/bitmap_tree.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// The part of the run first..first+length-1 that lies in leaf word `word`, as bits of that word.
+WARPHEAP_HD constexpr std::uint64_t bits_of_run(std::uint32_t first, std::uint32_t length,
+                                                std::uint32_t word) {
+  const std::uint32_t begin = first > word * 64 ? first - word * 64 : 0;
+  const std::uint32_t end = first + length - word * 64;
+  return bit_range<std::uint64_t>(static_cast<int>(begin),
+                                  static_cast<int>((end < 64 ? end : 64) - begin));
+}
+
+/// Inserts first..first+length-1. O(length / 64). \pre `length != 0`
+WARPHEAP_DEVICE inline void insert_run(const bitmap_tree& tree, std::uint32_t first,
+                                       std::uint32_t length) {
+  for (std::uint32_t word = first / 64; word <= (first + length - 1) / 64; ++word) {
+    tree.insert_bits(word, bits_of_run(first, length, word));
+  }
+}
+
+/// Whether all of first..first+length-1 are in the set. \pre `length != 0`
+WARPHEAP_DEVICE inline bool contains_run(const bitmap_tree& tree, std::uint32_t first,
+                                         std::uint32_t length) {
+  for (std::uint32_t word = first / 64; word <= (first + length - 1) / 64; ++word) {
+    const std::uint64_t bits = bits_of_run(first, length, word);
+    if ((tree.load_word(word) & bits) != bits) return false;
+  }
+  return true;
+}
+
+/// Removes first..first+length-1 if all of them are in the set; whether they were. What was taken
+/// before a missing element was met is put back, and nothing else is.
+/// \pre `length != 0`
+WARPHEAP_DEVICE inline bool claim_run(const bitmap_tree& tree, std::uint32_t first,
+                                      std::uint32_t length) {
+  // From the back, where runs are searched from: two lanes that want overlapping runs meet at the
+  // first word that both want, and not when each holds a part of what the other wants.
+  const std::uint32_t last = (first + length - 1) / 64;
+  for (std::uint32_t word = last + 1; word-- > first / 64;) {
+    if (tree.remove_all_bits(word, bits_of_run(first, length, word))) continue;
+    for (std::uint32_t taken = word + 1; taken <= last; ++taken) {
+      tree.insert_bits(taken, bits_of_run(first, length, taken));
+    }
+    return false;
+  }
+  return true;
+}
+
+/// The end of the universe's last run of at least `length` elements, as seen word by word: its
+/// highest element, or none. O(universe / 64).
+WARPHEAP_DEVICE inline std::uint32_t find_last_run(const bitmap_tree& tree, std::uint32_t length) {
+  std::uint32_t top = 0;   // highest element of the run that reaches down to where we are
+  std::uint32_t have = 0;  // its length so far
+  for (std::uint32_t word = tree.leaf_words(); word-- > 0;) {
+    std::uint64_t bits = tree.load_word(word);
+    int left = 64;  // bits of the word that are still to be looked at, the lowest ones
+    while (left > 0) {
+      const std::uint64_t rest = bits & low_bits<std::uint64_t>(left);
+      if ((rest >> (left - 1)) == 0) {  // the run, if any, ends here: on to the next element
+        have = 0;
+        left = rest == 0 ? 0 : highest_bit(rest) + 1;
+        continue;
+      }
+      const std::uint64_t gaps = ~rest & low_bits<std::uint64_t>(left);
+      const int ones = gaps == 0 ? left : left - 1 - highest_bit(gaps);
+      if (have == 0) top = word * 64 + static_cast<std::uint32_t>(left - 1);
+      have += static_cast<std::uint32_t>(ones);
+      if (have >= length) return top;
+      left -= ones;
+    }
+  }
+  return bitmap_tree::none;
+}
+
+/// Removes `length` consecutive elements, the last ones that there are, and returns the first of
+/// them, or none if no such run was there. O(universe / 64) for each run that is lost to others.
+/// \pre `length != 0`
+WARPHEAP_DEVICE inline std::uint32_t claim_last_run(const bitmap_tree& tree, std::uint32_t length) {
+  for (;;) {
+    const std::uint32_t top = find_last_run(tree, length);
+    if (top == bitmap_tree::none) return bitmap_tree::none;
+    const std::uint32_t first = top + 1 - length;
+    if (claim_run(tree, first, length)) return first;
+  }
+}
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// A concurrent ordered set of small integers: the 64-ary bitmap tree that H. McCoy and P. Pandey
+/// use in place of a van Emde Boas tree ("Gallatin: A General-Purpose GPU Memory Manager", PPoPP
+/// 2024, DOI 10.1145/3627535.3638499, section 3).
+///
+/// Element e is bit e % 64 of leaf word e / 64, and the leaf words alone say what is in the set. A
+/// bit of an inner word says that the word below it is not zero, and is a hint: searches follow it,
+/// and whoever changes a word between zero and not zero brings the path above it up to date.
+///
+/// Layout, in 64-bit words; the levels of a complete tree, but for the end of the leaf level:
+///
+///     [ changes ][ root ][ level 1: 64 ][ level 2: 4096 ] ... [ leaves: ceil(universe / 64) ]
+///
+/// Invariants, while no lane changes the set:
+/// - an inner bit is set exactly if the word below it is not zero;
+/// - no bit stands for an element outside of 0..universe-1;
+/// - no change of an inner bit is in progress.
+///
+/// How hints get right: whoever has changed a word between zero and not zero changes its bit one
+/// level up, looks at the word again, and repeats that until the bit agrees with what it saw. The
+/// last change of a bit comes with a look that agrees; and a change of the word that this look does
+/// not see has its change of the bit still to come.
+///
+/// How a search can be trusted: bits change only while their change is announced in `changes`
+/// {ended:32 | in progress:32}: from before an insertion into a word that is zero, or after a
+/// removal that leaves zero, until all levels are right. Insertions into other words change no bits
+/// and announce nothing; they compare and exchange, so that the word cannot have become zero. A
+/// search that finds nothing is valid if no change was in progress before it and `changes` is the
+/// same after it; otherwise it starts again. So "nothing" means: no element was in the set all the
+/// time.
+///
+/// Progress: lock-free. A search starts again only if a lane has changed a word between zero and
+/// not zero meanwhile, and a lane that has announced a change waits for nobody.
+///
+/// Memory orders: words are loaded with acquire and changed with acq_rel. So what a lane wrote
+/// before it inserted an element is visible to the lane that claims it; of two lanes that change a
+/// bit, the later one sees the word as the earlier one left it; and who sees a changed word sees
+/// its announcement, which therefore may be relaxed. Its end is a release, for what it ends.
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/core/bits.hpp"
+#include "warpheap/core/random.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// A handle: copies refer to the same words. All members may be called by any number of lanes at
+/// once, but for `format` and `check`.
+class bitmap_tree {
+ public:
+  /// No element.
+  static constexpr std::uint32_t none = 0xffffffffu;
+
+  /// Elements of one leaf word: 64 * word + i for every set bit i. No bits: no elements.
+  struct word_elements {
+    std::uint32_t word = 0;
+    std::uint64_t bits = 0;
+
+    WARPHEAP_HD constexpr int count() const { return popcount(bits); }
+    /// The element with exactly `k` lower ones. \pre `k < count()`
+    WARPHEAP_HD constexpr std::uint32_t nth(int k) const {
+      return word * 64 + static_cast<std::uint32_t>(kth_set_bit(bits, k));
+    }
+  };
+
+  /// 64-bit words of storage that a tree over 0..universe-1 needs.
+  WARPHEAP_HD static constexpr std::size_t words_for(std::uint32_t universe) {
+    return std::size_t{1} + leaf_base_for(universe) + ceil_div<std::uint32_t>(universe, 64);
+  }
+
+  /// \param storage `words_for(universe)` words, to be formatted before use
+  /// \param universe elements are 0..universe-1; 1 at least, 2^31 at most
+  WARPHEAP_HD constexpr bitmap_tree(std::uint64_t* storage, std::uint32_t universe)
+      : storage_(storage), universe_(universe), leaf_base_(leaf_base_for(universe)) {}
+
+  WARPHEAP_HD constexpr std::uint32_t universe() const { return universe_; }
+  WARPHEAP_HD constexpr std::uint32_t leaf_words() const {
+    return ceil_div<std::uint32_t>(universe_, 64);
+  }
+
+  /// Makes the set empty or holds all of the universe. Called by every lane of a grid of `count`.
+  WARPHEAP_DEVICE void format(bool full, std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) storage_[0] = 0;
+    std::uint32_t base = leaf_base_;
+    std::uint32_t bits = universe_;  // of the level
+    for (;;) {
+      const std::uint32_t used = ceil_div<std::uint32_t>(bits, 64);
+      const std::uint32_t words = base == leaf_base_ ? used : base * 63 + 1;
+      for (std::uint64_t i = rank; i < words; i += count) {
+        const std::uint64_t left = i < used ? bits - i * 64 : 0;
+        storage_[1 + base + i] = full ? low_bits<std::uint64_t>(left < 64 ? int(left) : 64) : 0;
+      }
+      if (base == 0) return;
+      bits = used;
+      base >>= 6;
+    }
+  }
+
+  /// True if the element was not in the set. O(log64 universe).
+  WARPHEAP_DEVICE bool insert(std::uint32_t element) const {
+    return (insert_bits(element / 64, bit_of(element)) & bit_of(element)) == 0;
+  }
+
+  /// True if the element was in the set, that is, if this call has removed it.
+  WARPHEAP_DEVICE bool remove(std::uint32_t element) const {
+    return remove_bits(element / 64, bit_of(element)) != 0;
+  }
+
+  WARPHEAP_DEVICE bool contains(std::uint32_t element) const {
+    return (load_word(element / 64) & bit_of(element)) != 0;
+  }
+
+  /// Inserts the elements of one leaf word together; what the word was before.
+  WARPHEAP_DEVICE std::uint64_t insert_bits(std::uint32_t word, std::uint64_t bits) const {
+    std::uint64_t seen = load_word(word);
+    while (seen != 0) {
+      if (leaf(word).compare_exchange(seen, seen | bits, simt::order::acq_rel)) return seen;
+    }
+    announce();
+    const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
+    if (before == 0) settle(word, true);
+    conclude();
+    return before;
+  }
+
+  /// Removes those of the elements of one leaf word that are in the set; which ones they were.
+  WARPHEAP_DEVICE std::uint64_t remove_bits(std::uint32_t word, std::uint64_t bits) const {
+    const std::uint64_t before = leaf(word).fetch_and(~bits, simt::order::acq_rel);
+    if ((before & bits) != 0 && (before & ~bits) == 0) emptied(word);
+    return before & bits;
+  }
+
+  /// Removes the elements of one leaf word if all of them are in the set; whether they were.
+  WARPHEAP_DEVICE bool remove_all_bits(std::uint32_t word, std::uint64_t bits) const {
+    std::uint64_t seen = load_word(word);
+    do {
+      if ((seen & bits) != bits) return false;
+    } while (!leaf(word).compare_exchange(seen, seen & ~bits, simt::order::acq_rel));
+    if ((seen & ~bits) == 0) emptied(word);
+    return true;
+  }
+
+  WARPHEAP_DEVICE std::uint64_t load_word(std::uint32_t word) const {
+    return leaf(word).load(simt::order::acquire);
+  }
+
+  /// The smallest element >= `from`, or none.
+  WARPHEAP_DEVICE std::uint32_t successor(std::uint32_t from) const {
+    if (from >= universe_) return none;
+    const word_elements found =
+        find<true>(leaf_base_, from / 64, ~low_bits<std::uint64_t>(from % 64));
+    return found.bits == 0 ? none : found.word * 64 + lowest_bit(found.bits);
+  }
+
+  /// The largest element <= `from`, or none.
+  WARPHEAP_DEVICE std::uint32_t predecessor(std::uint32_t from) const {
+    if (from >= universe_) from = universe_ - 1;
+    const word_elements found =
+        find<false>(leaf_base_, from / 64, low_bits<std::uint64_t>(int(from % 64) + 1));
+    return found.bits == 0 ? none : found.word * 64 + highest_bit(found.bits);
+  }
+
+  /// Whether the set has any element.
+  WARPHEAP_DEVICE bool any() const { return find<true>(0, 0, ~std::uint64_t{0}).bits != 0; }
+
+  /// Removes the smallest element, or under contention one of the smallest, and returns it, or none
+  /// if the set is empty.
+  WARPHEAP_DEVICE std::uint32_t claim_first() const { return only(claim_some(1, 0)); }
+
+  /// As `claim_first`, but looks from a place on that `hash` names, round and round: callers with
+  /// different hashes seldom meet.
+  WARPHEAP_DEVICE std::uint32_t claim_hashed(std::uint32_t hash) const {
+    return only(claim_some(1, scale_to(hash, leaf_words())));
+  }
+
+  /// Removes up to `want` elements that share a leaf word, by one atomic if nobody interferes. None
+  /// only if the set is empty.
+  /// \param want 1 at least
+  /// \param first_word leaf word from which on to look
+  WARPHEAP_DEVICE word_elements claim_some(int want, std::uint32_t first_word) const {
+    int window = 1;
+    for (;;) {
+      word_elements seen;
+      if (first_word != 0) {
+        seen = search<true>(leaf_base_, first_word, load_word(first_word));
+        first_word = 0;  // the next search covers everything
+      }
+      if (seen.bits == 0) seen = find<true>(0, 0, ~std::uint64_t{0});
+      if (seen.bits == 0) return {};
+      while (seen.bits != 0) {
+        const std::uint64_t wanted = choose(seen.bits, want, window);
+        const std::uint64_t before = leaf(seen.word).fetch_and(~wanted, simt::order::acq_rel);
+        const std::uint64_t got = before & wanted;
+        if (got != 0) {
+          if ((before & ~wanted) == 0) emptied(seen.word);
+          return {seen.word, got};
+        }
+        // Somebody was faster. Choose among more, so that not all of them meet again.
+        seen.bits = before;
+        window = window < 64 ? window * 4 : 64;
+      }
+    }
+  }
+
+  /// Calls `wrong(word)` for every word that does not fit the invariants, each lane of a grid of
+  /// `count` a share, while no lane changes the set.
+  template <class Wrong>
+  WARPHEAP_DEVICE void check(std::uint64_t rank, std::uint64_t count, const Wrong& wrong) const {
+    if (rank == 0 && (storage_[0] & in_progress_mask) != 0) wrong(0);
+    std::uint32_t base = leaf_base_;
+    std::uint32_t bits = universe_;
+    for (;;) {
+      const std::uint32_t words = ceil_div<std::uint32_t>(bits, 64);
+      for (std::uint64_t i = rank; i < words; i += count) {
+        const std::uint64_t left = bits - i * 64;
+        const std::uint64_t word = storage_[1 + base + i];
+        if ((word & ~low_bits<std::uint64_t>(left < 64 ? int(left) : 64)) != 0) wrong(i);
+        if (base == 0) continue;
+        const std::uint64_t parent = storage_[1 + (base >> 6) + i / 64];
+        if ((word != 0) != ((parent >> (i % 64) & 1) != 0)) wrong(i);
+      }
+      if (base == 0) return;
+      bits = words;
+      base >>= 6;
+    }
+  }
+
+ private:
+  using word_ref = simt::atomic_ref<std::uint64_t>;
+
+  static constexpr std::uint64_t in_progress_mask = 0xffffffffu;
+  static constexpr std::uint64_t change_begins = 1;
+  static constexpr std::uint64_t change_ends = (std::uint64_t{1} << 32) - 1;
+
+  /// Words before the leaf level, without `changes`: 0, 1, 1 + 64, 1 + 64 + 64^2, ... One level up
+  /// is `base >> 6`, one down `base * 64 + 1`.
+  WARPHEAP_HD static constexpr std::uint32_t leaf_base_for(std::uint32_t universe) {
+    std::uint32_t base = 0;
+    for (std::uint64_t covered = 64; covered < universe; covered *= 64) base = base * 64 + 1;
+    return base;
+  }
+
+  WARPHEAP_HD static constexpr std::uint64_t bit_of(std::uint32_t element) {
+    return std::uint64_t{1} << (element % 64);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t only(const word_elements& claimed) {
+    return claimed.bits == 0 ? none : claimed.word * 64 + lowest_bit(claimed.bits);
+  }
+
+  WARPHEAP_DEVICE word_ref changes() const { return word_ref(storage_[0]); }
+  WARPHEAP_DEVICE word_ref word_at(std::uint32_t position) const {
+    return word_ref(storage_[1 + std::size_t{position}]);
+  }
+  WARPHEAP_DEVICE word_ref leaf(std::uint32_t word) const { return word_at(leaf_base_ + word); }
+
+  WARPHEAP_DEVICE void announce() const {
+    changes().fetch_add(change_begins, simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE void conclude() const { changes().fetch_add(change_ends, simt::order::release); }
+
+  /// The caller has removed the last element of leaf word `index`.
+  WARPHEAP_DEVICE void emptied(std::uint32_t index) const {
+    announce();
+    settle(index, false);
+    conclude();
+  }
+
+  /// The caller has made leaf word `index` zero, or not zero: brings the bits above it up to date,
+  /// as far up as words become zero or not zero by that.
+  WARPHEAP_DEVICE void settle(std::uint32_t index, bool occupied) const {
+    for (std::uint32_t base = leaf_base_; base != 0; base >>= 6) {
+      const word_ref child = word_at(base + index);
+      const word_ref parent = word_at((base >> 6) + index / 64);
+      const std::uint64_t bit = bit_of(index);
+      bool parent_changed = false;
+      bool parent_occupied = false;
+      for (;;) {
+        const std::uint64_t before = occupied ? parent.fetch_or(bit, simt::order::acq_rel)
+                                              : parent.fetch_and(~bit, simt::order::acq_rel);
+        if (before == (occupied ? 0 : bit)) {
+          parent_changed = true;
+          parent_occupied = occupied;
+        }
+        if ((child.load(simt::order::acquire) != 0) == occupied) break;
+        occupied = !occupied;
+      }
+      if (!parent_changed) return;
+      occupied = parent_occupied;
+      index /= 64;
+    }
+  }
+
+  /// The nearest leaf word with elements, upwards or downwards from word `index` of the level at
+  /// `base`, of which `bits` are left to look at; as good as the hints are.
+  template <bool Upwards>
+  WARPHEAP_DEVICE word_elements search(std::uint32_t base, std::uint32_t index,
+                                       std::uint64_t bits) const {
+    for (;;) {
+      if (bits != 0) {
+        if (base == leaf_base_) return {index, bits};
+        index =
+            index * 64 + static_cast<std::uint32_t>(Upwards ? lowest_bit(bits) : highest_bit(bits));
+        base = base * 64 + 1;
+        bits = word_at(base + index).load(simt::order::acquire);
+      } else {
+        if (base == 0) return {};
+        const int place = static_cast<int>(index % 64);
+        index /= 64;
+        base >>= 6;
+        bits = word_at(base + index).load(simt::order::acquire) &
+               (Upwards ? ~low_bits<std::uint64_t>(place + 1) : low_bits<std::uint64_t>(place));
+      }
+    }
+  }
+
+  /// As `search`, from the bits `mask` of a word on, and to be trusted if it finds nothing.
+  template <bool Upwards>
+  WARPHEAP_DEVICE word_elements find(std::uint32_t base, std::uint32_t index,
+                                     std::uint64_t mask) const {
+    for (;;) {
+      const std::uint64_t before = changes().load(simt::order::acquire);
+      const word_elements found =
+          search<Upwards>(base, index, word_at(base + index).load(simt::order::acquire) & mask);
+      if (found.bits != 0) return found;
+      // Acquire loads keep the search before this one.
+      if ((before & in_progress_mask) == 0 && changes().load(simt::order::acquire) == before) {
+        return {};
+      }
+      simt::backoff(64);  // until lanes that wait for nobody have brought the bits up to date
+    }
+  }
+
+  /// `want` of `bits`, or all if there are fewer: neighbours, from the lowest `window` places on.
+  WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t bits, int want, int window) {
+    const int surplus = popcount(bits) - want;
+    if (surplus <= 0) return bits;
+    int skip = 0;
+    if (window > 1) {
+      const auto places = static_cast<std::uint32_t>(surplus < window ? surplus + 1 : window);
+      skip = static_cast<int>(scale_to(static_cast<std::uint32_t>(simt::noise()), places));
+    }
+    const int low = kth_set_bit(bits, skip);
+    return bits & bit_range<std::uint64_t>(low, kth_set_bit(bits, skip + want - 1) - low + 1);
+  }
+
+  std::uint64_t* storage_;
+  std::uint32_t universe_;
+  std::uint32_t leaf_base_;
+};
+
+WARPHEAP_END_NAMESPACE

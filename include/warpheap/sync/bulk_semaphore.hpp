@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// A bulk semaphore: hands units out, and tells the caller when it is his turn to make more of them
+/// in a batch (I. Gelado, M. Garland, "Throughput-oriented GPU memory allocation", PPoPP 2019,
+/// 10.1145/3293883.3295727; used by M. Winter et al., "Ouroboros", ICS 2020).
+///
+/// Three numbers: C units are there, E units are being made, R units are wanted by callers who wait
+/// for those. C + E - R is the expected availability. All of it is one 64-bit word:
+///
+///     63            36 35               0
+///     [ E - R, signed ][ C, biased 2^35 ]
+///
+/// Only the difference of E and R is ever read, so only that is kept: 28 bits hold 134 million
+/// waiting units, and 36 bits for C hold every 16-byte page of a 550 GB heap.
+///
+/// No operation is a compare-exchange loop: ten thousand callers on one word would serialise as the
+/// square of their number. Instead a caller subtracts what he wants and looks at the word that he
+/// found. Whose subtraction takes the expected availability below a multiple of the batch size has
+/// to make that batch; those in between rely on him. Undoing is one addition.
+///
+/// Progress: every operation but `await` is wait-free. `await` returns when units are there, or
+/// after a bounded number of looks at a word that promises too few; while enough is promised, each
+/// unit waited for is being made by a caller between `promise` and `deliver`, who waits for nobody.
+///
+/// Orders: additions of units release (what a unit stands for was written before), operations that
+/// may grant units acquire. Everything else only keeps accounts and is relaxed.
+
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace sync {
+
+class bulk_semaphore {
+ public:
+  static constexpr int count_bits = 36;
+  static constexpr std::int64_t most_units = std::int64_t{1} << (count_bits - 1);
+
+  /// What the word says.
+  struct reading {
+    /// C. Negative for moments, while callers have subtracted more than there was.
+    std::int64_t count;
+    /// E - R.
+    std::int64_t balance;
+    WARPHEAP_HD std::int64_t expected() const { return count + balance; }
+  };
+
+  /// The answer to `ask`. `granted` units are the caller's. If some are `missing`, exactly one of
+  /// `decline`, `promise` and `await` has to follow.
+  struct answer {
+    std::uint32_t granted;
+    std::uint32_t missing;
+    /// Batches that it is the caller's turn to make; enough for `missing` at most.
+    std::uint32_t batches;
+    /// What is missing is being made by others, or else the caller has to hope for those whose turn
+    /// it is.
+    bool covered;
+  };
+
+  WARPHEAP_DEVICE explicit bulk_semaphore(std::uint64_t& word) : word_(word) {}
+
+  /// The word of a semaphore with `count` units and nobody at work.
+  WARPHEAP_HD static constexpr std::uint64_t initial(std::uint64_t count) { return count + bias; }
+
+  WARPHEAP_HD static reading decode(std::uint64_t word) {
+    return {static_cast<std::int64_t>(word & (2 * bias - 1)) - static_cast<std::int64_t>(bias),
+            static_cast<std::int64_t>(word) >> count_bits};
+  }
+
+  WARPHEAP_DEVICE reading read() const { return decode(word_.load(simt::order::relaxed)); }
+
+  /// Adds `units`.
+  WARPHEAP_DEVICE void signal(std::uint64_t units) const {
+    word_.fetch_add(delta(static_cast<std::int64_t>(units), 0), simt::order::release);
+  }
+
+  /// Takes as many of `units` as there are, without waiting or growing. Returns how many.
+  WARPHEAP_DEVICE std::uint32_t take_up_to(std::uint32_t units) const {
+    const std::uint32_t granted = clamp(subtract(units).count, units);
+    if (granted < units) put_back(units - granted);
+    return granted;
+  }
+
+  /// Takes all `units` or none.
+  WARPHEAP_DEVICE bool take_all(std::uint32_t units) const {
+    if (subtract(units).count >= static_cast<std::int64_t>(units)) return true;
+    put_back(units);
+    return false;
+  }
+
+  /// Asks for `units`, of which more are made in batches of `2^batch_log2`.
+  /// \param in_vain the caller has waited, and `await` gave up. Those on whom he relied have
+  /// failed,
+  ///   or rely on him: unless enough is expected now, it is his turn.
+  WARPHEAP_DEVICE answer ask(std::uint32_t units, int batch_log2, bool in_vain = false) const {
+    const reading before = subtract(units);
+    answer result{clamp(before.count, units), 0, 0, true};
+    result.missing = units - result.granted;
+    if (result.missing == 0) return result;
+    const std::int64_t after = before.expected() - static_cast<std::int64_t>(units);
+    const std::int64_t turn =
+        batches_below(after, batch_log2) - batches_below(before.expected(), batch_log2);
+    const std::int64_t need = batches_below(-static_cast<std::int64_t>(result.missing), batch_log2);
+    result.covered = after >= 0;
+    const bool all = turn > need || (in_vain && !result.covered);
+    result.batches = static_cast<std::uint32_t>(all ? need : turn);
+    return result;
+  }
+
+  /// Gives up what is missing. True if units are there or expected after all: ask again. False
+  /// means that, at this moment, every unit belonged to somebody.
+  WARPHEAP_DEVICE bool decline(const answer& asked) const {
+    return put_back(asked.missing).expected() > 0;
+  }
+
+  /// Undertakes to make `asked.batches` batches. The caller keeps the first units of them for
+  /// himself: the result says how many, `asked.missing` at most. Must be followed by `deliver`.
+  WARPHEAP_DEVICE std::uint32_t promise(const answer& asked, int batch_log2) const {
+    const std::uint64_t made = std::uint64_t{asked.batches} << batch_log2;
+    const std::uint32_t kept =
+        made < asked.missing ? static_cast<std::uint32_t>(made) : asked.missing;
+    word_.fetch_add(delta(asked.missing, static_cast<std::int64_t>(made - kept)),
+                    simt::order::relaxed);
+    return kept;
+  }
+
+  /// Ends a promise: of the `promised` units for others, `made` are there.
+  WARPHEAP_DEVICE void deliver(std::uint64_t promised, std::uint64_t made) const {
+    word_.fetch_add(delta(static_cast<std::int64_t>(made), -static_cast<std::int64_t>(promised)),
+                    simt::order::release);
+  }
+
+  /// Waits for what is missing. Returns how many units were granted, `asked.missing` at most; 0
+  /// when the wait was given up, because fewer units are expected than are waited for.
+  WARPHEAP_DEVICE std::uint32_t await(const answer& asked) const {
+    const auto units = static_cast<std::int64_t>(asked.missing);
+    word_.fetch_add(delta(units, -units), simt::order::relaxed);
+    std::uint32_t pause = shortest_pause;
+    for (std::uint32_t hopeless = 0; hopeless < patience;) {
+      const reading now = read();
+      if (now.count > 0) {
+        const reading before = decode(word_.fetch_add(delta(-units, units), simt::order::acquire));
+        const std::uint32_t granted = clamp(before.count, asked.missing);
+        if (granted != 0) {
+          if (granted < asked.missing) put_back(asked.missing - granted);
+          return granted;
+        }
+        word_.fetch_add(delta(units, -units), simt::order::relaxed);
+      } else if (now.expected() < 0) {
+        // Either a maker has failed, or one has yet to say that he makes something.
+        ++hopeless;
+      }
+      simt::backoff(pause);
+      pause = pause < longest_pause ? 2 * pause : longest_pause;
+    }
+    word_.fetch_add(delta(0, units), simt::order::relaxed);
+    return 0;
+  }
+
+ private:
+  static constexpr std::uint64_t bias = std::uint64_t{1} << (count_bits - 1);
+  // Nanoseconds: about the time of one atomic, and of making one batch.
+  static constexpr std::uint32_t shortest_pause = 250;
+  static constexpr std::uint32_t longest_pause = 2000;
+  static constexpr std::uint32_t patience = 8;
+
+  WARPHEAP_HD static constexpr std::uint64_t delta(std::int64_t count, std::int64_t balance) {
+    return (static_cast<std::uint64_t>(balance) << count_bits) + static_cast<std::uint64_t>(count);
+  }
+
+  /// How many batches it takes to lift `availability` to 0 or above.
+  WARPHEAP_HD static constexpr std::int64_t batches_below(std::int64_t availability,
+                                                          int batch_log2) {
+    if (availability >= 0) return 0;
+    return (-availability + (std::int64_t{1} << batch_log2) - 1) >> batch_log2;
+  }
+
+  WARPHEAP_HD static constexpr std::uint32_t clamp(std::int64_t count, std::uint32_t units) {
+    if (count <= 0) return 0;
+    return count < static_cast<std::int64_t>(units) ? static_cast<std::uint32_t>(count) : units;
+  }
+
+  WARPHEAP_DEVICE reading subtract(std::uint32_t units) const {
+    return decode(
+        word_.fetch_add(delta(-static_cast<std::int64_t>(units), 0), simt::order::acquire));
+  }
+
+  /// The state after that.
+  WARPHEAP_DEVICE reading put_back(std::uint32_t units) const {
+    reading state = decode(word_.fetch_add(delta(units, 0), simt::order::relaxed));
+    state.count += units;
+    return state;
+  }
+
+  simt::atomic_ref<std::uint64_t> word_;
+};
+
+}  // namespace sync
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The directory of the virtualised array-hierarchy queue (VAQ) of M. Winter et al., "Ouroboros"
+/// (ICS 2020, section 5.1): a small ring of pointers to chunks.
+///
+///     number v  ->  entry v % capacity: [ v | chunk ], or 0 while v is not published
+///
+/// Entries carry their number, so a lane that looks for a chunk of a later lap is not misled.
+///
+/// Progress: `publish` waits for the chunk one lap before to be retired: its slots were drawn long
+/// ago, by lanes that wait for nobody behind them. Orders: an entry is stored with release and loaded
+/// with acquire; it brings the cleared slots along.
+
+#include "warpheap/sync/index_queue/virtual_queue.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace sync {
+
+class array_directory {
+ public:
+  array_directory() = default;
+  /// \param entries `2^capacity_log2` words; at least as many as a queue can have chunks
+  WARPHEAP_HD array_directory(std::uint64_t* entries, int capacity_log2)
+      : entries_(entries), capacity_log2_(capacity_log2) {}
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count,
+                              std::uint32_t first_chunk) const {
+    for (std::uint64_t i = rank; i < std::uint64_t{1} << capacity_log2_; i += count) {
+      entries_[i] = i == 0 ? numbered_chunk::encode(0, first_chunk) : 0;
+    }
+  }
+
+  WARPHEAP_DEVICE bool find(std::uint64_t number, std::uint32_t& chunk) const {
+    const std::uint64_t word = simt::atomic_ref(entry(number)).load(simt::order::acquire);
+    chunk = numbered_chunk::chunk_of(word);
+    return numbered_chunk::names(word, number);
+  }
+
+  template <class Pool>
+  WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk,
+                               const Pool& /*pool*/) const {
+    const simt::atomic_ref word(entry(number));
+    // Relaxed: that nobody uses the old chunk any more is its retirer's knowledge, not ours.
+    while (word.load(simt::order::relaxed) != 0) simt::backoff(pause);
+    word.store(numbered_chunk::encode(number, chunk), simt::order::release);
+  }
+
+  /// All slots of the chunk have been taken: nobody looks for it any more.
+  template <class Pool>
+  WARPHEAP_DEVICE void retire(std::uint64_t number, std::uint32_t chunk, const Pool& pool) const {
+    simt::atomic_ref(entry(number)).store(0, simt::order::relaxed);
+    pool.give(chunk);
+  }
+
+ private:
+  static constexpr std::uint32_t pause = 200;  // nanoseconds
+
+  WARPHEAP_DEVICE std::uint64_t& entry(std::uint64_t number) const {
+    return entries_[number & ((std::uint64_t{1} << capacity_log2_) - 1)];
+  }
+
+  std::uint64_t* entries_ = nullptr;
+  int capacity_log2_ = 0;
+};
+
+}  // namespace sync
+WARPHEAP_END_NAMESPACE

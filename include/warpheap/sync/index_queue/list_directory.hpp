@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The directory of the virtualised linked-chunk queue (VLQ) of M. Winter et al., "Ouroboros" (ICS
+/// 2020, section 5.2): chunks are linked, and the queue knows the first of them.
+///
+///     head [ 5 | chunk ]     links, one word a chunk, beside the chunks:
+///       |                      [ queue, 5 | next ] -> [ queue, 6 | next ] -> [ queue, 7 | none ]
+///     finger v % fingers: [ v | chunk ], a hint
+///
+/// A walk over 1024 links takes a GPU half a millisecond, and a million values are 1024 chunks. So a
+/// constant number of fingers remembers where chunks were found; a finger that was overwritten only
+/// means a walk.
+///
+/// A link says whose chunk with which number it belongs to. Links stand beside the chunks and are
+/// never used for anything else, so a walker who comes late reads a link of another life, sees that
+/// it is not what he looked for, and starts again at the head. The paper lets chunks trail behind the
+/// front for a while instead, and hopes that this is long enough.
+///
+/// A chunk is given back when it is finished, all before it are, and its successor is linked. Both
+/// the last consumer of a chunk and the one who links its successor try; sequentially consistent
+/// fences between what each writes and reads make sure that one of them sees the other.
+///
+/// Progress: `find` is bounded by the number of chunks, and reports failure when the list changes
+/// under it. `publish` waits for the chunk before. `retire` is lock-free: a failed compare-exchange
+/// means that another lane has moved the head.
+
+#include "warpheap/sync/index_queue/virtual_queue.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace sync {
+
+class list_directory {
+ public:
+  /// The queue's own words.
+  struct alignas(128) anchor {
+    std::uint64_t head;
+    /// Numbers below are published.
+    std::uint64_t published;
+  };
+  static constexpr std::uint32_t most_queues = 32;
+
+  list_directory() = default;
+  /// \param links one word for each chunk of the pool, shared by all queues over it
+  /// \param fingers `2^fingers_log2` words of this queue
+  /// \param queue tells the queues over one pool apart. \pre `queue < most_queues`
+  WARPHEAP_HD list_directory(anchor* own, std::uint64_t* links, std::uint64_t* fingers,
+                             int fingers_log2, std::uint32_t queue)
+      : own_(own), links_(links), fingers_(fingers), fingers_log2_(fingers_log2), queue_(queue) {}
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count,
+                              std::uint32_t first_chunk) const {
+    if (rank == 0) {
+      own_->head = numbered_chunk::encode(0, first_chunk);
+      own_->published = 1;
+      links_[first_chunk] = link(0);
+    }
+    for (std::uint64_t i = rank; i < std::uint64_t{1} << fingers_log2_; i += count) {
+      fingers_[i] = i == 0 ? numbered_chunk::encode(0, first_chunk) : 0;
+    }
+  }
+
+  WARPHEAP_DEVICE bool find(std::uint64_t number, std::uint32_t& chunk) const {
+    const simt::atomic_ref finger(fingers_[number & ((std::uint64_t{1} << fingers_log2_) - 1)]);
+    const std::uint64_t hint = finger.load(simt::order::acquire);
+    if (numbered_chunk::names(hint, number)) {
+      chunk = numbered_chunk::chunk_of(hint);
+      return true;
+    }
+    // Acquire pairs with the release in `publish`.
+    if (simt::atomic_ref(own_->published).load(simt::order::acquire) <= number) return false;
+    if (!walk(number, chunk)) return false;
+    finger.store(numbered_chunk::encode(number, chunk), simt::order::release);
+    return true;
+  }
+
+  template <class Pool>
+  WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk, const Pool& pool) const {
+    // Release, here and below: walkers get the cleared slots with whichever word they come by.
+    simt::atomic_ref(links_[chunk]).store(link(number), simt::order::release);
+    std::uint32_t previous;
+    while (!find(number - 1, previous)) simt::backoff(pause);
+    // Without a successor the one before cannot have been given back.
+    simt::atomic_ref(links_[previous])
+        .store(link(number - 1) | (chunk + 1u), simt::order::release);
+    simt::atomic_ref(fingers_[number & ((std::uint64_t{1} << fingers_log2_) - 1)])
+        .store(numbered_chunk::encode(number, chunk), simt::order::release);
+    simt::atomic_ref(own_->published).store(number + 1, simt::order::release);
+    give_back(pool);
+  }
+
+  template <class Pool>
+  WARPHEAP_DEVICE void retire(std::uint64_t /*number*/, std::uint32_t /*chunk*/,
+                              const Pool& pool) const {
+    give_back(pool);
+  }
+
+ private:
+  static constexpr std::uint32_t pause = 200;  // nanoseconds
+  static constexpr int number_bits = 27;
+
+  /// A link without a successor.
+  WARPHEAP_HD std::uint64_t link(std::uint64_t number) const {
+    const std::uint64_t tag =
+        (std::uint64_t{queue_} << number_bits) | (number & low_bits<std::uint64_t>(number_bits));
+    return tag << 32;
+  }
+
+  WARPHEAP_DEVICE bool walk(std::uint64_t number, std::uint32_t& chunk) const {
+    const std::uint64_t head = simt::atomic_ref(own_->head).load(simt::order::acquire);
+    chunk = numbered_chunk::chunk_of(head);
+    for (auto at = static_cast<std::uint32_t>(head >> 32); at != static_cast<std::uint32_t>(number);
+         ++at) {
+      const std::uint64_t here = simt::atomic_ref(links_[chunk]).load(simt::order::acquire);
+      const auto next = static_cast<std::uint32_t>(here);
+      if (here >> 32 != link(at) >> 32 || next == 0) return false;
+      chunk = next - 1;
+    }
+    return true;
+  }
+
+  /// Moves the head over all finished chunks and gives them back.
+  template <class Pool>
+  WARPHEAP_DEVICE void give_back(const Pool& pool) const {
+    const simt::atomic_ref head(own_->head);
+    for (;;) {
+      simt::fence(simt::order::seq_cst);
+      std::uint64_t first = head.load(simt::order::acquire);
+      const std::uint32_t chunk = numbered_chunk::chunk_of(first);
+      const std::uint64_t number = first >> 32;
+      const std::uint32_t finished =
+          simt::atomic_ref(*pool.finished(chunk)).load(simt::order::acquire);
+      const std::uint64_t here = simt::atomic_ref(links_[chunk]).load(simt::order::acquire);
+      // Somebody has moved the head since we read it. His fence comes after ours, so he goes on from
+      // the new head with everything in sight that we have finished.
+      if (here >> 32 != link(number) >> 32) return;
+      const auto next = static_cast<std::uint32_t>(here);
+      if (finished >> pool.slots_log2() == 0 || next == 0) return;
+      if (head.compare_exchange(first, numbered_chunk::encode(number + 1, next - 1),
+                                simt::order::acq_rel)) {
+        simt::atomic_ref(links_[chunk]).store(0, simt::order::relaxed);
+        pool.give(chunk);
+      }
+    }
+  }
+
+  anchor* own_ = nullptr;
+  std::uint64_t* links_ = nullptr;
+  std::uint64_t* fingers_ = nullptr;
+  int fingers_log2_ = 0;
+  std::uint32_t queue_ = 0;
+};
+
+}  // namespace sync
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What the two virtualised index queues of M. Winter et al., "Ouroboros" (ICS 2020) have in common:
+/// positions count up for ever, and only those that are in use have memory, in chunks that come from
+/// a pool and go back to it.
+///
+///     position p -> chunk number p / slots -> chunk (the directory knows) -> slot p % slots
+///
+///     ... [ 4: given back ][ 5: half taken ][ 6: full ][ 7: half filled ][ 8: ready ] ...
+///                                ^ front                     ^ back
+///
+/// Whoever draws the first position of chunk v makes chunk v+1 ready, so that others seldom wait for
+/// memory. The consumer who finishes the last slot of a chunk gives it back. Tickets, and what users
+/// have to know, are as in static_queue.hpp.
+///
+/// Differences to the paper: it counts enqueues and dequeues of a chunk; a slot that was dequeued has
+/// been enqueued, so one counter says the same. Chunks are cleared when they are taken, so any chunk
+/// of the pool will do, whatever it held before.
+///
+/// Directory (`array_directory`, `list_directory`): `publish(number, chunk)` may wait for chunks
+/// before; `find(number, chunk&)` does not wait; `retire(number, chunk, pool)`.
+///
+/// Pool: `take()` a chunk, `give(chunk)`, `slots(chunk)` its memory, `finished(chunk)` a 32-bit
+/// counter beside it that nothing else uses, `slots_log2()`. A queue that holds n values, counting
+/// those whose consumer has not finished, has at most n / slots + 3 chunks; `take` may wait while
+/// slow consumers hold more.
+///
+/// Progress: drawing is wait-free, `poll` never waits. `prepare` and `put` wait for chunks with lower
+/// numbers to be published; those who publish them have drawn before and wait for none but lower
+/// ones. A group calls `prepare` together before it puts anything, so no lane waits for its own warp.
+///
+/// Orders: slots as in static_queue.hpp; `finished` is acq_rel, so that all consumers are done with a
+/// chunk, in the eyes of the last, before it is given back.
+
+#include "warpheap/sync/index_queue/static_queue.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace sync {
+
+template <class Directory, class Pool>
+class virtual_queue {
+ public:
+  virtual_queue() = default;
+  WARPHEAP_HD virtual_queue(queue_ends* ends, const Directory& directory, const Pool& pool)
+      : ends_(ends), directory_(directory), pool_(pool) {}
+
+  /// Empties the queue. `first_chunk` becomes chunk number 0; it must be the queue's already.
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count,
+                              std::uint32_t first_chunk) const {
+    if (rank == 0) {
+      ends_->front = 0;
+      ends_->back = 0;
+      *pool_.finished(first_chunk) = 0;
+    }
+    for (std::uint64_t i = rank; i < slots(); i += count) pool_.slots(first_chunk)[i] = 0;
+    directory_.format(rank, count, first_chunk);
+  }
+
+  /// The first of `count` positions for values.
+  WARPHEAP_DEVICE std::uint64_t draw_back(std::uint64_t count) const {
+    return simt::atomic_ref(ends_->back).fetch_add(count, simt::order::relaxed);
+  }
+  /// The first of `count` positions to take values from.
+  WARPHEAP_DEVICE std::uint64_t draw_front(std::uint64_t count) const {
+    return simt::atomic_ref(ends_->front).fetch_add(count, simt::order::relaxed);
+  }
+
+  /// Makes sure of memory behind the positions that `members` has drawn. A collective.
+  WARPHEAP_DEVICE void prepare(const simt::group& members, std::uint64_t first,
+                               std::uint64_t count) const {
+    const std::uint64_t last = first + count;
+    for (std::uint64_t p = (first + slots() - 1) & ~(slots() - 1); p < last; p += slots()) {
+      std::uint32_t chunk = 0;
+      if (members.is_leader()) chunk = pool_.take();
+      chunk = members.broadcast(chunk);
+      std::uint64_t* const cleared = pool_.slots(chunk);
+      const auto step = static_cast<std::uint32_t>(members.size());
+      for (auto i = static_cast<std::uint32_t>(members.rank()); i < slots(); i += step) {
+        cleared[i] = 0;
+      }
+      members.sync();
+      if (members.is_leader()) {
+        *pool_.finished(chunk) = 0;
+        directory_.publish((p >> pool_.slots_log2()) + 1, chunk, pool_);
+      }
+    }
+    members.sync();
+  }
+
+  /// Puts `value` at a position that the caller has drawn and prepared.
+  WARPHEAP_DEVICE void put(std::uint64_t position, std::uint64_t value) const {
+    std::uint32_t chunk;
+    while (!directory_.find(position >> pool_.slots_log2(), chunk)) simt::backoff(pause);
+    simt::atomic_ref(slot(chunk, position)).store(value + 1, simt::order::release);
+  }
+
+  /// Takes the value at a position that the caller has drawn, if it has come.
+  WARPHEAP_DEVICE bool poll(std::uint64_t position, std::uint64_t& value) const {
+    const std::uint64_t number = position >> pool_.slots_log2();
+    std::uint32_t chunk;
+    if (!directory_.find(number, chunk)) return false;
+    const std::uint64_t found = simt::atomic_ref(slot(chunk, position)).load(simt::order::acquire);
+    if (found == 0) return false;
+    value = found - 1;
+    const simt::group together = simt::coalesced().match(chunk);
+    if (together.is_leader()) {
+      const auto takers = static_cast<std::uint32_t>(together.size());
+      const std::uint32_t before =
+          simt::atomic_ref(*pool_.finished(chunk)).fetch_add(takers, simt::order::acq_rel);
+      if (before + takers == slots()) directory_.retire(number, chunk, pool_);
+    }
+    return true;
+  }
+
+  /// Values that are in the queue while nobody uses it.
+  WARPHEAP_DEVICE std::uint64_t size() const { return ends_->back - ends_->front; }
+  WARPHEAP_DEVICE std::uint64_t first() const { return ends_->front; }
+
+  /// Reads the value at a position between front and back while nobody uses the queue.
+  WARPHEAP_DEVICE bool peek(std::uint64_t position, std::uint64_t& value) const {
+    std::uint32_t chunk;
+    if (!directory_.find(position >> pool_.slots_log2(), chunk)) return false;
+    const std::uint64_t found = slot(chunk, position);
+    value = found - 1;
+    return found != 0;
+  }
+
+ private:
+  static constexpr std::uint32_t pause = 200;  // nanoseconds
+
+  WARPHEAP_HD std::uint64_t slots() const { return std::uint64_t{1} << pool_.slots_log2(); }
+  WARPHEAP_DEVICE std::uint64_t& slot(std::uint32_t chunk, std::uint64_t position) const {
+    return pool_.slots(chunk)[position & (slots() - 1)];
+  }
+
+  queue_ends* ends_ = nullptr;
+  Directory directory_;
+  Pool pool_;
+};
+
+/// A chunk and its place in the sequence of a queue's chunks, in one word: [ number | chunk + 1 ].
+/// The word 0 names no chunk. Numbers are kept modulo 2^32: to be taken for another one, a lane would
+/// have to sleep through four billion chunks.
+class numbered_chunk {
+ public:
+  WARPHEAP_HD static constexpr std::uint64_t encode(std::uint64_t number, std::uint32_t chunk) {
+    return (number << 32) | (chunk + 1u);
+  }
+  WARPHEAP_HD static constexpr bool names(std::uint64_t word, std::uint64_t number) {
+    return word >> 32 == (number & 0xffffffffu) && static_cast<std::uint32_t>(word) != 0;
+  }
+  WARPHEAP_HD static constexpr std::uint32_t chunk_of(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word) - 1;
+  }
+};
+
+}  // namespace sync
+WARPHEAP_END_NAMESPACE

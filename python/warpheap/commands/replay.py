@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``warpheap replay``: an allocation trace on pools of device memory."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional
+
+import typer
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from warpheap import native, programs
+from warpheap.commands import options
+from warpheap.console import err, out, print_json, steps
+from warpheap.errors import EXIT_FAILED, UserError, guarded, unknown
+from warpheap.units import binary, milliseconds
+
+if TYPE_CHECKING:
+    from warpheap.traces.model import Trace
+
+_TRACE = "A log in RMM's format (.csv, .gz, .xz), or malloc-large, or malloc-large-log."
+_GOOD = ("ok", "skipped")
+_START_STEP = 2 << 20
+
+
+@guarded
+def replay(
+    trace: str = typer.Argument(..., help=_TRACE),
+    resource: list[str] = typer.Option(
+        ["tlsf"], "--resource", help="A pool or a peer; may be repeated. 'list' names them."
+    ),
+    upstream: str = typer.Option("", "--upstream", help="Where the pools' memory is from."),
+    device: int = typer.Option(0, "--device", min=0, help="The CUDA device."),
+    initial_bytes: Optional[int] = typer.Option(
+        None, "--initial-bytes", min=0, help="Taken at the start; twice the peak unless given."
+    ),
+    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0 is no limit."),
+    repeats: int = typer.Option(3, "--repeats", min=1, help="Replays; the fastest one counts."),
+    smallest: bool = typer.Option(False, "--smallest", help="Search the smallest pool that does."),
+    threads: int = typer.Option(0, "--threads", min=0, help="Also replay in so many threads."),
+    slots: int = typer.Option(1000, "--live", min=1, help="Slots of malloc-large."),
+    events: int = typer.Option(100_000, "--events", min=10, help="Calls of malloc-large."),
+    seed: int = typer.Option(1, "--seed", help="Of malloc-large."),
+    plot: Optional[Path] = typer.Option(None, "--plot", help="Draw to this .png, .svg or .pdf."),
+    results: Optional[Path] = typer.Option(None, "--out", help="Append the rows to this file."),
+    write_trace: Optional[Path] = typer.Option(
+        None, "--write-trace", help="Write the trace in RMM's log format."
+    ),
+    as_json: bool = options.json_output(),
+) -> None:
+    """Replay an allocation trace and compare resources: latencies, memory, fragmentation.
+
+    A resource that is not there gives a skipped row with the reason.
+    """
+    # They load NumPy, Matplotlib and the pools.
+    from warpheap.traces import log, resources  # noqa: PLC0415
+    from warpheap.traces.measure import Request, measure, timeline  # noqa: PLC0415
+
+    try:
+        resources.check(resource)
+        memory = resources.upstream(upstream)
+        library = native.path()
+    except native.LibraryMissing as error:
+        raise UserError(str(error), EXIT_FAILED) from error
+    loaded = _load(trace, slots, events, seed)
+    if write_trace is not None:
+        log.write(loaded, write_trace)
+    size = resources.Size(_start(loaded, initial_bytes, limit_bytes), limit_bytes)
+    request = Request(size, repeats, smallest, threads)
+    stamp = {
+        "seed": seed if trace != loaded.name and not Path(trace).exists() else None,
+        "commit": programs.revision(library),
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+    rows: list[dict[str, Any]] = []
+    timelines: dict[str, Any] = {}
+    with steps("replay", len(resource)) as progress:
+        for name in resource:
+            progress.now(name)
+            where = resources.Resource(name, memory, device)
+            row = measure(loaded, where, request) | stamp
+            rows.append(row)
+            if results is not None:
+                results.parent.mkdir(parents=True, exist_ok=True)
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row) + "\n")
+            if plot is not None and where.is_ours and row["status"] == "ok":
+                timelines[name] = timeline(loaded, where, size)
+            progress.advance(name)
+    if plot is not None:
+        from warpheap.traces.draw import draw  # noqa: PLC0415
+
+        draw(rows, timelines, plot)
+    if as_json:
+        for row in rows:
+            print_json(row)
+    else:
+        _show(loaded, rows)
+        if plot is not None:
+            out.print(f"figure: {plot}", highlight=False)
+    if any(row["status"] not in _GOOD for row in rows):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("replay")(replay)
+
+
+def _load(name: str, slots: int, events: int, seed: int) -> Trace:
+    from warpheap.traces import log, synthetic  # noqa: PLC0415
+
+    if name in synthetic.RECIPES:
+        return synthetic.make(name, slots, events, seed)
+    path = Path(name)
+    if not path.exists() and "." not in name and "/" not in name:
+        raise unknown("trace", name, synthetic.RECIPES)
+    loaded = log.read(path)
+    if loaded.unmatched_frees:
+        err.print(
+            f"{name}: {loaded.unmatched_frees} frees of memory that it did not allocate left out",
+            highlight=False,
+        )
+    return loaded
+
+
+def _start(trace: Trace, asked: Optional[int], limit: int) -> int:
+    if asked is not None:
+        return asked
+    twice = (2 * trace.peak_bytes() // _START_STEP + 1) * _START_STEP
+    return min(twice, limit) if limit else twice
+
+
+def _show(trace: Trace, rows: list[dict[str, Any]]) -> None:
+    peak = binary(trace.peak_bytes(), "B")
+    table = Table(
+        title=f"{trace.name}: {trace.events:,} calls, peak {peak}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    columns = ("resource", "malloc", "p99.9", "free", "p99.9", "mean", "span", "held")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+    for row in rows:
+        if "malloc_ns" not in row:
+            continue
+        cells = [
+            _ns(row[kind], part) for kind in ("malloc_ns", "free_ns") for part in ("p50", "p99.9")
+        ]
+        held = row.get("smallest_pool_bytes", row["reserved_bytes"])
+        table.add_row(
+            row["manager"],
+            *cells,
+            _ns({"mean": row["call_ns"]}, "mean"),
+            "-" if row["span_over_peak"] is None else f"{row['span_over_peak']:.3f}",
+            "-" if held is None else binary(held, "B"),
+        )
+    if table.rows:
+        out.print(table)
+        out.print("malloc and free: medians; span: addresses over the peak; held: memory taken")
+    for row in rows:
+        if row["reason"]:
+            reason = escape(f"{row['manager']}: {row['status']}: {row['reason']}")
+            out.print(reason, highlight=False, soft_wrap=True)
+        if "calls_per_second" in row:
+            rate = row["calls_per_second"] / 1e6
+            out.print(f"{row['manager']}: {row['threads']} threads, {rate:.2f} M calls a second")
+
+
+def _ns(summary: dict[str, float] | None, part: str) -> str:
+    return "-" if summary is None else milliseconds(summary[part] / 1e6)

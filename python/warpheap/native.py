@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Loads the shared library of the pools, and calls it through ctypes: no compiler, no framework."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64
+from ctypes import c_void_p as pointer
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+LIBRARY_VARIABLE = "WARPHEAP_LIBRARY"
+LIBRARY_NAME = "libwarpheap_c.so"
+
+OK, OUT_OF_MEMORY, INVALID_ARGUMENT = 0, 1, 2
+NO_STREAM = ctypes.c_size_t(-1).value
+
+
+class Options(ctypes.Structure):
+    """``warpheap_pool_options``: sizes in bytes, 0 means the default."""
+
+    _fields_: ClassVar = [
+        ("initial_bytes", c_size_t),
+        ("limit_bytes", c_size_t),
+        ("region_bytes", c_size_t),
+        ("granule_bytes", c_size_t),
+    ]
+
+
+STATS = (
+    "bytes_in_use",
+    "peak_bytes",
+    "blocks",
+    "peak_blocks",
+    "allocations",
+    "deallocations",
+    "failures",
+    "last_failed_bytes",
+    "reserved_bytes",
+    "peak_reserved_bytes",
+    "regions",
+    "pending_bytes",
+    "pending_blocks",
+)
+
+
+class PoolStats(ctypes.Structure):
+    """``warpheap_pool_stats``."""
+
+    _fields_: ClassVar = [(name, c_uint64) for name in STATS]
+
+
+class TraceView(ctypes.Structure):
+    """``warpheap_trace``."""
+
+    _fields_: ClassVar = [
+        ("operations", POINTER(c_int64)),
+        ("streams", POINTER(c_uint64)),
+        ("count", c_size_t),
+    ]
+
+
+class ReplayResult(ctypes.Structure):
+    """``warpheap_replay_result``."""
+
+    _fields_: ClassVar = [
+        ("wall_ns", c_uint64),
+        ("failures", c_uint64),
+        ("peak_bytes", c_uint64),
+        ("span_bytes", c_uint64),
+        ("clock_overhead_ns", c_double),
+    ]
+
+
+TIMELINE = (
+    "event",
+    "bytes_in_use",
+    "reserved_bytes",
+    "free_bytes",
+    "largest_free_bytes",
+    "free_blocks",
+)
+
+
+class TimelinePoint(ctypes.Structure):
+    """``warpheap_timeline_point``."""
+
+    _fields_: ClassVar = [(name, c_uint64) for name in TIMELINE]
+
+
+_PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
+    "warpheap_last_error": (c_char_p, []),
+    "warpheap_pool_names": (c_char_p, []),
+    "warpheap_upstream_names": (c_char_p, []),
+    "warpheap_pool_create": (
+        c_int,
+        [c_char_p, c_char_p, c_int, POINTER(Options), POINTER(pointer)],
+    ),
+    "warpheap_pool_destroy": (None, [pointer]),
+    "warpheap_pool_allocate": (c_int, [pointer, c_size_t, c_size_t, c_size_t, POINTER(pointer)]),
+    "warpheap_pool_deallocate": (c_int, [pointer, pointer, c_size_t]),
+    "warpheap_pool_truncate": (c_int, [pointer, pointer, c_size_t, POINTER(c_size_t)]),
+    "warpheap_pool_usable_bytes": (c_size_t, [pointer, pointer]),
+    "warpheap_pool_get_stats": (None, [pointer, POINTER(PoolStats)]),
+    "warpheap_pool_trim": (c_size_t, [pointer, c_size_t]),
+    "warpheap_pool_check": (c_int, [pointer]),
+    "warpheap_replay": (
+        c_int,
+        [pointer, POINTER(TraceView), c_int, POINTER(c_uint32), POINTER(ReplayResult)],
+    ),
+    "warpheap_replay_timeline": (
+        c_int,
+        [pointer, POINTER(TraceView), c_size_t, POINTER(TimelinePoint)],
+    ),
+    "warpheap_replay_threads": (
+        c_int,
+        [pointer, POINTER(TraceView), c_size_t, POINTER(c_uint64), POINTER(c_uint64)],
+    ),
+    "warpheap_torch_use": (c_int, [c_int, pointer]),
+}
+
+
+class LibraryMissing(RuntimeError):  # noqa: N818  it is a state of the installation, not a fault
+    """The shared library was not found or does not load; the message says how to get it."""
+
+
+def find() -> Path | None:
+    """Find the library: $WARPHEAP_LIBRARY, or beside this file, or the newest under build/.
+
+    A release build of the checkout wins over its other builds.
+    """
+    named = os.environ.get(LIBRARY_VARIABLE)
+    if named:
+        return Path(named)
+    here = Path(__file__).resolve().parent
+    if (here / LIBRARY_NAME).exists():
+        return here / LIBRARY_NAME
+    built = here.parent.parent.glob(f"build/*/src/{LIBRARY_NAME}")
+    return max(
+        built,
+        key=lambda file: ("release" in file.parent.parent.name, file.stat().st_mtime),
+        default=None,
+    )
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Load the library once; raises LibraryMissing."""
+    path = find()
+    if path is None:
+        raise LibraryMissing(
+            f"{LIBRARY_NAME} is not built: 'cmake --preset cpu-release && cmake --build "
+            "build/cpu-release --target warpheap_c' makes it (preset cuda-release with the CUDA "
+            f"toolkit), and {LIBRARY_VARIABLE} names one that is elsewhere"
+        )
+    try:
+        loaded = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise LibraryMissing(f"{path} does not load: {error}") from error
+    for name, (result, arguments) in _PROTOTYPES.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+def path() -> Path:
+    """Give the path of the loaded library, for frameworks that load it themselves."""
+    library()
+    found = find()
+    assert found is not None
+    return found.resolve()
+
+
+def last_error() -> str:
+    """Say what the last failed call of this thread had to say."""
+    text: bytes = library().warpheap_last_error()
+    return text.decode()
+
+
+def expect(status: int) -> None:
+    """Turn a status into an exception: MemoryError, ValueError or RuntimeError."""
+    if status == OK:
+        return
+    kinds = {OUT_OF_MEMORY: MemoryError, INVALID_ARGUMENT: ValueError}
+    raise kinds.get(status, RuntimeError)(last_error())

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A pool of device memory from Python. Addresses are numbers; nothing is ever read or written."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from types import TracebackType
+
+from warpheap import native
+
+DEFAULT_POLICY = "tlsf"
+# Grows where it is, so that a pool holds hardly more than is in use.
+DEFAULT_UPSTREAM = "virtual_memory"
+GROWING_STEP = 2 << 20
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a pool has done and holds, in bytes as handed out; docs/host.md explains each field."""
+
+    bytes_in_use: int
+    peak_bytes: int
+    blocks: int
+    peak_blocks: int
+    allocations: int
+    deallocations: int
+    failures: int
+    last_failed_bytes: int
+    reserved_bytes: int
+    peak_reserved_bytes: int
+    regions: int
+    pending_bytes: int
+    pending_blocks: int
+
+
+def policies() -> list[str]:
+    """List the names that Pool takes as ``policy``."""
+    text: bytes = native.library().warpheap_pool_names()
+    return text.decode().split()
+
+
+def upstreams() -> list[str]:
+    """List the names that Pool takes as ``upstream``."""
+    text: bytes = native.library().warpheap_upstream_names()
+    return text.decode().split()
+
+
+class Pool:
+    """Device memory under one of the policies.
+
+    ``policy`` and ``upstream`` are names of policies() and upstreams(); ``device`` is the number of
+    a CUDA device. Sizes are in bytes; 0 means the default: nothing at first, no limit, growth by at
+    least 64 MiB (2 MiB where the upstream is ``virtual_memory``), blocks aligned to 256. Raises
+    ValueError for a name or size that is out of range, MemoryError if there is no memory,
+    RuntimeError if the driver fails.
+    """
+
+    def __init__(
+        self,
+        policy: str = DEFAULT_POLICY,
+        *,
+        upstream: str = DEFAULT_UPSTREAM,
+        device: int = 0,
+        initial_bytes: int = 0,
+        limit_bytes: int = 0,
+        region_bytes: int = 0,
+        granule_bytes: int = 0,
+    ) -> None:
+        self._handle = ctypes.c_void_p()
+        self._library = native.library()
+        if upstream == DEFAULT_UPSTREAM and region_bytes == 0:
+            region_bytes = GROWING_STEP
+        options = native.Options(initial_bytes, limit_bytes, region_bytes, granule_bytes)
+        native.expect(
+            self._library.warpheap_pool_create(
+                policy.encode(), upstream.encode(), device, options, ctypes.byref(self._handle)
+            )
+        )
+        self.policy, self.upstream, self.device = policy, upstream, device
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        """The pool for the C interface; raises ValueError after close()."""
+        if not self._handle:
+            raise ValueError("the pool is closed")
+        return self._handle
+
+    def allocate(self, size: int, stream: int = 0, alignment: int = 256) -> int:
+        """Give the address of ``size`` bytes that work in ``stream`` may use; 0 for no bytes."""
+        memory = ctypes.c_void_p()
+        native.expect(
+            self._library.warpheap_pool_allocate(
+                self.handle, size, alignment, stream, ctypes.byref(memory)
+            )
+        )
+        return memory.value or 0
+
+    def deallocate(self, address: int, stream: int = 0) -> None:
+        """Take memory back; raises ValueError for what is no block in use."""
+        native.expect(self._library.warpheap_pool_deallocate(self.handle, address, stream))
+
+    def truncate(self, address: int, size: int) -> int:
+        """Keep the first ``size`` bytes of a block; gives the number of bytes taken back."""
+        taken = ctypes.c_size_t()
+        native.expect(
+            self._library.warpheap_pool_truncate(self.handle, address, size, ctypes.byref(taken))
+        )
+        return taken.value
+
+    def usable_bytes(self, address: int) -> int:
+        """Give the real size of a block, 0 for what is none."""
+        return int(self._library.warpheap_pool_usable_bytes(self.handle, address))
+
+    def stats(self) -> Stats:
+        """Read the statistics."""
+        raw = native.PoolStats()
+        self._library.warpheap_pool_get_stats(self.handle, ctypes.byref(raw))
+        return Stats(**{name: getattr(raw, name) for name in native.STATS})
+
+    def trim(self, keep_bytes: int = 0) -> int:
+        """Give regions without a block back, as long as more than ``keep_bytes`` stay held."""
+        return int(self._library.warpheap_pool_trim(self.handle, keep_bytes))
+
+    def check(self) -> None:
+        """Verify the invariants; raises RuntimeError with what is wrong."""
+        native.expect(self._library.warpheap_pool_check(self.handle))
+
+    def close(self) -> None:
+        """Wait for the streams that used the pool and give everything back."""
+        if self._handle:
+            self._library.warpheap_pool_destroy(self._handle)
+            self._handle = ctypes.c_void_p()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

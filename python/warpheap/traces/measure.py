@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Replays a trace on a resource and makes a row of results of it; docs/host.md lists the fields."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpheap import native
+from warpheap.traces.model import Trace
+from warpheap.traces.resources import Outcome, Resource, Size, Unavailable, view
+
+SCHEMA = 1
+GRANULE = 256
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
+TIMELINE_POINTS = 400
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be measured beside the latencies."""
+
+    size: Size
+    repeats: int = 3
+    smallest: bool = False
+    threads: int = 0
+
+
+Row = dict[str, Any]
+Timeline = NDArray[np.uint64]
+
+
+def measure(trace: Trace, resource: Resource, request: Request) -> Row:
+    """Replay; a resource that cannot be had gives a row ``skipped`` with the reason."""
+    row: Row = {
+        "schema": SCHEMA,
+        "case": "replay",
+        "manager": resource.name,
+        "backend": "cpu" if resource.upstream in ("host", "reserved") else "cuda",
+        "upstream": resource.upstream if resource.is_ours else None,
+        "trace": trace.name,
+        "events": trace.events,
+        "warm_up": trace.warm_up,
+        "initial_bytes": request.size.initial,
+        "limit_bytes": request.size.limit,
+        "status": "ok",
+        "reason": None,
+    }
+    try:
+        row |= _latencies(trace, resource, request)
+        if request.smallest:
+            row["smallest_pool_bytes"] = smallest_pool(trace, resource)
+        if request.threads:
+            row |= _throughput(trace, resource, request)
+    except Unavailable as error:
+        return row | {"status": "skipped", "reason": str(error)}
+    except (MemoryError, RuntimeError) as error:
+        return row | {"status": "failed", "reason": str(error)}
+    if row["null_returns"]:
+        row |= {"status": "failed", "reason": f"{row['null_returns']} requests got no memory"}
+    return row
+
+
+def _latencies(trace: Trace, resource: Resource, request: Request) -> Row:
+    best: Outcome | None = None
+    totals = []
+    for _ in range(request.repeats):
+        with resource.made(request.size) as instance:
+            outcome = instance.replay(trace)
+            stats = _stats(instance) if resource.is_ours else None
+        totals.append(int(outcome.latencies.sum(dtype=np.uint64)))
+        if best is None or totals[-1] == min(totals):
+            best = outcome
+    assert best is not None
+    counted = np.arange(trace.events) >= trace.warm_up
+    asks = trace.asks
+    peak = trace.peak_bytes()
+    calls_ns = min(totals)
+    one_range = resource.name != "cuda_malloc" and (stats is None or stats.regions <= 1)
+    counted_calls = best.latencies[counted]
+    return {
+        "null_returns": best.failures,
+        "malloc_ns": _summary(best.latencies[asks & counted]),
+        "free_ns": _summary(best.latencies[~asks & counted]),
+        "calls_ns": calls_ns,
+        "call_ns": round(float(counted_calls.mean()), 2),
+        "clock_ns": round(best.clock_overhead_ns, 2),
+        "repeats": request.repeats,
+        "peak_bytes": peak,
+        # Addresses of several regions are not one range.
+        "span_bytes": best.span_bytes if one_range else None,
+        "span_over_peak": round(best.span_bytes / peak, 4) if peak and one_range else None,
+        "reserved_bytes": stats.peak_reserved_bytes if stats else None,
+    }
+
+
+def _summary(latencies: NDArray[np.uint32]) -> dict[str, float] | None:
+    if not len(latencies):
+        return None
+    values = np.percentile(latencies, list(PERCENTILES.values()))
+    summary = {name: round(float(v), 1) for name, v in zip(PERCENTILES, values, strict=True)}
+    return summary | {"mean": round(float(latencies.mean()), 1), "max": float(latencies.max())}
+
+
+def smallest_pool(trace: Trace, resource: Resource) -> int:
+    """Find the smallest pool, in bytes, in which the whole trace finds memory.
+
+    A search between the peak and eight times that, to a thousandth of the peak. (A pool that is
+    larger may fail where a smaller one does not, by the luck of the holes; the search does not know
+    about that.)
+    """
+    low = trace.peak_bytes(GRANULE)
+    step = max(low // 1000 // GRANULE, 1) * GRANULE
+
+    def completes(size: int) -> bool:
+        try:
+            with resource.made(Size(size, size)) as instance:
+                return instance.replay(trace, stop_at_failure=True).failures == 0
+        except MemoryError:
+            return False
+
+    if completes(low):
+        return low
+    high = low
+    while not completes(high := high + max(high // 8 // GRANULE, 1) * GRANULE):
+        if high > 8 * low:
+            raise MemoryError(f"not even {high} bytes are enough")
+    while high - low > step:
+        middle = (low + high) // 2 // GRANULE * GRANULE
+        low, high = (low, middle) if completes(middle) else (middle, high)
+    return high
+
+
+def _throughput(trace: Trace, resource: Resource, request: Request) -> Row:
+    traces = in_streams(trace, request.threads, stream_maker(resource))
+    scaled = Size(request.size.initial * request.threads, request.size.limit * request.threads)
+    best = 0.0
+    failures = 0
+    for _ in range(request.repeats):
+        with resource.made(scaled) as instance:
+            wall, failures = instance.replay_threads(traces)
+        best = max(best, request.threads * trace.events / wall * 1e9)
+    return {
+        "threads": request.threads,
+        "calls_per_second": round(best),
+        "threads_null_returns": failures,
+    }
+
+
+def in_streams(trace: Trace, count: int, make_stream: Callable[[int], int]) -> list[Trace]:
+    """Give copies of a trace, each all in a stream of its own."""
+    return [
+        Trace(
+            trace.name,
+            trace.operations,
+            np.full(trace.events, make_stream(number), dtype=np.uint64),
+            trace.warm_up,
+        )
+        for number in range(count)
+    ]
+
+
+def stream_maker(resource: Resource) -> Callable[[int], int]:
+    """Give a function that makes streams: real ones for device memory, numbers for the rest."""
+    if resource.upstream in ("host", "reserved"):
+        return lambda number: 4096 * (number + 1)
+    driver = ctypes.CDLL("libcuda.so.1")
+
+    def create(_number: int) -> int:
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        stream = ctypes.c_void_p()
+        driver.cuDeviceGet(ctypes.byref(device), resource.device)
+        driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+        driver.cuCtxSetCurrent(context)
+        if driver.cuStreamCreate(ctypes.byref(stream), 1) or not stream.value:
+            raise Unavailable("the driver makes no stream")
+        return stream.value
+
+    return create
+
+
+def timeline(trace: Trace, resource: Resource, size: Size) -> dict[str, Timeline]:
+    """Replay untimed and give what a pool of ours holds over time, by field, as arrays."""
+    count = min(TIMELINE_POINTS, trace.events)
+    points = (native.TimelinePoint * count)()
+    with resource.made(size) as instance:
+        instance.expect(
+            instance.function("replay_timeline")(
+                instance.handle, ctypes.byref(view(trace)), count, points
+            )
+        )
+    return {
+        name: np.array([getattr(point, name) for point in points], dtype=np.uint64)
+        for name in native.TIMELINE
+    }
+
+
+def _stats(instance: Any) -> Any:
+    raw = native.PoolStats()
+    instance.function("pool_get_stats")(instance.handle, ctypes.byref(raw))
+    return raw

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a heap serves until it is full, and after it was. On either model.
+#include "lanes.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// Each lane asks `count` times for more than there is.
+struct ask_in_vain {
+  handle<gallatin<>> heap;
+  std::size_t bytes;
+  std::uint32_t count;
+  std::uint32_t* surprises;
+  WARPHEAP_DEVICE void operator()() const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (heap.malloc(bytes) != nullptr) {
+        simt::atomic_ref(*surprises).fetch_add(1, simt::order::relaxed);
+      }
+    }
+  }
+};
+
+namespace {
+
+/// Every power of two, and sizes between that take several slices.
+const std::vector<std::size_t> sizes{16,   32,    64,    128,    256,   512,   1024,   2048,   4096,
+                                     8192, 10000, 20000, 32_KiB, 40000, 65536, 100000, 256_KiB};
+
+constexpr std::size_t small_heap = sanitized ? 16_MiB : 32_MiB;
+
+TEST(gallatin_exhaustion, a_heap_that_was_full_of_one_size_is_filled_by_it_again) {
+  const gallatin_heap heap(machine(), small_heap);
+  for (const std::size_t bytes : sizes) {
+    const auto first = take_all(heap, bytes);
+    expect_apart(first, bytes);
+    EXPECT_EQ(heap.stats().blocks_in_use, first.size());
+    expect_valid(heap);
+    give(heap, first);
+    expect_valid(heap);
+    const auto second = take_all(heap, bytes);
+    EXPECT_EQ(second.size(), first.size()) << "blocks of " << bytes << " bytes were lost";
+    give(heap, second);
+  }
+  expect_whole(heap);
+}
+
+// Blocks wait in the buffers of a size that nobody asks for any more.
+TEST(gallatin_exhaustion, a_size_gets_what_waits_in_the_buffers_of_others) {
+  const gallatin_heap heap(machine(), small_heap);
+  std::vector<std::size_t> new_heap;
+  for (const std::size_t bytes : sizes) {
+    gallatin_heap fresh(machine(), small_heap);
+    new_heap.push_back(take_all(fresh, bytes).size());
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    for (const std::size_t bytes : sizes) give(heap, take(heap, bytes, 100));
+    const auto all = take_all(heap, sizes[i]);
+    EXPECT_EQ(all.size(), new_heap[i]) << "blocks of " << sizes[i] << " bytes";
+    give(heap, all);
+  }
+  expect_whole(heap);
+}
+
+TEST(gallatin_exhaustion, uses_nearly_all_of_the_heap) {
+  const gallatin_heap heap(machine(), 2_GiB);
+  for (std::size_t bytes = sanitized ? 65536 : 1024; bytes <= 65536; bytes *= 2) {
+    const auto all = take_all(heap, bytes, 100'000);
+    const double used = static_cast<double>(all.size() * bytes) / static_cast<double>(2_GiB);
+    EXPECT_GE(used, 0.98) << bytes;
+    give(heap, all);
+    std::byte* const quarter = take_one(heap, 512_MiB);
+    EXPECT_NE(quarter, nullptr);
+    give(heap, {quarter});
+  }
+  expect_whole(heap);
+}
+
+// As many failures as would run over a count of 20 bits, and over one that shares its word with
+// something else.
+TEST(gallatin_exhaustion, any_number_of_failures_leaves_no_trace) {
+  const gallatin_heap heap(machine(), 16_MiB);
+  const auto full = take_all(heap, 32_KiB);
+  const device_array<std::uint32_t> surprises(1);
+  const std::uint32_t lanes = sanitized ? 1024 : 16'384;
+  for (const std::size_t bytes : {std::size_t{16}, std::size_t{4096}, std::size_t{32_KiB}}) {
+    machine().launch(covering(lanes), ask_in_vain{heap.ref(), bytes, 40, surprises.get()});
+  }
+  EXPECT_EQ(surprises.read()[0], 0u);
+  EXPECT_EQ(heap.stats().blocks_in_use, full.size());
+  expect_valid(heap);
+  give(heap, full);
+  const auto again = take_all(heap, 32_KiB);
+  EXPECT_EQ(again.size(), full.size());
+  give(heap, again);
+  expect_whole(heap);
+}
+
+TEST(gallatin_exhaustion, out_of_memory_for_one_size_leaves_others_alone) {
+  const gallatin_heap heap(machine(), 16_MiB);
+  const auto small = take(heap, 16, 10);
+  const auto large = take_all(heap, 4096);
+  EXPECT_EQ(take_one(heap, 4096), nullptr);
+  const auto more = take(heap, 16, 20);
+  EXPECT_EQ(std::count(more.begin(), more.end(), nullptr), 0)
+      << "the block of 16 B that is in use has room for them";
+  EXPECT_EQ(take_one(heap, 100'000), nullptr);
+  EXPECT_EQ(take_one(heap, 2_MiB), nullptr);
+  give(heap, large);
+  EXPECT_NE(take_one(heap, 2_MiB), nullptr);
+  give(heap, small);
+  give(heap, more);
+  expect_valid(heap);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

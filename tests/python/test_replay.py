@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Logs in RMM's format, synthetic traces, and ``warpheap replay``."""
+
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpheap import native
+from warpheap.errors import UserError
+from warpheap.traces import log, synthetic
+from warpheap.traces.model import Trace
+
+needs_library = pytest.mark.skipif(native.find() is None, reason="the library is not built")
+
+LINES = """Thread,Time,Action,Pointer,Size,Stream
+7,10:00:00.000001,allocate,0x7f00,1000,0
+7,10:00:00.000002,allocate,0x8f00,24,0x55aa
+7,10:00:00.000003,free,0x7f00,1000,0
+7,10:00:00.000004,allocate failure,(nil),99999999,0
+7,10:00:00.000005,free,0xdead00,16,0
+7,10:00:00.000006,allocate,0x7f00,500,0
+"""
+
+
+def test_a_log_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "small.csv"
+    file.write_text(LINES)
+    trace = log.read(file)
+    assert trace.name == "small"
+    assert trace.operations.tolist() == [1000, 24, -1, 500]
+    assert trace.streams.tolist() == [0, 0x55AA, 0, 0]
+    assert trace.unmatched_frees == 1
+    assert trace.peak_bytes() == 1024
+    assert trace.peak_bytes(256) == 1024 + 256
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.xz"])
+def test_what_is_written_is_read_again(tmp_path: Path, suffix: str) -> None:
+    trace = synthetic.make("malloc-large-log", 20, 500, seed=3)
+    trace = Trace(trace.name, trace.operations, trace.streams + np.uint64(0xAB00), trace.warm_up)
+    file = tmp_path / f"made{suffix}"
+    log.write(trace, file)
+    again = log.read(file)
+    assert again.name == "made"
+    assert np.array_equal(again.operations, trace.operations)
+    assert np.array_equal(again.streams, trace.streams)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("7,10:00:00.000002,allocate,0x7f00,1000,0", "in use already"),
+        ("7,10:00:00.000002,allocate,0x9f00,-5,0", "'-5' is no size"),
+        ("7,10:00:00.000002,allocate,0x9f00,99999999999999999999,0", "is no size"),
+        ("7,10:00:00.000002,resize,0x9f00,5,0", "unknown action 'resize'"),
+        ("7,10:00:00.000002,allocate,0x9f00", "4 fields"),
+        ("7,10:00:00.000002,allocate,0x9f00,5,blue", "'blue' is no stream"),
+    ],
+)
+def test_a_malformed_line_is_named(tmp_path: Path, line: str, reason: str) -> None:
+    file = tmp_path / "bad.csv"
+    file.write_text("\n".join([*LINES.splitlines()[:2], line, ""]))
+    with pytest.raises(UserError) as caught:
+        log.read(file)
+    assert str(caught.value).startswith(f"{file}:3: ")
+    assert reason in str(caught.value)
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    short = tmp_path / "short.csv.gz"
+    short.write_bytes(gzip.compress(LINES.encode())[:-9])
+    with pytest.raises(UserError, match="damaged"):
+        log.read(short)
+    broken = tmp_path / "broken.csv.xz"
+    broken.write_bytes(lzma.compress(LINES.encode())[:40])
+    with pytest.raises(UserError, match="damaged"):
+        log.read(broken)
+    headless = tmp_path / "headless.csv"
+    headless.write_text(LINES.split("\n", 1)[1])
+    with pytest.raises(UserError, match=r":1: the header"):
+        log.read(headless)
+    empty = tmp_path / "empty.csv"
+    empty.write_text(LINES.split("\n", 1)[0] + "\n")
+    with pytest.raises(UserError, match="no allocation"):
+        log.read(empty)
+
+
+def test_synthetic_traces_are_what_they_say() -> None:
+    trace = synthetic.make("malloc-large", 50, 20_000, seed=1)
+    sizes = trace.operations[trace.asks]
+    assert sizes.min() >= 1 << 10
+    assert sizes.max() <= 16 << 20
+    assert abs(sizes.mean() / (8 * (1 << 20)) - 1) < 0.05
+    live = np.cumsum(np.where(trace.asks, 1, -1))
+    assert live.max() <= 50
+    assert 20 <= np.median(live) <= 30
+    assert trace.warm_up == 2000
+    freed = -1 - trace.operations[~trace.asks]
+    assert len(np.unique(freed)) == len(freed), "nothing is freed twice"
+    logarithmic = synthetic.make("malloc-large-log", 50, 20_000, seed=1)
+    assert abs(np.log2(logarithmic.operations[logarithmic.asks]).mean() - 17) < 0.3
+    same = synthetic.make("malloc-large", 50, 20_000, seed=1)
+    assert np.array_equal(same.operations, trace.operations)
+
+
+@needs_library
+def test_replay_compares_resources_and_draws(run, tmp_path: Path) -> None:
+    rows_file, figure, written = (tmp_path / name for name in ("rows.jsonl", "f.svg", "t.csv.xz"))
+    done = run(
+        "replay", "malloc-large", "--live", "20", "--events", "2000", "--upstream", "reserved",
+        "--resource", "tlsf", "--resource", "best_fit", "--resource", "rmm_pool", "--smallest",
+        "--threads", "2", "--out", str(rows_file), "--plot", str(figure), "--json",
+        "--write-trace", str(written),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert rows == [json.loads(line) for line in rows_file.read_text().splitlines()]
+    tlsf, best_fit, peer = rows
+    assert [row["manager"] for row in rows] == ["tlsf", "best_fit", "rmm_pool"]
+    for row in (tlsf, best_fit):
+        assert row["status"] == "ok"
+        assert row["backend"] == "cpu"
+        assert row["events"] == 2000
+        assert 0 < row["malloc_ns"]["p50"] <= row["malloc_ns"]["p99.9"] <= row["malloc_ns"]["max"]
+        assert row["free_ns"]["p50"] > 0
+        assert 1 <= row["span_over_peak"] < 2
+        assert row["peak_bytes"] <= row["smallest_pool_bytes"] < 2 * row["peak_bytes"]
+        assert row["calls_per_second"] > 0
+        assert row["threads_null_returns"] == 0
+    assert peer["status"] == "skipped"
+    assert peer["reason"]
+    text = figure.read_text()
+    assert "<svg" in text
+    assert "best_fit" in text or "path" in text
+    assert log.read(written).events == 2000
+
+
+@needs_library
+def test_replay_prints_a_table(run, tmp_path: Path) -> None:
+    file = tmp_path / "small.csv"
+    file.write_text(LINES)
+    done = run("replay", str(file), "--upstream", "reserved")
+    assert done.returncode == 0, done.stderr
+    assert "tlsf" in done.stdout
+    assert "1 frees of memory" in done.stderr
+
+
+@needs_library
+def test_a_pool_that_is_too_small_is_a_failure(run) -> None:
+    done = run(
+        "replay", "malloc-large", "--live", "20", "--events", "200", "--upstream", "reserved",
+        "--limit-bytes", "20000000", "--json",
+    )  # fmt: skip
+    assert done.returncode == 1
+    row = json.loads(done.stdout)
+    assert row["status"] == "failed"
+    assert row["null_returns"] > 0
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["malloc-larg"], "did you mean 'malloc-large'"),
+        (["malloc-large", "--resource", "tslf"], "did you mean 'tlsf'"),
+        (["malloc-large", "--upstream", "gpu"], "known upstreams: host"),
+        (["/nowhere/x.csv"], "/nowhere/x.csv"),
+    ],
+)
+def test_bad_arguments_are_named(run, arguments: list[str], message: str) -> None:
+    done = run("replay", *arguments)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+
+
+def test_importing_the_bindings_needs_no_framework() -> None:
+    import warpheap.cupy  # noqa: PLC0415
+    import warpheap.numba  # noqa: PLC0415
+    import warpheap.rmm  # noqa: PLC0415
+    import warpheap.torch  # noqa: PLC0415
+
+    for module in (warpheap.cupy, warpheap.numba, warpheap.torch):
+        assert callable(module.use)
+    assert callable(warpheap.rmm.resource)
+
+
+def test_a_missing_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "find", lambda: None)
+    native.library.cache_clear()
+    with pytest.raises(native.LibraryMissing, match="warpheap_c"):
+        native.library()
+    native.library.cache_clear()

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One thread against std::vector<bool>.
+#include "warpheap/sync/bitmap_runs.hpp"
+#include "warpheap/core/random.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+class bitmap_runs_over : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  bitmap_runs_over()
+      : words(bitmap_tree::words_for(universe())),
+        tree(words.data(), universe()),
+        oracle(universe(), false) {
+    tree.format(false, 0, 1);
+  }
+
+  static std::uint32_t universe() { return GetParam(); }
+
+  /// First element of the last run of `length` elements.
+  std::uint32_t last_run(std::uint32_t length) const {
+    std::uint32_t have = 0;
+    for (std::uint32_t e = universe(); e-- > 0;) {
+      have = oracle[e] ? have + 1 : 0;
+      if (have == length) return e;
+    }
+    return bitmap_tree::none;
+  }
+  bool all_of(std::uint32_t first, std::uint32_t length) const {
+    for (std::uint32_t e = first; e < first + length; ++e) {
+      if (!oracle[e]) return false;
+    }
+    return true;
+  }
+  void set(std::uint32_t first, std::uint32_t length, bool value) {
+    for (std::uint32_t e = first; e < first + length; ++e) oracle[e] = value;
+  }
+  void expect_equal() const {
+    for (std::uint32_t e = 0; e < universe(); ++e) {
+      ASSERT_EQ(tree.contains(e), oracle[e]) << e;
+    }
+    bool right = true;
+    tree.check(0, 1, [&right](std::uint64_t) { right = false; });
+    EXPECT_TRUE(right);
+  }
+
+  std::vector<std::uint64_t> words;
+  bitmap_tree tree;
+  std::vector<bool> oracle;
+};
+
+TEST_P(bitmap_runs_over, are_found_claimed_and_inserted) {
+  random_sequence random(universe());
+  insert_run(tree, 0, universe());
+  set(0, universe(), true);
+  for (int step = 0; step < 3'000; ++step) {
+    const std::uint32_t first = random.below(universe());
+    std::uint32_t length = 1 + random.below(random.below(4) == 0 ? universe() : 8);
+    switch (random.below(4)) {
+      case 0: {
+        const std::uint32_t claimed = claim_last_run(tree, length);
+        ASSERT_EQ(claimed, last_run(length)) << "run of " << length;
+        if (claimed != bitmap_tree::none) set(claimed, length, false);
+        break;
+      }
+      case 1: {
+        length = length < universe() - first ? length : universe() - first;
+        ASSERT_EQ(contains_run(tree, first, length), all_of(first, length));
+        const bool claimed = claim_run(tree, first, length);
+        ASSERT_EQ(claimed, all_of(first, length)) << first << " + " << length;
+        if (claimed) set(first, length, false);
+        break;
+      }
+      default:
+        length = length < universe() - first ? length : universe() - first;
+        insert_run(tree, first, length);
+        set(first, length, true);
+    }
+    if (step % 100 == 0) expect_equal();
+  }
+  expect_equal();
+}
+
+TEST_P(bitmap_runs_over, longer_than_the_universe_are_not_there) {
+  insert_run(tree, 0, universe());
+  EXPECT_EQ(claim_last_run(tree, universe() + 1), bitmap_tree::none);
+  EXPECT_EQ(claim_last_run(tree, universe()), 0u);
+  EXPECT_EQ(claim_last_run(tree, 1), bitmap_tree::none);
+}
+
+INSTANTIATE_TEST_SUITE_P(universes, bitmap_runs_over,
+                         ::testing::Values(1, 5, 63, 64, 65, 127, 128, 129, 1000, 5000));
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

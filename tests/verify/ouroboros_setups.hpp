@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "small_heap.hpp"
+
+#include "warpheap/managers/ouroboros/ouroboros.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Chunks of 64 bytes with up to four pages, or eight entries of a queue; one stacked size.
+template <queue_kind Queue, item_kind Item>
+using small_ouroboros = ouroboros<ouroboros_config{
+    .queue = Queue, .item = Item, .smallest_page = 16, .queues = 3, .second_queues = 1}>;
+
+/// Chunks of 512 bytes with up to 32 pages, enough for a warp.
+template <queue_kind Queue, item_kind Item>
+using wide_ouroboros = ouroboros<ouroboros_config{
+    .queue = Queue, .item = Item, .smallest_page = 16, .queues = 6, .second_queues = 0}>;
+
+template <class M>
+setup<M> small_chunks(std::size_t region_bytes = 9216) {
+  return {.region_bytes = region_bytes, .sizes = {16, 24, 64}, .reuses = true};
+}
+
+/// Blocks of the stacked instance, which are runs of two chunks.
+template <class M>
+setup<M> stacked_chunks() {
+  return {.region_bytes = 12 * 1024, .sizes = {128, 64, 100}, .reuses = true};
+}
+
+template <class M>
+setup<M> wide_chunks(std::size_t region_bytes) {
+  return {.region_bytes = region_bytes, .sizes = {16, 32, 64}, .reuses = true};
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

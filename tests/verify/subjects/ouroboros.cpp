@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "manager_cases.hpp"
+#include "ouroboros_setups.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+template <queue_kind Queue, item_kind Item>
+registrar small(const char* name) {
+  const std::size_t bytes = Queue == queue_kind::static_array ? 7168 : 9216;
+  return registrar{manager_subject(name, small_chunks<small_ouroboros<Queue, Item>>(bytes))};
+}
+
+const registrar added[]{
+    small<queue_kind::static_array, item_kind::pages>("ouroboros_s_p"),
+    small<queue_kind::static_array, item_kind::chunks>("ouroboros_s_c"),
+    small<queue_kind::virtual_array, item_kind::pages>("ouroboros_va_p"),
+    small<queue_kind::virtual_array, item_kind::chunks>("ouroboros_va_c"),
+    small<queue_kind::virtual_list, item_kind::pages>("ouroboros_vl_p"),
+    small<queue_kind::virtual_list, item_kind::chunks>("ouroboros_vl_c"),
+    registrar{manager_subject(
+        "ouroboros_s_c_stacked",
+        stacked_chunks<small_ouroboros<queue_kind::static_array, item_kind::chunks>>())},
+    registrar{manager_subject(
+        "ouroboros_vl_p_stacked",
+        stacked_chunks<small_ouroboros<queue_kind::virtual_list, item_kind::pages>>())},
+    registrar{manager_subject(
+        "ouroboros_s_c_wide",
+        wide_chunks<wide_ouroboros<queue_kind::static_array, item_kind::chunks>>(10240))},
+    registrar{manager_subject(
+        "ouroboros_va_p_wide",
+        wide_chunks<wide_ouroboros<queue_kind::virtual_array, item_kind::pages>>(24064))},
+};
+
+}  // namespace
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
