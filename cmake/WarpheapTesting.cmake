@@ -9,6 +9,10 @@ target_include_directories(warpheap_test_support INTERFACE ${PROJECT_SOURCE_DIR}
 target_compile_definitions(warpheap_test_support INTERFACE
   WARPHEAP_TEST_SANITIZED=$<NOT:$<STREQUAL:${WARPHEAP_SANITIZER},none>>)
 target_link_libraries(warpheap_test_support INTERFACE warpheap_options)
+if(NOT WARPHEAP_SANITIZER STREQUAL "none")
+  # Instrumented templates take far longer to compile than to run.
+  target_compile_options(warpheap_test_support INTERFACE -O1 -g1)
+endif()
 
 # warpheap_add_test(NAME LABEL SOURCE...): a program over the CPU model whose tests ctest runs one
 # by one. Links main() of GoogleTest unless a source is called main.cpp.
