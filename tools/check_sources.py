@@ -33,7 +33,8 @@ def violations(name: str, text: str) -> Iterator[tuple[int, str]]:
         marker = OPEN_END.search(line)
         if marker:
             yield number, f"'{marker.group()}': finish it, or say it in an issue"
-    if len(lines) > MOST_LINES:
+    # A table grows with what it lists.
+    if len(lines) > MOST_LINES and not name.endswith(".toml"):
         yield MOST_LINES + 1, f"{len(lines)} lines: at most {MOST_LINES}; one concept a file"
 
 

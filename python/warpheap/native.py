@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 LIBRARY_VARIABLE = "WARPHEAP_LIBRARY"
 LIBRARY_NAME = "libwarpheap_c.so"
+_SANITIZED = ("asan", "tsan")
 
 OK, OUT_OF_MEMORY, INVALID_ARGUMENT = 0, 1, 2
 NO_STREAM = ctypes.c_size_t(-1).value
@@ -129,7 +130,8 @@ class LibraryMissing(RuntimeError):  # noqa: N818  it is a state of the installa
 def find() -> Path | None:
     """Find the library: $WARPHEAP_LIBRARY, or beside this file, or the newest under build/.
 
-    A release build of the checkout wins over its other builds.
+    A CUDA build of the checkout wins over a release build, and that over its other builds; those
+    with a sanitizer do not load into Python.
     """
     named = os.environ.get(LIBRARY_VARIABLE)
     if named:
@@ -137,12 +139,17 @@ def find() -> Path | None:
     here = Path(__file__).resolve().parent
     if (here / LIBRARY_NAME).exists():
         return here / LIBRARY_NAME
-    built = here.parent.parent.glob(f"build/*/src/{LIBRARY_NAME}")
-    return max(
-        built,
-        key=lambda file: ("release" in file.parent.parent.name, file.stat().st_mtime),
-        default=None,
+    built = (
+        file
+        for file in here.parent.parent.glob(f"build/*/src/{LIBRARY_NAME}")
+        if not file.parent.parent.name.endswith(_SANITIZED)
     )
+
+    def worth(file: Path) -> tuple[bool, bool, float]:
+        preset = file.parent.parent.name
+        return "cuda" in preset, "release" in preset, file.stat().st_mtime
+
+    return max(built, key=worth, default=None)
 
 
 @cache

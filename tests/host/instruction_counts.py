@@ -4,8 +4,8 @@
 usage: instruction_counts.py STEPS_PROGRAM VALGRIND POLICY...
 
 For each policy and each number of live blocks, callgrind counts a run with few calls and one with
-many; the difference divided by the calls is the cost of an allocation and a free. It may differ by a
-factor of two at most between 10 and 1,000,000 live blocks. Instructions are counted, not cache
+many; the difference divided by the calls is the cost of an allocation and a free. It may differ by
+a factor of two at most between 10 and 1,000,000 live blocks. Instructions are counted, not cache
 misses: with a million blocks the records no longer fit into a cache, and the time of a call grows
 with that (docs/host.md).
 """
@@ -21,13 +21,22 @@ LARGEST_RATIO = 2.0
 
 def instructions(program: str, valgrind: str, policy: str, live: int, calls: int) -> int:
     run = subprocess.run(
-        [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null",
-         program, policy, str(live), str(calls)],
-        capture_output=True, text=True, check=True,
+        [
+            valgrind,
+            "--tool=callgrind",
+            "--callgrind-out-file=/dev/null",
+            program,
+            policy,
+            str(live),
+            str(calls),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     counted = re.search(r"Collected : (\d+)", run.stderr)
     if counted is None:
-        raise SystemExit(f"callgrind printed no count for {policy} with {live} blocks:\n{run.stderr}")
+        raise SystemExit(f"callgrind counted nothing: {policy}, {live} blocks\n{run.stderr}")
     return int(counted.group(1))
 
 
@@ -39,7 +48,9 @@ def main(program: str, valgrind: str, *policies: str) -> int:
             few = instructions(program, valgrind, policy, live, 0)
             many = instructions(program, valgrind, policy, live, CALLS)
             costs[live] = (many - few) / CALLS
-            print(f"{policy}: {live} live blocks, {costs[live]:.0f} instructions a pair", flush=True)
+            print(
+                f"{policy}: {live} live blocks, {costs[live]:.0f} instructions a pair", flush=True
+            )
         ratio = max(costs.values()) / min(costs.values())
         print(f"{policy}: largest over smallest {ratio:.2f}, at most {LARGEST_RATIO} is allowed")
         worst |= ratio > LARGEST_RATIO

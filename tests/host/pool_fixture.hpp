@@ -12,6 +12,9 @@
 
 namespace warpheap::host {
 
+/// A number of steps, fewer where a sanitizer makes each of them slow.
+constexpr int steps(int full) { return WARPHEAP_TEST_SANITIZED ? full / 8 : full; }
+
 /// The name of every policy, for tests that run over all of them.
 inline std::vector<std::string> all_policy_names() {
   std::vector<std::string> names;

@@ -37,7 +37,7 @@ TEST_P(pools, random_requests_agree_with_a_model) {
   held_blocks held;
   std::uint64_t failures = 0;
   std::size_t peak = 0;
-  for (int step = 0; step < 30000; ++step) {
+  for (int step = 0; step < steps(30000); ++step) {
     if (random() % 100 < 52 || held.empty()) {
       const std::size_t bytes = 1 + random() % (std::size_t{1} << (random() % 18));
       const std::size_t alignment = std::size_t{1} << (random() % 4 == 0 ? random() % 17 : 0);

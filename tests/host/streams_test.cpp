@@ -142,9 +142,10 @@ TEST_P(streams, random_calls_never_hand_out_memory_that_is_still_in_use) {
   // For each granule: who freed it last, and after how much work.
   std::map<address, freed> last;
   std::map<address, std::size_t> held;
-  for (int step = 0; step < 40000; ++step) {
+  for (int step = 0; step < steps(40000); ++step) {
     // Phases in which one stream is alone take turns with mixed ones.
-    const stream_id stream = step / 3000 % 2 == 0 ? all[random() % 4] : all[step / 3000 % 4];
+    const int phase = step / steps(3000);
+    const stream_id stream = phase % 2 == 0 ? all[random() % 4] : all[phase % 4];
     if (random() % 3 == 0) events->submit(stream);
     if (random() % 50 == 0) events->finish(all[random() % 4]);
     if (held.size() < 60 && (random() % 2 == 0 || held.empty())) {

@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(all, threads, testing::ValuesIn(all_policy_names()),
 TEST_P(threads, four_threads_on_four_streams_lose_and_double_no_block) {
   const auto pool = make_pool(GetParam(), std::make_shared<counted_upstream>(1_GiB),
                               std::make_shared<no_events>(), {.region_bytes = 8_MiB});
-  constexpr std::size_t rounds = 4000;
+  constexpr std::size_t rounds = steps(4000);
   // Blocks that one thread leaves for the others to free.
   std::mutex exchange_lock;
   std::vector<void*> exchange;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Write the sources of mutants: copies of headers, each with one mistake, in namespaces of their own.
+"""Write the sources of mutants: copies of headers, each with one mistake, each in a namespace.
 
 The table is mutants.toml beside this file. A *profile* names headers, in the order in which they
 include each other, and how the type that comes out of them is explored. A *mutant* names its

@@ -50,7 +50,9 @@ class Mutated(unittest.TestCase):
         self.assertIn("namespace inner {\nusing namespace ::warpheap::inner;\n}", text)
 
     def test_line_breaks_do_not_matter(self) -> None:
-        self.assertIn("= 1;", self.mutated("answer()\n  {   return\n42;", "answer() { return 0 = 1;"))
+        self.assertIn(
+            "= 1;", self.mutated("answer()\n  {   return\n42;", "answer() { return 0 = 1;")
+        )
 
     def test_a_text_that_is_not_there_is_refused(self) -> None:
         with self.assertRaisesRegex(mutate.TableError, "stands 0 times in one.hpp"):
@@ -83,7 +85,9 @@ class Table(unittest.TestCase):
         self.check("[profile.p]\n" + one + one, "'a' is there twice")
 
     def test_an_unknown_profile(self) -> None:
-        self.check('[profile.p]\n[[mutant]]\nname = "a"\nprofile = "q"\n', "no profile is called 'q'")
+        self.check(
+            '[profile.p]\n[[mutant]]\nname = "a"\nprofile = "q"\n', "no profile is called 'q'"
+        )
 
     def test_a_name_that_is_no_identifier(self) -> None:
         self.check('[profile.p]\n[[mutant]]\nname = "a-b"\nprofile = "p"\n', "lower-case letters")

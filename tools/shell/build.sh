@@ -39,6 +39,8 @@ build_step() {
   require_cmake
   if command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+    # Another clone of the same sources finds the same objects.
+    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
   fi
   configure "$preset" || return
   title "Building $preset"

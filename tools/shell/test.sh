@@ -43,18 +43,28 @@ run_pytest() {
   (cd "$root" && "$venv/bin/python" -m pytest --quiet --junit-xml "$reports/python.xml" >&2 </dev/null)
 }
 
-compile_cuda() { build_step cuda-release; }
+# Without a GPU the programs of the survey and the examples are enough: every manager in every case.
+compile_cuda() {
+  if have_gpu; then build_step cuda-release; else build_step cuda-release bench/all examples/all; fi
+}
 
 command_test() {
-  (($# == 0)) || fail_with 2 "test takes no arguments; single tests run with" \
+  local sanitizers=yes
+  if [[ ${1:-} == --without-sanitizers ]]; then
+    sanitizers=no
+    shift
+  fi
+  (($# == 0)) || fail_with 2 "test takes --without-sanitizers or nothing; single tests run with" \
     "ctest --preset cpu-release -R NAME   or   .venv/bin/python -m pytest tests/python -k NAME"
   need_system_packages build tool test
   need_python_packages test
   begin_stages
   stage cpu-release "The CPU half" build_and_ctest cpu-release
   stage python "The tool" run_pytest
-  stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
-  stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan
+  if [[ $sanitizers == yes ]]; then
+    stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
+    stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan
+  fi
   if find_nvcc; then
     stage cuda-compile "The CUDA half is compiled" compile_cuda
     if have_gpu; then

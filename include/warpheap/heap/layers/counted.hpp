@@ -109,8 +109,7 @@ class counted {
         .fetch_max(live_blocks.fetch_add(blocks, simt::order::relaxed) + blocks,
                    simt::order::relaxed);
     simt::atomic_ref(counters_->peak_bytes)
-        .fetch_max(live_bytes.fetch_add(bytes, simt::order::relaxed) + bytes,
-                   simt::order::relaxed);
+        .fetch_max(live_bytes.fetch_add(bytes, simt::order::relaxed) + bytes, simt::order::relaxed);
   }
 
   counters* counters_;

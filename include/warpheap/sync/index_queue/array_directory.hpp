@@ -10,8 +10,8 @@
 /// Entries carry their number, so a lane that looks for a chunk of a later lap is not misled.
 ///
 /// Progress: `publish` waits for the chunk one lap before to be retired: its slots were drawn long
-/// ago, by lanes that wait for nobody behind them. Orders: an entry is stored with release and loaded
-/// with acquire; it brings the cleared slots along.
+/// ago, by lanes that wait for nobody behind them. Orders: an entry is stored with release and
+/// loaded with acquire; it brings the cleared slots along.
 
 #include "warpheap/sync/index_queue/virtual_queue.hpp"
 

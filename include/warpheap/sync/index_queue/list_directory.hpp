@@ -9,14 +9,14 @@
 ///       |                      [ queue, 5 | next ] -> [ queue, 6 | next ] -> [ queue, 7 | none ]
 ///     finger v % fingers: [ v | chunk ], a hint
 ///
-/// A walk over 1024 links takes a GPU half a millisecond, and a million values are 1024 chunks. So a
-/// constant number of fingers remembers where chunks were found; a finger that was overwritten only
-/// means a walk.
+/// A walk over 1024 links takes a GPU half a millisecond, and a million values are 1024 chunks. So
+/// a constant number of fingers remembers where chunks were found; a finger that was overwritten
+/// only means a walk.
 ///
 /// A link says whose chunk with which number it belongs to. Links stand beside the chunks and are
 /// never used for anything else, so a walker who comes late reads a link of another life, sees that
-/// it is not what he looked for, and starts again at the head. The paper lets chunks trail behind the
-/// front for a while instead, and hopes that this is long enough.
+/// it is not what he looked for, and starts again at the head. The paper lets chunks trail behind
+/// the front for a while instead, and hopes that this is long enough.
 ///
 /// A chunk is given back when it is finished, all before it are, and its successor is linked. Both
 /// the last consumer of a chunk and the one who links its successor try; sequentially consistent
@@ -84,8 +84,7 @@ class list_directory {
     std::uint32_t previous;
     while (!find(number - 1, previous)) simt::backoff(pause);
     // Without a successor the one before cannot have been given back.
-    simt::atomic_ref(links_[previous])
-        .store(link(number - 1) | (chunk + 1u), simt::order::release);
+    simt::atomic_ref(links_[previous]).store(link(number - 1) | (chunk + 1u), simt::order::release);
     simt::atomic_ref(fingers_[number & ((std::uint64_t{1} << fingers_log2_) - 1)])
         .store(numbered_chunk::encode(number, chunk), simt::order::release);
     simt::atomic_ref(own_->published).store(number + 1, simt::order::release);
@@ -134,8 +133,8 @@ class list_directory {
       const std::uint32_t finished =
           simt::atomic_ref(*pool.finished(chunk)).load(simt::order::acquire);
       const std::uint64_t here = simt::atomic_ref(links_[chunk]).load(simt::order::acquire);
-      // Somebody has moved the head since we read it. His fence comes after ours, so he goes on from
-      // the new head with everything in sight that we have finished.
+      // Somebody has moved the head since we read it. His fence comes after ours, so he goes on
+      // from the new head with everything in sight that we have finished.
       if (here >> 32 != link(number) >> 32) return;
       const auto next = static_cast<std::uint32_t>(here);
       if (finished >> pool.slots_log2() == 0 || next == 0) return;

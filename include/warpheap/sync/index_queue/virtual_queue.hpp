@@ -2,22 +2,22 @@
 #pragma once
 
 /// \file
-/// What the two virtualised index queues of M. Winter et al., "Ouroboros" (ICS 2020) have in common:
-/// positions count up for ever, and only those that are in use have memory, in chunks that come from
-/// a pool and go back to it.
+/// What the two virtualised index queues of M. Winter et al., "Ouroboros" (ICS 2020) have in
+/// common: positions count up for ever, and only those that are in use have memory, in chunks that
+/// come from a pool and go back to it.
 ///
 ///     position p -> chunk number p / slots -> chunk (the directory knows) -> slot p % slots
 ///
 ///     ... [ 4: given back ][ 5: half taken ][ 6: full ][ 7: half filled ][ 8: ready ] ...
 ///                                ^ front                     ^ back
 ///
-/// Whoever draws the first position of chunk v makes chunk v+1 ready, so that others seldom wait for
-/// memory. The consumer who finishes the last slot of a chunk gives it back. Tickets, and what users
-/// have to know, are as in static_queue.hpp.
+/// Whoever draws the first position of chunk v makes chunk v+1 ready, so that others seldom wait
+/// for memory. The consumer who finishes the last slot of a chunk gives it back. Tickets, and what
+/// users have to know, are as in static_queue.hpp.
 ///
-/// Differences to the paper: it counts enqueues and dequeues of a chunk; a slot that was dequeued has
-/// been enqueued, so one counter says the same. Chunks are cleared when they are taken, so any chunk
-/// of the pool will do, whatever it held before.
+/// Differences to the paper: it counts enqueues and dequeues of a chunk; a slot that was dequeued
+/// has been enqueued, so one counter says the same. Chunks are cleared when they are taken, so any
+/// chunk of the pool will do, whatever it held before.
 ///
 /// Directory (`array_directory`, `list_directory`): `publish(number, chunk)` may wait for chunks
 /// before; `find(number, chunk&)` does not wait; `retire(number, chunk, pool)`.
@@ -27,12 +27,13 @@
 /// those whose consumer has not finished, has at most n / slots + 3 chunks; `take` may wait while
 /// slow consumers hold more.
 ///
-/// Progress: drawing is wait-free, `poll` never waits. `prepare` and `put` wait for chunks with lower
-/// numbers to be published; those who publish them have drawn before and wait for none but lower
-/// ones. A group calls `prepare` together before it puts anything, so no lane waits for its own warp.
+/// Progress: drawing is wait-free, `poll` never waits. `prepare` and `put` wait for chunks with
+/// lower numbers to be published; those who publish them have drawn before and wait for none but
+/// lower ones. A group calls `prepare` together before it puts anything, so no lane waits for its
+/// own warp.
 ///
-/// Orders: slots as in static_queue.hpp; `finished` is acq_rel, so that all consumers are done with a
-/// chunk, in the eyes of the last, before it is given back.
+/// Orders: slots as in static_queue.hpp; `finished` is acq_rel, so that all consumers are done with
+/// a chunk, in the eyes of the last, before it is given back.
 
 #include "warpheap/sync/index_queue/static_queue.hpp"
 
@@ -143,8 +144,8 @@ class virtual_queue {
 };
 
 /// A chunk and its place in the sequence of a queue's chunks, in one word: [ number | chunk + 1 ].
-/// The word 0 names no chunk. Numbers are kept modulo 2^32: to be taken for another one, a lane would
-/// have to sleep through four billion chunks.
+/// The word 0 names no chunk. Numbers are kept modulo 2^32: to be taken for another one, a lane
+/// would have to sleep through four billion chunks.
 class numbered_chunk {
  public:
   WARPHEAP_HD static constexpr std::uint64_t encode(std::uint64_t number, std::uint32_t chunk) {
