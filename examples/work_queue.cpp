@@ -28,13 +28,16 @@ class pool {
     std::uint32_t ring[chunks];
     std::uint32_t finished[chunks];
     std::uint64_t slots[chunks][64];
+    /// Semaphore: slots that the queue may use more. It may need two chunks beside those.
+    std::uint64_t room;
   };
 
   WARPHEAP_HD explicit pool(memory* own) : own_(own) {}
 
   WARPHEAP_DEVICE void format() const {
     ring().format(0, 1);
-    for (std::uint32_t c = 1; c < chunks; ++c) give(c);  // the queue starts with chunk 0
+    for (std::uint32_t c = 1; c < chunks; ++c) put(c);  // the queue starts with chunk 0
+    own_->room = queues::bulk_semaphore::initial((chunks - 2) << slots_log2());
   }
   WARPHEAP_DEVICE std::uint64_t* slots(std::uint32_t chunk) const { return own_->slots[chunk]; }
   WARPHEAP_DEVICE std::uint32_t* finished(std::uint32_t chunk) const {
@@ -46,9 +49,13 @@ class pool {
     while (!ring().poll(ticket, chunk)) simt::backoff(200);
     return chunk;
   }
-  WARPHEAP_DEVICE void give(std::uint32_t chunk) const { ring().put(ring().draw_back(1), chunk); }
+  WARPHEAP_DEVICE void give(std::uint32_t chunk) const {
+    put(chunk);
+    queues::bulk_semaphore(own_->room).signal(1u << slots_log2());
+  }
 
  private:
+  WARPHEAP_DEVICE void put(std::uint32_t chunk) const { ring().put(ring().draw_back(1), chunk); }
   WARPHEAP_DEVICE queues::static_queue<std::uint32_t> ring() const {
     return {&own_->ends, own_->ring, chunks_log2, chunks_log2};
   }
@@ -63,20 +70,18 @@ struct work {
     queues::queue_ends ends;
     std::uint64_t directory[pool::chunks];
     std::uint64_t items;
-    std::uint64_t room;
     std::uint64_t open;     // nodes that were found and not yet searched
     std::uint64_t visited;  // nodes in all
     std::uint64_t waited;   // nodes that found the list full
   };
 
-  static constexpr std::uint64_t room = (pool::chunks - 3) * 64;
   memory* own;
 
   WARPHEAP_DEVICE queue list() const {
     return {queues::virtual_queue(&own->ends,
                                   queues::array_directory(own->directory, pool::chunks_log2),
                                   pool(&own->chunks)),
-            &own->items, &own->room};
+            &own->items, &own->chunks.room};
   }
 };
 
@@ -93,7 +98,6 @@ struct prepare {
     pool(&todo.own->chunks).format();
     todo.list().positions().format(0, 1, 0);
     todo.own->items = queues::bulk_semaphore::initial(0);
-    todo.own->room = queues::bulk_semaphore::initial(work::room);
     todo.own->visited = 0;
     todo.own->waited = 0;
     todo.own->open = 1;
@@ -161,9 +165,9 @@ int main() {
                 static_cast<unsigned long long>(result.visited),
                 static_cast<unsigned long long>(expected),
                 static_cast<unsigned long long>(result.waited));
-    std::printf("the list is empty again: %lld nodes, room for %lld\n",
+    std::printf("the list is empty again: %lld nodes; its chunks have room for %lld\n",
                 static_cast<long long>(queues::bulk_semaphore::decode(result.items).count),
-                static_cast<long long>(queues::bulk_semaphore::decode(result.room).count));
+                static_cast<long long>(queues::bulk_semaphore::decode(result.chunks.room).count));
     return result.visited == expected ? EXIT_SUCCESS : EXIT_FAILURE;
   } catch (const warpheap::error& problem) {
     std::fprintf(stderr, "work_queue: %s\n", problem.what());

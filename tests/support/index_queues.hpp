@@ -15,14 +15,17 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-/// Eight chunks of four slots, handed out in turn.
+/// A few small chunks, handed out in turn.
+template <int ChunksLog2, int SlotsLog2>
 class small_pool {
  public:
-  static constexpr std::uint32_t chunks = 8;
+  static constexpr int chunks_log2 = ChunksLog2;
+  static constexpr std::uint32_t chunks = 1u << chunks_log2;
+  static constexpr std::uint32_t slots_each = 1u << SlotsLog2;
   struct memory {
     sync::queue_ends ends;
     std::array<std::uint32_t, chunks> ring;
-    std::array<std::array<std::uint64_t, 4>, chunks> slots;
+    std::array<std::array<std::uint64_t, slots_each>, chunks> slots;
     std::array<std::uint32_t, chunks> finished;
     /// For each chunk, whether the pool has it.
     std::array<bool, chunks> in_pool;
@@ -30,7 +33,8 @@ class small_pool {
   };
 
   small_pool() = default;
-  explicit small_pool(memory* own) : own_(own) {}
+  /// \param room takes the slots of chunks that come back, if it is not null
+  small_pool(memory* own, std::uint64_t* room) : own_(own), room_(room) {}
 
   /// All chunks but chunk 0, which the queue starts with, are in the pool; memory holds rubbish.
   void format() const {
@@ -38,10 +42,10 @@ class small_pool {
     own_->twice = false;
     own_->in_pool = {};
     for (auto& slots : own_->slots) slots.fill(0xdead);
-    for (std::uint32_t c = 1; c < chunks; ++c) give(c);
+    for (std::uint32_t c = 1; c < chunks; ++c) put(c);
   }
 
-  static constexpr int slots_log2() { return 2; }
+  static constexpr int slots_log2() { return SlotsLog2; }
   std::uint64_t* slots(std::uint32_t chunk) const { return own_->slots[chunk].data(); }
   std::uint32_t* finished(std::uint32_t chunk) const { return &own_->finished[chunk]; }
   std::uint32_t take() const {
@@ -53,18 +57,24 @@ class small_pool {
   }
   void give(std::uint32_t chunk) const {
     if (own_->in_pool[chunk]) own_->twice = true;
-    own_->in_pool[chunk] = true;
     own_->slots[chunk].fill(0xdead);
-    free_chunks().put(free_chunks().draw_back(1), chunk);
+    put(chunk);
+    if (room_ != nullptr) sync::bulk_semaphore(*room_).signal(slots_each);
   }
   std::uint64_t count() const { return free_chunks().size(); }
   bool given_twice() const { return own_->twice; }
 
  private:
   sync::static_queue<std::uint32_t> free_chunks() const {
-    return {&own_->ends, own_->ring.data(), 3, 3};
+    return {&own_->ends, own_->ring.data(), chunks_log2, chunks_log2};
   }
+  void put(std::uint32_t chunk) const {
+    own_->in_pool[chunk] = true;
+    free_chunks().put(free_chunks().draw_back(1), chunk);
+  }
+
   memory* own_ = nullptr;
+  std::uint64_t* room_ = nullptr;
 };
 
 /// What the memories share: the counts.
@@ -72,11 +82,12 @@ template <class Queue>
 class queue_memory {
  public:
   using queue_type = Queue;
+  static constexpr std::uint64_t capacity = 8;
 
  protected:
-  void format_counts(std::uint64_t room) {
+  void format_counts() {
     items_ = sync::bulk_semaphore::initial(0);
-    room_ = sync::bulk_semaphore::initial(room);
+    room_ = sync::bulk_semaphore::initial(capacity);
   }
   sync::queue_ends ends_;
   std::uint64_t items_ = 0;
@@ -85,9 +96,8 @@ class queue_memory {
 
 class static_memory : public queue_memory<sync::static_queue<std::uint64_t>> {
  public:
-  /// \pre `room <= 8`
-  void format(std::uint64_t room) {
-    format_counts(room);
+  void format() {
+    format_counts();
     positions().format(0, 1);
   }
   sync::bounded_queue<queue_type> queue() { return {positions(), &items_, &room_}; }
@@ -100,15 +110,17 @@ class static_memory : public queue_memory<sync::static_queue<std::uint64_t>> {
   std::array<std::uint64_t, 8> slots_;
 };
 
+/// As many chunks as a queue with room for eight needs.
+using four_chunks = small_pool<2, 2>;
+
 /// \tparam Derived has `directory()`
 template <class Derived, class Directory>
-class virtual_memory : public queue_memory<sync::virtual_queue<Directory, small_pool>> {
+class virtual_memory : public queue_memory<sync::virtual_queue<Directory, four_chunks>> {
  public:
-  using queue_type = sync::virtual_queue<Directory, small_pool>;
+  using queue_type = sync::virtual_queue<Directory, four_chunks>;
 
-  /// \pre `room <= 8`
-  void format(std::uint64_t room) {
-    this->format_counts(room);
+  void format() {
+    this->format_counts();
     pool().format();
     positions().format(0, 1, 0);
   }
@@ -121,7 +133,7 @@ class virtual_memory : public queue_memory<sync::virtual_queue<Directory, small_
     if (pool().given_twice()) return "a chunk was given back twice";
     const std::uint64_t last = (q.first() + length) / 4;
     const std::uint64_t held = last + ((q.first() + length) % 4 == 0 ? 0 : 1) - q.first() / 4 + 1;
-    const std::uint64_t in_use = small_pool::chunks - pool().count();
+    const std::uint64_t in_use = four_chunks::chunks - pool().count();
     if (in_use < held - 1 || in_use > held + 1) {
       return std::to_string(in_use) + " chunks are in use for " + std::to_string(length) +
              " values from position " + std::to_string(q.first());
@@ -129,21 +141,22 @@ class virtual_memory : public queue_memory<sync::virtual_queue<Directory, small_
     return "";
   }
 
-  small_pool pool() { return small_pool(&pool_); }
+  four_chunks pool() { return four_chunks(&pool_, &this->room_); }
 
  private:
   queue_type positions() {
     return {&this->ends_, static_cast<Derived*>(this)->directory(), pool()};
   }
-  small_pool::memory pool_;
+  four_chunks::memory pool_;
 };
 
-class array_memory : public virtual_memory<array_memory, sync::array_directory> {
+template <class Directory = sync::array_directory>
+class array_memory : public virtual_memory<array_memory<Directory>, Directory> {
  public:
-  sync::array_directory directory() { return {entries_.data(), 3}; }
+  Directory directory() { return {entries_.data(), four_chunks::chunks_log2}; }
 
  private:
-  std::array<std::uint64_t, 8> entries_;
+  std::array<std::uint64_t, four_chunks::chunks> entries_;
 };
 
 /// With two fingers, so that walks are needed.
@@ -153,7 +166,7 @@ class list_memory : public virtual_memory<list_memory, sync::list_directory> {
 
  private:
   sync::list_directory::anchor anchor_;
-  std::array<std::uint64_t, small_pool::chunks> links_;
+  std::array<std::uint64_t, four_chunks::chunks> links_;
   std::array<std::uint64_t, 2> fingers_;
 };
 

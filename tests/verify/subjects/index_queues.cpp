@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "scenario.hpp"
-
-#include "index_queues.hpp"
+#include "index_queue_cases.hpp"
 
 #include "warpheap/sync/index_stack.hpp"
 
@@ -12,103 +10,9 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-/// Values 0..7 circulate through a queue that holds six of them.
-template <class Memory>
-class queue_world {
- public:
-  static constexpr simt::grid shape{2, 4};
-  static constexpr std::uint32_t values = 8;
-
-  void reset(std::uint64_t /*seed*/) {
-    memory_.format(6);
-    taken_ = {};
-    put_ = 0;
-    popped_ = 0;
-    wrong_.clear();
-  }
-
- protected:
-  bool push(std::uint64_t value) {
-    const bool in = memory_.queue().push(value);
-    put_ += in ? 1 : 0;
-    return in;
-  }
-  bool pop(std::uint64_t& value) {
-    if (!memory_.queue().pop(value)) return false;
-    ++popped_;
-    if (value >= values) {
-      wrong_ = "a value that nobody has put: " + std::to_string(value);
-    } else {
-      ++taken_[value];
-    }
-    return true;
-  }
-  std::string common_verdict() {
-    if (!wrong_.empty()) return wrong_;
-    const auto queue = memory_.queue();
-    const std::int64_t length = put_ - popped_;
-    if (queue.items().read().count != length || queue.room().read().count != 6 - length) {
-      return "the counts are " + std::to_string(queue.items().read().count) + " and " +
-             std::to_string(queue.room().read().count) + ", and the length is " +
-             std::to_string(length);
-    }
-    return memory_.problem(static_cast<std::uint64_t>(length));
-  }
-
-  Memory memory_;
-  std::array<int, values> taken_{};
-  std::int64_t put_ = 0;
-  std::int64_t popped_ = 0;
-  std::string wrong_;
-};
-
-/// Each lane puts its value, waiting for room, and takes any, waiting for one, twice.
-template <class Memory>
-class circulate : public queue_world<Memory> {
- public:
-  void lane() {
-    for (int round = 0; round < 2; ++round) {
-      // Ends: a lane that has put waits to take, so there is room for the others before long.
-      while (!this->push(simt::thread_rank())) simt::backoff(1);
-      std::uint64_t value = 0;
-      while (!this->pop(value)) simt::backoff(1);
-    }
-  }
-  std::string verdict() {
-    for (const int times : this->taken_) {
-      if (times != 2)
-        this->wrong_ = "a value that was put twice was taken " + std::to_string(times);
-    }
-    return this->common_verdict();
-  }
-};
-
-/// Four lanes put as often as there is room, four take what there is.
-template <class Memory>
-class full_and_empty : public queue_world<Memory> {
- public:
-  void lane() {
-    const std::uint64_t rank = simt::thread_rank();
-    for (int round = 0; round < 3; ++round) {
-      std::uint64_t value = 0;
-      if (rank % 2 == 0) {
-        this->push(rank);
-      } else {
-        this->pop(value);
-      }
-    }
-  }
-  std::string verdict() { return this->common_verdict(); }
-};
-
 template <class Memory>
 registrar queue(const char* name) {
-  return registrar{
-      {name,
-       subject_kind::structure,
-       {case_of<circulate<Memory>>("circulate"), case_of<full_and_empty<Memory>>("full_and_empty")},
-       "",
-       ""}};
+  return registrar{{name, subject_kind::structure, index_queue_cases<Memory>(), "", ""}};
 }
 
 /// Lanes make units in batches of four, as a semaphore tells them, and use them up.
@@ -236,7 +140,12 @@ class stack_world {
 
 const registrar added[]{
     queue<test::static_memory>("static_queue"),
-    queue<test::array_memory>("virtual_array_queue"),
+    queue<test::array_memory<>>("virtual_array_queue"),
+    registrar{{"array_directory",
+               subject_kind::structure,
+               array_directory_cases<sync::array_directory>(),
+               "",
+               ""}},
     queue<test::list_memory>("virtual_list_queue"),
     registrar{{"bulk_semaphore",
                subject_kind::structure,

@@ -25,7 +25,7 @@ namespace ouroboros_parts {
 struct class_words {
   /// Semaphore: pages in the queue, or on chunks in the queue.
   alignas(128) std::uint64_t units;
-  /// Semaphore: entries that a static queue of pages could take more.
+  /// Semaphore: entries that a queue of pages could take more. Virtualised queues share the first.
   alignas(128) std::uint64_t room;
   /// Pages: stack of chunks with pages that the queue did not take.
   alignas(128) std::uint64_t parked;
@@ -35,14 +35,15 @@ struct class_words {
   sync::list_directory::anchor anchor;
 };
 
-/// The pool of a virtualised queue: any chunk of the supply.
+/// The pool of all virtualised queues: any chunk of the supply.
 template <int SlotsLog2, std::uint32_t MaskWords>
 class queue_chunks {
  public:
   queue_chunks() = default;
+  /// \param room word of the semaphore that counts slots that queues may draw more, or null
   queue_chunks(const chunk_supply& supply, const chunk_table<MaskWords>& table, std::byte* chunks,
-               std::uint32_t* finished)
-      : supply_(supply), table_(table), chunks_(chunks), finished_(finished) {}
+               std::uint32_t* finished, std::uint64_t* room)
+      : supply_(supply), table_(table), chunks_(chunks), finished_(finished), room_(room) {}
 
   WARPHEAP_HD static constexpr int slots_log2() { return SlotsLog2; }
   WARPHEAP_DEVICE std::uint64_t* slots(std::uint32_t chunk) const {
@@ -58,6 +59,7 @@ class queue_chunks {
   WARPHEAP_DEVICE void give(std::uint32_t chunk) const {
     table_.set(chunk, chunk_state(0));
     supply_.give(chunk, 1);
+    if (room_ != nullptr) sync::bulk_semaphore(*room_).signal(std::uint64_t{1} << SlotsLog2);
   }
 
  private:
@@ -65,6 +67,7 @@ class queue_chunks {
   chunk_table<MaskWords> table_;
   std::byte* chunks_ = nullptr;
   std::uint32_t* finished_ = nullptr;
+  std::uint64_t* room_ = nullptr;
 };
 
 /// How much of everything there is in a heap of a number of chunks: plain arithmetic, so that heaps
@@ -75,8 +78,8 @@ struct sizing {
   static constexpr bool pages = Config.item == item_kind::pages;
   static constexpr bool virtualised = Config.queue != queue_kind::static_array;
   static constexpr std::uint32_t most_chunks = 1u << 27;
-  /// A queue has, beside the chunks that its entries fill, one partly taken, one partly filled, and
-  /// one that is ready.
+  /// A queue has, beside the chunks that its entries fill, one that is being filled, one that is
+  /// ready, and, of entries for chunks, one partly taken: see virtual_queue.hpp.
   static constexpr std::uint32_t spare_chunks = 3 * sizes::classes;
 
   std::uint32_t chunks = 0;
@@ -94,7 +97,7 @@ struct sizing {
       // the heap: they get a 256th of it, and what they do not take is parked.
       const std::uint32_t filled =
           pages ? (chunks >> 8 > sizes::classes ? chunks >> 8 : sizes::classes)
-                : (chunks >> sizes::slots_log2) + 1;
+                : 3 * ((chunks >> sizes::slots_log2) + 1);
       for_queues = filled + spare_chunks;
       pointers_log2 = ceil_log2(for_queues + 1);
       fingers_log2 = pointers_log2 < most_fingers_log2 ? pointers_log2 : most_fingers_log2;
@@ -108,7 +111,8 @@ struct sizing {
     }
   }
 
-  /// Pages that may be in queues at once: in one static queue, or in all virtualised ones together.
+  /// Positions that may be drawn and not given back at once: of one static queue of pages, or of all
+  /// virtualised ones together.
   WARPHEAP_HD std::uint64_t room() const {
     return virtualised ? std::uint64_t{for_queues - spare_chunks} << sizes::slots_log2
                        : std::uint64_t{1} << slots_log2;
@@ -183,10 +187,6 @@ class memory_map {
     }
   }
 
-  /// How many pages the class's queue could take more. Virtualised queues share their room.
-  WARPHEAP_DEVICE sync::bulk_semaphore page_room(std::uint32_t cls) const {
-    return sync::bulk_semaphore(classes_[virtualised ? 0 : cls].room);
-  }
   /// The queue of pages with its counts.
   WARPHEAP_DEVICE sync::bounded_queue<queue_type> page_queue(std::uint32_t cls) const {
     return {queue(cls), &classes_[cls].units, &classes_[virtualised ? 0 : cls].room};
@@ -253,7 +253,10 @@ class memory_map {
                                                                      : most_alignment);
     supply_ = chunk_supply(supply_words, marks, reuse, have.chunks, sizes::most_span);
     table_ = table_type(states, masks);
-    if (virtualised) pool_ = pool_type(supply_, table_, chunks_, finished);
+    if (virtualised) {
+      pool_ =
+          pool_type(supply_, table_, chunks_, finished, pages ? &classes_[0].room : nullptr);
+    }
   }
 
   /// The fewest chunks of which some are left for data.

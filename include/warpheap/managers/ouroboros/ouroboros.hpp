@@ -21,7 +21,8 @@
 /// Invariants, while nobody allocates (place):
 /// I1 a data chunk counts as many free pages as its bitmap shows (chunk);
 /// I2 a tail belongs to a data chunk of its run, and free chunks have no state (chunk);
-/// I3 a static queue of pages has room for as many as it is said to have (class);
+/// I3 P: the room of a static queue, or of all virtualised ones together, and what their positions
+///    bind make up all of it (class);
 /// I4 the semaphore of a class has the free pages of its queue, and nobody at work (class);
 /// I5 entries of queues are pages of their class that are not parked, or chunks with free pages
 ///    (position);
@@ -358,9 +359,14 @@ class ouroboros {
     const std::uint64_t expected = items_type::units_expected(free_pages, entries);
     findings.expect(units.balance == 0 && units.count == static_cast<std::int64_t>(expected), 4,
                     cls);
-    if (pages && Config.queue == queue_kind::static_array) {
-      const auto room = static_cast<std::uint64_t>(map_.page_room(cls).read().count);
-      findings.expect(room + entries == map_.all_amounts().room(), 3, cls);
+    if constexpr (pages) {
+      constexpr bool shared = map_type::virtualised;
+      if (!shared || cls == 0) {
+        std::uint64_t bound = map_.queue(cls).bound();
+        for (std::uint32_t c = 1; shared && c < sizes::classes; ++c) bound += map_.queue(c).bound();
+        const auto room = static_cast<std::uint64_t>(map_.page_queue(cls).room().read().count);
+        findings.expect(room + bound == map_.all_amounts().room(), 3, cls);
+      }
     }
     findings.expect(entries == items_type::entries_expected(with_free, entries), 6, cls);
   }

@@ -5,13 +5,16 @@
 /// The directory of the virtualised array-hierarchy queue (VAQ) of M. Winter et al., "Ouroboros"
 /// (ICS 2020, section 5.1): a small ring of pointers to chunks.
 ///
-///     number v  ->  entry v % capacity: [ v | chunk ], or 0 while v is not published
+///     number v  ->  entry v % capacity: [ v | chunk ], or [ v | none ] while v is not published
 ///
-/// Entries carry their number, so a lane that looks for a chunk of a later lap is not misled.
+/// Entries carry their number, so a lane that looks for a chunk of a later lap is not misled, and
+/// an empty entry says which chunk it waits for: the one who publishes a lap later may be first,
+/// and must not take the place of a chunk whose values others wait for.
 ///
-/// Progress: `publish` waits for the chunk one lap before to be retired: its slots were drawn long
-/// ago, by lanes that wait for nobody behind them. Orders: an entry is stored with release and
-/// loaded with acquire; it brings the cleared slots along.
+/// Progress: `publish` waits for the chunk one lap before to be retired. Those who publish lower
+/// numbers wait for none but lower ones, and with at least as many entries as the queue can have
+/// chunks, a lap behind there is no value that nobody is about to take. Orders: an entry is stored
+/// with release and loaded with acquire; it brings the cleared slots along.
 
 #include "warpheap/sync/index_queue/virtual_queue.hpp"
 
@@ -30,7 +33,8 @@ class array_directory {
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count,
                               std::uint32_t first_chunk) const {
     for (std::uint64_t i = rank; i < std::uint64_t{1} << capacity_log2_; i += count) {
-      entries_[i] = i == 0 ? numbered_chunk::encode(0, first_chunk) : 0;
+      entries_[i] =
+          i == 0 ? numbered_chunk::encode(0, first_chunk) : numbered_chunk::without_chunk(i);
     }
   }
 
@@ -45,14 +49,18 @@ class array_directory {
                                const Pool& /*pool*/) const {
     const simt::atomic_ref word(entry(number));
     // Relaxed: that nobody uses the old chunk any more is its retirer's knowledge, not ours.
-    while (word.load(simt::order::relaxed) != 0) simt::backoff(pause);
+    while (word.load(simt::order::relaxed) != numbered_chunk::without_chunk(number)) {
+      simt::backoff(pause);
+    }
     word.store(numbered_chunk::encode(number, chunk), simt::order::release);
   }
 
   /// All slots of the chunk have been taken: nobody looks for it any more.
   template <class Pool>
   WARPHEAP_DEVICE void retire(std::uint64_t number, std::uint32_t chunk, const Pool& pool) const {
-    simt::atomic_ref(entry(number)).store(0, simt::order::relaxed);
+    simt::atomic_ref(entry(number))
+        .store(numbered_chunk::without_chunk(number + (std::uint64_t{1} << capacity_log2_)),
+               simt::order::relaxed);
     pool.give(chunk);
   }
 

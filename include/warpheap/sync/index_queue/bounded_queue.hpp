@@ -4,7 +4,9 @@
 /// \file
 /// An index queue that counts: it refuses values when it is full and has none to give when it is
 /// empty, for any of the three kinds of index queue. Two bulk semaphores do the counting, one for
-/// values and one for room; room comes back when a consumer has finished with his slot.
+/// values and one for room. Room of a static queue comes back with each value that was taken; that
+/// of a virtualised one with each chunk, from the pool, for the reason that virtual_queue.hpp gives:
+/// up to a chunk less one slot of it may be bound by values that have been taken.
 ///
 /// All members that start with a group are collectives of that group; an operation of a full warp
 /// costs three atomics on shared words. Progress: values are polled for only when their producers
@@ -24,9 +26,8 @@ class bounded_queue {
  public:
   bounded_queue() = default;
   /// \param items word of a semaphore: values in the queue
-  /// \param room word of a semaphore: values that it could take more; queues over one pool of
-  /// chunks
-  ///   may share it
+  /// \param room word of a semaphore: values that it could take more; that of a pool of chunks if the
+  ///   queue is virtualised
   WARPHEAP_HD bounded_queue(const Queue& queue, std::uint64_t* items, std::uint64_t* room)
       : queue_(queue), items_(items), room_(room) {}
 
@@ -87,7 +88,9 @@ class bounded_queue {
       while (!queue_.poll(first + rank, value)) simt::backoff(pause);
     }
     members.sync();
-    if (members.is_leader()) room().signal(granted);
+    if constexpr (Queue::returns_room_by_value) {
+      if (members.is_leader()) room().signal(granted);
+    }
     return rank < granted;
   }
 

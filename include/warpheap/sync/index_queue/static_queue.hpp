@@ -47,6 +47,9 @@ struct alignas(128) queue_ends {
 template <std::unsigned_integral Slot>
 requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
  public:
+  /// A slot is room for the next value as soon as its value was taken.
+  static constexpr bool returns_room_by_value = true;
+
   static_queue() = default;
 
   /// \param slots `2^capacity_log2` words
@@ -107,6 +110,8 @@ requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
   /// Values that are in the queue while nobody uses it.
   WARPHEAP_DEVICE std::uint64_t size() const { return ends_->back - ends_->front; }
   WARPHEAP_DEVICE std::uint64_t first() const { return ends_->front; }
+  /// Room that is bound while nobody uses the queue.
+  WARPHEAP_DEVICE std::uint64_t bound() const { return size(); }
 
   /// Reads the value at a position between front and back while nobody uses the queue.
   WARPHEAP_DEVICE bool peek(std::uint64_t position, Slot& value) const {

@@ -23,14 +23,22 @@
 /// before; `find(number, chunk&)` does not wait; `retire(number, chunk, pool)`.
 ///
 /// Pool: `take()` a chunk, `give(chunk)`, `slots(chunk)` its memory, `finished(chunk)` a 32-bit
-/// counter beside it that nothing else uses, `slots_log2()`. A queue that holds n values, counting
-/// those whose consumer has not finished, has at most n / slots + 3 chunks; `take` may wait while
-/// slow consumers hold more.
+/// counter beside it that nothing else uses, `slots_log2()`.
+///
+/// How many chunks the pool needs. One value that has not been read keeps a chunk, and whoever was
+/// to put it may wait for a chunk in `prepare`: counted by values alone, room would be left when
+/// every chunk is kept like that. So users who count room count it in chunks: positions take room
+/// when they are drawn, and `give` returns that of all slots of a chunk. Then room for n values
+/// needs n / slots + 2 chunks for each queue: those whose positions are all drawn, the one that is
+/// being filled and the one ahead. Users whose values are limited by nature to n need
+/// 3 * (n / slots) + 3: behind each chunk that is waited for, there are one that takes values of
+/// the same group, one that has taken some, and one in the hand of somebody who waits for a place
+/// in the directory.
 ///
 /// Progress: drawing is wait-free, `poll` never waits. `prepare` and `put` wait for chunks with
 /// lower numbers to be published; those who publish them have drawn before and wait for none but
-/// lower ones. A group calls `prepare` together before it puts anything, so no lane waits for its
-/// own warp.
+/// lower ones, nor, if the pool is large enough, for the pool. A group calls `prepare` together
+/// before it puts anything, so no lane waits for its own warp.
 ///
 /// Orders: slots as in static_queue.hpp; `finished` is acq_rel, so that all consumers are done with
 /// a chunk, in the eyes of the last, before it is given back.
@@ -45,6 +53,9 @@ namespace sync {
 template <class Directory, class Pool>
 class virtual_queue {
  public:
+  /// The pool returns room, a chunk at a time.
+  static constexpr bool returns_room_by_value = false;
+
   virtual_queue() = default;
   WARPHEAP_HD virtual_queue(queue_ends* ends, const Directory& directory, const Pool& pool)
       : ends_(ends), directory_(directory), pool_(pool) {}
@@ -122,6 +133,8 @@ class virtual_queue {
   /// Values that are in the queue while nobody uses it.
   WARPHEAP_DEVICE std::uint64_t size() const { return ends_->back - ends_->front; }
   WARPHEAP_DEVICE std::uint64_t first() const { return ends_->front; }
+  /// Room that is bound while nobody uses the queue: also by values taken from the first chunk.
+  WARPHEAP_DEVICE std::uint64_t bound() const { return ends_->back - (first() & ~(slots() - 1)); }
 
   /// Reads the value at a position between front and back while nobody uses the queue.
   WARPHEAP_DEVICE bool peek(std::uint64_t position, std::uint64_t& value) const {
@@ -146,12 +159,15 @@ class virtual_queue {
 };
 
 /// A chunk and its place in the sequence of a queue's chunks, in one word: [ number | chunk + 1 ].
-/// The word 0 names no chunk. Numbers are kept modulo 2^32: to be taken for another one, a lane
-/// would have to sleep through four billion chunks.
+/// A word without a chunk, like 0, names none. Numbers are kept modulo 2^32: to be taken for another
+/// one, a lane would have to sleep through four billion chunks.
 class numbered_chunk {
  public:
   WARPHEAP_HD static constexpr std::uint64_t encode(std::uint64_t number, std::uint32_t chunk) {
     return (number << 32) | (chunk + 1u);
+  }
+  WARPHEAP_HD static constexpr std::uint64_t without_chunk(std::uint64_t number) {
+    return number << 32;
   }
   WARPHEAP_HD static constexpr bool names(std::uint64_t word, std::uint64_t number) {
     return word >> 32 == (number & 0xffffffffu) && static_cast<std::uint32_t>(word) != 0;
