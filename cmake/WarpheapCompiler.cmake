@@ -19,7 +19,6 @@ set(
   -Wextra
   -Wundef
   -Wshadow
-  -Werror
   -fstack-clash-protection
 )
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

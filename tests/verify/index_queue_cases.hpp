@@ -179,10 +179,10 @@ class laps {
   }
   void lane() {
     const std::uint32_t chunk = simt::thread_rank() == 0 ? 1 : 5;
-    directory().publish(chunk, chunk, pool{this});
+    directory().publish(chunk, chunk);
     std::uint32_t found = 0;
     if (!directory().find(chunk, found) || found != chunk) wrong_ = "a chunk is not found";
-    if (chunk == 1) directory().retire(chunk, chunk, pool{this});
+    if (chunk == 1) directory().retire(simt::coalesced(), chunk, chunk, pool{this});
   }
   std::string verdict() {
     if (wrong_ != nullptr) return wrong_;

@@ -119,7 +119,7 @@ struct sizing {
   }
 
  private:
-  static constexpr int most_fingers_log2 = 10;
+  static constexpr int most_fingers_log2 = 12;
 };
 
 template <ouroboros_config Config>

@@ -44,9 +44,7 @@ class array_directory {
     return numbered_chunk::names(word, number);
   }
 
-  template <class Pool>
-  WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk,
-                               const Pool& /*pool*/) const {
+  WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk) const {
     const simt::atomic_ref word(entry(number));
     // Relaxed: that nobody uses the old chunk any more is its retirer's knowledge, not ours.
     while (word.load(simt::order::relaxed) != numbered_chunk::without_chunk(number)) {
@@ -55,9 +53,15 @@ class array_directory {
     word.store(numbered_chunk::encode(number, chunk), simt::order::release);
   }
 
+  /// Chunks are given back one by one, as soon as they can be.
+  template <class Pool>
+  WARPHEAP_DEVICE void tidy(const simt::group& /*members*/, const Pool& /*pool*/) const {}
+
   /// All slots of the chunk have been taken: nobody looks for it any more.
   template <class Pool>
-  WARPHEAP_DEVICE void retire(std::uint64_t number, std::uint32_t chunk, const Pool& pool) const {
+  WARPHEAP_DEVICE void retire(const simt::group& members, std::uint64_t number,
+                              std::uint32_t chunk, const Pool& pool) const {
+    if (!members.is_leader()) return;
     simt::atomic_ref(entry(number))
         .store(numbered_chunk::without_chunk(number + (std::uint64_t{1} << capacity_log2_)),
                simt::order::relaxed);

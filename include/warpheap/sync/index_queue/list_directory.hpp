@@ -19,12 +19,16 @@
 /// the front for a while instead, and hopes that this is long enough.
 ///
 /// A chunk is given back when it is finished, all before it are, and its successor is linked. Both
-/// the last consumer of a chunk and the one who links its successor try; sequentially consistent
-/// fences between what each writes and reads make sure that one of them sees the other.
+/// the last consumers of a chunk and those who link its successor try; sequentially consistent
+/// fences between what each writes and reads make sure that one of them sees the other. The lanes
+/// of a group look at one chunk each, for a GPU frees a thousand chunks in the time that one lane
+/// needs for ten.
 ///
 /// Progress: `find` is bounded by the number of chunks, and reports failure when the list changes
-/// under it. `publish` waits for the chunk before. `retire` is lock-free: a failed compare-exchange
-/// means that another lane has moved the head.
+/// under it. `publish` shows its finger and then waits for that of the chunk before; only if
+/// somebody a lap ahead has overwritten that, it waits for the links up to there, which do not wait
+/// for it. `retire` is lock-free: a failed compare-exchange means that another group has moved the
+/// head.
 
 #include "warpheap/sync/index_queue/virtual_queue.hpp"
 
@@ -38,7 +42,7 @@ class list_directory {
   /// The queue's own words.
   struct alignas(128) anchor {
     std::uint64_t head;
-    /// Numbers below are published.
+    /// No number from here on is published.
     std::uint64_t published;
   };
   static constexpr std::uint32_t most_queues = 32;
@@ -64,8 +68,8 @@ class list_directory {
   }
 
   WARPHEAP_DEVICE bool find(std::uint64_t number, std::uint32_t& chunk) const {
-    const simt::atomic_ref finger(fingers_[number & ((std::uint64_t{1} << fingers_log2_) - 1)]);
-    const std::uint64_t hint = finger.load(simt::order::acquire);
+    const simt::atomic_ref last_seen(finger(number));
+    const std::uint64_t hint = last_seen.load(simt::order::acquire);
     if (numbered_chunk::names(hint, number)) {
       chunk = numbered_chunk::chunk_of(hint);
       return true;
@@ -73,34 +77,41 @@ class list_directory {
     // Acquire pairs with the release in `publish`.
     if (simt::atomic_ref(own_->published).load(simt::order::acquire) <= number) return false;
     if (!walk(number, chunk)) return false;
-    finger.store(numbered_chunk::encode(number, chunk), simt::order::release);
+    last_seen.store(numbered_chunk::encode(number, chunk), simt::order::release);
     return true;
   }
 
-  template <class Pool>
-  WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk, const Pool& pool) const {
+  WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk) const {
     // Release, here and below: walkers get the cleared slots with whichever word they come by.
     simt::atomic_ref(links_[chunk]).store(link(number), simt::order::release);
+    simt::atomic_ref(finger(number))
+        .store(numbered_chunk::encode(number, chunk), simt::order::release);
     std::uint32_t previous;
     while (!find(number - 1, previous)) simt::backoff(pause);
     // Without a successor the one before cannot have been given back.
     simt::atomic_ref(links_[previous]).store(link(number - 1) | (chunk + 1u), simt::order::release);
-    simt::atomic_ref(fingers_[number & ((std::uint64_t{1} << fingers_log2_) - 1)])
-        .store(numbered_chunk::encode(number, chunk), simt::order::release);
     // Not a store: whoever has found us by our finger may have published the next one already.
     simt::atomic_ref(own_->published).fetch_max(number + 1, simt::order::release);
-    give_back(pool);
   }
 
   template <class Pool>
-  WARPHEAP_DEVICE void retire(std::uint64_t /*number*/, std::uint32_t /*chunk*/,
-                              const Pool& pool) const {
-    give_back(pool);
+  WARPHEAP_DEVICE void tidy(const simt::group& members, const Pool& pool) const {
+    give_back(members, pool);
+  }
+
+  template <class Pool>
+  WARPHEAP_DEVICE void retire(const simt::group& members, std::uint64_t /*number*/,
+                              std::uint32_t /*chunk*/, const Pool& pool) const {
+    give_back(members, pool);
   }
 
  private:
   static constexpr std::uint32_t pause = 200;  // nanoseconds
   static constexpr int number_bits = 27;
+
+  WARPHEAP_DEVICE std::uint64_t& finger(std::uint64_t number) const {
+    return fingers_[number & ((std::uint64_t{1} << fingers_log2_) - 1)];
+  }
 
   /// A link without a successor.
   WARPHEAP_HD std::uint64_t link(std::uint64_t number) const {
@@ -122,25 +133,50 @@ class list_directory {
     return true;
   }
 
-  /// Moves the head over all finished chunks and gives them back.
+  /// Moves the head over all finished chunks and gives them back. Member r looks at the r-th chunk.
   template <class Pool>
-  WARPHEAP_DEVICE void give_back(const Pool& pool) const {
+  WARPHEAP_DEVICE void give_back(const simt::group& members, const Pool& pool) const {
     const simt::atomic_ref head(own_->head);
+    const auto rank = static_cast<std::uint32_t>(members.rank());
     for (;;) {
+      // What any member has written comes before what any member reads.
       simt::fence(simt::order::seq_cst);
-      std::uint64_t first = head.load(simt::order::acquire);
-      const std::uint32_t chunk = numbered_chunk::chunk_of(first);
+      std::uint64_t first = 0;
+      if (members.is_leader()) first = head.load(simt::order::acquire);
+      first = members.broadcast(first);
+      members.sync();
+      simt::fence(simt::order::seq_cst);
       const std::uint64_t number = first >> 32;
-      const std::uint32_t finished =
-          simt::atomic_ref(*pool.finished(chunk)).load(simt::order::acquire);
-      const std::uint64_t here = simt::atomic_ref(links_[chunk]).load(simt::order::acquire);
-      // Somebody has moved the head since we read it. His fence comes after ours, so he goes on
-      // from the new head with everything in sight that we have finished.
-      if (here >> 32 != link(number) >> 32) return;
-      const auto next = static_cast<std::uint32_t>(here);
-      if (finished >> pool.slots_log2() == 0 || next == 0) return;
-      if (head.compare_exchange(first, numbered_chunk::encode(number + 1, next - 1),
-                                simt::order::acq_rel)) {
+      // Only hints: if the head has moved meanwhile, they are for nothing.
+      const std::uint64_t hint =
+          rank == 0 ? first : simt::atomic_ref(finger(number + rank)).load(simt::order::acquire);
+      std::uint32_t chunk = 0;
+      std::uint32_t next = 0;
+      bool done = numbered_chunk::names(hint, number + rank);
+      if (done) {
+        chunk = numbered_chunk::chunk_of(hint);
+        const std::uint32_t finished =
+            simt::atomic_ref(*pool.finished(chunk)).load(simt::order::acquire);
+        const std::uint64_t here = simt::atomic_ref(links_[chunk]).load(simt::order::acquire);
+        next = static_cast<std::uint32_t>(here);
+        done = finished >> pool.slots_log2() != 0 && next != 0 &&
+               here >> 32 == link(number + rank) >> 32;
+      }
+      const simt::lane_mask not_done = members.ballot(!done);
+      const int count = not_done.empty() ? members.size()
+                                         : members.mask().below(not_done.lowest()).count();
+      // Also if somebody has moved the head since we read it. His fence comes after ours, so he
+      // goes on from the new head with everything in sight that we have finished.
+      if (count == 0) return;
+      const std::uint32_t successor = members.shuffle(next, members.mask().nth(count - 1));
+      bool moved = false;
+      if (members.is_leader()) {
+        moved = head.compare_exchange(
+            first,
+            numbered_chunk::encode(number + static_cast<std::uint32_t>(count), successor - 1),
+            simt::order::acq_rel);
+      }
+      if (members.broadcast(moved) && rank < static_cast<std::uint32_t>(count)) {
         simt::atomic_ref(links_[chunk]).store(0, simt::order::relaxed);
         pool.give(chunk);
       }

@@ -20,7 +20,8 @@
 /// chunk of the pool will do, whatever it held before.
 ///
 /// Directory (`array_directory`, `list_directory`): `publish(number, chunk)` may wait for chunks
-/// before; `find(number, chunk&)` does not wait; `retire(number, chunk, pool)`.
+/// before, and `tidy(members, pool)` follows it; `find(number, chunk&)` does not wait;
+/// `retire(members, number, chunk, pool)` when all values of a chunk were taken.
 ///
 /// Pool: `take()` a chunk, `give(chunk)`, `slots(chunk)` its memory, `finished(chunk)` a 32-bit
 /// counter beside it that nothing else uses, `slots_log2()`.
@@ -98,8 +99,9 @@ class virtual_queue {
       members.sync();
       if (members.is_leader()) {
         *pool_.finished(chunk) = 0;
-        directory_.publish((p >> pool_.slots_log2()) + 1, chunk, pool_);
+        directory_.publish((p >> pool_.slots_log2()) + 1, chunk);
       }
+      directory_.tidy(members, pool_);
     }
     members.sync();
   }
@@ -121,12 +123,14 @@ class virtual_queue {
     value = found - 1;
     const simt::group together = simt::coalesced().match(chunk);
     together.sync();  // the leader speaks for reads of the others
+    bool all_taken = false;
     if (together.is_leader()) {
       const auto takers = static_cast<std::uint32_t>(together.size());
       const std::uint32_t before =
           simt::atomic_ref(*pool_.finished(chunk)).fetch_add(takers, simt::order::acq_rel);
-      if (before + takers == slots()) directory_.retire(number, chunk, pool_);
+      all_taken = before + takers == slots();
     }
+    if (together.broadcast(all_taken)) directory_.retire(together, number, chunk, pool_);
     return true;
   }
 
