@@ -25,20 +25,21 @@
 /// not see has its change of the bit still to come.
 ///
 /// How a search can be trusted: bits change only while their change is announced in `changes`
-/// {ended:32 | in progress:32}: from before an insertion into a word that is zero, or after a
-/// removal that leaves zero, until all levels are right. Insertions into other words change no bits
-/// and announce nothing; they compare and exchange, so that the word cannot have become zero. A
-/// search that finds nothing is valid if no change was in progress before it and `changes` is the
-/// same after it; otherwise it starts again. So "nothing" means: no element was in the set all the
-/// time.
+/// {ended:32 | in progress:32}, by a lane that has put an element into a word or taken the last one
+/// out of it, until all levels are right. Whoever inserts into a word that was not zero looks
+/// whether the bit above is set, and else sees to it in place of the lane that is about to. So when
+/// an insertion returns, the bits are right, or being made right and announced. A search that finds
+/// nothing is valid if no change was in progress before it and `changes` is the same after it;
+/// otherwise it starts again. So "nothing" means: at one time there was no element whose insertion
+/// had returned.
 ///
 /// Progress: lock-free. A search starts again only if a lane has changed a word between zero and
 /// not zero meanwhile, and a lane that has announced a change waits for nobody.
 ///
 /// Memory orders: words are loaded with acquire and changed with acq_rel. So what a lane wrote
 /// before it inserted an element is visible to the lane that claims it; of two lanes that change a
-/// bit, the later one sees the word as the earlier one left it; and who sees a changed word sees
-/// its announcement, which therefore may be relaxed. Its end is a release, for what it ends.
+/// bit, the later one sees the word as the earlier one left it; and who sees a changed bit sees its
+/// announcement, which therefore may be relaxed. Its end is a release, for what it ends.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -118,14 +119,12 @@ class bitmap_tree {
 
   /// Inserts the elements of one leaf word together; what the word was before.
   WARPHEAP_DEVICE std::uint64_t insert_bits(std::uint32_t word, std::uint64_t bits) const {
-    std::uint64_t seen = load_word(word);
-    while (seen != 0) {
-      if (leaf(word).compare_exchange(seen, seen | bits, simt::order::acq_rel)) return seen;
-    }
-    announce();
     const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
-    if (before == 0) settle(word, true);
-    conclude();
+    if (before == 0 || !shown(word)) {
+      announce();
+      settle(word, true);
+      conclude();
+    }
     return before;
   }
 
@@ -263,6 +262,14 @@ class bitmap_tree {
     changes().fetch_add(change_begins, simt::order::relaxed);
   }
   WARPHEAP_DEVICE void conclude() const { changes().fetch_add(change_ends, simt::order::release); }
+
+  /// Whether the bit above leaf word `index`, which the caller has changed, is set. Not a load: a
+  /// lane that clears the bit after this has to see the change when it looks at the word again.
+  WARPHEAP_DEVICE bool shown(std::uint32_t index) const {
+    if (leaf_base_ == 0) return true;
+    return (word_at((leaf_base_ >> 6) + index / 64).fetch_or(0, simt::order::acq_rel) &
+            bit_of(index)) != 0;
+  }
 
   /// The caller has removed the last element of leaf word `index`.
   WARPHEAP_DEVICE void emptied(std::uint32_t index) const {
