@@ -36,12 +36,14 @@ class explorer::implementation final : public runtime_detail::scheduler {
     auto* outer = runtime_detail::current_scheduler;
     runtime_detail::current_scheduler = this;
     begin(order, program, trace);
+    if (trace != nullptr) runtime_detail::happens_before_release(trace);
     runtime_detail::happens_before_release(this);
     if (auto* first = choose(nullptr)) {
       resume(*first);
       runtime_detail::fiber::switch_to(host_, first->flow);
     }
     runtime_detail::happens_before_acquire(this);
+    if (trace != nullptr) runtime_detail::happens_before_acquire(trace);
     runtime::here = {};
     runtime_detail::current_scheduler = outer;
     if (!stuck_.empty()) build();  // lanes stopped halfway: their stacks start anew
@@ -270,8 +272,11 @@ class explorer::implementation final : public runtime_detail::scheduler {
       std::snprintf(line + length, sizeof line - static_cast<std::size_t>(length),
                     ", in a group of lanes %08x", static_cast<std::uint32_t>(chosen.result));
     }
+    // The string's functions may come from a translation unit that ThreadSanitizer watches.
+    runtime_detail::happens_before_acquire(trace_);
     *trace_ += line;
     *trace_ += '\n';
+    runtime_detail::happens_before_release(trace_);
   }
 
   grid shape_;
