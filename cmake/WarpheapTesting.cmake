@@ -15,8 +15,27 @@ target_link_libraries(warpheap_test_support INTERFACE warpheap_options)
 # (nvcc's -O is that of host code alone.)
 set(WARPHEAP_TEST_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O1> $<$<CONFIG:RelWithDebInfo>:-g1>)
 
-# warpheap_add_test(NAME LABEL SOURCE...): a program over the CPU model whose tests ctest runs one
-# by one. Links main() of GoogleTest unless a source is called main.cpp.
+# warpheap_discover_tests(NAME LABEL): ctest runs the program's tests one by one, or, under a
+# sanitizer, where a process takes long to start, in two parts.
+function(warpheap_discover_tests name label)
+  if(WARPHEAP_SANITIZER STREQUAL "none")
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${label} TIMEOUT 600)
+    return()
+  endif()
+  foreach(part 0 1)
+    add_test(NAME ${name}-${part} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(
+      ${name}-${part}
+      PROPERTIES
+        LABELS ${label}
+        TIMEOUT 900
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${part}"
+    )
+  endforeach()
+endfunction()
+
+# warpheap_add_test(NAME LABEL SOURCE...): a test program over the CPU model. Links main() of
+# GoogleTest unless a source is called main.cpp.
 function(warpheap_add_test name label)
   add_executable(${name} ${ARGN})
   target_compile_options(${name} PRIVATE ${WARPHEAP_TEST_OPTIONS})
@@ -24,7 +43,7 @@ function(warpheap_add_test name label)
   if(NOT ARGN MATCHES "main\\.cpp")
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${label} TIMEOUT 600)
+  warpheap_discover_tests(${name} ${label})
 endfunction()
 
 # warpheap_cuda_sources(OUT SOURCE...): for each source a file in the build folder that includes it

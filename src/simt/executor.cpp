@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -48,7 +49,7 @@ class worker final : public scheduler {
     while (any && !launch.abandoned.load(std::memory_order_relaxed)) {
       any = false;
       bool progressed = false;
-      for (block& b : blocks_) {
+      for (block& b : kept_.front().blocks) {
         if (b.live == 0 && !load_next(b)) continue;
         any = true;
         for (warp& w : b.warps) progressed |= take_turn(w);
@@ -60,8 +61,9 @@ class worker final : public scheduler {
                 " turns (cpu_options::turn_limit)");
       }
     }
+    happens_before_acquire(&host_);
     if (launch.abandoned.load(std::memory_order_relaxed)) {
-      blocks_.clear();  // lanes stopped halfway: their stacks start anew
+      kept_.pop_front();  // lanes stopped halfway: their stacks start anew
     }
     launch_ = nullptr;
     current_scheduler = nullptr;
@@ -72,6 +74,8 @@ class worker final : public scheduler {
   void before_collective(lane&) override {}
 
   void suspend(lane& me) override {
+    // The host, and no other lane, comes after what a lane did that is never resumed.
+    happens_before_release(&host_);
     // Straight on to the next lane of the same warp, if one is ready.
     warp& w = *me.home;
     if (w.ready.empty()) {
@@ -144,31 +148,45 @@ class worker final : public scheduler {
     return true;
   }
 
+  /// Blocks of one shape that are resident together, with their lanes' stacks.
+  struct residents {
+    simt::grid shape;
+    std::unique_ptr<stack_pool> stacks;
+    std::vector<block> blocks;
+  };
+
+  /// Makes residents of the shape the current ones. Those of a few shapes are kept, because making
+  /// a lane takes long where sanitizers must know of it.
   void prepare(const simt::grid& shape) {
+    constexpr std::size_t most_kept = 4;
     const std::size_t wanted = std::min<std::size_t>(options_.resident_blocks, shape.blocks);
-    if (shape.threads_per_block == built_.threads_per_block &&
-        shape.shared_bytes == built_.shared_bytes && blocks_.size() >= wanted) {
+    for (auto at = kept_.begin(); at != kept_.end(); ++at) {
+      if (at->shape.threads_per_block != shape.threads_per_block ||
+          at->shape.shared_bytes != shape.shared_bytes) {
+        continue;
+      }
+      if (at->blocks.size() < wanted) {
+        kept_.erase(at);
+        break;
+      }
+      kept_.splice(kept_.begin(), kept_, at);
       return;
     }
-    blocks_.clear();
-    const std::size_t stacks = wanted * shape.threads_per_block;
-    if (stacks > stack_count_) {
-      stacks_.reset();
-      stack_count_ = 0;
-      stacks_ = std::make_unique<stack_pool>(stacks, options_.stack_bytes);
-      stack_count_ = stacks;
-    }
-    blocks_ = std::vector<block>(wanted);
+    while (kept_.size() >= most_kept) kept_.pop_back();
+    auto stacks =
+        std::make_unique<stack_pool>(wanted * shape.threads_per_block, options_.stack_bytes);
+    kept_.push_front({shape, std::move(stacks), std::vector<block>(wanted)});
+    residents& made = kept_.front();
     for (std::size_t i = 0; i < wanted; ++i) {
-      build_block(blocks_[i], shape, *stacks_, i * shape.threads_per_block, &worker::lane_main);
+      build_block(made.blocks[i], shape, *made.stacks, i * shape.threads_per_block,
+                  &worker::lane_main);
     }
-    built_ = shape;
   }
 
   void give_up(const std::string& why) {
     const std::lock_guard guard(launch_->error_lock);
     launch_->error += why + "\n";
-    for (const block& b : blocks_) {
+    for (const block& b : kept_.front().blocks) {
       if (b.live != 0) launch_->error += describe_waiting(b);
     }
     launch_->abandoned.store(true, std::memory_order_relaxed);
@@ -178,10 +196,7 @@ class worker final : public scheduler {
   std::uint32_t multiprocessors_;
   fiber host_;
   launch_state* launch_ = nullptr;
-  simt::grid built_{0, 0, 0};
-  std::size_t stack_count_ = 0;
-  std::unique_ptr<stack_pool> stacks_;
-  std::vector<block> blocks_;
+  std::list<residents> kept_;  // the current ones first, then by last use
   std::uint64_t turns_without_exit_ = 0;
 };
 

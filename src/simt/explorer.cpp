@@ -36,14 +36,15 @@ class explorer::implementation final : public runtime_detail::scheduler {
     auto* outer = runtime_detail::current_scheduler;
     runtime_detail::current_scheduler = this;
     begin(order, program, trace);
-    if (trace != nullptr) runtime_detail::happens_before_release(trace);
+    runtime_detail::happens_before_release(&stuck_);
     runtime_detail::happens_before_release(this);
     if (auto* first = choose(nullptr)) {
       resume(*first);
       runtime_detail::fiber::switch_to(host_, first->flow);
     }
     runtime_detail::happens_before_acquire(this);
-    if (trace != nullptr) runtime_detail::happens_before_acquire(trace);
+    runtime_detail::happens_before_acquire(&stuck_);
+    runtime_detail::happens_before_acquire(&host_);
     runtime::here = {};
     runtime_detail::current_scheduler = outer;
     if (!stuck_.empty()) build();  // lanes stopped halfway: their stacks start anew
@@ -139,6 +140,8 @@ class explorer::implementation final : public runtime_detail::scheduler {
   }
 
   void go_on(runtime_detail::lane& me, runtime_detail::lane* next) {
+    // The host, and no other lane, comes after what a lane did that is never resumed.
+    runtime_detail::happens_before_release(&host_);
     if (next == nullptr) {
       runtime_detail::fiber::switch_to(me.flow, host_);
       return;
@@ -259,8 +262,19 @@ class explorer::implementation final : public runtime_detail::scheduler {
   }
 
   void give_up(const std::string& why) {
-    stuck_ = why + "\n";
-    for (const auto& b : blocks_) stuck_ += runtime_detail::describe_waiting(b);
+    handed_over([&] {
+      stuck_ = why + "\n";
+      for (const auto& b : blocks_) stuck_ += runtime_detail::describe_waiting(b);
+    });
+  }
+
+  /// Writes text, whichever lane comes by. The functions of strings may be those of a translation
+  /// unit that ThreadSanitizer watches, which has to be told that lanes write one after the other.
+  template <class Write>
+  void handed_over(const Write& write) {
+    runtime_detail::happens_before_acquire(&stuck_);
+    write();
+    runtime_detail::happens_before_release(&stuck_);
   }
 
   void note(const runtime_detail::lane& chosen, bool converged) {
@@ -272,11 +286,10 @@ class explorer::implementation final : public runtime_detail::scheduler {
       std::snprintf(line + length, sizeof line - static_cast<std::size_t>(length),
                     ", in a group of lanes %08x", static_cast<std::uint32_t>(chosen.result));
     }
-    // The string's functions may come from a translation unit that ThreadSanitizer watches.
-    runtime_detail::happens_before_acquire(trace_);
-    *trace_ += line;
-    *trace_ += '\n';
-    runtime_detail::happens_before_release(trace_);
+    handed_over([&] {
+      *trace_ += line;
+      *trace_ += '\n';
+    });
   }
 
   grid shape_;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Write the sources of mutants: copies of headers, each with one mistake, each in a namespace.
 
-The table is in the .toml files beside this one. A *profile* names headers, in the order in which they
-include each other, and how the type that comes out of them is explored. A *mutant* names its
+The table is in the .toml files beside this one. A *profile* names headers, in the order in which
+they include each other, and how the type that comes out of them is explored. A *mutant* names its
 profile, a text that stands in exactly one place of those headers, and what to put there instead.
 A text that is missing or ambiguous is an error, so that a mutant cannot rot.
 """

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <string>
 
@@ -74,7 +75,7 @@ struct take_slots : scenario {
       } else {
         word.store(seen | bit, simt::order::release);
       }
-      ++owners[lowest_bit(bit)];
+      std::atomic_ref(owners[lowest_bit(bit)]).fetch_add(1);  // no step of a schedule
       return;
     }
   }
@@ -154,7 +155,7 @@ TEST(planted, a_tagged_stack_is_clean) { expect_clean(treiber_stack<true>{}); }
 /// The lanes of a branch use the mask of the lanes before the branch, or that of the branch.
 template <bool Correct>
 struct branch_mask : scenario {
-  int votes = 0;
+  std::atomic<int> votes = 0;  // not the model's: no step of a schedule
   void reset() override { votes = 0; }
   void lane() override {
     const simt::group outer = simt::coalesced();

@@ -165,8 +165,8 @@ class tokens {
   const char* wrong_ = nullptr;
 };
 
-/// One lane publishes chunk 1 and retires it, another one publishes chunk 5, which has the same place
-/// in a directory of four and may come first.
+/// One lane publishes chunk 1 and retires it, another one publishes chunk 5, which has the same
+/// place in a directory of four and may come first.
 template <class Directory>
 class laps {
  public:
@@ -208,7 +208,8 @@ std::vector<named_case> array_directory_cases() {
 
 template <class Memory>
 std::vector<named_case> index_queue_cases() {
-  return {case_of<circulate<Memory>>("circulate"), case_of<full_and_empty<Memory>>("full_and_empty")};
+  return {case_of<circulate<Memory>>("circulate"),
+          case_of<full_and_empty<Memory>>("full_and_empty")};
 }
 
 }  // namespace verify

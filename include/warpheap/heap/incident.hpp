@@ -13,7 +13,8 @@ WARPHEAP_BEGIN_NAMESPACE
 
 /// A wrong use of a heap that the layer `checked` has seen.
 struct incident {
-  enum class kind : std::uint32_t { double_free, foreign_free, overrun, leak, unrecorded };
+  /// As wide as the others, so that an incident has no padding.
+  enum class kind : std::uint64_t { double_free, foreign_free, overrun, leak, unrecorded };
   kind what;
   /// The block; 0 for `unrecorded`.
   std::uint64_t address;
@@ -33,7 +34,7 @@ struct incident {
     } else {
       std::snprintf(
           line, sizeof line, "%s: block 0x%llx of %llu bytes, thread %llu",
-          names[static_cast<std::uint32_t>(what)], static_cast<unsigned long long>(address),
+          names[static_cast<std::uint64_t>(what)], static_cast<unsigned long long>(address),
           static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(thread));
     }
     return line;

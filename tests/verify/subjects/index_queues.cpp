@@ -141,11 +141,8 @@ class stack_world {
 const registrar added[]{
     queue<test::static_memory>("static_queue"),
     queue<test::array_memory<>>("virtual_array_queue"),
-    registrar{{"array_directory",
-               subject_kind::structure,
-               array_directory_cases<sync::array_directory>(),
-               "",
-               ""}},
+    registrar{{"array_directory", subject_kind::structure,
+               array_directory_cases<sync::array_directory>(), "", ""}},
     queue<test::list_memory>("virtual_list_queue"),
     registrar{{"bulk_semaphore",
                subject_kind::structure,

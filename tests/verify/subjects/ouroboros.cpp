@@ -8,7 +8,8 @@ namespace {
 
 template <queue_kind Queue, item_kind Item>
 registrar small(const char* name) {
-  const std::size_t bytes = Queue == queue_kind::static_array ? 7168 : 8704;
+  const std::size_t bytes =
+      Queue == queue_kind::static_array ? 7168 : 8704 + (Item == item_kind::chunks ? 1024 : 0);
   return registrar{manager_subject(name, small_chunks<small_ouroboros<Queue, Item>>(bytes))};
 }
 

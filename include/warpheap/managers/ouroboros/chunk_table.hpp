@@ -105,7 +105,7 @@ class chunk_table {
   /// Says that a page is free; it counts only once `add` was called for it.
   WARPHEAP_DEVICE void free_page(std::uint32_t chunk, std::uint32_t page) const {
     simt::atomic_ref(masks_[chunk * Words + page / 32])
-        .fetch_or(1u << page % 32, simt::order::relaxed);
+        .fetch_or(1u << page % 32, simt::order::release);
   }
   /// Says that pages `first..last-1` are free.
   WARPHEAP_DEVICE void free_range(std::uint32_t chunk, std::uint32_t first,

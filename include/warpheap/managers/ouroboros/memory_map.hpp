@@ -111,8 +111,8 @@ struct sizing {
     }
   }
 
-  /// Positions that may be drawn and not given back at once: of one static queue of pages, or of all
-  /// virtualised ones together.
+  /// Positions that may be drawn and not given back at once: of one static queue of pages, or of
+  /// all virtualised ones together.
   WARPHEAP_HD std::uint64_t room() const {
     return virtualised ? std::uint64_t{for_queues - spare_chunks} << sizes::slots_log2
                        : std::uint64_t{1} << slots_log2;
@@ -254,8 +254,7 @@ class memory_map {
     supply_ = chunk_supply(supply_words, marks, reuse, have.chunks, sizes::most_span);
     table_ = table_type(states, masks);
     if (virtualised) {
-      pool_ =
-          pool_type(supply_, table_, chunks_, finished, pages ? &classes_[0].room : nullptr);
+      pool_ = pool_type(supply_, table_, chunks_, finished, pages ? &classes_[0].room : nullptr);
     }
   }
 

@@ -259,6 +259,7 @@ class unit_map {
         run = serve_others(team, place(start, done + j * lanes + rank), seen[j], wanted, run);
       }
     }
+    team.sync();  // for a team of its own, as at the end of `take_runs`
     return run;
   }
 

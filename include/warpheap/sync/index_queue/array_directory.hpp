@@ -59,8 +59,8 @@ class array_directory {
 
   /// All slots of the chunk have been taken: nobody looks for it any more.
   template <class Pool>
-  WARPHEAP_DEVICE void retire(const simt::group& members, std::uint64_t number,
-                              std::uint32_t chunk, const Pool& pool) const {
+  WARPHEAP_DEVICE void retire(const simt::group& members, std::uint64_t number, std::uint32_t chunk,
+                              const Pool& pool) const {
     if (!members.is_leader()) return;
     simt::atomic_ref(entry(number))
         .store(numbered_chunk::without_chunk(number + (std::uint64_t{1} << capacity_log2_)),

@@ -5,8 +5,8 @@
 /// An index queue that counts: it refuses values when it is full and has none to give when it is
 /// empty, for any of the three kinds of index queue. Two bulk semaphores do the counting, one for
 /// values and one for room. Room of a static queue comes back with each value that was taken; that
-/// of a virtualised one with each chunk, from the pool, for the reason that virtual_queue.hpp gives:
-/// up to a chunk less one slot of it may be bound by values that have been taken.
+/// of a virtualised one with each chunk, from the pool, for the reason that virtual_queue.hpp
+/// gives: up to a chunk less one slot of it may be bound by values that have been taken.
 ///
 /// All members that start with a group are collectives of that group; an operation of a full warp
 /// costs three atomics on shared words. Progress: values are polled for only when their producers
@@ -26,7 +26,8 @@ class bounded_queue {
  public:
   bounded_queue() = default;
   /// \param items word of a semaphore: values in the queue
-  /// \param room word of a semaphore: values that it could take more; that of a pool of chunks if the
+  /// \param room word of a semaphore: values that it could take more; that of a pool of chunks if
+  /// the
   ///   queue is virtualised
   WARPHEAP_HD bounded_queue(const Queue& queue, std::uint64_t* items, std::uint64_t* room)
       : queue_(queue), items_(items), room_(room) {}

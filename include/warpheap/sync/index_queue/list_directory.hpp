@@ -163,8 +163,8 @@ class list_directory {
                here >> 32 == link(number + rank) >> 32;
       }
       const simt::lane_mask not_done = members.ballot(!done);
-      const int count = not_done.empty() ? members.size()
-                                         : members.mask().below(not_done.lowest()).count();
+      const int count =
+          not_done.empty() ? members.size() : members.mask().below(not_done.lowest()).count();
       // Also if somebody has moved the head since we read it. His fence comes after ours, so he
       // goes on from the new head with everything in sight that we have finished.
       if (count == 0) return;

@@ -98,7 +98,8 @@ class virtual_queue {
       }
       members.sync();
       if (members.is_leader()) {
-        *pool_.finished(chunk) = 0;
+        // Relaxed: somebody late may still look at it for the list that the chunk was in before.
+        simt::atomic_ref(*pool_.finished(chunk)).store(0, simt::order::relaxed);
         directory_.publish((p >> pool_.slots_log2()) + 1, chunk);
       }
       directory_.tidy(members, pool_);
@@ -163,8 +164,8 @@ class virtual_queue {
 };
 
 /// A chunk and its place in the sequence of a queue's chunks, in one word: [ number | chunk + 1 ].
-/// A word without a chunk, like 0, names none. Numbers are kept modulo 2^32: to be taken for another
-/// one, a lane would have to sleep through four billion chunks.
+/// A word without a chunk, like 0, names none. Numbers are kept modulo 2^32: to be taken for
+/// another one, a lane would have to sleep through four billion chunks.
 class numbered_chunk {
  public:
   WARPHEAP_HD static constexpr std::uint64_t encode(std::uint64_t number, std::uint32_t chunk) {
