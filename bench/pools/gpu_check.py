@@ -91,7 +91,8 @@ def build_library(folder: Path) -> Path:
     """Compile the shared library of the pools, its files at the same time."""
     (folder / "src").mkdir(parents=True)
     # The flags of the release build.
-    flags = ["-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden"]
+    flags = ["-std=c++20", "-O3", "-DNDEBUG", "-fno-tree-slp-vectorize"]
+    flags += ["-fPIC", "-fvisibility=hidden"]
     flags += [f"-I{ROOT / 'include'}"]
     flags += ["-isystem", str(cuda_folder() / "include")]
     objects = []

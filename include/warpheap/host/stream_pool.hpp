@@ -45,7 +45,7 @@ class stream_pool final : public memory_pool {
   ~stream_pool() override { wait_for_streams(); }
 
   void* try_allocate(std::size_t bytes, std::size_t alignment, stream_id stream) override {
-    if (!std::has_single_bit(alignment)) {
+    if (!is_power_of_two(alignment)) {
       throw invalid_argument("an alignment of " + std::to_string(alignment) +
                              " bytes: it must be a power of two");
     }
