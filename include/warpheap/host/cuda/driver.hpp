@@ -60,7 +60,7 @@ class driver {
   WARPHEAP_DRIVER_FUNCTION(cuEventQuery);
   WARPHEAP_DRIVER_FUNCTION(cuEventSynchronize);
 #undef WARPHEAP_DRIVER_FUNCTION
-  /// Null in drivers before CUDA 12.5.
+  /// Null in older drivers.
   CUresult(CUDAAPI* const cuCtxRecordEvent_ptr)(CUcontext, CUevent) =
       reinterpret_cast<CUresult(CUDAAPI*)(CUcontext, CUevent)>(look_up("cuCtxRecordEvent"));
 
