@@ -13,6 +13,7 @@ import argparse
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,12 +27,13 @@ PROGRAMS = Path(__file__).resolve().parent / "programs"
 LIBRARY_SOURCES = ("c_api", "make_named", "torch_api", "pools", "cuda/sources")
 OURS = ("tlsf", "segregated_fit", "hybrid_pool")
 PEERS = ("cuda_malloc", "cuda_malloc_async", "rmm_pool", "rmm_arena")
+# What each program imports.
 FRAMEWORKS = {
-    "torch_training": ("torch",),
-    "torch_mempool": ("torch",),
-    "cupy_program": ("cupy",),
-    "numba_program": ("numba",),
-    "rmm_program": ("rmm",),
+    "torch_training": "torch",
+    "torch_mempool": "torch",
+    "cupy_program": "cupy",
+    "numba_program": "numba.cuda",
+    "rmm_program": "rmm",
 }
 PROGRAM_SECONDS = 120
 
@@ -88,7 +90,10 @@ def cuda_folder() -> Path:
 def build_library(folder: Path) -> Path:
     """Compile the shared library of the pools, its files at the same time."""
     (folder / "src").mkdir(parents=True)
-    flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", f"-I{ROOT / 'include'}"]
+    # The flags of the release build.
+    flags = ["-std=c++20", "-O3", "-DNDEBUG", "-fno-tree-slp-vectorize"]
+    flags += ["-fPIC", "-fvisibility=hidden"]
+    flags += [f"-I{ROOT / 'include'}"]
     flags += ["-isystem", str(cuda_folder() / "include")]
     objects = []
     compilers = []
@@ -127,7 +132,7 @@ def build_peers(folder: Path, site: Path | None) -> None:
         site / "rapids_logger" / "include",
         cuda / "include",
     ]
-    command = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"]
+    command = ["g++", "-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden"]
     command += [f"-I{ROOT / 'include'}", f"-I{ROOT}"]
     command += [word for include in includes for word in ("-isystem", str(include))]
     command += [str(Path(__file__).parent / "cuda" / "rmm_peers.cpp"), "-o", str(target)]
@@ -196,6 +201,11 @@ def programs(check: Check, library: Path, site: Path | None) -> None:
         # The wheels serve RMM alone: what is installed stays as it is for the others.
         extra = [str(site)] if site is not None and program == "rmm_program" else []
         environment["PYTHONPATH"] = os.pathsep.join([*paths, *extra, inherited])
+        if reason := why_not(FRAMEWORKS[program], environment):
+            row = {"schema": 1, "case": "program", "program": program}
+            check.row({**row, "status": "skipped", "reason": reason})
+            check.say(f"{program}: skipped: {reason}")
+            continue
         native = one_program(check, program, "native", environment)
         for policy in ("tlsf", "segregated_fit"):
             pooled = one_program(check, program, policy, environment)
@@ -210,6 +220,22 @@ def programs(check: Check, library: Path, site: Path | None) -> None:
             row["seconds_over_native"] = round(pooled["seconds"] / native["seconds"], 3)
             check.row(row)
             check.say(f"{program} {policy}: {json.dumps(row)}")
+
+
+def why_not(framework: str, environment: dict[str, str]) -> str | None:
+    """Say why a framework cannot be imported; None if it can."""
+    command = [sys.executable, "-c", f"import {framework}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode == 0:
+        return None
+    return f"import {framework}: " + (done.stderr.strip().splitlines() or [died(done)])[-1]
+
+
+def died(done: "subprocess.CompletedProcess[str]") -> str:
+    """Say how a process ended that failed."""
+    if done.returncode < 0:
+        return f"died by {signal.Signals(-done.returncode).name}"
+    return f"ended with {done.returncode}"
 
 
 def one_program(check: Check, program: str, policy: str, environment: dict[str, str]) -> Row:
@@ -230,13 +256,9 @@ def one_program(check: Check, program: str, policy: str, environment: dict[str, 
     except subprocess.TimeoutExpired:
         row |= {"status": "timeout", "reason": f"more than {PROGRAM_SECONDS} s"}
     else:
-        missing = [
-            name for name in FRAMEWORKS[program] if f"No module named '{name}'" in done.stderr
-        ]
-        if missing:
-            row |= {"status": "skipped", "reason": f"{missing[0]} is not installed"}
-        elif done.returncode != 0:
-            row |= {"status": "crashed", "reason": done.stderr[-1500:]}
+        if done.returncode != 0:
+            reason = f"{died(done)}\n{done.stderr[-1500:]}".strip()
+            row |= {"status": "crashed", "reason": reason}
         else:
             row |= json.loads(done.stdout.splitlines()[-1])
             row |= {"status": "ok", "reason": None}

@@ -9,6 +9,7 @@ print(pool.stats())
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from warpheap.pool import Pool
@@ -32,33 +33,29 @@ def allocator(pool: Pool) -> Any:
     """Make the function that ``cupy.cuda.set_allocator`` and ``using_allocator`` take."""
     import cupy  # noqa: PLC0415
 
-    def current_stream() -> int:
-        return int(cupy.cuda.get_current_stream().ptr)
+    class Owner:
+        """What CuPy drops with the last array that uses a block."""
 
-    class Block:
-        """Owns one block: CuPy drops it with the last array that uses the memory."""
-
-        def __init__(self, size: int) -> None:
-            self._pool = pool
-            self.stream = current_stream()
-            self.address = pool.allocate(size, self.stream)
-
-        def __del__(self) -> None:
-            # As CuPy's own pool: freed in the stream that it was allocated in.
-            if getattr(self, "address", 0):
-                self._pool.deallocate(self.address, self.stream)
+    def release(address: int, stream: Any) -> None:
+        pool.deallocate(address, stream.ptr)
 
     def allocate(size: int) -> Any:
         device = cupy.cuda.Device().id
         if device != pool.device:
             raise ValueError(f"this pool is of device {pool.device}, and {device} is current")
+        stream = cupy.cuda.get_current_stream()
         try:
-            block = Block(size)
+            address = pool.allocate(size, stream.ptr)
         except MemoryError as error:
             raise cupy.cuda.memory.OutOfMemoryError(
                 size, pool.stats().bytes_in_use, pool.stats().reserved_bytes
             ) from error
-        memory = cupy.cuda.UnownedMemory(block.address, size, block, device)
+        owner = Owner()
+        # As with CuPy's own pool a block is freed in the stream that it was allocated in. Its
+        # handle must be valid then: the finalizer keeps the stream, also when the stream and the
+        # array are in a cycle of garbage.
+        weakref.finalize(owner, release, address, stream).atexit = False
+        memory = cupy.cuda.UnownedMemory(address, size, owner, device)
         return cupy.cuda.MemoryPointer(memory, 0)
 
     return allocate

@@ -150,6 +150,20 @@ def test_replay_prints_a_table(run, tmp_path: Path) -> None:
 
 
 @needs_library
+@pytest.mark.parametrize("policy", ["tlsf", "segregated_fit", "hybrid_pool", "best_fit"])
+def test_a_real_program_is_replayed(run, policy: str) -> None:
+    file = Path(__file__).parents[1] / "data" / "torch_training.csv"
+    done = run("replay", str(file), "--resource", policy, "--upstream", "reserved", "--smallest",
+               "--json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "8 frees of memory" in done.stderr, "of blocks that are older than the excerpt"
+    row = json.loads(done.stdout)
+    assert row["null_returns"] == 0
+    assert row["events"] == 392
+    assert row["smallest_pool_bytes"] < 1.25 * row["peak_bytes"]
+
+
+@needs_library
 def test_a_pool_that_is_too_small_is_a_failure(run) -> None:
     done = run(
         "replay", "malloc-large", "--live", "20", "--events", "200", "--upstream", "reserved",

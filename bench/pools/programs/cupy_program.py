@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A CuPy program that knows nothing of the allocator: sorting, sums, products and temporaries of
-changing sizes, in four streams in turns. The pool is one line before it."""
+changing sizes, in four streams in turns, which are replaced now and then while they work. The pool
+is one line before it."""
 
 import cupy
 import numpy as np
@@ -8,14 +9,16 @@ from common import NATIVE, Clock, digest, policy, report
 
 ROUNDS = 200
 STREAMS = 4
+REPLACED_EVERY = 50
 
 
 def work() -> list[float]:
     """Compute and give the results."""
     random = np.random.default_rng(4)
-    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(STREAMS)]
     results = []
     for step in range(ROUNDS):
+        if step % REPLACED_EVERY == 0:
+            streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(STREAMS)]
         with streams[step % STREAMS] as stream:
             host = random.standard_normal(int(random.integers(1_000, 2_000_000)))
             values = cupy.asarray(host)
@@ -28,8 +31,7 @@ def work() -> list[float]:
             del values, ordered, shifted, square
             if step % 16 == 15:
                 stream.synchronize()
-    for stream in streams:
-        stream.synchronize()
+    cupy.cuda.Device().synchronize()
     return [float(value) for value in results]
 
 

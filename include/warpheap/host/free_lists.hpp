@@ -29,11 +29,7 @@ class free_lists {
   void remove(block_table& table, std::size_t list, index which) {
     const auto [prev, next] = std::pair{table[which].list_prev, table[which].list_next};
     table[next].list_prev = prev;
-    if (prev == block_table::none) {
-      heads_[list] = next;
-    } else {
-      table[prev].list_next = next;
-    }
+    (prev == block_table::none ? heads_[list] : table[prev].list_next) = next;
   }
 
   /// The first of the first `limit` blocks of the list that has at least `bytes` bytes, or none.

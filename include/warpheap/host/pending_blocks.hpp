@@ -16,7 +16,9 @@ namespace warpheap::host {
 /// may have its own back at once; for everybody else an event must happen first.
 ///
 /// A stream's blocks form batches in the order of the frees: an open one, and closed ones, each
-/// with an event that was recorded after its last free. One event serves a whole batch.
+/// with an event that was recorded after its last free. One event serves a whole batch. The event
+/// is recorded during a call of the stream itself; only a batch of a stream that calls no more, or
+/// memory that another stream needs now, must do with an event of all streams.
 ///
 /// Complexity: add, take and contains O(1) expected, retiring O(1) a block.
 class pending_blocks {
@@ -45,10 +47,10 @@ class pending_blocks {
     return false;
   }
 
-  /// `handle`, whose queue is `key`, freed a block. Closes the batch when it has become large, or
-  /// when no later call can: only its own thread can name a per-thread stream.
+  /// `handle`, whose queue is `key`, freed a block. Closes the batch when it has become large or
+  /// old, or when no later call can: only its own thread can name a per-thread stream.
   void add(stream_id key, stream_id handle, extent block) {
-    queue& q = queues_.try_emplace(key, options_, handle).first->second;
+    queue& q = queues_.try_emplace(key, options_).first->second;
     if (q.open == block_table::none) q.open = new_list();
     const index which = table_.add_region(block);
     table_.hand_out(which);
@@ -57,7 +59,9 @@ class pending_blocks {
     ++q.blocks;
     ++blocks_;
     bytes_ += block.bytes;
-    if (++q.open_blocks == batch_blocks || handle == stream_id::per_thread) close(q);
+    if (++q.open_blocks == batch_blocks || q.looks != 0 || handle == stream_id::per_thread) {
+      close(q, events_.record(handle));
+    }
   }
 
   /// A block of `bytes` to `most` bytes that the stream itself freed. Nothing if there is none.
@@ -73,13 +77,14 @@ class pending_blocks {
     return block;
   }
 
-  /// Hands the blocks of every batch whose event has happened to `release`. Closes the batches
-  /// that were open at the last look already: a stream that frees no more does not keep its own.
+  /// Hands the blocks of every batch whose event has happened to `release`. Closes the batches that
+  /// were open at many looks already: a stream that frees no more does not keep its own.
   template <class Release>
   void retire_happened(Release&& release) {
     for (auto& [key, q] : queues_) {
-      if (q.open_is_old) close(q);
-      q.open_is_old = q.open != block_table::none;
+      if (q.open != block_table::none && ++q.looks == patience) {
+        close(q, events_.record_absent(key));
+      }
       while (!q.closed.empty() && events_.happened(q.closed.front().event)) {
         retire_front(q, release);
       }
@@ -92,7 +97,7 @@ class pending_blocks {
   void retire_all(Release&& release, Fence&& fence) {
     for (auto& [key, q] : queues_) {
       if (q.blocks == 0 && q.closed.empty()) continue;
-      close(q);
+      if (q.open != block_table::none) close(q, events_.record_absent(key));
       fence(key, std::exchange(q.closed.back().event, nullptr));
       while (!q.closed.empty()) retire_front(q, release);
     }
@@ -115,6 +120,8 @@ class pending_blocks {
  private:
   static constexpr std::size_t batch_blocks = 32;
   static constexpr std::size_t idle_queues = 64;
+  // Looks at a batch after which its stream is taken for silent.
+  static constexpr unsigned patience = 32;
 
   struct batch {
     event_handle event;
@@ -122,14 +129,13 @@ class pending_blocks {
   };
 
   struct queue {
-    queue(policy_options options, stream_id stream) : handle(stream), by_size(options) {}
+    explicit queue(policy_options options) : by_size(options) {}
 
-    stream_id handle;
     size_index<5> by_size;
     std::deque<batch> closed;
     index open = block_table::none;
     std::size_t open_blocks = 0;  ///< blocks that were added to the open batch
-    bool open_is_old = false;     ///< it was open at the last look
+    unsigned looks = 0;           ///< at which it was open
     std::size_t blocks = 0;       ///< blocks in all batches
   };
 
@@ -162,16 +168,15 @@ class pending_blocks {
     table_.forget(which);
   }
 
-  void close(queue& q) {
-    if (q.open == block_table::none) return;
-    q.closed.push_back({events_.record(q.handle), q.open});
+  void close(queue& q, event_handle after) {
+    q.closed.push_back({after, q.open});
     forget_open(q);
   }
 
   static void forget_open(queue& q) {
     q.open = block_table::none;
     q.open_blocks = 0;
-    q.open_is_old = false;
+    q.looks = 0;
   }
 
   template <class Release>

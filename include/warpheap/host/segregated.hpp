@@ -16,10 +16,10 @@ namespace warpheap::host {
 /// A request takes a block out of the index of free blocks, cuts off what it does not need, and
 /// puts the rest back. A freed block absorbs its free neighbours at once.
 ///
-/// Addition of ours (`LowAddresses`): of several blocks that fit about equally well the one with
-/// the lowest address is taken. Blocks well below the average may be served from holes of up to one
-/// and a half times their size, the others only from holes that are at most an eighth larger. That
-/// keeps small blocks together and holes large (docs/host.md has the measurements).
+/// Addition of ours (`LowAddresses`): a block well below the average size takes, of the few holes
+/// that the search meets, the one with the lowest address, as long as it is at most twice as large;
+/// the others take the first hole that fits. That keeps small blocks together and holes large
+/// (docs/host.md has the measurements).
 ///
 /// Invariants: T1-T4 (tiling), C1 (no two free neighbours), I1-I2 (index).
 ///
@@ -102,11 +102,11 @@ class segregated_policy {
  private:
   block_table& table() { return tiles_.table; }
 
-  // The largest hole that a block of this size may take for the sake of a low address.
+  // The largest hole that a block of this size may take for the sake of a low address; 0 means that
+  // the first hole that fits will do.
   std::size_t widest_for(std::size_t size) const {
-    if (!LowAddresses) return 0;
     const bool is_small = 4 * size * tiles_.table.used() < 3 * bytes_in_use_;
-    return is_small ? size + size / 2 : size + size / 8;
+    return LowAddresses && is_small ? 2 * size : 0;
   }
 
   // Gives the bytes before the first aligned address back and returns what is left.

@@ -13,8 +13,8 @@ namespace warpheap::host {
 class spin_lock {
  public:
   void lock() {
-    // Acquire: pairs with the release of unlock, so that what the last holder wrote is visible.
-    for (int round = 0; taken_.exchange(true, std::memory_order_acquire); ++round) wait(round);
+    if (take()) return;
+    wait_and_take();
   }
 
   void unlock() {
@@ -23,6 +23,19 @@ class spin_lock {
   }
 
  private:
+  bool take() {
+    // Acquire: pairs with the release of unlock, so that what the last holder wrote is visible.
+    return !taken_.exchange(true, std::memory_order_acquire);
+  }
+
+  // Apart from `lock`, so that its usual case is short enough to be inlined.
+  [[gnu::noinline]] void wait_and_take() {
+    int round = 0;
+    do {
+      wait(round++);
+    } while (!take());
+  }
+
   void wait(int round) const {
     // Reads before it tries again, so that waiting threads share the line. Relaxed: only a hint.
     for (int spin = 0; spin < 64 && taken_.load(std::memory_order_relaxed); ++spin) {

@@ -19,12 +19,19 @@ enum class stream_id : std::uintptr_t {
 using event_handle = void*;
 
 /// What a pool must know of streams. Called under the pool's lock.
+///
+/// A stream may be destroyed as soon as no call with it is under way, and the driver crashes when
+/// it is given the handle of a stream that is no more. So a handle is only ever used during the
+/// call in which the user passes it; `record_absent` is for all that comes later.
 class stream_events {
  public:
   virtual ~stream_events() = default;
 
   /// An event that happens once all work that is in the stream now is done.
   virtual event_handle record(stream_id stream) = 0;
+  /// The same for a stream that was named in an earlier call and may have been destroyed. The event
+  /// may happen later than it must: when other streams are done too.
+  virtual event_handle record_absent(stream_id stream) = 0;
   /// Whether the event has happened.
   virtual bool happened(event_handle event) = 0;
   /// Work that enters the stream from now on starts after the event. Does not block the caller.
@@ -39,6 +46,7 @@ class stream_events {
 class no_events final : public stream_events {
  public:
   event_handle record(stream_id) override { return nullptr; }
+  event_handle record_absent(stream_id) override { return nullptr; }
   bool happened(event_handle) override { return true; }
   void make_wait(stream_id, event_handle) override {}
   void wait_for(event_handle) override {}

@@ -19,7 +19,8 @@ namespace warpheap::host {
 /// at once, and no event is ever recorded, because a stream's own work is ordered.
 ///
 /// When another stream comes, the pool is *shared*. The owner's frees so far are put behind one
-/// fence (an event that every other stream waits for before it uses memory of the pool). From then
+/// fence (an event that every other stream waits for before it uses memory of the pool). The owner
+/// may have been destroyed by then, so the event is one of all streams. From then
 /// on a freed block is pending: its stream may have it back at once, and it goes to the policy,
 /// where it merges, when an event says that it is unused. Only if a request finds no memory are all
 /// pending blocks merged behind fences at once; so no stream keeps memory that another one needs,
@@ -44,7 +45,7 @@ class stream_pool final : public memory_pool {
   ~stream_pool() override { wait_for_streams(); }
 
   void* try_allocate(std::size_t bytes, std::size_t alignment, stream_id stream) override {
-    if (!std::has_single_bit(alignment)) {
+    if (!is_power_of_two(alignment)) {
       throw invalid_argument("an alignment of " + std::to_string(alignment) +
                              " bytes: it must be a power of two");
     }
@@ -172,7 +173,7 @@ class stream_pool final : public memory_pool {
   // Puts whatever the owner freed behind a fence: from now on the pool is shared.
   void share() {
     if (owner_ != nobody && owner_ != stream_id::none) {
-      fences_.raise(owner_, events_->record(owner_));
+      fences_.raise(owner_, events_->record_absent(owner_));
     }
     owner_ = nobody;
   }

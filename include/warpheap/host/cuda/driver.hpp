@@ -60,6 +60,9 @@ class driver {
   WARPHEAP_DRIVER_FUNCTION(cuEventQuery);
   WARPHEAP_DRIVER_FUNCTION(cuEventSynchronize);
 #undef WARPHEAP_DRIVER_FUNCTION
+  /// Null in older drivers.
+  CUresult(CUDAAPI* const cuCtxRecordEvent_ptr)(CUcontext, CUevent) =
+      reinterpret_cast<CUresult(CUDAAPI*)(CUcontext, CUevent)>(look_up("cuCtxRecordEvent"));
 
   std::string text(CUresult result) const {
     const char* message = nullptr;
@@ -75,10 +78,14 @@ class driver {
  private:
   driver() { expect(cuInit_ptr(0), "the CUDA driver does not start"); }
 
-  static void* find(const char* name) {
+  static void* look_up(const char* name) {
     static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) throw error("there is no CUDA driver here: libcuda.so.1 is missing");
-    void* const function = ::dlsym(library, name);
+    return ::dlsym(library, name);
+  }
+
+  static void* find(const char* name) {
+    void* const function = look_up(name);
     if (function == nullptr) throw error(std::string("the CUDA driver is too old: no ") + name);
     return function;
   }
@@ -103,6 +110,7 @@ class device_context {
 
   int ordinal() const { return ordinal_; }
   CUdevice device() const { return device_; }
+  CUcontext context() const { return context_; }
 
   /// Makes the device current for as long as it lives.
   class scope {

@@ -8,9 +8,9 @@
 
 namespace warpheap::host::cuda {
 
-/// The events of CUDA streams, recycled. A stream that can no longer be asked (it was destroyed, or
-/// the driver is going down) is waited for with the whole device; then everything has happened,
-/// which the null event stands for.
+/// The events of CUDA streams, recycled. A stream that may have been destroyed is covered by an
+/// event of all streams of the device. Where the driver records none (it is too old, or going down)
+/// the caller waits for the device; then everything has happened, which the null event stands for.
 class events final : public stream_events {
  public:
   explicit events(int ordinal) : device_(ordinal) {}
@@ -20,15 +20,18 @@ class events final : public stream_events {
   }
 
   event_handle record(stream_id stream) override {
-    const driver& d = driver::get();
-    const device_context::scope current(device_);
-    const CUevent event = take();
-    if (event != nullptr && d.cuEventRecord_ptr(event, handle(stream)) == CUDA_SUCCESS) {
-      return event;
-    }
-    if (event != nullptr) idle_.push_back(event);
-    d.cuCtxSynchronize_ptr();
-    return nullptr;
+    return record_by([stream](const driver& d, CUevent event) {
+      return d.cuEventRecord_ptr(event, handle(stream));
+    });
+  }
+
+  event_handle record_absent(stream_id stream) override {
+    // The one stream that always exists.
+    if (stream == stream_id::legacy_default) return record(stream);
+    return record_by([this](const driver& d, CUevent event) {
+      if (d.cuCtxRecordEvent_ptr == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+      return d.cuCtxRecordEvent_ptr(device_.context(), event);
+    });
   }
 
   bool happened(event_handle event) override {
@@ -58,6 +61,17 @@ class events final : public stream_events {
 
  private:
   static CUstream handle(stream_id stream) { return reinterpret_cast<CUstream>(stream); }
+
+  template <class Recording>
+  event_handle record_by(Recording&& recording) {
+    const driver& d = driver::get();
+    const device_context::scope current(device_);
+    const CUevent event = take();
+    if (event != nullptr && recording(d, event) == CUDA_SUCCESS) return event;
+    if (event != nullptr) idle_.push_back(event);
+    d.cuCtxSynchronize_ptr();
+    return nullptr;
+  }
 
   CUevent take() {
     if (!idle_.empty()) {
