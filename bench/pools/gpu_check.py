@@ -197,11 +197,11 @@ def programs(check: Check, library: Path, site: Path | None) -> None:
     environment = dict(os.environ, WARPHEAP_LIBRARY=str(library))
     paths = [str(ROOT / "python"), str(PROGRAMS)]
     inherited = os.environ.get("PYTHONPATH", "")
-    for program in FRAMEWORKS:
+    for program, framework in FRAMEWORKS.items():
         # The wheels serve RMM alone: what is installed stays as it is for the others.
         extra = [str(site)] if site is not None and program == "rmm_program" else []
         environment["PYTHONPATH"] = os.pathsep.join([*paths, *extra, inherited])
-        if reason := why_not(FRAMEWORKS[program], environment):
+        if reason := why_not(framework, environment):
             row = {"schema": 1, "case": "program", "program": program}
             check.row({**row, "status": "skipped", "reason": reason})
             check.say(f"{program}: skipped: {reason}")

@@ -4,7 +4,7 @@
 import gc
 import sys
 import types
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -14,7 +14,7 @@ import warpheap.cupy
 class Stream:
     """A stream that is destroyed with its last reference, as CuPy's are."""
 
-    alive: set[int] = set()
+    alive: ClassVar[set[int]] = set()
     current: Any = None
 
     def __init__(self, ptr: int) -> None:
