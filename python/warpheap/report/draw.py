@@ -218,7 +218,7 @@ def _log_axis(axis: Any, set_scale: Any, spec: Axis) -> None:
     set_scale("log")
     low, high = axis.get_view_interval()
     # Within one decade the powers of ten alone would leave the axis without a number.
-    narrow = math.log10(high / low) < 1.5
+    narrow = math.log10(high / low) < 2.5
     axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if narrow else (1,), numticks=12))
     axis.set_minor_locator(NullLocator() if narrow else LogLocator(base=10, subs="auto"))
     axis.set_major_formatter(FuncFormatter(lambda value, _: spec.ticks(value)))
