@@ -32,8 +32,8 @@ summary summarize_all(std::vector<double> samples) {
 }
 
 summary summarize_warm(const std::vector<double>& samples) {
-  if (samples.size() == 1) return summarize_all(samples);
-  summary result = summarize_all({samples.begin() + 1, samples.end()});
+  const auto warm = samples.begin() + (samples.size() == 1 ? 0 : 1);
+  summary result = summarize_all({warm, samples.end()});
   result.first = samples.front();
   return result;
 }
