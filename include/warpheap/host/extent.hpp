@@ -29,12 +29,6 @@ constexpr Word align_up(Word value, Word step) {
   return (value + (step - 1)) & ~(step - 1);
 }
 
-/// (`std::has_single_bit` counts all bits, by a call where the processor has no instruction for
-/// it.)
-constexpr bool is_power_of_two(std::size_t value) {
-  return value != 0 && (value & (value - 1)) == 0;
-}
-
 /// The smallest k with 2^k >= value. \pre `value != 0`
 constexpr int ceil_log2(std::size_t value) { return std::bit_width(value - 1); }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "warpheap/core/bits.hpp"
 #include "warpheap/host/memory_pool.hpp"
 #include "warpheap/host/pending_blocks.hpp"
 #include "warpheap/host/pool.hpp"

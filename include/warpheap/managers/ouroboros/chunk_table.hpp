@@ -15,8 +15,10 @@
 /// lanes that are on their way: who frees the first page makes the entry; who takes the entry out
 /// may claim pages, nobody else may, and puts it back if he leaves some.
 ///
-/// Orders: a count grows with release, after bits were set by lanes that have synchronised with the
-/// adder, and is claimed with acquire.
+/// Orders: a count grows with release and is claimed with acquire. A claimer may find a bit whose
+/// page is not counted yet, while the one that his count stood for goes to another: so the bit of a
+/// freed page is set with release, too, and cleared with acquire. Bits of pages that nobody has
+/// used are set relaxed.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/simt/simt.hpp"

@@ -41,25 +41,22 @@
 ///   enqueues all and then waits in line with the others;
 /// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte;
 /// - growth that fails for want of memory is taken back, and malloc returns null: the paper's goes
-/// on
-///   with a chunk outside of the heap;
+///   on with a chunk outside of the heap;
 /// - chunk states and bitmaps stand in tables, so that a page is aligned to its size, and a late
 ///   reader never reads user data as a header;
 /// - a chunk's entry is taken out before its pages are claimed and put back after, instead of a
-/// walk
-///   along the queue: all lanes at one front was what made the paper's chunk variants slow;
+///   walk along the queue: all lanes at one front was what made the paper's chunk variants slow;
 /// - C: a chunk that becomes wholly free before it is queued goes back to the supply at once; one
-/// in a
-///   queue stays for its size until another size finds no memory, then it is taken out;
+///   in a queue stays for its size until another size finds no memory, then it is taken out;
 /// - P: pages that a queue has no room for are parked in their chunk's bitmap, so free never fails
-/// and
-///   no queue has to be large enough for every page. As in the paper, a chunk keeps its page size;
-/// - the number of chunks for data and for queues is fixed by the size of the heap (C: a
-/// thousandth,
-///   P: a 256th and three chunks a class), so neither starves the other; any chunk may be either;
+///   and no queue has to be large enough for every page. As in the paper, a chunk keeps its page
+///   size;
+/// - the number of chunks for data and for queues is fixed by the size of the heap (C: three
+///   thousandths, P: a 256th, and three chunks a class), so neither starves the other; any chunk
+///   may be either;
 /// - stacked instances take runs of base chunks from the same supply, and give them back to it;
 /// - foreign pointers are not passed on to another allocator; freeing one is an error of the
-/// caller.
+///   caller.
 
 #include "warpheap/managers/ouroboros/chunk_items.hpp"
 #include "warpheap/managers/ouroboros/memory_map.hpp"

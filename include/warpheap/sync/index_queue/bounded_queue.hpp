@@ -26,9 +26,8 @@ class bounded_queue {
  public:
   bounded_queue() = default;
   /// \param items word of a semaphore: values in the queue
-  /// \param room word of a semaphore: values that it could take more; that of a pool of chunks if
-  /// the
-  ///   queue is virtualised
+  /// \param room word of a semaphore: values that it could take more; if the queue is virtualised,
+  ///   that of its pool of chunks
   WARPHEAP_HD bounded_queue(const Queue& queue, std::uint64_t* items, std::uint64_t* room)
       : queue_(queue), items_(items), room_(room) {}
 
