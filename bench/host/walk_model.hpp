@@ -21,15 +21,24 @@ struct walk_setting {
 
 /// Mean steps of a thread, equation 5: the j-th thread to succeed meets words with a free page with
 /// probability 1 - ((T - A + j) / T)^w. With w = 1 this is the sum that equation 3 approximates by
-/// T/N ln(A / (A - N)). With larger words it is a few per cent too small when the threads take a
-/// large share of the free pages, which then no longer lie at random. O(threads).
-/// \pre `threads <= free_pages <= pages`
-double mean_steps(const walk_setting& in);
+/// T/N ln(A / (A - N)). With larger words it is too small: it spreads the pages that are gone over
+/// all free ones at random, but a walk draws words, and the last page of a word goes sooner than
+/// one of many. O(threads). \pre `threads <= free_pages <= pages`
+double equation_5(const walk_setting& in);
 
 /// Bound on the mean, over warps, of the slowest lane's steps, equations 4 (w = 1) and 6: the
-/// largest of 32 geometric variables with the share of free pages at the end, (A - N) / T.
-/// Infinite if no page is left at the end.
-double slowest_lane_bound(const walk_setting& in);
+/// largest of 32 geometric variables with the share of free pages at the end, (A - N) / T. With
+/// larger words the same shortcoming. Infinite if no page is left at the end.
+double equation_6(const walk_setting& in);
+
+/// The two with the words that the walks leave: every thread takes one page of a word drawn among
+/// those that have one (a mean-field recurrence of how many words have how many free pages). The
+/// same as the equations for w = 1. O(threads * w). \pre `threads <= free_pages <= pages`
+struct walk_steps {
+  double mean = 0;                ///< of a thread
+  double slowest_lane_bound = 0;  ///< on the mean, over warps, of the slowest lane's
+};
+walk_steps steps_of_walks(const walk_setting& in);
 
 /// Mean steps of a warp whose lanes search together, equation 11: the time at which a Brownian
 /// motion with drift mu = 32 w p and variance 32 w p (1 - p) a step, p = (A - N) / T, reaches 32,

@@ -66,22 +66,28 @@ field finite(double value) { return std::isfinite(value) ? field(value) : field(
 
 void add_model(const case_run& c, const walk_setting& setting, measurement& row) {
   switch (c.manager.walk) {
-    case walk_kind::independent:
-      row.add("tas_model", mean_steps(setting));
-      row.add("was_bound", finite(slowest_lane_bound(setting)));
+    case walk_kind::independent: {
+      const walk_steps model = steps_of_walks(setting);
+      row.add("tas_model", model.mean);
+      row.add("was_bound", finite(model.slowest_lane_bound));
+      row.add("tas_equation", equation_5(setting));
+      row.add("was_equation", finite(equation_6(setting)));
       break;
+    }
     case walk_kind::collaborative:
       row.add("tas_model", mean_warp_steps(setting));
       row.add("was_bound", finite(warp_steps_bound(setting)));
       row.add("first_passage", finite(first_passage(setting)));
       break;
-    case walk_kind::clustered:
+    case walk_kind::clustered: {
+      const walk_steps model = steps_of_walks(setting);
       // How often the first look succeeds depends on what was taken before; if it never does, a
       // whole walk follows.
       row.add("tas_model", field());
-      row.add("tas_bound", 1 + mean_steps(setting));
-      row.add("was_bound", finite(1 + slowest_lane_bound(setting)));
+      row.add("tas_bound", 1 + model.mean);
+      row.add("was_bound", finite(1 + model.slowest_lane_bound));
       break;
+    }
   }
 }
 

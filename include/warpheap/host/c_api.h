@@ -100,10 +100,11 @@ typedef struct warpheap_replay_result {
   uint64_t failures;
   uint64_t peak_bytes; /* as requested */
   uint64_t span_bytes; /* from the lowest byte handed out to the highest */
-  double clock_overhead_ns;
+  double clock_overhead_ns; /* in each latency */
 } warpheap_replay_result;
 
-/* Makes the calls of a trace. `latencies_ns` (one for each event) may be null. */
+/* Makes the calls of a trace. `latencies_ns` (one for each event) may be null: then no call is
+ * timed, and `wall_ns` has no clock in it. */
 WARPHEAP_API warpheap_status warpheap_replay(warpheap_pool* pool, const warpheap_trace* trace,
                                              int stop_at_failure, uint32_t* latencies_ns,
                                              warpheap_replay_result* result);

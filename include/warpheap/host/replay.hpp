@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "warpheap/host/clock.hpp"
@@ -27,15 +28,16 @@ struct trace_view {
 };
 
 struct replay_result {
-  std::uint64_t wall_ns = 0;     ///< of all calls, with what the loop itself costs
+  std::uint64_t wall_ns = 0;     ///< of all calls, with what the loop and its clock cost
   std::uint64_t failures = 0;    ///< requests without memory; their frees are left out
   std::uint64_t peak_bytes = 0;  ///< the most bytes, as requested, in use at once
   std::uint64_t span_bytes = 0;  ///< from the lowest byte handed out to the highest
-  double clock_overhead_ns = 0;  ///< included in each latency
+  double clock_overhead_ns = 0;  ///< included in each latency; 0 if no call was timed
 };
 
 struct replay_options {
-  /// Room for the nanoseconds of each call, or null: then only the whole is timed.
+  /// Room for the nanoseconds of each call, or null: then only the whole is timed, and no clock is
+  /// read in between.
   std::uint32_t* latencies = nullptr;
   bool stop_at_failure = false;
 };
@@ -51,12 +53,14 @@ replay_result replay(const trace_view& trace, const replay_options& options, All
     void* memory;
     std::size_t bytes;
   };
-  const tick_clock clock;
+  std::optional<tick_clock> clock;
+  if (options.latencies != nullptr) clock.emplace();
+  const auto now = [&] { return clock ? tick_clock::now() : 0; };
   std::vector<block> blocks;
   blocks.reserve(static_cast<std::size_t>(std::count_if(
       trace.operations, trace.operations + trace.count, [](std::int64_t o) { return o >= 0; })));
   replay_result result;
-  result.clock_overhead_ns = clock.overhead_nanoseconds();
+  if (clock) result.clock_overhead_ns = clock->overhead_nanoseconds();
   std::uint64_t in_use = 0;
   address lowest = std::numeric_limits<address>::max();
   address highest = 0;
@@ -67,9 +71,9 @@ replay_result replay(const trace_view& trace, const replay_options& options, All
     std::uint64_t ticks = 0;
     if (operation >= 0) {
       const auto bytes = static_cast<std::size_t>(operation);
-      const std::uint64_t before = tick_clock::now();
+      const std::uint64_t before = now();
       void* memory = allocate(bytes, stream);
-      ticks = tick_clock::now() - before;
+      ticks = now() - before;
       blocks.push_back({memory, bytes});
       if (memory != nullptr) {
         in_use += bytes;
@@ -83,16 +87,16 @@ replay_result replay(const trace_view& trace, const replay_options& options, All
     } else {
       block& freed = blocks[static_cast<std::size_t>(-1 - operation)];
       if (freed.memory != nullptr) {
-        const std::uint64_t before = tick_clock::now();
+        const std::uint64_t before = now();
         deallocate(freed.memory, freed.bytes, stream);
-        ticks = tick_clock::now() - before;
+        ticks = now() - before;
         in_use -= freed.bytes;
         freed.memory = nullptr;
       }
     }
-    if (options.latencies != nullptr) {
+    if (clock) {
       options.latencies[event] = static_cast<std::uint32_t>(
-          std::min<double>(clock.nanoseconds(ticks), std::numeric_limits<std::uint32_t>::max()));
+          std::min<double>(clock->nanoseconds(ticks), std::numeric_limits<std::uint32_t>::max()));
     }
     look(event);
   }

@@ -69,14 +69,19 @@ def measure(trace: Trace, resource: Resource, request: Request) -> Row:
 def _latencies(trace: Trace, resource: Resource, request: Request) -> Row:
     best: Outcome | None = None
     totals = []
+    walls = []
     for _ in range(request.repeats):
         with resource.made(request.size) as instance:
-            outcome = instance.replay(trace)
+            outcome = instance.replay(trace, timed=True)
             stats = _stats(instance) if resource.is_ours else None
+        assert outcome.latencies is not None
         totals.append(int(outcome.latencies.sum(dtype=np.uint64)))
-        if best is None or totals[-1] == min(totals):
+        if totals[-1] == min(totals):
             best = outcome
+        with resource.made(request.size) as instance:
+            walls.append(instance.replay(trace, timed=False).wall_ns)
     assert best is not None
+    assert best.latencies is not None
     counted = np.arange(trace.events) >= trace.warm_up
     asks = trace.asks
     peak = trace.peak_bytes()
@@ -90,6 +95,8 @@ def _latencies(trace: Trace, resource: Resource, request: Request) -> Row:
         "calls_ns": calls_ns,
         "call_ns": round(float(counted_calls.mean()), 2),
         "clock_ns": round(best.clock_overhead_ns, 2),
+        "replay_ns": min(walls),
+        "replay_call_ns": round(min(walls) / max(trace.events, 1), 2),
         "repeats": request.repeats,
         "peak_bytes": peak,
         # Addresses of several regions are not one range.
@@ -120,7 +127,7 @@ def smallest_pool(trace: Trace, resource: Resource) -> int:
     def completes(size: int) -> bool:
         try:
             with resource.made(Size(size, size)) as instance:
-                return instance.replay(trace, stop_at_failure=True).failures == 0
+                return instance.replay(trace, timed=False, stop_at_failure=True).failures == 0
         except MemoryError:
             return False
 

@@ -24,6 +24,7 @@ from warpheap.traces.model import Trace
 PEERS = ("rmm_pool", "rmm_arena")
 DRIVER = ("cuda_malloc", "cuda_malloc_async")
 PEER_LIBRARY = "libwarpheap_rmm_peers.so"
+_WORDS = ctypes.POINTER(ctypes.c_uint32)
 
 
 class Unavailable(Exception):  # noqa: N818  the reason of a skipped row, not a fault
@@ -40,9 +41,9 @@ class Size:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a replay gave. Latencies are in nanoseconds, one for each event."""
+    """What a replay gave. Latencies are in nanoseconds, one for each event, if calls were timed."""
 
-    latencies: NDArray[np.uint32]
+    latencies: NDArray[np.uint32] | None
     wall_ns: int
     failures: int
     peak_bytes: int
@@ -94,15 +95,15 @@ class Instance:
         """Give everything back."""
         raise NotImplementedError
 
-    def replay(self, trace: Trace, *, stop_at_failure: bool = False) -> Outcome:
-        """Make the calls of a trace."""
-        latencies = np.zeros(trace.events, dtype=np.uint32)
+    def replay(self, trace: Trace, *, timed: bool, stop_at_failure: bool = False) -> Outcome:
+        """Make the calls of a trace, each timed or only the whole."""
+        latencies = np.zeros(trace.events, dtype=np.uint32) if timed else None
         result = native.ReplayResult()
         status = self.function("replay")(
             self.handle,
             ctypes.byref(view(trace)),
             int(stop_at_failure),
-            latencies.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32)),
+            None if latencies is None else latencies.ctypes.data_as(_WORDS),
             ctypes.byref(result),
         )
         self.expect(status)
