@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs the headers, the CPU executor where it is built, and the package that
-# find_package(warpheap) reads. The headers are a component of their own: they need no library, so a
-# CUDA user (and the Python wheel) can have them alone.
+# Installs the headers, the shared library of the pools, the CPU executor where it is built, and the
+# package that find_package(warpheap) reads. The headers are a component of their own: they need no
+# library, so a CUDA user can have them alone. The Python wheel has the library as well.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -13,9 +13,11 @@ install(
   COMPONENT headers
   FILES_MATCHING
   PATTERN "*.hpp"
+  PATTERN "*.h"
 )
 install(TARGETS warpheap EXPORT warpheap-headers)
 install(EXPORT warpheap-headers NAMESPACE warpheap:: DESTINATION ${_package_dir} COMPONENT headers)
+install(TARGETS warpheap_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT pools)
 if(TARGET warpheap::cpu)
   get_target_property(_cpu warpheap::cpu ALIASED_TARGET)
   set_target_properties(${_cpu} PROPERTIES EXPORT_NAME cpu)

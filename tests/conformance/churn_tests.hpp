@@ -30,7 +30,9 @@ TYPED_TEST(conformance, contents_survive_a_churn) {
     const auto most = static_cast<std::uint32_t>(served<TypeParam>(wanted));
     const auto heap = this->make_heap(most);
     // Four blocks a thread are an eighth of the heap at most.
-    const std::uint64_t threads = this->requests(scale::current().threads, 8 * most).size();
+    const std::uint64_t wanted_threads =
+        std::min(scale::current().threads, manager_traits<TypeParam>::most_churn_threads);
+    const std::uint64_t threads = this->requests(wanted_threads, 8 * most).size();
     expect_clean_churn<TypeParam>(*this, heap, most, threads, false);
   }
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -25,6 +26,8 @@ struct default_traits {
   /// A heap that was emptied holds this share of the blocks that it held when it was full: less
   /// than 1 only for a manager whose header says why.
   static constexpr double refill_share = 1.0;
+  /// Threads that churn at once, at most: fewer only for a manager that serves them one by one.
+  static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 20;
   /// A refusal names the size of the heap. A layer's does not: it comes from the manager inside,
   /// whose region is smaller.
   static constexpr bool refusal_names_heap = true;

@@ -19,6 +19,14 @@ struct manager_traits<gallatin<Config>> : default_traits<gallatin<Config>> {
   static constexpr bool whole_when_emptied = true;
 };
 
+#if WARPHEAP_CUDA_MODEL
+template <>
+struct manager_traits<builtin> : default_traits<builtin> {
+  // A million calls take it seconds, and a churn makes 64 times as many.
+  static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 13;
+};
+#endif
+
 template <>
 struct manager_traits<checked_rw_malloc> : default_traits<checked_rw_malloc> {
   // With what the layer adds, a unit.

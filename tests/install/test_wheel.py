@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The wheel carries the headers and the CMake package, and a C++ project finds them in it."""
+"""The wheel carries the headers, the CMake package and the pools; others find them in it."""
 
 import configparser
+import os
 import subprocess
 import sys
 import zipfile
@@ -13,8 +14,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 CONSUMER = Path(__file__).parent / "consumer"
 
 
-def run(*command: str | Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*command: str | Path, env: dict[str, str] | None = None) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
@@ -25,7 +26,8 @@ def site_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel")
     run(*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", folder, PROJECT)
     (wheel,) = folder.glob("*.whl")
-    assert wheel.name.endswith("-py3-none-any.whl")
+    # Compiled, for this platform and any Python 3.
+    assert "-py3-none-linux" in wheel.name
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site-packages")
     return folder / "site-packages"
@@ -36,7 +38,8 @@ def test_the_wheel_holds_every_header_and_the_tool(site_packages: Path) -> None:
         return {str(file.relative_to(root)) for file in root.rglob(pattern)}
 
     package = site_packages / "warpheap"
-    assert files(package / "include", "*.hpp") == files(PROJECT / "include", "*.hpp")
+    for pattern in ("*.hpp", "*.h"):
+        assert files(package / "include", pattern) == files(PROJECT / "include", pattern)
     assert files(PROJECT / "python/warpheap", "*.py") == files(package, "*.py")
 
 
@@ -52,3 +55,19 @@ def test_a_project_finds_the_package_through_the_entry_point(
     assert f"warpheap_DIR:PATH={prefix}/" in (tmp_path / "CMakeCache.txt").read_text()
     run("cmake", "--build", tmp_path)
     run(tmp_path / "consumer")
+
+
+def test_the_pools_of_the_wheel_work(site_packages: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from warpheap import native, pool\n"
+        f"assert native.path().is_relative_to({str(site_packages)!r}), native.path()\n"
+        "made = pool.Pool('tlsf', upstream='host')\n"
+        "block = made.allocate(1000)\n"
+        "assert made.stats().blocks == 1\n"
+        "made.deallocate(block)\n"
+        "made.check()\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "WARPHEAP_LIBRARY"}
+    environment["PYTHONPATH"] = str(site_packages)
+    run(sys.executable, program, env=environment)
