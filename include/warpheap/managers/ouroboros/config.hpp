@@ -7,6 +7,7 @@
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -49,12 +50,8 @@ struct geometry {
   static constexpr std::size_t chunk_bytes = std::size_t{1} << chunk_log2;
   static constexpr std::size_t largest_page = std::size_t{Config.smallest_page} << (classes - 1);
   /// Pages that a chunk can have at most.
-  static constexpr int most_pages_log2 = [] {
-    std::uint32_t most = Config.queues;
-    if (Config.second_queues > most) most = Config.second_queues;
-    if (Config.third_queues > most) most = Config.third_queues;
-    return static_cast<int>(most) - 1;
-  }();
+  static constexpr int most_pages_log2 =
+      static_cast<int>(std::max({Config.queues, Config.second_queues, Config.third_queues})) - 1;
   static constexpr std::uint32_t most_span = 1u << (classes - Config.queues);
   /// Entries of a queue that fit in a chunk.
   static constexpr int slots_log2 = chunk_log2 - 3;

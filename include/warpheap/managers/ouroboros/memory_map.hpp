@@ -203,8 +203,9 @@ class memory_map {
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     supply_.format(rank, count, amounts_.for_queues, first_data_chunk());
     for (std::uint64_t i = rank; i < chunk_count(); i += count) {
+      const bool is_of_a_queue = virtualised && i < sizes::classes;
       table_.set(static_cast<std::uint32_t>(i),
-                 i < first_data_chunk() ? chunk_state::queue() : chunk_state(0));
+                 is_of_a_queue ? chunk_state::queue() : chunk_state(0));
     }
     for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
       if (rank == 0) {
