@@ -95,15 +95,19 @@ class conformance : public ::testing::Test {
     return std::max(scale::current().heap_bytes, traits::least_heap_bytes);
   }
 
+  /// Blocks that tests fill heaps with, roughly.
+  static std::uint64_t fill_blocks() {
+    return std::min(scale::current().fill_blocks, traits::most_fill_blocks);
+  }
+
   /// The size of the blocks that tests fill heaps with.
   static std::uint64_t fill_bytes() {
     if (traits::refill_bytes != 0) return traits::refill_bytes;
-    return served<M>(round_up<std::size_t>(usual_heap_bytes() / scale::current().fill_blocks, 16));
+    return served<M>(round_up<std::size_t>(usual_heap_bytes() / fill_blocks(), 16));
   }
 
   /// A heap for about `blocks` blocks of that size.
-  static std::shared_ptr<heap_type> make_fill_heap(
-      std::uint64_t blocks = scale::current().fill_blocks) {
+  static std::shared_ptr<heap_type> make_fill_heap(std::uint64_t blocks = fill_blocks()) {
     return make_heap(fill_bytes(),
                      std::max<std::size_t>(traits::least_heap_bytes, blocks * fill_bytes()));
   }

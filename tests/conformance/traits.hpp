@@ -26,7 +26,9 @@ struct default_traits {
   /// A heap that was emptied holds this share of the blocks that it held when it was full: less
   /// than 1 only for a manager whose header says why.
   static constexpr double refill_share = 1.0;
-  /// Threads that churn at once, at most: fewer only for a manager that serves them one by one.
+  /// Blocks that fill a heap, and threads that churn in it, at most: fewer only for a manager whose
+  /// null is a search among all blocks.
+  static constexpr std::uint64_t most_fill_blocks = std::uint64_t{1} << 20;
   static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 20;
   /// A refusal names the size of the heap. A layer's does not: it comes from the manager inside,
   /// whose region is smaller.

@@ -22,8 +22,8 @@ struct manager_traits<gallatin<Config>> : default_traits<gallatin<Config>> {
 #if WARPHEAP_CUDA_MODEL
 template <>
 struct manager_traits<builtin> : default_traits<builtin> {
-  // A million calls take it seconds, and a null of a full heap is a search of it all.
-  static constexpr std::uint64_t most_churn_threads = 512;
+  static constexpr std::uint64_t most_fill_blocks = 2048;
+  static constexpr std::uint64_t most_churn_threads = 128;
 };
 #endif
 
