@@ -18,7 +18,7 @@ concept lane_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
 /// `size`, `rank`, `contains`, `leader` and `is_leader` is a collective: all members must call it.
 class group {
  public:
-  /// \pre the members, and nobody else, execute this together with the same set
+  /// \pre the members, the caller among them, and nobody else execute this with the same set
   WARPHEAP_DEVICE explicit group(lane_mask members) : members_(own_copy(members)) {}
 
   WARPHEAP_DEVICE lane_mask mask() const { return members_; }
@@ -75,10 +75,13 @@ class group {
   /// (and what is computed from it) for the same in all lanes that run together, and lets a
   /// collective go ahead once the first lane's mask is complete. But two groups that were formed
   /// apart can run together later: then the members of one went ahead without their leader, and
-  /// read nothing for what it had to say. A shuffle from a lane that varies makes the mask a value
-  /// of each lane.
+  /// read nothing for what it had to say. The caller's own bit, which the mask has anyway, makes it a
+  /// value of each lane. (So does a shuffle; but that is a collective itself, with the mask as it
+  /// was, and under compute-sanitizer's racecheck, whose code comes between, it waited for ever.)
   WARPHEAP_DEVICE static lane_mask own_copy(lane_mask members) {
-    return lane_mask{__shfl_sync(members.bits(), members.bits(), lane_id())};
+    std::uint32_t own;
+    asm("mov.u32 %0, %%lanemask_eq;" : "=r"(own));
+    return lane_mask{members.bits() | own};
   }
 
   template <class T>
