@@ -21,8 +21,8 @@
 /// Invariants: I1 the bits beyond the last page are set (place: the word); I2 no word is locked
 /// (place: the word of the lock map).
 ///
-/// Progress: lock-free. A bit is lost only to a lane that won it, and a round of a team repeats
-/// without end only if each time others win what it saw. A word that is locked is skipped and never
+/// Progress: lock-free. A bit is lost only to a lane that won it, and a team walks on without end
+/// only if each time others win all that it saw. A word that is locked is skipped and never
 /// waited for. The full search at the end is bounded (`search_all`).
 ///
 /// Deviations: bits are set by an atomic OR that tells what was won, so the paper's lock map is not
@@ -283,36 +283,42 @@ class bitmap_pages {
     random_sequence random(simt::noise());
     std::uint32_t page = no_page;
     simt::lane_mask need = team.mask();
-    // A round inspects a word for each member. Rounds count that find nothing at all, one after
+    // A step inspects a word for each member. Those count that find nothing at all, one after
     // another; a page that is found and lost to somebody else shows that pages are left.
-    const std::uint32_t rounds = probe_limit / static_cast<std::uint32_t>(team.size()) + 1;
-    for (std::uint32_t in_vain = 0; in_vain < rounds && !need.empty();) {
+    const std::uint32_t limit = probe_limit / static_cast<std::uint32_t>(team.size()) + 1;
+    for (std::uint32_t in_vain = 0; in_vain < limit && !need.empty();) {
       if (exact && in_vain % probes_between_looks == 0 && team.any(out_->is_out(1))) break;
       ++steps;
       const std::uint64_t draw = random.next();
       const std::uint32_t index = scale_to(static_cast<std::uint32_t>(draw >> 32), words_);
       const int from = static_cast<int>(draw % width);
       const bool mine = !Config.lock_map || try_lock(index);
-      const hand_out<word> share = match(team, need, mine ? look(index) : full, from);
-      word won = 0;
-      if (share.taken != 0) {
-        // Acquire pairs with the release in `give_page`.
-        const word before =
-            simt::atomic_ref(used_[index]).fetch_or(share.taken, simt::order::acquire);
-        won = static_cast<word>(share.taken & ~before);
+      word seen = mine ? look(index) : full;
+      in_vain = team.any(seen != full) ? 0 : in_vain + 1;
+      // Rounds, until all have a page or the words have none. More than one if others were faster
+      // with a page that was promised; each round sets a bit in what some member has seen.
+      while (!need.empty() && team.any(seen != full)) {
+        const hand_out<word> share = match(team, need, seen, from);
+        word won = 0;
+        if (share.taken != 0) {
+          // Acquire pairs with the release in `give_page`.
+          const word before =
+              simt::atomic_ref(used_[index]).fetch_or(share.taken, simt::order::acquire);
+          won = static_cast<word>(share.taken & ~before);
+          seen = static_cast<word>(before | share.taken);
+        }
+        // What was promised counts if the supplier has won it.
+        const int supplier = share.supplier < 0 ? me : share.supplier;
+        const word theirs = team.shuffle(won, supplier);
+        const std::uint32_t there = team.shuffle(index, supplier);
+        if (share.supplier >= 0 && (theirs >> share.bit & 1) != 0) {
+          page = there * width + static_cast<std::uint32_t>(share.bit);
+        }
+        need = team.ballot(page == no_page);
       }
       if constexpr (Config.lock_map) {
         if (mine) unlock(index);
       }
-      // What was promised counts if the supplier has won it; otherwise another round follows.
-      const int supplier = share.supplier < 0 ? me : share.supplier;
-      const word theirs = team.shuffle(won, supplier);
-      const std::uint32_t there = team.shuffle(index, supplier);
-      if (share.supplier >= 0 && (theirs >> share.bit & 1) != 0) {
-        page = there * width + static_cast<std::uint32_t>(share.bit);
-      }
-      in_vain = team.any(share.taken != 0) ? 0 : in_vain + 1;
-      need = team.ballot(page == no_page);
     }
     // A receiver's accesses must come after its supplier's acquire.
     team.sync();

@@ -75,9 +75,8 @@ class group {
   /// (and what is computed from it) for the same in all lanes that run together, and lets a
   /// collective go ahead once the first lane's mask is complete. But two groups that were formed
   /// apart can run together later: then the members of one went ahead without their leader, and
-  /// read nothing for what it had to say. The caller's own bit, which the mask has anyway, makes it a
-  /// value of each lane. (So does a shuffle; but that is a collective itself, with the mask as it
-  /// was, and under compute-sanitizer's racecheck, whose code comes between, it waited for ever.)
+  /// read nothing for what it had to say. The caller's own bit, which the mask has anyway, makes it
+  /// a value of each lane.
   WARPHEAP_DEVICE static lane_mask own_copy(lane_mask members) {
     std::uint32_t own;
     asm("mov.u32 %0, %%lanemask_eq;" : "=r"(own));
