@@ -26,12 +26,6 @@ class free_lists {
     heads_[list] = which;
   }
 
-  void move_to_front(block_table& table, std::size_t list, index which) {
-    if (heads_[list] == which) return;
-    remove(table, list, which);
-    push(table, list, which);
-  }
-
   void remove(block_table& table, std::size_t list, index which) {
     const auto [prev, next] = std::pair{table[which].list_prev, table[which].list_next};
     table[next].list_prev = prev;

@@ -51,12 +51,9 @@ class size_index {
   /// The block, which is in the index, has another size now. Afterwards it is its class's newest.
   void resized(block_table& table, index which) {
     const std::size_t list = class_of(table[which].bytes);
-    if (list == table[which].tag) {
-      lists_.move_to_front(table, list, which);
-    } else {
-      remove(table, which);
-      push(table, list, which);
-    }
+    if (lists_.head(list) == which) return;
+    remove(table, which);
+    push(table, list, which);
   }
 
   void remove(block_table& table, index which) {
