@@ -105,7 +105,8 @@ class block_table {
     return made;
   }
 
-  /// Joins the block's right neighbour to it and forgets that record. \pre both are in no list
+  /// Joins the block's right neighbour to it and forgets that record. \pre the neighbour is in no
+  /// list; an index that holds the block must be told of its new size
   void absorb_right(index which) {
     block& front = blocks_[which];
     const index gone = front.right;
@@ -115,8 +116,7 @@ class block_table {
     forget(gone);
   }
 
-  /// Joins the block's left neighbour to it and forgets that record. \pre both are in no list, or
-  /// the block's list does not depend on its size
+  /// Joins the block's left neighbour to it and forgets that record. \pre as of `absorb_right`
   void absorb_left(index which) {
     block& rest = blocks_[which];
     const index gone = rest.left;

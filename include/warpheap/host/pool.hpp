@@ -264,7 +264,6 @@ class pool {
     return true;
   }
 
-
   std::shared_ptr<upstream> source_;
   pool_options options_;
   Policy policy_;

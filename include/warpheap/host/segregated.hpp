@@ -21,7 +21,7 @@ namespace warpheap::host {
 /// the others take the first hole that fits. That keeps small blocks together and holes large
 /// (docs/host.md has the measurements).
 ///
-/// Invariants: T1-T4 (tiling), C1 (no two free neighbours), I1-I2 (index).
+/// Invariants: T1-T5 (tiling), C1 (no two free neighbours), I1-I2 (index).
 ///
 /// Progress: every operation is a bounded number of steps, whatever the number of live blocks; only
 /// a request that would otherwise fail may look through one whole size class.

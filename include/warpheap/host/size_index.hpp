@@ -61,7 +61,8 @@ class size_index {
     const std::size_t row = row_of(list);
     lists_.remove(table, list, which);
     // No branches: whether a class has one block or more is beyond what a processor predicts.
-    const std::uint32_t left = columns_[row] & ~(std::uint32_t{lists_.empty(list)} << list % column_count);
+    const std::uint32_t left =
+        columns_[row] & ~(std::uint32_t{lists_.empty(list)} << list % column_count);
     columns_[row] = left;
     rows_ &= ~(std::uint64_t{left == 0} << row);
   }
