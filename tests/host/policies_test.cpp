@@ -7,72 +7,16 @@
 #include <set>
 #include <vector>
 
+#include "model_heap.hpp"
 #include "warpheap/host/buddy.hpp"
 #include "warpheap/host/fits.hpp"
 #include "warpheap/host/hybrid_pool.hpp"
-#include "warpheap/host/segregated.hpp"
 #include "warpheap/host/simple_segregated.hpp"
 
 namespace warpheap::host {
 namespace {
 
-constexpr address base = 0x100000;
-constexpr std::size_t granule = 256;
-
-// A policy with one region of so many granules.
-template <class Policy>
-struct with_region : Policy {
-  explicit with_region(std::size_t granules) : Policy(policy_options{granule}) {
-    this->add_region({base, granules * granule});
-  }
-};
-
-template <class Policy>
-address take(Policy& policy, std::size_t granules, effort how = effort::bounded) {
-  return policy.allocate(granules * granule, granule, how).base;
-}
-
-// Free memory as a naive allocator sees it: a sorted map of the free runs.
-class model_heap {
- public:
-  explicit model_heap(std::vector<extent> regions) : regions_(std::move(regions)) {
-    for (const extent& region : regions_) free_[region.base] = region.bytes;
-  }
-
-  const std::map<address, std::size_t>& free() const { return free_; }
-
-  void take(extent piece) {
-    const auto run = std::prev(free_.upper_bound(piece.base));
-    const extent whole{run->first, run->second};
-    free_.erase(run);
-    if (piece.base != whole.base) free_[whole.base] = piece.base - whole.base;
-    if (piece.end() != whole.end()) free_[piece.end()] = whole.end() - piece.end();
-  }
-
-  void give_back(extent piece) {
-    auto run = free_.emplace(piece.base, piece.bytes).first;
-    const auto next = std::next(run);
-    if (next != free_.end() && next->first == piece.end() && !is_region_start(next->first)) {
-      run->second += next->second;
-      free_.erase(next);
-    }
-    if (run == free_.begin() || is_region_start(run->first)) return;
-    const auto prev = std::prev(run);
-    if (prev->first + prev->second == run->first) {
-      prev->second += run->second;
-      free_.erase(run);
-    }
-  }
-
- private:
-  bool is_region_start(address where) const {
-    return std::any_of(regions_.begin(), regions_.end(),
-                       [&](const extent& region) { return region.base == where; });
-  }
-
-  std::vector<extent> regions_;
-  std::map<address, std::size_t> free_;
-};
+using namespace one_region;
 
 // Where the rule of each fit puts a block, written down naively.
 address expected(first_fit, const model_heap& heap, std::size_t bytes, std::size_t alignment,
@@ -179,69 +123,6 @@ TYPED_TEST(fits, merge_with_both_neighbours_at_exact_adjacency) {
   policy.deallocate(middle);
   EXPECT_TRUE(policy.region_is_free(base));
   EXPECT_EQ(take(policy, 9), base) << "after out of memory everything is usable in one block";
-}
-
-TEST(segregated_fit, takes_from_the_next_class_only_what_its_own_cannot_serve) {
-  with_region<segregated_fit> policy(64);
-  const address a = take(policy, 7);
-  const address fence = take(policy, 1);
-  EXPECT_NE(fence, 0u);
-  policy.deallocate(a);
-  // 7 granules are in the class of 4 to 7: a request of 7 belongs there and finds them.
-  EXPECT_EQ(take(policy, 7), a);
-  policy.deallocate(a);
-  EXPECT_EQ(take(policy, 5), a);
-}
-
-TEST(segregated_fit, a_thorough_search_finds_what_a_bounded_one_misses) {
-  with_region<segregated_fit> policy(200);
-  // Many blocks of 4 granules on top of one of 6 in the list of the class 4..7.
-  std::vector<address> fours;
-  const address six = take(policy, 6);
-  std::vector<address> fences{take(policy, 1)};
-  for (int n = 0; n < 20; ++n) {
-    fours.push_back(take(policy, 4));
-    fences.push_back(take(policy, 1));
-  }
-  while (take(policy, 1) != 0) {
-  }
-  policy.deallocate(six);
-  for (const address four : fours) policy.deallocate(four);
-  EXPECT_EQ(take(policy, 6, effort::bounded), 0u);
-  EXPECT_EQ(take(policy, 6, effort::thorough), six);
-}
-
-TEST(tlsf, a_search_never_returns_a_block_that_is_too_small) {
-  std::mt19937 random(5);
-  with_region<tlsf> policy(100000);
-  std::vector<address> live;
-  for (int step = 0; step < 50000; ++step) {
-    const std::size_t granules = 1 + random() % (1u << (random() % 12));
-    const extent block = policy.allocate(granules * granule, granule, effort::bounded);
-    if (block) {
-      ASSERT_EQ(block.bytes, granules * granule);
-      live.push_back(block.base);
-    }
-    if (live.size() > 200) {
-      const std::size_t which = random() % live.size();
-      ASSERT_NE(policy.deallocate(live[which]), 0u);
-      live[which] = live.back();
-      live.pop_back();
-    }
-  }
-  EXPECT_EQ(policy.check(), std::nullopt);
-  for (const address block : live) policy.deallocate(block);
-  EXPECT_TRUE(policy.region_is_free(base));
-}
-
-TEST(size_index, a_class_that_becomes_empty_is_not_searched) {
-  with_region<segregated_fit> policy(16);
-  EXPECT_EQ(take(policy, 16), base) << "an exact fit uses the last block of its class up";
-  EXPECT_EQ(take(policy, 16), 0u);
-  EXPECT_EQ(take(policy, 1), 0u);
-  EXPECT_EQ(policy.check(), std::nullopt);
-  policy.deallocate(base);
-  EXPECT_EQ(take(policy, 16), base);
 }
 
 TEST(binary_buddy, merges_only_with_its_buddy) {

@@ -11,6 +11,7 @@
 #include "warpheap/host/block_table.hpp"
 #include "warpheap/host/hybrid_array_list.hpp"
 #include "warpheap/host/region_map.hpp"
+#include "warpheap/host/tiled_regions.hpp"
 
 namespace warpheap::host {
 namespace {
@@ -134,6 +135,45 @@ TEST(block_table, split_and_absorb_are_inverse) {
   table.absorb_right(first);
   EXPECT_EQ(table[first].range(), region);
   EXPECT_EQ(table.size(), 1u);
+}
+
+TEST(block_table, a_front_that_is_cut_off_can_be_absorbed_from_the_right) {
+  block_table table(100);
+  const extent region{0x1000, 0x1000};
+  const auto edge = table.add_region({region.base, 0});
+  const auto last = table.append(edge, region.bytes);
+  const auto front = table.cut_front(last, 0x300);
+  EXPECT_EQ(table[front].range(), (extent{0x1000, 0x300}));
+  EXPECT_EQ(table[last].range(), (extent{0x1300, 0xd00}));
+  const auto middle = table.cut_front(last, 0x100);
+  EXPECT_EQ(table[middle].left, front);
+  EXPECT_EQ(table.check_region(front, region, edge), std::nullopt);
+  table.absorb_left(last);
+  EXPECT_EQ(table.check_region(front, region, edge), std::nullopt);
+  table.absorb_left(last);
+  EXPECT_EQ(table[last].range(), region);
+  EXPECT_EQ(table[edge].right, last);
+  EXPECT_EQ(table.size(), 2u);
+}
+
+TEST(tiled_regions, a_region_starts_at_its_edge_and_takes_it_along) {
+  tiled_regions tiles(policy_options{0x100});
+  const auto whole = tiles.add({0x1000, 0x1000});
+  tiles.add({0x2000, 0x1000});
+  EXPECT_EQ(tiles.check(), std::nullopt);
+  const auto first = tiles.table.cut_front(whole, 0x100);
+  EXPECT_EQ(tiles.first_of(0x1000), first) << "any record may be the first";
+  EXPECT_EQ(tiles.count_free(), 3u) << "an edge is no block";
+  EXPECT_FALSE(tiles.is_whole(0x1000));
+  tiles.table.absorb_left(whole);
+  EXPECT_TRUE(tiles.is_whole(0x1000));
+  const auto edge = tiles.table[whole].left;
+  tiles.table[edge].free = true;
+  EXPECT_EQ(tiles.check().value_or("").substr(0, 2), "T5");
+  tiles.table[edge].free = false;
+  tiles.remove(0x1000);
+  EXPECT_EQ(tiles.table.size(), 2u) << "the other region's edge and its block";
+  EXPECT_EQ(tiles.check(), std::nullopt);
 }
 
 TEST(region_map, finds_the_region_that_contains_an_address) {

@@ -81,6 +81,21 @@ class block_table {
     return rest;
   }
 
+  /// Cuts the first `size` bytes off the block: they become a free block left of it, which is
+  /// returned, and the record goes on with the rest. \pre `0 < size < bytes`
+  index cut_front(index which, std::size_t size) {
+    const index made = make(blocks_[which].base, size);
+    block& front = blocks_[made];
+    block& rest = blocks_[which];
+    front.left = rest.left;
+    front.right = which;
+    blocks_[rest.left].right = made;
+    rest.left = made;
+    rest.base += size;
+    rest.bytes -= size;
+    return made;
+  }
+
   /// A new free block right of the last block of a region.
   index append(index last, std::size_t bytes) {
     const index made = make(blocks_[last].end(), bytes);
@@ -90,13 +105,25 @@ class block_table {
     return made;
   }
 
-  /// Joins the block's right neighbour to it and forgets that record. \pre both are in no list
+  /// Joins the block's right neighbour to it and forgets that record. \pre the neighbour is in no
+  /// list; an index that holds the block must be told of its new size
   void absorb_right(index which) {
     block& front = blocks_[which];
     const index gone = front.right;
     front.bytes += blocks_[gone].bytes;
     front.right = blocks_[gone].right;
     blocks_[front.right].left = which;
+    forget(gone);
+  }
+
+  /// Joins the block's left neighbour to it and forgets that record. \pre as of `absorb_right`
+  void absorb_left(index which) {
+    block& rest = blocks_[which];
+    const index gone = rest.left;
+    rest.base = blocks_[gone].base;
+    rest.bytes += blocks_[gone].bytes;
+    rest.left = blocks_[gone].left;
+    blocks_[rest.left].right = which;
     forget(gone);
   }
 
@@ -148,9 +175,8 @@ class block_table {
   /// Checks the links around the blocks from `first` to the end of its region:
   /// T1 they tile the region, T2 links agree in both directions, T3 each used one is found by its
   /// address. Returns what is wrong. O(blocks)
-  std::optional<std::string> check_region(index first, extent region) const {
+  std::optional<std::string> check_region(index first, extent region, index left = none) const {
     address expected = region.base;
-    index left = none;
     for (index which = first; which != none; which = blocks_[which].right) {
       const block& b = blocks_[which];
       if (b.base != expected || b.bytes == 0) return "T1: a gap or overlap at " + to_text(b.base);

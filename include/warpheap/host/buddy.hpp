@@ -26,7 +26,7 @@ namespace warpheap::host {
 /// its halves the way that Hirschberg's Fibonacci system keeps it: a left half remembers its
 /// parent's own bit, a right half what its parent remembered.
 ///
-/// Invariants: T1-T4 (tiling); B1: a free block is in the list of its order, and the order's bit is
+/// Invariants: T1-T5 (tiling); B1: a free block is in the list of its order, and the order's bit is
 /// set if and only if its list has a block; B2: every block is as large as its order; B3: no block
 /// and its buddy are both free.
 ///

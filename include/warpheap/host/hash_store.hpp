@@ -11,7 +11,7 @@ namespace warpheap::host {
 /// Free and used blocks as records in a block table, the free ones of each region in a list in the
 /// order of their addresses ("hash tables" of the host-based paper, section III-C).
 ///
-/// Invariants: T1-T4 (tiling), C1 (no two free neighbours); H1: a region's list holds its free
+/// Invariants: T1-T5 (tiling), C1 (no two free neighbours); H1: a region's list holds its free
 /// blocks in the order of their addresses.
 ///
 /// Complexity: take and a step of the search O(1); give back walks left from a block without a free

@@ -74,13 +74,13 @@ class pool {
 
   /// Takes a block back. Returns its size; 0 if no block handed out starts at `base`.
   std::size_t deallocate(address base) {
-    return policy_.deallocate(aliases_.empty() ? base : own_block(base).base);
+    return policy_.deallocate(has_aliases() ? own_block(base).base : base);
   }
 
   /// The policy's own block behind the one handed out at `base`, which is forgotten: from now on
   /// the block is known by its own address. Its size is what it costs; no bytes if there is none.
-  extent own_block(address base) {
-    if (aliases_.empty()) return policy_.block_at(base);
+  [[gnu::noinline]] extent own_block(address base) {
+    if (!has_aliases()) return policy_.block_at(base);
     if (hidden_.contains(base)) return {};
     const auto alias = aliases_.find(base);
     if (alias == aliases_.end()) return policy_.block_at(base);
@@ -103,7 +103,7 @@ class pool {
 
   /// The block handed out that starts at `base`, or nothing.
   extent block_at(address base) const {
-    if (aliases_.empty()) return policy_.block_at(base);
+    if (!has_aliases()) return policy_.block_at(base);
     if (hidden_.contains(base)) return {};
     const auto alias = aliases_.find(base);
     if (alias == aliases_.end()) return policy_.block_at(base);
@@ -171,20 +171,24 @@ class pool {
     return options;
   }
 
+  // What no address space has would overflow the arithmetic of the policies.
+  static bool is_impossible(std::size_t bytes, std::size_t alignment) {
+    return (bytes | alignment) >> 46 != 0;
+  }
+
+  // Only a policy that cannot align hands out addresses inside of its blocks.
+  bool has_aliases() const { return !Policy::aligns && !aliases_.empty(); }
+
   extent place(std::size_t bytes, std::size_t alignment, effort how) {
-    // What no address space has would overflow the arithmetic of the policies.
-    if (bytes > largest_request || alignment > largest_request) return {};
-    extent block;
+    if (is_impossible(bytes, alignment)) return {};
     if (Policy::aligns || alignment <= options_.granule_bytes) {
-      block = policy_.allocate(bytes, alignment, how);
-    } else {
-      block = place_inside(bytes, alignment, how);
+      return policy_.allocate(bytes, alignment, how);
     }
-    return block;
+    return place_inside(bytes, alignment, how);
   }
 
   // For a policy whose blocks lie where they lie: a larger block, and an aligned address within it.
-  extent place_inside(std::size_t bytes, std::size_t alignment, effort how) {
+  [[gnu::noinline]] extent place_inside(std::size_t bytes, std::size_t alignment, effort how) {
     const extent block = policy_.allocate(bytes + alignment - options_.granule_bytes, 1, how);
     if (!block) return {};
     const address base = align_up<address>(block.base, alignment);
@@ -196,7 +200,7 @@ class pool {
   }
 
   bool grow(std::size_t bytes, std::size_t alignment) {
-    if (bytes > largest_request || alignment > largest_request) return false;
+    if (is_impossible(bytes, alignment)) return false;
     // Enough for the block wherever an aligned address lies in the region.
     const std::size_t granule = options_.granule_bytes;
     const std::size_t slack =
@@ -259,8 +263,6 @@ class pool {
     peak_reserved_bytes_ = std::max(peak_reserved_bytes_, reserved_bytes_);
     return true;
   }
-
-  static constexpr std::size_t largest_request = std::size_t{1} << 46;
 
   std::shared_ptr<upstream> source_;
   pool_options options_;

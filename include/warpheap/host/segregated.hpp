@@ -21,7 +21,7 @@ namespace warpheap::host {
 /// the others take the first hole that fits. That keeps small blocks together and holes large
 /// (docs/host.md has the measurements).
 ///
-/// Invariants: T1-T4 (tiling), C1 (no two free neighbours), I1-I2 (index).
+/// Invariants: T1-T5 (tiling), C1 (no two free neighbours), I1-I2 (index).
 ///
 /// Progress: every operation is a bounded number of steps, whatever the number of live blocks; only
 /// a request that would otherwise fail may look through one whole size class.
@@ -58,9 +58,14 @@ class segregated_policy {
     const std::size_t slack = alignment > tiles_.granule ? alignment - tiles_.granule : 0;
     index which = free_.find(table(), size + slack, widest_for(size), how);
     if (which == block_table::none) return {};
-    free_.remove(table(), which);
-    if (slack != 0) which = cut_front(which, alignment);
-    if (table()[which].bytes != size) free_.insert(table(), table().split(which, size));
+    if (slack != 0) which = align(which, alignment);
+    if (table()[which].bytes == size) {
+      free_.remove(table(), which);
+    } else {
+      const index hole = which;
+      which = table().cut_front(hole, size);
+      free_.resized(table(), hole);
+    }
     table().hand_out(which);
     bytes_in_use_ += size;
     return table()[which].range();
@@ -109,28 +114,35 @@ class segregated_policy {
     return LowAddresses && is_small ? 2 * size : 0;
   }
 
-  // Gives the bytes before the first aligned address back and returns what is left.
-  index cut_front(index which, std::size_t alignment) {
+  // Cuts a hole at its first aligned address and returns the part from there on.
+  index align(index which, std::size_t alignment) {
     const address base = table()[which].base;
     const std::size_t front = align_up(base, alignment) - base;
     if (front == 0) return which;
     const index rest = table().split(which, front);
-    free_.insert(table(), which);
+    free_.resized(table(), which);
+    free_.insert(table(), rest);
     return rest;
   }
 
-  // Puts a free block that is in no list into the index, merged with its free neighbours.
+  // Puts a free block that is in no list into the index, merged with its free neighbours: a
+  // neighbour's record takes the block over where it is, and often stays in its list.
   void merge_and_insert(index which) {
-    if (const index right = table()[which].right; table()[right].free) {
-      free_.remove(table(), right);
-      table().absorb_right(which);
-    }
-    if (const index left = table()[which].left; table()[left].free) {
-      free_.remove(table(), left);
+    const index left = table()[which].left;
+    const index right = table()[which].right;
+    if (table()[left].free) {
+      if (table()[right].free) {
+        free_.remove(table(), right);
+        table().absorb_right(which);
+      }
       table().absorb_right(left);
-      which = left;
+      free_.resized(table(), left);
+    } else if (table()[right].free) {
+      table().absorb_left(right);
+      free_.resized(table(), right);
+    } else {
+      free_.insert(table(), which);
     }
-    free_.insert(table(), which);
   }
 
   tiled_regions tiles_;

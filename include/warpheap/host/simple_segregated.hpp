@@ -17,7 +17,7 @@ namespace warpheap::host {
 ///
 /// Deviation from the paper: once the last block comes back, every region becomes one whole again.
 ///
-/// Invariants: T1-T4 (tiling); S1: every free block is in the list of its size or is the top of its
+/// Invariants: T1-T5 (tiling); S1: every free block is in the list of its size or is the top of its
 /// region; S2: each block but a top is a power of two of granules long.
 ///
 /// Complexity: allocate O(regions) when it carves, else O(1); deallocate O(1), amortised.

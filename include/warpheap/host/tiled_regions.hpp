@@ -11,7 +11,10 @@
 namespace warpheap::host {
 
 /// A block table and the regions whose blocks it holds: what every policy that keeps a record for
-/// each block is built on. A region's first record lives as long as the region.
+/// each block is built on.
+///
+/// Left of a region's first block there is the record of its *edge*, without bytes and never free.
+/// So every block has a left neighbour, and any record may be the first of a region.
 class tiled_regions {
  public:
   using index = block_table::index;
@@ -20,18 +23,22 @@ class tiled_regions {
 
   /// The region as one free block that is in no list.
   index add(extent region) {
-    const index whole = table.add_region(region);
-    regions_.add(region, whole);
-    return whole;
+    const index edge = table.add_region({region.base, 0});
+    table[edge].free = false;
+    regions_.add(region, edge);
+    return table.append(edge, region.bytes);
   }
 
   /// Forgets a region. \pre its blocks are one free block that is in no list
   void remove(address base) {
     table.forget(first_of(base));
+    table.forget(regions_.find(base)->data);
     regions_.remove(base);
   }
 
-  index first_of(address region_base) const { return regions_.find(region_base)->data; }
+  index first_of(address region_base) const {
+    return table[regions_.find(region_base)->data].right;
+  }
 
   /// The last block of a region. O(blocks)
   index last_of(address region_base) const {
@@ -55,7 +62,7 @@ class tiled_regions {
   /// Whether the region is a single free block.
   bool is_whole(address region_base) const {
     const auto& region = *regions_.find(region_base);
-    const auto& block = table[region.data];
+    const auto& block = table[table[region.data].right];
     return block.free && block.bytes == region.range.bytes;
   }
 
@@ -66,7 +73,8 @@ class tiled_regions {
   template <class Visitor>
   void for_each_block(Visitor&& visit) const {
     for (const auto& region : regions_) {
-      for (index which = region.data; which != block_table::none; which = table[which].right) {
+      for (index which = table[region.data].right; which != block_table::none;
+           which = table[which].right) {
         visit(table[which].range(), !table[which].free);
       }
     }
@@ -79,12 +87,17 @@ class tiled_regions {
     return count;
   }
 
-  /// T1 to T3 of the block table for every region, and T4: no record belongs to no region.
-  /// O(blocks)
+  /// T1 to T3 of the block table for every region; T4: no record belongs to no region; T5: a
+  /// region's edge has no bytes, is never free and starts the region. O(blocks)
   std::optional<std::string> check() const {
     std::size_t count = 0;
     for (const auto& region : regions_) {
-      if (auto wrong = table.check_region(region.data, region.range)) return wrong;
+      const auto& edge = table[region.data];
+      if (edge.base != region.range.base || edge.bytes != 0 || edge.free || edge.left != 0) {
+        return "T5: the edge of the region at " + to_text(region.range.base);
+      }
+      if (auto wrong = table.check_region(edge.right, region.range, region.data)) return wrong;
+      ++count;
     }
     for_each_block([&](extent, bool) { ++count; });
     if (count != table.size())

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The index of free blocks by size classes, and the two policies over it against their rule.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "model_heap.hpp"
+#include "warpheap/host/segregated.hpp"
+
+namespace warpheap::host {
+namespace {
+
+using namespace one_region;
+
+// The rule of segregated fit and TLSF, written down naively: holes in the order in which they came
+// to be or changed, newest first, and a class worked out from a size without a bit trick.
+class model_of_classes {
+ public:
+  model_of_classes(std::vector<extent> regions, int columns, bool low_addresses)
+      : heap_(regions), columns_(columns), low_addresses_(low_addresses) {
+    for (const extent& region : regions) newest_first_.insert(newest_first_.begin(), region);
+  }
+
+  extent allocate(std::size_t bytes, std::size_t alignment) {
+    const std::size_t slack = alignment > granule ? alignment - granule : 0;
+    const bool small = low_addresses_ && 4 * bytes * used_ < 3 * in_use_;
+    const extent hole = find(bytes + slack, small ? 2 * bytes : 0);
+    if (!hole) return {};
+    const extent block{align_up<address>(hole.base, alignment), bytes};
+    change([&] { heap_.take(block); });
+    ++used_;
+    in_use_ += bytes;
+    return block;
+  }
+
+  void deallocate(extent block) {
+    change([&] { heap_.give_back(block); });
+    --used_;
+    in_use_ -= block.bytes;
+  }
+
+  void truncate(extent tail) {
+    change([&] { heap_.give_back(tail); });
+    in_use_ -= tail.bytes;
+  }
+
+ private:
+  // Numbers classes in the order of their sizes.
+  std::size_t class_of(std::size_t bytes) const {
+    const auto columns = static_cast<std::size_t>(columns_);
+    const std::size_t granules = bytes / granule;
+    std::size_t row = 1;
+    std::size_t start = columns;
+    if (granules < columns) return granules;
+    for (; 2 * start <= granules; start *= 2) ++row;
+    return row * columns + (granules - start) * columns / start;
+  }
+
+  extent find(std::size_t bytes, std::size_t widest) const {
+    const std::size_t own = class_of(bytes);
+    std::map<std::size_t, extent> firsts;  // of the classes above
+    extent best;
+    int looks = 4;
+    for (const extent& hole : newest_first_) {
+      const std::size_t its = class_of(hole.bytes);
+      if (its > own) firsts.emplace(its, hole);
+      if (its == own && looks-- > 0 && !best && hole.bytes >= bytes) best = hole;
+    }
+    if (best && widest == 0) return best;
+    int met = best ? 1 : 0;
+    for (const auto& [its, hole] : firsts) {
+      if (met++ == 4 || (best && hole.bytes > widest)) break;
+      if (!best || hole.base < best.base) best = hole;
+    }
+    return best;
+  }
+
+  // Makes a change of the heap, and puts the holes that are new or another size in front: the one
+  // with the highest address foremost.
+  template <class Change>
+  void change(Change&& make) {
+    make();
+    std::vector<extent> fresh;
+    for (const auto& [where, size] : heap_.free()) {
+      const auto known = std::find(newest_first_.begin(), newest_first_.end(), extent{where, size});
+      if (known == newest_first_.end()) fresh.push_back({where, size});
+    }
+    std::erase_if(newest_first_, [&](const extent& old) {
+      const auto still = heap_.free().find(old.base);
+      return still == heap_.free().end() || still->second != old.bytes;
+    });
+    for (const extent& hole : fresh) newest_first_.insert(newest_first_.begin(), hole);
+  }
+
+  model_heap heap_;
+  std::vector<extent> newest_first_;
+  int columns_;
+  bool low_addresses_;
+  std::size_t used_ = 0;
+  std::size_t in_use_ = 0;
+};
+
+template <class Policy>
+void compare_classes_with_their_rule(int columns, bool low_addresses, unsigned seed) {
+  // Two regions that touch: blocks must not merge across.
+  const std::vector<extent> regions{{base, 1500 * granule}, {base + 1500 * granule, 700 * granule}};
+  Policy policy{policy_options{granule}};
+  for (const extent& region : regions) policy.add_region(region);
+  model_of_classes model(regions, columns, low_addresses);
+  std::vector<extent> live;
+  std::mt19937 random(seed);
+  for (int step = 0; step < 10000; ++step) {
+    const unsigned action = random() % 20;
+    if (action < 10 || live.empty()) {
+      const std::size_t bytes = (1 + random() % (std::size_t{1} << random() % 9)) * granule;
+      const std::size_t alignment = granule << (random() % 8 == 0 ? random() % 4 : 0);
+      const extent want = model.allocate(bytes, alignment);
+      ASSERT_EQ(policy.allocate(bytes - random() % granule, alignment, effort::bounded), want)
+          << "step " << step;
+      if (want) live.push_back(want);
+    } else {
+      extent& block = live[random() % live.size()];
+      if (action < 11 && block.bytes > granule) {
+        const std::size_t keep = (1 + random() % (block.bytes / granule - 1)) * granule;
+        ASSERT_EQ(policy.truncate(block.base, keep), block.bytes - keep);
+        model.truncate({block.base + keep, block.bytes - keep});
+        block.bytes = keep;
+      } else {
+        ASSERT_EQ(policy.deallocate(block.base), block.bytes);
+        model.deallocate(block);
+        block = live.back();
+        live.pop_back();
+      }
+    }
+    if (step % 50 == 0) {
+      ASSERT_EQ(policy.check(), std::nullopt) << "step " << step;
+    }
+  }
+  for (const extent& block : live) policy.deallocate(block.base);
+  for (const extent& region : regions) {
+    ASSERT_TRUE(policy.region_is_free(region.base));
+    policy.remove_region(region.base);
+    ASSERT_EQ(policy.check(), std::nullopt) << "every record of the region is forgotten";
+  }
+}
+
+TEST(segregated_fit, puts_every_block_where_its_rule_says) {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    compare_classes_with_their_rule<segregated_fit>(1, false, seed);
+  }
+}
+
+TEST(tlsf, puts_every_block_where_its_rule_says) {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    compare_classes_with_their_rule<tlsf>(32, true, seed);
+  }
+}
+
+TEST(segregated_fit, takes_from_the_next_class_only_what_its_own_cannot_serve) {
+  with_region<segregated_fit> policy(64);
+  const address a = take(policy, 7);
+  const address fence = take(policy, 1);
+  EXPECT_NE(fence, 0u);
+  policy.deallocate(a);
+  // 7 granules are in the class of 4 to 7: a request of 7 belongs there and finds them.
+  EXPECT_EQ(take(policy, 7), a);
+  policy.deallocate(a);
+  EXPECT_EQ(take(policy, 5), a);
+}
+
+TEST(segregated_fit, a_thorough_search_finds_what_a_bounded_one_misses) {
+  with_region<segregated_fit> policy(200);
+  // Many blocks of 4 granules on top of one of 6 in the list of the class 4..7.
+  std::vector<address> fours;
+  const address six = take(policy, 6);
+  std::vector<address> fences{take(policy, 1)};
+  for (int n = 0; n < 20; ++n) {
+    fours.push_back(take(policy, 4));
+    fences.push_back(take(policy, 1));
+  }
+  while (take(policy, 1) != 0) {
+  }
+  policy.deallocate(six);
+  for (const address four : fours) policy.deallocate(four);
+  EXPECT_EQ(take(policy, 6, effort::bounded), 0u);
+  EXPECT_EQ(take(policy, 6, effort::thorough), six);
+}
+
+TEST(tlsf, a_search_never_returns_a_block_that_is_too_small) {
+  std::mt19937 random(5);
+  with_region<tlsf> policy(100000);
+  std::vector<address> live;
+  for (int step = 0; step < 50000; ++step) {
+    const std::size_t granules = 1 + random() % (1u << (random() % 12));
+    const extent block = policy.allocate(granules * granule, granule, effort::bounded);
+    if (block) {
+      ASSERT_EQ(block.bytes, granules * granule);
+      live.push_back(block.base);
+    }
+    if (live.size() > 200) {
+      const std::size_t which = random() % live.size();
+      ASSERT_NE(policy.deallocate(live[which]), 0u);
+      live[which] = live.back();
+      live.pop_back();
+    }
+  }
+  EXPECT_EQ(policy.check(), std::nullopt);
+  for (const address block : live) policy.deallocate(block);
+  EXPECT_TRUE(policy.region_is_free(base));
+}
+
+TEST(size_index, a_class_that_becomes_empty_is_not_searched) {
+  with_region<segregated_fit> policy(16);
+  EXPECT_EQ(take(policy, 16), base) << "an exact fit uses the last block of its class up";
+  EXPECT_EQ(take(policy, 16), 0u);
+  EXPECT_EQ(take(policy, 1), 0u);
+  EXPECT_EQ(policy.check(), std::nullopt);
+  policy.deallocate(base);
+  EXPECT_EQ(take(policy, 16), base);
+}
+
+TEST(size_index, a_block_of_another_size_is_its_class_s_newest) {
+  block_table table(100);
+  size_index<0> index(policy_options{granule});
+  const auto add = [&](std::size_t granules) {
+    const auto made = table.add_region({base, granules * granule});
+    index.insert(table, made);
+    return made;
+  };
+  const auto find = [&](std::size_t granules) {
+    return index.find(table, granules * granule, 0, effort::bounded);
+  };
+  const auto older = add(6);
+  const auto newer = add(6);
+  EXPECT_EQ(find(4), newer);
+  table[older].bytes = 5 * granule;
+  index.resized(table, older);
+  EXPECT_EQ(find(4), older) << "it stays in its class and comes first";
+  table[older].bytes = 9 * granule;
+  index.resized(table, older);
+  EXPECT_EQ(find(4), newer) << "it left the class";
+  EXPECT_EQ(find(8), older) << "it is in its new class";
+  EXPECT_EQ(index.check(table, 2), std::nullopt);
+  index.remove(table, older);
+  EXPECT_EQ(find(8), block_table::none);
+  table[newer].bytes = 20 * granule;
+  EXPECT_NE(index.check(table, 1), std::nullopt) << "the index was not told of the new size";
+}
+
+}  // namespace
+}  // namespace warpheap::host
