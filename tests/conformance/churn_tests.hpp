@@ -44,8 +44,9 @@ TYPED_TEST(conformance, contents_survive_a_churn_in_a_heap_that_is_nearly_full) 
   const holding all = this->take_all(*heap, bytes);
   // Room for far fewer blocks than there are threads at any time.
   constexpr std::size_t room = 32;
-  const std::uint64_t threads = std::min<std::uint64_t>(
-      WARPHEAP_CUDA_MODEL && !small_run ? 8192 : 512, manager_traits<TypeParam>::most_churn_threads);
+  const std::uint64_t threads =
+      std::min<std::uint64_t>(WARPHEAP_CUDA_MODEL && !small_run ? 8192 : 512,
+                              manager_traits<TypeParam>::most_churn_threads);
   holding kept = all;
   holding freed{{}, {}};
   for (std::size_t i = 0; i < all.blocks.size() && freed.blocks.size() < room; i += 3) {
