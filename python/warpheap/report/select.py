@@ -14,7 +14,7 @@ from warpheap.report.specs import FIGURES, FigureSpec, facet_text
 from warpheap.report.table import Section
 
 # Rows that differ in one of these are never joined by a line.
-_SPLIT = ("heap_bytes", "iterations", "seed", "distribution", "free_percent")
+_SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
 _CPU_REMARK = "CPU model: says nothing about a GPU"
 
 
@@ -118,7 +118,9 @@ def _series(spec: FigureSpec, rows: pd.DataFrame) -> list[Series]:
     parts = [name for name in known if varied[name].nunique().max() > 1]
     series = []
     for key, line in _split(rows, ["manager", *parts], sort=False):
-        ordered = line.sort_values(spec.x.column)
+        # Of one point that was measured with several numbers of runs, that with the most counts.
+        runs = [name for name in ("iterations",) if name in line.columns]
+        ordered = line.sort_values([spec.x.column, *runs]).drop_duplicates(spec.x.column, keep="last")
         manager = str(key[0])
         label = " ".join([manager, *(f"({value:g} bit)" for value in key[1:] if pd.notna(value))])
         model = _model(spec, ordered)
