@@ -64,6 +64,26 @@ def test_a_run_shows_its_newest_commit_unless_all_are_asked_for(tmp_path: Path) 
     assert {section.commit for section in everything.sections} == {"old", "c0ffee"}
 
 
+def test_figures_of_two_commits_have_names_of_their_own(tmp_path: Path) -> None:
+    for commit in ("one", "two"):
+        (tmp_path / commit).mkdir()
+        load(tmp_path / commit, sizes("rw", commit=commit))
+    both = table.load([tmp_path / "one" / "run", tmp_path / "two" / "run"])
+    count = page.write(both, tmp_path / "report.html", tmp_path / "figures")
+    names = {file.name for file in (tmp_path / "figures").iterdir()}
+    assert len(names) == count
+    assert {name[: -len("-one.png")] for name in names if name.endswith("-one.png")} == {
+        name[: -len("-two.png")] for name in names if name.endswith("-two.png")
+    }
+
+
+def test_a_point_with_more_runs_replaces_one_with_fewer(tmp_path: Path) -> None:
+    few = sizes("rw", malloc=9.0, iterations=1)
+    results = load(tmp_path, [row(malloc=5.0, iterations=10), *few])
+    (line,) = plots_by_slug(results)["cuda-alloc-malloc-thread-1024"].series
+    assert line.y == [9.0, 5.0, 9.0]
+
+
 def test_of_a_repeated_measurement_the_last_row_counts(tmp_path: Path) -> None:
     rows = [row(key="a", status="timeout", reason="slow", malloc=None), row(key="a", malloc=7.0)]
     section = load(tmp_path, rows).sections[0]

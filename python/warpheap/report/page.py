@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ _TEMPLATES = Path(__file__).resolve().parent
 
 def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
     """Write the report, and each figure as PNG if a folder is given; gives how many there are."""
-    filled = [(section, plots(section)) for section in results.sections]
+    filled = [(section, _named(section, results)) for section in results.sections]
     count = sum(len(figures) for _, figures in filled)
     if png_folder is not None:
         png_folder.mkdir(parents=True, exist_ok=True)
@@ -49,6 +50,15 @@ def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(html, encoding="utf-8")
     return count
+
+
+def _named(section: Section, results: Results) -> list[Plot]:
+    """Give a section's figures, whose names are unique: another commit may have the same ones."""
+    figures = plots(section)
+    if [other.backend for other in results.sections].count(section.backend) > 1:
+        part = f"{section.device}-{section.commit}".replace(" ", "_").lower()
+        figures = [replace(plot, slug=f"{plot.slug}-{part}") for plot in figures]
+    return figures
 
 
 def _section(section: Section, figures: Sequence[Plot], progress: Any) -> dict[str, Any]:

@@ -120,7 +120,9 @@ def _series(spec: FigureSpec, rows: pd.DataFrame) -> list[Series]:
     for key, line in _split(rows, ["manager", *parts], sort=False):
         # Of one point that was measured with several numbers of runs, that with the most counts.
         runs = [name for name in ("iterations",) if name in line.columns]
-        ordered = line.sort_values([spec.x.column, *runs]).drop_duplicates(spec.x.column, keep="last")
+        ordered = line.sort_values([spec.x.column, *runs]).drop_duplicates(
+            spec.x.column, keep="last"
+        )
         manager = str(key[0])
         label = " ".join([manager, *(f"({value:g} bit)" for value in key[1:] if pd.notna(value))])
         model = _model(spec, ordered)

@@ -179,7 +179,7 @@ FIGURES = (
         ("threads", "pages"),
         ("word_bits",),
         "tas_model",
-        "the paper's equations",
+        "the model",
     ),
     FigureSpec(
         "steps-was",
@@ -190,7 +190,7 @@ FIGURES = (
         ("threads", "pages"),
         ("word_bits",),
         "was_bound",
-        "the paper's upper bound",
+        "its upper bound",
     ),
     FigureSpec(
         "graph-malloc",
