@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a step of a walk is worth when lanes race for the pages that it has seen.
+#include "warpheap/managers/random_walk/bitmap.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <gtest/gtest.h>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using random_walk::bitmap_pages;
+using random_walk::search_kind;
+
+constexpr std::size_t page_bytes = 256;
+constexpr int warps = 3;
+constexpr int lanes = 8;
+
+/// A manager of one word of 32 pages, in memory that lives as long.
+template <random_walk::bitmap_config Config>
+class one_word {
+ public:
+  one_word() : pages_(region{memory_->all.data(), bytes}, machine(), {.page_bytes = page_bytes}) {
+    pages_.format(0, 1);
+  }
+
+  const bitmap_pages<Config>& pages() const { return pages_; }
+
+ private:
+  static constexpr std::size_t bytes = 31 * page_bytes;
+
+  static simt::device_properties machine() {
+    simt::device_properties properties;
+    properties.multiprocessors = 2;
+    properties.resident_threads = warps * lanes;
+    return properties;
+  }
+
+  struct alignas(256) space {
+    std::array<std::byte, bytes> all;
+  };
+  std::unique_ptr<space> memory_ = std::make_unique<space>();
+  bitmap_pages<Config> pages_;
+};
+
+/// Every lane takes a page, all lanes of all warps out of the same word, which has enough.
+template <random_walk::bitmap_config Config>
+void expect_one_step() {
+  simt::explorer explorer({warps, lanes});
+  for (const auto how : {simt::strategy::sticky, simt::strategy::uniform, simt::strategy::pct}) {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+      const one_word<Config> heap;
+      ASSERT_GE(heap.pages().page_count(), static_cast<std::uint32_t>(warps * lanes));
+      ASSERT_LE(heap.pages().page_count(), 32u);
+      std::array<std::uint32_t, warps * lanes> steps{};
+      std::array<std::uint32_t, warps * lanes> got{};
+      const auto outcome = explorer.run({how, seed}, [&] {
+        const auto me = simt::thread_rank();
+        got[me] = heap.pages().take_page(steps[me]);
+      });
+      ASSERT_EQ(outcome.stuck, "") << "seed " << seed;
+      EXPECT_EQ(std::set(got.begin(), got.end()).size(), got.size()) << "seed " << seed;
+      for (const std::uint32_t step : steps) ASSERT_EQ(step, 1u) << "seed " << seed;
+    }
+  }
+}
+
+TEST(random_walk_steps, a_lane_that_loses_a_page_takes_another_of_the_same_word) {
+  expect_one_step<{.search = search_kind::independent}>();
+}
+
+TEST(random_walk_steps, a_team_makes_up_for_lost_pages_from_the_words_of_the_step) {
+  expect_one_step<{.search = search_kind::collaborative}>();
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
