@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,15 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent / "python"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """Let children be interrupted also when a shell runs the tests in the background.
+
+    It makes them ignore SIGINT, and children inherit that, but not a handler.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
