@@ -31,13 +31,16 @@ double equation_5(const walk_setting& in);
 /// larger words the same shortcoming. Infinite if no page is left at the end.
 double equation_6(const walk_setting& in);
 
-/// The two with the words that the walks leave: every thread takes one page of a word drawn among
-/// those that have one (a mean-field recurrence of how many words have how many free pages). The
-/// same as the equations for w = 1. O(threads * w). \pre `threads <= free_pages <= pages`
+/// Steps of independent walks.
 struct walk_steps {
   double mean = 0;                ///< of a thread
   double slowest_lane_bound = 0;  ///< on the mean, over warps, of the slowest lane's
 };
+
+/// The two equations with the words that the walks leave: every thread takes one page of a word
+/// drawn among those that have one (a mean-field recurrence of how many words have how many free
+/// pages). The same as the equations for w = 1. The bound is infinite if no page is left at the
+/// end. O(threads * w). \pre `threads <= free_pages <= pages`
 walk_steps steps_of_walks(const walk_setting& in);
 
 /// Mean steps of a warp whose lanes search together, equation 11: the time at which a Brownian

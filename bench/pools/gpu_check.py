@@ -151,8 +151,8 @@ def latencies(check: Check, quick: bool) -> None:
     for trace in made:
         for resource in (*OURS, "best_fit", *PEERS):
             replay(check, trace, resource, smallest=False, threads=0)
-    # After all of the others: for a second after the driver's pool served four threads, every call
-    # on that machine took 1.4 times as long.
+    # After all of the others: what was measured next to four threads on the driver's pool took 1.4
+    # times as long in both runs that had it in between.
     for trace in made[1:]:
         for resource in ("tlsf", "rmm_pool", "cuda_malloc_async"):
             replay(check, trace, resource, smallest=False, threads=4)

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <string>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -21,7 +22,7 @@ constexpr std::size_t page_bytes = 256;
 constexpr int warps = 3;
 constexpr int lanes = 8;
 
-/// A manager of one word of 32 pages, in memory that lives as long.
+/// A manager of one word, of fewer than 32 pages, in memory that lives as long.
 template <random_walk::bitmap_config Config>
 class one_word {
  public:
@@ -63,9 +64,11 @@ void expect_one_step() {
         const auto me = simt::thread_rank();
         got[me] = heap.pages().take_page(steps[me]);
       });
-      ASSERT_EQ(outcome.stuck, "") << "seed " << seed;
-      EXPECT_EQ(std::set(got.begin(), got.end()).size(), got.size()) << "seed " << seed;
-      for (const std::uint32_t step : steps) ASSERT_EQ(step, 1u) << "seed " << seed;
+      SCOPED_TRACE("strategy " + std::to_string(static_cast<int>(how)) + ", seed " +
+                   std::to_string(seed));
+      ASSERT_EQ(outcome.stuck, "");
+      EXPECT_EQ(std::set(got.begin(), got.end()).size(), got.size());
+      for (const std::uint32_t step : steps) ASSERT_EQ(step, 1u);
     }
   }
 }
