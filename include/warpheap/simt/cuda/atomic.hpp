@@ -3,79 +3,172 @@
 
 #include "warpheap/simt/types.hpp"
 
-#include <cuda/atomic>
-#include <cuda/std/concepts>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-namespace runtime {
-
-WARPHEAP_HD constexpr ::cuda::std::memory_order to_std(order o) {
-  switch (o) {
-    case order::relaxed:
-      return ::cuda::std::memory_order_relaxed;
-    case order::acquire:
-      return ::cuda::std::memory_order_acquire;
-    case order::release:
-      return ::cuda::std::memory_order_release;
-    case order::acq_rel:
-      return ::cuda::std::memory_order_acq_rel;
-    case order::seq_cst:
-      break;
+/// Orders this lane's accesses before the fence against those behind it, at device scope.
+WARPHEAP_DEVICE inline void fence(order o) {
+  if (o == order::seq_cst) {
+    asm volatile("fence.sc.gpu;" ::: "memory");
+  } else if (o != order::relaxed) {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
   }
-  return ::cuda::std::memory_order_seq_cst;
 }
 
-/// The order of the load in a compare-exchange that fails.
-WARPHEAP_HD constexpr ::cuda::std::memory_order to_std_failure(order o) {
-  if (o == order::release) return ::cuda::std::memory_order_relaxed;
-  if (o == order::acq_rel) return ::cuda::std::memory_order_acquire;
-  return to_std(o);
-}
+// `before = ` one instruction `atom` on the word at `at`, in the order `o`. PTX has no sequentially
+// consistent one: that is a fence before one that acquires (PTX ISA, "Memory Consistency Model").
+#define WARPHEAP_ATOM_AS(ORDER, REGISTER, OPERATION, ...) \
+  asm volatile("atom." ORDER ".gpu.global." OPERATION     \
+               : "=" REGISTER(before)                     \
+               : "l"(at_), __VA_ARGS__                    \
+               : "memory")
+#define WARPHEAP_ATOM(REGISTER, OPERATION, ...)                      \
+  do {                                                               \
+    if (o == order::relaxed) {                                       \
+      WARPHEAP_ATOM_AS("relaxed", REGISTER, OPERATION, __VA_ARGS__); \
+    } else if (o == order::release) {                                \
+      WARPHEAP_ATOM_AS("release", REGISTER, OPERATION, __VA_ARGS__); \
+    } else if (o == order::acq_rel) {                                \
+      WARPHEAP_ATOM_AS("acq_rel", REGISTER, OPERATION, __VA_ARGS__); \
+    } else {                                                         \
+      if (o == order::seq_cst) fence(o);                             \
+      WARPHEAP_ATOM_AS("acquire", REGISTER, OPERATION, __VA_ARGS__); \
+    }                                                                \
+  } while (false)
 
-}  // namespace runtime
-
-/// Atomic access to a word in device memory, at device scope.
+/// Atomic access to a word in device memory, at device scope. The word is in *global* memory, and
+/// the instructions say so: `cuda::atomic_ref` takes any address, for which ptxas adds a test and a
+/// second path for block-shared memory to each operation (docs/performance.md).
 template <class T>
 requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
  public:
-  WARPHEAP_DEVICE explicit atomic_ref(T& word) : word_(word) {}
+  WARPHEAP_DEVICE explicit atomic_ref(T& word) : at_(__cvta_generic_to_global(&word)) {}
 
-  WARPHEAP_DEVICE T load(order o) const { return word_.load(runtime::to_std(o)); }
-  WARPHEAP_DEVICE void store(T value, order o) const { word_.store(value, runtime::to_std(o)); }
+  WARPHEAP_DEVICE T load(order o) const {
+    if (o == order::seq_cst) fence(o);
+    bits value;
+    if constexpr (is_narrow) {
+      if (o == order::relaxed) {
+        asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(at_) : "memory");
+      } else {
+        asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(at_) : "memory");
+      }
+    } else {
+      if (o == order::relaxed) {
+        asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(at_) : "memory");
+      } else {
+        asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(at_) : "memory");
+      }
+    }
+    return as<T>(value);
+  }
+  WARPHEAP_DEVICE void store(T value, order o) const {
+    if (o == order::seq_cst) fence(o);
+    if constexpr (is_narrow) {
+      if (o == order::relaxed) {
+        asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(at_), "r"(as<bits>(value))
+                     : "memory");
+      } else {
+        asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(at_), "r"(as<bits>(value))
+                     : "memory");
+      }
+    } else {
+      if (o == order::relaxed) {
+        asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(at_), "l"(as<bits>(value))
+                     : "memory");
+      } else {
+        asm volatile("st.release.gpu.global.b64 [%0], %1;" ::"l"(at_), "l"(as<bits>(value))
+                     : "memory");
+      }
+    }
+  }
   WARPHEAP_DEVICE T exchange(T value, order o) const {
-    return word_.exchange(value, runtime::to_std(o));
+    bits before;
+    if constexpr (is_narrow) {
+      WARPHEAP_ATOM("r", "exch.b32 %0, [%1], %2;", "r"(as<bits>(value)));
+    } else {
+      WARPHEAP_ATOM("l", "exch.b64 %0, [%1], %2;", "l"(as<bits>(value)));
+    }
+    return as<T>(before);
   }
   /// True if the word held `expected` and now holds `desired`; else `expected` is what it holds.
   WARPHEAP_DEVICE bool compare_exchange(T& expected, T desired, order o) const {
-    return word_.compare_exchange_strong(expected, desired, runtime::to_std(o),
-                                         runtime::to_std_failure(o));
+    const bits wanted = as<bits>(expected);
+    bits before;
+    if constexpr (is_narrow) {
+      WARPHEAP_ATOM("r", "cas.b32 %0, [%1], %2, %3;", "r"(wanted), "r"(as<bits>(desired)));
+    } else {
+      WARPHEAP_ATOM("l", "cas.b64 %0, [%1], %2, %3;", "l"(wanted), "l"(as<bits>(desired)));
+    }
+    expected = as<T>(before);
+    return before == wanted;
   }
-  WARPHEAP_DEVICE T fetch_add(T value, order o) const requires ::cuda::std::integral<T> {
-    return word_.fetch_add(value, runtime::to_std(o));
+  WARPHEAP_DEVICE T fetch_add(T value, order o) const requires std::integral<T> {
+    bits before;
+    if constexpr (is_narrow) {
+      WARPHEAP_ATOM("r", "add.u32 %0, [%1], %2;", "r"(as<bits>(value)));
+    } else {
+      WARPHEAP_ATOM("l", "add.u64 %0, [%1], %2;", "l"(as<bits>(value)));
+    }
+    return as<T>(before);
   }
-  WARPHEAP_DEVICE T fetch_sub(T value, order o) const requires ::cuda::std::integral<T> {
-    return word_.fetch_sub(value, runtime::to_std(o));
+  WARPHEAP_DEVICE T fetch_sub(T value, order o) const requires std::integral<T> {
+    return fetch_add(as<T>(bits{0} - as<bits>(value)), o);
   }
-  WARPHEAP_DEVICE T fetch_and(T value, order o) const requires ::cuda::std::integral<T> {
-    return word_.fetch_and(value, runtime::to_std(o));
+  WARPHEAP_DEVICE T fetch_and(T value, order o) const requires std::integral<T> {
+    bits before;
+    if constexpr (is_narrow) {
+      WARPHEAP_ATOM("r", "and.b32 %0, [%1], %2;", "r"(as<bits>(value)));
+    } else {
+      WARPHEAP_ATOM("l", "and.b64 %0, [%1], %2;", "l"(as<bits>(value)));
+    }
+    return as<T>(before);
   }
-  WARPHEAP_DEVICE T fetch_or(T value, order o) const requires ::cuda::std::integral<T> {
-    return word_.fetch_or(value, runtime::to_std(o));
+  WARPHEAP_DEVICE T fetch_or(T value, order o) const requires std::integral<T> {
+    bits before;
+    if constexpr (is_narrow) {
+      WARPHEAP_ATOM("r", "or.b32 %0, [%1], %2;", "r"(as<bits>(value)));
+    } else {
+      WARPHEAP_ATOM("l", "or.b64 %0, [%1], %2;", "l"(as<bits>(value)));
+    }
+    return as<T>(before);
   }
-  WARPHEAP_DEVICE T fetch_max(T value, order o) const requires ::cuda::std::integral<T> {
-    return word_.fetch_max(value, runtime::to_std(o));
+  WARPHEAP_DEVICE T fetch_max(T value, order o) const requires std::integral<T> {
+    bits before;
+    if constexpr (is_narrow && std::is_signed_v<T>) {
+      WARPHEAP_ATOM("r", "max.s32 %0, [%1], %2;", "r"(as<bits>(value)));
+    } else if constexpr (is_narrow) {
+      WARPHEAP_ATOM("r", "max.u32 %0, [%1], %2;", "r"(as<bits>(value)));
+    } else if constexpr (std::is_signed_v<T>) {
+      WARPHEAP_ATOM("l", "max.s64 %0, [%1], %2;", "l"(as<bits>(value)));
+    } else {
+      WARPHEAP_ATOM("l", "max.u64 %0, [%1], %2;", "l"(as<bits>(value)));
+    }
+    return as<T>(before);
   }
 
  private:
-  ::cuda::atomic_ref<T, ::cuda::thread_scope_device> word_;
+  static constexpr bool is_narrow = sizeof(T) == 4;
+  using bits = std::conditional_t<is_narrow, std::uint32_t, std::uint64_t>;
+
+  template <class To, class From>
+  WARPHEAP_DEVICE static To as(From value) {
+    To same;
+    std::memcpy(&same, &value, sizeof same);
+    return same;
+  }
+
+  std::size_t at_;  ///< the address in the global state space
 };
 
-/// Orders this lane's accesses before the fence against those behind it, at device scope.
-WARPHEAP_DEVICE inline void fence(order o) {
-  ::cuda::atomic_thread_fence(runtime::to_std(o), ::cuda::thread_scope_device);
-}
+#undef WARPHEAP_ATOM
+#undef WARPHEAP_ATOM_AS
 
 }  // namespace simt
 WARPHEAP_END_NAMESPACE
