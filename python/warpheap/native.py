@@ -27,6 +27,7 @@ class Options(ctypes.Structure):
         ("limit_bytes", c_size_t),
         ("region_bytes", c_size_t),
         ("granule_bytes", c_size_t),
+        ("spare_percent", c_size_t),
     ]
 
 

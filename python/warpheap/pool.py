@@ -51,7 +51,9 @@ class Pool:
 
     ``policy`` and ``upstream`` are names of policies() and upstreams(); ``device`` is the number of
     a CUDA device. Sizes are in bytes; 0 means the default: nothing at first, no limit, growth by at
-    least 64 MiB (2 MiB where the upstream is ``virtual_memory``), blocks aligned to 256. Raises
+    least 64 MiB (2 MiB where the upstream is ``virtual_memory``), blocks aligned to 256. Over
+    ``virtual_memory``, a pool that holds ``spare_percent`` more than was ever in use at once
+    (default 10) moves the memory of its holes to where a request fits before it takes more. Raises
     ValueError for a name or size that is out of range, MemoryError if there is no memory,
     RuntimeError if the driver fails.
     """
@@ -66,12 +68,15 @@ class Pool:
         limit_bytes: int = 0,
         region_bytes: int = 0,
         granule_bytes: int = 0,
+        spare_percent: int = 0,
     ) -> None:
         self._handle = ctypes.c_void_p()
         self._library = native.library()
         if upstream == DEFAULT_UPSTREAM and region_bytes == 0:
             region_bytes = GROWING_STEP
-        options = native.Options(initial_bytes, limit_bytes, region_bytes, granule_bytes)
+        options = native.Options(
+            initial_bytes, limit_bytes, region_bytes, granule_bytes, spare_percent
+        )
         native.expect(
             self._library.warpheap_pool_create(
                 policy.encode(), upstream.encode(), device, options, ctypes.byref(self._handle)
@@ -119,7 +124,10 @@ class Pool:
         return Stats(**{name: getattr(raw, name) for name in native.STATS})
 
     def trim(self, keep_bytes: int = 0) -> int:
-        """Give regions without a block back, as long as more than ``keep_bytes`` stay held."""
+        """Give back what no block needs, as long as more than ``keep_bytes`` stay held.
+
+        That is regions without a block and, over ``virtual_memory``, whole pages of the holes.
+        """
         return int(self._library.warpheap_pool_trim(self.handle, keep_bytes))
 
     def check(self) -> None:

@@ -18,6 +18,9 @@ memory_source make_source(std::string_view name, int device) {
   if (name == "reserved") {
     return {std::make_shared<reserved_upstream>(), std::make_shared<no_events>()};
   }
+  if (name == "reserved_pages") {
+    return {std::make_shared<reserved_pages_upstream>(), std::make_shared<no_events>()};
+  }
   if (is_one_of(name, upstream_names)) return make_device_source(name, device);
   throw invalid_argument("no upstream is called '" + std::string(name) +
                          "'; the upstreams are: " + upstream_names);

@@ -11,7 +11,7 @@ namespace warpheap::host {
 
 /// Memory of the host or of nobody, then the device's.
 inline constexpr char upstream_names[] =
-    "host reserved cuda_malloc cuda_malloc_async virtual_memory";
+    "host reserved reserved_pages cuda_malloc cuda_malloc_async virtual_memory";
 inline constexpr char driver_allocator_names[] = "cuda_malloc cuda_malloc_async";
 
 /// An upstream and what tells when its memory is unused.

@@ -43,7 +43,7 @@ TEST(c_api, errors_are_told_and_change_no_result) {
   EXPECT_EQ(warpheap_pool_create("tlsf", "nowhere", 0, nullptr, &pool), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_NE(std::string(warpheap_last_error()).find("'nowhere'"), std::string::npos);
 
-  pool = make("best_fit", {0, 1 << 20, 0, 0});
+  pool = make("best_fit", {0, 1 << 20, 0, 0, 0});
   int mark = 0;
   void* memory = &mark;
   EXPECT_EQ(warpheap_pool_allocate(pool, 2 << 20, 256, 0, &memory), WARPHEAP_OUT_OF_MEMORY);
@@ -92,7 +92,7 @@ TEST(c_api, a_trace_is_replayed) {
 }
 
 TEST(c_api, a_replay_stops_at_the_first_failure_if_told_so) {
-  warpheap_pool* pool = make("tlsf", {0, 1 << 16, 0, 0});
+  warpheap_pool* pool = make("tlsf", {0, 1 << 16, 0, 0, 0});
   const std::vector<int64_t> operations{60000, 60000, 60000, -1};
   const warpheap_trace trace{operations.data(), nullptr, operations.size()};
   warpheap_replay_result result{};
@@ -104,7 +104,7 @@ TEST(c_api, a_replay_stops_at_the_first_failure_if_told_so) {
 }
 
 TEST(c_api, a_timeline_shows_the_holes) {
-  warpheap_pool* pool = make("tlsf", {8192, 8192, 0, 0});
+  warpheap_pool* pool = make("tlsf", {8192, 8192, 0, 0, 0});
   const std::vector<int64_t> operations{2048, 2048, 2048, -2};
   const warpheap_trace trace{operations.data(), nullptr, operations.size()};
   std::vector<warpheap_timeline_point> timeline(2);
@@ -146,7 +146,7 @@ TEST(c_api, traces_run_in_threads) {
 TEST(c_api, torch_gets_memory_from_the_pool_of_its_device) {
   EXPECT_THROW(warpheap_torch_allocate(100, 3, nullptr), std::exception);
   EXPECT_EQ(warpheap_torch_use(1000, nullptr), WARPHEAP_INVALID_ARGUMENT);
-  warpheap_pool* pool = make("tlsf", {0, 1 << 20, 0, 0});
+  warpheap_pool* pool = make("tlsf", {0, 1 << 20, 0, 0, 0});
   ASSERT_EQ(warpheap_torch_use(3, pool), WARPHEAP_OK);
   void* memory = warpheap_torch_allocate(1000, 3, nullptr);
   EXPECT_EQ(warpheap_pool_usable_bytes(pool, memory), 1024u);

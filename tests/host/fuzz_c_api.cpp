@@ -66,10 +66,14 @@ class model {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::string& policy = policies()[data[0] % policies().size()];
-  const warpheap_pool_options options{0, std::size_t{1} << 22, std::size_t{1} << (16 + data[1] % 5),
-                                      std::size_t{16} << data[1] / 64 * 2};
+  const bool in_pages = data[1] % 2 != 0;
+  // Room for 16 pages, so that some of them must move.
+  const warpheap_pool_options options{0, std::size_t{1} << (in_pages ? 25 : 22),
+                                      std::size_t{1} << (16 + data[1] % 5),
+                                      std::size_t{16} << data[1] / 64 * 2, 1};
   warpheap_pool* pool = nullptr;
-  expect(warpheap_pool_create(policy.c_str(), "reserved", 0, &options, &pool) == WARPHEAP_OK);
+  const char* upstream = in_pages ? "reserved_pages" : "reserved";
+  expect(warpheap_pool_create(policy.c_str(), upstream, 0, &options, &pool) == WARPHEAP_OK);
   model held;
   for (std::size_t at = 2; at + 3 < size; at += 4) {
     const std::uint8_t* step = data + at;

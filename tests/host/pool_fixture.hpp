@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,78 @@ class counted_upstream final : public upstream {
   reserved_upstream source_;
   std::size_t budget_;
   std::size_t held_ = 0;
+  std::size_t regions_ = 0;
+};
+
+/// Pages that come and go, with a budget of memory and of addresses. Remembers which have memory,
+/// and refuses to see one get memory twice or lose what it has not got.
+class paged_upstream final : public upstream {
+ public:
+  static constexpr std::size_t page = std::size_t{64} << 10;
+
+  explicit paged_upstream(std::size_t budget = std::size_t{1} << 40,
+                          std::size_t region_bytes = std::size_t{1} << 30)
+      : source_(page, region_bytes), room_(region_bytes), budget_(budget) {}
+
+  void* allocate(std::size_t bytes) override {
+    void* memory = bytes > room_ || held() + bytes > budget_ ? nullptr : source_.allocate(bytes);
+    if (memory != nullptr && !commit(memory, bytes)) {
+      source_.deallocate(memory, bytes);
+      return nullptr;
+    }
+    regions_ += memory != nullptr;
+    return memory;
+  }
+  void deallocate(void* memory, std::size_t bytes) noexcept override {
+    const auto base = reinterpret_cast<address>(memory);
+    pages_.erase(pages_.lower_bound(base), pages_.lower_bound(base + bytes));
+    --regions_;
+    source_.deallocate(memory, bytes);
+  }
+  bool extend(void* memory, std::size_t bytes, std::size_t more) override {
+    return bytes + more <= room_ && commit(at(memory, bytes), more);
+  }
+  std::size_t page_bytes() const override { return page; }
+  bool commit(void* place, std::size_t bytes) override {
+    if (held() + bytes > budget_) return false;
+    EXPECT_EQ(reinterpret_cast<address>(place) % page, 0u);
+    EXPECT_EQ(bytes % page, 0u);
+    for (std::size_t offset = 0; offset < bytes; offset += page) {
+      EXPECT_TRUE(pages_.insert(reinterpret_cast<address>(at(place, offset))).second) << "twice";
+    }
+    return true;
+  }
+  void decommit(void* place, std::size_t bytes) noexcept override {
+    EXPECT_EQ(bytes % page, 0u);
+    for (std::size_t offset = 0; offset < bytes; offset += page) {
+      EXPECT_EQ(pages_.erase(reinterpret_cast<address>(at(place, offset))), 1u) << "had none";
+    }
+    decommitted += bytes;
+  }
+  std::string_view name() const override { return "paged"; }
+
+  /// Whether all of these bytes have memory.
+  bool backs(const void* memory, std::size_t bytes) const {
+    const auto base = reinterpret_cast<address>(memory);
+    for (address page_base = base & ~(page - 1); page_base < base + bytes; page_base += page) {
+      if (!pages_.contains(page_base)) return false;
+    }
+    return true;
+  }
+  std::size_t held() const { return pages_.size() * page; }
+  std::size_t regions() const { return regions_; }
+
+  std::size_t decommitted = 0;
+
+ private:
+  static void* at(const void* memory, std::size_t offset) {
+    return reinterpret_cast<void*>(reinterpret_cast<address>(memory) + offset);
+  }
+
+  reserved_pages_upstream source_;
+  std::set<address> pages_;
+  std::size_t room_;
+  std::size_t budget_;
   std::size_t regions_ = 0;
 };
 

@@ -164,9 +164,14 @@ TEST(tiled_regions, a_region_starts_at_its_edge_and_takes_it_along) {
   const auto first = tiles.table.cut_front(whole, 0x100);
   EXPECT_EQ(tiles.first_of(0x1000), first) << "any record may be the first";
   EXPECT_EQ(tiles.count_free(), 3u) << "an edge is no block";
-  EXPECT_FALSE(tiles.is_whole(0x1000));
+  tiles.table[first].free = false;
+  EXPECT_FALSE(tiles.is_unused(0x1000));
+  tiles.table[first].vacant = true;
+  EXPECT_TRUE(tiles.is_unused(0x1000));
+  tiles.table[first].vacant = false;
+  tiles.table[first].free = true;
   tiles.table.absorb_left(whole);
-  EXPECT_TRUE(tiles.is_whole(0x1000));
+  EXPECT_TRUE(tiles.is_unused(0x1000));
   const auto edge = tiles.table[whole].left;
   tiles.table[edge].free = true;
   EXPECT_EQ(tiles.check().value_or("").substr(0, 2), "T5");

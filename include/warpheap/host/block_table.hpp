@@ -40,6 +40,7 @@ class block_table {
     index chain;        ///< while used: the next record of the same chain of the hash table
     std::uint16_t tag;  ///< the policy's own
     bool free;
+    bool vacant;  ///< neither free nor handed out: addresses without memory
 
     address end() const { return base + bytes; }
     extent range() const { return {base, bytes}; }
@@ -174,15 +175,15 @@ class block_table {
 
   /// Checks the links around the blocks from `first` to the end of its region:
   /// T1 they tile the region, T2 links agree in both directions, T3 each used one is found by its
-  /// address. Returns what is wrong. O(blocks)
+  /// address, and a vacant one is not. Returns what is wrong. O(blocks)
   std::optional<std::string> check_region(index first, extent region, index left = none) const {
     address expected = region.base;
     for (index which = first; which != none; which = blocks_[which].right) {
       const block& b = blocks_[which];
       if (b.base != expected || b.bytes == 0) return "T1: a gap or overlap at " + to_text(b.base);
       if (b.left != left) return "T2: the left link at " + to_text(b.base) + " is wrong";
-      if (!b.free && find(b.base) != which) {
-        return "T3: the used block at " + to_text(b.base) + " is not found by its address";
+      if (!b.free && (find(b.base) == which) == b.vacant) {
+        return "T3: the block at " + to_text(b.base) + " is found though vacant, or used and not";
       }
       expected = b.end();
       left = which;
@@ -209,6 +210,7 @@ class block_table {
     b.bytes = bytes;
     b.tag = 0;
     b.free = true;
+    b.vacant = false;
     ++count_;
     return made;
   }

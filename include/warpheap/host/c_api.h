@@ -33,6 +33,7 @@ typedef struct warpheap_pool_options {
   size_t limit_bytes;   /* the most that is held; default no limit */
   size_t region_bytes;  /* the smallest growth; default 64 MiB */
   size_t granule_bytes; /* every block's alignment, and its size is a multiple of it; default 256 */
+  size_t spare_percent; /* held beyond the peak before pages move (pool.hpp); default 10 */
 } warpheap_pool_options;
 
 /* As struct pool_stats in stats.hpp. */
@@ -82,7 +83,8 @@ WARPHEAP_API warpheap_status warpheap_pool_truncate(warpheap_pool* pool, void* m
 /* 0 for what is no block in use. */
 WARPHEAP_API size_t warpheap_pool_usable_bytes(warpheap_pool* pool, void* memory);
 WARPHEAP_API void warpheap_pool_get_stats(warpheap_pool* pool, warpheap_pool_stats* stats);
-/* Gives regions without a block back while more than `keep_bytes` stay held; returns the bytes. */
+/* Gives back what no block needs while more than `keep_bytes` stay held: regions without a block,
+ * whole pages of holes where the upstream has pages. Returns the bytes. */
 WARPHEAP_API size_t warpheap_pool_trim(warpheap_pool* pool, size_t keep_bytes);
 /* Verifies the invariants. O(blocks) */
 WARPHEAP_API warpheap_status warpheap_pool_check(warpheap_pool* pool);

@@ -41,7 +41,7 @@ class hash_store {
     heads_.extend(base, bytes);
     make_free(tiles_.extend(base, bytes));
   }
-  bool region_is_free(address base) const { return tiles_.is_whole(base); }
+  bool region_is_free(address base) const { return tiles_.is_unused(base); }
 
   /// Whether one more block can be kept.
   bool has_room() const { return tiles_.table.has_room(); }

@@ -43,6 +43,14 @@ class hybrid_policy {
   std::size_t free_at_end(address base) const { return large_.free_at_end(base); }
   void extend_region(address base, std::size_t bytes) { large_.extend_region(base, bytes); }
 
+  bool has_room() const { return large_.has_room(); }
+  void vacate(extent part) { large_.vacate(part); }
+  void fill(extent part) { large_.fill(part); }
+  template <class Visitor>
+  void for_each_unused(Visitor&& visit) const {
+    large_.for_each_unused(visit);
+  }
+
   extent allocate(std::size_t bytes, std::size_t alignment, effort how) {
     const std::size_t size_class = (bytes + granule_ - 1) / granule_;
     if (size_class <= largest_class && alignment <= granule_) {

@@ -41,8 +41,9 @@ class memory_pool {
 
   virtual pool_stats stats() const = 0;
 
-  /// Gives regions back that hold no block, as long as more than `keep_bytes` stay held. Waits for
-  /// freed memory that a stream may still use. Returns the bytes given back.
+  /// Gives back what no block needs, as long as more than `keep_bytes` stay held: regions without a
+  /// block and, where the upstream has pages, those of the holes. Waits for freed memory that a
+  /// stream may still use. Returns the bytes given back.
   virtual std::size_t trim(std::size_t keep_bytes) = 0;
 
   /// Verifies every invariant; returns what is wrong, if anything is. O(blocks)

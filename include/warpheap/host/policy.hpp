@@ -22,6 +22,25 @@ concept extendable_policy = requires(Policy policy, address base, std::size_t by
   { policy.extend_region(base, bytes) } -> std::same_as<void>;
 };
 
+/// A policy that can do without parts of its memory: what is *vacant* is neither free nor handed
+/// out, and `for_each_block` passes it over.
+/// - `vacate(part)`: vacant from now on. \pre one free block contains `part`
+/// - `fill(part)`: free again. \pre `part` is vacant
+/// - `for_each_unused(f)`: calls `f(extent, vacant)` over the free blocks and the vacant parts of
+///   every region in address order.
+/// - `has_room()`: the bookkeeping has room for some dozen more blocks.
+/// - `region_is_free` and `remove_region` take vacant parts for free.
+/// All O(blocks): they are called where the upstream is called too.
+template <class Policy>
+concept vacatable_policy = extendable_policy<Policy> &&
+    requires(Policy policy, const Policy constant, extent part,
+             std::function<void(extent, bool)> visit) {
+  { policy.vacate(part) } -> std::same_as<void>;
+  { policy.fill(part) } -> std::same_as<void>;
+  { constant.for_each_unused(visit) } -> std::same_as<void>;
+  { constant.has_room() } -> std::same_as<bool>;
+};
+
 /// How hard a policy looks for a free block before it gives up.
 enum class effort {
   bounded,   ///< within the policy's usual complexity

@@ -14,7 +14,8 @@ namespace warpheap::host {
 /// and 5 need.
 ///
 /// A request takes a block out of the index of free blocks, cuts off what it does not need, and
-/// puts the rest back. A freed block absorbs its free neighbours at once.
+/// puts the rest back. A freed block absorbs its free neighbours at once. What is vacant is no
+/// block's neighbour.
 ///
 /// Addition of ours (`LowAddresses`): a block well below the average size takes, of the few holes
 /// that the search meets, the one with the lowest address, as long as it is at most twice as large;
@@ -44,11 +45,43 @@ class segregated_policy {
     merge_and_insert(tiles_.extend(base, bytes));
   }
 
-  bool region_is_free(address base) const { return tiles_.is_whole(base); }
+  bool region_is_free(address base) const { return tiles_.is_unused(base); }
 
   void remove_region(address base) {
+    for (index which = tiles_.first_of(base); which != block_table::none;) {
+      if (!table()[which].vacant) {
+        which = table()[which].right;
+      } else {
+        fill(table()[which].range());
+        which = tiles_.first_of(base);
+      }
+    }
     free_.remove(table(), tiles_.first_of(base));
     tiles_.remove(base);
+  }
+
+  bool has_room() const { return tiles_.table.has_room(); }
+
+  void vacate(extent part) {
+    const index hole = tiles_.containing(part.base);
+    free_.remove(table(), hole);
+    const index which = tiles_.isolate(part, [&](index rest) { free_.insert(table(), rest); });
+    table()[which].free = false;
+    table()[which].vacant = true;
+  }
+
+  void fill(extent part) {
+    const index which = tiles_.isolate(part, [](index) {});
+    table()[which].free = true;
+    table()[which].vacant = false;
+    merge_and_insert(which);
+  }
+
+  template <class Visitor>
+  void for_each_unused(Visitor&& visit) const {
+    tiles_.for_each_tile([&](const block_table::block& b) {
+      if (b.free || b.vacant) visit(b.range(), b.vacant);
+    });
   }
 
   extent allocate(std::size_t bytes, std::size_t alignment, effort how) {
@@ -154,5 +187,6 @@ using segregated_fit = segregated_policy<size_index<0>, false>;
 using tlsf = segregated_policy<size_index<5>, true>;
 
 static_assert(placement_policy<segregated_fit> && placement_policy<tlsf>);
+static_assert(vacatable_policy<segregated_fit> && vacatable_policy<tlsf>);
 
 }  // namespace warpheap::host

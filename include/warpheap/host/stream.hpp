@@ -38,6 +38,8 @@ class stream_events {
   virtual void make_wait(stream_id stream, event_handle event) = 0;
   /// Blocks the calling thread until the event has happened.
   virtual void wait_for(event_handle event) = 0;
+  /// Whether the stream's work is being recorded into a graph, so that nobody can wait for it.
+  virtual bool is_captured(stream_id /*stream*/) { return false; }
   /// The pool needs the event no more.
   virtual void recycle(event_handle event) = 0;
 };

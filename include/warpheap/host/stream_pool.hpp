@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -55,7 +56,7 @@ class stream_pool final : public memory_pool {
     extent block;
     if (stream == owner_) {
       block = pool_.allocate(bytes, alignment);
-      if (!block) block = grow(bytes, alignment);
+      if (!block) block = grow(bytes, alignment, stream);
     } else {
       block = allocate_as_guest(bytes, alignment, stream);
     }
@@ -228,7 +229,7 @@ class stream_pool final : public memory_pool {
         block = pool_.allocate(bytes, alignment);
       }
     }
-    if (!block) block = grow(bytes, alignment);
+    if (!block) block = grow(bytes, alignment, stream);
     fences_.pass(key, stream);
     return block;
   }
@@ -244,14 +245,34 @@ class stream_pool final : public memory_pool {
     return block.bytes;
   }
 
-  // The last resort: a thorough search, a further region, and a further region once those without a
-  // block have gone back to the upstream.
-  [[gnu::noinline]] extent grow(std::size_t bytes, std::size_t alignment) {
+  // The last resort: a thorough search; more memory; pages of the holes, once that is all that the
+  // pool should hold; more memory in spite of that; and what the upstream has once it got back what
+  // no block needs.
+  [[gnu::noinline]] extent grow(std::size_t bytes, std::size_t alignment, stream_id stream) {
+    const std::size_t needed = stats_.bytes_in_use + align_up(bytes, pool_.granule());
+    const std::size_t most = pool_.most_held_for(std::max(stats_.peak_bytes, needed));
+    if (const extent block = pool_.allocate_or_grow(bytes, alignment, most)) return block;
+    if (!events_->is_captured(stream) && pool_.has_movable_pages()) {
+      wait_for_streams(stream);
+      const extent block = pool_.allocate_by_moving_pages(bytes, alignment, most);
+      if (block) return block;
+    }
     if (const extent block = pool_.allocate_or_grow(bytes, alignment)) return block;
-    if (!pool_.has_free_region()) return {};
+    if (!pool_.has_unused_region()) return {};
     wait_for_streams();
     pool_.trim(0);
     return pool_.allocate_or_grow(bytes, alignment);
+  }
+
+  // The same as below, during a call of `stream`: if that owns the pool, no other is waited for.
+  void wait_for_streams(stream_id stream) {
+    if (stream != owner_) return wait_for_streams();
+    if (stream != stream_id::none) {
+      const event_handle event = events_->record(stream);
+      events_->wait_for(event);
+      events_->recycle(event);
+    }
+    fences_.wait_for_all();
   }
 
   // Afterwards no stream uses any memory that is not in use.

@@ -59,11 +59,41 @@ class tiled_regions {
     return made;
   }
 
-  /// Whether the region is a single free block.
-  bool is_whole(address region_base) const {
-    const auto& region = *regions_.find(region_base);
-    const auto& block = table[table[region.data].right];
-    return block.free && block.bytes == region.range.bytes;
+  /// Whether no block of the region is handed out. O(1) but for what is vacant.
+  bool is_unused(address region_base) const {
+    index which = first_of(region_base);
+    while (which != block_table::none && (table[which].free || table[which].vacant)) {
+      which = table[which].right;
+    }
+    return which == block_table::none;
+  }
+
+  /// The block, of any state, that contains this address of a region. O(blocks)
+  index containing(address where) const {
+    index which = table[regions_.find(where)->data].right;
+    while (!table[which].range().contains(where)) which = table[which].right;
+    return which;
+  }
+
+  /// Cuts a free or vacant block so that `part` of it is a block of its own, and returns that;
+  /// calls `other(which)` for what is left of the block before it and behind it. \pre one block, in
+  /// no list, contains `part`. O(blocks)
+  template <class Other>
+  index isolate(extent part, Other&& other) {
+    index which = containing(part.base);
+    const auto split = [&](std::size_t size) {
+      const index rest = table.split(which, size);
+      table[rest].free = table[which].free;
+      table[rest].vacant = table[which].vacant;
+      return rest;
+    };
+    if (table[which].base != part.base) {
+      const index rest = split(part.base - table[which].base);
+      other(which);
+      which = rest;
+    }
+    if (table[which].bytes != part.bytes) other(split(part.bytes));
+    return which;
   }
 
   extent block_at(address base) const { return table[table.find(base)].range(); }
@@ -72,10 +102,18 @@ class tiled_regions {
 
   template <class Visitor>
   void for_each_block(Visitor&& visit) const {
+    for_each_tile([&](const block_table::block& b) {
+      if (!b.vacant) visit(b.range(), !b.free);
+    });
+  }
+
+  /// The same with what is vacant, as records.
+  template <class Visitor>
+  void for_each_tile(Visitor&& visit) const {
     for (const auto& region : regions_) {
       for (index which = table[region.data].right; which != block_table::none;
            which = table[which].right) {
-        visit(table[which].range(), !table[which].free);
+        visit(table[which]);
       }
     }
   }
@@ -99,7 +137,7 @@ class tiled_regions {
       if (auto wrong = table.check_region(edge.right, region.range, region.data)) return wrong;
       ++count;
     }
-    for_each_block([&](extent, bool) { ++count; });
+    for_each_tile([&](const block_table::block&) { ++count; });
     if (count != table.size())
       return "T4: " + std::to_string(table.size() - count) + " records lost";
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -25,6 +26,15 @@ class upstream {
   virtual bool extend(void* /*memory*/, std::size_t /*bytes*/, std::size_t /*more*/) {
     return false;
   }
+
+  /// The size of the pages in which a part of what was allocated can go back and come again, a
+  /// power of two; 0 if memory comes and goes whole. Where there are pages, `allocate` returns
+  /// multiples of it.
+  virtual std::size_t page_bytes() const { return 0; }
+  /// Gives the memory of whole pages back and keeps their addresses. Nobody uses them any more.
+  virtual void decommit(void* /*place*/, std::size_t /*bytes*/) noexcept {}
+  /// Puts memory under such addresses again. False, and nothing changed, if there is none.
+  virtual bool commit(void* /*place*/, std::size_t /*bytes*/) { return false; }
   /// The name that the tools use.
   virtual std::string_view name() const = 0;
 };
@@ -52,6 +62,45 @@ class reserved_upstream final : public upstream {
   }
   void deallocate(void* memory, std::size_t bytes) noexcept override { ::munmap(memory, bytes); }
   std::string_view name() const override { return "reserved"; }
+};
+
+/// The same in pages, as a device's virtual memory has them: a region can grow where it is, and
+/// parts of it can go back.
+class reserved_pages_upstream final : public upstream {
+ public:
+  /// \param page_bytes a power of two, a multiple of 4 KiB
+  /// \param region_bytes addresses that each region reserves
+  explicit reserved_pages_upstream(std::size_t page_bytes = std::size_t{2} << 20,
+                                   std::size_t region_bytes = std::size_t{1} << 38)
+      : page_(page_bytes), room_(region_bytes) {}
+
+  void* allocate(std::size_t bytes) override {
+    if (bytes > room_) return nullptr;
+    void* place = source_.allocate(room_ + page_);
+    return place == nullptr ? nullptr : aligned(place);
+  }
+  void deallocate(void* memory, std::size_t) noexcept override {
+    source_.deallocate(memory, room_);
+  }
+  bool extend(void*, std::size_t bytes, std::size_t more) override { return more <= room_ - bytes; }
+  std::size_t page_bytes() const override { return page_; }
+  bool commit(void*, std::size_t) override { return true; }
+  std::string_view name() const override { return "reserved_pages"; }
+
+ private:
+  // Gives back what is before the first page and behind the last.
+  void* aligned(void* place) {
+    const auto where = reinterpret_cast<std::uintptr_t>(place);
+    const std::uintptr_t front = (page_ - where % page_) % page_;
+    void* const first = reinterpret_cast<void*>(where + front);
+    if (front != 0) source_.deallocate(place, front);
+    source_.deallocate(reinterpret_cast<void*>(where + front + room_), page_ - front);
+    return first;
+  }
+
+  reserved_upstream source_;
+  std::size_t page_;
+  std::size_t room_;
 };
 
 }  // namespace warpheap::host

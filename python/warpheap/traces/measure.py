@@ -41,7 +41,7 @@ def measure(trace: Trace, resource: Resource, request: Request) -> Row:
         "schema": SCHEMA,
         "case": "replay",
         "manager": resource.name,
-        "backend": "cpu" if resource.upstream in ("host", "reserved") else "cuda",
+        "backend": "cuda" if resource.is_on_device else "cpu",
         "upstream": resource.upstream if resource.is_ours else None,
         "trace": trace.name,
         "events": trace.events,
@@ -103,6 +103,9 @@ def _latencies(trace: Trace, resource: Resource, request: Request) -> Row:
         "span_bytes": best.span_bytes if one_range else None,
         "span_over_peak": round(best.span_bytes / peak, 4) if peak and one_range else None,
         "reserved_bytes": stats.peak_reserved_bytes if stats else None,
+        "reserved_over_peak": round(stats.peak_reserved_bytes / peak, 4)
+        if stats and peak
+        else None,
     }
 
 
@@ -174,7 +177,7 @@ def in_streams(trace: Trace, count: int, make_stream: Callable[[int], int]) -> l
 
 def stream_maker(resource: Resource) -> Callable[[int], int]:
     """Give a function that makes streams: real ones for device memory, numbers for the rest."""
-    if resource.upstream in ("host", "reserved"):
+    if not resource.is_on_device:
         return lambda number: 4096 * (number + 1)
     driver = ctypes.CDLL("libcuda.so.1")
 

@@ -23,6 +23,7 @@ from warpheap.traces.model import Trace
 
 PEERS = ("rmm_pool", "rmm_arena")
 DRIVER = ("cuda_malloc", "cuda_malloc_async")
+HOST_UPSTREAMS = ("host", "reserved", "reserved_pages")
 PEER_LIBRARY = "libwarpheap_rmm_peers.so"
 _WORDS = ctypes.POINTER(ctypes.c_uint32)
 
@@ -58,6 +59,11 @@ class Resource:
     name: str
     upstream: str
     device: int
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether its memory is a device's."""
+        return self.upstream not in HOST_UPSTREAMS
 
     @property
     def is_ours(self) -> bool:

@@ -55,6 +55,14 @@ class events final : public stream_events {
     driver::get().cuEventSynchronize_ptr(static_cast<CUevent>(event));
   }
 
+  bool is_captured(stream_id stream) override {
+    if (stream == stream_id::none) return false;
+    const device_context::scope current(device_);
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult asked = driver::get().cuStreamIsCapturing_ptr(handle(stream), &status);
+    return asked != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+
   void recycle(event_handle event) override {
     if (event != nullptr) idle_.push_back(static_cast<CUevent>(event));
   }

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
-#include <unordered_map>
+#include <iterator>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "warpheap/host/cuda/driver.hpp"
@@ -58,9 +59,12 @@ class malloc_async_upstream final : public upstream {
 };
 
 /// Device memory mapped into addresses that were reserved for it, by the driver's virtual memory
-/// functions. Each region reserves as many addresses as the device has memory, so that it can grow
-/// where it is: a pool over this upstream has one region and holds hardly more than it needs.
-/// Freeing gives physical memory back without the device-wide wait of `cudaFree`.
+/// functions. Each region reserves several times as many addresses as the device has memory, so
+/// that it can grow where it is, also once its pages have moved: a pool over this upstream has one
+/// region and holds hardly more than it needs. Freeing gives physical memory back without the
+/// device-wide wait of `cudaFree`.
+///
+/// Each page is a mapping of its own, because the driver unmaps nothing but whole mappings.
 class virtual_memory_upstream final : public upstream {
  public:
   explicit virtual_memory_upstream(int ordinal) : device_(ordinal) {
@@ -69,7 +73,7 @@ class virtual_memory_upstream final : public upstream {
     properties_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties_.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     properties_.location.id = ordinal;
-    d.expect(d.cuMemGetAllocationGranularity_ptr(&granularity_, &properties_,
+    d.expect(d.cuMemGetAllocationGranularity_ptr(&page_, &properties_,
                                                  CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
              "the device has no virtual memory functions");
     std::size_t free = 0;
@@ -79,74 +83,106 @@ class virtual_memory_upstream final : public upstream {
   void* allocate(std::size_t bytes) override {
     const driver& d = driver::get();
     const device_context::scope current(device_);
-    const std::size_t addresses = round(std::max(bytes, device_bytes_));
+    const std::size_t addresses = round(std::max(bytes, room * device_bytes_));
     CUdeviceptr place = 0;
-    if (d.cuMemAddressReserve_ptr(&place, addresses, 0, 0, 0) != CUDA_SUCCESS) return nullptr;
-    if (!map(place, round(bytes))) {
-      d.cuMemAddressFree_ptr(place, addresses);
-      return nullptr;
-    }
-    regions_[place] = {addresses, {round(bytes)}};
-    return reinterpret_cast<void*>(place);
+    if (d.cuMemAddressReserve_ptr(&place, addresses, page_, 0, 0) != CUDA_SUCCESS) return nullptr;
+    region& r = regions_[place];
+    r.mapped.resize(addresses / page_);
+    if (map(place, r, 0, round(bytes) / page_)) return reinterpret_cast<void*>(place);
+    d.cuMemAddressFree_ptr(place, addresses);
+    regions_.erase(place);
+    return nullptr;
   }
 
   bool extend(void* memory, std::size_t bytes, std::size_t more) override {
     const device_context::scope current(device_);
     const auto place = reinterpret_cast<CUdeviceptr>(memory);
-    region& r = regions_.at(place);
-    const std::size_t mapped = std::accumulate(r.pieces.begin(), r.pieces.end(), std::size_t{0});
-    if (bytes + more <= mapped) return true;
-    const std::size_t missing = round(bytes + more - mapped);
-    if (mapped + missing > r.addresses || !map(place + mapped, missing)) return false;
-    r.pieces.push_back(missing);
-    return true;
+    region& r = regions_.find(place)->second;
+    const std::size_t first = bytes / page_;
+    const std::size_t end = round(bytes + more) / page_;
+    return end <= r.mapped.size() && map(place, r, r.mapped[first] ? first + 1 : first, end);
+  }
+
+  std::size_t page_bytes() const override { return page_; }
+
+  void decommit(void* place, std::size_t bytes) noexcept override {
+    const device_context::scope current(device_);
+    const auto [base, r] = region_of(place);
+    const std::size_t first = (reinterpret_cast<CUdeviceptr>(place) - base) / page_;
+    unmap(base, *r, first, first + bytes / page_);
+  }
+
+  bool commit(void* place, std::size_t bytes) override {
+    const device_context::scope current(device_);
+    const auto [base, r] = region_of(place);
+    const std::size_t first = (reinterpret_cast<CUdeviceptr>(place) - base) / page_;
+    return map(base, *r, first, first + bytes / page_);
   }
 
   void deallocate(void* memory, std::size_t) noexcept override {
-    const driver& d = driver::get();
     const device_context::scope current(device_);
-    const auto place = reinterpret_cast<CUdeviceptr>(memory);
-    const auto found = regions_.find(place);
-    // Each piece was mapped by a call of its own and is unmapped by one.
-    CUdeviceptr piece = place;
-    for (const std::size_t bytes : found->second.pieces) {
-      d.cuMemUnmap_ptr(piece, bytes);
-      piece += bytes;
+    const auto found = regions_.find(reinterpret_cast<CUdeviceptr>(memory));
+    auto& [place, r] = *found;
+    for (std::size_t page = 0; page < r.mapped.size(); ++page) {
+      if (r.mapped[page]) unmap(place, r, page, page + 1);
     }
-    d.cuMemAddressFree_ptr(place, found->second.addresses);
+    driver::get().cuMemAddressFree_ptr(place, r.mapped.size() * page_);
     regions_.erase(found);
   }
   std::string_view name() const override { return "virtual_memory"; }
 
  private:
+  /// Addresses that a region reserves for each byte of the device's memory.
+  static constexpr std::size_t room = 4;
+
   struct region {
-    std::size_t addresses;
-    std::vector<std::size_t> pieces;  ///< bytes of each mapping, in the order of addresses
+    std::vector<bool> mapped;  ///< whether a page has memory, for each that is reserved
   };
 
-  std::size_t round(std::size_t bytes) const {
-    return (bytes + granularity_ - 1) / granularity_ * granularity_;
+  std::size_t round(std::size_t bytes) const { return (bytes + page_ - 1) / page_ * page_; }
+
+  std::pair<CUdeviceptr, region*> region_of(void* place) {
+    const auto after = regions_.upper_bound(reinterpret_cast<CUdeviceptr>(place));
+    return {std::prev(after)->first, &std::prev(after)->second};
   }
 
-  bool map(CUdeviceptr place, std::size_t bytes) {
+  // Memory for the pages from `first` to before `end`, none of which has any: all or nothing.
+  bool map(CUdeviceptr base, region& r, std::size_t first, std::size_t end) {
+    if (first >= end) return true;
+    const driver& d = driver::get();
+    std::size_t page = first;
+    while (page < end && map_one(base + page * page_)) r.mapped[page++] = true;
+    const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    if (page == end && d.cuMemSetAccess_ptr(base + first * page_, (end - first) * page_, &access,
+                                            1) == CUDA_SUCCESS) {
+      return true;
+    }
+    unmap(base, r, first, page);
+    return false;
+  }
+
+  bool map_one(CUdeviceptr place) {
     const driver& d = driver::get();
     CUmemGenericAllocationHandle memory = 0;
-    if (d.cuMemCreate_ptr(&memory, bytes, &properties_, 0) != CUDA_SUCCESS) return false;
-    const bool mapped = d.cuMemMap_ptr(place, bytes, 0, memory, 0) == CUDA_SUCCESS;
+    if (d.cuMemCreate_ptr(&memory, page_, &properties_, 0) != CUDA_SUCCESS) return false;
+    const bool mapped = d.cuMemMap_ptr(place, page_, 0, memory, 0) == CUDA_SUCCESS;
     // A mapping keeps the memory alive by itself.
     d.cuMemRelease_ptr(memory);
-    if (!mapped) return false;
-    const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    if (d.cuMemSetAccess_ptr(place, bytes, &access, 1) == CUDA_SUCCESS) return true;
-    d.cuMemUnmap_ptr(place, bytes);
-    return false;
+    return mapped;
+  }
+
+  void unmap(CUdeviceptr base, region& r, std::size_t first, std::size_t end) noexcept {
+    for (std::size_t page = first; page < end; ++page) {
+      driver::get().cuMemUnmap_ptr(base + page * page_, page_);
+      r.mapped[page] = false;
+    }
   }
 
   device_context device_;
   CUmemAllocationProp properties_{};
-  std::size_t granularity_ = 0;
+  std::size_t page_ = 0;
   std::size_t device_bytes_ = 0;
-  std::unordered_map<CUdeviceptr, region> regions_;
+  std::map<CUdeviceptr, region> regions_;
 };
 
 }  // namespace warpheap::host::cuda

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pools over an upstream with pages: the memory of holes moves to where a request fits.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "fake_events.hpp"
+#include "pool_fixture.hpp"
+#include "warpheap/core/units.hpp"
+
+namespace warpheap::host {
+namespace {
+
+constexpr std::size_t page = paged_upstream::page;
+
+class pages : public testing::TestWithParam<std::string> {
+ protected:
+  void make(pool_options options, std::size_t budget = 1_GiB, std::size_t addresses = 1_GiB) {
+    source = std::make_shared<paged_upstream>(budget, addresses);
+    pool = make_pool(GetParam(), source, std::make_shared<no_events>(), options);
+  }
+
+  void* take(std::size_t bytes) {
+    void* block = pool->try_allocate(bytes, 1, stream_id::none);
+    if (block != nullptr) {
+      EXPECT_TRUE(source->backs(block, bytes)) << "a block without memory";
+      held.add(block, pool->usable_bytes(block));
+    }
+    return block;
+  }
+  void give(void* block) {
+    pool->deallocate(block, stream_id::none);
+    held.remove(block);
+  }
+  // `count` blocks of three pages, of which every second one is free again.
+  void fragment(int count) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < count; ++i) blocks.push_back(take(3 * page));
+    for (int i = 0; i < count; i += 2) give(blocks[i]);
+  }
+  void expect_sound() {
+    EXPECT_EQ(pool->check(), std::nullopt);
+    EXPECT_EQ(pool->stats().reserved_bytes, source->held());
+    EXPECT_EQ(pool->stats().regions, source->regions());
+    for (const auto& [base, bytes] : held.all()) {
+      EXPECT_TRUE(source->backs(reinterpret_cast<void*>(base), bytes)) << to_text(base);
+    }
+  }
+
+  std::shared_ptr<paged_upstream> source;
+  std::unique_ptr<memory_pool> pool;
+  held_blocks held;
+};
+
+INSTANTIATE_TEST_SUITE_P(vacatable, pages, testing::Values("tlsf", "segregated_fit", "hybrid_pool"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(pages, a_request_larger_than_any_hole_gets_the_memory_of_the_holes) {
+  make({.limit_bytes = 30 * page, .region_bytes = page});
+  fragment(10);
+  ASSERT_EQ(source->held(), 30 * page);
+  EXPECT_NE(take(15 * page), nullptr) << "all that is free, in one piece";
+  EXPECT_EQ(source->held(), 30 * page);
+  EXPECT_EQ(source->regions(), 1u);
+  EXPECT_EQ(take(1), nullptr);
+  expect_sound();
+}
+
+TEST_P(pages, a_pool_moves_pages_before_it_holds_more_than_its_spare_share) {
+  make({.region_bytes = page, .spare_percent = 10});
+  fragment(40);
+  const std::size_t peak = 120 * page;
+  ASSERT_EQ(source->held(), peak);
+  // Three blocks of nine pages: twelve more than the peak may be held, the others are moved.
+  for (int i = 0; i < 3; ++i) ASSERT_NE(take(9 * page), nullptr);
+  EXPECT_LE(source->held(), peak + 12 * page);
+  EXPECT_GE(source->held(), peak + 11 * page);
+  EXPECT_EQ(pool->stats().peak_bytes, peak);
+  EXPECT_GE(source->decommitted, 15 * page);
+  expect_sound();
+}
+
+TEST_P(pages, an_empty_upstream_is_no_reason_to_fail_while_there_are_holes) {
+  make({.region_bytes = page, .spare_percent = 1000}, 33 * page);
+  fragment(10);
+  ASSERT_NE(take(10 * page), nullptr) << "three of the upstream's are not enough";
+  EXPECT_LE(source->held(), 33 * page);
+  expect_sound();
+  ASSERT_EQ(take(30 * page), nullptr);
+  expect_sound();
+}
+
+TEST_P(pages, vacant_addresses_are_used_again) {
+  // Addresses for twice the memory: without their reuse they would not last.
+  make({.limit_bytes = 64 * page, .region_bytes = page}, 64 * page, 128 * page);
+  std::mt19937_64 random(3);
+  int served = 0;
+  for (int round = 0; round < steps(400); ++round) {
+    while (pool->stats().bytes_in_use < 40 * page) take((1 + random() % 6) * page);
+    while (pool->stats().bytes_in_use > 20 * page) give(held.pick(random()));
+    void* large = take(24 * page);
+    served += large != nullptr;
+    if (large != nullptr) give(large);
+    ASSERT_LE(source->held(), 64 * page);
+  }
+  EXPECT_EQ(served, steps(400)) << "44 of 64 pages were free each time";
+  expect_sound();
+}
+
+TEST_P(pages, random_requests_agree_with_a_model) {
+  for (const std::size_t spare : {1, 10, 100}) {
+    held = {};
+    make({.limit_bytes = 16_MiB, .region_bytes = 4 * page, .spare_percent = spare});
+    std::mt19937_64 random(spare);
+    for (int step = 0; step < steps(20000); ++step) {
+      const std::size_t in_use = pool->stats().bytes_in_use;
+      if (held.empty() || (random() % 100 < 55 && in_use < 15_MiB)) {
+        const std::size_t bytes = 1 + random() % (std::size_t{1} << (6 + random() % 16));
+        const bool fails = take(bytes) == nullptr;
+        // Whatever is free is at worst in parts of pages, two for each block in use.
+        const std::size_t scattered = 2 * page * (held.size() + 1);
+        ASSERT_TRUE(!fails || in_use + bytes + scattered > 16_MiB) << bytes << " of " << in_use;
+      } else {
+        void* block = held.pick(random());
+        give(block);
+        ASSERT_THROW(pool->deallocate(block, stream_id::none), invalid_argument) << "freed twice";
+      }
+      ASSERT_LE(source->held(), 16_MiB);
+      if (step % 500 == 0) {
+        ASSERT_NO_FATAL_FAILURE(expect_sound());
+      }
+      if (step % 3000 == 2999) pool->trim(random() % 16_MiB);
+    }
+    expect_sound();
+    EXPECT_GT(source->decommitted, 0u);
+    while (!held.empty()) give(held.pick(random()));
+    pool->trim(0);
+    EXPECT_EQ(source->held(), 0u) << "what has no block goes back";
+    EXPECT_EQ(source->regions(), 0u);
+    EXPECT_EQ(pool->check(), std::nullopt);
+  }
+}
+
+TEST_P(pages, no_vacant_address_can_be_freed) {
+  make({.limit_bytes = 30 * page, .region_bytes = page});
+  std::vector<void*> blocks;
+  for (int i = 0; i < 10; ++i) blocks.push_back(take(3 * page));
+  for (int i = 0; i < 10; i += 2) give(blocks[i]);
+  ASSERT_NE(take(15 * page), nullptr);
+  for (int i = 0; i < 10; i += 2) {
+    ASSERT_FALSE(source->backs(blocks[i], 3 * page));
+    EXPECT_THROW(pool->deallocate(blocks[i], stream_id::none), invalid_argument);
+    EXPECT_EQ(pool->usable_bytes(blocks[i]), 0u);
+  }
+  expect_sound();
+}
+
+TEST_P(pages, trimming_gives_the_pages_of_holes_back) {
+  make({.region_bytes = page});
+  fragment(10);
+  EXPECT_EQ(pool->trim(24 * page), 6 * page) << "no more than asked for";
+  EXPECT_EQ(source->held(), 24 * page);
+  EXPECT_EQ(pool->trim(0), 9 * page) << "five of the ten blocks are in use";
+  EXPECT_EQ(source->held(), 15 * page);
+  expect_sound();
+  ASSERT_NE(take(3 * page), nullptr);
+  EXPECT_EQ(source->held(), 18 * page);
+  expect_sound();
+}
+
+TEST_P(pages, an_alignment_is_kept_where_pages_come_together) {
+  make({.limit_bytes = 40 * page, .region_bytes = page});
+  fragment(10);
+  void* block = pool->try_allocate(8 * page, 4 * page, stream_id::none);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(reinterpret_cast<address>(block) % (4 * page), 0u);
+  EXPECT_TRUE(source->backs(block, 8 * page));
+  expect_sound();
+}
+
+TEST_P(pages, a_pool_smaller_than_a_page_works) {
+  make({.initial_bytes = 1000, .region_bytes = 1000});
+  EXPECT_EQ(source->held(), page);
+  ASSERT_NE(take(500), nullptr);
+  ASSERT_NE(take(2 * page), nullptr);
+  EXPECT_EQ(source->held(), 3 * page);
+  expect_sound();
+}
+
+TEST_P(pages, a_limit_below_a_page_is_refused_with_both_sizes) {
+  try {
+    make({.limit_bytes = 1000});
+    FAIL() << "accepted";
+  } catch (const invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("1000"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(std::to_string(page)), std::string::npos);
+  }
+}
+
+TEST_P(pages, a_limit_that_is_no_multiple_of_a_page_is_kept) {
+  make({.initial_bytes = 5 * page + 1, .limit_bytes = 5 * page + 1, .region_bytes = 3 * page + 7});
+  EXPECT_EQ(source->held(), 5 * page);
+  EXPECT_NE(take(5 * page), nullptr);
+  EXPECT_EQ(take(1), nullptr);
+  expect_sound();
+}
+
+// A pool of 1 MiB pages' worth with every second block free, so that a large request must move
+// pages.
+class streams_and_pages : public testing::Test {
+ protected:
+  static constexpr std::size_t piece = 3 * paged_upstream::page;
+  static constexpr int pieces = 16;
+
+  void fragment(stream_id stream) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < pieces; ++i) blocks.push_back(pool->try_allocate(piece, 1, stream));
+    for (int i = 0; i < pieces; i += 2) {
+      events->submit(stream);
+      pool->deallocate(blocks[i], stream);
+    }
+  }
+
+  std::shared_ptr<paged_upstream> source = std::make_shared<paged_upstream>(pieces * piece);
+  std::shared_ptr<fake_events> events = std::make_shared<fake_events>();
+  std::unique_ptr<memory_pool> pool = make_pool("tlsf", source, events, {.region_bytes = piece});
+};
+
+TEST_F(streams_and_pages, pages_move_only_when_the_stream_is_done_with_them) {
+  fragment(one);
+  ASSERT_NE(pool->try_allocate(2 * piece, 1, one), nullptr);
+  EXPECT_GT(source->decommitted, 0u);
+  EXPECT_EQ(events->finished[one], events->submitted[one]) << "pages were taken from running work";
+  EXPECT_EQ(events->live, 0);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
+TEST_F(streams_and_pages, pages_that_another_stream_freed_wait_for_that_stream) {
+  fragment(one);
+  events->destroy(one);
+  ASSERT_NE(pool->try_allocate(2 * piece, 1, two), nullptr);
+  EXPECT_GT(source->decommitted, 0u);
+  EXPECT_EQ(events->finished[one], events->submitted[one]);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
+TEST_F(streams_and_pages, nothing_moves_while_the_stream_is_captured) {
+  fragment(one);
+  events->captured.insert(one);
+  EXPECT_EQ(pool->try_allocate(2 * piece, 1, one), nullptr) << "the upstream has no more";
+  EXPECT_EQ(source->decommitted, 0u);
+  EXPECT_EQ(events->recorded, 0);
+  events->captured.clear();
+  EXPECT_NE(pool->try_allocate(2 * piece, 1, one), nullptr);
+}
+
+}  // namespace
+}  // namespace warpheap::host
