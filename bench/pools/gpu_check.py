@@ -151,6 +151,9 @@ def latencies(check: Check, quick: bool) -> None:
     for trace in made:
         for resource in (*OURS, "best_fit", *PEERS):
             replay(check, trace, resource, smallest=False, threads=0)
+        # From nothing, so that what a pool holds is what it came to need.
+        for resource in OURS:
+            replay(check, trace, resource, smallest=False, threads=0, upstream="virtual_memory")
     # After all of the others: what was measured next to four threads on the driver's pool took 1.4
     # times as long in both runs that had it in between.
     for trace in made[1:]:
@@ -169,18 +172,20 @@ def traces(check: Check, folder: Path | None) -> None:
             replay(check, trace, resource, smallest=searched, threads=0)
 
 
-def replay(check: Check, trace: Any, name: str, *, smallest: bool, threads: int) -> None:
-    """Measure one trace on one resource."""
+def replay(
+    check: Check, trace: Any, name: str, *, smallest: bool, threads: int, upstream: str = ""
+) -> None:
+    """Measure one trace on one resource: in a pool twice the peak, or in one that grows in pages."""
     from warpheap.traces import measure, resources  # noqa: PLC0415
 
     if not check.has_time(f"{trace.name} on {name}"):
         return
     peak = trace.peak_bytes()
-    size = resources.Size((2 * peak // (2 << 20) + 1) * (2 << 20))
-    upstream = resources.upstream("")
+    size = resources.Size(0 if upstream else (2 * peak // (2 << 20) + 1) * (2 << 20))
     repeats = 1 if name in resources.DRIVER else 3
     request = measure.Request(size, repeats, smallest, threads)
-    row = measure.measure(trace, resources.Resource(name, upstream, 0), request)
+    source = resources.upstream(upstream)
+    row = measure.measure(trace, resources.Resource(name, source, 0), request)
     check.row(row)
     if "malloc_ns" not in row:
         check.say(f"{trace.name} {name}: {row['status']}: {row['reason']}")
@@ -190,7 +195,7 @@ def replay(check: Check, trace: Any, name: str, *, smallest: bool, threads: int)
             for kind in ("malloc_ns", "free_ns")
         ]
         parts += [f"mean {row['call_ns']:.0f} ns, without a clock {row['replay_call_ns']:.1f} ns"]
-        parts += [f"span/peak {row['span_over_peak']}"]
+        parts += [f"span/peak {row['span_over_peak']}", f"held/peak {row['reserved_over_peak']}"]
         parts += [f"smallest {row['smallest_pool_bytes']}"] if smallest else []
         parts += [f"{threads} threads {row['calls_per_second']} calls/s"] if threads else []
         check.say(f"{trace.name} {name}: {row['status']}, " + ", ".join(parts))

@@ -106,18 +106,18 @@ inline std::size_t sum_of(const std::vector<extent>& parts) {
   return bytes;
 }
 
-/// Gives pages of these parts back, at least `bytes` bytes if there are as many: one part after the
-/// other, each from its end. Returns how many bytes it were.
-template <vacatable_policy Policy>
-std::size_t vacate_pages(Policy& policy, upstream& source, const std::vector<extent>& parts,
-                         std::size_t bytes) {
+/// Makes pages of these parts vacant, at least `bytes` bytes if there are as many: one part after
+/// the other, each from its end. `give(place, bytes)` gets them. Returns how many bytes it were.
+template <vacatable_policy Policy, class Give>
+std::size_t vacate_pages(Policy& policy, std::size_t page, const std::vector<extent>& parts,
+                         std::size_t bytes, Give&& give) {
   std::size_t given = 0;
   for (const extent& part : parts) {
     if (given >= bytes || !policy.has_room()) break;
-    const std::size_t taken = std::min(part.bytes, align_up(bytes - given, source.page_bytes()));
+    const std::size_t taken = std::min(part.bytes, align_up(bytes - given, page));
     const extent last{part.end() - taken, taken};
     policy.vacate(last);
-    source.decommit(reinterpret_cast<void*>(last.base), last.bytes);
+    give(reinterpret_cast<void*>(last.base), last.bytes);
     given += taken;
   }
   return given;

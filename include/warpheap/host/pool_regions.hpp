@@ -126,7 +126,10 @@ class pool_regions {
         const std::size_t needed = missing <= room ? missing : missing - room;
         const std::vector<extent> pages = whole_pages(policy_, page_bytes(), site.range);
         if (sum_of(pages) < needed) continue;
-        reserved_bytes_ -= vacate_pages(policy_, *source_, pages, needed);
+        reserved_bytes_ -=
+            vacate_pages(policy_, page_bytes(), pages, needed, [&](void* place, std::size_t part) {
+              source_->set_aside(place, part);
+            });
         if (commit(site, missing)) return true;
       }
     }
@@ -248,7 +251,9 @@ class pool_regions {
       // Not more than asked for.
       if (page != 0 && bytes >= page) {
         const std::vector<extent> pages = whole_pages(policy_, page, {});
-        const std::size_t given = vacate_pages(policy_, *source_, pages, bytes & ~(page - 1));
+        const std::size_t given = vacate_pages(
+            policy_, page, pages, bytes & ~(page - 1),
+            [&](void* place, std::size_t part) { source_->decommit(place, part); });
         reserved_bytes_ -= given;
         return given;
       }

@@ -33,6 +33,8 @@ class upstream {
   virtual std::size_t page_bytes() const { return 0; }
   /// Gives the memory of whole pages back and keeps their addresses. Nobody uses them any more.
   virtual void decommit(void* /*place*/, std::size_t /*bytes*/) noexcept {}
+  /// The same, but the memory is for the next calls of `commit` and `extend`.
+  virtual void set_aside(void* place, std::size_t bytes) noexcept { decommit(place, bytes); }
   /// Puts memory under such addresses again. False, and nothing changed, if there is none.
   virtual bool commit(void* /*place*/, std::size_t /*bytes*/) { return false; }
   /// The name that the tools use.

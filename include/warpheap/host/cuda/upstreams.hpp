@@ -80,14 +80,19 @@ class virtual_memory_upstream final : public upstream {
     d.expect(d.cuMemGetInfo_ptr(&free, &device_bytes_), "the device's memory cannot be read");
   }
 
+  ~virtual_memory_upstream() override {
+    const device_context::scope current(device_);
+    for (const memory_handle memory : aside_) driver::get().cuMemRelease_ptr(memory);
+  }
+
   void* allocate(std::size_t bytes) override {
     const driver& d = driver::get();
     const device_context::scope current(device_);
     const std::size_t addresses = round(std::max(bytes, room * device_bytes_));
     CUdeviceptr place = 0;
     if (d.cuMemAddressReserve_ptr(&place, addresses, page_, 0, 0) != CUDA_SUCCESS) return nullptr;
-    region& r = regions_[place];
-    r.mapped.resize(addresses / page_);
+    pages& r = regions_[place];
+    r.resize(addresses / page_);
     if (map(place, r, 0, round(bytes) / page_)) return reinterpret_cast<void*>(place);
     d.cuMemAddressFree_ptr(place, addresses);
     regions_.erase(place);
@@ -96,93 +101,108 @@ class virtual_memory_upstream final : public upstream {
 
   bool extend(void* memory, std::size_t bytes, std::size_t more) override {
     const device_context::scope current(device_);
-    const auto place = reinterpret_cast<CUdeviceptr>(memory);
-    region& r = regions_.find(place)->second;
+    auto& [place, r] = *region_of(memory);
     const std::size_t first = bytes / page_;
     const std::size_t end = round(bytes + more) / page_;
-    return end <= r.mapped.size() && map(place, r, r.mapped[first] ? first + 1 : first, end);
+    return end <= r.size() && map(place, r, r[first] != 0 ? first + 1 : first, end);
   }
 
   std::size_t page_bytes() const override { return page_; }
 
   void decommit(void* place, std::size_t bytes) noexcept override {
     const device_context::scope current(device_);
-    const auto [base, r] = region_of(place);
+    auto& [base, r] = *region_of(place);
     const std::size_t first = (reinterpret_cast<CUdeviceptr>(place) - base) / page_;
-    unmap(base, *r, first, first + bytes / page_);
+    for (std::size_t page = first; page < first + bytes / page_; ++page) {
+      driver::get().cuMemRelease_ptr(unmap(base, r, page));
+    }
+  }
+
+  void set_aside(void* place, std::size_t bytes) noexcept override {
+    const device_context::scope current(device_);
+    auto& [base, r] = *region_of(place);
+    const std::size_t first = (reinterpret_cast<CUdeviceptr>(place) - base) / page_;
+    for (std::size_t page = first; page < first + bytes / page_; ++page) {
+      aside_.push_back(unmap(base, r, page));
+    }
   }
 
   bool commit(void* place, std::size_t bytes) override {
     const device_context::scope current(device_);
-    const auto [base, r] = region_of(place);
+    auto& [base, r] = *region_of(place);
     const std::size_t first = (reinterpret_cast<CUdeviceptr>(place) - base) / page_;
-    return map(base, *r, first, first + bytes / page_);
+    return map(base, r, first, first + bytes / page_);
   }
 
   void deallocate(void* memory, std::size_t) noexcept override {
     const device_context::scope current(device_);
-    const auto found = regions_.find(reinterpret_cast<CUdeviceptr>(memory));
+    const auto found = region_of(memory);
     auto& [place, r] = *found;
-    for (std::size_t page = 0; page < r.mapped.size(); ++page) {
-      if (r.mapped[page]) unmap(place, r, page, page + 1);
+    for (std::size_t page = 0; page < r.size(); ++page) {
+      if (r[page] != 0) driver::get().cuMemRelease_ptr(unmap(place, r, page));
     }
-    driver::get().cuMemAddressFree_ptr(place, r.mapped.size() * page_);
+    driver::get().cuMemAddressFree_ptr(place, r.size() * page_);
     regions_.erase(found);
   }
   std::string_view name() const override { return "virtual_memory"; }
 
  private:
-  /// Addresses that a region reserves for each byte of the device's memory.
-  static constexpr std::size_t room = 4;
+  using memory_handle = CUmemGenericAllocationHandle;
+  /// The memory of each page for which addresses are reserved, 0 if it has none.
+  using pages = std::vector<memory_handle>;
 
-  struct region {
-    std::vector<bool> mapped;  ///< whether a page has memory, for each that is reserved
-  };
+  /// Addresses that a region reserves for each byte of the device's memory.
+  static constexpr std::size_t room = 8;
 
   std::size_t round(std::size_t bytes) const { return (bytes + page_ - 1) / page_ * page_; }
 
-  std::pair<CUdeviceptr, region*> region_of(void* place) {
-    const auto after = regions_.upper_bound(reinterpret_cast<CUdeviceptr>(place));
-    return {std::prev(after)->first, &std::prev(after)->second};
+  std::map<CUdeviceptr, pages>::iterator region_of(void* place) {
+    return std::prev(regions_.upper_bound(reinterpret_cast<CUdeviceptr>(place)));
   }
 
   // Memory for the pages from `first` to before `end`, none of which has any: all or nothing.
-  bool map(CUdeviceptr base, region& r, std::size_t first, std::size_t end) {
+  bool map(CUdeviceptr base, pages& r, std::size_t first, std::size_t end) {
     if (first >= end) return true;
     const driver& d = driver::get();
     std::size_t page = first;
-    while (page < end && map_one(base + page * page_)) r.mapped[page++] = true;
+    while (page < end && map_one(base + page * page_, r[page])) ++page;
     const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     if (page == end && d.cuMemSetAccess_ptr(base + first * page_, (end - first) * page_, &access,
                                             1) == CUDA_SUCCESS) {
       return true;
     }
-    unmap(base, r, first, page);
+    while (page-- != first) d.cuMemRelease_ptr(unmap(base, r, page));
     return false;
   }
 
-  bool map_one(CUdeviceptr place) {
+  bool map_one(CUdeviceptr place, memory_handle& memory) {
     const driver& d = driver::get();
-    CUmemGenericAllocationHandle memory = 0;
-    if (d.cuMemCreate_ptr(&memory, page_, &properties_, 0) != CUDA_SUCCESS) return false;
-    const bool mapped = d.cuMemMap_ptr(place, page_, 0, memory, 0) == CUDA_SUCCESS;
-    // A mapping keeps the memory alive by itself.
-    d.cuMemRelease_ptr(memory);
-    return mapped;
+    memory_handle got = 0;
+    if (!aside_.empty()) {
+      got = aside_.back();
+      aside_.pop_back();
+    } else if (d.cuMemCreate_ptr(&got, page_, &properties_, 0) != CUDA_SUCCESS) {
+      return false;
+    }
+    if (d.cuMemMap_ptr(place, page_, 0, got, 0) == CUDA_SUCCESS) {
+      memory = got;
+      return true;
+    }
+    d.cuMemRelease_ptr(got);
+    return false;
   }
 
-  void unmap(CUdeviceptr base, region& r, std::size_t first, std::size_t end) noexcept {
-    for (std::size_t page = first; page < end; ++page) {
-      driver::get().cuMemUnmap_ptr(base + page * page_, page_);
-      r.mapped[page] = false;
-    }
+  memory_handle unmap(CUdeviceptr base, pages& r, std::size_t page) noexcept {
+    driver::get().cuMemUnmap_ptr(base + page * page_, page_);
+    return std::exchange(r[page], 0);
   }
 
   device_context device_;
   CUmemAllocationProp properties_{};
   std::size_t page_ = 0;
   std::size_t device_bytes_ = 0;
-  std::map<CUdeviceptr, region> regions_;
+  std::map<CUdeviceptr, pages> regions_;
+  std::vector<memory_handle> aside_;
 };
 
 }  // namespace warpheap::host::cuda
