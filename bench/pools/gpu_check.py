@@ -175,7 +175,7 @@ def traces(check: Check, folder: Path | None) -> None:
 def replay(
     check: Check, trace: Any, name: str, *, smallest: bool, threads: int, upstream: str = ""
 ) -> None:
-    """Measure one trace on one resource: in a pool twice the peak, or in one that grows in pages."""
+    """Measure one trace on one resource: in twice the peak, or in a pool that grows in pages."""
     from warpheap.traces import measure, resources  # noqa: PLC0415
 
     if not check.has_time(f"{trace.name} on {name}"):

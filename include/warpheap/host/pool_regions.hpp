@@ -127,9 +127,8 @@ class pool_regions {
         const std::vector<extent> pages = whole_pages(policy_, page_bytes(), site.range);
         if (sum_of(pages) < needed) continue;
         reserved_bytes_ -=
-            vacate_pages(policy_, page_bytes(), pages, needed, [&](void* place, std::size_t part) {
-              source_->set_aside(place, part);
-            });
+            vacate_pages(policy_, page_bytes(), pages, needed,
+                         [&](void* place, std::size_t part) { source_->set_aside(place, part); });
         if (commit(site, missing)) return true;
       }
     }
@@ -251,9 +250,9 @@ class pool_regions {
       // Not more than asked for.
       if (page != 0 && bytes >= page) {
         const std::vector<extent> pages = whole_pages(policy_, page, {});
-        const std::size_t given = vacate_pages(
-            policy_, page, pages, bytes & ~(page - 1),
-            [&](void* place, std::size_t part) { source_->decommit(place, part); });
+        const std::size_t given =
+            vacate_pages(policy_, page, pages, bytes & ~(page - 1),
+                         [&](void* place, std::size_t part) { source_->decommit(place, part); });
         reserved_bytes_ -= given;
         return given;
       }
