@@ -21,7 +21,7 @@ host::pool_options options_from(const warpheap_pool_options* given) {
   if (given->limit_bytes != 0) options.limit_bytes = given->limit_bytes;
   if (given->region_bytes != 0) options.region_bytes = given->region_bytes;
   if (given->granule_bytes != 0) options.granule_bytes = given->granule_bytes;
-  if (given->spare_percent != 0) options.spare_percent = given->spare_percent;
+  options.spare_percent = given->spare_percent;
   return options;
 }
 

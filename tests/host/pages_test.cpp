@@ -80,6 +80,33 @@ TEST_P(pages, a_pool_moves_pages_before_it_holds_more_than_its_spare_share) {
   expect_sound();
 }
 
+TEST_P(pages, pages_that_move_too_often_stay_unless_memory_is_out) {
+  make({.region_bytes = page, .spare_percent = 1}, 4096 * page);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 600; ++i) blocks.push_back(take(3 * page));
+  const std::size_t peak = 1800 * page;
+  // Each round leaves holes that are too small for the next one's requests.
+  for (std::size_t large = 4; source->held() <= peak + 18 * page; large += 2) {
+    ASSERT_LT(large, 60u) << "pages move on and on";
+    for (std::size_t i = large % 4 / 2; i < blocks.size(); i += 2) {
+      give(blocks[i]);
+      blocks[i] = nullptr;
+    }
+    for (void*& block : blocks) {
+      if (block == nullptr && pool->stats().bytes_in_use + large * page <= peak) {
+        block = take(large * page);
+      }
+    }
+    std::erase(blocks, nullptr);
+  }
+  EXPECT_GE(source->decommitted, 1024 * page) << "not before";
+  const std::size_t moved = source->decommitted;
+  const std::size_t unused = 4096 * page - pool->stats().bytes_in_use;
+  EXPECT_NE(take(unused), nullptr) << "there is no other memory for this";
+  EXPECT_GT(source->decommitted, moved);
+  expect_sound();
+}
+
 TEST_P(pages, an_empty_upstream_is_no_reason_to_fail_while_there_are_holes) {
   make({.region_bytes = page, .spare_percent = 1000}, 33 * page);
   fragment(10);

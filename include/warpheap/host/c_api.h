@@ -33,7 +33,7 @@ typedef struct warpheap_pool_options {
   size_t limit_bytes;   /* the most that is held; default no limit */
   size_t region_bytes;  /* the smallest growth; default 64 MiB */
   size_t granule_bytes; /* every block's alignment, and its size is a multiple of it; default 256 */
-  size_t spare_percent; /* held beyond the peak before pages move (pool.hpp); default 10 */
+  size_t spare_percent; /* held beyond the peak before pages move; default: the policy's */
 } warpheap_pool_options;
 
 /* As struct pool_stats in stats.hpp. */

@@ -31,6 +31,7 @@ class hybrid_policy {
 
   static constexpr bool truncates = false;
   static constexpr bool aligns = true;
+  static constexpr std::size_t spare_percent = Large::spare_percent;
 
   static constexpr std::size_t region_for(std::size_t bytes) { return bytes; }
 

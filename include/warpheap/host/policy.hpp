@@ -28,6 +28,7 @@ concept extendable_policy = requires(Policy policy, address base, std::size_t by
 /// - `fill(part)`: free again. \pre `part` is vacant
 /// - `for_each_unused(f)`: calls `f(extent, vacant)` over the free blocks and the vacant parts of
 ///   every region in address order.
+/// - `spare_percent`: how much more than is in use the policy is expected to need for its holes.
 /// - `has_room()`: the bookkeeping has room for some dozen more blocks.
 /// - `region_is_free` and `remove_region` take vacant parts for free.
 /// All O(blocks): they are called where the upstream is called too.
@@ -35,6 +36,7 @@ template <class Policy>
 concept vacatable_policy = extendable_policy<Policy> &&
     requires(Policy policy, const Policy constant, extent part,
              std::function<void(extent, bool)> visit) {
+  { Policy::spare_percent } -> std::convertible_to<std::size_t>;
   { policy.vacate(part) } -> std::same_as<void>;
   { policy.fill(part) } -> std::same_as<void>;
   { constant.for_each_unused(visit) } -> std::same_as<void>;

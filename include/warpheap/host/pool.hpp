@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,9 @@ class pool {
                ? place(bytes, alignment, effort::thorough)
                : extent{};
   }
+
+  /// Whether so few pages have moved in this many requests that more of them may.
+  bool may_move(std::uint64_t requests) const { return regions_.may_move(requests); }
 
   /// Whether holes have pages that could move. O(blocks)
   bool has_movable_pages() const { return regions_.has_movable_pages(); }

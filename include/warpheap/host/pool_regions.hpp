@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -31,10 +32,11 @@ struct pool_options {
   /// Every block is a multiple of it long and aligned to it: a power of two from 16 up.
   std::size_t granule_bytes = 256;
   /// Over an upstream with pages: what the pool may hold beyond the most that was in use at once,
-  /// in percent of that, though at least `region_bytes`. Before it takes more, the whole pages of
-  /// its holes move to where the request fits. That waits for the streams, and so does not happen
-  /// in a stream that is being captured into a graph.
-  std::size_t spare_percent = 10;
+  /// in percent of that, though at least `region_bytes`; 0 means the policy's own number. Before it
+  /// takes more, the whole pages of its holes move to where the request fits, unless they have
+  /// moved too often already. That waits for the streams, and so does not happen in a stream that
+  /// is being captured into a graph.
+  std::size_t spare_percent = 0;
 };
 
 /// The memory that a pool holds: takes regions from an upstream and gives them to a policy, makes
@@ -126,13 +128,22 @@ class pool_regions {
         const std::size_t needed = missing <= room ? missing : missing - room;
         const std::vector<extent> pages = whole_pages(policy_, page_bytes(), site.range);
         if (sum_of(pages) < needed) continue;
-        reserved_bytes_ -=
+        const std::size_t vacated =
             vacate_pages(policy_, page_bytes(), pages, needed,
                          [&](void* place, std::size_t part) { source_->set_aside(place, part); });
+        reserved_bytes_ -= vacated;
+        moved_bytes_ += vacated;
         if (commit(site, missing)) return true;
       }
     }
     return false;
+  }
+
+  /// Whether pages have moved so little that they may move for the sake of a smaller pool alone. A
+  /// move takes some 50 us a page (docs/host.md): with at most one page in eight requests it takes
+  /// a few microseconds of each, however bad the holes are.
+  bool may_move(std::uint64_t requests) const {
+    return moved_bytes_ <= (few_moves + requests / 8) * page_bytes();
   }
 
   /// Whether holes have pages that could move.
@@ -169,7 +180,7 @@ class pool_regions {
   /// How much may be held when `peak_bytes` were in use at once, before pages move.
   std::size_t most_held_for(std::size_t peak_bytes) const {
     if (page_bytes() == 0) return no_limit;
-    return peak_bytes + std::max(peak_bytes / 100 * options_.spare_percent, options_.region_bytes);
+    return peak_bytes + std::max(peak_bytes / 100 * spare_percent(), options_.region_bytes);
   }
 
   void add_to(pool_stats& stats) const {
@@ -304,11 +315,22 @@ class pool_regions {
     return true;
   }
 
+  std::size_t spare_percent() const {
+    if constexpr (vacatable_policy<Policy>) {
+      if (options_.spare_percent == 0) return Policy::spare_percent;
+    }
+    return options_.spare_percent;
+  }
+
+  // Pages that may move however few requests there were.
+  static constexpr std::uint64_t few_moves = 1024;
+
   Policy& policy_;
   std::shared_ptr<upstream> source_;
   pool_options options_;
   std::size_t reserved_bytes_ = 0;
   std::size_t peak_reserved_bytes_ = 0;
+  std::size_t moved_bytes_ = 0;
   std::vector<region> regions_;
 };
 

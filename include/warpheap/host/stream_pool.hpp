@@ -252,16 +252,24 @@ class stream_pool final : public memory_pool {
     const std::size_t needed = stats_.bytes_in_use + align_up(bytes, pool_.granule());
     const std::size_t most = pool_.most_held_for(std::max(stats_.peak_bytes, needed));
     if (const extent block = pool_.allocate_or_grow(bytes, alignment, most)) return block;
-    if (!events_->is_captured(stream) && pool_.has_movable_pages()) {
-      wait_for_streams(stream);
-      const extent block = pool_.allocate_by_moving_pages(bytes, alignment, most);
-      if (block) return block;
+    const bool movable = !events_->is_captured(stream) && pool_.has_movable_pages();
+    const bool early = movable && pool_.may_move(stats_.allocations);
+    if (early) {
+      if (const extent block = move_pages(bytes, alignment, stream, most)) return block;
     }
     if (const extent block = pool_.allocate_or_grow(bytes, alignment)) return block;
+    if (movable && !early) {
+      if (const extent block = move_pages(bytes, alignment, stream, most)) return block;
+    }
     if (!pool_.has_unused_region()) return {};
     wait_for_streams();
     pool_.trim(0);
     return pool_.allocate_or_grow(bytes, alignment);
+  }
+
+  extent move_pages(std::size_t bytes, std::size_t alignment, stream_id stream, std::size_t most) {
+    wait_for_streams(stream);
+    return pool_.allocate_by_moving_pages(bytes, alignment, most);
   }
 
   // The same as below, during a call of `stream`: if that owns the pool, no other is waited for.
