@@ -53,9 +53,9 @@ class Pool:
     a CUDA device. Sizes are in bytes; 0 means the default: nothing at first, no limit, growth by at
     least 64 MiB (2 MiB where the upstream is ``virtual_memory``), blocks aligned to 256. Over
     ``virtual_memory``, a pool that holds ``spare_percent`` more than was ever in use at once
-    (default: 10 for tlsf) moves the memory of its holes to where a request fits before it takes more. Raises
-    ValueError for a name or size that is out of range, MemoryError if there is no memory,
-    RuntimeError if the driver fails.
+    (default: 10 for tlsf) moves the memory of its holes to where a request fits before it takes
+    more. Raises ValueError for a name or size that is out of range, MemoryError if there is no
+    memory, RuntimeError if the driver fails.
     """
 
     def __init__(

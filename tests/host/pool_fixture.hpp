@@ -113,6 +113,7 @@ class paged_upstream final : public upstream {
   bool extend(void* memory, std::size_t bytes, std::size_t more) override {
     return bytes + more <= room_ && commit(at(memory, bytes), more);
   }
+  std::size_t available_bytes() const override { return budget_ - held(); }
   std::size_t page_bytes() const override { return page; }
   bool commit(void* place, std::size_t bytes) override {
     if (held() + bytes > budget_) return false;

@@ -119,21 +119,8 @@ class pool_regions {
       const std::size_t wanted = std::max(least, std::min(movable / 4 * 3, 16 * least));
       // The second time where the region has no addresses to grow into.
       for (const extent growing : {regions_.back().managed, extent{}}) {
-        const growth_site site = cheapest_site(wanted, growing);
-        if (!site.range) continue;
-        const std::size_t missing = site.missing();
-        const std::size_t room = room_below(most_held);
-        if (missing <= room && commit(site, missing)) return true;
-        // If the upstream is empty, room is of no use.
-        const std::size_t needed = missing <= room ? missing : missing - room;
-        const std::vector<extent> pages = whole_pages(policy_, page_bytes(), site.range);
-        if (sum_of(pages) < needed) continue;
-        const std::size_t vacated =
-            vacate_pages(policy_, page_bytes(), pages, needed,
-                         [&](void* place, std::size_t part) { source_->set_aside(place, part); });
-        reserved_bytes_ -= vacated;
-        moved_bytes_ += vacated;
-        if (commit(site, missing)) return true;
+        if (move_pages_to(cheapest_site(wanted, growing), most_held)) return true;
+        if (move_pages_to(cheapest_site(least, growing), most_held)) return true;
       }
     }
     return false;
@@ -241,6 +228,24 @@ class pool_regions {
                  }));
     });
     return search.best();
+  }
+
+  bool move_pages_to(const growth_site& site,
+                     std::size_t most_held) requires vacatable_policy<Policy> {
+    if (!site.range) return false;
+    const std::size_t missing = site.missing();
+    const std::size_t room = std::min(room_below(most_held), source_->available_bytes());
+    if (missing <= room && commit(site, missing)) return true;
+    // If the upstream has not got what it said, room is of no use.
+    const std::size_t needed = missing <= room ? missing : missing - room;
+    const std::vector<extent> pages = whole_pages(policy_, page_bytes(), site.range);
+    if (sum_of(pages) < needed) return false;
+    const std::size_t moved =
+        vacate_pages(policy_, page_bytes(), pages, needed,
+                     [&](void* place, std::size_t bytes) { source_->set_aside(place, bytes); });
+    reserved_bytes_ -= moved;
+    moved_bytes_ += moved;
+    return commit(site, missing);
   }
 
   // Gets memory for the pages of a site that have none; at the end of the region in steps of a

@@ -144,6 +144,7 @@ class stream_pool final : public memory_pool {
   }
 
  private:
+  static constexpr std::size_t no_limit = pool_regions<Policy>::no_limit;
   // No stream has this handle: streams are pointers or small numbers.
   static constexpr stream_id nobody{~std::uintptr_t{1}};
   // Calls of one stream in a row after which it may own the pool.
@@ -253,13 +254,12 @@ class stream_pool final : public memory_pool {
     const std::size_t most = pool_.most_held_for(std::max(stats_.peak_bytes, needed));
     if (const extent block = pool_.allocate_or_grow(bytes, alignment, most)) return block;
     const bool movable = !events_->is_captured(stream) && pool_.has_movable_pages();
-    const bool early = movable && pool_.may_move(stats_.allocations);
-    if (early) {
+    if (movable && pool_.may_move(stats_.allocations)) {
       if (const extent block = move_pages(bytes, alignment, stream, most)) return block;
     }
     if (const extent block = pool_.allocate_or_grow(bytes, alignment)) return block;
-    if (movable && !early) {
-      if (const extent block = move_pages(bytes, alignment, stream, most)) return block;
+    if (movable) {
+      if (const extent block = move_pages(bytes, alignment, stream, no_limit)) return block;
     }
     if (!pool_.has_unused_region()) return {};
     wait_for_streams();

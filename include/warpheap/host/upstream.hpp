@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 
 namespace warpheap::host {
@@ -26,6 +27,9 @@ class upstream {
   virtual bool extend(void* /*memory*/, std::size_t /*bytes*/, std::size_t /*more*/) {
     return false;
   }
+
+  /// How many bytes it could give now, as far as it knows.
+  virtual std::size_t available_bytes() const { return std::numeric_limits<std::size_t>::max(); }
 
   /// The size of the pages in which a part of what was allocated can go back and come again, a
   /// power of two; 0 if memory comes and goes whole. Where there are pages, `allocate` returns

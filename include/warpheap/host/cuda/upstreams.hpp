@@ -107,6 +107,14 @@ class virtual_memory_upstream final : public upstream {
     return end <= r.size() && map(place, r, r[first] != 0 ? first + 1 : first, end);
   }
 
+  std::size_t available_bytes() const override {
+    const device_context::scope current(device_);
+    std::size_t free = 0;
+    std::size_t total = 0;
+    driver::get().cuMemGetInfo_ptr(&free, &total);
+    return free;
+  }
+
   std::size_t page_bytes() const override { return page_; }
 
   void decommit(void* place, std::size_t bytes) noexcept override {
