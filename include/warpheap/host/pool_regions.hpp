@@ -328,7 +328,7 @@ class pool_regions {
   }
 
   // Pages that may move however few requests there were.
-  static constexpr std::uint64_t few_moves = 1024;
+  static constexpr std::uint64_t few_moves = 2048;
 
   Policy& policy_;
   std::shared_ptr<upstream> source_;
