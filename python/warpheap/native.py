@@ -45,6 +45,7 @@ STATS = (
     "regions",
     "pending_bytes",
     "pending_blocks",
+    "moved_bytes",
 )
 
 

@@ -32,6 +32,7 @@ class Stats:
     regions: int
     pending_bytes: int
     pending_blocks: int
+    moved_bytes: int
 
 
 def policies() -> list[str]:

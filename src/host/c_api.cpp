@@ -70,7 +70,7 @@ void warpheap_pool_get_stats(warpheap_pool* pool, warpheap_pool_stats* stats) {
   *stats = {s.bytes_in_use,   s.peak_bytes,          s.blocks,   s.peak_blocks,
             s.allocations,    s.deallocations,       s.failures, s.last_failed_bytes,
             s.reserved_bytes, s.peak_reserved_bytes, s.regions,  s.pending_bytes,
-            s.pending_blocks};
+            s.pending_blocks, s.moved_bytes};
 }
 
 size_t warpheap_pool_trim(warpheap_pool* pool, size_t keep_bytes) {

@@ -104,6 +104,7 @@ TEST_P(pages, pages_that_move_too_often_stay_unless_memory_is_out) {
   const std::size_t unused = 4096 * page - pool->stats().bytes_in_use;
   EXPECT_NE(take(unused), nullptr) << "there is no other memory for this";
   EXPECT_GT(source->decommitted, moved);
+  EXPECT_EQ(pool->stats().moved_bytes, source->decommitted);
   expect_sound();
 }
 

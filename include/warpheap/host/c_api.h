@@ -51,6 +51,7 @@ typedef struct warpheap_pool_stats {
   uint64_t regions;
   uint64_t pending_bytes;
   uint64_t pending_blocks;
+  uint64_t moved_bytes;
 } warpheap_pool_stats;
 
 /* What the last failed call of this thread had to say. Valid until its next call. */

@@ -174,6 +174,7 @@ class pool_regions {
     stats.regions = regions_.size();
     stats.reserved_bytes = reserved_bytes_;
     stats.peak_reserved_bytes = peak_reserved_bytes_;
+    stats.moved_bytes = moved_bytes_;
   }
 
  private:

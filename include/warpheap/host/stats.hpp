@@ -23,6 +23,7 @@ struct pool_stats {
   std::size_t regions = 0;        ///< upstream blocks held
   std::size_t pending_bytes = 0;  ///< freed, and not yet known to be unused by their stream
   std::size_t pending_blocks = 0;
+  std::size_t moved_bytes = 0;  ///< of pages that went from holes to where a request fits
 
   void allocated(std::size_t bytes) {
     ++allocations;

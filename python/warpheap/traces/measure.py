@@ -103,6 +103,7 @@ def _latencies(trace: Trace, resource: Resource, request: Request) -> Row:
         "span_bytes": best.span_bytes if one_range else None,
         "span_over_peak": round(best.span_bytes / peak, 4) if peak and one_range else None,
         "reserved_bytes": stats.peak_reserved_bytes if stats else None,
+        "moved_bytes": stats.moved_bytes if stats else None,
         "reserved_over_peak": round(stats.peak_reserved_bytes / peak, 4)
         if stats and peak
         else None,
