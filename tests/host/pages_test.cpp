@@ -225,6 +225,27 @@ TEST_P(pages, a_limit_below_a_page_is_refused_with_both_sizes) {
   }
 }
 
+TEST_P(pages, a_spare_share_out_of_range_is_refused_with_the_limit) {
+  try {
+    make({.spare_percent = 1'000'001});
+    FAIL() << "accepted";
+  } catch (const invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("1000001"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("1000000"), std::string::npos);
+  }
+}
+
+TEST_P(pages, granules_larger_than_a_page_work_and_nothing_moves) {
+  make({.limit_bytes = 64 * page, .region_bytes = page, .granule_bytes = 4 * page});
+  std::vector<void*> blocks;
+  while (void* block = take(1)) blocks.push_back(block);
+  ASSERT_GE(blocks.size(), 8u) << "a region that is not aligned to the granule loses one";
+  for (std::size_t i = 0; i < blocks.size(); i += 2) give(blocks[i]);
+  EXPECT_EQ(take(60 * page), nullptr);
+  EXPECT_EQ(source->decommitted, 0u);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
 TEST_P(pages, a_limit_that_is_no_multiple_of_a_page_is_kept) {
   make({.initial_bytes = 5 * page + 1, .limit_bytes = 5 * page + 1, .region_bytes = 3 * page + 7});
   EXPECT_EQ(source->held(), 5 * page);

@@ -123,22 +123,21 @@ std::size_t vacate_pages(Policy& policy, std::size_t page, const std::vector<ext
   return given;
 }
 
-/// Gets memory for the vacant pages that `range` touches, until the upstream has none. Returns how
-/// many bytes it were.
+/// Gets memory for the vacant pages that `range` touches, and adds the bytes to `got`; false if the
+/// upstream has not enough for all.
 template <vacatable_policy Policy>
-std::size_t fill_pages(Policy& policy, upstream& source, extent range) {
+bool fill_pages(Policy& policy, upstream& source, extent range, std::size_t& got) {
   std::vector<extent> parts;
   policy.for_each_unused([&](extent part, bool vacant) {
     const extent pages = pages_within(part, range, source.page_bytes());
     if (vacant && pages) parts.push_back(pages);
   });
-  std::size_t got = 0;
   for (const extent& part : parts) {
-    if (!source.commit(reinterpret_cast<void*>(part.base), part.bytes)) break;
+    if (!source.commit(reinterpret_cast<void*>(part.base), part.bytes)) return false;
     policy.fill(part);
     got += part.bytes;
   }
-  return got;
+  return true;
 }
 
 }  // namespace warpheap::host

@@ -31,11 +31,11 @@ struct pool_options {
   std::size_t region_bytes = std::size_t{64} << 20;
   /// Every block is a multiple of it long and aligned to it: a power of two from 16 up.
   std::size_t granule_bytes = 256;
-  /// Over an upstream with pages: what the pool may hold beyond the most that was in use at once,
-  /// in percent of that, though at least `region_bytes`; 0 means the policy's own number. Before it
-  /// takes more, the whole pages of its holes move to where the request fits, unless they have
-  /// moved too often already. That waits for the streams, and so does not happen in a stream that
-  /// is being captured into a graph.
+  /// Over an upstream with pages, no smaller than a granule: what the pool may hold beyond the most
+  /// that was in use at once, in percent of that, though at least `region_bytes`; 0 means the
+  /// policy's own number. Before it takes more, the whole pages of its holes move to where the
+  /// request fits, unless they have moved too often already. That waits for the streams, and so
+  /// does not happen in a stream that is being captured into a graph.
   std::size_t spare_percent = 0;
 };
 
@@ -83,6 +83,10 @@ class pool_regions {
       throw invalid_argument("a pool cannot start with " + std::to_string(options.initial_bytes) +
                              " bytes under a limit of " + std::to_string(options.limit_bytes));
     }
+    if (options.spare_percent > most_spare_percent) {
+      throw invalid_argument("a spare share of " + std::to_string(options.spare_percent) +
+                             " percent: at most " + std::to_string(most_spare_percent));
+    }
     return options;
   }
 
@@ -92,9 +96,9 @@ class pool_regions {
     const std::size_t room = room_below(most_held);
     if constexpr (vacatable_policy<Policy>) {
       if (page_bytes() != 0 && !regions_.empty()) {
-        const growth_site site = cheapest_site(least, regions_.back().managed);
+        const growth_site site = cheapest_site(least, growing_region());
         if (site.missing() > room) return false;
-        if (commit(site, room)) return true;
+        if (site.range && commit(site, room)) return true;
       }
     }
     if (page_bytes() == 0 && extend_last_region(least)) return true;
@@ -118,7 +122,7 @@ class pool_regions {
       const std::size_t movable = sum_of(whole_pages(policy_, page_bytes(), {}));
       const std::size_t wanted = std::max(least, std::min(movable / 4 * 3, 16 * least));
       // The second time where the region has no addresses to grow into.
-      for (const extent growing : {regions_.back().managed, extent{}}) {
+      for (const extent growing : {growing_region(), extent{}}) {
         if (move_pages_to(cheapest_site(wanted, growing), most_held)) return true;
         if (move_pages_to(cheapest_site(least, growing), most_held)) return true;
       }
@@ -184,8 +188,10 @@ class pool_regions {
     extent managed;
   };
 
+  // 0 if no pages can move.
   std::size_t page_bytes() const {
-    return vacatable_policy<Policy> ? source_->page_bytes() : std::size_t{0};
+    const std::size_t page = vacatable_policy<Policy> ? source_->page_bytes() : std::size_t{0};
+    return page >= options_.granule_bytes ? page : 0;
   }
 
   // What regions are multiples of.
@@ -199,13 +205,21 @@ class pool_regions {
     return most > reserved_bytes_ ? most - reserved_bytes_ : 0;
   }
 
+  // The newest region, if what is added to its memory is right behind what the policy has of it.
+  // \pre there are regions
+  extent growing_region() const {
+    const region& last = regions_.back();
+    const bool ends = last.managed.end() == reinterpret_cast<address>(last.memory) + last.bytes;
+    return ends ? last.managed : extent{};
+  }
+
   // Makes the free end of the newest region `least` bytes long, where upstream and policy can: no
   // more memory is taken than the request needs, in steps of a region's smallest size.
   bool extend_last_region(std::size_t least) {
     if constexpr (extendable_policy<Policy>) {
       if (regions_.empty()) return false;
       region& last = regions_.back();
-      if (last.managed.end() != reinterpret_cast<address>(last.memory) + last.bytes) return false;
+      if (!growing_region()) return false;
       const std::size_t free = policy_.free_at_end(last.managed.base);
       const std::size_t missing = least > free ? least - free : options_.granule_bytes;
       const std::size_t step =
@@ -252,10 +266,10 @@ class pool_regions {
   // Gets memory for the pages of a site that have none; at the end of the region in steps of a
   // region's smallest size, as far as `room` allows. What was got before a failure stays, as holes.
   bool commit(const growth_site& site, std::size_t room) requires vacatable_policy<Policy> {
-    const std::size_t filled = fill_pages(policy_, *source_, site.range);
+    std::size_t filled = 0;
+    const bool all = fill_pages(policy_, *source_, site.range, filled);
     hold(filled);
-    if (filled != site.vacant) return false;
-    if (site.beyond == 0) return true;
+    if (!all || site.beyond == 0) return all;
     const std::size_t steps = (site.beyond + options_.region_bytes - 1) / options_.region_bytes;
     const std::size_t wanted = std::min(steps * options_.region_bytes, room - filled);
     return extend(regions_.back(), std::max(wanted & ~(page_bytes() - 1), site.beyond));
@@ -328,6 +342,8 @@ class pool_regions {
     return options_.spare_percent;
   }
 
+  // Enough for "never"; more would overflow.
+  static constexpr std::size_t most_spare_percent = 1'000'000;
   // Pages that may move however few requests there were.
   static constexpr std::uint64_t few_moves = 2048;
 
