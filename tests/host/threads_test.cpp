@@ -13,14 +13,9 @@
 namespace warpheap::host {
 namespace {
 
-class threads : public testing::TestWithParam<std::string> {};
-
-INSTANTIATE_TEST_SUITE_P(all, threads, testing::ValuesIn(all_policy_names()),
-                         [](const auto& test) { return test.param; });
-
-TEST_P(threads, four_threads_on_four_streams_lose_and_double_no_block) {
-  const auto pool = make_pool(GetParam(), std::make_shared<counted_upstream>(1_GiB),
-                              std::make_shared<no_events>(), {.region_bytes = 8_MiB});
+// Four threads, each with a stream of its own, take blocks of up to `most_bytes` bytes, free them,
+// and free those of each other.
+void expect_no_block_lost_or_doubled(memory_pool& pool, std::size_t most_bytes) {
   constexpr std::size_t rounds = steps(4000);
   // Blocks that one thread leaves for the others to free.
   std::mutex exchange_lock;
@@ -46,7 +41,7 @@ TEST_P(threads, four_threads_on_four_streams_lose_and_double_no_block) {
       const std::lock_guard guard(claims_lock);
       claims.erase(reinterpret_cast<address>(block));
     }
-    pool->deallocate(block, stream);
+    pool.deallocate(block, stream);
   };
 
   std::vector<std::thread> running;
@@ -56,8 +51,8 @@ TEST_P(threads, four_threads_on_four_streams_lose_and_double_no_block) {
       const stream_id stream{0x1000 * (thread + 1)};
       std::vector<void*> mine;
       for (std::size_t round = 0; round < rounds; ++round) {
-        const std::size_t bytes = 1 + random() % 50000;
-        void* block = pool->try_allocate(bytes, 256, stream);
+        const std::size_t bytes = 1 + random() % most_bytes;
+        void* block = pool.try_allocate(bytes, 256, stream);
         if (block != nullptr) {
           claim(block, bytes);
           mine.push_back(block);
@@ -90,12 +85,38 @@ TEST_P(threads, four_threads_on_four_streams_lose_and_double_no_block) {
   for (void* block : exchange) give_back(block, stream_id::none);
 
   EXPECT_EQ(doubled, 0);
-  EXPECT_EQ(pool->check(), std::nullopt);
-  const pool_stats stats = pool->stats();
+  EXPECT_EQ(pool.check(), std::nullopt);
+  const pool_stats stats = pool.stats();
   EXPECT_EQ(stats.blocks, 0u);
   EXPECT_EQ(stats.bytes_in_use, 0u);
   EXPECT_EQ(stats.allocations, 4 * rounds);
   EXPECT_EQ(stats.deallocations, 4 * rounds);
+}
+
+class threads : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(all, threads, testing::ValuesIn(all_policy_names()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(threads, four_threads_on_four_streams_lose_and_double_no_block) {
+  const auto pool = make_pool(GetParam(), std::make_shared<counted_upstream>(1_GiB),
+                              std::make_shared<no_events>(), {.region_bytes = 8_MiB});
+  expect_no_block_lost_or_doubled(*pool, 50000);
+}
+
+class threads_and_pages : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(vacatable, threads_and_pages,
+                         testing::Values("tlsf", "segregated_fit", "hybrid_pool"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(threads_and_pages, no_block_is_lost_or_doubled_while_pages_move) {
+  constexpr std::size_t page = paged_upstream::page;
+  const auto pool =
+      make_pool(GetParam(), std::make_shared<paged_upstream>(), std::make_shared<no_events>(),
+                {.region_bytes = page, .spare_percent = 1});
+  expect_no_block_lost_or_doubled(*pool, 8 * page);
+  EXPECT_GT(pool->stats().moved_bytes, 0u);
 }
 
 }  // namespace
