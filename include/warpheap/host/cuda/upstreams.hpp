@@ -112,7 +112,7 @@ class virtual_memory_upstream final : public upstream {
     std::size_t free = 0;
     std::size_t total = 0;
     driver::get().cuMemGetInfo_ptr(&free, &total);
-    return free;
+    return free + aside_.size() * page_;
   }
 
   std::size_t page_bytes() const override { return page_; }
