@@ -13,7 +13,8 @@ target_compile_definitions(
 target_link_libraries(warpheap_test_support INTERFACE warpheap_options)
 # Most tests are compiled once and run once: half the time to compile is worth more than their speed.
 # (nvcc's -O is that of host code alone.)
-set(WARPHEAP_TEST_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O1> $<$<CONFIG:RelWithDebInfo>:-g1>)
+# The presets with a sanitizer say the same of the libraries.
+set(WARPHEAP_TEST_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 
 # warpheap_discover_tests(NAME LABEL): ctest runs the program's tests one by one, or, under a
 # sanitizer, where a process takes long to start, in two parts.
