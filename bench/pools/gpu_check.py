@@ -33,6 +33,7 @@ FRAMEWORKS = {
     "torch_training": "torch",
     "torch_mempool": "torch",
     "cupy_program": "cupy",
+    "waiting_program": "cupy",
     "rmm_program": "rmm",
 }
 PROGRAM_SECONDS = 120

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -65,6 +66,14 @@ class fake_events final : public stream_events {
     }
     ++blocked;
   }
+  bool wait_until(event_handle handle, std::chrono::steady_clock::time_point deadline) override {
+    if (stuck && deadline != std::chrono::steady_clock::time_point::max()) {
+      ++gave_up;
+      return happened(handle);
+    }
+    wait_for(handle);
+    return true;
+  }
   bool is_captured(stream_id stream) override { return captured.contains(stream); }
   void recycle(event_handle handle) override {
     --live;
@@ -81,6 +90,9 @@ class fake_events final : public stream_events {
   std::map<std::pair<stream_id, stream_id>, std::uint64_t> waited;
   std::set<stream_id> destroyed;
   std::set<stream_id> captured;
+  /// Work takes longer than anybody waits who has a deadline.
+  bool stuck = false;
+  int gave_up = 0;
   int live = 0;
   int recorded = 0;
   int blocked = 0;

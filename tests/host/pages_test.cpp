@@ -293,6 +293,34 @@ TEST_F(streams_and_pages, pages_that_another_stream_freed_wait_for_that_stream) 
   EXPECT_EQ(pool->check(), std::nullopt);
 }
 
+TEST_F(streams_and_pages, work_that_does_not_end_costs_memory_and_is_no_hang) {
+  for (const stream_id caller : {one, two}) {
+    source = std::make_shared<paged_upstream>(4 * pieces * piece);
+    events = std::make_shared<fake_events>();
+    pool = make_pool("tlsf", source, events, {.region_bytes = piece, .spare_percent = 1});
+    fragment(one);
+    events->stuck = true;
+    void* const large = pool->try_allocate(3 * piece, 1, caller);
+    ASSERT_NE(large, nullptr) << "the upstream has more";
+    EXPECT_EQ(events->gave_up, 1);
+    ASSERT_NE(pool->try_allocate(4 * piece, 1, caller), nullptr);
+    EXPECT_EQ(events->gave_up, 1) << "waits again at once";
+    EXPECT_EQ(source->decommitted, 0u);
+    EXPECT_EQ(events->blocked, 0);
+    EXPECT_EQ(pool->check(), std::nullopt);
+
+    // Many requests later it is tried again, and then the work is done.
+    events->stuck = false;
+    pool->deallocate(large, caller);
+    for (int i = 0; i < 1100; ++i) {
+      pool->deallocate(pool->try_allocate(256, 1, caller), caller);
+    }
+    ASSERT_NE(pool->try_allocate(5 * piece, 1, caller), nullptr);
+    EXPECT_GT(source->decommitted, 0u);
+    EXPECT_EQ(pool->check(), std::nullopt);
+  }
+}
+
 TEST_F(streams_and_pages, nothing_moves_while_the_stream_is_captured) {
   fragment(one);
   events->captured.insert(one);

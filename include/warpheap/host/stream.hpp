@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 namespace warpheap::host {
 
@@ -38,6 +40,14 @@ class stream_events {
   virtual void make_wait(stream_id stream, event_handle event) = 0;
   /// Blocks the calling thread until the event has happened.
   virtual void wait_for(event_handle event) = 0;
+  /// The same, but gives up at `deadline`; false if the event has not happened by then.
+  virtual bool wait_until(event_handle event, std::chrono::steady_clock::time_point deadline) {
+    while (!happened(event)) {
+      if (std::chrono::steady_clock::now() >= deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
   /// Whether the stream's work is being recorded into a graph, so that nobody can wait for it.
   virtual bool is_captured(stream_id /*stream*/) { return false; }
   /// The pool needs the event no more.

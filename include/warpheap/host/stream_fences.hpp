@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +54,15 @@ class stream_fences {
   void wait_for_all() {
     for (const fence& f : fences_) events_.wait_for(f.event);
     lower_happened();
+  }
+
+  /// The same, but gives up at `deadline`; false if an event has not happened by then.
+  bool wait_until(std::chrono::steady_clock::time_point deadline) {
+    const bool all = std::all_of(fences_.begin(), fences_.end(), [&](const fence& f) {
+      return events_.wait_until(f.event, deadline);
+    });
+    lower_happened();
+    return all;
   }
 
  private:

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -144,6 +146,8 @@ class stream_pool final : public memory_pool {
   }
 
  private:
+  using clock = std::chrono::steady_clock;
+
   static constexpr std::size_t no_limit = pool_regions<Policy>::no_limit;
   // No stream has this handle: streams are pointers or small numbers.
   static constexpr stream_id nobody{~std::uintptr_t{1}};
@@ -151,6 +155,9 @@ class stream_pool final : public memory_pool {
   static constexpr unsigned long_run = 1024;
   // Calls to a shared pool between two looks at the events.
   static constexpr unsigned look_every = 16;
+  // A request that only saves memory waits for this long: longer than most kernels take, and
+  // shorter than what a user would call a hang.
+  static constexpr std::chrono::milliseconds longest_wait{100};
 
   [[noreturn, gnu::noinline]] static void refuse(address base) {
     throw invalid_argument("no block that is in use starts at " + to_text(base) +
@@ -247,19 +254,20 @@ class stream_pool final : public memory_pool {
   }
 
   // The last resort: a thorough search; more memory; pages of the holes, once that is all that the
-  // pool should hold; more memory in spite of that; and what the upstream has once it got back what
-  // no block needs.
+  // pool should hold; more memory in spite of that; pages of the holes, however long the streams
+  // take; and what the upstream has once it got back what no block needs.
   [[gnu::noinline]] extent grow(std::size_t bytes, std::size_t alignment, stream_id stream) {
     const std::size_t needed = stats_.bytes_in_use + align_up(bytes, pool_.granule());
     const std::size_t most = pool_.most_held_for(std::max(stats_.peak_bytes, needed));
     if (const extent block = pool_.allocate_or_grow(bytes, alignment, most)) return block;
     const bool movable = !events_->is_captured(stream) && pool_.has_movable_pages();
-    if (movable && pool_.may_move(stats_.allocations)) {
-      if (const extent block = move_pages(bytes, alignment, stream, most)) return block;
+    if (movable && pool_.may_move(stats_.allocations) && streams_are_done_soon(stream)) {
+      if (extent block = pool_.allocate_by_moving_pages(bytes, alignment, most)) return block;
     }
     if (const extent block = pool_.allocate_or_grow(bytes, alignment)) return block;
     if (movable) {
-      if (const extent block = move_pages(bytes, alignment, stream, no_limit)) return block;
+      wait_for_streams(stream, clock::time_point::max());
+      if (extent block = pool_.allocate_by_moving_pages(bytes, alignment, no_limit)) return block;
     }
     if (!pool_.has_unused_region()) return {};
     wait_for_streams();
@@ -267,20 +275,27 @@ class stream_pool final : public memory_pool {
     return pool_.allocate_or_grow(bytes, alignment);
   }
 
-  extent move_pages(std::size_t bytes, std::size_t alignment, stream_id stream, std::size_t most) {
-    wait_for_streams(stream);
-    return pool_.allocate_by_moving_pages(bytes, alignment, most);
+  // For what only saves memory, nobody waits for work that may not end before the caller goes on.
+  // If it takes too long, it is not tried again at once: waiting in vain stays rare.
+  bool streams_are_done_soon(stream_id stream) {
+    if (stats_.allocations < patient_from_) return false;
+    if (wait_for_streams(stream, clock::now() + longest_wait)) return true;
+    patient_from_ = stats_.allocations + long_run;
+    return false;
   }
 
-  // The same as below, during a call of `stream`: if that owns the pool, no other is waited for.
-  void wait_for_streams(stream_id stream) {
-    if (stream != owner_) return wait_for_streams();
-    if (stream != stream_id::none) {
+  // Afterwards no stream uses free memory, during a call of `stream`: if that owns the pool, no
+  // other is waited for. False, and that is not so, if the deadline has come before.
+  bool wait_for_streams(stream_id stream, clock::time_point deadline) {
+    if (stream != owner_) {
+      merge_pending();
+    } else if (stream != stream_id::none) {
       const event_handle event = events_->record(stream);
-      events_->wait_for(event);
+      const bool done = events_->wait_until(event, deadline);
       events_->recycle(event);
+      if (!done) return false;
     }
-    fences_.wait_for_all();
+    return fences_.wait_until(deadline);
   }
 
   // Afterwards no stream uses any memory that is not in use.
@@ -301,6 +316,7 @@ class stream_pool final : public memory_pool {
   stream_id last_ = nobody;
   unsigned run_ = 0;
   unsigned calls_ = 0;
+  std::uint64_t patient_from_ = 0;  ///< requests from which pages may move to save memory
   pending_blocks pending_;
   stream_fences fences_;
 };
