@@ -52,6 +52,18 @@ std::string now_in_utc() {
   return text.data();
 }
 
+/// What every row says of the machine. Asked in a process of its own: this one keeps off the
+/// device.
+json machine_fields() {
+  const child_outcome asked = run_child("/proc/self/exe", {"list"}, 60);
+  const json offered = json::parse(asked.output, nullptr, false);
+  json fields;
+  for (const char* name : {"backend", "device", "driver", "toolkit"}) {
+    if (offered.is_object() && offered.contains(name)) fields[name] = offered[name];
+  }
+  return fields;
+}
+
 /// The row that the process printed, or one that says what became of it.
 json row_of(const json& wanted, const child_outcome& outcome) {
   if (outcome.end == "done" && outcome.status == 0) {
@@ -60,6 +72,8 @@ json row_of(const json& wanted, const child_outcome& outcome) {
   }
   json row{{"schema", schema}};
   for (const auto& [name, value] : wanted.items()) row[name] = value;
+  static const json machine = machine_fields();
+  row.update(machine);
   if (outcome.end == "timeout") {
     row["status"] = "timeout";
     row["reason"] = "not finished in time";

@@ -266,6 +266,8 @@ class BatchTest(unittest.TestCase):
         self.assertEqual(rows[1]["rounds"], 100000)
         self.assertIn("no manager 'nobody'", rows[2]["reason"])
         for row in rows:
+            self.assertEqual(row["backend"], "cpu")
+            self.assertEqual(row["device"], rows[0]["device"])
             self.assertEqual(row["commit"], "abc")
             self.assertRegex(row["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
             self.assertGreater(row["wall_s"], 0)
