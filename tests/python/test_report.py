@@ -11,6 +11,7 @@ import pytest
 
 from conftest import Run
 from warpheap.report import draw, page, select, style, summary, table
+from warpheap.report.commits import Commits
 from warpheap.units import binary, decimal, milliseconds
 
 
@@ -60,8 +61,26 @@ def test_a_run_shows_its_newest_commit_unless_all_are_asked_for(tmp_path: Path) 
     rows = [*sizes("rw", commit="old"), row(manager="corw")]
     results = load(tmp_path, rows)
     assert ([s.commit for s in results.sections], results.left_out) == (["c0ffee"], 3)
-    everything = table.load([tmp_path / "run"], all_commits=True)
+    everything = table.load([tmp_path / "run"], Commits.ALL)
     assert {section.commit for section in everything.sections} == {"old", "c0ffee"}
+
+
+def test_joined_commits_share_a_figure_and_the_newest_row_of_a_measurement_counts(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        *sizes("rw", commit="old", malloc=9.0),
+        row(commit="new", malloc=5.0, time="2026-02-01T00:00:00+00:00"),
+        *sizes("corw", commit="new"),
+    ]
+    load(tmp_path, rows)
+    (section,) = table.load([tmp_path / "run"], Commits.JOINED).sections
+    assert section.commit == "old, new"
+    (figure,) = (p for p in select.plots(section) if p.slug == "cuda-alloc-malloc-thread-1024")
+    assert {line.manager: line.y for line in figure.series} == {
+        "rw": [9.0, 5.0, 9.0],
+        "corw": [2.0, 2.0, 2.0],
+    }
 
 
 def test_figures_of_two_commits_have_names_of_their_own(tmp_path: Path) -> None:

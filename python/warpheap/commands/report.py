@@ -10,6 +10,7 @@ from rich.markup import escape
 from warpheap.commands import options
 from warpheap.console import out, print_json
 from warpheap.errors import guarded
+from warpheap.report.commits import Commits
 
 
 @guarded
@@ -21,8 +22,10 @@ def report(
         None, "--output", "-o", help="The page (default: report.html in the first folder)."
     ),
     png: Optional[Path] = typer.Option(None, "--png", help="Write each figure as PNG there, too."),
-    all_commits: bool = typer.Option(
-        False, "--all-commits", help="Show older commits' rows, too, in sections of their own."
+    commits: Commits = typer.Option(
+        Commits.NEWEST,
+        help="Of each file the newest commit's rows; all commits', in sections of their own; or, "
+        "joined, of each measurement the newest row.",
     ),
     as_json: bool = options.json_output(),
 ) -> None:
@@ -31,7 +34,7 @@ def report(
 
     first = places[0]
     file = output or (first if first.is_dir() else first.parent) / "report.html"
-    figures = page.write(table.load(places, all_commits), file, png)
+    figures = page.write(table.load(places, commits), file, png)
     if as_json:
         folder = str(png) if png else None
         print_json({"schema": 1, "report": str(file), "figures": figures, "png": folder})

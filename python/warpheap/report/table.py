@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads result files into tables: one section for each backend, device and commit."""
+"""Reads result files into tables: a section for each backend and device, and for each commit unless
+commits are joined."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ import pandas as pd
 from warpheap import results
 from warpheap.errors import UserError
 from warpheap.plan_cases import FILLING
+from warpheap.report.commits import Commits
 from warpheap.report.style import LIMIT_PROBE
 
 # What makes two rows the same measurement; the manager is left out when rows are compared.
@@ -48,7 +50,7 @@ _EXPECTED = (
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of one backend, device and commit. ``usable`` are those whose times may be drawn."""
+    """The rows of a backend, device and commit. ``usable`` are those whose times may be drawn."""
 
     backend: str
     device: str
@@ -70,12 +72,10 @@ class Results:
     left_out: int
 
 
-def load(places: Sequence[Path], all_commits: bool = False) -> Results:
+def load(places: Sequence[Path], commits: Commits = Commits.NEWEST) -> Results:
     """Read result files and folders of them.
 
-    Of a measurement that was repeated the last row counts. Without ``all_commits`` each file gives
-    the rows of its newest commit only, for each backend and device. Raises UserError if there are
-    no rows.
+    Of a measurement that was repeated the last row counts. Raises UserError if there are no rows.
     """
     tables = []
     left_out = 0
@@ -84,15 +84,23 @@ def load(places: Sequence[Path], all_commits: bool = False) -> Results:
         if not rows:
             continue
         table = _frame(rows).assign(source=f"{file.resolve().parent.name}/{file.name}")
-        if not all_commits:
+        if commits is Commits.NEWEST:
             newest = table.groupby(["backend", "device"])["commit"].transform("last")
             left_out += int((table["commit"] != newest).sum())
             table = table[table["commit"] == newest]
         tables.append(table)
     if not tables:
         raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
-    joined = pd.concat(tables, ignore_index=True)
-    return Results(_sections(joined), left_out)
+    together = pd.concat(tables, ignore_index=True)
+    if commits is Commits.JOINED:
+        together = _newest_of_each(together)
+    return Results(_sections(together, commits is Commits.JOINED), left_out)
+
+
+def _newest_of_each(table: pd.DataFrame) -> pd.DataFrame:
+    """Keep the newest row of each measurement."""
+    point = ["backend", "device", "manager", *_POINT]
+    return table.sort_values("time", kind="stable").drop_duplicates(point, keep="last").sort_index()
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -140,9 +148,12 @@ def _command(row: pd.Series) -> str:
     return shlex.join(words)
 
 
-def _sections(table: pd.DataFrame) -> list[Section]:
+def _sections(table: pd.DataFrame, joined: bool) -> list[Section]:
     sections = []
-    for (backend, device, commit), rows in table.groupby(["backend", "device", "commit"]):
+    for (backend, device, *_), rows in table.groupby(
+        ["backend", "device"] if joined else ["backend", "device", "commit"]
+    ):
+        commit = ", ".join(rows["commit"].unique())
         sections.append(Section(backend, device, commit, rows, _usable(rows)))
     newest = {id(section): section.rows["time"].max() for section in sections}
     sections.sort(key=lambda section: newest[id(section)], reverse=True)
