@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which commits' rows a report shows."""
 
-from enum import Enum
+from enum import StrEnum
 
 
-class Commits(str, Enum):
+class Commits(StrEnum):
     """Which rows are shown, and whether those of several commits may share a figure."""
 
     NEWEST = "newest"  # of each file, for each backend and device
