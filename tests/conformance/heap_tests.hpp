@@ -5,6 +5,8 @@
 
 #include "warpheap/core/error.hpp"
 
+#include <utility>
+
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
@@ -74,14 +76,25 @@ TYPED_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_tha
         this->expect_empty(*heap);
       } catch (const invalid_argument& refusal) {
         ++refused;
-        const std::string size =
-            manager_traits<TypeParam>::refusal_names_heap ? std::to_string(bytes) : "heap of";
-        EXPECT_NE(std::string(refusal.what()).find(size), std::string::npos)
-            << "'" << size << "' is not in: " << refusal.what();
+        const std::size_t enough = this->size_needed(refusal.what(), bytes);
+        ASSERT_GT(enough, bytes) << refusal.what();
+        EXPECT_NO_THROW(this->make_heap(64, enough)) << refusal.what();
+        EXPECT_THROW(this->make_heap(64, enough - 1), invalid_argument) << refusal.what();
       }
     }
   }
   EXPECT_GT(refused, 0u) << "a heap of one byte was made";
+}
+
+TYPED_TEST(conformance, a_heap_that_was_moved_from_says_so) {
+  WARPHEAP_REQUIRE(TypeParam::about.uses_region, "as many heaps as one likes");
+  const auto first = this->make_heap(64);
+  auto second = std::move(*first);
+  this->expect_empty(second);
+  EXPECT_THROW(first->ref(), invalid_argument);
+  EXPECT_THROW(first->reset(), invalid_argument);
+  EXPECT_THROW(first->stats(), invalid_argument);
+  EXPECT_THROW(first->validate(), invalid_argument);
 }
 
 }  // namespace test

@@ -30,9 +30,6 @@ struct default_traits {
   /// null is a search among all blocks.
   static constexpr std::uint64_t most_fill_blocks = std::uint64_t{1} << 20;
   static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 20;
-  /// A refusal names the size of the heap. A layer's does not: it comes from the manager inside,
-  /// whose region is smaller.
-  static constexpr bool refusal_names_heap = true;
 };
 
 /// Specialised in traits_of_managers.hpp for a manager that differs from the defaults.

@@ -31,13 +31,11 @@ template <>
 struct manager_traits<checked_rw_malloc> : default_traits<checked_rw_malloc> {
   // With what the layer adds, a unit.
   static constexpr std::size_t refill_bytes = 256 - 48;
-  static constexpr bool refusal_names_heap = false;
 };
 
 template <>
 struct manager_traits<counted_rw_malloc> : default_traits<counted_rw_malloc> {
   static constexpr std::size_t refill_bytes = 256 - 16;
-  static constexpr bool refusal_names_heap = false;
 };
 
 template <>

@@ -17,17 +17,17 @@ constexpr capabilities renamed(capabilities about, const char* name) {
   return about;
 }
 
-/// A manager of another configuration, under a name of its own.
+/// Long words, with and without the map of locks.
 template <random_walk::bitmap_config Config>
-class wide_locked : public random_walk::bitmap_pages<Config> {
+class wide_pages : public random_walk::bitmap_pages<Config> {
   using base = random_walk::bitmap_pages<Config>;
 
  public:
   using base::base;
-  static constexpr capabilities about =
-      renamed(base::about, Config.search == random_walk::search_kind::independent     ? "rw_bm_64"
-                           : Config.search == random_walk::search_kind::collaborative ? "corw_64"
-                                                                                      : "crw_64");
+  static constexpr capabilities about = renamed(
+      base::about, Config.search == random_walk::search_kind::independent     ? "rw_bm_64"
+                   : Config.search == random_walk::search_kind::collaborative ? "corw_64_locks"
+                                                                              : "crw_64_locks");
 };
 
 /// Longer words and smaller units.
@@ -52,11 +52,11 @@ class counted_rw_malloc : public counted<rw_malloc<>> {
 };
 
 using variants = type_list<  //
-    wide_locked<random_walk::bitmap_config{
-        .search = random_walk::search_kind::independent, .word_bits = 64, .lock_map = true}>,
-    wide_locked<random_walk::bitmap_config{
+    wide_pages<random_walk::bitmap_config{.search = random_walk::search_kind::independent,
+                                          .word_bits = 64}>,
+    wide_pages<random_walk::bitmap_config{
         .search = random_walk::search_kind::collaborative, .word_bits = 64, .lock_map = true}>,
-    wide_locked<random_walk::bitmap_config{
+    wide_pages<random_walk::bitmap_config{
         .search = random_walk::search_kind::clustered, .word_bits = 64, .lock_map = true}>,
     wide_rw_malloc, checked_rw_malloc, counted_rw_malloc>;
 

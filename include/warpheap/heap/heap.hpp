@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/heap/incident.hpp"
+#include "warpheap/heap/lay_out.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/device_memory.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -130,7 +131,7 @@ struct inspect_lanes {
 ///     kernel<<<grid, block>>>(heap.ref(), out);
 ///
 /// Not to be destroyed, reset or inspected while lanes still use it: those members wait for the
-/// device first.
+/// device first. A heap that was moved from has no region, and its members throw invalid_argument.
 template <device_manager M>
 class heap {
  public:
@@ -142,10 +143,10 @@ class heap {
   /// \throws out_of_memory if the device has less, invalid_argument if the manager needs more
   heap(const device& on, std::size_t bytes, const options& settings = {})
       : device_(on),
-        region_(on, M::about.uses_region ? bytes : 1),
+        region_(on, M::about.uses_region && bytes != 0 ? bytes : 1),
         failures_(on, sizeof(failure_count)),
         bytes_(bytes),
-        manager_(region{region_.get(), bytes}, on.properties(), settings) {
+        manager_(detail::lay_out<M>({region_.get(), bytes}, on.properties(), settings)) {
     reset();
   }
 
@@ -167,6 +168,7 @@ class heap {
 
   /// What a kernel takes, by value. Valid as long as the heap is.
   ref_type ref() const {
+    require_region();
     return ref_type(manager_, reinterpret_cast<failure_count*>(failures_.get()));
   }
 
@@ -175,6 +177,7 @@ class heap {
 
   /// Everything is free again, at once. All blocks become invalid. O(metadata).
   void reset() {
+    require_region();
     device_.synchronize();
     const failure_count none;
     device_.copy_to_device(failures_.get(), &none, sizeof none);
@@ -217,17 +220,23 @@ class heap {
 
   /// Wrong uses so far, and the blocks that are still in use as leaks.
   std::vector<incident> incidents() const requires reports_incidents<M> {
+    require_region();
     device_.synchronize();
     return manager_.incidents(device_);
   }
 
  private:
+  void require_region() const {
+    if (region_.get() == nullptr) throw invalid_argument("this heap was moved to another one");
+  }
+
   /// Enough lanes to fill the device, for work that is dealt out in strides.
   simt::grid whole_device() const {
     return simt::grid::covering(device_.properties().resident_threads);
   }
 
   inspection inspect() const {
+    require_region();
     device_.synchronize();
     const device_memory memory(device_, sizeof(inspection));
     inspection found;

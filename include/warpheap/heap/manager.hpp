@@ -24,6 +24,12 @@ struct region {
   std::size_t bytes = 0;
 };
 
+/// A region is too small for a manager.
+class region_too_small : public invalid_argument {
+ public:
+  using invalid_argument::invalid_argument;
+};
+
 /// Options of managers that have none at run time.
 struct no_options {};
 
@@ -33,8 +39,8 @@ struct no_options {};
 ///
 /// On the host, without touching the region:
 /// - `M::about`, its capabilities;
-/// - `M(region, device_properties, options)`: lays itself out. Throws `invalid_argument` if the
-///   region is too small, with the smallest that is not.
+/// - `M(region, device_properties, options)`: lays itself out. Throws `region_too_small` if the
+///   region is; `heap` then finds out which size is enough.
 ///
 /// In lanes:
 /// - `format(rank, count)`: called once by every lane of a grid of `count` lanes before anything
@@ -71,14 +77,15 @@ class region_cursor {
         end_(begin_ + memory.bytes) {}
 
   /// `count` objects at the next address that is a multiple of `alignment`.
-  /// \throws invalid_argument if the region ends before that
+  /// \throws region_too_small if the region ends before that
   template <class T>
   T* take(std::size_t count, std::size_t alignment = alignof(T)) {
     const std::uintptr_t start = round_up<std::uintptr_t>(next_, alignment);
     if (start > end_ || count > (end_ - start) / sizeof(T)) {
-      throw invalid_argument("a heap of " + std::to_string(end_ - begin_) +
-                             " bytes is too small for " + owner_ + ", which needs at least " +
-                             std::to_string(start - begin_ + count * sizeof(T)));
+      throw region_too_small("a heap of " + std::to_string(end_ - begin_) +
+                             " bytes is too small for " + owner_ + ": " +
+                             std::to_string(count * sizeof(T)) +
+                             " bytes are to start at its byte " + std::to_string(start - begin_));
     }
     next_ = start + count * sizeof(T);
     return reinterpret_cast<T*>(start);

@@ -23,12 +23,14 @@ using short_rw = rw<rw_config{.low_water_ppm = short_walk_ppm}>;
 const registrar added[]{
     registrar{manager_subject("rw", small_pages<short_rw>())},
     pages<search_kind::independent, 32, false>("rw_bm"),
+    pages<search_kind::independent, 64, false>("rw_bm_64"),
     pages<search_kind::independent, 64, true>("rw_bm_64_locks"),
     pages<search_kind::collaborative, 32, false>("corw"),
     pages<search_kind::collaborative, 64, false>("corw_64"),
     pages<search_kind::collaborative, 32, true>("corw_locks"),
     pages<search_kind::clustered, 32, false>("crw"),
     pages<search_kind::clustered, 64, false>("crw_64"),
+    pages<search_kind::clustered, 32, true>("crw_locks"),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "warpheap/core/divisor.hpp"
 #include "warpheap/core/random.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/exhaustion.hpp"
 
@@ -22,26 +23,6 @@ struct page_options {
   /// Bytes of a page: a multiple of 16.
   std::size_t page_bytes = 256;
 };
-
-/// When a search gives up.
-enum class memory_out_rule {
-  /// After the random walk all words are searched in turn: null means that nothing is free.
-  exact,
-  /// The paper's rule (section 3.2.3): null after so many probes in vain that, with 99 %
-  /// confidence,
-  /// less than `low_water` of the pages are free. Some callers get null although pages are left.
-  statistical,
-};
-
-/// Probes of single pages until a walk gives up, by `rule`, at a share of `low_water_ppm` free
-/// pages in a million. A probe of a word of w pages counts w times.
-constexpr std::uint32_t probes_until_out(memory_out_rule rule, std::uint32_t low_water_ppm) {
-  const double share = low_water_ppm * 1e-6;
-  // Statistical: 2.326^2 (1-L) / L, rounded down as in the paper (1,076 at 0.5 %). Exact:
-  // ln(1e9)/L, so that one call in a billion goes on to the full search while that share is free.
-  return static_cast<std::uint32_t>(
-      rule == memory_out_rule::statistical ? 2.326 * 2.326 * (1 - share) / share : 20.72 / share);
-}
 
 /// The pages of a heap: numbers, addresses, and nothing about which are free.
 class page_pool {
@@ -75,10 +56,13 @@ class page_pool {
       refuse("pages of " + std::to_string(settings.page_bytes) +
              " bytes; a multiple of 16 is needed");
     }
-    if (heap_bytes > largest_heap) {
-      refuse("a heap of " + std::to_string(heap_bytes) + " bytes; at most " +
+    const auto limit = [&](const std::string& what, std::size_t bytes) {
+      if (bytes <= largest_heap) return;
+      refuse(what + " of " + std::to_string(bytes) + " bytes; at most " +
              std::to_string(largest_heap) + " can be numbered in steps of 16 bytes");
-    }
+    };
+    limit("a heap", heap_bytes);
+    limit("pages", settings.page_bytes);
   }
 
  private:

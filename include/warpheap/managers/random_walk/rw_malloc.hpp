@@ -35,11 +35,13 @@
 /// passes.
 ///
 /// Deviations: runs across words, rollback and the length of a block are not in the printed
-/// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The end by
-/// a full search replaces the statistical rule, which says nothing about runs.
+/// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The
+/// paper's end by a statistical rule, which says nothing about runs, is the option
+/// `memory_out_rule::statistical`; the default ends with a full search.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/unit_map.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -54,8 +56,11 @@ struct rw_malloc_config {
   std::size_t unit_bytes = 256;
   /// Bits of a word of the bitmaps, and units of the largest block: 32 or 64.
   int word_bits = 32;
-  /// Places that are drawn at random before all are searched in turn.
+  random_walk::memory_out_rule out_rule = random_walk::memory_out_rule::exact;
+  /// Places that are drawn at random before all are searched in turn, by the exact rule.
   std::uint32_t draws = 32;
+  /// Share of free units, in a million, below which the statistical rule gives up.
+  std::uint32_t low_water_ppm = 5000;
 };
 
 template <rw_malloc_config Config = rw_malloc_config{}>
@@ -67,6 +72,8 @@ class rw_malloc {
                 "rw_malloc_config::word_bits must be 32 or 64");
   static_assert(is_power_of_two(Config.unit_bytes) && Config.unit_bytes >= 64,
                 "rw_malloc_config::unit_bytes must be a power of two, 64 at least");
+  static_assert(Config.low_water_ppm > 0 && Config.low_water_ppm < 1'000'000,
+                "rw_malloc_config::low_water_ppm must lie between 0 and 1,000,000");
 
   static constexpr capabilities about{
       .name = "rw_malloc",
@@ -154,7 +161,12 @@ class rw_malloc {
   }
 
  private:
-  using units_map = random_walk::unit_map<Config.word_bits, Config.draws>;
+  static constexpr bool exact = Config.out_rule == random_walk::memory_out_rule::exact;
+  static constexpr std::uint32_t draws =
+      exact ? Config.draws
+            : ceil_div(random_walk::probes_until_out(Config.out_rule, Config.low_water_ppm),
+                       static_cast<std::uint32_t>(Config.word_bits));
+  using units_map = random_walk::unit_map<Config.word_bits, draws, exact>;
   using word = typename units_map::word;
   static constexpr std::size_t unit = Config.unit_bytes;
   static constexpr std::uint32_t none = random_walk::no_run;

@@ -22,8 +22,9 @@ inline constexpr std::uint32_t no_run = 0xffffffffu;
 /// progress are in rw_malloc.hpp.
 ///
 /// \tparam WordBits bits of a word of the bitmaps, and units of the longest run: 32 or 64
-/// \tparam Draws places that are drawn at random before all are searched in turn
-template <int WordBits, std::uint32_t Draws>
+/// \tparam Draws places that are drawn at random
+/// \tparam SearchesAll all places are searched in turn after that; else no run is found
+template <int WordBits, std::uint32_t Draws, bool SearchesAll>
 class unit_map {
  public:
   using word = std::conditional_t<WordBits == 32, std::uint32_t, std::uint64_t>;
@@ -91,7 +92,9 @@ class unit_map {
       if (want != 0 && run == no_run) run = take_in(index, seen, want);
       run = serve_others(team, index, seen, want, run);
     }
-    if (want != 0 && run == no_run) run = search_all(want);
+    if constexpr (SearchesAll) {
+      if (want != 0 && run == no_run) run = search_all(want);
+    }
     team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
     return run;
   }
@@ -212,8 +215,9 @@ class unit_map {
     return won;
   }
 
-  /// Looks at every place in turn. The first pass reads; those that follow examine the words in the
-  /// way that `exhaustion` needs to believe them.
+  /// Looks at every place in turn. No run means that there was none at a moment of the call, or
+  /// that others took what was freed in each of the passes. The first pass reads; those that follow
+  /// examine the words in the way that `exhaustion` needs to believe them.
   WARPHEAP_DEVICE std::uint32_t search_all(int want) const {
     // What is freed behind the searcher's back is found in the next pass.
     constexpr int most_passes = 16;

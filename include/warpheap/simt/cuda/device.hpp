@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/core/error.hpp"
+#include "warpheap/simt/cuda/driver_version.hpp"
 #include "warpheap/simt/types.hpp"
 
 #include <cuda_runtime_api.h>
@@ -159,7 +160,9 @@ class device {
     properties->multiprocessors = static_cast<std::uint32_t>(found.multiProcessorCount);
     properties->resident_threads = static_cast<std::uint32_t>(found.multiProcessorCount) *
                                    static_cast<std::uint32_t>(found.maxThreadsPerMultiProcessor);
-    properties->driver = "CUDA " + version(driver);
+    const std::string level = "CUDA " + version(driver);
+    const std::string loaded = driver_version();
+    properties->driver = loaded.empty() ? level : loaded + " (" + level + ")";
     properties->toolkit = "CUDA " + version(CUDART_VERSION);
     properties_ = std::move(properties);
   }

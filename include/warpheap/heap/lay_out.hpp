@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/heap/manager.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace detail {
+
+template <device_manager M>
+std::optional<M> try_to_lay_out(const region& memory, const simt::device_properties& machine,
+                                const typename M::options& settings) {
+  try {
+    return M(memory, machine, settings);
+  } catch (const region_too_small&) {
+    return std::nullopt;
+  }
+}
+
+/// Lays a manager out in `memory`. A manager that finds it too small knows only what it was about to
+/// take; the message has the smallest size with which it comes to its end.
+/// \throws invalid_argument
+template <device_manager M>
+M lay_out(const region& memory, const simt::device_properties& machine,
+          const typename M::options& settings) {
+  if (const auto made = try_to_lay_out<M>(memory, machine, settings)) return *made;
+  // Managers do not touch the region while they lay themselves out, so any size may be tried.
+  std::size_t too_small = memory.bytes;
+  std::size_t enough = memory.bytes + 1;
+  while (!try_to_lay_out<M>({memory.base, enough}, machine, settings)) {
+    too_small = enough;
+    enough *= 2;
+  }
+  while (enough - too_small > 1) {
+    const std::size_t middle = too_small + (enough - too_small) / 2;
+    (try_to_lay_out<M>({memory.base, middle}, machine, settings) ? enough : too_small) = middle;
+  }
+  throw invalid_argument("a heap of " + std::to_string(memory.bytes) +
+                         " bytes is too small for " + std::string(M::about.name) +
+                         ", which needs at least " + std::to_string(enough));
+}
+
+}  // namespace detail
+WARPHEAP_END_NAMESPACE

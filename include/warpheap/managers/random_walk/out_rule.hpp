@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/config.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace random_walk {
+
+/// When a search gives up.
+enum class memory_out_rule {
+  /// After the random walk all words are searched in turn: null means that nothing was free at a
+  /// moment of the call, or that others took what was freed in each of 16 searches.
+  exact,
+  /// The paper's rule (section 3.2.3): null after so many probes in vain that, with 99 %
+  /// confidence,
+  /// less than `low_water` of the pages are free. Some callers get null although pages are left.
+  statistical,
+};
+
+/// Probes of single pages until a walk gives up, by `rule`, at a share of `low_water_ppm` free
+/// pages in a million. A probe of a word of w pages counts w times.
+constexpr std::uint32_t probes_until_out(memory_out_rule rule, std::uint32_t low_water_ppm) {
+  const double share = low_water_ppm * 1e-6;
+  // Statistical: 2.326^2 (1-L) / L, rounded down as in the paper (1,076 at 0.5 %). Exact:
+  // ln(1e9)/L, so that one call in a billion goes on to the full search while that share is free.
+  return static_cast<std::uint32_t>(
+      rule == memory_out_rule::statistical ? 2.326 * 2.326 * (1 - share) / share : 20.72 / share);
+}
+
+}  // namespace random_walk
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Whether the explorer has every manager of the registry.
+
+Usage: test_subjects.py VERIFY BENCH: the programs warpheap-verify and warpheap-bench-cpu.
+"""
+
+import json
+import subprocess
+import sys
+
+
+def offered(program: str) -> dict[str, list[object]]:
+    """Give what a program lists."""
+    done = subprocess.run([program, "list"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def main(verify: str, bench: str) -> int:
+    """Name the managers that have no subject."""
+    subjects = offered(verify)["managers"]
+    managers = [entry["name"] for entry in offered(bench)["managers"] if entry["available"]]
+    missing = [name for name in managers if name not in subjects]
+    for name in missing:
+        print(f"{name} is in registry.hpp and not in tests/verify/subjects")
+    return 1 if missing or not managers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
