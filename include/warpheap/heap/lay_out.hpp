@@ -20,9 +20,10 @@ std::optional<M> try_to_lay_out(const region& memory, const simt::device_propert
   }
 }
 
-/// Lays a manager out in `memory`. A manager that finds it too small knows only what it was about to
-/// take; the message has the smallest size with which it comes to its end.
-/// \throws invalid_argument
+/// Lays a manager out in `memory`. A manager that finds it too small knows only what it was about
+/// to take; the message has the smallest size with which it comes to its end.
+///
+/// \throws invalid_argument if the region is too small
 template <device_manager M>
 M lay_out(const region& memory, const simt::device_properties& machine,
           const typename M::options& settings) {
@@ -38,9 +39,9 @@ M lay_out(const region& memory, const simt::device_properties& machine,
     const std::size_t middle = too_small + (enough - too_small) / 2;
     (try_to_lay_out<M>({memory.base, middle}, machine, settings) ? enough : too_small) = middle;
   }
-  throw invalid_argument("a heap of " + std::to_string(memory.bytes) +
-                         " bytes is too small for " + std::string(M::about.name) +
-                         ", which needs at least " + std::to_string(enough));
+  throw invalid_argument("a heap of " + std::to_string(memory.bytes) + " bytes is too small for " +
+                         std::string(M::about.name) + ", which needs at least " +
+                         std::to_string(enough));
 }
 
 }  // namespace detail

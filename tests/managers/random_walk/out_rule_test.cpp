@@ -23,16 +23,13 @@ using random_walk::memory_out_rule;
 using random_walk::search_kind;
 
 template <memory_out_rule Rule>
-using subjects_of =
-    testing::Types<rw<rw_config{.out_rule = Rule}>,
-                   bitmap_pages<bitmap_config{.search = search_kind::independent, .out_rule = Rule}>,
-                   bitmap_pages<bitmap_config{.search = search_kind::collaborative,
-                                              .out_rule = Rule}>,
-                   bitmap_pages<bitmap_config{.search = search_kind::clustered,
-                                              .word_bits = 64,
-                                              .lock_map = true,
-                                              .out_rule = Rule}>,
-                   rw_malloc<rw_malloc_config{.out_rule = Rule}>>;
+using subjects_of = testing::Types<
+    rw<rw_config{.out_rule = Rule}>,
+    bitmap_pages<bitmap_config{.search = search_kind::independent, .out_rule = Rule}>,
+    bitmap_pages<bitmap_config{.search = search_kind::collaborative, .out_rule = Rule}>,
+    bitmap_pages<bitmap_config{
+        .search = search_kind::clustered, .word_bits = 64, .lock_map = true, .out_rule = Rule}>,
+    rw_malloc<rw_malloc_config{.out_rule = Rule}>>;
 
 constexpr std::size_t block_bytes = 256;
 constexpr std::size_t pages = sanitized ? 1024 : 4096;
