@@ -269,63 +269,6 @@ def test_bad_input(run: Run, tmp_path: Path, content: str | None, message: str) 
     assert message in result.stderr
 
 
-def luminance(colour: str) -> float:
-    parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-NAMES = [
-    "bump",
-    "bump_warp",
-    "bump_sharded",
-    "cuda",
-    "rw",
-    "rw_bm",
-    "corw",
-    "crw",
-    "rw_malloc",
-    "gallatin",
-    "ouroboros_s_p",
-    "ouroboros_s_c",
-    "ouroboros_va_p",
-    "ouroboros_va_c",
-    "ouroboros_vl_p",
-    "ouroboros_vl_c",
-    "xmalloc",
-    "scatter_alloc",
-    "fdg_malloc",
-    "reg_eff_a",
-    "reg_eff_aw",
-    "reg_eff_c",
-    "reg_eff_cf",
-    "reg_eff_cm",
-    "reg_eff_cfm",
-    "kma",
-    "halloc",
-    "dynasoar",
-    "bulk_allocator",
-    "warpheap",
-]
-
-
-@pytest.mark.parametrize("name", [*NAMES, "someone_elses", "another"])
-def test_colours_are_readable_on_both_pages(name: str) -> None:
-    css = (Path(page.__file__).parent / "page.css").read_text()
-    for background in re.findall(r"--page: (#[0-9a-f]{6})", css):
-        assert contrast(style.look(name).colour, background) >= 3.0
-    assert style.look(name) == style.look(name)
-
-
-def test_no_two_managers_look_alike() -> None:
-    assert len({style.look(name) for name in NAMES}) == len(NAMES)
-
-
 @pytest.mark.parametrize(
     "value, text",
     [(0.0105, "10.5 µs"), (2050.0, "2.05 s"), (0.9999, "1 ms"), (1e-6, "1 ns"), (3e6, "3,000 s")],
