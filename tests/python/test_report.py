@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from conftest import Run
+from warpheap import row_fields
 from warpheap.report import draw, page, select, style, summary, table
 from warpheap.report.commits import Commits
+from warpheap.report.specs import FIGURES
 from warpheap.units import binary, decimal, milliseconds
 
 
@@ -267,6 +269,42 @@ def test_bad_input(run: Run, tmp_path: Path, content: str | None, message: str) 
     result = run("report", "nowhere")
     assert result.returncode == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"threads": "abc"}, "threads is 'abc'; a number above 0 is needed"),
+        ({"heap_bytes": "q"}, "heap_bytes is 'q'; a number above 0 is needed"),
+        ({"threads": 0}, "threads is 0; a number above 0 is needed"),
+        ({"size_max": [64]}, "size_max is [64]; a number above 0 is needed"),
+        ({"seed": True}, "seed is True; a number from 0 is needed"),
+        ({"null_returns": 10**400}, "null_returns is 1000"),
+        ({"utilization": float("nan")}, "utilization is nan; a number from 0 is needed"),
+        ({"graph": 5}, "graph is 5; a text is needed"),
+        ({"backend": {}}, "backend is {}; a text is needed"),
+        ({"malloc_ms": "2.5"}, "malloc_ms is '2.5'; an object of numbers is needed"),
+        ({"free_ms": {"median": "x"}}, "free_ms.median is 'x'; a number from 0 is needed"),
+        ({"free_ms.median": "x"}, "free_ms.median is 'x'; a number from 0 is needed"),
+    ],
+)
+def test_a_field_of_the_wrong_kind_is_named(
+    run: Run, tmp_path: Path, fields: dict[str, Any], message: str
+) -> None:
+    lines = [json.dumps(row()), json.dumps(row() | fields)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines) + "\n")
+    result = run("report", "rows.jsonl")
+    assert result.returncode == 2
+    assert f"error: rows.jsonl:2: {message}" in result.stderr
+
+
+def test_every_number_that_a_figure_shows_is_checked() -> None:
+    made_here = ("_over_limit", "_over_warm")
+    for spec in FIGURES:
+        for column in {spec.x.column, spec.y.column, spec.model or spec.y.column}:
+            if column != "graph" and not column.endswith(made_here):
+                fields = {"case": "alloc", "manager": "rw", "status": "ok", column: "x"}
+                assert column in (row_fields.fault(fields) or ""), column
 
 
 @pytest.mark.parametrize(
