@@ -242,7 +242,9 @@ class RefusalTest(unittest.TestCase):
         for heap_bytes in (1 << 40, 99999999999999, (1 << 64) - 1):
             row = run("alloc", "bump", heap_bytes=heap_bytes)
             self.assertEqual(row["status"], "skipped")
-            self.assertRegex(row["reason"], rf"cannot allocate {heap_bytes} bytes: .* has \d+ bytes")
+            self.assertRegex(
+                row["reason"], rf"cannot allocate {heap_bytes} bytes: .* has \d+ bytes"
+            )
 
     def test_rows_of_the_cpu_model_name_the_compiler(self) -> None:
         """The version alone could be anybody's."""

@@ -12,6 +12,7 @@ from matplotlib import image
 from test_report import load, plots_by_slug, row, sizes
 from warpheap.report import draw, page, style
 
+
 def luminance(colour: str) -> float:
     parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
@@ -74,7 +75,9 @@ def lab(colour: str) -> tuple[float, float, float]:
         0.2126729 * r + 0.7151522 * g + 0.0721750 * b,
         (0.0193339 * r + 0.1191920 * g + 0.9503041 * b) / 1.08883,
     )
-    x, y, z = (t ** (1 / 3) if t > 216 / 24389 else (24389 / 27 * t + 16) / 116 for t in tristimulus)
+    x, y, z = (
+        t ** (1 / 3) if t > 216 / 24389 else (24389 / 27 * t + 16) / 116 for t in tristimulus
+    )
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 

@@ -44,8 +44,8 @@ std::string scope_reason(const case_entry& entry, const case_run& c) {
 void check_memory(const case_run& c) {
   const machine_info& there = c.on.info();
   if (there.memory_bytes == 0 || c.chosen.heap_bytes <= there.memory_bytes) return;
-  throw out_of_memory("cannot allocate " + std::to_string(c.chosen.heap_bytes) + " bytes: " +
-                      there.device + " has " + std::to_string(there.memory_bytes) +
+  throw out_of_memory("cannot allocate " + std::to_string(c.chosen.heap_bytes) +
+                      " bytes: " + there.device + " has " + std::to_string(there.memory_bytes) +
                       " bytes of memory");
 }
 
