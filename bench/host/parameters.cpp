@@ -131,7 +131,8 @@ parameters parse_parameters(const std::map<std::string, std::string>& given,
   chosen.size_max = all.whole("size_max", 1, most_bytes);
   chosen.sizes = all.second_of("distribution", "uniform", "powers") ? distribution::powers
                                                                     : distribution::uniform;
-  chosen.heap_bytes = all.whole("heap_bytes", 1, most_bytes);
+  // No bound of its own: what is above the device's memory is refused with the memory's size.
+  chosen.heap_bytes = all.whole("heap_bytes", 1, std::numeric_limits<std::uint64_t>::max());
   chosen.iterations = all.whole("iterations", 1, most_runs);
   chosen.seed = all.whole("seed", 0, std::numeric_limits<std::uint64_t>::max());
   chosen.rounds = all.whole("rounds", 1, most_runs);

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from warpheap import row_fields
 from warpheap.catalog import SCHEMA
 from warpheap.errors import EXIT_FAILED, UserError
 
@@ -101,11 +102,11 @@ class Store:
 def _row(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}:{number}: no JSON: {error}") from error
     if not isinstance(row, dict) or row.get("schema") != SCHEMA:
         raise UserError(f"{path}:{number}: no row of schema {SCHEMA}")
-    for name in ("case", "manager", "status"):
-        if not isinstance(row.get(name), str):
-            raise UserError(f"{path}:{number}: the row has no {name}")
+    wrong = row_fields.fault(row)
+    if wrong:
+        raise UserError(f"{path}:{number}: {wrong}")
     return row

@@ -14,6 +14,7 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace warpheap {
@@ -200,6 +201,24 @@ class worker final : public scheduler {
   std::uint64_t turns_without_exit_ = 0;
 };
 
+/// Name and version, as in "g++ 12.2.0".
+std::string compiler() {
+#if defined(__clang__)
+  constexpr const char* name = "clang++ ";
+  constexpr int version[] = {__clang_major__, __clang_minor__, __clang_patchlevel__};
+#elif defined(__GNUC__)
+  constexpr const char* name = "g++ ";
+  constexpr int version[] = {__GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__};
+#else
+  constexpr const char* name = "unknown compiler ";
+  constexpr int version[] = {0};
+#endif
+  std::string text = name;
+  for (const int number : version) text += std::to_string(number) + '.';
+  text.pop_back();
+  return text;
+}
+
 }  // namespace
 }  // namespace runtime_detail
 
@@ -226,9 +245,7 @@ class executor {
     // More than the workers, so that what managers keep for each multiprocessor is exercised.
     properties_.multiprocessors = 4;
     properties_.resident_threads = options_.workers * options_.resident_blocks * 256;
-#if defined(__VERSION__)
-    properties_.toolkit = __VERSION__;
-#endif
+    properties_.toolkit = runtime_detail::compiler();
     for (unsigned i = 0; i < options_.workers; ++i) {
       threads_.emplace_back([this, i] { serve(i); });
     }

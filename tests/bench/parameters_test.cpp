@@ -62,7 +62,7 @@ TEST(Parameters, RefusalsNameTheValueAndWhatIsPossible) {
   EXPECT_EQ(refusal("alloc", {{"threads", "0"}}),
             "--threads is '0': a whole number from 1 to 1073741824 is needed");
   EXPECT_EQ(refusal("alloc", {{"heap_bytes", "12x"}}),
-            "--heap-bytes is '12x': a whole number from 1 to 1099511627776 is needed");
+            "--heap-bytes is '12x': a whole number from 1 to 18446744073709551615 is needed");
   EXPECT_EQ(refusal("alloc", {{"seed", "-1"}}),
             "--seed is '-1': a whole number from 0 to 18446744073709551615 is needed");
   EXPECT_EQ(refusal("alloc", {{"mode", "block"}}), "--mode is 'block': thread or warp is needed");

@@ -239,9 +239,17 @@ class RefusalTest(unittest.TestCase):
 
     def test_heap_larger_than_the_memory_says_how_much_there_is(self) -> None:
         """A row, because the next machine may have it."""
-        row = run("alloc", "bump", heap_bytes=1 << 40)
-        self.assertEqual(row["status"], "skipped")
-        self.assertRegex(row["reason"], r"cannot allocate 1099511627776 bytes: .* has \d+ bytes")
+        for heap_bytes in (1 << 40, 99999999999999, (1 << 64) - 1):
+            row = run("alloc", "bump", heap_bytes=heap_bytes)
+            self.assertEqual(row["status"], "skipped")
+            self.assertRegex(
+                row["reason"], rf"cannot allocate {heap_bytes} bytes: .* has \d+ bytes"
+            )
+
+    def test_rows_of_the_cpu_model_name_the_compiler(self) -> None:
+        """The version alone could be anybody's."""
+        row = run("alloc", "bump")
+        self.assertRegex(row["toolkit"], r"^(g|clang)\+\+ \d+\.\d+\.\d+$")
 
 
 class BatchTest(unittest.TestCase):

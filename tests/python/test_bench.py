@@ -2,6 +2,7 @@
 """``warpheap bench`` and ``warpheap list``."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,32 @@ def test_graph_by_name_and_by_path(run: Run, graph_folder: Path) -> None:
         result = run("bench", "--case", "graph_init", "--manager", "rw", "--graph", graph, "--json")
         row = json.loads(result.stdout)
         assert (row["graph"], row["nodes"], row["edges"]) == ("email", 1133, 5451)
+
+
+def test_command_of_a_row_finds_its_graph_from_any_folder(run: Run, graph_folder: Path) -> None:
+    own = graph_folder / "own.txt"
+    own.write_text("1 2\n2 3\n")
+    graph_init = ("bench", "--case", "graph_init", "--manager", "rw", "--json")
+    for given, stored in (("graphs/own.txt", str(own)), ("email", "email.mtx")):
+        row = json.loads(run(*graph_init, "--graph", given).stdout)
+        assert row["command"].endswith(f"--graph {stored}")
+        again = run(*shlex.split(row["command"])[1:], "--json", "--csr-dir", "elsewhere")
+        assert json.loads(again.stdout)["key"] == row["key"]
+
+
+def test_a_case_without_its_graph_says_which_there_are(run: Run) -> None:
+    result = run("bench", "--case", "graph_init", "--manager", "rw")
+    assert result.returncode == 2
+    assert "needs --graph: 1138_bus.mtx or email.mtx, which ship with warpheap" in result.stderr
+    assert ".csr" not in result.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_named_in_full(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    result = run("bench", "--case", "graph_init", "--manager", "rw", "--graph", "email")
+    assert result.returncode == 2
+    assert f"{tmp_path}/out/graphs: " in result.stderr
+    assert "--csr-dir names another folder" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from warpheap import graphs
 from warpheap.errors import UserError
-from warpheap.graphs import csr
+from warpheap.graphs import csr, limits
 
 # A triangle 1-2-3, an edge 3-4, and node 5 alone; with a loop and a repeat where a format has them.
 MTX = """%%MatrixMarket matrix coordinate pattern symmetric
@@ -99,7 +99,7 @@ def test_formats_give_the_same_graph(tmp_path: Path, name: str, content: str | b
     [
         ("g.txt", EDGES),
         ("g.csv", "source,target,time\n" + "10, 20,1\n10,30,2\n20,30,3\n30,40,4\n"),
-        ("g.edges", "% KONECT\n-5 7\n-5 9\n7 9\n9 11"),
+        ("g.edges", "% KONECT\n5 7\n5 9\n7 9\n9 11"),
         ("g.txt.gz", gzip.compress(EDGES.encode())),
     ],
 )
@@ -174,8 +174,12 @@ FAULTS = [
     ("g.graph", "3 2 7\n", "g.graph:1: fmt must be three digits 0 or 1, not 7"),
     ("g.graph", "3 2\n2\n1 3\n", "g.graph:3: the file ends after 2 of 3 nodes"),
     ("g.graph", "3 2\n2\n1 4\n2\n", "g.graph:3: neighbour 4 is not within 1..3"),
-    ("g.graph", "3 2\n2\n1 b\n2\n", "g.graph:3: no whole number: 'b'"),
-    ("g.graph", "3 2\n2\n1 99999999999999999999\n2\n", "g.graph:3: no whole number: '9999"),
+    ("g.graph", "3 2\n2\n1 b\n2\n", "g.graph:3: no whole number up to 9223372036854775807: 'b'"),
+    (
+        "g.graph",
+        "3 2\n2\n1 99999999999999999999\n2\n",
+        "g.graph:3: no whole number up to 9223372036854775807: '9999",
+    ),
     (
         "g.graph",
         "3 3\n2\n1 3\n2\n",
@@ -186,10 +190,22 @@ FAULTS = [
     ("g.txt", "", "g.txt:1: holds no edge"),
     ("g.txt", "# only\n# comments\n", "g.txt:1: holds no edge"),
     ("g.txt", "# c\n1 2\n3\n", "g.txt:3: expected two node ids: '3'"),
-    ("g.txt", "1 2\n3 b\n", "g.txt:2: no node id (a whole number): 'b'"),
-    ("g.txt", "1 2\n3 4.5\n", "g.txt:2: no node id (a whole number): '4.5'"),
+    (
+        "g.txt",
+        "1 2\n3 b\n",
+        "g.txt:2: no node id (a whole number from 0 to 9223372036854775807): 'b'",
+    ),
+    (
+        "g.txt",
+        "1 2\n3 4.5\n",
+        "g.txt:2: no node id (a whole number from 0 to 9223372036854775807): '4.5'",
+    ),
     ("g.txt", "1 2\n1 99999999999999999999\n", "g.txt:2: no node id"),
-    ("g.csv", "a,b\n1,2\n3,\n", "g.csv:3: no node id (a whole number): ''"),
+    (
+        "g.csv",
+        "a,b\n1,2\n3,\n",
+        "g.csv:3: no node id (a whole number from 0 to 9223372036854775807): ''",
+    ),
     ("g.mtx.gz", gzip.compress(MTX.encode())[:-12], "g.mtx.gz: damaged compressed file"),
     ("g.mtx.xz", b"no xz at all", "g.mtx.xz: damaged compressed file"),
     ("g.tar.gz", b"no tar at all", "g.tar.gz: damaged compressed file"),
@@ -197,11 +213,93 @@ FAULTS = [
 ]
 
 
+FAULTS += [
+    (
+        "g.mtx",
+        BANNER + "99999999999 99999999999 1\n1 2 1\n",
+        "g.mtx:2: 99999999999 nodes; at most 4",
+    ),
+    (
+        "g.mtx",
+        BANNER + "9 9 99999999999999999999\n1 2 1\n",
+        "g.mtx:3: the file ends after 1 of 9999",
+    ),
+    ("g.mtx", BANNER + "9 9 " + "9" * 5000 + "\n", "g.mtx:2: expected 'rows columns entries'"),
+    ("g.mtx", BANNER + "9 9 ²\n", "g.mtx:2: expected 'rows columns entries'"),
+    ("g.mtx", BANNER + "0 0 0\n", "g.mtx:2: the graph has no edges (loops do not count)"),
+    ("g.mtx", BANNER + "3 3 1\n2 2 1\n", "g.mtx:2: the graph has no edges"),
+    ("g.txt", "# c\n1 1\n", "g.txt:2: the graph has no edges"),
+    (
+        "g.txt",
+        "1 2\n\n3 -4\n",
+        "g.txt:3: no node id (a whole number from 0 to 9223372036854775807)",
+    ),
+    ("g.csv", "-1,-2\n3,4\n", "g.csv:1: no node id (a whole number from 0"),
+    ("g.graph", "99999999999999 1\n2\n1\n", "g.graph:1: 99999999999999 nodes; at most 4294967296"),
+    ("g.graph", "2 0\n\n\n", "g.graph:1: the graph has no edges"),
+    (
+        "g.graph",
+        "3 1\n% c\n2 3\n\n\n",
+        "g.graph:3: the edge 1 2 is listed by node 1 only; node 2 (line 4) must list it, too",
+    ),
+    ("g.graph", "3 2\n2\n1 3\n1\n", "g.graph:3: the edge 2 3 is listed by node 2 only"),
+    (
+        "g.tar.gz",
+        gzip.compress(b"no tar" * 999),
+        "g.tar.gz: damaged compressed file: no tar archive",
+    ),
+]
+
+
 @pytest.mark.parametrize("name, content, message", FAULTS)
 def test_malformed_files_name_file_line_and_reason(
     tmp_path: Path, name: str, content: str | bytes, message: str
 ) -> None:
-    assert fault(tmp_path, name, content).startswith(message)
+    found = fault(tmp_path, name, content)
+    assert found.startswith(message)
+    assert "\n" not in found
+
+
+@pytest.mark.parametrize(
+    "name, content, counts",
+    [
+        ("g.mtx", BANNER + "4000000000 4000000000 1\n1 2 1\n", "4000000000 nodes and 1 entries"),
+        ("g.graph", "4000000000 1\n2\n1\n", "4000000000 nodes"),
+    ],
+)
+def test_a_graph_that_memory_cannot_hold_is_refused_before_memory_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, counts: str
+) -> None:
+    monkeypatch.setattr(limits, "memory_bytes", lambda: 16 << 30)
+    message = fault(tmp_path, name, content)
+    line = 2 if name == "g.mtx" else 1
+    assert message.startswith(f"{name}:{line}: {counts} need 96000")
+    assert message.endswith("of memory to be read; this machine has 17179869184")
+
+
+def test_memory_that_is_out_all_the_same_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(csr, "simple_undirected", fail)
+    assert "g.mtx: does not fit into the memory" in fault(tmp_path, "g.mtx", MTX)
+
+
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dir.mtx").mkdir()
+    with pytest.raises(UserError, match=r"dir\.mtx: is a folder; a file is needed"):
+        graphs.load(tmp_path / "dir.mtx", tmp_path)
+    with pytest.raises(UserError, match=r"/dev/null: is no regular file"):
+        graphs.load(Path("/dev/null"), tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_names_its_option(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    message = f"{tmp_path}/taken/graphs: Not a directory; .* --out names another folder"
+    with pytest.raises(UserError, match=message):
+        graphs.load(Path("email"), tmp_path / "taken" / "graphs", "--out")
 
 
 def test_missing_file_names_the_shipped_graphs(tmp_path: Path) -> None:

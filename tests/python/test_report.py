@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from conftest import Run
+from warpheap import row_fields
 from warpheap.report import draw, page, select, style, summary, table
 from warpheap.report.commits import Commits
+from warpheap.report.specs import FIGURES
 from warpheap.units import binary, decimal, milliseconds
 
 
@@ -269,61 +271,40 @@ def test_bad_input(run: Run, tmp_path: Path, content: str | None, message: str) 
     assert message in result.stderr
 
 
-def luminance(colour: str) -> float:
-    parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"threads": "abc"}, "threads is 'abc'; a number above 0 is needed"),
+        ({"heap_bytes": "q"}, "heap_bytes is 'q'; a number above 0 is needed"),
+        ({"threads": 0}, "threads is 0; a number above 0 is needed"),
+        ({"size_max": [64]}, "size_max is [64]; a number above 0 is needed"),
+        ({"seed": True}, "seed is True; a number from 0 is needed"),
+        ({"null_returns": 10**400}, "null_returns is 1000"),
+        ({"utilization": float("nan")}, "utilization is nan; a number from 0 is needed"),
+        ({"graph": 5}, "graph is 5; a text is needed"),
+        ({"backend": {}}, "backend is {}; a text is needed"),
+        ({"malloc_ms": "2.5"}, "malloc_ms is '2.5'; an object of numbers is needed"),
+        ({"free_ms": {"median": "x"}}, "free_ms.median is 'x'; a number from 0 is needed"),
+        ({"free_ms.median": "x"}, "free_ms.median is 'x'; a number from 0 is needed"),
+    ],
+)
+def test_a_field_of_the_wrong_kind_is_named(
+    run: Run, tmp_path: Path, fields: dict[str, Any], message: str
+) -> None:
+    lines = [json.dumps(row()), json.dumps(row() | fields)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines) + "\n")
+    result = run("report", "rows.jsonl")
+    assert result.returncode == 2
+    assert f"error: rows.jsonl:2: {message}" in result.stderr
 
 
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-NAMES = [
-    "bump",
-    "bump_warp",
-    "bump_sharded",
-    "cuda",
-    "rw",
-    "rw_bm",
-    "corw",
-    "crw",
-    "rw_malloc",
-    "gallatin",
-    "ouroboros_s_p",
-    "ouroboros_s_c",
-    "ouroboros_va_p",
-    "ouroboros_va_c",
-    "ouroboros_vl_p",
-    "ouroboros_vl_c",
-    "xmalloc",
-    "scatter_alloc",
-    "fdg_malloc",
-    "reg_eff_a",
-    "reg_eff_aw",
-    "reg_eff_c",
-    "reg_eff_cf",
-    "reg_eff_cm",
-    "reg_eff_cfm",
-    "kma",
-    "halloc",
-    "dynasoar",
-    "bulk_allocator",
-    "warpheap",
-]
-
-
-@pytest.mark.parametrize("name", [*NAMES, "someone_elses", "another"])
-def test_colours_are_readable_on_both_pages(name: str) -> None:
-    css = (Path(page.__file__).parent / "page.css").read_text()
-    for background in re.findall(r"--page: (#[0-9a-f]{6})", css):
-        assert contrast(style.look(name).colour, background) >= 3.0
-    assert style.look(name) == style.look(name)
-
-
-def test_no_two_managers_look_alike() -> None:
-    assert len({style.look(name) for name in NAMES}) == len(NAMES)
+def test_every_number_that_a_figure_shows_is_checked() -> None:
+    made_here = ("_over_limit", "_over_warm")
+    for spec in FIGURES:
+        for column in {spec.x.column, spec.y.column, spec.model or spec.y.column}:
+            if column != "graph" and not column.endswith(made_here):
+                fields = {"case": "alloc", "manager": "rw", "status": "ok", column: "x"}
+                assert column in (row_fields.fault(fields) or ""), column
 
 
 @pytest.mark.parametrize(

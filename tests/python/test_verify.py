@@ -50,6 +50,12 @@ def test_replay_prints_the_account(run: Run, seed: int, status: int) -> None:
     assert f"schedule of seed {seed} with [brackets]" in result.stdout
 
 
+def test_the_largest_seed_is_replayed_as_it_is(run: Run) -> None:
+    result = run("verify", "--replay", "buggy/churn/pct/18446744073709551615")
+    assert result.returncode == 0
+    assert "schedule of seed 18446744073709551615 " in result.stdout
+
+
 def test_mutants_are_rejected_and_replayed(run: Run) -> None:
     result = run("verify", "--mutants")
     assert result.returncode == 0
@@ -94,6 +100,13 @@ def test_a_mutant_whose_replay_finds_nothing_fails(run: Run) -> None:
         (("--manager", "ring", "--case", "churn"), "unknown case 'churn'; known cases: push_pop"),
         (("--replay", "buggy/churn/pct"), "--replay needs SUBJECT/CASE/STRATEGY/SEED"),
         (("--replay", "a/b/c/1"), "unknown subject 'a'"),
+        (
+            ("--replay", "buggy/churn/pct/99999999999999999999999"),
+            "the seed 99999999999999999999999 is above 18446744073709551615",
+        ),
+        (("--replay", "buggy/churn/pct/" + "9" * 5000), "is above 18446744073709551615"),
+        (("--replay", "buggy/churn/pct/4²"), "--replay needs SUBJECT/CASE/STRATEGY/SEED"),
+        (("--seed", str(2**64)), "18446744073709551615"),
     ],
 )
 def test_bad_names_exit_with_2(run: Run, arguments: tuple[str, ...], message: str) -> None:

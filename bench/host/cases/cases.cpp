@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/cases/cases.hpp"
 
+#include "warpheap/core/error.hpp"
+
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
 
 namespace warpheap::bench {
@@ -35,6 +38,15 @@ std::string scope_reason(const case_entry& entry, const case_run& c) {
       break;
   }
   return {};
+}
+
+/// Before a manager computes its layout: no product of a heap that the device can hold overflows.
+void check_memory(const case_run& c) {
+  const machine_info& there = c.on.info();
+  if (there.memory_bytes == 0 || c.chosen.heap_bytes <= there.memory_bytes) return;
+  throw out_of_memory("cannot allocate " + std::to_string(c.chosen.heap_bytes) +
+                      " bytes: " + there.device + " has " + std::to_string(there.memory_bytes) +
+                      " bytes of memory");
 }
 
 /// Why this manager or this machine cannot run a case; empty if nothing speaks against it.
@@ -171,6 +183,7 @@ measurement run_case(const case_entry& entry, const case_run& c) {
   const std::string obstacle = why_not(entry, c);
   if (!obstacle.empty()) return without_result("skipped", obstacle);
   try {
+    check_memory(c);
     measurement row = entry.run(c);
     if (row.corrupted.value_or(0) != 0) {
       row.status = "failed";

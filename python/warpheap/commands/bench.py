@@ -2,7 +2,7 @@
 """``warpheap bench``: one measurement by hand."""
 
 from pathlib import Path
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import typer
 from rich.markup import escape
@@ -17,6 +17,9 @@ from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded, unknow
 from warpheap.measure import Measurement, measure
 from warpheap.survey import GOOD
 from warpheap.units import milliseconds
+
+if TYPE_CHECKING:  # the graph readers load SciPy and pandas
+    from warpheap.graphs.csr import Graph
 
 _SIZE = "size"  # sets both ends of the range of sizes
 
@@ -45,11 +48,7 @@ def bench(
     parameters = parse_parameters(context.args, offered)
     if "mode" in parameters and offered.modes:
         check_names("mode", [str(parameters["mode"])], offered.modes)
-    loaded = None
-    if graph:
-        from warpheap import graphs  # noqa: PLC0415  loads SciPy and pandas
-
-        loaded = graphs.load(Path(graph), csr_dir)
+    loaded = _graph(graph, offered, csr_dir)
     row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
     if row.get("refused"):
         raise UserError(f"{catalog.program.name}: {row['reason']}")
@@ -88,6 +87,20 @@ def parse_parameters(words: list[str], case: Case) -> dict[str, str | int | floa
         for target in ("size_min", "size_max") if name == _SIZE else (name,):
             parameters[target] = _number(value)
     return parameters
+
+
+def _graph(name: str, case: Case, csr_dir: Path) -> Optional["Graph"]:
+    if not name and all(parameter.name != "graph" for parameter in case.parameters):
+        return None
+    from warpheap import graphs  # noqa: PLC0415  loads SciPy and pandas
+
+    if not name:
+        known = " or ".join(file.name for file in graphs.shipped())
+        raise UserError(
+            f"the case '{case.name}' needs --graph: {known}, which ship with warpheap, or the path "
+            "of a file (Matrix Market, METIS or a list of edges)"
+        )
+    return graphs.load(Path(name), csr_dir)
 
 
 def _number(text: str) -> str | int | float:

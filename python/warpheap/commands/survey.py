@@ -99,7 +99,7 @@ def _graphs(files: list[str], out_dir: Path) -> list[Any]:
     from warpheap import graphs  # noqa: PLC0415  loads SciPy and pandas
 
     paths = dict.fromkeys([*graphs.shipped(), *(Path(file) for file in files)])
-    return [graphs.load(path, out_dir / "graphs") for path in paths]
+    return [graphs.load(path, out_dir / "graphs", "--out") for path in paths]
 
 
 def _show_plan(plan: list[Measurement], as_json: bool) -> None:

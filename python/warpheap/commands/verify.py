@@ -16,6 +16,7 @@ from warpheap.console import out, print_json, steps
 from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded
 from warpheap.explorer import Budget, Kill, Offer, Task, Verdict
 
+LARGEST_SEED = 2**64 - 1
 LIMITS = (
     "Limits: explored are sequentially consistent interleavings, with a switch at every atomic, "
     "collective and backoff; plain accesses are no switch points, and nothing here speaks of a "
@@ -38,7 +39,7 @@ def verify(
     seconds: float = typer.Option(
         60.0, "--seconds", min=0.1, help="For each combination; with --mutants for each mutant."
     ),
-    seed: int = typer.Option(1, "--seed", min=0, help="The first seed."),
+    seed: int = typer.Option(1, "--seed", min=0, max=LARGEST_SEED, help="The first seed."),
     mutants: bool = typer.Option(False, "--mutants", help="Fail if a mutant survives."),
     replay: str = typer.Option(
         "", "--replay", metavar="SUBJECT/CASE/STRATEGY/SEED", help="Run one schedule again."
@@ -140,11 +141,15 @@ def _hunt_all(
 
 def _replay(offer: Offer, text: str) -> None:
     parts = text.rsplit("/", 3)
-    if len(parts) != 4 or not parts[3].isdigit():
+    if len(parts) != 4 or not (parts[3].isascii() and parts[3].isdigit()):
         raise UserError(f"--replay needs SUBJECT/CASE/STRATEGY/SEED, not '{text}'")
+    # Compared by length first: Python refuses to read numbers of thousands of digits.
+    digits = parts[3].lstrip("0") or "0"
+    if len(digits) > len(str(LARGEST_SEED)) or int(digits) > LARGEST_SEED:
+        raise UserError(f"--replay {text}: the seed {parts[3]} is above {LARGEST_SEED}")
     names = (*offer.subjects, *(mutant.name for mutant in offer.mutants))
     check_names("subject", parts[:1], names)
-    again, account = explorer.replay(offer.program, Task(*parts[:3]), int(parts[3]))
+    again, account = explorer.replay(offer.program, Task(*parts[:3]), int(digits))
     out.print(escape(account.rstrip("\n")), highlight=False, soft_wrap=True)
     if again:
         raise typer.Exit(EXIT_FAILED)

@@ -17,25 +17,33 @@ import numpy.typing as npt
 from scipy import sparse
 
 from warpheap.graphs.errors import GraphError
+from warpheap.graphs.files import Source
+from warpheap.graphs.limits import check_size
 
 MAGIC = b"WHCSR\0\0\1"
-MAX_NODES = 2**32  # neighbours are u32
 
 Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Edges:
-    """The entries of a graph file: node counts from 0, any direction, loops and repeats allowed."""
+    """The entries of a graph file: node counts from 0, any direction, loops and repeats allowed.
+
+    ``line`` is the one to blame if there are too few of them, or too many.
+    """
 
     nodes: int
     source: Indices
     target: Indices
+    line: int | None = None
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph that is ready for a benchmark. ``edges`` counts undirected edges once."""
+    """A graph that is ready for a benchmark. ``edges`` counts undirected edges once.
+
+    ``file`` names the graph's file so that ``--graph`` finds it from any folder.
+    """
 
     name: str
     file: str
@@ -45,17 +53,19 @@ class Graph:
     csr_file: Path = field(repr=False)
 
 
-def build(path: Path, content: bytes, edges: Edges, folder: Path) -> Graph:
+def build(file: str, source: Source, edges: Edges, folder: Path) -> Graph:
     """Write the CSR file of a graph into a folder, named by the graph and its content's digest."""
-    if edges.nodes > MAX_NODES:
-        raise GraphError(str(path), None, f"{edges.nodes} nodes; at most {MAX_NODES} can be used")
+    check_size(source.name, edges.line, edges.nodes, len(edges.source))
     offsets, neighbours = simple_undirected(edges)
-    digest = hashlib.sha256(content).hexdigest()[:16]
-    name = path.name.split(".")[0]
+    if not len(neighbours):
+        reason = "the graph has no edges (loops do not count); at least 1 is needed"
+        raise GraphError(source.name, edges.line, reason)
+    digest = hashlib.sha256(source.content).hexdigest()[:16]
+    name = Path(file).name.split(".")[0]
     folder.mkdir(parents=True, exist_ok=True)
     csr_file = folder / f"{name}-{digest}.csr"
     write(csr_file, offsets, neighbours)
-    return Graph(name, path.name, digest, edges.nodes, len(neighbours) // 2, csr_file)
+    return Graph(name, file, digest, edges.nodes, len(neighbours) // 2, csr_file)
 
 
 def simple_undirected(edges: Edges) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:

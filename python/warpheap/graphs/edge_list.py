@@ -3,7 +3,8 @@
 
 The first two columns are node ids, separated by commas, tabs or spaces; further columns (times,
 weights) are left out. Lines that start with '#' or '%' are comments, and the first line of a table
-with commas may name the columns. Ids may start anywhere and have gaps: nodes are numbered by rank.
+with commas may name the columns. Ids are not negative; they may start anywhere and have gaps: nodes
+are numbered by rank.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import pandas as pd
 from warpheap.graphs.csr import Edges
 from warpheap.graphs.errors import GraphError, quoted
 from warpheap.graphs.files import Source
+from warpheap.graphs.limits import MAX_ID, check_size, whole
 
 _COMMENTS = ("#", "%")
-_MAX_ID = 2**63 - 1
 
 
 def read(source: Source) -> Edges:
@@ -31,9 +32,11 @@ def read(source: Source) -> Edges:
     if not first:
         raise GraphError(source.name, 1, "holds no edge")
     comma = "," in first
-    named = comma and not any(_is_id(word) for word in first.split(",")[:2])
+    # A number that is no id, such as -1, names no column either.
+    named = comma and not any(_is_id(word.replace("-", "")) for word in first.split(",")[:2])
     if named:
         first_line += 1
+    check_size(source.name, None, 0, source.content.count(b"\n"))
     try:
         table = pd.read_csv(
             io.BytesIO(_without_comments(source.content)),
@@ -45,13 +48,18 @@ def read(source: Source) -> Edges:
             engine="c",
             on_bad_lines="error",
         )
+    except MemoryError:
+        raise
     except Exception as error:  # pandas raises many types, and few of its messages name the line
         _blame_line(source, first_line, comma, error)
     if table.empty:
         raise GraphError(source.name, 1, "holds no edge")
-    ids, ranks = np.unique(table.to_numpy(), return_inverse=True)
-    pairs = ranks.reshape(-1, 2)
-    return Edges(len(ids), pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64))
+    pairs = table.to_numpy()
+    if (pairs < 0).any():
+        _blame_line(source, first_line, comma, None)
+    ids, ranks = np.unique(pairs, return_inverse=True)
+    start, end = ranks.reshape(-1, 2).astype(np.int64).T
+    return Edges(len(ids), start, end, first_line)
 
 
 def _without_comments(content: bytes) -> bytes:
@@ -63,11 +71,11 @@ def _without_comments(content: bytes) -> bytes:
 
 
 def _is_id(word: str) -> bool:
-    word = word.strip()
-    return word.removeprefix("-").isdigit() and abs(int(word)) <= _MAX_ID
+    number = whole(word.strip())
+    return number is not None and number <= MAX_ID
 
 
-def _blame_line(source: Source, first_line: int, comma: bool, error: Exception) -> NoReturn:
+def _blame_line(source: Source, first_line: int, comma: bool, error: Exception | None) -> NoReturn:
     """Find the first line that is no edge."""
     for number, text in source.lines():
         if number < first_line or not text.strip() or text.startswith(_COMMENTS):
@@ -79,7 +87,6 @@ def _blame_line(source: Source, first_line: int, comma: bool, error: Exception) 
             ) from error
         for word in words[:2]:
             if not _is_id(word):
-                raise GraphError(
-                    source.name, number, f"no node id (a whole number): {quoted(word)}"
-                ) from error
+                reason = f"no node id (a whole number from 0 to {MAX_ID}): {quoted(word)}"
+                raise GraphError(source.name, number, reason) from error
     raise GraphError(source.name, None, f"cannot be read: {error}") from error

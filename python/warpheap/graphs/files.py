@@ -45,9 +45,18 @@ def open_graph(path: Path) -> Source:
             return _read(path, lambda: gzip.decompress(path.read_bytes()))
         if name.endswith(".xz"):
             return _read(path, lambda: lzma.decompress(path.read_bytes()))
+    except PermissionError:
+        raise
     except _DAMAGED as error:
-        raise GraphError(str(path), None, f"damaged compressed file: {error}") from error
+        raise GraphError(str(path), None, f"damaged compressed file: {_reason(error)}") from error
     return Source(str(path), path.name, path.read_bytes())
+
+
+def _reason(error: Exception) -> str:
+    """Say in one line what is wrong; tarfile lists what each of its methods thinks of the file."""
+    if isinstance(error, tarfile.ReadError):
+        return "no tar archive that can be read"
+    return (str(error).splitlines() or ["it ends too early"])[0]
 
 
 def _read(path: Path, unpack: Callable[[], bytes]) -> Source:

@@ -15,9 +15,11 @@ from scipy import io as scipy_io
 from warpheap.graphs.csr import Edges
 from warpheap.graphs.errors import GraphError, quoted
 from warpheap.graphs.files import Source
+from warpheap.graphs.limits import check_size, whole
 
 _BANNER = ("%%matrixmarket", "matrix")
 _VALUES = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
+_LEAST_ENTRY_BYTES = 4  # "1 1" and the line's end
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 # SciPy 1.15 and newer want to be told which of its two sparse classes to give.
 _OPTIONS = {"spmatrix": False} if "spmatrix" in signature(scipy_io.mmread).parameters else {}
@@ -34,12 +36,17 @@ class _Header:
 def read(source: Source) -> Edges:
     """Read a coordinate matrix of any field and symmetry; every stored entry is an edge."""
     header = _header(source)
+    if header.entries * _LEAST_ENTRY_BYTES > len(source.content):
+        _blame_entry(source, header)  # SciPy would take the memory first
+    check_size(source.name, header.size_line, header.nodes, header.entries)
     try:
         entries = scipy_io.mmread(io.BytesIO(source.content), **_OPTIONS).tocoo()
+    except MemoryError:
+        raise
     except Exception as error:  # SciPy's readers raise different types in different versions
         _blame_entry(source, header, error)
     rows, columns = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    return Edges(header.nodes, rows, columns)
+    return Edges(header.nodes, rows, columns, header.size_line)
 
 
 def _header(source: Source) -> _Header:
@@ -55,10 +62,11 @@ def _header(source: Source) -> _Header:
     if words[3] not in _VALUES or words[4] not in _SYMMETRIES:
         raise GraphError(source.name, number, f"unknown field or symmetry: {quoted(banner)}")
     number, size = next(lines, (number, []))
-    if len(size) != 3 or not all(word.isdigit() for word in size):
+    counts = [count for count in map(whole, size) if count is not None]
+    if len(size) != 3 or len(counts) != 3:
         reason = f"expected 'rows columns entries': {quoted(' '.join(size))}"
         raise GraphError(source.name, number, reason)
-    rows, columns, entries = (int(word) for word in size)
+    rows, columns, entries = counts
     if rows != columns:
         reason = f"the matrix is {rows} x {columns}; the adjacency matrix of a graph is square"
         raise GraphError(source.name, number, reason)
@@ -70,7 +78,7 @@ def _content(source: Source) -> Iterator[tuple[int, list[str]]]:
     return ((n, line.split()) for n, line in lines if line.strip() and not line.startswith("%"))
 
 
-def _blame_entry(source: Source, header: _Header, error: Exception) -> NoReturn:
+def _blame_entry(source: Source, header: _Header, error: Exception | None = None) -> NoReturn:
     """Find the first entry that breaks the format; SciPy's message does not always name it."""
     found, number = 0, header.size_line
     for number, entry in _content(source):
@@ -94,9 +102,10 @@ def _fault(entry: list[str], header: _Header) -> str | None:
     if len(entry) != header.fields:
         return f"expected {header.fields} fields, found {len(entry)}: {text}"
     for word, axis in zip(entry, ("row", "column"), strict=False):
-        if not word.isdigit():
+        index = whole(word)
+        if index is None:
             return f"the {axis} is no whole number: {text}"
-        if not 1 <= int(word) <= header.nodes:
+        if not 1 <= index <= header.nodes:
             return f"the {axis} {word} is not within 1..{header.nodes}: {text}"
     for word in entry[2:]:
         try:

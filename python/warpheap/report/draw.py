@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import (
     FixedLocator,
@@ -34,6 +35,7 @@ _LEFT, _RIGHT, _BOTTOM = 0.66, 0.15, 0.5
 _MARGIN, _TITLE_ROW = 0.16, 0.215
 _LEGEND_ROW, _LEGEND_COLUMNS = 0.2, 3
 _BAR = 0.27
+_FITTING_STEPS = 4  # a value that moves with its bar moves less than the axes get narrower
 _PNG_DPI = 200
 _MAX_X_TICKS = 10
 _LINEAR_SPREAD = 20  # bars that differ more than this are drawn on a logarithmic axis
@@ -95,10 +97,25 @@ def _style(ink: str, salt: str) -> Iterator[None]:
 
 
 def _draw(plot: Plot, ink: str) -> Figure:
-    return _draw_bars(plot) if plot.bars else _draw_lines(plot, ink)
+    figure, axes = _draw_bars(plot) if plot.bars else _draw_lines(plot, ink)
+    _keep_inside(figure, axes)
+    return figure
 
 
-def _draw_lines(plot: Plot, ink: str) -> Figure:
+def _keep_inside(figure: Figure, axes: Any) -> None:
+    """Make the axes narrower until no tick or value at the right end is cut off."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    limit = figure.bbox.x1 - _RIGHT / 3 * figure.dpi
+    for _ in range(_FITTING_STEPS):
+        beyond = axes.get_tightbbox(renderer).x1 - limit
+        if beyond <= 0:
+            return
+        box = axes.get_position()
+        width = box.width - beyond / figure.bbox.width
+        axes.set_position((box.x0, box.y0, width, box.height))
+
+
+def _draw_lines(plot: Plot, ink: str) -> tuple[Figure, Any]:
     entries = len(plot.series) + any(series.model for series in plot.series)
     legend = math.ceil(entries / _LEGEND_COLUMNS) * _LEGEND_ROW + 0.05
     figure, axes = _canvas(plot, _PLOT_HEIGHT, _LEFT, legend)
@@ -137,10 +154,10 @@ def _draw_lines(plot: Plot, ink: str) -> Figure:
         columnspacing=1.2,
         labelspacing=0.3,
     )
-    return figure
+    return figure, axes
 
 
-def _draw_bars(plot: Plot) -> Figure:
+def _draw_bars(plot: Plot) -> tuple[Figure, Any]:
     """One bar a manager, the best at the top, with its value at its end."""
     sign = 1 if plot.spec.y.more_is_better else -1
     bars = sorted(((series.y[-1], series) for series in plot.series), key=lambda b: sign * b[0])
@@ -167,7 +184,7 @@ def _draw_bars(plot: Plot) -> Figure:
     axes.grid(True, axis="x")
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
-    return figure
+    return figure, axes
 
 
 def _canvas(plot: Plot, plot_height: float, left: float, legend: float) -> tuple[Figure, Any]:

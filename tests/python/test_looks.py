@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How figures look: colours that are readable and apart, and nothing that is cut off."""
+
+import itertools
+import math
+import re
+from pathlib import Path
+
+import pytest
+from matplotlib import image
+
+from test_report import load, plots_by_slug, row, sizes
+from warpheap.report import draw, page, style
+
+
+def luminance(colour: str) -> float:
+    parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+NAMES = [
+    "bump",
+    "bump_warp",
+    "bump_sharded",
+    "cuda",
+    "rw",
+    "rw_bm",
+    "corw",
+    "crw",
+    "rw_malloc",
+    "gallatin",
+    "ouroboros_s_p",
+    "ouroboros_s_c",
+    "ouroboros_va_p",
+    "ouroboros_va_c",
+    "ouroboros_vl_p",
+    "ouroboros_vl_c",
+    "xmalloc",
+    "scatter_alloc",
+    "fdg_malloc",
+    "reg_eff_a",
+    "reg_eff_aw",
+    "reg_eff_c",
+    "reg_eff_cf",
+    "reg_eff_cm",
+    "reg_eff_cfm",
+    "kma",
+    "halloc",
+    "dynasoar",
+    "bulk_allocator",
+    "warpheap",
+]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "someone_elses", "another"])
+def test_colours_are_readable_on_both_pages(name: str) -> None:
+    css = (Path(page.__file__).parent / "page.css").read_text()
+    for background in re.findall(r"--page: (#[0-9a-f]{6})", css):
+        assert contrast(style.look(name).colour, background) >= 3.0
+    assert style.look(name) == style.look(name)
+
+
+def lab(colour: str) -> tuple[float, float, float]:
+    """Give the CIE L*a*b* coordinates of an sRGB colour, for the white of D65."""
+    parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    tristimulus = (
+        (0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047,
+        0.2126729 * r + 0.7151522 * g + 0.0721750 * b,
+        (0.0193339 * r + 0.1191920 * g + 0.9503041 * b) / 1.08883,
+    )
+    x, y, z = (
+        t ** (1 / 3) if t > 216 / 24389 else (24389 / 27 * t + 16) / 116 for t in tristimulus
+    )
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def test_lab_of_known_colours() -> None:
+    assert lab("#ffffff") == pytest.approx((100, 0, 0), abs=0.02)
+    assert lab("#ff0000") == pytest.approx((53.24, 80.09, 67.20), abs=0.02)
+
+
+def test_every_manager_has_a_colour_of_its_own() -> None:
+    everybody = {name: lab(look.colour) for name, look in style._LOOKS.items()}
+    assert set(NAMES) <= set(everybody)
+    for one, other in itertools.combinations(everybody, 2):
+        apart = math.dist(everybody[one], everybody[other])
+        # Device managers share figures with each other, and so do pools.
+        together = (one in NAMES) == (other in NAMES)
+        assert apart >= (20 if together else 15), f"{one} and {other}: {apart:.1f}"
+
+
+LONG = {"rw": 799.0, "reg_eff_cfm": 100.0, "ouroboros_va_p": 41.0}
+WIDE = {"rw": 990_000.0, "corw": 0.000999, "ouroboros_va_p": 3.21}
+
+
+@pytest.mark.parametrize("times", [LONG, WIDE, {"rw": 0.6558}, {"rw": 0.8, "corw": 0.79}])
+def test_no_text_of_a_figure_is_cut_off(tmp_path: Path, times: dict[str, float]) -> None:
+    rows = [
+        row(case="graph_init", manager=name, graph="email", malloc=time, free=time)
+        for name, time in times.items()
+    ]
+    lines = [entry for name, time in times.items() for entry in sizes(name, malloc=time)]
+    for plot in plots_by_slug(load(tmp_path, rows + lines)).values():
+        file = draw.png(plot, tmp_path)
+        pixels = image.imread(file)[:, :, :3]
+        # What is cut off leaves ink in the outermost columns.
+        assert pixels[:, :2].min() == pixels[:, -2:].min() == 1.0, plot.slug
