@@ -20,6 +20,30 @@ std::optional<M> try_to_lay_out(const region& memory, const simt::device_propert
   }
 }
 
+/// The smallest region with which a manager comes to its end. Managers do not touch the region
+/// while they lay themselves out, so any size may be tried. Nothing if they refuse larger ones
+/// otherwise. \pre `memory` is too small
+template <device_manager M>
+std::optional<std::size_t> smallest_above(const region& memory,
+                                          const simt::device_properties& machine,
+                                          const typename M::options& settings) {
+  std::size_t too_small = memory.bytes;
+  std::size_t enough = memory.bytes + 1;
+  try {
+    while (!try_to_lay_out<M>({memory.base, enough}, machine, settings)) {
+      too_small = enough;
+      enough *= 2;
+    }
+  } catch (const invalid_argument&) {
+    return std::nullopt;
+  }
+  while (enough - too_small > 1) {
+    const std::size_t middle = too_small + (enough - too_small) / 2;
+    (try_to_lay_out<M>({memory.base, middle}, machine, settings) ? enough : too_small) = middle;
+  }
+  return enough;
+}
+
 /// Lays a manager out in `memory`. A manager that finds it too small knows only what it was about
 /// to take; the message has the smallest size with which it comes to its end.
 ///
@@ -28,20 +52,11 @@ template <device_manager M>
 M lay_out(const region& memory, const simt::device_properties& machine,
           const typename M::options& settings) {
   if (const auto made = try_to_lay_out<M>(memory, machine, settings)) return *made;
-  // Managers do not touch the region while they lay themselves out, so any size may be tried.
-  std::size_t too_small = memory.bytes;
-  std::size_t enough = memory.bytes + 1;
-  while (!try_to_lay_out<M>({memory.base, enough}, machine, settings)) {
-    too_small = enough;
-    enough *= 2;
-  }
-  while (enough - too_small > 1) {
-    const std::size_t middle = too_small + (enough - too_small) / 2;
-    (try_to_lay_out<M>({memory.base, middle}, machine, settings) ? enough : too_small) = middle;
-  }
-  throw invalid_argument("a heap of " + std::to_string(memory.bytes) + " bytes is too small for " +
-                         std::string(M::about.name) + ", which needs at least " +
-                         std::to_string(enough));
+  const auto enough = smallest_above<M>(memory, machine, settings);
+  throw region_too_small("a heap of " + std::to_string(memory.bytes) + " bytes is too small for " +
+                         std::string(M::about.name) +
+                         (enough ? ", which needs at least " + std::to_string(*enough)
+                                 : std::string(" with these options")));
 }
 
 }  // namespace detail

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -149,9 +151,20 @@ TEST(page_options, pages_that_no_heap_can_have_are_refused_with_the_limit) {
           << refusal.what();
     }
   }
-  // Of a size that could be: what is missing is memory.
-  EXPECT_THROW((heap<corw<>>(machine(), 1 << 20, {.page_bytes = std::size_t{1} << 30})),
-               invalid_argument);
+}
+
+TEST(page_options, pages_larger_than_the_heap_are_refused_with_both_sizes) {
+  // A heap for one page of 1 GiB exists; one for a page as large as the largest heap does not.
+  for (const auto& [page, said] : {std::pair{std::size_t{1} << 30, "which needs at least 1073742"},
+                                   std::pair{std::size_t{1} << 36, "with these options"}}) {
+    try {
+      const heap<corw<>> subject(machine(), 1 << 20, {.page_bytes = page});
+      FAIL() << "pages of " << page << " bytes";
+    } catch (const region_too_small& refusal) {
+      EXPECT_NE(std::string(refusal.what()).find("a heap of 1048576 bytes"), std::string::npos);
+      EXPECT_NE(std::string(refusal.what()).find(said), std::string::npos) << refusal.what();
+    }
+  }
 }
 
 }  // namespace
