@@ -5,7 +5,7 @@ is one line before it."""
 
 import cupy
 import numpy as np
-from common import NATIVE, Clock, digest, policy, report
+from on_cupy import run
 
 ROUNDS = 200
 STREAMS = 4
@@ -35,20 +35,4 @@ def work() -> list[float]:
     return [float(value) for value in results]
 
 
-def main() -> None:
-    """Run natively or on a pool."""
-    chosen = policy()
-    pool = None
-    if chosen != NATIVE:
-        import warpheap.cupy  # noqa: PLC0415
-
-        pool = warpheap.cupy.use(chosen)
-    clock = Clock()
-    results = work()
-    row = {"seconds": clock.seconds(), "digest": digest(results)}
-    if pool is None:
-        row |= {"held_bytes": cupy.get_default_memory_pool().total_bytes()}
-    report(pool, version=cupy.__version__, **row)
-
-
-main()
+run(work)

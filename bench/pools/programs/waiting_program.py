@@ -6,7 +6,7 @@ one line before it."""
 import ctypes
 
 import cupy
-from common import NATIVE, Clock, digest, policy, report
+from on_cupy import run
 
 MIB = 1 << 20
 PIECE, PIECES = 6 * MIB, 256
@@ -41,20 +41,4 @@ def work() -> list[int]:
         return [int(seen[0]), *(int(value) for value in sums)]
 
 
-def main() -> None:
-    """Run natively or on a pool."""
-    chosen = policy()
-    pool = None
-    if chosen != NATIVE:
-        import warpheap.cupy  # noqa: PLC0415
-
-        pool = warpheap.cupy.use(chosen)
-    clock = Clock()
-    results = work()
-    row = {"seconds": clock.seconds(), "digest": digest(results)}
-    if pool is None:
-        row |= {"held_bytes": cupy.get_default_memory_pool().total_bytes()}
-    report(pool, version=cupy.__version__, **row)
-
-
-main()
+run(work)

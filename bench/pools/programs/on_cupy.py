@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs a CuPy program on CuPy's own pool or on one of ours."""
+
+from collections.abc import Callable
+from typing import Any
+
+import cupy
+from common import NATIVE, Clock, digest, policy, report
+
+
+def run(work: Callable[[], list[Any]]) -> None:
+    """Run the program natively or on a pool, as the command line says, and report its results."""
+    chosen = policy()
+    pool = None
+    if chosen != NATIVE:
+        import warpheap.cupy  # noqa: PLC0415
+
+        pool = warpheap.cupy.use(chosen)
+    clock = Clock()
+    results = work()
+    row = {"seconds": clock.seconds(), "digest": digest(results)}
+    if pool is None:
+        row |= {"held_bytes": cupy.get_default_memory_pool().total_bytes()}
+    report(pool, version=cupy.__version__, **row)
