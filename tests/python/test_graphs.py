@@ -210,10 +210,6 @@ FAULTS = [
     ("g.mtx.xz", b"no xz at all", "g.mtx.xz: damaged compressed file"),
     ("g.tar.gz", b"no tar at all", "g.tar.gz: damaged compressed file"),
     ("g.mtx.gz", gzip.compress(b"hello\n"), "g.mtx.gz:1: no Matrix Market banner"),
-]
-
-
-FAULTS += [
     (
         "g.mtx",
         BANNER + "99999999999 99999999999 1\n1 2 1\n",

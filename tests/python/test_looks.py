@@ -13,10 +13,15 @@ from test_report import load, plots_by_slug, row, sizes
 from warpheap.report import draw, page, style
 
 
-def luminance(colour: str) -> float:
+def linear(colour: str) -> list[float]:
+    """Give the red, green and blue light of an sRGB colour."""
     parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+
+def luminance(colour: str) -> float:
+    r, g, b = linear(colour)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
 def contrast(one: str, other: str) -> float:
@@ -68,8 +73,7 @@ def test_colours_are_readable_on_both_pages(name: str) -> None:
 
 def lab(colour: str) -> tuple[float, float, float]:
     """Give the CIE L*a*b* coordinates of an sRGB colour, for the white of D65."""
-    parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    r, g, b = linear(colour)
     tristimulus = (
         (0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047,
         0.2126729 * r + 0.7151522 * g + 0.0721750 * b,

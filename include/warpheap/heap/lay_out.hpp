@@ -4,6 +4,7 @@
 #include "warpheap/heap/manager.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,7 @@ std::optional<std::size_t> smallest_above(const region& memory,
   std::size_t enough = memory.bytes + 1;
   try {
     while (!try_to_lay_out<M>({memory.base, enough}, machine, settings)) {
+      if (enough > SIZE_MAX / 2) return std::nullopt;
       too_small = enough;
       enough *= 2;
     }

@@ -40,7 +40,9 @@ class stream_events {
   virtual void make_wait(stream_id stream, event_handle event) = 0;
   /// Blocks the calling thread until the event has happened.
   virtual void wait_for(event_handle event) = 0;
-  /// The same, but gives up at `deadline`; false if the event has not happened by then.
+  /// The same, but gives up at `deadline`; false if the event has not happened by then. Ends at the
+  /// deadline at the latest; with `time_point::max()` when the work before the event ends, which
+  /// the device does without the caller.
   virtual bool wait_until(event_handle event, std::chrono::steady_clock::time_point deadline) {
     while (!happened(event)) {
       if (std::chrono::steady_clock::now() >= deadline) return false;

@@ -14,8 +14,8 @@ enum class memory_out_rule {
   /// moment of the call, or that others took what was freed in each of 16 searches.
   exact,
   /// The paper's rule (section 3.2.3): null after so many probes in vain that, with 99 %
-  /// confidence,
-  /// less than `low_water` of the pages are free. Some callers get null although pages are left.
+  /// confidence, fewer pages are free than `low_water_ppm` of a million. Some callers get null
+  /// although pages are left.
   statistical,
 };
 
