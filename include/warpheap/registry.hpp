@@ -4,20 +4,20 @@
 /// \file
 /// The single list of managers and their default configurations. The survey, the tool and the
 /// conformance suite are generated from it: a manager that is added here is in all of them. A test
-/// fails until the explorer has it, too, as small as it goes (tests/verify/subjects).
+/// fails until the explorer has it, too, as small as it goes (tests/managers/NAME).
 
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
-#include "warpheap/managers/bump.hpp"
-#include "warpheap/managers/gallatin.hpp"
+#include "warpheap/managers/bump/bump.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/bitmap.hpp"
 #include "warpheap/managers/random_walk/flags.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 #if WARPHEAP_CUDA_MODEL
-#include "warpheap/managers/builtin.hpp"
+#include "warpheap/managers/cuda/cuda.hpp"
 #endif
 
 #include <array>

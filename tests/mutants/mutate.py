@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Write the sources of mutants: copies of headers, each with one mistake, each in a namespace.
 
-The table is in the .toml files beside this one. A *profile* names headers, in the order in which
-they include each other, and how the type that comes out of them is explored. A *mutant* names its
+The table is in the files mutants.toml of the folders of tests/, each beside the tests of what it
+breaks. A *profile* names headers, in the order in which they include each other, the type that
+comes out of them and is explored as `subject`, the cases that it is explored in, and the headers
+that define those. A *mutant* names its
 profile, a text that stands in exactly one place of those headers, and what to put there instead.
 A text that is missing or ambiguous is an error, so that a mutant cannot rot.
 """
@@ -32,7 +34,7 @@ def read_table(*paths: Path) -> dict[str, Any]:
     for path in paths:
         part = tomllib.loads(path.read_text())
         for name in part.get("profile", {}).keys() & table["profile"].keys():
-            raise TableError(f"profile '{name}' is there twice, the second time in {path.name}")
+            raise TableError(f"profile '{name}' is there twice, the second time in {path}")
         table["profile"] |= part.get("profile", {})
         table["mutant"] += part.get("mutant", [])
     seen: set[str] = set()
@@ -53,7 +55,7 @@ def read_table(*paths: Path) -> dict[str, Any]:
 
 def table_files() -> list[Path]:
     """Give the files that the table is in."""
-    return sorted(Path(__file__).parent.glob("*.toml"))
+    return sorted(Path(__file__).parents[1].rglob("mutants.toml"))
 
 
 def split_header(text: str, header: str) -> tuple[list[str], str]:

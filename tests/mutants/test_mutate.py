@@ -102,7 +102,7 @@ class Table(unittest.TestCase):
             parts = [Path(folder) / "a.toml", Path(folder) / "b.toml"]
             for part in parts:
                 part.write_text(text.format(part.stem))
-            with self.assertRaisesRegex(mutate.TableError, "profile 'p' is there twice.* b.toml"):
+            with self.assertRaisesRegex(mutate.TableError, "profile 'p' is there twice.*b.toml"):
                 mutate.read_table(*parts)
 
     def test_the_real_table_is_sound(self) -> None:

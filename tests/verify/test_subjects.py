@@ -21,7 +21,7 @@ def main(verify: str, bench: str) -> int:
     managers = [entry["name"] for entry in offered(bench)["managers"] if entry["available"]]
     missing = [name for name in managers if name not in subjects]
     for name in missing:
-        print(f"{name} is in registry.hpp and not in tests/verify/subjects")
+        print(f"{name} is in registry.hpp and has no explore*.cpp in tests/managers")
     return 1 if missing or not managers else 0
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes and numbers, without a heap.
-#include "warpheap/managers/gallatin.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
 
 #include <gtest/gtest.h>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "machine.hpp"
 
 #include "warpheap/heap/heap.hpp"
-#include "warpheap/managers/gallatin.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>

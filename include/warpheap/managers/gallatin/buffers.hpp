@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Gallatin's block buffers (managers/gallatin.hpp explains them): the blocks that units are handed
+/// Gallatin's block buffers (managers/gallatin/gallatin.hpp explains them): the blocks that units are handed
 /// out of, one slot for each kind of unit and multiprocessor.
 
 #include "warpheap/heap/manager.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Sizes and numbers of Gallatin's segments, blocks, slices and units (managers/gallatin.hpp
+/// Sizes and numbers of Gallatin's segments, blocks, slices and units (managers/gallatin/gallatin.hpp
 /// explains them): plain arithmetic, the same on host and device.
 
 #include "warpheap/core/bits.hpp"

@@ -4,7 +4,7 @@
 /// \file
 /// Gallatin's segments: runs of them beside units, and their release.
 
-#include "gallatin_world.hpp"
+#include "managers/gallatin/world.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "gallatin_segment_cases.hpp"
+#include "managers/gallatin/segment_cases.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "exhaustion_cases.hpp"
+#include "sync/bitmap_tree_cases.hpp"
 
-#include "warpheap/sync/exhaustion.hpp"
+#include "warpheap/sync/bitmap_runs.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
 const registrar added{
-    {"exhaustion", subject_kind::structure, exhaustion_cases<exhaustion>(), "", ""}};
+    {"bitmap_tree", subject_kind::structure, bitmap_tree_cases<bitmap_tree>(), "", ""}};
 
 }  // namespace
 }  // namespace verify

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "index_queue_cases.hpp"
+#include "sync/index_queue_cases.hpp"
 
 #include "warpheap/sync/index_stack.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "layer_cases.hpp"
+#include "heap/layer_cases.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "gallatin_unit_cases.hpp"
+#include "managers/gallatin/unit_cases.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

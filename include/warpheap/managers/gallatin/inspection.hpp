@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Checks the numbered invariants of managers/gallatin.hpp, and counts what is in use.
+/// Checks the numbered invariants of managers/gallatin/gallatin.hpp, and counts what is in use.
 
 #include "warpheap/heap/inspection.hpp"
 #include "warpheap/managers/gallatin/blocks.hpp"

@@ -76,7 +76,7 @@
 #include "warpheap/managers/gallatin/blocks.hpp"
 #include "warpheap/managers/gallatin/buffers.hpp"
 #include "warpheap/managers/gallatin/geometry.hpp"
-#include "warpheap/managers/gallatin/inspector.hpp"
+#include "warpheap/managers/gallatin/inspection.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bitmap_tree_cases.hpp"
+#include "sync/exhaustion_cases.hpp"
 
-#include "warpheap/sync/bitmap_runs.hpp"
+#include "warpheap/sync/exhaustion.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
 const registrar added{
-    {"bitmap_tree", subject_kind::structure, bitmap_tree_cases<bitmap_tree>(), "", ""}};
+    {"exhaustion", subject_kind::structure, exhaustion_cases<exhaustion>(), "", ""}};
 
 }  // namespace
 }  // namespace verify

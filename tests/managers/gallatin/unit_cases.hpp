@@ -4,7 +4,7 @@
 /// \file
 /// Gallatin's units and blocks: which are shared out, come back, and wait in buffers.
 
-#include "gallatin_world.hpp"
+#include "managers/gallatin/world.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "manager_cases.hpp"
-#include "random_walk_setups.hpp"
+#include "managers/random_walk/setups.hpp"
 
 #include "warpheap/managers/random_walk/bitmap.hpp"
 #include "warpheap/managers/random_walk/flags.hpp"

@@ -4,7 +4,7 @@
 #include "manager_cases.hpp"
 #include "small_heap.hpp"
 
-#include "warpheap/managers/gallatin.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bump_setups.hpp"
+#include "managers/bump/setups.hpp"
 
-#include "warpheap/managers/bump.hpp"
+#include "warpheap/managers/bump/bump.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "manager_cases.hpp"
-#include "ouroboros_setups.hpp"
+#include "managers/ouroboros/setups.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
