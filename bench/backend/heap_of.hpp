@@ -36,7 +36,7 @@ constexpr bench::walk_kind walk_of(random_walk::search_kind search) {
   return bench::walk_kind::independent;
 }
 
-template <device_manager M>
+template <block_manager M>
 bench::manager_info info_of() {
   bench::manager_info info;
   info.name = M::about.name;
@@ -49,7 +49,7 @@ bench::manager_info info_of() {
   info.largest_block = M::about.largest_block;
   info.alignment = M::about.alignment;
   info.frees = M::about.frees;
-  switch (M::about.scope) {
+  switch (scope_of<M>) {
     case allocation_scope::thread:
       info.scope = bench::manager_scope::thread;
       break;
@@ -74,7 +74,7 @@ bench::manager_info info_of() {
 }
 
 /// A heap of manager `M` behind the interface of the cases.
-template <device_manager M>
+template <block_manager M>
 class heap_of final : public bench::test_heap {
   using handle = typename heap<M>::ref_type;
 
@@ -156,7 +156,7 @@ class heap_of final : public bench::test_heap {
 
   static typename M::options options_of([[maybe_unused]] const bench::heap_settings& settings) {
     typename M::options chosen{};
-    if constexpr (M::about.scope == allocation_scope::page) {
+    if constexpr (page_manager<M>) {
       chosen.page_bytes = settings.page_bytes;
     }
     return chosen;
@@ -176,7 +176,7 @@ class heap_of final : public bench::test_heap {
   bench::manager_info info_;
 };
 
-template <device_manager M>
+template <block_manager M>
 catalog_entry entry_of() {
   return {info_of<M>(),
           [](const device& on,

@@ -2,14 +2,11 @@
 #pragma once
 
 /// \file
-/// The single list of managers and their default configurations. The survey, the tool and the
-/// conformance suite are generated from it: a manager that is added here is in all of them. A test
-/// fails until the explorer has it, too, as small as it goes (tests/managers/NAME).
+/// The single list of managers and their default configurations. The survey and the tool are
+/// generated from it. Tests fail until the explorer has each of them, too, as small as it goes, and
+/// until each has run its contract's conformance suite (tests/managers/NAME).
 
 #include "warpheap/core/type_list.hpp"
-#include "warpheap/heap/heap.hpp"
-#include "warpheap/heap/layers/checked.hpp"
-#include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/managers/bump/bump.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
@@ -37,15 +34,6 @@ using portable_managers = type_list<                        //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::pages}>,
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>>;
 
-/// The manager behind `warpheap::heap` when none is named: the best that there is.
-using default_manager = rw_malloc<>;
-
-/// `warpheap::heap heap{device, bytes}` and `warpheap::heap_ref` are those of the default manager.
-template <device_manager M = default_manager>
-class heap;
-heap(const device&, std::size_t)->heap<default_manager>;
-using heap_ref = handle<default_manager>;
-
 /// A manager that exists, but not on this machine.
 struct missing_manager {
   const char* name;
@@ -60,5 +48,12 @@ using managers = portable_managers;
 inline constexpr std::array<missing_manager, 1> missing_managers{
     {{"cuda", "CUDA's built-in allocator exists on a CUDA GPU only"}}};
 #endif
+
+namespace detail {
+/// Does not compile with a manager that models no contract.
+template <usable_manager... Managers>
+struct usable_managers {};
+}  // namespace detail
+static_assert(sizeof(managers::apply<detail::usable_managers>) != 0);
 
 WARPHEAP_END_NAMESPACE

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The only include that a user needs.
+/// The only include that a user needs: heaps, of the default manager unless another header of
+/// managers/ names one.
 
 #include "warpheap/core/units.hpp"
-#include "warpheap/registry.hpp"
+#include "warpheap/default_manager.hpp"

@@ -47,8 +47,9 @@ class slots {
     for (std::uint64_t i = rank; i < count_; i += count) used_[i] = 0;
   }
 
-  void* malloc(std::size_t bytes) const {
-    if (bytes == 0 || bytes > slot_bytes) return nullptr;
+  std::size_t largest_block() const { return slot_bytes; }
+
+  void* malloc(std::size_t /*bytes*/) const {
     for (std::uint32_t i = 0; i < count_; ++i) {
       if (simt::atomic_ref(used_[i]).exchange(1, simt::order::acquire) == 0) return block(i);
     }

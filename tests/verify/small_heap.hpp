@@ -3,6 +3,7 @@
 
 #include "ledger.hpp"
 
+#include "warpheap/heap/call_counts.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
@@ -18,7 +19,7 @@ namespace verify {
 
 /// How a manager is set up for exploration: as small as it goes, so that a schedule takes
 /// microseconds and lanes meet.
-template <device_manager M>
+template <block_manager M>
 struct setup {
   std::size_t region_bytes;
   typename M::options options{};
@@ -33,7 +34,7 @@ struct setup {
 };
 
 /// A manager in a region of a few KiB that is put back into its first state by a copy.
-template <device_manager M>
+template <block_manager M>
 class small_heap {
  public:
   explicit small_heap(const setup<M>& how)
@@ -158,7 +159,8 @@ class small_heap {
                std::to_string(held) + " are held";
       }
     }
-    return found.counted != 0 ? miscount(found) : "";
+    if constexpr (counts_calls<M>) return miscount(*manager_.counts());
+    return "";
   }
 
  private:
@@ -183,7 +185,7 @@ class small_heap {
   }
 
   /// What a manager that counts says, against the ledger.
-  std::string miscount(const inspection& found) const {
+  std::string miscount(const call_counts& found) const {
     const auto expect = [](const char* what, std::uint64_t counted, std::uint64_t real) {
       return counted == real ? std::string()
                              : std::to_string(counted) + " " + what + " are counted, and " +
@@ -192,8 +194,8 @@ class small_heap {
     // Blocks of the kept state were counted before the ledger began.
     if (held_for_ever_ != 0) return "";
     std::string wrong = expect("mallocs", found.mallocs, ledger_.taken());
-    if (wrong.empty()) wrong = expect("frees", found.frees, ledger_.given());
-    if (wrong.empty()) wrong = expect("bytes", found.asked_bytes, ledger_.bytes());
+    if (wrong.empty()) wrong = expect("frees", found.frees(), ledger_.given());
+    if (wrong.empty()) wrong = expect("bytes", found.live_bytes, ledger_.bytes());
     if (wrong.empty() && found.peak_blocks < static_cast<std::uint64_t>(ledger_.peak())) {
       wrong = "the peak is counted as " + std::to_string(found.peak_blocks) + " blocks, and " +
               std::to_string(ledger_.peak()) + " were held at once";

@@ -14,13 +14,6 @@ struct inspection {
 
   std::uint64_t blocks_in_use = 0;
   std::uint64_t bytes_in_use = 0;
-  /// 1 if the layer `counted` has filled in the next five.
-  std::uint64_t counted = 0;
-  std::uint64_t asked_bytes = 0;
-  std::uint64_t peak_blocks = 0;
-  std::uint64_t peak_bytes = 0;
-  std::uint64_t mallocs = 0;
-  std::uint64_t frees = 0;
   /// How often invariant I(i+1) does not hold, and a place where it does not.
   std::uint64_t violations[most_invariants] = {};
   std::uint64_t places[most_invariants] = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "warpheap/heap/manager.hpp"
+#include "warpheap/heap/contracts/manager.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace detail {
 
-template <device_manager M>
+template <manager M>
 std::optional<M> try_to_lay_out(const region& memory, const simt::device_properties& machine,
                                 const typename M::options& settings) {
   try {
@@ -21,10 +21,10 @@ std::optional<M> try_to_lay_out(const region& memory, const simt::device_propert
   }
 }
 
-/// The smallest region with which a manager comes to its end. Managers do not touch the region
-/// while they lay themselves out, so any size may be tried. Nothing if they refuse larger ones
-/// otherwise. \pre `memory` is too small
-template <device_manager M>
+/// The smallest region in which the layout succeeds. Managers do not touch the region while they lay
+/// themselves out, so any size may be tried. nullopt if larger regions are refused for another
+/// reason. \pre `memory` is too small
+template <manager M>
 std::optional<std::size_t> smallest_above(const region& memory,
                                           const simt::device_properties& machine,
                                           const typename M::options& settings) {
@@ -47,10 +47,10 @@ std::optional<std::size_t> smallest_above(const region& memory,
 }
 
 /// Lays a manager out in `memory`. A manager that finds it too small knows only what it was about
-/// to take; the message has the smallest size with which it comes to its end.
+/// to take; the message names the smallest size in which the layout succeeds.
 ///
 /// \throws invalid_argument if the region is too small
-template <device_manager M>
+template <manager M>
 M lay_out(const region& memory, const simt::device_properties& machine,
           const typename M::options& settings) {
   if (const auto made = try_to_lay_out<M>(memory, machine, settings)) return *made;

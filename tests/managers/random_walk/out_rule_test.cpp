@@ -37,7 +37,7 @@ constexpr std::size_t block_bytes = 256;
 constexpr std::size_t pages = sanitized ? 1024 : 4096;
 constexpr std::size_t heap_bytes = pages * (block_bytes + 8);
 
-template <device_manager M>
+template <block_manager M>
 struct take_lanes {
   handle<M> heap;
   std::uint64_t* blocks;
@@ -46,7 +46,7 @@ struct take_lanes {
   }
 };
 
-template <device_manager M>
+template <block_manager M>
 struct give_lanes {
   handle<M> heap;
   const std::uint64_t* blocks;
@@ -56,7 +56,7 @@ struct give_lanes {
 };
 
 /// Blocks that `lanes` lanes get, one each.
-template <device_manager M>
+template <block_manager M>
 std::vector<std::uint64_t> take(const heap<M>& from, std::size_t lanes) {
   const device_array<std::uint64_t> blocks(lanes);
   machine().launch(simt::grid{1, static_cast<unsigned>(lanes)},
@@ -66,7 +66,7 @@ std::vector<std::uint64_t> take(const heap<M>& from, std::size_t lanes) {
   return got;
 }
 
-template <device_manager M>
+template <block_manager M>
 void give(const heap<M>& to, const std::vector<std::uint64_t>& blocks) {
   const device_array<std::uint64_t> given(blocks);
   for (std::size_t first = 0; first < blocks.size(); ++first) {
@@ -76,7 +76,7 @@ void give(const heap<M>& to, const std::vector<std::uint64_t>& blocks) {
 }
 
 /// Everything, by calls of one lane that end after so many nulls in a row.
-template <device_manager M>
+template <block_manager M>
 std::vector<std::uint64_t> take_all(const heap<M>& from, int nulls) {
   std::vector<std::uint64_t> all;
   for (int in_vain = 0; in_vain < nulls;) {
@@ -90,7 +90,7 @@ std::vector<std::uint64_t> take_all(const heap<M>& from, int nulls) {
 namespace {
 
 /// How often one lane gets the only free block of a full heap at once, another one in each trial.
-template <device_manager M>
+template <block_manager M>
 int finds_of_the_only_block(const heap<M>& full, const std::vector<std::uint64_t>& all,
                             int trials) {
   int found = 0;

@@ -29,7 +29,7 @@ struct checked_config {
 ///   seal:  a hash of the block's address; it stays when the block is freed, and tells a double
 ///   free
 ///          from a free of something that never was a block
-template <device_manager M, checked_config Config = checked_config{}>
+template <block_manager M, checked_config Config = checked_config{}>
 class checked {
   static constexpr std::size_t granule = 16;
   static constexpr std::size_t header = 32;
@@ -47,7 +47,12 @@ class checked {
   static_assert(M::about.uses_region, "checked needs a manager whose blocks lie in its region");
 
   checked(const region& memory, const simt::device_properties& machine, const options& settings)
-      : parts_(memory), inner_({parts_.blocks, parts_.bytes}, machine, with_margins(settings)) {}
+      : parts_(memory), inner_({parts_.blocks, parts_.bytes}, machine, with_block_overhead<M>(settings, header + guard)) {}
+
+  WARPHEAP_HD std::size_t largest_block() const {
+    const std::size_t inner = inner_.largest_block();
+    return inner < header + guard ? 0 : inner - header - guard;
+  }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     if (rank == 0) parts_.log->count = 0;
@@ -56,7 +61,7 @@ class checked {
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    if (bytes == 0 || bytes > SIZE_MAX - header - guard) return nullptr;
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     auto* front = static_cast<std::byte*>(inner_.malloc(bytes + header + guard));
     if (front == nullptr) return nullptr;
     std::byte* block = front + header;
@@ -69,7 +74,6 @@ class checked {
   }
 
   WARPHEAP_DEVICE void free(void* pointer) const {
-    if (pointer == nullptr) return;
     auto* block = static_cast<std::byte*>(pointer);
     const auto offset = static_cast<std::size_t>(block - parts_.blocks);
     const bool inside =
@@ -179,11 +183,6 @@ class checked {
     std::size_t bytes;
   };
 
-  static options with_margins(options settings) {
-    if constexpr (requires { settings.page_bytes; }) settings.page_bytes += header + guard;
-    return settings;
-  }
-
   WARPHEAP_DEVICE std::uint64_t granule_of(const std::byte* block) const {
     return static_cast<std::uint64_t>(block - parts_.blocks) / granule;
   }
@@ -229,7 +228,7 @@ struct report_live_lanes {
 
 }  // namespace detail
 
-template <device_manager M, checked_config Config>
+template <block_manager M, checked_config Config>
 auto checked<M, Config>::scan(const device& on, std::uint64_t room) const -> scan_result {
   const std::size_t bytes = sizeof(std::uint64_t) + room * sizeof(incident);
   const device_memory memory(on, bytes);

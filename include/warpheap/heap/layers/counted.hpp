@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/heap/call_counts.hpp"
+#include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/manager.hpp"
 
 #include <cstddef>
@@ -12,8 +14,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// `heap::stats()` then shows. Costs two atomics for the lanes that call together and 16 bytes a
 /// block. Never time with it.
 ///
-/// Layout: [ counters ][ the manager's region ]; block: [ bytes u64, 8 B unused ][ the caller's ]
-template <device_manager M>
+/// Layout: [ counts ][ the manager's region ]; block: [ bytes u64, 8 B unused ][ the caller's ]
+template <block_manager M>
 class counted {
   static constexpr std::size_t header = 16;
 
@@ -28,16 +30,21 @@ class counted {
   }();
 
   counted(const region& memory, const simt::device_properties& machine, const options& settings)
-      : counters_(region_cursor(memory, about.name).template take<counters>(1, alignof(counters))),
-        inner_(behind(memory), machine, with_header(settings)) {}
+      : counts_(region_cursor(memory, about.name).template take<call_counts>(1)),
+        inner_(behind(memory), machine, with_block_overhead<M>(settings, header)) {}
+
+  WARPHEAP_HD std::size_t largest_block() const {
+    const std::size_t inner = inner_.largest_block();
+    return inner < header ? 0 : inner - header;
+  }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    if (rank == 0) *counters_ = counters{};
+    if (rank == 0) *counts_ = call_counts{};
     inner_.format(rank, count);
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    if (bytes == 0 || bytes > SIZE_MAX - header) return nullptr;
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     auto* block = static_cast<std::byte*>(inner_.malloc(bytes + header));
     if (block == nullptr) return nullptr;
     *reinterpret_cast<std::uint64_t*>(block) = bytes;
@@ -46,7 +53,7 @@ class counted {
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
-    if (block == nullptr) return;
+    WARPHEAP_ASSERT(block != nullptr);
     auto* front = static_cast<std::byte*>(block) - header;
     add(*reinterpret_cast<std::uint64_t*>(front), -1);
     inner_.free(front);
@@ -55,32 +62,25 @@ class counted {
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
     inner_.inspect(rank, count, findings);
-    if (rank != 0) return;
-    findings.counted = 1;
-    findings.peak_blocks = counters_->peak_blocks;
-    findings.peak_bytes = counters_->peak_bytes;
-    findings.mallocs = counters_->mallocs;
-    findings.frees = counters_->mallocs - counters_->live_blocks;
-    findings.asked_bytes = counters_->live_bytes;
+  }
+
+  /// Where the counts lie.
+  WARPHEAP_HD const call_counts* counts() const { return counts_; }
+
+  /// What the manager behind has found.
+  auto incidents(const device& on) const requires reports_incidents<M> {
+    return inner_.incidents(on);
+  }
+  WARPHEAP_HD counted tagged(std::uint32_t tag) const requires tags_calls<M> {
+    counted same = *this;
+    same.inner_ = inner_.tagged(tag);
+    return same;
   }
 
  private:
-  struct alignas(128) counters {
-    std::uint64_t live_blocks = 0;
-    std::uint64_t live_bytes = 0;
-    std::uint64_t peak_blocks = 0;
-    std::uint64_t peak_bytes = 0;
-    std::uint64_t mallocs = 0;
-  };
-
   region behind(const region& memory) const {
-    auto* start = reinterpret_cast<std::byte*>(counters_ + 1);
+    auto* start = reinterpret_cast<std::byte*>(counts_ + 1);
     return {start, memory.bytes - static_cast<std::size_t>(start - memory.base)};
-  }
-
-  static options with_header(options settings) {
-    if constexpr (requires { settings.page_bytes; }) settings.page_bytes += header;
-    return settings;
   }
 
   /// One lane adds for all that call together. Relaxed: the counts are read when the device is
@@ -97,22 +97,22 @@ class counted {
   }
 
   WARPHEAP_DEVICE void count(std::uint64_t blocks, std::uint64_t bytes, int sign) const {
-    simt::atomic_ref live_blocks(counters_->live_blocks);
-    simt::atomic_ref live_bytes(counters_->live_bytes);
+    simt::atomic_ref live_blocks(counts_->live_blocks);
+    simt::atomic_ref live_bytes(counts_->live_bytes);
     if (sign < 0) {
       live_blocks.fetch_sub(blocks, simt::order::relaxed);
       live_bytes.fetch_sub(bytes, simt::order::relaxed);
       return;
     }
-    simt::atomic_ref(counters_->mallocs).fetch_add(blocks, simt::order::relaxed);
-    simt::atomic_ref(counters_->peak_blocks)
+    simt::atomic_ref(counts_->mallocs).fetch_add(blocks, simt::order::relaxed);
+    simt::atomic_ref(counts_->peak_blocks)
         .fetch_max(live_blocks.fetch_add(blocks, simt::order::relaxed) + blocks,
                    simt::order::relaxed);
-    simt::atomic_ref(counters_->peak_bytes)
+    simt::atomic_ref(counts_->peak_bytes)
         .fetch_max(live_bytes.fetch_add(bytes, simt::order::relaxed) + bytes, simt::order::relaxed);
   }
 
-  counters* counters_;
+  call_counts* counts_;
   M inner_;
 };
 

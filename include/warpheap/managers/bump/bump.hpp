@@ -54,12 +54,15 @@ class bump {
     if (share_ == 0) cursor.take<std::byte>(granule * shards_, granule);  // throws: too small
   }
 
+  /// A block lies in one shard.
+  WARPHEAP_HD std::size_t largest_block() const { return share_; }
+
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     for (std::uint64_t i = rank; i < shards_; i += count) counters_[i].granules = 0;
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    if (bytes == 0 || bytes > share_) return nullptr;
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const std::uint64_t need = ceil_div<std::uint64_t>(bytes, granule);
     // What a group adds up must fit in 32 bits: larger requests go alone.
     if (Config.counters == bump_counters::one || need > most_together) return alone(0, need);

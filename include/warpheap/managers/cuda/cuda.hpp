@@ -5,8 +5,8 @@
 /// The allocator that comes with CUDA, as the reference that everybody has. Exists in the CUDA
 /// model only. Its algorithm is not published; nothing can be inspected, and a reset frees nothing.
 ///
-/// Deviation: requests beyond the heap's size are answered here. CUDA 13.0 answers some of those
-/// near SIZE_MAX with a pointer that is no block.
+/// Deviation: requests beyond the heap's size never reach it. CUDA 13.0 answers some of those near
+/// SIZE_MAX with a pointer that is not a block.
 
 #include "warpheap/core/config.hpp"
 
@@ -38,10 +38,13 @@ class builtin {
     simt::builtin_heap::set_size(memory.bytes);
   }
 
+  /// Blocks share the heap with what describes them, so the very largest ones fail.
+  WARPHEAP_HD std::size_t largest_block() const { return limit_; }
+
   WARPHEAP_DEVICE void format(std::uint64_t /*rank*/, std::uint64_t /*count*/) const {}
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    return bytes == 0 || bytes > limit_ ? nullptr : simt::builtin_heap::malloc(bytes);
+    return simt::builtin_heap::malloc(bytes);
   }
 
   WARPHEAP_DEVICE void free(void* block) const { simt::builtin_heap::free(block); }

@@ -111,13 +111,18 @@ class gallatin {
   /// Where segment 0 begins.
   WARPHEAP_HD std::byte* segments() const { return segments_; }
 
+  /// A run of all segments.
+  WARPHEAP_HD std::size_t largest_block() const {
+    return std::size_t{shape().segments()} << shape().segment_shift();
+  }
+
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     buffers_.blocks().format(rank, count);
     buffers_.format(rank, count);
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    if (bytes == 0) return nullptr;
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     if (bytes <= geometry::largest_unit) return malloc_unit(geometry::unit_for(bytes));
     if (bytes <= shape().segment_bytes()) return malloc_block(shape().tree_for_block(bytes));
     return malloc_run(bytes);
@@ -126,7 +131,7 @@ class gallatin {
   WARPHEAP_DEVICE void free(void* pointer) const {
     const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(pointer) - segments_);
     const std::uint64_t segment = offset >> shape().segment_shift();
-    if (segment >= shape().segments()) return;  // null, or not of this heap
+    if (segment >= shape().segments()) return;  // not of this heap
     const auto first = static_cast<std::uint32_t>(segment);
     const std::uint32_t kind = buffers_.blocks().kind(first);
     if (kind < geometry::trees) {
@@ -294,7 +299,6 @@ class gallatin {
 
   WARPHEAP_DEVICE void* malloc_run(std::size_t bytes) const {
     const std::uint64_t length = ((bytes - 1) >> shape().segment_shift()) + 1;
-    if (length > shape().segments()) return nullptr;
     const simt::group alone(simt::lane_mask::of(simt::lane_id()));
     std::uint32_t no_slot = 0;
     bool last_time = false;

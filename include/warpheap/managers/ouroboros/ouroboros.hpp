@@ -112,12 +112,15 @@ class ouroboros {
             const options& /*none*/)
       : map_(memory, about.name) {}
 
+  /// The smallest heap has room for it.
+  WARPHEAP_HD std::size_t largest_block() const { return sizes::largest_page; }
+
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     map_.format(rank, count);
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    if (bytes == 0 || bytes > sizes::largest_page) return nullptr;
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const std::uint32_t cls = sizes::class_of(bytes);
     void* block = nullptr;
     bool in_vain = false;
@@ -128,7 +131,7 @@ class ouroboros {
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
-    if (block == nullptr) return;
+    WARPHEAP_ASSERT(block != nullptr);
     const std::uint64_t offset = map_.offset_of(block);
     auto chunk = static_cast<std::uint32_t>(offset >> sizes::chunk_log2);
     // Relaxed: who frees a page has learnt of it after its chunk was formed.

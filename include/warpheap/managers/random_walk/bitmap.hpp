@@ -74,7 +74,6 @@ class bitmap_pages {
       .year = 2025,
       .doi = "10.1145/3701623",
       .family = "random walk",
-      .scope = allocation_scope::page,
   };
 
   bitmap_pages(const region& memory, const simt::device_properties& machine,
@@ -105,6 +104,8 @@ class bitmap_pages {
                        settings.page_bytes);
   }
 
+  WARPHEAP_HD std::size_t largest_block() const { return pages_.page_bytes(); }
+
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     if (rank == 0) out_->format();
     for (std::uint64_t i = rank; i < words_; i += count) used_[i] = beyond(i);
@@ -116,16 +117,19 @@ class bitmap_pages {
     }
   }
 
-  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    if (bytes == 0 || bytes > pages_.page_bytes()) return nullptr;
+  WARPHEAP_DEVICE void* malloc([[maybe_unused]] std::size_t bytes) const {
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     std::uint32_t steps = 0;
     const std::uint32_t page = take_page(steps);
     return page == no_page ? nullptr : pages_.address(page);
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
-    if (block != nullptr) give_page(pages_.number(block));
+    WARPHEAP_ASSERT(block != nullptr);
+    give_page(pages_.number(block));
   }
+
+  WARPHEAP_DEVICE std::size_t usable_size(void* /*block*/) const { return largest_block(); }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {

@@ -51,7 +51,6 @@ class rw {
       .year = 2025,
       .doi = "10.1145/3701623",
       .family = "random walk",
-      .scope = allocation_scope::page,
   };
   static_assert(Config.low_water_ppm > 0 && Config.low_water_ppm < 1'000'000,
                 "rw_config::low_water_ppm must lie between 0 and 1,000,000");
@@ -71,21 +70,26 @@ class rw {
                                count, settings.page_bytes);
   }
 
+  WARPHEAP_HD std::size_t largest_block() const { return pages_.page_bytes(); }
+
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     if (rank == 0) out_->format();
     for (std::uint64_t i = rank; i < pages_.count(); i += count) flags_[i] = 0;
   }
 
-  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    if (bytes == 0 || bytes > pages_.page_bytes()) return nullptr;
+  WARPHEAP_DEVICE void* malloc([[maybe_unused]] std::size_t bytes) const {
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     std::uint32_t steps = 0;
     const std::uint32_t page = take_page(steps);
     return page == random_walk::no_page ? nullptr : pages_.address(page);
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
-    if (block != nullptr) give_page(pages_.number(block));
+    WARPHEAP_ASSERT(block != nullptr);
+    give_page(pages_.number(block));
   }
+
+  WARPHEAP_DEVICE std::size_t usable_size(void* /*block*/) const { return largest_block(); }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {

@@ -111,13 +111,18 @@ class rw_malloc {
     base_ = cursor.take<std::byte>(std::size_t{units} * unit, unit);
   }
 
+  WARPHEAP_HD std::size_t largest_block() const {
+    const std::size_t all = std::size_t{units_.units()} * unit;
+    return all < about.largest_block ? all : about.largest_block;
+  }
+
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     units_.format(rank, count);
     for (std::uint64_t i = rank; i < units_.words(); i += count) bundled_[i] = 0;
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
-    if (bytes == 0 || bytes > about.largest_block) return nullptr;
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const simt::group team = simt::coalesced();
     const simt::lane_mask small = team.ballot(bytes < unit / 2);
     if (small.count() < 2) return alone(units_.take_runs(team, units_of(bytes)));
@@ -125,7 +130,7 @@ class rw_malloc {
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
-    if (block == nullptr) return;
+    WARPHEAP_ASSERT(block != nullptr);
     auto* bytes = static_cast<std::byte*>(block);
     if (static_cast<std::size_t>(bytes - base_) % unit == 0) {
       units_.give_run(unit_at(bytes));

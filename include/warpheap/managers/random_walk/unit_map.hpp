@@ -44,6 +44,7 @@ class unit_map {
   /// Fewer units than there are bits for, if not all of them fit.
   void shrink(std::uint32_t units) { units_ = units; }
 
+  WARPHEAP_HD std::uint32_t units() const { return units_; }
   WARPHEAP_HD std::uint32_t words() const { return words_; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {

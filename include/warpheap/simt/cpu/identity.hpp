@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/core/error.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/simt/cpu/lane.hpp"
 
@@ -9,6 +10,15 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
+
+/// For what only lanes may call. (nvcc refuses such calls of host code.)
+/// \throws invalid_argument if the caller is not a lane
+WARPHEAP_SWITCHING void expect_lane() {
+  if (runtime::here.lane == nullptr) [[unlikely]] {
+    throw invalid_argument("only lanes can allocate and free, and host code has called: launch a "
+                           "functor that does");
+  }
+}
 
 inline int lane_id() { return static_cast<int>(runtime::self().number); }
 

@@ -10,6 +10,9 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
+/// For what only lanes may call: the compiler refuses such calls of host code.
+WARPHEAP_DEVICE inline void expect_lane() {}
+
 WARPHEAP_DEVICE inline int lane_id() {
   int lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));

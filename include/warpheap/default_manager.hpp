@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The manager behind `warpheap::heap` when none is named: the best that there is.
+
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+
+using default_manager = rw_malloc<>;
+
+/// `warpheap::heap heap{device, bytes}` and `warpheap::heap_ref` are those of the default manager.
+template <usable_manager M = default_manager>
+class heap;
+heap(const device&, std::size_t)->heap<default_manager>;
+using heap_ref = handle<default_manager>;
+
+WARPHEAP_END_NAMESPACE

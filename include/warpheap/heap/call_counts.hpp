@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/config.hpp"
+
+#include <concepts>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// What went through a heap since it was made or reset, in device memory. Bytes are those that
+/// callers asked for.
+struct alignas(128) call_counts {
+  std::uint64_t mallocs = 0;
+  std::uint64_t live_blocks = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t peak_blocks = 0;
+  std::uint64_t peak_bytes = 0;
+
+  std::uint64_t frees() const { return mallocs - live_blocks; }
+};
+
+/// A layer that counts calls: where its counts lie.
+template <class M>
+concept counts_calls = requires(const M m) {
+  { m.counts() } -> std::same_as<const call_counts*>;
+};
+
+WARPHEAP_END_NAMESPACE

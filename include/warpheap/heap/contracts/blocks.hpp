@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The contracts of blocks, which any lane takes and any lane frees, and what such a manager may
+/// offer beyond them.
+
+#include "warpheap/heap/contracts/manager.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Any lane takes and frees single blocks:
+/// - `malloc(bytes)`: a block aligned to `about.alignment`, or null, at once or in bounded time,
+///   when memory is out. \pre `0 < bytes && bytes <= largest_block()`
+/// - `free(block)`: by any lane of this or a later launch. \pre `block` is live
+template <class M>
+concept block_manager = manager<M> && requires(const M m, std::size_t bytes, void* block) {
+  { m.malloc(bytes) } -> std::same_as<void*>;
+  m.free(block);
+};
+
+/// Blocks are pages of one size, `options.page_bytes`, which is also `largest_block()`.
+template <class M>
+concept page_manager = block_manager<M> && requires(typename M::options settings) {
+  { (settings.page_bytes) } -> std::same_as<std::size_t&>;
+};
+
+/// Blocks of any size up to `largest_block()`.
+template <class M>
+concept any_size_manager = block_manager<M> && !page_manager<M>;
+
+/// The options with which a heap's blocks have `overhead` bytes more than callers know of. For
+/// layers, which put something of their own into each block.
+/// \param overhead a multiple of 16
+template <block_manager M>
+typename M::options with_block_overhead(typename M::options settings,
+                                        [[maybe_unused]] std::size_t overhead) {
+  if constexpr (page_manager<M>) settings.page_bytes += overhead;
+  return settings;
+}
+
+// Abilities that a block manager has or has not. Where it has one, the handle offers it.
+
+/// `usable_size(block)`: bytes of a live block that its owner may use, at least those that it asked
+/// for. Gives the handle `usable_size` and `realloc`.
+template <class M>
+concept measures_blocks = block_manager<M> && requires(const M m, void* block) {
+  { m.usable_size(block) } -> std::same_as<std::size_t>;
+};
+
+/// `aligned_malloc(alignment, bytes)`: as malloc, at a multiple of `alignment`, which is a power of
+/// two. `free` takes such blocks, too.
+template <class M>
+concept aligns_blocks = block_manager<M> && requires(const M m, std::size_t bytes) {
+  { m.aligned_malloc(bytes, bytes) } -> std::same_as<void*>;
+};
+
+/// `tagged(tag)`: the same manager; what it reports of calls through this handle has the tag.
+template <class M>
+concept tags_calls = requires(const M m, std::uint32_t tag) {
+  { m.tagged(tag) } -> std::same_as<M>;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/heap/contracts/manager.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Lanes of a warp make a heap of their own, allocate from it, and free everything at once.
+/// `M::warp_heap` names such a heap: at most eight bytes, false for none, and good for being stored
+/// and used by a later launch. Its participants are the lanes that made it; in a later launch, as
+/// many lanes as have not ended it yet stand for them.
+///
+/// - `begin(group)`: a collective of the group, whose lanes become the participants: all get the
+///   same warp heap, or all get none when memory is out;
+/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null when memory is out. By any
+///   participants, together or not. \pre `0 < bytes && bytes <= largest_block()`
+/// - `tidy_up(heap)`: once by each participant that has not ended the heap: frees all of its
+///   blocks, the heap stays. Returns when they are free, so participants wait for each other here;
+/// - `end(heap)`: once by each participant: with the last one the heap and its blocks are free.
+///   Returns at once; nobody waits for a participant that ended the heap.
+///
+/// A warp heap that is none reaches the manager never.
+template <class M>
+concept warp_heap_manager = manager<M> && std::is_trivially_copyable_v<typename M::warp_heap> &&
+    sizeof(typename M::warp_heap) <= 8 &&
+    requires(const M m, const simt::group& lanes, const typename M::warp_heap of,
+             std::size_t bytes) {
+  { m.begin(lanes) } -> std::same_as<typename M::warp_heap>;
+  { static_cast<bool>(of) };
+  { m.malloc(of, bytes) } -> std::same_as<void*>;
+  m.tidy_up(of);
+  m.end(of);
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/heap/contracts/contracts.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// What the handle of a heap counts in device memory: only requests that were not served, so that a
+/// call that succeeds costs nothing more than the manager's own work.
+struct failure_counts {
+  struct kind {
+    std::uint64_t requests = 0;
+    std::uint64_t last_bytes = 0;
+  };
+  /// Memory was out.
+  kind exhausted;
+  /// Larger than the largest block.
+  kind impossible;
+};
+
+/// What kernels get: copy it by value. `M` is the manager behind it, whose contract decides what
+/// there is: blocks, warp heaps or objects.
+///
+/// The one door to a manager: requests for nothing, null pointers and requests that this heap can
+/// never serve are answered here, and what fails is counted here.
+template <usable_manager M>
+class handle {
+ public:
+  WARPHEAP_HD handle(const M& manager, failure_counts* failures)
+      : manager_(manager), failures_(failures) {}
+
+  /// Bytes of the largest request that this heap ever serves.
+  WARPHEAP_HD std::size_t largest_block() const { return manager_.largest_block(); }
+
+  /// The manager itself, for what only it offers.
+  WARPHEAP_HD const M& manager() const { return manager_; }
+
+  // Blocks.
+
+  /// A block of at least `bytes` bytes, aligned to 16 or better; null if `bytes` is 0 or more than
+  /// `largest_block()`, or memory is out. Any lane may call it, with any others or alone.
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const requires block_manager<M> {
+    return possible(bytes) ? counted(manager_.malloc(bytes), bytes) : nullptr;
+  }
+
+  /// Gives a block back. Any lane of this or a later launch may do so, once. Null is ignored.
+  WARPHEAP_DEVICE void free(void* block) const requires block_manager<M> {
+    simt::expect_lane();
+    if (block != nullptr) manager_.free(block);
+  }
+
+  /// As `malloc(count * bytes)`, all bytes zero; null also if the product overflows.
+  WARPHEAP_DEVICE void* calloc(std::size_t count, std::size_t bytes) const
+      requires block_manager<M> {
+    const bool overflows = bytes != 0 && count > SIZE_MAX / bytes;
+    void* block = malloc(overflows ? SIZE_MAX : count * bytes);
+    if (block != nullptr) std::memset(block, 0, count * bytes);
+    return block;
+  }
+
+  /// One block for all lanes of `together`, each of which calls this with the same size: all get
+  /// the same pointer, which one of them frees.
+  WARPHEAP_DEVICE void* malloc_shared(const simt::group& together, std::size_t bytes) const
+      requires block_manager<M> {
+    std::uint64_t address = 0;
+    if (together.is_leader()) address = reinterpret_cast<std::uintptr_t>(malloc(bytes));
+    together.sync();  // what the leader has acquired is the members' as well
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(together.broadcast(address)));
+  }
+
+  /// As malloc, at a multiple of `alignment`. \pre `alignment` is a power of two
+  WARPHEAP_DEVICE void* aligned_malloc(std::size_t alignment, std::size_t bytes) const
+      requires aligns_blocks<M> {
+    return possible(bytes) ? counted(manager_.aligned_malloc(alignment, bytes), bytes) : nullptr;
+  }
+
+  /// Bytes of a live block that may be used, at least those that were asked for; 0 of null.
+  WARPHEAP_DEVICE std::size_t usable_size(void* block) const requires measures_blocks<M> {
+    simt::expect_lane();
+    return block == nullptr ? 0 : manager_.usable_size(block);
+  }
+
+  /// A block of `bytes` bytes that begins with the contents of `block`, which is freed unless it is
+  /// that block itself. Null of `block` makes it a malloc, 0 bytes make it a free. When it returns
+  /// null for other sizes than 0, `block` stays as it is.
+  WARPHEAP_DEVICE void* realloc(void* block, std::size_t bytes) const requires measures_blocks<M> {
+    const std::size_t there = usable_size(block);
+    if (block != nullptr && bytes != 0 && bytes <= there) return block;
+    void* larger = malloc(bytes);
+    if (block == nullptr || (larger == nullptr && bytes != 0)) return larger;
+    if (larger != nullptr) std::memcpy(larger, block, there);
+    free(block);
+    return larger;
+  }
+
+  /// A handle whose calls a layer that finds wrong uses reports with this tag, below 2^22, for
+  /// example `__LINE__`. Other managers ignore it.
+  WARPHEAP_HD handle tagged([[maybe_unused]] std::uint32_t tag) const {
+    if constexpr (tags_calls<M>) {
+      return handle(manager_.tagged(tag), failures_);
+    } else {
+      return *this;
+    }
+  }
+
+  // Warp heaps.
+
+  /// A heap of the lanes that call this together, which become its participants; none, which is
+  /// false, when memory is out. In each lane the lanes of its own heap.
+  WARPHEAP_DEVICE auto begin() const requires warp_heap_manager<M> {
+    simt::expect_lane();
+    const auto made = manager_.begin(simt::coalesced());
+    if (!made) note(failures_->exhausted, 0);
+    return made;
+  }
+
+  /// A block of a warp heap; null if that is none, and as the other `malloc`.
+  template <class WarpHeap>
+  WARPHEAP_DEVICE void* malloc(const WarpHeap& of, std::size_t bytes) const
+      requires warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+    return possible(bytes) ? counted(of ? manager_.malloc(of, bytes) : nullptr, bytes) : nullptr;
+  }
+
+  /// Frees all blocks of a warp heap, once each of its participants has called this or `end`.
+  template <class WarpHeap>
+  WARPHEAP_DEVICE void tidy_up(const WarpHeap& of) const
+      requires warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+    if (of) manager_.tidy_up(of);
+  }
+
+  /// The calling participant needs the warp heap no more. With the last one, all of it is free.
+  template <class WarpHeap>
+  WARPHEAP_DEVICE void end(const WarpHeap& of) const
+      requires warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+    if (of) manager_.end(of);
+  }
+
+  // Objects.
+
+  /// Constructs a T; a pointer that is false when memory is out.
+  template <class T, class... Arguments>
+  WARPHEAP_DEVICE auto make(Arguments&&... arguments) const requires object_manager<M> {
+    simt::expect_lane();
+    const auto made = manager_.template make<T>(std::forward<Arguments>(arguments)...);
+    if (!made) note(failures_->exhausted, sizeof(T));
+    return made;
+  }
+
+  /// Destroys an object. By any lane of this or a later launch, once. None is ignored.
+  template <class T, class Pointer>
+  WARPHEAP_DEVICE void destroy(const Pointer& object) const
+      requires object_manager<M> && std::same_as<Pointer, typename M::template pointer<T>> {
+    if (object) manager_.template destroy<T>(object);
+  }
+
+ private:
+  /// Whether a request may go to the manager; counts it if it never will.
+  WARPHEAP_DEVICE bool possible(std::size_t bytes) const {
+    simt::expect_lane();
+    // One comparison: 0 - 1 is the largest number.
+    if (bytes - 1 < manager_.largest_block()) return true;
+    if (bytes != 0) note(failures_->impossible, bytes);
+    return false;
+  }
+
+  WARPHEAP_DEVICE void* counted(void* block, std::size_t bytes) const {
+    if (block == nullptr) note(failures_->exhausted, bytes);
+    return block;
+  }
+
+  WARPHEAP_DEVICE static void note(failure_counts::kind& what, std::size_t bytes) {
+    // One atomic for all lanes that fail together: a million of them must not queue up here.
+    const simt::group together = simt::coalesced();
+    if (!together.is_leader()) return;
+    simt::atomic_ref(what.requests)
+        .fetch_add(static_cast<std::uint64_t>(together.size()), simt::order::relaxed);
+    simt::atomic_ref(what.last_bytes).store(bytes, simt::order::relaxed);
+  }
+
+  M manager_;
+  failure_counts* failures_;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/core/config.hpp"
+#include "warpheap/core/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Device memory that a manager lays itself out in, metadata included.
+struct region {
+  std::byte* base = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// A region is too small for a manager.
+class region_too_small : public invalid_argument {
+ public:
+  using invalid_argument::invalid_argument;
+};
+
+/// Deals a region out, front to back, while a manager lays itself out.
+class region_cursor {
+ public:
+  /// \param owner name of the manager, for the message
+  region_cursor(const region& memory, const char* owner)
+      : owner_(owner),
+        begin_(reinterpret_cast<std::uintptr_t>(memory.base)),
+        next_(begin_),
+        end_(begin_ + memory.bytes) {}
+
+  /// `count` objects at the next address that is a multiple of `alignment`.
+  /// \throws region_too_small if the region ends before that
+  template <class T>
+  T* take(std::size_t count, std::size_t alignment = alignof(T)) {
+    const std::uintptr_t start = round_up<std::uintptr_t>(next_, alignment);
+    if (start > end_ || count > (end_ - start) / sizeof(T)) {
+      throw region_too_small("a heap of " + std::to_string(end_ - begin_) +
+                             " bytes is too small for " + owner_ + ": " +
+                             std::to_string(count * sizeof(T)) +
+                             " bytes are to start at its byte " + std::to_string(start - begin_));
+    }
+    next_ = start + count * sizeof(T);
+    return reinterpret_cast<T*>(start);
+  }
+
+  /// Bytes that are left when the next object is aligned to `alignment`.
+  std::size_t left(std::size_t alignment) const {
+    const std::uintptr_t start = round_up<std::uintptr_t>(next_, alignment);
+    return start < end_ ? end_ - start : 0;
+  }
+
+ private:
+  const char* owner_;
+  std::uintptr_t begin_;
+  std::uintptr_t next_;
+  std::uintptr_t end_;
+};
+
+WARPHEAP_END_NAMESPACE
