@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "subjects.hpp"
+#include "conformance/block_fixture.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -25,7 +25,7 @@ void expect_clean_churn(Fixture& test, const std::shared_ptr<heap<M>>& heap, std
   }
 }
 
-TYPED_TEST(conformance, contents_survive_a_churn) {
+CONFORMANCE_TEST(conformance, contents_survive_a_churn) {
   for (const std::uint32_t wanted : {16u, 256u, 2000u, 8192u}) {
     const auto most = static_cast<std::uint32_t>(served<TypeParam>(wanted));
     const auto heap = this->make_heap(most);
@@ -37,7 +37,7 @@ TYPED_TEST(conformance, contents_survive_a_churn) {
   }
 }
 
-TYPED_TEST(conformance, contents_survive_a_churn_in_a_heap_that_is_nearly_full) {
+CONFORMANCE_TEST(conformance, contents_survive_a_churn_in_a_heap_that_is_nearly_full) {
   WARPHEAP_REQUIRE(TypeParam::about.reuse == memory_reuse::all, "reuse of all freed blocks");
   const std::uint64_t bytes = this->fill_bytes();
   const auto heap = this->make_fill_heap(4096);

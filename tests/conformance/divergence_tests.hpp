@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "subjects.hpp"
+#include "conformance/block_fixture.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -83,17 +83,17 @@ void take_and_give_in_branches(Fixture& test, const std::vector<std::uint32_t>& 
   test.expect_empty(*heap);
 }
 
-TYPED_TEST(conformance, any_number_of_lanes_may_call_together) {
+CONFORMANCE_TEST(conformance, any_number_of_lanes_may_call_together) {
   take_and_give_in_branches<TypeParam>(*this, branches(1, 0, this->seed),
                                        branches(1, 0, this->seed + 1));
 }
 
-TYPED_TEST(conformance, lanes_may_call_from_several_branches) {
+CONFORMANCE_TEST(conformance, lanes_may_call_from_several_branches) {
   take_and_give_in_branches<TypeParam>(*this, branches(1, 2, this->seed),
                                        branches(2, 1, this->seed + 1));
 }
 
-TYPED_TEST(conformance, lanes_may_call_in_loops_that_others_have_left) {
+CONFORMANCE_TEST(conformance, lanes_may_call_in_loops_that_others_have_left) {
   WARPHEAP_REQUIRE(TypeParam::about.frees, "frees of single blocks");
   take_and_give_in_branches<TypeParam>(*this, branches(3, 2, this->seed),
                                        branches(3, 1, this->seed + 1));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "subjects.hpp"
+#include "conformance/block_fixture.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-TYPED_TEST(conformance, a_full_heap_gives_null_and_is_whole_again_once_it_is_emptied) {
+CONFORMANCE_TEST(conformance, a_full_heap_gives_null_and_is_whole_again_once_it_is_emptied) {
   const std::uint64_t bytes = this->fill_bytes();
   const auto heap = this->make_fill_heap();
   const auto failures = heap->stats().failures;
@@ -36,7 +36,7 @@ TYPED_TEST(conformance, a_full_heap_gives_null_and_is_whole_again_once_it_is_emp
   this->expect_empty(*heap);
 }
 
-TYPED_TEST(conformance, a_heap_that_was_full_of_small_blocks_serves_large_ones) {
+CONFORMANCE_TEST(conformance, a_heap_that_was_full_of_small_blocks_serves_large_ones) {
   WARPHEAP_REQUIRE(this->any_size, "blocks of more than one size");
   WARPHEAP_REQUIRE(manager_traits<TypeParam>::whole_when_emptied, "reuse of all freed blocks");
   const std::uint64_t small = this->fill_bytes();
@@ -52,7 +52,7 @@ TYPED_TEST(conformance, a_heap_that_was_full_of_small_blocks_serves_large_ones) 
   this->expect_empty(*heap);
 }
 
-TYPED_TEST(conformance, every_second_block_can_be_freed_and_had_again) {
+CONFORMANCE_TEST(conformance, every_second_block_can_be_freed_and_had_again) {
   WARPHEAP_REQUIRE(TypeParam::about.reuse == memory_reuse::all, "reuse of all freed blocks");
   const std::uint64_t bytes = this->fill_bytes();
   const auto heap = this->make_fill_heap();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "subjects.hpp"
+#include "conformance/block_fixture.hpp"
 
 #include "warpheap/core/error.hpp"
 
@@ -10,7 +10,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-TYPED_TEST(conformance, a_new_heap_is_empty_and_valid) {
+CONFORMANCE_TEST(conformance, a_new_heap_is_empty_and_valid) {
   const auto heap = this->make_heap(256);
   this->expect_valid(*heap);
   const heap_stats stats = heap->stats();
@@ -22,7 +22,7 @@ TYPED_TEST(conformance, a_new_heap_is_empty_and_valid) {
   }
 }
 
-TYPED_TEST(conformance, a_reset_frees_everything) {
+CONFORMANCE_TEST(conformance, a_reset_frees_everything) {
   WARPHEAP_REQUIRE(TypeParam::about.resets, "a reset that frees everything");
   const std::uint64_t bytes = this->fill_bytes();
   const auto heap = this->make_fill_heap();
@@ -39,7 +39,7 @@ TYPED_TEST(conformance, a_reset_frees_everything) {
   }
 }
 
-TYPED_TEST(conformance, two_heaps_do_not_meet) {
+CONFORMANCE_TEST(conformance, two_heaps_do_not_meet) {
   WARPHEAP_REQUIRE(TypeParam::about.uses_region, "a region of its own for each heap");
   const std::uint64_t bytes = served<TypeParam>(256);
   const auto one = this->make_heap(bytes);
@@ -58,7 +58,7 @@ TYPED_TEST(conformance, two_heaps_do_not_meet) {
   this->expect_empty(*other);
 }
 
-TYPED_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_that_does) {
+CONFORMANCE_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_that_does) {
   WARPHEAP_REQUIRE(TypeParam::about.uses_region, "blocks out of the heap's region");
   const std::size_t most = std::size_t{1} << 20;
   std::uint64_t refused = 0;
@@ -86,7 +86,7 @@ TYPED_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_tha
   EXPECT_GT(refused, 0u) << "a heap of one byte was made";
 }
 
-TYPED_TEST(conformance, a_heap_that_was_moved_from_says_so) {
+CONFORMANCE_TEST(conformance, a_heap_that_was_moved_from_says_so) {
   WARPHEAP_REQUIRE(TypeParam::about.uses_region, "as many heaps as one likes");
   const auto first = this->make_heap(64);
   auto second = std::move(*first);

@@ -286,5 +286,57 @@ struct empty_boxes {
   }
 };
 
+/// As `allocate`, with `calloc`; counts blocks that are not zero.
+template <class Handle>
+struct allocate_zeroed {
+  Handle heap;
+  const std::uint64_t* bytes;
+  void** blocks;
+  std::uint64_t count;
+  tally* found;
+
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t rank = simt::thread_rank();
+    if (rank >= count) return;
+    auto* block = static_cast<unsigned char*>(heap.calloc(1, bytes[rank]));
+    blocks[rank] = block;
+    if (block == nullptr) return;
+    unsigned char any = 0;
+    for (std::uint64_t i = 0; i < bytes[rank]; ++i) any |= block[i];
+    if (any != 0) tally::add(found->corrupted);
+    stamp(block, bytes[rank], rank);
+  }
+};
+
+/// The lanes that call together get one block, which the first of them frees in the end. Counts
+/// members that got another pointer than their neighbour.
+template <class Handle>
+struct share_blocks {
+  Handle heap;
+  std::uint64_t bytes;
+  tally* found;
+
+  WARPHEAP_DEVICE void operator()() const {
+    for (std::uint32_t lanes = 1; lanes <= 32; lanes *= 2) {
+      if (static_cast<std::uint32_t>(simt::lane_id()) >= lanes) break;
+      const simt::group together = simt::coalesced();
+      void* block = heap.malloc_shared(together, bytes);
+      const auto address = reinterpret_cast<std::uintptr_t>(block);
+      if (together.any(together.broadcast(std::uint64_t{address}) != address)) {
+        tally::add(found->corrupted);
+      }
+      if (block == nullptr) {
+        tally::add(found->nulls);
+      } else if (together.is_leader()) {
+        stamp(block, bytes, address);
+      }
+      together.sync();
+      if (block != nullptr && !is_stamped(block, bytes, address)) tally::add(found->corrupted);
+      together.sync();
+      if (together.is_leader()) heap.free(block);
+    }
+  }
+};
+
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `--small` makes the tests small enough for compute-sanitizer.
-#include "scale.hpp"
+#include "conformance/scale.hpp"
 
 #include <gtest/gtest.h>
 #include <string_view>

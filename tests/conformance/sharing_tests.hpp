@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "subjects.hpp"
+#include "conformance/block_fixture.hpp"
 
 #include <functional>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-TYPED_TEST(conformance, any_lane_of_a_later_launch_may_free) {
+CONFORMANCE_TEST(conformance, any_lane_of_a_later_launch_may_free) {
   const std::uint64_t bytes = served<TypeParam>(80);
   const auto heap = this->make_heap(bytes);
   const auto sizes = this->requests(scale::current().threads, bytes);
@@ -31,7 +31,7 @@ TYPED_TEST(conformance, any_lane_of_a_later_launch_may_free) {
   }
 }
 
-TYPED_TEST(conformance, a_single_lane_may_free_what_all_have_taken) {
+CONFORMANCE_TEST(conformance, a_single_lane_may_free_what_all_have_taken) {
   const std::uint64_t bytes = served<TypeParam>(48);
   const auto heap = this->make_heap(bytes);
   const holding held = this->take(*heap, this->requests(200, bytes));
@@ -48,7 +48,7 @@ TYPED_TEST(conformance, a_single_lane_may_free_what_all_have_taken) {
   this->expect_empty(*heap);
 }
 
-TYPED_TEST(conformance, lanes_of_the_same_launch_may_free_each_others_blocks) {
+CONFORMANCE_TEST(conformance, lanes_of_the_same_launch_may_free_each_others_blocks) {
   using exchange = exchange_blocks<handle<TypeParam>>;
   const auto most = static_cast<std::uint32_t>(served<TypeParam>(256));
   const auto heap = this->make_heap(most);

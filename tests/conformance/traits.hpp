@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "scale.hpp"
+#include "conformance/scale.hpp"
 
 #include "warpheap/heap/heap.hpp"
 
@@ -13,7 +13,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
 /// What the suite has to know of a manager beyond what it claims.
-template <device_manager M>
+template <block_manager M>
 struct default_traits {
   /// Smallest heap in which every request of a test can be met.
   static constexpr std::size_t least_heap_bytes = 0;
@@ -32,22 +32,28 @@ struct default_traits {
   static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 20;
 };
 
-/// Specialised in traits_of_managers.hpp for a manager that differs from the defaults.
-template <device_manager M>
+/// Specialised in tests/managers/NAME/conformance.cpp for a manager that differs from the defaults.
+template <block_manager M>
 struct manager_traits : default_traits<M> {};
 
+/// What a manager claims, for another configuration of it.
+constexpr capabilities renamed(capabilities about, const char* name) {
+  about.name = name;
+  return about;
+}
+
 /// The options of a heap that has to serve requests of up to `largest` bytes.
-template <device_manager M>
+template <block_manager M>
 typename M::options options_for(std::size_t largest) {
   typename M::options settings{};
-  if constexpr (requires { settings.page_bytes; }) {
+  if constexpr (page_manager<M>) {
     settings.page_bytes = round_up<std::size_t>(largest, 16);
   }
   return settings;
 }
 
 /// The largest request of `wanted` bytes or less that the manager claims to serve.
-template <device_manager M>
+template <block_manager M>
 constexpr std::size_t served(std::size_t wanted) {
   return M::about.largest_block != 0 && M::about.largest_block < wanted ? M::about.largest_block
                                                                         : wanted;

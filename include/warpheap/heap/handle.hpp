@@ -153,10 +153,20 @@ class handle {
     return made;
   }
 
+  /// The whole object by value, and the other way. \pre `object` is live
+  template <class T, class Pointer>
+  WARPHEAP_DEVICE T load(const Pointer& object) const requires object_manager<M> {
+    return manager_.template load<T>(object);
+  }
+  template <class T, class Pointer>
+  WARPHEAP_DEVICE void store(const Pointer& object, const T& value) const
+      requires object_manager<M> {
+    manager_.template store<T>(object, value);
+  }
+
   /// Destroys an object. By any lane of this or a later launch, once. None is ignored.
   template <class T, class Pointer>
-  WARPHEAP_DEVICE void destroy(const Pointer& object) const
-      requires object_manager<M> && std::same_as<Pointer, typename M::template pointer<T>> {
+  WARPHEAP_DEVICE void destroy(const Pointer& object) const requires object_manager<M> {
     if (object) manager_.template destroy<T>(object);
   }
 

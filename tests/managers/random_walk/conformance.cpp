@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#pragma once
-
-/// \file
-/// Configurations that the suite covers besides the registry's.
-
-#include "warpheap/core/type_list.hpp"
-#include "warpheap/heap/layers/checked.hpp"
-#include "warpheap/heap/layers/counted.hpp"
-#include "warpheap/registry.hpp"
+#include "conformance/traits.hpp"
+#include "warpheap/managers/random_walk/bitmap.hpp"
+#include "warpheap/managers/random_walk/flags.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
-
-constexpr capabilities renamed(capabilities about, const char* name) {
-  about.name = name;
-  return about;
-}
 
 /// Long words, with and without the map of locks.
 template <random_walk::bitmap_config Config>
@@ -39,26 +29,27 @@ class wide_rw_malloc : public rw_malloc<rw_malloc_config{.unit_bytes = 64, .word
   static constexpr capabilities about = renamed(base::about, "rw_malloc_64");
 };
 
-/// The layers, over the manager that needs them most.
-class checked_rw_malloc : public checked<rw_malloc<>> {
- public:
-  using checked<rw_malloc<>>::checked;
-  static constexpr capabilities about = renamed(checked<rw_malloc<>>::about, "checked");
+template <rw_malloc_config Config>
+struct manager_traits<rw_malloc<Config>> : default_traits<rw_malloc<Config>> {
+  // Larger blocks are runs of units, and where the first ones happen to lie decides how many fit.
+  static constexpr std::size_t refill_bytes = Config.unit_bytes;
 };
-class counted_rw_malloc : public counted<rw_malloc<>> {
- public:
-  using counted<rw_malloc<>>::counted;
-  static constexpr capabilities about = renamed(counted<rw_malloc<>>::about, "counted");
+template <>
+struct manager_traits<wide_rw_malloc> : default_traits<wide_rw_malloc> {
+  static constexpr std::size_t refill_bytes = 64;
 };
 
-using variants = type_list<  //
+using subjects = type_list<  //
+    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,
     wide_pages<random_walk::bitmap_config{.search = random_walk::search_kind::independent,
                                           .word_bits = 64}>,
     wide_pages<random_walk::bitmap_config{
         .search = random_walk::search_kind::collaborative, .word_bits = 64, .lock_map = true}>,
     wide_pages<random_walk::bitmap_config{
         .search = random_walk::search_kind::clustered, .word_bits = 64, .lock_map = true}>,
-    wide_rw_malloc, checked_rw_malloc, counted_rw_malloc>;
+    wide_rw_malloc>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE
+
+#include "conformance/suite.hpp"

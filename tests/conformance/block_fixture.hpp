@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "conformance/kernels.hpp"
+#include "conformance/registration.hpp"
+#include "conformance/scale.hpp"
+#include "conformance/traits.hpp"
 #include "device_array.hpp"
-#include "kernels.hpp"
-#include "scale.hpp"
-#include "traits_of_managers.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -18,10 +19,6 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
-
-/// A test that needs what the manager does not claim ends here, and says so.
-#define WARPHEAP_REQUIRE(claim, what) \
-  if (!(claim)) GTEST_SKIP() << TypeParam::about.name << " does not claim: " << what
 
 /// Blocks that lanes hold, by the rank of the lane that asked, and how large each is.
 struct holding {
@@ -58,9 +55,9 @@ inline std::vector<std::uint64_t> shuffled(std::uint64_t count, std::uint64_t se
   return order;
 }
 
-/// The tests of one manager. Everything random comes from `seed`, which a failure prints.
+/// What the tests of a manager of blocks share. Everything random comes from `seed`, which a failure prints.
 template <class M>
-class conformance : public ::testing::Test {
+class block_fixture : public ::testing::Test {
  public:
   using heap_type = heap<M>;
   using handle_type = handle<M>;
@@ -68,13 +65,7 @@ class conformance : public ::testing::Test {
 
   static constexpr capabilities about = M::about;
   static constexpr std::uint64_t seed = 20260117;
-  static constexpr bool any_size = M::about.scope == allocation_scope::thread;
-
-  void SetUp() override {
-    if (about.scope == allocation_scope::warp || about.scope == allocation_scope::object) {
-      GTEST_SKIP() << about.name << " does not claim: blocks of any thread";
-    }
-  }
+  static constexpr bool any_size = any_size_manager<M>;
 
   /// A heap that serves requests of up to `largest` bytes, the size of its pages where it has any.
   static std::shared_ptr<heap_type> make_heap(std::size_t largest, std::size_t heap_bytes = 0) {
@@ -195,6 +186,14 @@ class conformance : public ::testing::Test {
     expect_valid(of);
     if (about.frees) expect_in_use(of, 0);
   }
+};
+
+/// The suite of blocks, of any size or of pages.
+struct conformance {
+  template <class M>
+  static constexpr bool models = block_manager<M>;
+  template <class M>
+  using fixture = block_fixture<M>;
 };
 
 }  // namespace test

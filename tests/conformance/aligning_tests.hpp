@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "conformance/block_fixture.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// The suite of managers that align blocks as callers wish.
+struct aligning {
+  template <class M>
+  static constexpr bool models = aligns_blocks<M>;
+  template <class M>
+  using fixture = block_fixture<M>;
+};
+
+template <class Handle>
+struct allocate_aligned {
+  Handle heap;
+  std::uint64_t alignment;
+  const std::uint64_t* bytes;
+  void** blocks;
+  std::uint64_t count;
+
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t rank = simt::thread_rank();
+    if (rank >= count) return;
+    void* block = heap.aligned_malloc(alignment, bytes[rank]);
+    blocks[rank] = block;
+    if (block != nullptr) stamp(block, bytes[rank], rank);
+  }
+};
+
+CONFORMANCE_TEST(aligning, blocks_are_aligned_as_asked_for) {
+  for (std::uint64_t alignment = 1; alignment <= 4096; alignment *= 4) {
+    SCOPED_TRACE("alignment " + std::to_string(alignment));
+    const auto heap = this->make_heap(5000);
+    const auto sizes = this->mixed_requests(512, 2000);
+    const device_array<std::uint64_t> bytes(sizes);
+    const device_array<void*> blocks(sizes.size());
+    machine().launch(covering(sizes.size()),
+                     allocate_aligned<handle<TypeParam>>{heap->ref(), alignment, bytes.get(),
+                                                         blocks.get(), sizes.size()});
+    const holding held{sizes, blocks.read()};
+    EXPECT_EQ(this->nulls(held), 0u);
+    expect_disjoint(held, std::max<std::uint64_t>(alignment, TypeParam::about.alignment));
+    this->expect_in_use(*heap, held.blocks.size());
+    this->give(*heap, held);
+    this->expect_empty(*heap);
+  }
+}
+
+CONFORMANCE_TEST(aligning, impossible_requests_are_refused_at_any_alignment) {
+  const auto heap = this->make_heap(256);
+  const std::vector<std::uint64_t> sizes{heap->largest_block() + 1, SIZE_MAX, 0};
+  const device_array<std::uint64_t> bytes(sizes);
+  const device_array<void*> blocks(sizes.size());
+  machine().launch({1, 3}, allocate_aligned<handle<TypeParam>>{heap->ref(), 64, bytes.get(),
+                                                               blocks.get(), sizes.size()});
+  EXPECT_EQ(this->nulls({sizes, blocks.read()}), 3u);
+  EXPECT_EQ(heap->stats().impossible, 2u);
+  EXPECT_EQ(heap->stats().failures, 0u);
+}
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE

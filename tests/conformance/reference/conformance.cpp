@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Managers of a few lines show that the suites which no manager of the registry runs yet are real:
+// the right ones pass, and each mistake fails a test.
+#include "conformance/reference/aligned_bump.hpp"
+#include "conformance/reference/object_slots.hpp"
+#include "conformance/reference/warp_arenas.hpp"
+
+#include "conformance/objects_kernels.hpp"
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+template <slot_fault Fault>
+using slots_with = object_slots<type_list<small_object, large_object>, Fault>;
+
+using subjects = type_list<warp_arenas<>, slots_with<slot_fault::none>, aligned_bump<>>;
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE
+
+#include "conformance/suite.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+/// Whether a test of a suite fails.
+template <class Test>
+bool fails() {
+  ::testing::TestPartResultArray results;
+  {
+    using reporter = ::testing::ScopedFakeTestPartResultReporter;
+    const reporter watch(reporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+    Test().TestBody();
+  }
+  for (int i = 0; i < results.size(); ++i) {
+    if (results.GetTestPartResult(i).failed()) return true;
+  }
+  return false;
+}
+
+template <arena_fault Fault>
+using arenas_with = warp_arenas<Fault>;
+
+TEST(conformance_of_faults, warp_heaps) {
+  EXPECT_TRUE((fails<blocks_are_disjoint_and_outlive_the_launch<
+                   arenas_with<arena_fault::overlapping>>>()));
+  EXPECT_TRUE((fails<the_end_of_a_warp_heap_frees_all_of_it<
+                   arenas_with<arena_fault::frees_too_early>>>()));
+  EXPECT_TRUE(
+      (fails<the_end_of_a_warp_heap_frees_all_of_it<arenas_with<arena_fault::never_frees>>>()));
+  EXPECT_TRUE((fails<a_warp_heap_that_is_tidied_up_is_as_good_as_new<
+                   arenas_with<arena_fault::tidies_at_once>>>()));
+  EXPECT_TRUE((fails<blocks_are_disjoint_and_outlive_the_launch<
+                   arenas_with<arena_fault::shares_heaps>>>()));
+}
+
+TEST(conformance_of_faults, objects) {
+  EXPECT_TRUE(
+      (fails<objects_of_all_types_keep_their_contents<slots_with<slot_fault::not_claimed>>>()));
+  EXPECT_TRUE(
+      (fails<objects_of_all_types_keep_their_contents<slots_with<slot_fault::never_frees>>>()));
+  EXPECT_TRUE(
+      (fails<each_live_object_is_visited_once<slots_with<slot_fault::visits_destroyed>>>()));
+  EXPECT_TRUE((fails<a_visit_may_make_objects_and_destroy_its_own<
+                   slots_with<slot_fault::visits_without_end>>>()));
+}
+
+TEST(conformance_of_faults, abilities) {
+  EXPECT_TRUE((fails<blocks_are_aligned_as_asked_for<
+                   aligned_bump<bump_fault::ignores_alignment>>>()));
+  EXPECT_TRUE((fails<contents_survive_when_blocks_are_resized<
+                   aligned_bump<bump_fault::tells_too_much>>>()));
+}
+
+TEST(conformance_of_faults, none_fails_without_one) {
+  EXPECT_FALSE((fails<blocks_are_disjoint_and_outlive_the_launch<warp_arenas<>>>()));
+  EXPECT_FALSE(
+      (fails<each_live_object_is_visited_once<slots_with<slot_fault::none>>>()));
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
