@@ -55,7 +55,8 @@ inline std::vector<std::uint64_t> shuffled(std::uint64_t count, std::uint64_t se
   return order;
 }
 
-/// What the tests of a manager of blocks share. Everything random comes from `seed`, which a failure prints.
+/// What the tests of a manager of blocks share. Everything random comes from `seed`, which a
+/// failure prints.
 template <class M>
 class block_fixture : public ::testing::Test {
  public:

@@ -67,10 +67,10 @@ CONFORMANCE_TEST(conformance, a_request_of_nothing_gives_null_and_is_no_failure)
 CONFORMANCE_TEST(conformance, impossible_requests_give_null_and_change_nothing) {
   const auto heap = this->make_heap(256);
   const holding kept = this->take(*heap, this->requests(100, 256));
-  std::vector<std::uint64_t> impossible{SIZE_MAX,           SIZE_MAX - 1,      SIZE_MAX - 15,
-                                        SIZE_MAX - 127,     SIZE_MAX / 2 + 1,  SIZE_MAX / 2,
-                                        heap->bytes() + 1,  heap->bytes() * 2, 1ull << 32,
-                                        (1ull << 32) + 256, 1ull << 40,        heap->largest_block() + 1};
+  std::vector<std::uint64_t> impossible{
+      SIZE_MAX,         SIZE_MAX - 1,       SIZE_MAX - 15,     SIZE_MAX - 127,
+      SIZE_MAX / 2 + 1, SIZE_MAX / 2,       heap->bytes() + 1, heap->bytes() * 2,
+      1ull << 32,       (1ull << 32) + 256, 1ull << 40,        heap->largest_block() + 1};
   std::erase_if(impossible, [&](std::uint64_t bytes) { return bytes <= heap->largest_block(); });
   const std::uint64_t failures = heap->stats().failures;
   std::uint64_t refused = heap->stats().impossible;
@@ -98,7 +98,8 @@ CONFORMANCE_TEST(conformance, impossible_requests_give_null_and_change_nothing) 
 CONFORMANCE_TEST(conformance, the_largest_block_is_served_and_nothing_larger) {
   WARPHEAP_REQUIRE(TypeParam::about.uses_region, "blocks out of the heap's region");
   for (const std::size_t wanted : {std::size_t{1} << 20, std::size_t{16} << 20}) {
-    const auto heap = this->make_heap(256, std::max(wanted, manager_traits<TypeParam>::least_heap_bytes));
+    const auto heap =
+        this->make_heap(256, std::max(wanted, manager_traits<TypeParam>::least_heap_bytes));
     const std::size_t largest = heap->largest_block();
     SCOPED_TRACE("a heap of " + std::to_string(heap->bytes()) + " bytes, whose largest block has " +
                  std::to_string(largest));
@@ -139,7 +140,8 @@ CONFORMANCE_TEST(conformance, lanes_may_share_a_block) {
   const std::uint64_t bytes = served<TypeParam>(200);
   const auto heap = this->make_heap(bytes);
   const device_array<tally> found(1);
-  machine().launch(covering(1000), share_blocks<handle<TypeParam>>{heap->ref(), bytes, found.get()});
+  machine().launch(covering(1000),
+                   share_blocks<handle<TypeParam>>{heap->ref(), bytes, found.get()});
   EXPECT_EQ(found.read()[0].corrupted, 0u);
   EXPECT_EQ(found.read()[0].nulls, 0u);
   this->expect_empty(*heap);

@@ -33,24 +33,24 @@ bool add_conformance_test(const char* suite, const char* name, const char* file,
                   "this manager models no contract of heap/contracts, so no suite would test it");
     if constexpr (Suite::template models<manager_type>) {
       tested_managers().insert(typeid(manager_type));
-      ::testing::RegisterTest(
-          suite, (std::string(name) + "/" + manager_type::about.name).c_str(), nullptr, nullptr,
-          file, line, []() -> ::testing::Test* { return new Test<manager_type>; });
+      ::testing::RegisterTest(suite, (std::string(name) + "/" + manager_type::about.name).c_str(),
+                              nullptr, nullptr, file, line,
+                              []() -> ::testing::Test* { return new Test<manager_type>; });
     }
   });
   return true;
 }
 
 /// Begins the body of a test, in which `TypeParam` is the manager.
-#define CONFORMANCE_TEST(suite, name)                                                      \
-  template <class TypeParam>                                                               \
-  class name : public suite::fixture<TypeParam> {                                          \
-   public:                                                                                 \
-    void TestBody() override;                                                              \
-  };                                                                                       \
-  [[maybe_unused]] static const bool name##_added =                                        \
-      add_conformance_test<suite, name, subjects>(#suite, #name, __FILE__, __LINE__);      \
-  template <class TypeParam>                                                               \
+#define CONFORMANCE_TEST(suite, name)                                                 \
+  template <class TypeParam>                                                          \
+  class name : public suite::fixture<TypeParam> {                                     \
+   public:                                                                            \
+    void TestBody() override;                                                         \
+  };                                                                                  \
+  [[maybe_unused]] static const bool name##_added =                                   \
+      add_conformance_test<suite, name, subjects>(#suite, #name, __FILE__, __LINE__); \
+  template <class TypeParam>                                                          \
   void name<TypeParam>::TestBody()
 
 /// A test that needs what the manager does not claim ends here, and says so.

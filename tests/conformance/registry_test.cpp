@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "warpheap/registry.hpp"
 #include "conformance/registration.hpp"
 #include "warpheap/default_manager.hpp"
-#include "warpheap/registry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,9 +20,8 @@ TEST(conformance_of_the_registry, every_manager_runs_a_suite) {
 
 TEST(conformance_of_the_registry, the_default_manager_is_one_of_them) {
   bool there = false;
-  managers::for_each([&](auto type) {
-    there |= std::is_same_v<typename decltype(type)::type, default_manager>;
-  });
+  managers::for_each(
+      [&](auto type) { there |= std::is_same_v<typename decltype(type)::type, default_manager>; });
   EXPECT_TRUE(there);
 }
 

@@ -54,8 +54,8 @@ CONFORMANCE_TEST(resizing, contents_survive_when_blocks_are_resized) {
     const auto heap = this->make_heap(most);
     const auto threads = this->requests(scale::current().threads / 4, 4 * most).size();
     const device_array<tally> found(1);
-    machine().launch(covering(threads),
-                     resize_blocks<handle<TypeParam>>{heap->ref(), most, 8, this->seed, found.get()});
+    machine().launch(covering(threads), resize_blocks<handle<TypeParam>>{heap->ref(), most, 8,
+                                                                         this->seed, found.get()});
     const tally seen = found.read()[0];
     EXPECT_EQ(seen.corrupted, 0u) << "blocks of up to " << most << " bytes";
     EXPECT_EQ(seen.misaligned, 0u) << "blocks are smaller than asked for";
@@ -72,8 +72,8 @@ CONFORMANCE_TEST(resizing, a_block_that_cannot_grow_stays) {
   // Mostly sizes beyond the largest block.
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(
       heap->largest_block() + heap->largest_block() / 2 + 1024, std::size_t{1} << 31));
-  machine().launch({1, 1}, resize_blocks<handle<TypeParam>>{heap->ref(), most, 40, this->seed,
-                                                            found.get()});
+  machine().launch(
+      {1, 1}, resize_blocks<handle<TypeParam>>{heap->ref(), most, 40, this->seed, found.get()});
   const tally seen = found.read()[0];
   EXPECT_EQ(seen.corrupted, 0u);
   EXPECT_GT(heap->stats().impossible, 0u);

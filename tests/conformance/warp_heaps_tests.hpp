@@ -30,9 +30,8 @@ class warp_heap_fixture : public ::testing::Test {
                     bool in_branches = false) {
     const device_array<warp_heap> heaps(threads);
     const device_array<void*> blocks(threads * each);
-    machine().launch(covering(threads),
-                     begin_and_take<M>{from.ref(), bytes, each, in_branches, heaps.get(),
-                                       blocks.get()});
+    machine().launch(covering(threads), begin_and_take<M>{from.ref(), bytes, each, in_branches,
+                                                          heaps.get(), blocks.get()});
     return {heaps.read(), {std::vector<std::uint64_t>(threads * each, bytes), blocks.read()}};
   }
 
@@ -85,8 +84,8 @@ CONFORMANCE_TEST(warp_heaps, the_end_of_a_warp_heap_frees_all_of_it) {
   const auto heap = this->make_heap();
   const device_array<tally> found(1);
   // More in all than there is, less at a time.
-  machine().launch(covering(this->threads), begin_and_end<TypeParam>{heap->ref(), 64, 4, 64, false,
-                                                                     found.get()});
+  machine().launch(covering(this->threads),
+                   begin_and_end<TypeParam>{heap->ref(), 64, 4, 64, false, found.get()});
   EXPECT_EQ(found.read()[0].nulls, 0u) << "memory was lost";
   EXPECT_EQ(found.read()[0].corrupted, 0u);
   this->expect_empty(*heap);
@@ -95,8 +94,8 @@ CONFORMANCE_TEST(warp_heaps, the_end_of_a_warp_heap_frees_all_of_it) {
 CONFORMANCE_TEST(warp_heaps, a_warp_heap_that_is_tidied_up_is_as_good_as_new) {
   const auto heap = this->make_heap();
   const device_array<tally> found(1);
-  machine().launch(covering(this->threads), begin_and_end<TypeParam>{heap->ref(), 64, 4, 64, true,
-                                                                     found.get()});
+  machine().launch(covering(this->threads),
+                   begin_and_end<TypeParam>{heap->ref(), 64, 4, 64, true, found.get()});
   EXPECT_EQ(found.read()[0].nulls, 0u) << "memory was lost";
   EXPECT_EQ(found.read()[0].corrupted, 0u) << "memory was freed too early";
   this->expect_empty(*heap);
@@ -117,8 +116,8 @@ CONFORMANCE_TEST(warp_heaps, memory_that_runs_out_is_back_with_the_end) {
   for (int round = 0; round < 3; ++round) {
     const std::uint64_t before = heap->stats().failures;
     const device_array<tally> found(1);
-    machine().launch(covering(this->threads), take_all_and_end<TypeParam>{heap->ref(), 256,
-                                                                          found.get()});
+    machine().launch(covering(this->threads),
+                     take_all_and_end<TypeParam>{heap->ref(), 256, found.get()});
     const tally seen = found.read()[0];
     EXPECT_EQ(seen.corrupted, 0u);
     EXPECT_GT(seen.blocks, 0u);

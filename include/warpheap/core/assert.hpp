@@ -21,7 +21,7 @@ namespace warpheap {
 }
 }  // namespace warpheap
 
-#define WARPHEAP_ASSERT(condition) \
+#define WARPHEAP_ASSERT(condition)    \
   ((condition) ? static_cast<void>(0) \
                : ::warpheap::assertion_failed(#condition, __FILE__, __LINE__))
 #endif

@@ -14,8 +14,8 @@ enum class memory_reuse {
   all,      ///< every freed block can be handed out again
 };
 
-/// What a manager claims beyond the contract that it models (contracts/). The survey skips, with the
-/// reason, what is not claimed; the conformance suites check what is.
+/// What a manager claims beyond the contract that it models (contracts/). The survey skips, with
+/// the reason, what is not claimed; the conformance suites check what is.
 struct capabilities {
   /// Name in the registry, the tool and the results.
   const char* name;

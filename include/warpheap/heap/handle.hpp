@@ -57,8 +57,8 @@ class handle {
   }
 
   /// As `malloc(count * bytes)`, all bytes zero; null also if the product overflows.
-  WARPHEAP_DEVICE void* calloc(std::size_t count, std::size_t bytes) const
-      requires block_manager<M> {
+  WARPHEAP_DEVICE void* calloc(std::size_t count,
+                               std::size_t bytes) const requires block_manager<M> {
     const bool overflows = bytes != 0 && count > SIZE_MAX / bytes;
     void* block = malloc(overflows ? SIZE_MAX : count * bytes);
     if (block != nullptr) std::memset(block, 0, count * bytes);
@@ -67,8 +67,8 @@ class handle {
 
   /// One block for all lanes of `together`, each of which calls this with the same size: all get
   /// the same pointer, which one of them frees.
-  WARPHEAP_DEVICE void* malloc_shared(const simt::group& together, std::size_t bytes) const
-      requires block_manager<M> {
+  WARPHEAP_DEVICE void* malloc_shared(const simt::group& together,
+                                      std::size_t bytes) const requires block_manager<M> {
     std::uint64_t address = 0;
     if (together.is_leader()) address = reinterpret_cast<std::uintptr_t>(malloc(bytes));
     together.sync();  // what the leader has acquired is the members' as well
@@ -76,8 +76,8 @@ class handle {
   }
 
   /// As malloc, at a multiple of `alignment`. \pre `alignment` is a power of two
-  WARPHEAP_DEVICE void* aligned_malloc(std::size_t alignment, std::size_t bytes) const
-      requires aligns_blocks<M> {
+  WARPHEAP_DEVICE void* aligned_malloc(std::size_t alignment,
+                                       std::size_t bytes) const requires aligns_blocks<M> {
     return possible(bytes) ? counted(manager_.aligned_malloc(alignment, bytes), bytes) : nullptr;
   }
 
@@ -123,22 +123,22 @@ class handle {
 
   /// A block of a warp heap; null if that is none, and as the other `malloc`.
   template <class WarpHeap>
-  WARPHEAP_DEVICE void* malloc(const WarpHeap& of, std::size_t bytes) const
-      requires warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+  WARPHEAP_DEVICE void* malloc(const WarpHeap& of, std::size_t bytes) const requires
+      warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
     return possible(bytes) ? counted(of ? manager_.malloc(of, bytes) : nullptr, bytes) : nullptr;
   }
 
   /// Frees all blocks of a warp heap, once each of its participants has called this or `end`.
   template <class WarpHeap>
-  WARPHEAP_DEVICE void tidy_up(const WarpHeap& of) const
-      requires warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+  WARPHEAP_DEVICE void tidy_up(const WarpHeap& of) const requires
+      warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
     if (of) manager_.tidy_up(of);
   }
 
   /// The calling participant needs the warp heap no more. With the last one, all of it is free.
   template <class WarpHeap>
-  WARPHEAP_DEVICE void end(const WarpHeap& of) const
-      requires warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+  WARPHEAP_DEVICE void end(const WarpHeap& of) const requires
+      warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
     if (of) manager_.end(of);
   }
 
@@ -159,8 +159,8 @@ class handle {
     return manager_.template load<T>(object);
   }
   template <class T, class Pointer>
-  WARPHEAP_DEVICE void store(const Pointer& object, const T& value) const
-      requires object_manager<M> {
+  WARPHEAP_DEVICE void store(const Pointer& object,
+                             const T& value) const requires object_manager<M> {
     manager_.template store<T>(object, value);
   }
 

@@ -21,8 +21,8 @@ std::optional<M> try_to_lay_out(const region& memory, const simt::device_propert
   }
 }
 
-/// The smallest region in which the layout succeeds. Managers do not touch the region while they lay
-/// themselves out, so any size may be tried. nullopt if larger regions are refused for another
+/// The smallest region in which the layout succeeds. Managers do not touch the region while they
+/// lay themselves out, so any size may be tried. nullopt if larger regions are refused for another
 /// reason. \pre `memory` is too small
 template <manager M>
 std::optional<std::size_t> smallest_above(const region& memory,

@@ -13,7 +13,7 @@ namespace test {
 enum class bump_fault {
   none,
   ignores_alignment,  ///< aligned blocks are as others
-  tells_too_much,     ///< blocks are said to be larger than they are
+  tells_too_little,   ///< blocks are said to be smaller than was asked for
 };
 
 /// The simplest manager with every ability of a block manager: a counter, and in front of each
@@ -51,7 +51,7 @@ class aligned_bump {
   }
   WARPHEAP_DEVICE void free(void* /*block*/) const {}
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
-    return static_cast<std::uint64_t*>(block)[-1] + (Fault == bump_fault::tells_too_much ? 32 : 0);
+    return static_cast<std::uint64_t*>(block)[-1] / (Fault == bump_fault::tells_too_little ? 2 : 1);
   }
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t /*count*/,
                                inspection& findings) const {
@@ -65,8 +65,8 @@ class aligned_bump {
     if (used.load(simt::order::relaxed) + bytes > bytes_) return nullptr;
     const std::uint64_t need = round_up<std::uint64_t>(bytes, 16) + alignment;
     const std::uint64_t start = used.fetch_add(need, simt::order::relaxed);
-    const auto address = round_up<std::uintptr_t>(
-        reinterpret_cast<std::uintptr_t>(base_) + start + 8, alignment);
+    const auto address =
+        round_up<std::uintptr_t>(reinterpret_cast<std::uintptr_t>(base_) + start + 8, alignment);
     const auto end = reinterpret_cast<std::uintptr_t>(base_) + bytes_;
     if (start + need > bytes_ && address + bytes > end) return nullptr;
     auto* block = reinterpret_cast<std::uint64_t*>(address);

@@ -46,16 +46,16 @@ template <arena_fault Fault>
 using arenas_with = warp_arenas<Fault>;
 
 TEST(conformance_of_faults, warp_heaps) {
-  EXPECT_TRUE((fails<blocks_are_disjoint_and_outlive_the_launch<
-                   arenas_with<arena_fault::overlapping>>>()));
-  EXPECT_TRUE((fails<the_end_of_a_warp_heap_frees_all_of_it<
-                   arenas_with<arena_fault::frees_too_early>>>()));
+  EXPECT_TRUE(
+      (fails<blocks_are_disjoint_and_outlive_the_launch<arenas_with<arena_fault::overlapping>>>()));
+  EXPECT_TRUE(
+      (fails<the_end_of_a_warp_heap_frees_all_of_it<arenas_with<arena_fault::frees_too_early>>>()));
   EXPECT_TRUE(
       (fails<the_end_of_a_warp_heap_frees_all_of_it<arenas_with<arena_fault::never_frees>>>()));
   EXPECT_TRUE((fails<a_warp_heap_that_is_tidied_up_is_as_good_as_new<
                    arenas_with<arena_fault::tidies_at_once>>>()));
-  EXPECT_TRUE((fails<blocks_are_disjoint_and_outlive_the_launch<
-                   arenas_with<arena_fault::shares_heaps>>>()));
+  EXPECT_TRUE((
+      fails<blocks_are_disjoint_and_outlive_the_launch<arenas_with<arena_fault::shares_heaps>>>()));
 }
 
 TEST(conformance_of_faults, objects) {
@@ -70,16 +70,16 @@ TEST(conformance_of_faults, objects) {
 }
 
 TEST(conformance_of_faults, abilities) {
-  EXPECT_TRUE((fails<blocks_are_aligned_as_asked_for<
-                   aligned_bump<bump_fault::ignores_alignment>>>()));
-  EXPECT_TRUE((fails<contents_survive_when_blocks_are_resized<
-                   aligned_bump<bump_fault::tells_too_much>>>()));
+  EXPECT_TRUE(
+      (fails<blocks_are_aligned_as_asked_for<aligned_bump<bump_fault::ignores_alignment>>>()));
+  EXPECT_TRUE(
+      (fails<
+          contents_survive_when_blocks_are_resized<aligned_bump<bump_fault::tells_too_little>>>()));
 }
 
 TEST(conformance_of_faults, none_fails_without_one) {
   EXPECT_FALSE((fails<blocks_are_disjoint_and_outlive_the_launch<warp_arenas<>>>()));
-  EXPECT_FALSE(
-      (fails<each_live_object_is_visited_once<slots_with<slot_fault::none>>>()));
+  EXPECT_FALSE((fails<each_live_object_is_visited_once<slots_with<slot_fault::none>>>()));
 }
 
 }  // namespace

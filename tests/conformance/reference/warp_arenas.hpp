@@ -28,8 +28,10 @@ class warp_arenas {
  public:
   using options = no_options;
   static constexpr std::size_t arena_bytes = 16384;
-  static constexpr capabilities about{.name = "warp_arenas", .largest_block = arena_bytes,
-                                      .frees = false, .reuse = memory_reuse::partial};
+  static constexpr capabilities about{.name = "warp_arenas",
+                                      .largest_block = arena_bytes,
+                                      .frees = false,
+                                      .reuse = memory_reuse::partial};
 
   struct warp_heap {
     std::uint32_t number = 0;  ///< of the arena, from 1
@@ -56,8 +58,9 @@ class warp_arenas {
     for (std::uint32_t i = 0; lanes.is_leader() && number == 0 && i < count_; ++i) {
       // Acquire pairs with the release in `leave`.
       if (simt::atomic_ref(words_[i].taken).exchange(1, simt::order::acquire) != 0) continue;
-      words_[i].phase = static_cast<std::uint64_t>(Fault == arena_fault::shares_heaps
-                                                       ? simt::warp_size : lanes.size()) << 16;
+      words_[i].phase = static_cast<std::uint64_t>(
+                            Fault == arena_fault::shares_heaps ? simt::warp_size : lanes.size())
+                        << 16;
       words_[i].used = 0;
       number = i + 1;
     }

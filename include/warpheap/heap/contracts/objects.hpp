@@ -18,11 +18,11 @@ struct visit_nothing {
 };
 
 template <class M, class T>
-concept manages_type =
-    std::is_trivially_copyable_v<T> && std::is_trivially_copyable_v<typename M::template pointer<T>> &&
+concept manages_type = std::is_trivially_copyable_v<T> &&
+    std::is_trivially_copyable_v<typename M::template pointer<T>> &&
     requires(const M m, typename M::template pointer<T> object, const T& value,
              std::uint64_t rank) {
-  { static_cast<bool>(object) };
+  {static_cast<bool>(object)};
   { m.template load<T>(object) } -> std::same_as<T>;
   m.template store<T>(object, value);
   { m.template make<T>() } -> std::same_as<typename M::template pointer<T>>;
@@ -38,9 +38,9 @@ inline constexpr bool manages_all<M, type_list<Types...>> = (manages_type<M, Typ
 
 }  // namespace detail
 
-/// Objects of the types that `M::types`, a `type_list`, names: trivially copyable ones, which can be
-/// made from nothing. `M::pointer<T>` refers to one: `T*`, or a class that finds the fields where the
-/// manager put them, and is good for being stored and used by a later launch.
+/// Objects of the types that `M::types`, a `type_list`, names: trivially copyable ones, which can
+/// be made from nothing. `M::pointer<T>` refers to one: `T*`, or a class that finds the fields
+/// where the manager put them, and is good for being stored and used by a later launch.
 ///
 /// - `make<T>(arguments...)`: constructs a T; a pointer that is false when memory is out;
 /// - `load<T>(object)`, `store<T>(object, value)`: the whole object by value. Plain accesses: lanes

@@ -16,7 +16,8 @@ WARPHEAP_BEGIN_NAMESPACE
 ///
 /// - `begin(group)`: a collective of the group, whose lanes become the participants: all get the
 ///   same warp heap, or all get none when memory is out;
-/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null when memory is out. By any
+/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null when memory is out. By
+/// any
 ///   participants, together or not. \pre `0 < bytes && bytes <= largest_block()`
 /// - `tidy_up(heap)`: once by each participant that has not ended the heap: frees all of its
 ///   blocks, the heap stays. Returns when they are free, so participants wait for each other here;
@@ -26,11 +27,11 @@ WARPHEAP_BEGIN_NAMESPACE
 /// A warp heap that is none reaches the manager never.
 template <class M>
 concept warp_heap_manager = manager<M> && std::is_trivially_copyable_v<typename M::warp_heap> &&
-    sizeof(typename M::warp_heap) <= 8 &&
-    requires(const M m, const simt::group& lanes, const typename M::warp_heap of,
-             std::size_t bytes) {
+                                sizeof(typename M::warp_heap) <= 8 &&
+                            requires(const M m, const simt::group& lanes,
+                                     const typename M::warp_heap of, std::size_t bytes) {
   { m.begin(lanes) } -> std::same_as<typename M::warp_heap>;
-  { static_cast<bool>(of) };
+  {static_cast<bool>(of)};
   { m.malloc(of, bytes) } -> std::same_as<void*>;
   m.tidy_up(of);
   m.end(of);

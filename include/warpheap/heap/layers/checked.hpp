@@ -47,7 +47,9 @@ class checked {
   static_assert(M::about.uses_region, "checked needs a manager whose blocks lie in its region");
 
   checked(const region& memory, const simt::device_properties& machine, const options& settings)
-      : parts_(memory), inner_({parts_.blocks, parts_.bytes}, machine, with_block_overhead<M>(settings, header + guard)) {}
+      : parts_(memory),
+        inner_({parts_.blocks, parts_.bytes}, machine,
+               with_block_overhead<M>(settings, header + guard)) {}
 
   WARPHEAP_HD std::size_t largest_block() const {
     const std::size_t inner = inner_.largest_block();

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Gallatin's segments and blocks (managers/gallatin/gallatin.hpp explains them): who owns a segment, which
-/// blocks are free, and how many units of a block are not yet given back.
+/// Gallatin's segments and blocks (managers/gallatin/gallatin.hpp explains them): who owns a
+/// segment, which blocks are free, and how many units of a block are not yet given back.
 
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/gallatin/geometry.hpp"

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Sizes and numbers of Gallatin's segments, blocks, slices and units (managers/gallatin/gallatin.hpp
-/// explains them): plain arithmetic, the same on host and device.
+/// Sizes and numbers of Gallatin's segments, blocks, slices and units
+/// (managers/gallatin/gallatin.hpp explains them): plain arithmetic, the same on host and device.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/units.hpp"

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/hash.hpp"
+#include "warpheap/heap/incident.hpp"
+#include "warpheap/heap/layers/checked/guards.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace checking {
+
+/// What is known of the block whose footprint begins in a granule. Lies apart from the blocks, and
+/// is sealed: nothing in it is believed unless the seal fits its place.
+struct block_record {
+  /// { bytes: 44 | seal: 16 | where in the granule, in 16 B: 2 | gap behind, gap before was
+  /// examined }; 0: no block has begun here yet.
+  std::uint64_t extent;
+  std::uint64_t allocated;
+  /// `caller::nobody` as long as the block lives.
+  std::uint64_t freed;
+};
+
+/// A block as its record has it.
+struct known_block {
+  block_record* record = nullptr;
+  std::byte* block = nullptr;
+  std::size_t bytes = 0;
+  std::uint64_t extent = 0;
+
+  WARPHEAP_DEVICE explicit operator bool() const { return block != nullptr; }
+  WARPHEAP_DEVICE std::byte* front() const { return block - front_bytes; }
+  WARPHEAP_DEVICE std::byte* end() const { return front() + footprint(bytes); }
+  WARPHEAP_DEVICE caller allocated() const {
+    return {simt::atomic_ref(record->allocated).load(simt::order::relaxed)};
+  }
+  WARPHEAP_DEVICE caller freed() const {
+    return {simt::atomic_ref(record->freed).load(simt::order::relaxed)};
+  }
+};
+
+/// The records of all blocks in a range of memory: one for each 64 bytes.
+class block_table {
+ public:
+  static constexpr std::size_t granule = 64;
+  static_assert(footprint(1) >= granule, "two blocks could begin in one granule");
+  static constexpr std::uint64_t behind_examined = 1;
+  static constexpr std::uint64_t before_examined = 2;
+
+  block_table() = default;
+  block_table(block_record* records, std::byte* base, std::size_t bytes)
+      : records_(records), base_(base), granules_(bytes / granule) {}
+
+  WARPHEAP_HD std::uint64_t size() const { return granules_; }
+  WARPHEAP_HD const block_record* records() const { return records_; }
+  WARPHEAP_HD const std::byte* base() const { return base_; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    for (std::uint64_t i = rank; i < granules_; i += count) {
+      records_[i] = {0, caller::nobody, caller::nobody};
+    }
+  }
+
+  /// A block now lives. \pre its footprint is the caller's
+  WARPHEAP_DEVICE void add(const std::byte* block, std::size_t bytes, caller by) const {
+    const auto offset = static_cast<std::uint64_t>(block - front_bytes - base_);
+    const std::uint64_t index = offset / granule;
+    block_record& mine = records_[index];
+    simt::atomic_ref(mine.allocated).store(by.word, simt::order::relaxed);
+    simt::atomic_ref(mine.freed).store(caller::nobody, simt::order::relaxed);
+    // Release pairs with the acquire in `look`: a lane that frees sees who has allocated.
+    simt::atomic_ref(mine.extent)
+        .store(extent_of(index, offset % granule / 16, bytes), simt::order::release);
+  }
+
+  /// The block that starts at `pointer`, live or freed; none if no block was ever there.
+  /// \param damaged set if there is a record, and it cannot be believed
+  WARPHEAP_DEVICE known_block at(const std::byte* pointer, bool& damaged) const {
+    if (pointer < base_ + front_bytes || pointer >= base_ + granules_ * granule) return {};
+    const std::uint64_t index = index_of(pointer - front_bytes);
+    const known_block found = look(index, damaged);
+    return found.block == pointer ? found : known_block{};
+  }
+
+  /// Claims the freeing of a block: true if it lived. Else `first` has freed it.
+  WARPHEAP_DEVICE static bool claim(const known_block& of, caller by, caller& first) {
+    // Acquire: what the owner of the record's last life did is over.
+    return simt::atomic_ref(of.record->freed)
+        .compare_exchange(first.word = caller::nobody, by.word, simt::order::acq_rel);
+  }
+
+  WARPHEAP_DEVICE static bool is_live(const known_block& of) { return !of.freed().known(); }
+
+  /// Whether a block is what it was when `of` was found.
+  WARPHEAP_DEVICE static bool still(const known_block& of) {
+    const std::uint64_t now = simt::atomic_ref(of.record->extent).load(simt::order::acquire);
+    return ((now ^ of.extent) & ~(behind_examined | before_examined)) == 0 && is_live(of);
+  }
+
+  /// The last live block whose footprint begins before `place`, or at it. O(granules in between).
+  WARPHEAP_DEVICE known_block live_at_or_before(const std::byte* place) const {
+    bool damaged = false;
+    for (std::uint64_t i = index_of(place) + 1; i-- > 0;) {
+      const known_block found = look(i, damaged);
+      if (found && found.front() <= place && is_live(found)) return found;
+    }
+    return {};
+  }
+
+  /// The first live block whose footprint begins at `place` or in the 4 KiB behind it.
+  WARPHEAP_DEVICE known_block live_from(const std::byte* place) const {
+    bool damaged = false;
+    const std::uint64_t first = index_of(place);
+    for (std::uint64_t i = first; i < granules_ && i <= first + 64; ++i) {
+      const known_block found = look(i, damaged);
+      if (found && found.front() >= place && is_live(found)) return found;
+    }
+    return {};
+  }
+
+  /// The block of a granule, if one begins there.
+  WARPHEAP_DEVICE known_block look(std::uint64_t index, bool& damaged) const {
+    if (index >= granules_) return {};
+    block_record& record = records_[index];
+    const std::uint64_t extent = simt::atomic_ref(record.extent).load(simt::order::acquire);
+    if (extent == 0) return {};
+    if (!is_sealed(index, extent)) {
+      damaged = true;
+      return {};
+    }
+    return {&record, base_ + block_offset(index, extent), bytes_of(extent), extent};
+  }
+
+  // For the host, too, which reads copies of records.
+
+  WARPHEAP_HD static std::size_t bytes_of(std::uint64_t extent) { return extent >> 20; }
+  WARPHEAP_HD static std::uint64_t block_offset(std::uint64_t index, std::uint64_t extent) {
+    return index * granule + (extent >> 2 & 3) * 16 + front_bytes;
+  }
+  /// Whether an extent is one that `add` has written in this place, and lies within the range.
+  WARPHEAP_HD bool is_sealed(std::uint64_t index, std::uint64_t extent) const {
+    const std::size_t bytes = bytes_of(extent);
+    const std::uint64_t flags = behind_examined | before_examined;
+    return bytes != 0 && (extent & ~flags) == extent_of(index, extent >> 2 & 3, bytes) &&
+           block_offset(index, extent) - front_bytes + footprint(bytes) <= granules_ * granule;
+  }
+
+ private:
+  WARPHEAP_HD static std::uint64_t extent_of(std::uint64_t index, std::uint64_t place,
+                                             std::size_t bytes) {
+    const std::uint64_t seal = mix64(mix64(index * 4 + place + 1) ^ bytes) >> 48;
+    return std::uint64_t{bytes} << 20 | seal << 4 | place << 2;
+  }
+  WARPHEAP_DEVICE std::uint64_t index_of(const std::byte* place) const {
+    return static_cast<std::uint64_t>(place - base_) / granule;
+  }
+
+  block_record* records_ = nullptr;
+  std::byte* base_ = nullptr;
+  std::uint64_t granules_ = 0;
+};
+
+}  // namespace checking
+WARPHEAP_END_NAMESPACE
