@@ -22,7 +22,7 @@ class counted_rw_malloc : public counted<rw_malloc<>> {
 template <>
 struct manager_traits<checked_rw_malloc> : default_traits<checked_rw_malloc> {
   // With what the layer adds, a unit.
-  static constexpr std::size_t refill_bytes = 256 - 48;
+  static constexpr std::size_t refill_bytes = 256 - 64;
 };
 template <>
 struct manager_traits<counted_rw_malloc> : default_traits<counted_rw_malloc> {

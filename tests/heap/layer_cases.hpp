@@ -9,7 +9,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -36,7 +38,7 @@ inline constexpr checked_config small_log{.log_entries = 8};
 
 template <class Checked>
 setup<Checked> checked_setup() {
-  return {.region_bytes = 5120, .options = {.page_bytes = 16}, .sizes = {16, 8, 12}};
+  return {.region_bytes = 5632, .options = {.page_bytes = 16}, .sizes = {16, 8, 12}};
 }
 
 template <class Counted>
@@ -66,7 +68,7 @@ class wrong_use {
   std::uint64_t logged() const { return *reinterpret_cast<const std::uint64_t*>(region_.data()); }
   const incident& entry(std::uint64_t i) const {
     return reinterpret_cast<const incident*>(reinterpret_cast<const std::byte*>(region_.data()) +
-                                             8)[i];
+                                             8 * checking::incident_log::words)[i];
   }
   std::uint64_t in_use() const {
     inspection found;
@@ -122,9 +124,9 @@ class double_free : public wrong_use<Checked> {
   }
 };
 
-/// Lanes write one byte too many, or free what is no block.
+/// Lanes write a byte too many, behind their block or before it.
 template <class Checked>
-class overrun : public wrong_use<Checked> {
+class stray_bytes : public wrong_use<Checked> {
  public:
   using wrong_use<Checked>::wrong_use;
 
@@ -133,17 +135,70 @@ class overrun : public wrong_use<Checked> {
     const auto bytes = 8 + rank;  // no two alike
     auto* block = static_cast<std::byte*>(this->manager_.malloc(bytes));
     for (std::uint64_t i = 0; i < bytes + (rank < 3 ? 1 : 0); ++i) block[i] = std::byte{1};
+    if (rank == 3 || rank == 4) block[-1] = std::byte{1};
     simt::backoff(1);
     this->manager_.free(block);
   }
   std::string verdict() {
-    std::string wrong = this->expect(incident::kind::overrun, 3);
-    for (std::uint64_t i = 0; i < 3 && wrong.empty(); ++i) {
-      if (this->entry(i).bytes >= 11 || this->entry(i).thread != this->entry(i).bytes - 8) {
-        wrong = "the log says: " + this->entry(i).describe();
-      }
+    if (this->logged() != 5) {
+      return std::to_string(this->logged()) + " incidents are in the log, 5 there were";
     }
-    return wrong;
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      const incident& found = this->entry(i);
+      const std::uint64_t rank = found.bytes - 8;
+      const bool right =
+          rank < 5 && found.allocated.block() * 4 + found.allocated.thread() == rank &&
+          found.what == (rank < 3 ? incident::kind::overrun : incident::kind::underrun);
+      if (!right) return "the log says: " + found.describe();
+    }
+    return "";
+  }
+};
+
+/// All bytes between two neighbours are written, and a lane of either warp frees one of them.
+template <class Checked>
+class written_gap : public wrong_use<Checked> {
+ public:
+  using wrong_use<Checked>::wrong_use;
+
+  void lane() {
+    const auto rank = simt::thread_rank();
+    const simt::atomic_ref<std::uint64_t> upper(this->blocks_[1]);
+    if (rank == 0) {
+      const auto [one, two] = neighbours();
+      for (std::byte* byte = one + 16; byte < two; ++byte) *byte = std::byte{1};
+      this->blocks_[0] = reinterpret_cast<std::uint64_t>(one);
+      upper.store(reinterpret_cast<std::uint64_t>(two), simt::order::release);
+      this->manager_.free(one);
+    } else if (rank == 4) {
+      // Ends: the lane of the first warp waits for nothing but this lane's report.
+      while (upper.load(simt::order::acquire) == 0) simt::backoff(1);
+      this->manager_.free(reinterpret_cast<void*>(upper.load(simt::order::acquire)));
+    }
+  }
+  std::string verdict() {
+    const std::string wrong = this->expect(incident::kind::overwritten, 1);
+    if (!wrong.empty()) return wrong;
+    const incident& found = this->entry(0);
+    return found.block == this->blocks_[0] && found.other == this->blocks_[1]
+               ? ""
+               : "the log says: " + found.describe();
+  }
+
+ private:
+  /// Takes blocks until two of them are neighbours, with nothing but their guards between them.
+  std::pair<std::byte*, std::byte*> neighbours() {
+    std::array<std::byte*, 64> taken{};
+    for (std::size_t count = 0;; ++count) {
+      auto* block = static_cast<std::byte*>(this->manager_.malloc(16));
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto distance = block - taken[i];
+        constexpr auto pitch = static_cast<std::ptrdiff_t>(checking::footprint(16));
+        if (distance == pitch) return {taken[i], block};
+        if (distance == -pitch) return {block, taken[i]};
+      }
+      taken[count] = block;
+    }
   }
 };
 
@@ -157,7 +212,7 @@ class correct_use : public wrong_use<Checked> {
     for (int round = 0; round < 2; ++round) this->manager_.free(this->manager_.malloc(16));
   }
   std::string verdict() {
-    const std::string wrong = this->expect(incident::kind::leak, 0);
+    const std::string wrong = this->expect(incident::kind::overrun, 0);
     if (!wrong.empty() || this->in_use() == 0) return wrong;
     return std::to_string(this->in_use()) + " blocks are in use, and all were freed";
   }
@@ -168,7 +223,8 @@ std::vector<named_case> checked_cases() {
   const auto how = checked_setup<Checked>();
   auto cases = manager_cases(how);
   cases.push_back(case_of<double_free<Checked>>("double_free", how));
-  cases.push_back(case_of<overrun<Checked>>("overrun", how));
+  cases.push_back(case_of<stray_bytes<Checked>>("stray_bytes", how));
+  cases.push_back(case_of<written_gap<Checked>>("written_gap", how));
   cases.push_back(case_of<correct_use<Checked>>("correct_use", how));
   return cases;
 }

@@ -90,8 +90,8 @@ class heap {
     if constexpr (reports_incidents<M>) {
       if (region_.get() == nullptr) return;  // moved from
       try {
-        for (const incident& found : incidents()) {
-          std::fprintf(stderr, "warpheap: %s\n", found.describe().c_str());
+        for (const std::string& line : incidents().lines()) {
+          std::fprintf(stderr, "warpheap: %s\n", line.c_str());
         }
       } catch (const error& broken) {
         std::fprintf(stderr, "warpheap: the heap cannot be checked: %s\n", broken.what());
@@ -167,8 +167,9 @@ class heap {
     device_.synchronize();
   }
 
-  /// Wrong uses so far, and the blocks that are still in use as leaks.
-  std::vector<incident> incidents() const requires reports_incidents<M> {
+  /// Wrong uses so far, and the blocks that are still in use as leaks. With the layer `checked`
+  /// only. O(heap), on the device and then on the host.
+  incident_report incidents() const requires reports_incidents<M> {
     require_region();
     device_.synchronize();
     return manager_.incidents(device_);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+/// \file
+/// Wrong uses of a heap, as the layer `checked` reports them.
+
 #include "warpheap/simt/simt.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
@@ -11,40 +15,152 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// A wrong use of a heap that the layer `checked` has seen.
-struct incident {
-  /// As wide as the others, so that an incident has no padding.
-  enum class kind : std::uint64_t { double_free, foreign_free, overrun, leak, unrecorded };
-  kind what;
-  /// The block; 0 for `unrecorded`.
-  std::uint64_t address;
-  /// Bytes that the block's malloc asked for; 0 for a foreign pointer; for `unrecorded`, how many
-  /// further incidents the log had no room for.
-  std::uint64_t bytes;
-  /// Rank of the thread that called malloc; for a foreign pointer, of the one that freed it.
-  std::uint64_t thread;
+/// The lane of a call to malloc or free, and the tag that the call was given (`handle::tagged`).
+/// One word, so that lanes can claim and read it at once: { block: 32 | thread in it: 10 | tag: 22
+/// }.
+struct caller {
+  static constexpr std::uint64_t nobody = ~std::uint64_t{0};
+  static constexpr std::uint32_t most_tag = (1u << 22) - 1;
+
+  std::uint64_t word = nobody;
+
+  /// The lane that asks.
+  WARPHEAP_DEVICE static caller here(std::uint32_t tag) {
+    return {std::uint64_t{simt::block_rank()} << 32 |
+            std::uint64_t{simt::thread_in_block() & 1023u} << 22 | (tag & most_tag)};
+  }
+  WARPHEAP_HD constexpr bool known() const { return word != nobody; }
+  constexpr std::uint32_t block() const { return static_cast<std::uint32_t>(word >> 32); }
+  constexpr std::uint32_t thread() const { return static_cast<std::uint32_t>(word >> 22) & 1023u; }
+  constexpr std::uint32_t lane() const { return thread() % simt::warp_size; }
+  constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>(word) & most_tag; }
 
   std::string describe() const {
-    static constexpr const char* names[]{"double free", "free of a foreign pointer", "overrun",
-                                         "leak"};
-    char line[160];
-    if (what == kind::unrecorded) {
-      std::snprintf(line, sizeof line, "%llu further incidents were not recorded",
-                    static_cast<unsigned long long>(bytes));
-    } else {
-      std::snprintf(
-          line, sizeof line, "%s: block 0x%llx of %llu bytes, thread %llu",
-          names[static_cast<std::uint64_t>(what)], static_cast<unsigned long long>(address),
-          static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(thread));
+    if (!known()) return "nobody";
+    std::string text = "block " + std::to_string(block()) + " thread " + std::to_string(thread()) +
+                       " (lane " + std::to_string(lane()) + ")";
+    if (tag() != 0) text += " tag " + std::to_string(tag());
+    return text;
+  }
+};
+
+/// A wrong use of a heap.
+struct incident {
+  /// As wide as the others, so that an incident has no padding.
+  enum class kind : std::uint64_t {
+    double_free,     ///< `freed` was first, `noticed` again
+    foreign_free,    ///< of a pointer that is no block's, and in none
+    interior_free,   ///< of a pointer into `block`, which stays
+    overrun,         ///< bytes behind `block` were written
+    underrun,        ///< bytes before `block` were written
+    overwritten,     ///< all bytes between `block` and `other`, or some in their middle: either may
+                     ///< be to blame, or neither
+    use_after_free,  ///< `block` was written after `freed` gave it back
+    damaged_record,  ///< what the layer itself knew of the block was overwritten
+  };
+  kind what;
+  /// The pointer that was freed; of damage, the first damaged byte.
+  std::uint64_t address = 0;
+  /// The block that is named, 0 if none is known, and bytes that its malloc asked for.
+  std::uint64_t block = 0;
+  std::uint64_t bytes = 0;
+  /// Of `overwritten`: the block behind, 0 if there is none.
+  std::uint64_t other = 0;
+  caller allocated{};
+  caller freed{};
+  /// The call in which it was found; nobody if the host has asked.
+  caller noticed{};
+
+  std::string describe() const {
+    static constexpr const char* names[]{"double free",
+                                         "free of a foreign pointer",
+                                         "free of a pointer into a block",
+                                         "overrun",
+                                         "underrun",
+                                         "bytes between blocks overwritten",
+                                         "use after free",
+                                         "damaged record"};
+    std::string text = std::string(names[static_cast<std::uint64_t>(what)]) + ": " + hex(address);
+    if (block != 0) text += ", block " + hex(block) + " of " + std::to_string(bytes) + " bytes";
+    if (other != 0) text += ", the next one is " + hex(other);
+    if (allocated.known()) text += "; allocated by " + allocated.describe();
+    if (freed.known()) text += "; freed by " + freed.describe();
+    if (noticed.known()) text += "; found in a call of " + noticed.describe();
+    return text;
+  }
+
+  static std::string hex(std::uint64_t address) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+    return text;
+  }
+};
+
+/// Blocks of one size and tag that are in use.
+struct leak_group {
+  static constexpr std::size_t most_examples = 3;
+  struct example {
+    std::uint64_t address;
+    caller allocated;
+  };
+  std::uint64_t bytes = 0;
+  std::uint32_t tag = 0;
+  std::uint64_t blocks = 0;
+  std::vector<example> examples;
+
+  std::string describe() const {
+    std::string text = "leak: " + std::to_string(blocks) + " blocks of " + std::to_string(bytes) +
+                       " bytes" + (tag != 0 ? ", tag " + std::to_string(tag) : "");
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      text += (i == 0 ? ", for example " : "; ") + incident::hex(examples[i].address) + " of " +
+              examples[i].allocated.describe();
     }
-    return line;
+    return text;
+  }
+};
+
+/// All that a heap has found wrong since it was made or reset.
+struct incident_report {
+  std::vector<incident> incidents;
+  /// Further incidents for which there was no room.
+  std::uint64_t unrecorded = 0;
+  /// Blocks that are in use, the most bytes first.
+  std::vector<leak_group> leaks;
+
+  bool empty() const { return incidents.empty() && unrecorded == 0 && leaks.empty(); }
+
+  /// A line for each, and a few lines however many there are.
+  std::vector<std::string> lines() const {
+    constexpr std::size_t most = 20;
+    std::vector<std::string> text;
+    for (std::size_t i = 0; i < std::min(most, incidents.size()); ++i) {
+      text.push_back(incidents[i].describe());
+    }
+    const std::uint64_t more = unrecorded + (incidents.size() > most ? incidents.size() - most : 0);
+    if (more != 0) text.push_back(std::to_string(more) + " further incidents");
+    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < leaks.size(); ++i) {
+      if (i < most) {
+        text.push_back(leaks[i].describe());
+      } else {
+        blocks += leaks[i].blocks;
+        bytes += leaks[i].blocks * leaks[i].bytes;
+      }
+    }
+    if (blocks != 0) {
+      text.push_back("leak: " + std::to_string(blocks) + " blocks of " +
+                     std::to_string(leaks.size() - most) + " further sizes, " +
+                     std::to_string(bytes) + " bytes in all");
+    }
+    return text;
   }
 };
 
 /// A manager or layer that keeps a record of wrong uses.
 template <class M>
 concept reports_incidents = requires(const M m, const device& on) {
-  { m.incidents(on) } -> std::same_as<std::vector<incident>>;
+  { m.incidents(on) } -> std::same_as<incident_report>;
 };
 
 WARPHEAP_END_NAMESPACE

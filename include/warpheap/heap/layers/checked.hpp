@@ -1,106 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "warpheap/core/hash.hpp"
+/// \file
+/// Finds wrong uses of any manager of blocks.
+///
+/// Every block has a guard before and behind it, all of whose bytes are looked at when it is freed
+/// and when the host asks. What is known of a block (its size, who has allocated it, who has freed
+/// it) lies in a table apart from the blocks and is sealed, so that no stray write can make the
+/// layer follow a wrong pointer. The lane that swaps itself into the record's `freed` owns the
+/// free, so of any number of frees of a block exactly one reaches the manager. Freed bytes are
+/// poisoned. With a quarantine, writes to freed blocks are found as well.
+///
+/// What a damaged guard is blamed on: the write began at a block's end (overrun of that block), or
+/// ended at a block's start (underrun). If all bytes between two blocks were written, or only some
+/// in their middle, that cannot be told, and the incident names both (`overwritten`). Each gap is
+/// reported once.
+///
+/// Layout: [ log ][ quarantine: u64 a slot ][ records: 24 B for each 64 B ][ the manager's region ]
+///   block: [ guard 32 B ][ the caller's bytes ][ guard 32 to 47 B ]
+///
+/// A block is not given back to the manager, and lost until a reset, when a write has come from
+/// below its front guard or gone there: many managers keep something of their own at that place.
+///
+/// Cost: 27 % of the heap for the records; 64 to 79 bytes a block; per malloc three stores and its
+/// guards; per free one compare-exchange, its guards and its neighbour's, and a write to each of
+/// its bytes. Only a wrong free and a damaged guard cost a search for neighbours, which is O(heap)
+/// in the worst case. Never time with it.
+///
+/// Progress: right uses never wait. A lane that has found damage waits for others that report some;
+/// those wait for nothing, and once the log is full no lane waits. When the manager returns null,
+/// the quarantine is emptied once, slot by slot, before the request fails.
+
+#include "warpheap/heap/call_counts.hpp"
 #include "warpheap/heap/incident.hpp"
+#include "warpheap/heap/layers/checked/guards.hpp"
+#include "warpheap/heap/layers/checked/leaks.hpp"
+#include "warpheap/heap/layers/checked/log.hpp"
+#include "warpheap/heap/layers/checked/quarantine.hpp"
+#include "warpheap/heap/layers/checked/records.hpp"
 #include "warpheap/heap/manager.hpp"
-#include "warpheap/simt/device_memory.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 
 struct checked_config {
   /// Wrong uses that are recorded; further ones are only counted.
   std::uint32_t log_entries = 1024;
+  /// Freed blocks that are kept from the manager and looked at before it gets them. Until then they
+  /// count as in use.
+  std::uint32_t quarantine_blocks = 0;
 };
 
-/// Finds wrong uses of any manager: double and foreign frees, which are then not passed on, writes
-/// behind a block's end, and blocks that are never freed. `heap::incidents()` lists them, each with
-/// the size and the thread of the malloc, and so does the heap's destructor on stderr.
-///
-/// A bit for each 16 bytes of the manager's region says whether a block starts there, so whether a
-/// pointer may be freed is known for certain, also when its memory has been handed out again.
-///
-/// Layout: [ log ][ starts: 1 bit a granule of 16 B ][ the manager's region ]
-///   block: [ bytes u64, thread u64, seal u64, 8 B unused ][ the caller's bytes ][ guard 16 B ]
-///   seal:  a hash of the block's address; it stays when the block is freed, and tells a double
-///   free
-///          from a free of something that never was a block
+/// `heap::incidents()` lists what was found, and so does the heap's destructor on stderr.
 template <block_manager M, checked_config Config = checked_config{}>
 class checked {
-  static constexpr std::size_t granule = 16;
-  static constexpr std::size_t header = 32;
-  static constexpr std::size_t guard = 16;
+  using known_block = checking::known_block;
+  using table = checking::block_table;
 
  public:
   using options = typename M::options;
 
   static constexpr capabilities about = [] {
     capabilities inner = M::about;
-    if (inner.largest_block != 0) inner.largest_block -= header + guard;
-    inner.alignment = granule;
+    inner.largest_block = checking::largest_within(inner.largest_block);
+    inner.alignment = 16;
     return inner;
   }();
   static_assert(M::about.uses_region, "checked needs a manager whose blocks lie in its region");
 
   checked(const region& memory, const simt::device_properties& machine, const options& settings)
-      : parts_(memory),
-        inner_({parts_.blocks, parts_.bytes}, machine,
-               with_block_overhead<M>(settings, header + guard)) {}
+      : checked(parts(memory), machine, settings) {}
 
   WARPHEAP_HD std::size_t largest_block() const {
-    const std::size_t inner = inner_.largest_block();
-    return inner < header + guard ? 0 : inner - header - guard;
+    return checking::largest_within(inner_.largest_block());
   }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    if (rank == 0) parts_.log->count = 0;
-    for (std::uint64_t i = rank; i < parts_.bit_words(); i += count) parts_.starts[i] = 0;
+    log_.format(rank);
+    table_.format(rank, count);
+    retired_.format(rank, count);
     inner_.format(rank, count);
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    auto* front = static_cast<std::byte*>(inner_.malloc(bytes + header + guard));
+    void* front = inner_.malloc(checking::footprint(bytes));
+    if (front == nullptr && Config.quarantine_blocks != 0) {
+      empty_quarantine();
+      front = inner_.malloc(checking::footprint(bytes));
+    }
     if (front == nullptr) return nullptr;
-    std::byte* block = front + header;
-    *reinterpret_cast<block_header*>(front) = {bytes, simt::thread_rank(), seal(block)};
-    for (std::size_t i = 0; i < guard; ++i) block[bytes + i] = guard_byte;
-    // Release pairs with the acquire in `free`: whoever frees sees the header.
-    const std::uint64_t bit = granule_of(block);
-    simt::atomic_ref(parts_.starts[bit / 32]).fetch_or(1u << bit % 32, simt::order::release);
+    std::byte* block = static_cast<std::byte*>(front) + checking::front_bytes;
+    checking::put_guards(block, bytes);
+    table_.add(block, bytes, caller::here(tag_));
     return block;
   }
 
   WARPHEAP_DEVICE void free(void* pointer) const {
-    auto* block = static_cast<std::byte*>(pointer);
-    const auto offset = static_cast<std::size_t>(block - parts_.blocks);
-    const bool inside =
-        block >= parts_.blocks + header && offset < parts_.bytes && offset % granule == 0;
-    if (!inside) {
-      record({incident::kind::foreign_free, address(block), 0, simt::thread_rank()});
+    WARPHEAP_ASSERT(pointer != nullptr);
+    const caller me = caller::here(tag_);
+    bool damaged = false;
+    const known_block mine = table_.at(static_cast<std::byte*>(pointer), damaged);
+    if (!mine) {
+      report_foreign(pointer, damaged, me);
       return;
     }
-    const std::uint64_t bit = granule_of(block);
-    const std::uint32_t mask = 1u << bit % 32;
-    const bool live =
-        (simt::atomic_ref(parts_.starts[bit / 32]).fetch_and(~mask, simt::order::acquire) & mask) !=
-        0;
-    const auto& front = *reinterpret_cast<block_header*>(block - header);
-    if (!live) {
-      const bool was_block = front.seal == seal(block);
-      record({was_block ? incident::kind::double_free : incident::kind::foreign_free,
-              address(block), was_block ? front.bytes : 0,
-              was_block ? front.thread : simt::thread_rank()});
+    caller first;
+    if (!table::claim(mine, me, first)) {
+      incident what = about_block(incident::kind::double_free, mine, pointer, me);
+      what.freed = first;
+      log_.add(what);
       return;
     }
-    if (overrun(block, front.bytes)) {
-      record({incident::kind::overrun, address(block), front.bytes, front.thread});
+    const bool intact = examine_guards(mine, me);
+    checking::write(mine.block, mine.bytes, checking::poison_byte);
+    // What a manager keeps beside its blocks is not to be trusted when a write went across it.
+    if (!intact) return;
+    if (Config.quarantine_blocks == 0) {
+      table::retire(mine);
+      inner_.free(mine.front());
+    } else {
+      release(retired_.replace(mine.block), me);
     }
-    inner_.free(block - header);
   }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
@@ -108,142 +131,247 @@ class checked {
     inner_.inspect(rank, count, findings);
   }
 
-  /// What was recorded, then every block that is in use: as an overrun if its guard is broken, and
-  /// as a leak. O(region / 16), on the device.
-  std::vector<incident> incidents(const device& on) const {
-    incident_log head;
-    on.copy_to_host(&head, parts_.log, sizeof head);
-    const std::uint64_t recorded =
-        head.count < Config.log_entries ? head.count : Config.log_entries;
-    std::vector<incident> found(recorded);
-    if (recorded != 0) on.copy_to_host(found.data(), parts_.entries, recorded * sizeof(incident));
-    if (head.count > recorded) {
-      found.push_back({incident::kind::unrecorded, 0, head.count - recorded, 0});
-    }
-    // Once to count, once to write.
-    const auto live = scan(on, 0).count;
-    if (live != 0) {
-      const auto blocks = scan(on, live).entries;
-      found.insert(found.end(), blocks.begin(), blocks.end());
-    }
-    return found;
+  WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
+    bool damaged = false;
+    return table_.at(static_cast<std::byte*>(block), damaged).bytes;
   }
 
-  /// Appends what is wrong with the blocks that are in use; called by every lane of a grid.
-  WARPHEAP_DEVICE void report_live(std::uint64_t* count, incident* entries,
-                                   std::uint64_t room) const {
-    for (std::uint64_t i = simt::thread_rank(); i < parts_.bit_words(); i += simt::grid_size()) {
-      for (std::uint32_t rest = parts_.starts[i]; rest != 0; rest &= rest - 1) {
-        std::byte* block =
-            parts_.blocks + (i * 32 + static_cast<std::uint64_t>(lowest_bit(rest))) * granule;
-        const auto& front = *reinterpret_cast<block_header*>(block - header);
-        if (overrun(block, front.bytes)) {
-          append({incident::kind::overrun, address(block), front.bytes, front.thread}, *count,
-                 entries, room);
-        }
-        append({incident::kind::leak, address(block), front.bytes, front.thread}, *count, entries,
-               room);
+  WARPHEAP_HD checked tagged(std::uint32_t tag) const {
+    checked same = *this;
+    same.tag_ = tag;
+    return same;
+  }
+
+  /// Of a layer behind this one. Bytes and blocks are those that this layer asks for.
+  WARPHEAP_HD const call_counts* counts() const requires counts_calls<M> { return inner_.counts(); }
+
+  /// What was found so far, after a look at all blocks that are in use or in quarantine, and a sum
+  /// of those in use as leaks. O(heap).
+  incident_report incidents(const device& on) const;
+
+  /// Looks at all blocks. Called by every lane of a grid while no lane allocates.
+  WARPHEAP_DEVICE void examine_all(std::uint64_t rank, std::uint64_t count) const {
+    bool damaged = false;
+    for (std::uint64_t i = rank; i < table_.size(); i += count) {
+      const known_block block = table_.look(i, damaged);
+      if (block && table::is_live(block)) examine_guards(block, caller{});
+    }
+    for (std::uint64_t i = rank; i < retired_.size(); i += count) {
+      if (const known_block block = table_.at(retired_.look(i), damaged)) {
+        examine_poison(block, caller{});
       }
     }
   }
 
  private:
   static constexpr std::size_t alignment = 128;
-  static constexpr std::byte guard_byte{0xa5};
-
-  struct block_header {
-    std::uint64_t bytes;
-    std::uint64_t thread;
-    std::uint64_t seal;
-  };
-  struct incident_log {
-    std::uint64_t count = 0;
-  };
-  struct scan_result {
-    std::uint64_t count;
-    std::vector<incident> entries;
-  };
+  /// Granules in which a block looks for the one before it at every free.
+  static constexpr std::uint64_t nearby = 4;
 
   /// Where everything lies.
   struct parts {
     explicit parts(const region& memory) {
       region_cursor cursor(memory, about.name);
-      log = cursor.take<incident_log>(1);
-      entries = cursor.take<incident>(Config.log_entries);
-      // 129 bytes hold a bit for each 16 of 128 bytes, and these.
+      auto* words = cursor.take<std::uint64_t>(checking::incident_log::words);
+      log = {words, cursor.take<incident>(Config.log_entries), Config.log_entries};
+      auto* turns = cursor.take<std::uint64_t>(1);
+      retired = {turns, cursor.take<std::uint64_t>(Config.quarantine_blocks),
+                 Config.quarantine_blocks};
+      constexpr std::size_t each = table::granule + sizeof(checking::block_record);
       const std::size_t left = cursor.left(alignment);
-      bytes = left < 2 * alignment ? 0 : (left - 2 * alignment) / 129 * 128;
-      starts = cursor.take<std::uint32_t>(bit_words());
-      blocks = cursor.take<std::byte>(bytes, alignment);
+      const std::size_t granules = left < alignment + each ? 1 : (left - alignment) / each;
+      auto* records = cursor.take<checking::block_record>(granules);
+      blocks.bytes = granules * table::granule;
+      blocks.base = cursor.take<std::byte>(blocks.bytes, alignment);
+      records_of_all = {records, blocks.base, blocks.bytes};
     }
-    WARPHEAP_HD std::uint64_t bit_words() const { return (bytes / granule + 31) / 32; }
-
-    incident_log* log;
-    incident* entries;
-    std::uint32_t* starts;
-    std::byte* blocks;
-    std::size_t bytes;
+    checking::incident_log log;
+    checking::quarantine retired;
+    checking::block_table records_of_all;
+    region blocks;
   };
 
-  WARPHEAP_DEVICE std::uint64_t granule_of(const std::byte* block) const {
-    return static_cast<std::uint64_t>(block - parts_.blocks) / granule;
+  checked(const parts& where, const simt::device_properties& machine, const options& settings)
+      : log_(where.log),
+        retired_(where.retired),
+        table_(where.records_of_all),
+        inner_(
+            where.blocks, machine,
+            with_block_overhead<M>(settings, checking::front_bytes + checking::least_rear_bytes)) {}
+
+  WARPHEAP_DEVICE static std::uint64_t address(const void* pointer) {
+    return reinterpret_cast<std::uintptr_t>(pointer);
   }
-  WARPHEAP_DEVICE static std::uint64_t address(const void* block) {
-    return reinterpret_cast<std::uintptr_t>(block);
-  }
-  WARPHEAP_DEVICE static std::uint64_t seal(const void* block) {
-    return mix64(address(block) ^ 0x7761727068656170ull);
-  }
-  WARPHEAP_DEVICE static bool overrun(const std::byte* block, std::uint64_t bytes) {
-    for (std::size_t i = 0; i < guard; ++i) {
-      if (block[bytes + i] != guard_byte) return true;
+
+  WARPHEAP_DEVICE static incident about_block(incident::kind what, const known_block& of,
+                                              const void* where, caller by) {
+    incident found{what, address(where)};
+    found.noticed = by;
+    if (of) {
+      found.block = address(of.block);
+      found.bytes = of.bytes;
+      found.allocated = of.allocated();
     }
-    return false;
+    return found;
   }
 
-  WARPHEAP_DEVICE static void append(const incident& what, std::uint64_t& count, incident* entries,
-                                     std::uint64_t room) {
-    // Relaxed: the host reads when the device is idle.
-    const std::uint64_t place = simt::atomic_ref(count).fetch_add(1, simt::order::relaxed);
-    if (place < room) entries[place] = what;
-  }
-  WARPHEAP_DEVICE void record(const incident& what) const {
-    append(what, parts_.log->count, parts_.entries, Config.log_entries);
+  /// A free of what is not the start of a block.
+  WARPHEAP_DEVICE void report_foreign(const void* pointer, bool damaged, caller by) const {
+    const auto* place = static_cast<const std::byte*>(pointer);
+    known_block around;
+    if (place >= table_.base() && place < table_.base() + table_.size() * table::granule) {
+      around = table_.at_or_before(place);
+      if (around && place >= around.end()) around = {};
+    }
+    const auto what = damaged  ? incident::kind::damaged_record
+                      : around ? incident::kind::interior_free
+                               : incident::kind::foreign_free;
+    log_.add(about_block(what, around, pointer, by));
   }
 
-  scan_result scan(const device& on, std::uint64_t room) const;
+  /// One end of what lies between two blocks: the block, its guard there, and whether damage
+  /// reaches across the whole block, so that it may come from its other side.
+  struct gap_end {
+    known_block block;
+    checking::damage guard;
+    bool crossed = false;
+  };
+  WARPHEAP_DEVICE static gap_end lower_end(const known_block& of) {
+    if (!of) return {};
+    return {of, checking::damage_behind(of.block, of.bytes),
+            checking::damage_before(of.block).last};
+  }
+  WARPHEAP_DEVICE static gap_end upper_end(const known_block& of) {
+    if (!of) return {};
+    return {of, checking::damage_before(of.block),
+            checking::damage_behind(of.block, of.bytes).first};
+  }
+  /// A neighbour that was freed while it was looked at has examined the gap itself.
+  WARPHEAP_DEVICE static gap_end if_present(const gap_end& end) {
+    return end.block && table::is_present(end.block) ? end : gap_end{};
+  }
 
-  parts parts_;
+  /// Looks at the guards of a block that lives, or that the caller is about to free. False if a
+  /// write came from below or went there, across what the manager may keep before the block.
+  WARPHEAP_DEVICE bool examine_guards(const known_block& mine, caller by) const {
+    const gap_end before = upper_end(mine);
+    known_block neighbour;
+    if (mine.front() != table_.base()) {
+      neighbour = table_.at_or_before(mine.front() - 1, before.guard.any ? SIZE_MAX : nearby);
+    }
+    const gap_end below = if_present(lower_end(neighbour));
+    if (before.guard.any || below.guard.last) blame(below, before, by);
+    const gap_end behind = lower_end(mine);
+    if (behind.guard.any) blame(behind, if_present(upper_end(table_.from(mine.end()))), by);
+    return !before.guard.first && !below.guard.last;
+  }
+
+  /// Says whose fault the damage between two blocks is, one of which may be none, unless that was
+  /// said. One lane at a time, so that two that free both blocks do not each know half.
+  WARPHEAP_DEVICE void blame(gap_end lower, gap_end upper, caller by) const {
+    if (!log_.begin_report()) return;
+    if (!is_news(lower, table::behind_reported)) lower = {};
+    if (!is_news(upper, table::before_reported)) upper = {};
+    const bool overrun = lower.guard.first && !lower.crossed;
+    const bool underrun = upper.guard.last && !upper.crossed;
+    const bool all = lower.guard.all && upper.guard.all;
+    // Damage that goes on across a block is reported in the gap where it began.
+    const bool through = lower.guard.first || upper.guard.last;
+    if (overrun && underrun && all) {
+      report_overwritten(lower, upper, by);
+    } else if (overrun || underrun) {
+      if (overrun) {
+        log_.add(about_block(incident::kind::overrun, lower.block, lower.guard.where, by));
+      }
+      if (underrun) {
+        log_.add(about_block(incident::kind::underrun, upper.block, upper.guard.where, by));
+      }
+    } else if (!through && (lower.guard.any || upper.guard.any)) {
+      report_overwritten(lower, upper, by);
+    }
+    log_.end_report();
+  }
+
+  WARPHEAP_DEVICE void report_overwritten(const gap_end& lower, const gap_end& upper,
+                                          caller by) const {
+    incident found =
+        about_block(incident::kind::overwritten, lower.block ? lower.block : upper.block,
+                    lower.guard.any ? lower.guard.where : upper.guard.where, by);
+    if (lower.block && upper.block) found.other = address(upper.block.block);
+    log_.add(found);
+  }
+
+  /// Whether there is damage at an end that was not reported; now it is. A sound end stays what it
+  /// is: the neighbour of damage.
+  WARPHEAP_DEVICE static bool is_news(const gap_end& end, std::uint64_t flag) {
+    return !end.guard.any || is_first(end.block, flag);
+  }
+
+  /// Sets a flag of a block. True for the first caller.
+  WARPHEAP_DEVICE static bool is_first(const known_block& of, std::uint64_t flag) {
+    // Relaxed: it says only that there is an incident.
+    const auto before = simt::atomic_ref(of.record->extent).fetch_or(flag, simt::order::relaxed);
+    return (before & flag) == 0;
+  }
+
+  /// Reports a write to a freed block, once.
+  WARPHEAP_DEVICE void examine_poison(const known_block& mine, caller by) const {
+    const auto found = checking::damage_of(mine.block, mine.bytes, checking::poison_byte);
+    if (!found.any) return;
+    if (!is_first(mine, table::late_write_reported)) return;
+    incident what = about_block(incident::kind::use_after_free, mine, found.where, by);
+    what.freed = mine.freed();
+    log_.add(what);
+  }
+
+  /// Gives a block that was in quarantine to the manager. Null is ignored.
+  WARPHEAP_DEVICE void release(std::byte* block, caller by) const {
+    if (block == nullptr) return;
+    bool damaged = false;
+    if (const known_block mine = table_.at(block, damaged)) {
+      examine_poison(mine, by);
+      table::retire(mine);
+    }
+    inner_.free(block - checking::front_bytes);
+  }
+
+  WARPHEAP_DEVICE void empty_quarantine() const {
+    const simt::group together = simt::coalesced();
+    const auto step = static_cast<std::uint64_t>(together.size());
+    for (auto i = static_cast<std::uint64_t>(together.rank()); i < retired_.size(); i += step) {
+      release(retired_.take(i), caller::here(tag_));
+    }
+    together.sync();  // nobody asks again before all was given back
+  }
+
+  checking::incident_log log_;
+  checking::quarantine retired_;
+  checking::block_table table_;
   M inner_;
+  std::uint32_t tag_ = 0;
 };
 
-namespace detail {
+namespace checking {
 
 template <class Checked>
-struct report_live_lanes {
+struct examine_lanes {
   Checked layer;
-  std::uint64_t* count;
-  incident* entries;
-  std::uint64_t room;
-  WARPHEAP_DEVICE void operator()() const { layer.report_live(count, entries, room); }
+  WARPHEAP_DEVICE void operator()() const {
+    layer.examine_all(simt::thread_rank(), simt::grid_size());
+  }
 };
 
-}  // namespace detail
+}  // namespace checking
 
 template <block_manager M, checked_config Config>
-auto checked<M, Config>::scan(const device& on, std::uint64_t room) const -> scan_result {
-  const std::size_t bytes = sizeof(std::uint64_t) + room * sizeof(incident);
-  const device_memory memory(on, bytes);
-  auto* count = reinterpret_cast<std::uint64_t*>(memory.get());
-  auto* entries = reinterpret_cast<incident*>(memory.get() + sizeof(std::uint64_t));
-  on.fill(count, 0, sizeof(std::uint64_t));
+incident_report checked<M, Config>::incidents(const device& on) const {
   on.launch(simt::grid::covering(on.properties().resident_threads),
-            detail::report_live_lanes<checked>{*this, count, entries, room});
+            checking::examine_lanes<checked>{*this});
   on.synchronize();
-  scan_result result{0, std::vector<incident>(room)};
-  on.copy_to_host(&result.count, count, sizeof result.count);
-  if (room != 0) on.copy_to_host(result.entries.data(), entries, room * sizeof(incident));
-  return result;
+  incident_report report;
+  log_.read(on, report);
+  report.leaks = checking::leaks_of(on, table_);
+  return report;
 }
 
 WARPHEAP_END_NAMESPACE

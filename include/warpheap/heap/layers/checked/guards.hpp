@@ -25,7 +25,7 @@ inline constexpr std::byte poison_byte{0xdb};
 /// Bytes before a block. With the least that lies behind one, no two blocks begin within 64 bytes.
 inline constexpr std::size_t front_bytes = 32;
 /// Bytes behind a block, at least; as many more as round it up to a multiple of 16.
-inline constexpr std::size_t least_rear_bytes = 16;
+inline constexpr std::size_t least_rear_bytes = 32;
 
 WARPHEAP_HD constexpr std::size_t rear_bytes(std::size_t bytes) {
   return round_up<std::size_t>(bytes + least_rear_bytes, 16) - bytes;
@@ -42,7 +42,7 @@ WARPHEAP_HD constexpr std::size_t largest_within(std::size_t room) {
 /// Where bytes differ from what they should be.
 struct damage {
   bool any = false;
-  bool all = true;
+  bool all = false;
   bool first = false;
   bool last = false;
   const std::byte* where = nullptr;  ///< the first one
@@ -52,7 +52,7 @@ struct damage {
 WARPHEAP_RACY_READ WARPHEAP_DEVICE inline damage damage_of(const std::byte* bytes,
                                                            std::size_t count,
                                                            std::byte expected = guard_byte) {
-  damage found;
+  damage found{.all = true};
   for (std::size_t i = 0; i < count; ++i) {
     // Volatile: not from a cache that other multiprocessors do not write to.
     const bool bad = *static_cast<const volatile std::byte*>(bytes + i) != expected;

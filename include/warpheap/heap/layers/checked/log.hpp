@@ -13,11 +13,34 @@ namespace checking {
 class incident_log {
  public:
   incident_log() = default;
-  incident_log(std::uint64_t* count, incident* entries, std::uint64_t room)
-      : count_(count), entries_(entries), room_(room) {}
+  incident_log(std::uint64_t* head, incident* entries, std::uint64_t room)
+      : count_(head), lock_(head + 1), entries_(entries), room_(room) {}
+
+  /// What the first argument of the constructor points to.
+  static constexpr std::size_t words = 2;
 
   WARPHEAP_DEVICE void format(std::uint64_t rank) const {
-    if (rank == 0) *count_ = 0;
+    if (rank == 0) *count_ = *lock_ = 0;
+  }
+
+  /// Makes the calling lane the only one that reports damage, until `end_report`. False, and
+  /// counted, if there is no room left for what it would report.
+  WARPHEAP_DEVICE bool begin_report() const {
+    const simt::atomic_ref lock(*lock_);
+    const simt::atomic_ref count(*count_);
+    // Ends: the lane that reports waits for nothing, whatever lanes it is converged with.
+    for (;;) {
+      if (count.load(simt::order::relaxed) >= room_) {
+        count.fetch_add(1, simt::order::relaxed);
+        return false;
+      }
+      // Acquire pairs with the release in `end_report`: flags of what was reported are seen.
+      if (lock.exchange(1, simt::order::acquire) == 0) return true;
+      simt::backoff(200);
+    }
+  }
+  WARPHEAP_DEVICE void end_report() const {
+    simt::atomic_ref(*lock_).store(0, simt::order::release);
   }
 
   WARPHEAP_DEVICE void add(const incident& what) const {
@@ -40,6 +63,7 @@ class incident_log {
 
  private:
   std::uint64_t* count_ = nullptr;
+  std::uint64_t* lock_ = nullptr;
   incident* entries_ = nullptr;
   std::uint64_t room_ = 0;
 };

@@ -15,8 +15,8 @@ namespace checking {
 /// What is known of the block whose footprint begins in a granule. Lies apart from the blocks, and
 /// is sealed: nothing in it is believed unless the seal fits its place.
 struct block_record {
-  /// { bytes: 44 | seal: 16 | where in the granule, in 16 B: 2 | gap behind, gap before was
-  /// examined }; 0: no block has begun here yet.
+  /// { bytes: 44 | seal: 14 | flags: 4 | where in the granule, in 16 B: 2 }; 0: no block has begun
+  /// here yet.
   std::uint64_t extent;
   std::uint64_t allocated;
   /// `caller::nobody` as long as the block lives.
@@ -46,8 +46,15 @@ class block_table {
  public:
   static constexpr std::size_t granule = 64;
   static_assert(footprint(1) >= granule, "two blocks could begin in one granule");
-  static constexpr std::uint64_t behind_examined = 1;
-  static constexpr std::uint64_t before_examined = 2;
+
+  // Flags of an extent. A gap, or a write after the free, is reported once.
+  static constexpr std::uint64_t behind_reported = 4;
+  static constexpr std::uint64_t before_reported = 8;
+  static constexpr std::uint64_t late_write_reported = 16;
+  /// The manager has the memory again.
+  static constexpr std::uint64_t retired = 32;
+  static constexpr std::uint64_t flags =
+      behind_reported | before_reported | late_write_reported | retired;
 
   block_table() = default;
   block_table(block_record* records, std::byte* base, std::size_t bytes)
@@ -93,29 +100,38 @@ class block_table {
 
   WARPHEAP_DEVICE static bool is_live(const known_block& of) { return !of.freed().known(); }
 
-  /// Whether a block is what it was when `of` was found.
-  WARPHEAP_DEVICE static bool still(const known_block& of) {
-    const std::uint64_t now = simt::atomic_ref(of.record->extent).load(simt::order::acquire);
-    return ((now ^ of.extent) & ~(behind_examined | before_examined)) == 0 && is_live(of);
+  /// The block's memory goes back to the manager.
+  WARPHEAP_DEVICE static void retire(const known_block& of) {
+    // Release pairs with the acquire in `look`: a lane that sees this sees what was examined.
+    simt::atomic_ref(of.record->extent).fetch_or(retired, simt::order::release);
   }
 
-  /// The last live block whose footprint begins before `place`, or at it. O(granules in between).
-  WARPHEAP_DEVICE known_block live_at_or_before(const std::byte* place) const {
+  /// Whether a block is still the one that was found, with its guards in place.
+  WARPHEAP_DEVICE static bool is_present(const known_block& of) {
+    const std::uint64_t now = simt::atomic_ref(of.record->extent).load(simt::order::acquire);
+    return ((now ^ of.extent) & ~(flags & ~retired)) == 0;
+  }
+
+  /// The last block that is not retired and whose footprint begins before `place`, or at it, in the
+  /// `most` granules before that one. O(most).
+  WARPHEAP_DEVICE known_block at_or_before(const std::byte* place,
+                                           std::uint64_t most = SIZE_MAX) const {
     bool damaged = false;
-    for (std::uint64_t i = index_of(place) + 1; i-- > 0;) {
-      const known_block found = look(i, damaged);
-      if (found && found.front() <= place && is_live(found)) return found;
+    const std::uint64_t last = index_of(place);
+    for (std::uint64_t back = 0; back <= last && back <= most; ++back) {
+      const known_block found = look(last - back, damaged);
+      if (found && found.front() <= place && (found.extent & retired) == 0) return found;
     }
     return {};
   }
 
-  /// The first live block whose footprint begins at `place` or in the 4 KiB behind it.
-  WARPHEAP_DEVICE known_block live_from(const std::byte* place) const {
+  /// The first such block whose footprint begins at `place` or in the 4 KiB behind it.
+  WARPHEAP_DEVICE known_block from(const std::byte* place) const {
     bool damaged = false;
     const std::uint64_t first = index_of(place);
     for (std::uint64_t i = first; i < granules_ && i <= first + 64; ++i) {
       const known_block found = look(i, damaged);
-      if (found && found.front() >= place && is_live(found)) return found;
+      if (found && found.front() >= place && (found.extent & retired) == 0) return found;
     }
     return {};
   }
@@ -137,21 +153,20 @@ class block_table {
 
   WARPHEAP_HD static std::size_t bytes_of(std::uint64_t extent) { return extent >> 20; }
   WARPHEAP_HD static std::uint64_t block_offset(std::uint64_t index, std::uint64_t extent) {
-    return index * granule + (extent >> 2 & 3) * 16 + front_bytes;
+    return index * granule + (extent & 3) * 16 + front_bytes;
   }
   /// Whether an extent is one that `add` has written in this place, and lies within the range.
   WARPHEAP_HD bool is_sealed(std::uint64_t index, std::uint64_t extent) const {
     const std::size_t bytes = bytes_of(extent);
-    const std::uint64_t flags = behind_examined | before_examined;
-    return bytes != 0 && (extent & ~flags) == extent_of(index, extent >> 2 & 3, bytes) &&
+    return bytes != 0 && (extent & ~flags) == extent_of(index, extent & 3, bytes) &&
            block_offset(index, extent) - front_bytes + footprint(bytes) <= granules_ * granule;
   }
 
  private:
   WARPHEAP_HD static std::uint64_t extent_of(std::uint64_t index, std::uint64_t place,
                                              std::size_t bytes) {
-    const std::uint64_t seal = mix64(mix64(index * 4 + place + 1) ^ bytes) >> 48;
-    return std::uint64_t{bytes} << 20 | seal << 4 | place << 2;
+    const std::uint64_t seal = mix64(mix64(index * 4 + place + 1) ^ bytes) >> 50;
+    return std::uint64_t{bytes} << 20 | seal << 6 | place;
   }
   WARPHEAP_DEVICE std::uint64_t index_of(const std::byte* place) const {
     return static_cast<std::uint64_t>(place - base_) / granule;
