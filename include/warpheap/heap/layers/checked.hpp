@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/core/hash.hpp"
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/device_memory.hpp"
@@ -167,14 +168,14 @@ class checked {
   /// Where everything lies.
   struct parts {
     explicit parts(const region& memory) {
-      region_cursor cursor(memory, about.name);
-      log = cursor.take<incident_log>(1);
-      entries = cursor.take<incident>(Config.log_entries);
-      // 129 bytes hold a bit for each 16 of 128 bytes, and these.
-      const std::size_t left = cursor.left(alignment);
-      bytes = left < 2 * alignment ? 0 : (left - 2 * alignment) / 129 * 128;
-      starts = cursor.take<std::uint32_t>(bit_words());
-      blocks = cursor.take<std::byte>(bytes, alignment);
+      lay_out_most(memory, about.name, std::size_t{0}, memory.bytes / alignment,
+                   [this](region_cursor& cursor, std::size_t lines) {
+                     log = cursor.take<incident_log>(1);
+                     entries = cursor.take<incident>(Config.log_entries);
+                     bytes = lines * alignment;
+                     starts = cursor.take<std::uint32_t>(bit_words());
+                     blocks = cursor.take<std::byte>(bytes, alignment);
+                   });
     }
     WARPHEAP_HD std::uint64_t bit_words() const { return (bytes / granule + 31) / 32; }
 

@@ -44,6 +44,7 @@ class gallatin_blocks {
   /// What a block's counter says besides how many units are left: the unit, or this.
   static constexpr std::uint32_t whole_block = 255;
 
+  gallatin_blocks() = default;
   gallatin_blocks(const geometry& shape, region_cursor& cursor) : shape_(shape) {
     control_ = cursor.take<control>(1, alignof(control));
     kinds_ = cursor.take<std::uint32_t>(shape.segments(), 128);
@@ -282,12 +283,12 @@ class gallatin_blocks {
   }
 
   geometry shape_;
-  control* control_;
-  std::uint32_t* kinds_;
-  std::uint64_t* segment_words_;
-  std::uint64_t* tree_words_;
-  std::uint32_t* counters_;
-  std::uint32_t tree_stride_;
+  control* control_ = nullptr;
+  std::uint32_t* kinds_ = nullptr;
+  std::uint64_t* segment_words_ = nullptr;
+  std::uint64_t* tree_words_ = nullptr;
+  std::uint32_t* counters_ = nullptr;
+  std::uint32_t tree_stride_ = 0;
 };
 
 WARPHEAP_END_NAMESPACE

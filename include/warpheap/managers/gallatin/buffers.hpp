@@ -59,6 +59,7 @@ class gallatin_buffers {
   /// No unit: whoever searches wants blocks or segments, and no slot can serve it.
   static constexpr std::uint32_t no_unit = geometry::units;
 
+  gallatin_buffers() = default;
   gallatin_buffers(const block_store& blocks, region_cursor& cursor) : blocks_(blocks) {
     lines_ = cursor.take<line>(blocks.shape().multiprocessors(), alignof(line));
     fills_ = cursor.take<std::uint32_t>(geometry::units, 128);
@@ -233,8 +234,8 @@ class gallatin_buffers {
   }
 
   block_store blocks_;
-  line* lines_;
-  std::uint32_t* fills_;
+  line* lines_ = nullptr;
+  std::uint32_t* fills_ = nullptr;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -72,6 +72,7 @@
 /// - Smaller segments with proportionally fewer slices a block in small heaps.
 /// - The first free segment is taken but under contention, when it is one of the first.
 
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/gallatin/blocks.hpp"
 #include "warpheap/managers/gallatin/buffers.hpp"
@@ -103,8 +104,17 @@ class gallatin {
       .reuse = memory_reuse::partial,
   };
 
-  gallatin(const region& memory, const simt::device_properties& machine, const options& /*none*/)
-      : gallatin(region_cursor(memory, about.name), fitting_shape(memory, machine)) {}
+  gallatin(const region& memory, const simt::device_properties& machine, const options& /*none*/) {
+    geometry shape(memory.bytes, machine.multiprocessors);
+    const std::size_t most = memory.bytes >> shape.segment_shift();
+    lay_out_most(memory, about.name, 1u, geometry::segments_among(most),
+                 [&](region_cursor& cursor, std::uint32_t segments) {
+                   shape.set_segments(segments);
+                   buffers_ = block_buffers(block_store(shape, cursor), cursor);
+                   segments_ = cursor.take<std::byte>(
+                       std::size_t{segments} << shape.segment_shift(), Config.largest_slice);
+                 });
+  }
 
   WARPHEAP_HD geometry shape() const { return buffers_.blocks().shape(); }
   WARPHEAP_HD const block_buffers& buffers() const { return buffers_; }
@@ -152,29 +162,6 @@ class gallatin {
   /// Looks at what others move, before a lane gives up.
   static constexpr int patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
-
-  gallatin(region_cursor cursor, const geometry& shape)
-      : buffers_(block_store(shape, cursor), cursor),
-        segments_(cursor.take<std::byte>(std::size_t{shape.segments()} << shape.segment_shift(),
-                                         Config.largest_slice)) {}
-
-  /// As many segments as fit beside what describes them; 1 if none does, so that the cursor says
-  /// how much is missing.
-  static geometry fitting_shape(const region& memory, const simt::device_properties& machine) {
-    geometry shape(memory.bytes, machine.multiprocessors);
-    // Blocks have numbers of 32 bits, and two of them have another meaning.
-    constexpr std::size_t most = (std::size_t{1} << 31) >> geometry::blocks_shift;
-    const std::size_t upper = memory.bytes >> shape.segment_shift();
-    for (std::size_t count = upper < most ? upper : most; count > 1; --count) {
-      shape.set_segments(static_cast<std::uint32_t>(count));
-      region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
-      const block_buffers metadata(block_store(shape, endless), endless);
-      const std::size_t used = SIZE_MAX / 2 - endless.left(Config.largest_slice);
-      if (used + (count << shape.segment_shift()) <= memory.bytes) return shape;
-    }
-    shape.set_segments(1);
-    return shape;
-  }
 
   WARPHEAP_DEVICE std::byte* block_address(std::uint32_t tree, std::uint32_t block) const {
     return segments_ + (std::size_t{block} << shape().block_shift(tree));

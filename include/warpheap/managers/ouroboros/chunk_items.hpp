@@ -15,6 +15,7 @@
 /// entry that comes serves the position drawn first.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
+#include "warpheap/sync/group_sum.hpp"
 
 #include <cstdint>
 
@@ -223,8 +224,7 @@ class chunk_items {
 
   WARPHEAP_DEVICE void signal(std::uint32_t cls, std::uint32_t pages) const {
     const simt::group peers = simt::coalesced().match(cls);
-    const std::uint32_t before = peers.scan_add(pages);
-    const std::uint32_t all = peers.shuffle(before + pages, peers.mask().nth(peers.size() - 1));
+    const std::uint32_t all = sync::sum_over(peers, pages).total;
     if (peers.is_leader()) map_.units(cls).signal(all);
   }
 

@@ -22,6 +22,7 @@
 /// comes after the last.
 
 #include "warpheap/sync/bulk_semaphore.hpp"
+#include "warpheap/sync/group_sum.hpp"
 #include "warpheap/sync/index_queue/static_queue.hpp"
 
 #include <cstdint>
@@ -151,9 +152,7 @@ class chunk_supply {
   /// Adds units of `left`, after their chunks have been given back.
   WARPHEAP_DEVICE void refund(std::uint32_t units) const {
     const simt::group callers = simt::coalesced();
-    const std::uint32_t before = callers.scan_add(units);
-    const int last = callers.mask().nth(callers.size() - 1);
-    const std::uint32_t all = callers.shuffle(before + units, last);
+    const std::uint32_t all = sync::sum_over(callers, units).total;
     if (callers.is_leader()) left().signal(all);
   }
 

@@ -33,6 +33,7 @@
 /// a malloc has no place in the caller's registers.
 
 #include "warpheap/core/random.hpp"
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/hand_out.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 
@@ -79,29 +80,21 @@ class bitmap_pages {
   bitmap_pages(const region& memory, const simt::device_properties& machine,
                const options& settings) {
     page_pool::check(about.name, settings, memory.bytes);
-    region_cursor cursor(memory, about.name);
-    out_ = cursor.take<exhaustion>(1);
     if constexpr (clustered) {
       // A slot for each thread that can be resident; threads that share one share a hint.
       const std::size_t most = memory.bytes / settings.page_bytes + 1;
       hint_count_ = static_cast<std::uint32_t>(
           machine.resident_threads < most ? machine.resident_threads : most);
-      hints_ = cursor.take<std::uint32_t>(hint_count_);
     }
-    // A little less than the optimum: bitmaps are cut to whole words and pages are aligned.
-    const std::size_t left = cursor.left(page_alignment);
-    const std::size_t slack = page_alignment + 4 * sizeof(word);
-    const std::size_t bits_a_page = 8 * settings.page_bytes + 2;
-    const auto count = static_cast<std::uint32_t>(
-        left < slack ? 1 : ((left - slack) * 8 + bits_a_page) / bits_a_page);
-    words_ = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(count, width));
-    used_ = cursor.take<word>(words_);
-    if constexpr (Config.lock_map) locks_ = cursor.take<word>(lock_words());
-    // The estimate above rounds up; the last page may not fit any more.
-    const auto fits = static_cast<std::uint32_t>(cursor.left(page_alignment) / settings.page_bytes);
-    const std::uint32_t pages = fits != 0 && fits < count ? fits : count;
-    pages_ = page_pool(cursor.take<std::byte>(pages * settings.page_bytes, page_alignment), pages,
-                       settings.page_bytes);
+    lay_out_most(memory, about.name, 1u, page_pool::most_pages(settings, memory.bytes),
+                 [&](region_cursor& cursor, std::uint32_t pages) {
+                   out_ = cursor.take<exhaustion>(1);
+                   if constexpr (clustered) hints_ = cursor.take<std::uint32_t>(hint_count_);
+                   words_ = ceil_div(pages, width);
+                   used_ = cursor.take<word>(words_);
+                   if constexpr (Config.lock_map) locks_ = cursor.take<word>(lock_words());
+                   pages_ = page_pool(cursor, pages, settings);
+                 });
   }
 
   WARPHEAP_HD std::size_t largest_block() const { return pages_.page_bytes(); }
@@ -197,7 +190,6 @@ class bitmap_pages {
   static constexpr word full = static_cast<word>(~word{0});
   static constexpr bool exact = Config.out_rule == memory_out_rule::exact;
   static constexpr bool clustered = Config.search == search_kind::clustered;
-  static constexpr std::size_t page_alignment = 256;
   static constexpr std::uint32_t probes_between_looks = 16;
   // Probes of a walk: as many as inspect the pages of `probes_until_out`. Probes that meet a lock
   // tell nothing, but count too, so that a walk ends in any case.

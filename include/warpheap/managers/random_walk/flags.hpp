@@ -25,6 +25,7 @@
 /// of the last.
 
 #include "warpheap/core/random.hpp"
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 
 #include <cstddef>
@@ -57,17 +58,12 @@ class rw {
 
   rw(const region& memory, const simt::device_properties& /*machine*/, const options& settings) {
     random_walk::page_pool::check(about.name, settings, memory.bytes);
-    region_cursor cursor(memory, about.name);
-    out_ = cursor.take<exhaustion>(1);
-    // One page and its flag at least; what is lost to the pages' alignment is below one page.
-    const std::size_t each = settings.page_bytes + sizeof(std::uint32_t);
-    const std::size_t left = cursor.left(page_alignment);
-    const auto count = static_cast<std::uint32_t>(
-        left < each + page_alignment ? 1 : (left - page_alignment) / each);
-    flags_ = cursor.take<std::uint32_t>(count);
-    pages_ =
-        random_walk::page_pool(cursor.take<std::byte>(count * settings.page_bytes, page_alignment),
-                               count, settings.page_bytes);
+    lay_out_most(memory, about.name, 1u, random_walk::page_pool::most_pages(settings, memory.bytes),
+                 [&](region_cursor& cursor, std::uint32_t pages) {
+                   out_ = cursor.take<exhaustion>(1);
+                   flags_ = cursor.take<std::uint32_t>(pages);
+                   pages_ = random_walk::page_pool(cursor, pages, settings);
+                 });
   }
 
   WARPHEAP_HD std::size_t largest_block() const { return pages_.page_bytes(); }
@@ -138,7 +134,6 @@ class rw {
 
  private:
   static constexpr bool exact = Config.out_rule == random_walk::memory_out_rule::exact;
-  static constexpr std::size_t page_alignment = 256;
   static constexpr std::uint32_t probe_limit =
       random_walk::probes_until_out(Config.out_rule, Config.low_water_ppm);
   static constexpr std::uint32_t probes_between_looks = 64;

@@ -28,11 +28,18 @@ struct page_options {
 class page_pool {
  public:
   page_pool() = default;
-  page_pool(std::byte* base, std::uint32_t count, std::size_t page_bytes)
-      : base_(base),
+  /// Takes `count` pages out of `cursor`.
+  page_pool(region_cursor& cursor, std::uint32_t count, const page_options& settings)
+      : base_(cursor.take<std::byte>(count * settings.page_bytes, alignment)),
         count_(count),
-        granules_(static_cast<std::uint32_t>(page_bytes / granule)),
+        granules_(static_cast<std::uint32_t>(settings.page_bytes / granule)),
         by_granules_(granules_) {}
+
+  /// A bound of the pages that a heap of `heap_bytes` has room for, 1 at least. \pre `check`
+  static std::uint32_t most_pages(const page_options& settings, std::size_t heap_bytes) {
+    const std::size_t most = heap_bytes / settings.page_bytes;
+    return most < 1 ? 1u : static_cast<std::uint32_t>(most);
+  }
 
   WARPHEAP_HD std::uint32_t count() const { return count_; }
   WARPHEAP_HD std::size_t page_bytes() const { return std::size_t{granules_} * granule; }
@@ -67,6 +74,7 @@ class page_pool {
 
  private:
   static constexpr std::size_t granule = 16;
+  static constexpr std::size_t alignment = 256;
   // Offsets are divided as 32-bit numbers of granules.
   static constexpr std::size_t largest_heap = granule << 32;
 

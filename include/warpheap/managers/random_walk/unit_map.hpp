@@ -33,16 +33,13 @@ class unit_map {
   static constexpr std::uint32_t most_units = no_run - 1;
 
   unit_map() = default;
-  /// Takes the bitmaps for at most `units` units out of `cursor`.
+  /// Takes the bitmaps for `units` units out of `cursor`.
   unit_map(region_cursor& cursor, std::uint32_t units)
       : out_(cursor.take<exhaustion>(1)),
         words_(ceil_div(units, width)),
         used_(cursor.take<word>(words_)),
         last_(cursor.take<word>(words_)),
         units_(units) {}
-
-  /// Fewer units than there are bits for, if not all of them fit.
-  void shrink(std::uint32_t units) { units_ = units; }
 
   WARPHEAP_HD std::uint32_t units() const { return units_; }
   WARPHEAP_HD std::uint32_t words() const { return words_; }
