@@ -12,7 +12,9 @@
 /// - sharded: as `warp`, over one counter for each multiprocessor, each with its share of the heap;
 ///   a shard that is used up sends its callers to the next one.
 ///
-/// Layout: [ counters, one each 128 B ][ blocks ... ]
+/// Layout:
+///
+///     [ counters, one each 128 B ][ blocks ... ]
 ///
 /// Invariants: I1 no counter has come near to wrapping around (place: the shard).
 ///
@@ -42,7 +44,12 @@ class bump {
       .name = Config.counters == bump_counters::one    ? "bump"
               : Config.counters == bump_counters::warp ? "bump_warp"
                                                        : "bump_sharded",
-      .family = "baseline",
+      .description = Config.counters == bump_counters::one
+                         ? "a counter without reuse, an atomic a lane"
+                     : Config.counters == bump_counters::warp
+                         ? "a counter without reuse, an atomic for the lanes that call together"
+                         : "a counter a multiprocessor without reuse: the limit of the possible",
+      .folder = "bump",
       .frees = false,
       .reuse = memory_reuse::none,
   };

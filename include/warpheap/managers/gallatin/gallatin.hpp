@@ -11,8 +11,8 @@
 ///   has slices of 16 << t bytes. A bitmap tree for each size holds its free blocks.
 /// - Up to 4 KiB: one slice; up to 32 KiB: 2 to 8 neighbouring slices of the last tree. The lanes
 ///   of a warp that want the same take their units together, by one addition to the slot of their
-///   multiprocessor in the buffer of this size; whoever takes a block's last unit fills the slot
-///   with a new block: of the tree, else of a newly formatted segment, first one first.
+///   multiprocessor in the buffer of this size; the lane that takes a block's last unit fills the
+///   slot with a new block: of the tree, else of a newly formatted segment, first one first.
 /// - Up to a segment: one whole block. More: a run of free segments, the last one that there is.
 /// - free: the memory table says what the pointer's segment is; the lanes of a warp that free units
 ///   of one block subtract together from its counter. At 0 the block is free; a segment whose
@@ -46,10 +46,10 @@
 /// - a lane that finds its slot used up waits until the lane that used it up has stored a block;
 /// - that lane waits, in `gallatin_blocks::acquire`, while others move segments of its tree;
 /// - a lane that wants a run of segments waits for the one that claims a run.
-/// Who moves a segment or claims a run waits for nobody, so chains of waits end; and nobody who is
-/// waited for meets its waiter in a collective before it is done, so each may be a lane of the
-/// waiter's own warp. Members of a group wait for their leader while it fills a slot; the leader
-/// never waits for them.
+/// A lane that moves a segment or claims a run never waits, so chains of waits end; and no lane
+/// that is waited for meets its waiter in a collective before it is done, so each may be a lane of
+/// the waiter's own warp. Members of a group wait for their leader while it fills a slot; the
+/// leader never waits for them.
 ///
 /// Null is given when nothing was free during the call: neither the trees nor, after a search of
 /// all slots, the buffers had anything, and nothing of this unit was on its way. Blocks of other
@@ -78,6 +78,7 @@
 #include "warpheap/managers/gallatin/buffers.hpp"
 #include "warpheap/managers/gallatin/geometry.hpp"
 #include "warpheap/managers/gallatin/inspection.hpp"
+#include "warpheap/managers/gallatin/publication.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -95,12 +96,15 @@ class gallatin {
 
   static constexpr capabilities about{
       .name = "gallatin",
-      .authors = "Hunter McCoy, Prashant Pandey",
-      .title = "Gallatin: A General-Purpose GPU Memory Manager",
-      .venue = "PPoPP",
-      .year = 2024,
-      .doi = "10.1145/3627535.3638499",
-      .family = "gallatin",
+      .description = "segments, blocks and slices over bitmap trees",
+      .folder = "gallatin",
+      .published = gallatin_publication,
+      .deviations = {"The count of slices handed out is in the buffer's slot, not in the block.",
+                     "Trees hold blocks, not segments, in place of a ring queue in each segment.",
+                     "Counters of slices given back count down, in units.",
+                     "One slot a multiprocessor and size, as far as the heap allows, filled at its "
+                     "first use.",
+                     "Small heaps have smaller segments."},
       .reuse = memory_reuse::partial,
   };
 
@@ -257,7 +261,7 @@ class gallatin {
   }
 
   /// The last resort of lanes that have found nothing in the trees: true if there may be something
-  /// now, false if memory is out. A collective.
+  /// now, false if the heap is exhausted. A collective.
   /// \param slot changed to one that has units of `unit`, if that is where they are
   WARPHEAP_DEVICE bool worth_another_try(const simt::group& team, std::uint32_t unit,
                                          std::uint32_t tree, std::uint32_t& slot,

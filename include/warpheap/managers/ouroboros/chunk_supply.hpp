@@ -6,8 +6,8 @@
 /// new ones from front to back.
 ///
 /// The number of chunks that may hold data and the number that may hold queue entries are fixed, so
-/// that neither can starve the other: who holds a unit of `left`, or a place in a queue, gets a
-/// chunk for certain. Which chunks those are changes all the time.
+/// that neither can starve the other: a lane that holds a unit of `left`, or a place in a queue,
+/// gets a chunk for certain. Which chunks those are changes all the time.
 ///
 /// Each base chunk has two marks: whether it is free, and whether the reuse queue has an entry for
 /// it. A stacked instance takes aligned runs of free base chunks by their marks alone; the entries

@@ -16,15 +16,16 @@
 /// second word's are lost. Requests below half a unit are bundled: one run for all such lanes
 /// of the group, with a count of live pieces at its front.
 ///
-/// Layout: [ exhaustion ][ used ][ last ][ bundled ][ units ... ], the three bitmaps of 1 bit a
-/// unit
-///   last:    the final unit of a run that is in use, which is how free finds the run's length
-///   bundled: the first unit of a run that holds a bundle
-///   bundle:  [ piece ][ piece ] ..., each a multiple of 32 B, so that the caller's bytes of a
-///   piece
-///            never start where a unit starts: that tells free which of the two it has
-///   piece:   [ bytes back to the bundle u32, live pieces u32 (first piece only), 8 B unused ]
-///            [ the caller's bytes ... ]
+/// Layout:
+///
+///     [ exhaustion ][ used ][ last ][ bundled ][ units ... ]      bitmaps of 1 bit a unit
+///     last:    the final unit of a run that is in use: how free finds the run's length
+///     bundled: the first unit of a run that holds a bundle
+///     bundle:  [ piece ][ piece ] ...      multiples of 32 B
+///     piece:   [ bytes back to the bundle: u32 | live pieces: u32, first piece only | 8 B ]
+///              [ the caller's bytes ... ]
+///
+/// A piece's bytes never start where a unit starts: that tells free which of the two it has.
 ///
 /// Invariants: I1 the bits beyond the last unit are set in `used`; I2 every bit of `last` is of a
 /// unit that is in use; I3 a unit in use that is followed by a free one, or by the end, is a last
@@ -43,6 +44,7 @@
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/random_walk/out_rule.hpp"
+#include "warpheap/managers/random_walk/publication.hpp"
 #include "warpheap/managers/random_walk/unit_map.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/group_sum.hpp"
@@ -79,12 +81,14 @@ class rw_malloc {
 
   static constexpr capabilities about{
       .name = "rw_malloc",
-      .authors = "M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng",
-      .title = "Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness",
-      .venue = "ACM TOPC 12(1)",
-      .year = 2025,
-      .doi = "10.1145/3701623",
-      .family = "random walk",
+      .description = "random walks to runs of units, for blocks of any size up to 32 units",
+      .folder = "random_walk",
+      .published = random_walk::published,
+      .deviations = {"Runs may cross words, and what a failed claim took is given back.",
+                     "A bitmap of last units tells free how long a block is.",
+                     "A bundle of small blocks is freed with its last piece.",
+                     "By default a walk ends with a search of all units; the paper's statistical "
+                     "rule is an option."},
       .largest_block = Config.unit_bytes * Config.word_bits,
   };
 
@@ -219,7 +223,7 @@ class rw_malloc {
     mine->back = pieces.before;
     if (asks) {
       mine->live = static_cast<std::uint32_t>(small.count());
-      // Relaxed: read when nobody allocates, and by whoever frees a piece that he got from here.
+      // Relaxed: read while no lane allocates, and by lanes that free a piece that came from here.
       const auto mark = bundle_mark(shared);
       mark.bits.fetch_or(mark.bit, simt::order::relaxed);
     }
