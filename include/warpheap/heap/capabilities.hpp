@@ -24,8 +24,8 @@ struct publication {
   const char* doi = "";
 };
 
-/// What a manager claims beyond the contract that it models (contracts/). The survey skips, with the
-/// reason, what is not claimed; the conformance suites check what is.
+/// What a manager claims beyond the contract that it models (contracts/). The survey skips, with
+/// the reason, what is not claimed; the conformance suites check what is.
 struct capabilities {
   /// Name in the registry, the tool and the results.
   const char* name;
