@@ -52,8 +52,8 @@ endfunction()
 function(warpheap_cuda_sources out)
   set(wrappers)
   foreach(source IN LISTS ARGN)
-    cmake_path(GET source STEM stem)
-    set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cu)
+    cmake_path(REPLACE_EXTENSION source LAST_ONLY cu OUTPUT_VARIABLE wrapper)
+    set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${wrapper})
     file(
       CONFIGURE
       OUTPUT ${wrapper}

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "bench/backend/catalog.hpp"
+#include "bench/backend/describe.hpp"
 #include "bench/host/machine.hpp"
 #include "bench/lanes/requests.hpp"
 #include "warpheap/heap/heap.hpp"
-#include "warpheap/managers/random_walk/bitmap.hpp"
+#include "warpheap/managers/random_walk/bitmap_pages.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -17,10 +18,10 @@ namespace backend {
 
 /// A manager that hands out numbered pages and counts the steps of its search.
 template <class M>
-concept hands_out_pages = requires(const M m, std::uint32_t& steps) {
+concept hands_out_pages = requires(const M m, std::uint32_t* steps) {
   { m.page_count() } -> std::convertible_to<std::uint32_t>;
-  { m.take_page(steps) } -> std::convertible_to<std::uint32_t>;
-  m.give_page(steps);
+  { m.counting(steps).take_page() } -> std::convertible_to<std::uint32_t>;
+  m.give_page(*steps);
   { M::word_bits } -> std::convertible_to<int>;
 };
 
@@ -38,17 +39,7 @@ constexpr bench::walk_kind walk_of(random_walk::search_kind search) {
 
 template <block_manager M>
 bench::manager_info info_of() {
-  bench::manager_info info;
-  info.name = M::about.name;
-  info.family = M::about.family;
-  info.title = M::about.title;
-  info.authors = M::about.authors;
-  info.venue = M::about.venue;
-  info.doi = M::about.doi;
-  info.year = M::about.year;
-  info.largest_block = M::about.largest_block;
-  info.alignment = M::about.alignment;
-  info.frees = M::about.frees;
+  bench::manager_info info = described(M::about);
   switch (scope_of<M>) {
     case allocation_scope::thread:
       info.scope = bench::manager_scope::thread;
@@ -63,11 +54,6 @@ bench::manager_info info_of() {
       info.scope = bench::manager_scope::page;
       break;
   }
-  info.reuse = M::about.reuse == memory_reuse::all    ? "all"
-               : M::about.reuse == memory_reuse::none ? "none"
-                                                      : "partial";
-  info.growth = M::about.growth;
-  info.resets = M::about.resets;
   if constexpr (hands_out_pages<M>) info.word_bits = M::word_bits;
   if constexpr (requires { M::search; }) info.walk = walk_of(M::search);
   return info;
@@ -134,7 +120,8 @@ class heap_of final : public bench::test_heap {
   void take_pages([[maybe_unused]] std::uint64_t threads, [[maybe_unused]] std::uint32_t* pages,
                   [[maybe_unused]] std::uint32_t* steps) override {
     if constexpr (hands_out_pages<M>) {
-      run(threads, lanes::take_pages<M>{heap_.ref().manager(), threads, pages, steps});
+      auto counting = heap_.ref().manager().counting(steps);
+      run(threads, lanes::take_pages<decltype(counting)>{counting, threads, pages, steps});
     } else {
       throw no_pages();
     }

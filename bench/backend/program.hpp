@@ -5,6 +5,7 @@
 /// All managers of the registry, from the shards that they were compiled in.
 
 #include "bench/backend/catalog.hpp"
+#include "bench/backend/describe.hpp"
 #include "bench/backend/machine.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/registry.hpp"
@@ -29,14 +30,14 @@ inline catalog make_catalog() {
 }
 
 inline bench::backend_info describe(const char* name, std::uint64_t default_heap_bytes) {
-  bench::backend_info described;
-  described.name = name;
-  described.default_heap_bytes = default_heap_bytes;
-  for (const catalog_entry& entry : make_catalog()) described.managers.push_back(entry.info);
+  bench::backend_info info;
+  info.name = name;
+  info.default_heap_bytes = default_heap_bytes;
+  for (const catalog_entry& entry : make_catalog()) info.managers.push_back(entry.info);
   for (const missing_manager& missing : missing_managers) {
-    described.missing.push_back({missing.name, missing.reason});
+    info.missing.push_back({described(missing.about), missing.reason});
   }
-  return described;
+  return info;
 }
 
 }  // namespace backend

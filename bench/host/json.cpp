@@ -70,12 +70,14 @@ const char* name_of(manager_scope scope) {
 
 json manager_json(const manager_info& m, bool available, const std::string& reason) {
   return {{"name", m.name},
-          {"family", m.family},
+          {"description", m.description},
+          {"folder", m.folder},
           {"title", m.title},
           {"authors", m.authors},
           {"venue", m.venue},
           {"year", m.year == 0 ? json() : json(m.year)},
           {"doi", m.doi},
+          {"deviations", m.deviations},
           {"available", available},
           {"reason", reason.empty() ? json() : json(reason)},
           {"capabilities",
@@ -85,6 +87,7 @@ json manager_json(const manager_info& m, bool available, const std::string& reas
             {"scope", name_of(m.scope)},
             {"reuse", m.reuse},
             {"growth", m.growth},
+            {"resets", m.resets},
             {"numbered_pages", m.word_bits != 0}}}};
 }
 
@@ -121,9 +124,7 @@ std::string list_json(const backend_info& backend, const machine_or_reason& wher
   json managers = json::array();
   for (const manager_info& m : backend.managers) managers.push_back(manager_json(m, true, ""));
   for (const missing_info& m : backend.missing) {
-    manager_info unknown;
-    unknown.name = m.name;
-    managers.push_back(manager_json(unknown, false, m.reason));
+    managers.push_back(manager_json(m, false, m.reason));
   }
   json cases = json::array();
   for (const case_entry& entry : all_cases()) cases.push_back(case_json(entry, backend));

@@ -26,8 +26,10 @@ enum class walk_kind {
 
 /// A manager's capabilities, and what else the cases must know of it.
 struct manager_info {
-  std::string name, family, title, authors, venue, doi;
+  std::string name, description, folder;
+  std::string title, authors, venue, doi;
   int year = 0;
+  std::vector<std::string> deviations;
   /// Bytes; 0: limited by the heap alone.
   std::uint64_t largest_block = 0;
   std::uint64_t alignment = 16;
@@ -43,8 +45,8 @@ struct manager_info {
 };
 
 /// A manager that this program cannot offer.
-struct missing_info {
-  std::string name, reason;
+struct missing_info : manager_info {
+  std::string reason;
 };
 
 struct machine_info {

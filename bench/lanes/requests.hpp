@@ -150,7 +150,7 @@ struct churn {
   }
 };
 
-/// `Manager` hands out numbered pages.
+/// `Manager` hands out numbered pages, and counts each thread's steps in `steps`.
 template <class Manager>
 struct take_pages {
   Manager manager;
@@ -160,9 +160,8 @@ struct take_pages {
   WARPHEAP_DEVICE void operator()() const {
     const std::uint64_t i = simt::thread_rank();
     if (i >= threads) return;
-    std::uint32_t taken = 0;
-    pages[i] = manager.take_page(taken);
-    steps[i] = taken;
+    steps[i] = 0;
+    pages[i] = manager.take_page();
   }
 };
 

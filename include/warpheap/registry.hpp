@@ -8,14 +8,10 @@
 
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/bump/bump.hpp"
+#include "warpheap/managers/cuda/cuda.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
-#include "warpheap/managers/random_walk/bitmap.hpp"
-#include "warpheap/managers/random_walk/flags.hpp"
-#include "warpheap/managers/random_walk/rw_malloc.hpp"
-#if WARPHEAP_CUDA_MODEL
-#include "warpheap/managers/cuda/cuda.hpp"
-#endif
+#include "warpheap/managers/random_walk/random_walk.hpp"
 
 #include <array>
 
@@ -36,7 +32,7 @@ using portable_managers = type_list<                        //
 
 /// A manager that exists, but not on this machine.
 struct missing_manager {
-  const char* name;
+  capabilities about;
   const char* reason;
 };
 
@@ -46,7 +42,7 @@ inline constexpr std::array<missing_manager, 0> missing_managers{};
 #else
 using managers = portable_managers;
 inline constexpr std::array<missing_manager, 1> missing_managers{
-    {{"cuda", "CUDA's built-in allocator exists on a CUDA GPU only"}}};
+    {{builtin_about, "CUDA's built-in allocator exists on a CUDA GPU only"}}};
 #endif
 
 namespace detail {

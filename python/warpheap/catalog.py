@@ -34,12 +34,14 @@ class Manager:
     """One memory manager of a benchmark program."""
 
     name: str
-    family: str
+    description: str
+    folder: str
     title: str
     authors: str
     venue: str
     year: int | None
     doi: str | None
+    deviations: tuple[str, ...]
     available: bool
     reason: str | None
     capabilities: Capabilities
@@ -166,12 +168,14 @@ def _manager(entry: dict[str, Any]) -> Manager:
     authors = entry.get("authors") or ""
     return Manager(
         name=str(entry["name"]),
-        family=str(entry.get("family") or ""),
+        description=str(entry.get("description") or ""),
+        folder=str(entry.get("folder") or ""),
         title=str(entry.get("title") or ""),
         authors=", ".join(authors) if isinstance(authors, list) else str(authors),
         venue=str(entry.get("venue") or ""),
         year=int(entry["year"]) if entry.get("year") else None,
         doi=entry.get("doi"),
+        deviations=tuple(entry.get("deviations") or ()),
         available=bool(entry["available"]),
         reason=entry.get("reason"),
         capabilities=Capabilities(

@@ -5,7 +5,7 @@
 
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/layers/checked.hpp"
-#include "warpheap/managers/random_walk/bitmap.hpp"
+#include "warpheap/managers/random_walk/bitmap_pages.hpp"
 
 #include <array>
 #include <atomic>

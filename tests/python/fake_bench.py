@@ -54,7 +54,8 @@ def describe() -> dict:
         managers.append(
             {
                 "name": name,
-                "family": "fake",
+                "description": f"what {name} is",
+                "folder": "fake",
                 "title": f"The {name} manager",
                 "authors": ["A. Author"],
                 "venue": "Nowhere",

@@ -3,6 +3,7 @@
 
 #include "warpheap/core/config.hpp"
 
+#include <array>
 #include <cstddef>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -14,18 +15,28 @@ enum class memory_reuse {
   all,      ///< every freed block can be handed out again
 };
 
-/// What a manager claims beyond the contract that it models (contracts/). The survey skips, with
-/// the reason, what is not claimed; the conformance suites check what is.
-struct capabilities {
-  /// Name in the registry, the tool and the results.
-  const char* name;
-  /// The publication that describes it; empty strings for baselines.
+/// The publication that describes a manager.
+struct publication {
   const char* authors = "";
   const char* title = "";
   const char* venue = "";
   int year = 0;
   const char* doi = "";
-  const char* family = "";
+};
+
+/// What a manager claims beyond the contract that it models (contracts/). The survey skips, with
+/// the reason, what is not claimed; the conformance suites check what is.
+struct capabilities {
+  /// Name in the registry, the tool and the results.
+  const char* name;
+  /// What it is, in a few words; the README's table and the pages in docs/ show it.
+  const char* description = "";
+  /// Its folder in managers/, whose page in docs/ describes it.
+  const char* folder = "";
+  /// Empty strings for baselines.
+  publication published{};
+  /// How it departs from the publication, a short sentence each. The header says why.
+  std::array<const char*, 8> deviations{};
   /// Largest request in bytes that a heap of any size serves; 0: limited by the heap alone. What a
   /// given heap serves is `heap::largest_block()`.
   std::size_t largest_block = 0;

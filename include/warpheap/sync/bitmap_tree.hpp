@@ -8,7 +8,7 @@
 ///
 /// Element e is bit e % 64 of leaf word e / 64, and the leaf words alone say what is in the set. A
 /// bit of an inner word says that the word below it is not zero, and is a hint: searches follow it,
-/// and whoever changes a word between zero and not zero brings the path above it up to date.
+/// and a lane that changes a word between zero and not zero brings the path above it up to date.
 ///
 /// Layout, in 64-bit words; the levels of a complete tree, but for the end of the leaf level:
 ///
@@ -19,14 +19,14 @@
 /// - no bit stands for an element outside of 0..universe-1;
 /// - no change of an inner bit is in progress.
 ///
-/// How hints get right: whoever has changed a word between zero and not zero changes its bit one
-/// level up, looks at the word again, and repeats that until the bit agrees with what it saw. The
-/// last change of a bit comes with a look that agrees; and a change of the word that this look does
-/// not see has its change of the bit still to come.
+/// How hints get right: a lane that has changed a word between zero and not zero changes its bit
+/// one level up, looks at the word again, and repeats that until the bit agrees with what it saw.
+/// The last change of a bit comes with a look that agrees; and a change of the word that this look
+/// does not see has its change of the bit still to come.
 ///
 /// How a search can be trusted: bits change only while their change is announced in `changes`
 /// {ended:32 | in progress:32}, by a lane that has put an element into a word or taken the last one
-/// out of it, until all levels are right. Whoever inserts into a word that was not zero looks
+/// out of it, until all levels are right. A lane that inserts into a word that was not zero looks
 /// whether the bit above is set, and else sees to it in place of the lane that is about to. So when
 /// an insertion returns, the bits are right, or being made right and announced. A search that finds
 /// nothing is valid if no change was in progress before it and `changes` is the same after it;
@@ -38,8 +38,8 @@
 ///
 /// Memory orders: words are loaded with acquire and changed with acq_rel. So what a lane wrote
 /// before it inserted an element is visible to the lane that claims it; of two lanes that change a
-/// bit, the later one sees the word as the earlier one left it; and who sees a changed bit sees its
-/// announcement, which therefore may be relaxed. Its end is a release, for what it ends.
+/// bit, the later one sees the word as the earlier one left it; and a lane that sees a changed bit
+/// sees its announcement, which therefore may be relaxed. Its end is a release, for what it ends.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"

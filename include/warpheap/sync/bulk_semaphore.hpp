@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// A bulk semaphore: hands units out, and tells the caller when it is his turn to make more of them
+/// A bulk semaphore: hands units out, and tells the caller when it is its turn to make more of them
 /// in a batch (I. Gelado, M. Garland, "Throughput-oriented GPU memory allocation", PPoPP 2019,
 /// 10.1145/3293883.3295727; used by M. Winter et al., "Ouroboros", ICS 2020).
 ///
-/// Three numbers: C units are there, E units are being made, R units are wanted by callers who wait
-/// for those. C + E - R is the expected availability. All of it is one 64-bit word:
+/// Three numbers: C units are there, E units are being made, R units are wanted by callers that
+/// wait for those. C + E - R is the expected availability. All of it is one 64-bit word:
 ///
 ///     63            36 35               0
 ///     [ E - R, signed ][ C, biased 2^35 ]
@@ -22,7 +22,7 @@
 ///
 /// Progress: every operation but `await` is wait-free. `await` returns when units are there, or
 /// after a bounded number of looks at a word that promises too few; while enough is promised, each
-/// unit waited for is being made by a caller between `promise` and `deliver`, who waits for nobody.
+/// unit waited for is being made by a caller between `promise` and `deliver`, which never waits.
 ///
 /// Orders: additions of units release (what a unit stands for was written before), operations that
 /// may grant units acquire. Everything else only keeps accounts and is relaxed.
@@ -94,7 +94,7 @@ class bulk_semaphore {
   /// Asks for `units`, of which more are made in batches of `2^batch_log2`.
   /// \param in_vain the caller has waited, and `await` gave up. Those on whom he relied have
   /// failed,
-  ///   or rely on him: unless enough is expected now, it is his turn.
+  ///   or rely on it: unless enough is expected now, it is its turn.
   WARPHEAP_DEVICE answer ask(std::uint32_t units, int batch_log2, bool in_vain = false) const {
     const reading before = subtract(units);
     answer result{clamp(before.count, units), 0, 0, true};

@@ -11,8 +11,8 @@ WARPHEAP_BEGIN_NAMESPACE
 ///
 /// A caller that searched in vain says so: it announces the search, looks at everything, and
 /// confirms that it found nothing. From then on callers that want as much or more give up at once.
-/// Whoever frees withdraws all announcements and confirmations, so a confirmation stands only if
-/// nothing was freed between the announcement and the end of the search.
+/// A lane that frees withdraws all announcements and confirmations, so a confirmation stands only
+/// if nothing was freed between the announcement and the end of the search.
 ///
 /// One word: [ epoch 40 bits | units 23 bits | searching 1 bit ]: since the epoch began, somebody
 /// has searched; no run of `units` or more was there (0: nothing is known). Each withdrawal begins
@@ -67,8 +67,8 @@ class exhaustion {
     return (seen & epoch_mask) == mine.epoch;
   }
 
-  /// Must be called after units have become free, by whoever freed them by a read-modify-write with
-  /// acquire and release.
+  /// Must be called after units have become free, by the lane that freed them by a
+  /// read-modify-write with acquire and release.
   WARPHEAP_DEVICE void released() {
     simt::atomic_ref word(word_);
     std::uint64_t seen = word.load(simt::order::relaxed);

@@ -51,7 +51,7 @@ def _managers(catalog: Catalog) -> Table:
         table.add_column(heading, overflow="fold")
     for manager in catalog.managers:
         source = ", ".join(part for part in (manager.venue, str(manager.year or "")) if part)
-        what = f"{manager.title} ({source})" if source else manager.title
+        what = manager.description + (f" ({source})" if source else "")
         claims = _claims(manager.capabilities)
         if not manager.available:
             claims = f"not here: {manager.reason}"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/traits.hpp"
-#include "warpheap/managers/random_walk/bitmap.hpp"
-#include "warpheap/managers/random_walk/flags.hpp"
-#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#include "warpheap/managers/random_walk/random_walk.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {

@@ -2,8 +2,7 @@
 #include "manager_cases.hpp"
 #include "managers/random_walk/setups.hpp"
 
-#include "warpheap/managers/random_walk/bitmap.hpp"
-#include "warpheap/managers/random_walk/flags.hpp"
+#include "warpheap/managers/random_walk/random_walk.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

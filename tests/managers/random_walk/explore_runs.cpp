@@ -2,7 +2,7 @@
 #include "manager_cases.hpp"
 #include "managers/random_walk/setups.hpp"
 
-#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#include "warpheap/managers/random_walk/random_walk.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

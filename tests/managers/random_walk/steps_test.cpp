@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a step of a walk is worth when lanes race for the pages that it has seen.
-#include "warpheap/managers/random_walk/bitmap.hpp"
+#include "warpheap/managers/random_walk/bitmap_pages.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
@@ -60,10 +60,9 @@ void expect_one_step() {
       ASSERT_LE(heap.pages().page_count(), 32u);
       std::array<std::uint32_t, warps * lanes> steps{};
       std::array<std::uint32_t, warps * lanes> got{};
-      const auto outcome = explorer.run({how, seed}, [&] {
-        const auto me = simt::thread_rank();
-        got[me] = heap.pages().take_page(steps[me]);
-      });
+      const auto counting = heap.pages().counting(steps.data());
+      const auto outcome =
+          explorer.run({how, seed}, [&] { got[simt::thread_rank()] = counting.take_page(); });
       SCOPED_TRACE("strategy " + std::to_string(static_cast<int>(how)) + ", seed " +
                    std::to_string(seed));
       ASSERT_EQ(outcome.stuck, "");

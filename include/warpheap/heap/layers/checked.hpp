@@ -32,6 +32,7 @@
 /// the quarantine is emptied once, slot by slot, before the request fails.
 
 #include "warpheap/heap/call_counts.hpp"
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/layers/checked/guards.hpp"
 #include "warpheap/heap/layers/checked/leaks.hpp"
@@ -171,19 +172,20 @@ class checked {
   /// Where everything lies.
   struct parts {
     explicit parts(const region& memory) {
-      region_cursor cursor(memory, about.name);
-      auto* words = cursor.take<std::uint64_t>(checking::incident_log::words);
-      log = {words, cursor.take<incident>(Config.log_entries), Config.log_entries};
-      auto* turns = cursor.take<std::uint64_t>(1);
-      retired = {turns, cursor.take<std::uint64_t>(Config.quarantine_blocks),
-                 Config.quarantine_blocks};
       constexpr std::size_t each = table::granule + sizeof(checking::block_record);
-      const std::size_t left = cursor.left(alignment);
-      const std::size_t granules = left < alignment + each ? 1 : (left - alignment) / each;
-      auto* records = cursor.take<checking::block_record>(granules);
-      blocks.bytes = granules * table::granule;
-      blocks.base = cursor.take<std::byte>(blocks.bytes, alignment);
-      records_of_all = {records, blocks.base, blocks.bytes};
+      const std::size_t most = memory.bytes / each;
+      lay_out_most(memory, about.name, std::size_t{1}, most < 1 ? 1 : most,
+                   [this](region_cursor& cursor, std::size_t granules) {
+                     auto* words = cursor.take<std::uint64_t>(checking::incident_log::words);
+                     log = {words, cursor.take<incident>(Config.log_entries), Config.log_entries};
+                     auto* turns = cursor.take<std::uint64_t>(1);
+                     retired = {turns, cursor.take<std::uint64_t>(Config.quarantine_blocks),
+                                Config.quarantine_blocks};
+                     auto* records = cursor.take<checking::block_record>(granules);
+                     blocks.bytes = granules * table::granule;
+                     blocks.base = cursor.take<std::byte>(blocks.bytes, alignment);
+                     records_of_all = {records, blocks.base, blocks.bytes};
+                   });
     }
     checking::incident_log log;
     checking::quarantine retired;

@@ -4,6 +4,7 @@
 #include "warpheap/heap/call_counts.hpp"
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/sync/group_sum.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -88,9 +89,7 @@ class counted {
   WARPHEAP_DEVICE void add(std::uint64_t bytes, int sign) const {
     // By the sign: lanes that malloc and lanes that free may well meet here.
     const simt::group together = simt::coalesced().match(sign);
-    const std::uint64_t before = together.scan_add(bytes);
-    const int last = together.mask().nth(together.size() - 1);
-    const std::uint64_t sum = together.shuffle(before + bytes, last);
+    const std::uint64_t sum = sync::sum_over(together, bytes).total;
     if (together.is_leader()) count(static_cast<std::uint64_t>(together.size()), sum, sign);
     // Nobody goes on with a block that is not counted yet: it would be missing from the peak.
     together.sync();

@@ -12,13 +12,17 @@
 /// - sharded: as `warp`, over one counter for each multiprocessor, each with its share of the heap;
 ///   a shard that is used up sends its callers to the next one.
 ///
-/// Layout: [ counters, one each 128 B ][ blocks ... ]
+/// Layout:
+///
+///     [ counters, one each 128 B ][ blocks ... ]
 ///
 /// Invariants: I1 no counter has come near to wrapping around (place: the shard).
 ///
 /// Progress: wait-free but for the walk over shards, which visits each once.
 
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/sync/group_sum.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,18 +44,25 @@ class bump {
       .name = Config.counters == bump_counters::one    ? "bump"
               : Config.counters == bump_counters::warp ? "bump_warp"
                                                        : "bump_sharded",
-      .family = "baseline",
+      .description = Config.counters == bump_counters::one
+                         ? "a counter without reuse, an atomic a lane"
+                     : Config.counters == bump_counters::warp
+                         ? "a counter without reuse, an atomic for the lanes that call together"
+                         : "a counter a multiprocessor without reuse: the limit of the possible",
+      .folder = "bump",
       .frees = false,
       .reuse = memory_reuse::none,
   };
 
   bump(const region& memory, const simt::device_properties& machine, const options& /*none*/) {
-    region_cursor cursor(memory, about.name);
     shards_ = Config.counters == bump_counters::sharded ? machine.multiprocessors : 1;
-    counters_ = cursor.take<counter>(shards_, alignof(counter));
-    share_ = cursor.left(granule) / shards_ / granule * granule;
-    blocks_ = cursor.take<std::byte>(share_ * shards_, granule);
-    if (share_ == 0) cursor.take<std::byte>(granule * shards_, granule);  // throws: too small
+    const std::uint64_t most = memory.bytes / granule / shards_;
+    lay_out_most(memory, about.name, std::uint64_t{1}, most < 1 ? 1 : most,
+                 [this](region_cursor& cursor, std::uint64_t granules) {
+                   counters_ = cursor.take<counter>(shards_, alignof(counter));
+                   share_ = granules * granule;
+                   blocks_ = cursor.take<std::byte>(share_ * shards_, granule);
+                 });
   }
 
   /// A block lies in one shard.
@@ -120,12 +131,10 @@ class bump {
     const simt::group callers = simt::coalesced();
     const std::uint32_t shard =
         Config.counters == bump_counters::sharded ? callers.broadcast(simt::sm_id()) % shards_ : 0;
-    const std::uint32_t before = callers.scan_add(need);
-    // The highest member's sum is the whole group's.
-    const std::uint32_t total = callers.shuffle(before + need, highest_bit(callers.mask().bits()));
+    const auto sum = sync::sum_over(callers, need);
     std::uint64_t start = 0;
-    if (callers.is_leader()) start = advance(shard, total);
-    void* block = place(shard, callers.broadcast(start) + before, need);
+    if (callers.is_leader()) start = advance(shard, sum.total);
+    void* block = place(shard, callers.broadcast(start) + sum.before, need);
     return block != nullptr || shards_ == 1 ? block : alone(shard, need);
   }
 

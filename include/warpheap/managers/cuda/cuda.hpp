@@ -8,7 +8,7 @@
 /// Deviation: requests beyond the heap's size never reach it. CUDA 13.0 answers some of those near
 /// SIZE_MAX with a pointer that is not a block.
 
-#include "warpheap/core/config.hpp"
+#include "warpheap/managers/cuda/about.hpp"
 
 #if WARPHEAP_CUDA_MODEL
 
@@ -24,14 +24,7 @@ class builtin {
  public:
   using options = no_options;
 
-  static constexpr capabilities about{
-      .name = "cuda",
-      .authors = "NVIDIA",
-      .title = "CUDA C++ Programming Guide: Dynamic Global Memory Allocation and Operations",
-      .family = "vendor",
-      .uses_region = false,
-      .resets = false,
-  };
+  static constexpr capabilities about = builtin_about;
 
   builtin(const region& memory, const simt::device_properties& /*machine*/, const options& /*none*/)
       : limit_(memory.bytes) {

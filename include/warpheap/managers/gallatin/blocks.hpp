@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Gallatin's segments and blocks (managers/gallatin/gallatin.hpp explains them): who owns a
+/// Gallatin's segments and blocks (managers/gallatin/gallatin.hpp explains them): which lane owns a
 /// segment, which blocks are free, and how many units of a block are not yet given back.
 
 #include "warpheap/heap/manager.hpp"
@@ -44,6 +44,7 @@ class gallatin_blocks {
   /// What a block's counter says besides how many units are left: the unit, or this.
   static constexpr std::uint32_t whole_block = 255;
 
+  gallatin_blocks() = default;
   gallatin_blocks(const geometry& shape, region_cursor& cursor) : shape_(shape) {
     control_ = cursor.take<control>(1, alignof(control));
     kinds_ = cursor.take<std::uint32_t>(shape.segments(), 128);
@@ -173,7 +174,7 @@ class gallatin_blocks {
   }
 
   WARPHEAP_DEVICE void release_run(std::uint32_t first, std::uint32_t length) const {
-    // Before they are free, for then they belong to whoever claims them.
+    // Before they are free: then they belong to the lane that claims them.
     for (std::uint32_t i = 0; i < length; ++i) set_kind(first + i, gallatin_segment::free);
     insert_run(free_segments(), first, length);
   }
@@ -189,8 +190,8 @@ class gallatin_blocks {
  private:
   // Moves of segments between the free segments and the blocks of a tree {ended:32 | in
   // progress:32}: announced before the segment leaves one and until it is in the other, so that a
-  // lane that finds it in neither knows. Who sees the segment gone, by an acquire of the release
-  // that took it, sees the announcement, which therefore may be relaxed.
+  // lane that finds it in neither knows. A lane that sees the segment gone, by an acquire of the
+  // release that took it, sees the announcement, which therefore may be relaxed.
   static constexpr std::uint64_t begins = 1;
   static constexpr std::uint64_t ends = (std::uint64_t{1} << 32) - 1;
   // A block's counter: {unit:8 | units left:24}
@@ -256,14 +257,14 @@ class gallatin_blocks {
     const int shift = geometry::blocks_shift_of(tree);
     const std::uint32_t segment = block >> shift;
     if (shift != 0 && !insert_and_claim_all(tree, block, segment << shift, 1u << shift)) return;
-    // Before it is free, for then it belongs to whoever claims it.
+    // Before it is free: then it belongs to the lane that claims it.
     set_kind(segment, gallatin_segment::free);
     free_segments().insert(segment);
     if (shift != 0) moves(tree).fetch_add(ends, simt::order::release);
   }
 
   /// Inserts a block among the `count` ones of its segment, from `first` on. If that makes all of
-  /// them free, and no other lane is faster, they are the caller's, who has a move to end: true.
+  /// them free, and no other lane is faster, they are the caller's, which has a move to end: true.
   WARPHEAP_DEVICE bool insert_and_claim_all(std::uint32_t tree, std::uint32_t block,
                                             std::uint32_t first, std::uint32_t count) const {
     const bitmap_tree siblings = free_blocks(tree);
@@ -282,12 +283,12 @@ class gallatin_blocks {
   }
 
   geometry shape_;
-  control* control_;
-  std::uint32_t* kinds_;
-  std::uint64_t* segment_words_;
-  std::uint64_t* tree_words_;
-  std::uint32_t* counters_;
-  std::uint32_t tree_stride_;
+  control* control_ = nullptr;
+  std::uint32_t* kinds_ = nullptr;
+  std::uint64_t* segment_words_ = nullptr;
+  std::uint64_t* tree_words_ = nullptr;
+  std::uint32_t* counters_ = nullptr;
+  std::uint32_t tree_stride_ = 0;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -18,7 +18,7 @@ WARPHEAP_BEGIN_NAMESPACE
 /// A slot is one word {units handed out:32 | block:32}. One addition takes units and says of which
 /// block, so a lane can never count on a block that has left the slot.
 ///
-/// The word's owner, the only one who may store to it, is
+/// The word's owner, the only lane that may store to it, is
 /// - while units are left: nobody;
 /// - once they are used up: the group whose addition crossed the capacity, until it has stored;
 /// - while the slot is empty: nobody. It becomes owned by exchanging `empty` for `filling`.
@@ -56,9 +56,10 @@ class gallatin_buffers {
   using geometry = gallatin_geometry<Config>;
   using block_store = gallatin_blocks<Config>;
 
-  /// No unit: whoever searches wants blocks or segments, and no slot can serve it.
+  /// No unit: the search is for blocks or segments, and no slot can serve it.
   static constexpr std::uint32_t no_unit = geometry::units;
 
+  gallatin_buffers() = default;
   gallatin_buffers(const block_store& blocks, region_cursor& cursor) : blocks_(blocks) {
     lines_ = cursor.take<line>(blocks.shape().multiprocessors(), alignof(line));
     fills_ = cursor.take<std::uint32_t>(geometry::units, 128);
@@ -79,7 +80,7 @@ class gallatin_buffers {
   }
 
   WARPHEAP_DEVICE gallatin_slot look(std::uint32_t slot, std::uint32_t unit) const {
-    // Relaxed: whoever acts on it does so through a read-modify-write.
+    // Relaxed: acting on it takes a read-modify-write.
     return gallatin_slot::of(at(slot, unit).load(simt::order::relaxed));
   }
 
@@ -101,8 +102,8 @@ class gallatin_buffers {
     const std::uint32_t capacity = shape.capacity(unit);
     // Enough segments at once for all slots of a heap that is new, and no more.
     const std::uint32_t at_once = (shape.slots(unit) >> geometry::blocks_shift_of(tree)) + 1;
-    // Before a block leaves the tree: see `fills`. Relaxed: who sees the block gone, by an acquire
-    // of the release that took it, sees this.
+    // Before a block leaves the tree: see `fills`. Relaxed: a lane that sees the block gone, by an
+    // acquire of the release that took it, sees this.
     simt::atomic_ref(fills_[unit]).fetch_add(1, simt::order::relaxed);
     const auto got = blocks_.acquire(tree, 1, at_once);
     gallatin_slot next;
@@ -110,9 +111,9 @@ class gallatin_buffers {
     if (got.bits != 0) {
       block = got.nth(0);
       blocks_.open(tree, block, unit, capacity);
-      // Who came for units gets them with the block: one that waited in the slot with nothing of it
-      // in use could be retired by another lane before this one comes back for it, and so on in
-      // turns.
+      // Lanes that came for units get them with the block: one that waited in the slot with nothing
+      // of it in use could be retired by another lane before this one comes back for it, and so on
+      // in turns.
       if (want < capacity) next = {block, want};
     }
     // Release: pairs with the acquire in `take`.
@@ -233,8 +234,8 @@ class gallatin_buffers {
   }
 
   block_store blocks_;
-  line* lines_;
-  std::uint32_t* fills_;
+  line* lines_ = nullptr;
+  std::uint32_t* fills_ = nullptr;
 };
 
 WARPHEAP_END_NAMESPACE

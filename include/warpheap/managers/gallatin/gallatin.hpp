@@ -11,8 +11,8 @@
 ///   has slices of 16 << t bytes. A bitmap tree for each size holds its free blocks.
 /// - Up to 4 KiB: one slice; up to 32 KiB: 2 to 8 neighbouring slices of the last tree. The lanes
 ///   of a warp that want the same take their units together, by one addition to the slot of their
-///   multiprocessor in the buffer of this size; whoever takes a block's last unit fills the slot
-///   with a new block: of the tree, else of a newly formatted segment, first one first.
+///   multiprocessor in the buffer of this size; the lane that takes a block's last unit fills the
+///   slot with a new block: of the tree, else of a newly formatted segment, first one first.
 /// - Up to a segment: one whole block. More: a run of free segments, the last one that there is.
 /// - free: the memory table says what the pointer's segment is; the lanes of a warp that free units
 ///   of one block subtract together from its counter. At 0 the block is free; a segment whose
@@ -46,10 +46,10 @@
 /// - a lane that finds its slot used up waits until the lane that used it up has stored a block;
 /// - that lane waits, in `gallatin_blocks::acquire`, while others move segments of its tree;
 /// - a lane that wants a run of segments waits for the one that claims a run.
-/// Who moves a segment or claims a run waits for nobody, so chains of waits end; and nobody who is
-/// waited for meets its waiter in a collective before it is done, so each may be a lane of the
-/// waiter's own warp. Members of a group wait for their leader while it fills a slot; the leader
-/// never waits for them.
+/// A lane that moves a segment or claims a run never waits, so chains of waits end; and no lane
+/// that is waited for meets its waiter in a collective before it is done, so each may be a lane of
+/// the waiter's own warp. Members of a group wait for their leader while it fills a slot; the
+/// leader never waits for them.
 ///
 /// Null is given when nothing was free during the call: neither the trees nor, after a search of
 /// all slots, the buffers had anything, and nothing of this unit was on its way. Blocks of other
@@ -72,11 +72,13 @@
 /// - Smaller segments with proportionally fewer slices a block in small heaps.
 /// - The first free segment is taken but under contention, when it is one of the first.
 
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/gallatin/blocks.hpp"
 #include "warpheap/managers/gallatin/buffers.hpp"
 #include "warpheap/managers/gallatin/geometry.hpp"
 #include "warpheap/managers/gallatin/inspection.hpp"
+#include "warpheap/managers/gallatin/publication.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -94,17 +96,29 @@ class gallatin {
 
   static constexpr capabilities about{
       .name = "gallatin",
-      .authors = "Hunter McCoy, Prashant Pandey",
-      .title = "Gallatin: A General-Purpose GPU Memory Manager",
-      .venue = "PPoPP",
-      .year = 2024,
-      .doi = "10.1145/3627535.3638499",
-      .family = "gallatin",
+      .description = "segments, blocks and slices over bitmap trees",
+      .folder = "gallatin",
+      .published = gallatin_publication,
+      .deviations = {"The count of slices handed out is in the buffer's slot, not in the block.",
+                     "Trees hold blocks, not segments, in place of a ring queue in each segment.",
+                     "Counters of slices given back count down, in units.",
+                     "One slot a multiprocessor and size, as far as the heap allows, filled at its "
+                     "first use.",
+                     "Small heaps have smaller segments."},
       .reuse = memory_reuse::partial,
   };
 
-  gallatin(const region& memory, const simt::device_properties& machine, const options& /*none*/)
-      : gallatin(region_cursor(memory, about.name), fitting_shape(memory, machine)) {}
+  gallatin(const region& memory, const simt::device_properties& machine, const options& /*none*/) {
+    geometry shape(memory.bytes, machine.multiprocessors);
+    const std::size_t most = memory.bytes >> shape.segment_shift();
+    lay_out_most(memory, about.name, 1u, geometry::segments_among(most),
+                 [&](region_cursor& cursor, std::uint32_t segments) {
+                   shape.set_segments(segments);
+                   buffers_ = block_buffers(block_store(shape, cursor), cursor);
+                   segments_ = cursor.take<std::byte>(
+                       std::size_t{segments} << shape.segment_shift(), Config.largest_slice);
+                 });
+  }
 
   WARPHEAP_HD geometry shape() const { return buffers_.blocks().shape(); }
   WARPHEAP_HD const block_buffers& buffers() const { return buffers_; }
@@ -152,29 +166,6 @@ class gallatin {
   /// Looks at what others move, before a lane gives up.
   static constexpr int patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
-
-  gallatin(region_cursor cursor, const geometry& shape)
-      : buffers_(block_store(shape, cursor), cursor),
-        segments_(cursor.take<std::byte>(std::size_t{shape.segments()} << shape.segment_shift(),
-                                         Config.largest_slice)) {}
-
-  /// As many segments as fit beside what describes them; 1 if none does, so that the cursor says
-  /// how much is missing.
-  static geometry fitting_shape(const region& memory, const simt::device_properties& machine) {
-    geometry shape(memory.bytes, machine.multiprocessors);
-    // Blocks have numbers of 32 bits, and two of them have another meaning.
-    constexpr std::size_t most = (std::size_t{1} << 31) >> geometry::blocks_shift;
-    const std::size_t upper = memory.bytes >> shape.segment_shift();
-    for (std::size_t count = upper < most ? upper : most; count > 1; --count) {
-      shape.set_segments(static_cast<std::uint32_t>(count));
-      region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
-      const block_buffers metadata(block_store(shape, endless), endless);
-      const std::size_t used = SIZE_MAX / 2 - endless.left(Config.largest_slice);
-      if (used + (count << shape.segment_shift()) <= memory.bytes) return shape;
-    }
-    shape.set_segments(1);
-    return shape;
-  }
 
   WARPHEAP_DEVICE std::byte* block_address(std::uint32_t tree, std::uint32_t block) const {
     return segments_ + (std::size_t{block} << shape().block_shift(tree));
@@ -270,7 +261,7 @@ class gallatin {
   }
 
   /// The last resort of lanes that have found nothing in the trees: true if there may be something
-  /// now, false if memory is out. A collective.
+  /// now, false if the heap is exhausted. A collective.
   /// \param slot changed to one that has units of `unit`, if that is where they are
   WARPHEAP_DEVICE bool worth_another_try(const simt::group& team, std::uint32_t unit,
                                          std::uint32_t tree, std::uint32_t& slot,

@@ -76,6 +76,13 @@ class gallatin_geometry {
     }
   }
 
+  /// `room`, but at least 1 and no more than there are numbers for: blocks have numbers of 32 bits,
+  /// and two of them have another meaning.
+  WARPHEAP_HD static constexpr std::uint32_t segments_among(std::size_t room) {
+    constexpr std::size_t most = (std::size_t{1} << 31) >> blocks_shift;
+    return room < 1 ? 1u : static_cast<std::uint32_t>(room < most ? room : most);
+  }
+
   /// As many segments as there was room for.
   WARPHEAP_HD constexpr void set_segments(std::uint32_t count) { segments_ = count; }
 

@@ -9,12 +9,13 @@
 /// that chunk alone, and puts the entry back at once if pages are left. So a chunk is looked at by
 /// one claimer at a time, a full one by none, and one that comes late meets no stranger's chunk.
 ///
-/// Progress of those who wait for an entry: for each drawn position its lane still has a unit to
-/// find. Pages that were granted and not found lie on chunks whose entries are in the queue, or
+/// Progress of the lanes that wait for an entry: for each drawn position its lane still has a unit
+/// to find. Pages that were granted and not found lie on chunks whose entries are in the queue, or
 /// about to be put there by a lane that frees, grows or claims and waits for nobody behind it. Each
 /// entry that comes serves the position drawn first.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
+#include "warpheap/sync/group_sum.hpp"
 
 #include <cstdint>
 
@@ -191,7 +192,7 @@ class chunk_items {
   }
 
   /// Waits for the entry at `position` and takes one page of its chunk. What the entry's next
-  /// taker, who may be a lane of this warp, waits for is done inside of the loop.
+  /// taker, perhaps a lane of this warp, waits for is done inside the loop.
   WARPHEAP_DEVICE void* locate_one(std::uint32_t cls, std::uint64_t position) const {
     const auto queue = map_.queue(cls);
     void* block = nullptr;
@@ -223,8 +224,7 @@ class chunk_items {
 
   WARPHEAP_DEVICE void signal(std::uint32_t cls, std::uint32_t pages) const {
     const simt::group peers = simt::coalesced().match(cls);
-    const std::uint32_t before = peers.scan_add(pages);
-    const std::uint32_t all = peers.shuffle(before + pages, peers.mask().nth(peers.size() - 1));
+    const std::uint32_t all = sync::sum_over(peers, pages).total;
     if (peers.is_leader()) map_.units(cls).signal(all);
   }
 
@@ -236,8 +236,8 @@ class chunk_items {
   }
 
   WARPHEAP_DEVICE bool reclaim_from(std::uint32_t cls) const {
-    // With all units of a chunk in hand we may take entries out like anybody who was granted some,
-    // and take a chunk away without anybody being granted its pages.
+    // With all units of a chunk in hand we may take entries out like any lane that was granted
+    // some, and take a chunk away without anybody being granted its pages.
     const std::uint32_t pages = 1u << sizes::pages_log2(cls);
     if (!map_.units(cls).take_all(pages)) return false;
     const auto queue = map_.queue(cls);

@@ -6,8 +6,8 @@
 /// new ones from front to back.
 ///
 /// The number of chunks that may hold data and the number that may hold queue entries are fixed, so
-/// that neither can starve the other: who holds a unit of `left`, or a place in a queue, gets a
-/// chunk for certain. Which chunks those are changes all the time.
+/// that neither can starve the other: a lane that holds a unit of `left`, or a place in a queue,
+/// gets a chunk for certain. Which chunks those are changes all the time.
 ///
 /// Each base chunk has two marks: whether it is free, and whether the reuse queue has an entry for
 /// it. A stacked instance takes aligned runs of free base chunks by their marks alone; the entries
@@ -22,6 +22,7 @@
 /// comes after the last.
 
 #include "warpheap/sync/bulk_semaphore.hpp"
+#include "warpheap/sync/group_sum.hpp"
 #include "warpheap/sync/index_queue/static_queue.hpp"
 
 #include <cstdint>
@@ -151,9 +152,7 @@ class chunk_supply {
   /// Adds units of `left`, after their chunks have been given back.
   WARPHEAP_DEVICE void refund(std::uint32_t units) const {
     const simt::group callers = simt::coalesced();
-    const std::uint32_t before = callers.scan_add(units);
-    const int last = callers.mask().nth(callers.size() - 1);
-    const std::uint32_t all = callers.shuffle(before + units, last);
+    const std::uint32_t all = sync::sum_over(callers, units).total;
     if (callers.is_leader()) left().signal(all);
   }
 

@@ -3,17 +3,18 @@
 
 /// \file
 /// What is known of each base chunk: a state word and a bitmap of free pages, in tables of their
-/// own, so that whoever comes late with an index reads a state and never the data of a new owner.
+/// own, so that a lane that comes late with an index reads a state and never the data of a new
+/// owner.
 ///
 ///     state: [ offset 14 | kind 2 | unused 1 | class 5 | free pages 10 ]
 ///
 /// A chunk of several base chunks has its state with the first; the others say how far back that
 /// is. `free pages` counts set bits of the bitmap that nobody has claimed; bits are set before the
-/// count grows and cleared after it shrinks, so who has claimed n pages finds n bits.
+/// count grows and cleared after it shrinks, so a lane that has claimed n pages finds n bits.
 ///
 /// A queue or a stack has an entry for a chunk if and only if the chunk counts free pages, but for
-/// lanes that are on their way: who frees the first page makes the entry; who takes the entry out
-/// may claim pages, nobody else may, and puts it back if he leaves some.
+/// lanes that are on their way: the lane that frees the first page makes the entry; the one that
+/// takes the entry out may claim pages, nobody else may, and puts it back if he leaves some.
 ///
 /// Orders: a count grows with release and is claimed with acquire. A claimer may find a bit whose
 /// page is not counted yet, while the one that his count stood for goes to another: so the bit of a
@@ -150,7 +151,7 @@ class chunk_table {
     if (count > most) {
       wanted &= low_bits<std::uint32_t>(kth_set_bit(wanted, static_cast<int>(most) - 1) + 1);
     }
-    // Acquire: who set the bits has read the pages before.
+    // Acquire: the lanes that set the bits have read the pages before.
     return bits.fetch_and(~wanted, simt::order::acquire) & wanted;
   }
 

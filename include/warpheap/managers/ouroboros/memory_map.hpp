@@ -5,6 +5,7 @@
 /// Where everything lies in the region, and handles to it. The drawing is in ouroboros.hpp.
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/ouroboros/chunk_supply.hpp"
 #include "warpheap/managers/ouroboros/chunk_table.hpp"
@@ -140,9 +141,16 @@ class memory_map {
   using value_type = std::conditional_t<virtualised, std::uint64_t, slot_type>;
 
   /// \throws invalid_argument if the region is too small for any chunk
-  memory_map(const region& memory, const char* owner) : amounts_(chunks_in(memory)) {
-    region_cursor cursor(memory, owner);
-    lay_out(cursor, amounts_);
+  memory_map(const region& memory, const char* owner) {
+    const std::uint32_t least = least_chunks();
+    const std::size_t room = memory.bytes >> sizes::chunk_log2;
+    const auto most =
+        static_cast<std::uint32_t>(room < amounts::most_chunks ? room : amounts::most_chunks);
+    lay_out_most(memory, owner, least, most < least ? least : most,
+                 [this](region_cursor& cursor, std::uint32_t chunks) {
+                   amounts_ = amounts(chunks);
+                   lay_out(cursor, amounts_);
+                 });
   }
 
   WARPHEAP_HD std::uint32_t chunk_count() const { return amounts_.chunks; }
@@ -266,37 +274,7 @@ class memory_map {
     return count;
   }
 
-  /// The largest number of chunks that fits with everything that they need.
-  static std::uint32_t chunks_in(const region& memory) {
-    const auto fits = [&memory](std::uint32_t count) {
-      memory_map trial;
-      region_cursor cursor(memory, "");
-      try {
-        trial.lay_out(cursor, amounts(count));
-      } catch (const invalid_argument&) {
-        return false;
-      }
-      return true;
-    };
-    std::uint32_t low = least_chunks();
-    const std::size_t bound = memory.bytes >> sizes::chunk_log2;
-    std::uint32_t high =
-        bound < amounts::most_chunks ? static_cast<std::uint32_t>(bound) : amounts::most_chunks;
-    // If not even the fewest fit, laying them out will say how much they need.
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low + 1) / 2;
-      if (fits(middle)) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return low;
-  }
-
-  memory_map() : amounts_(0) {}
-
-  amounts amounts_;
+  amounts amounts_{0};
   class_words* classes_ = nullptr;
   chunk_supply supply_;
   table_type table_;

@@ -15,6 +15,8 @@
 /// puts the chunk into the queue if it was not there (C). The entries of a virtualised queue lie in
 /// chunks of the same heap. Instances for larger sizes are stacked on the first.
 ///
+/// Layout:
+///
 ///     [ classes | supply: counters, reuse queue, marks | states | bitmaps | links |
 ///       queue arrays (S: slots, VA: chunk pointers, VL: fingers) | chunk 0 | chunk 1 | ... ]
 ///
@@ -31,10 +33,10 @@
 ///
 /// Progress: malloc and free loop only when another lane has taken, freed or made something since
 /// they looked. They wait for values of positions that others have drawn before, and for growth
-/// that others have promised; those who have drawn or promised finish without waiting for later
+/// that others have promised; lanes that have drawn or promised finish without waiting for later
 /// ones (see the queues, the semaphore, chunk_items.hpp). A wait for growth is given up after a
-/// bounded time if it was in vain. Null is given when the semaphore has nothing, expects nothing,
-/// and there is no chunk left.
+/// bounded time if it was in vain. malloc returns null when the semaphore has nothing, expects
+/// nothing, and there is no chunk left.
 ///
 /// Deviations from the paper, and why:
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, in one go; the paper's
@@ -59,8 +61,10 @@
 ///   caller.
 
 #include "warpheap/managers/ouroboros/chunk_items.hpp"
+#include "warpheap/managers/ouroboros/inspection.hpp"
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 #include "warpheap/managers/ouroboros/page_items.hpp"
+#include "warpheap/managers/ouroboros/publication.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -92,17 +96,38 @@ class ouroboros {
     return pages ? "ouroboros_vl_p" : "ouroboros_vl_c";
   }
 
+  static constexpr const char* description() {
+    switch (Config.queue) {
+      case queue_kind::static_array:
+        return pages ? "queues of pages in static arrays" : "queues of chunks in static arrays";
+      case queue_kind::virtual_array:
+        return pages ? "queues of pages in chunks of the heap that an array points to"
+                     : "queues of chunks in chunks of the heap that an array points to";
+      case queue_kind::virtual_list:
+        break;
+    }
+    return pages ? "queues of pages in linked chunks of the heap"
+                 : "queues of chunks in linked chunks of the heap";
+  }
+
  public:
   using options = no_options;
 
   static constexpr capabilities about{
       .name = name(),
-      .authors = "M. Winter, D. Mlakar, M. Parger, M. Steinberger",
-      .title = "Ouroboros: Virtualized Queues for Dynamic Memory Management on GPUs",
-      .venue = "ICS",
-      .year = 2020,
-      .doi = "10.1145/3392717.3392742",
-      .family = "ouroboros",
+      .description = description(),
+      .folder = "ouroboros",
+      .published = ouroboros_parts::published,
+      .deviations =
+          {
+              "A lane that grows keeps its warp's pages and enqueues only the surplus.",
+              "Growth that fails for want of memory is taken back, and malloc returns null.",
+              "Chunk states and bitmaps stand in tables, so pages are aligned to their size.",
+              pages ? "Pages that a queue has no room for are parked in their chunk's bitmap."
+                    : "A chunk's entry leaves the queue while its pages are claimed.",
+              pages ? nullptr
+                    : "A wholly free chunk can serve another size when that finds no memory.",
+          },
       .largest_block = sizes::largest_page,
       // Pages of P are had again by requests of their size class only.
       .reuse = pages ? memory_reuse::partial : memory_reuse::all,
@@ -124,7 +149,7 @@ class ouroboros {
     const std::uint32_t cls = sizes::class_of(bytes);
     void* block = nullptr;
     bool in_vain = false;
-    // Others go on without those who are served, so each turn forms its groups anew.
+    // Lanes that are served leave, so each turn forms its groups anew.
     while (turn(simt::coalesced().match(cls), cls, in_vain, block)) {
     }
     return block;
@@ -134,7 +159,7 @@ class ouroboros {
     WARPHEAP_ASSERT(block != nullptr);
     const std::uint64_t offset = map_.offset_of(block);
     auto chunk = static_cast<std::uint32_t>(offset >> sizes::chunk_log2);
-    // Relaxed: who frees a page has learnt of it after its chunk was formed.
+    // Relaxed: the lane that frees a page has learnt of it after its chunk was formed.
     ouroboros_parts::chunk_state state = map_.table().get(chunk);
     if (state.kind() == ouroboros_parts::chunk_kind::tail) {
       chunk -= state.offset();
@@ -148,19 +173,7 @@ class ouroboros {
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
-    for (std::uint64_t i = rank; i < map_.chunk_count(); i += count) {
-      inspect_chunk(static_cast<std::uint32_t>(i), findings);
-    }
-    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
-      const auto queue = map_.queue(cls);
-      for (std::uint64_t i = rank; i < queue.size(); i += count) {
-        items_type(map_).inspect_entry(cls, queue.first() + i, findings);
-      }
-    }
-    for (std::uint64_t cls = rank; cls < sizes::classes; cls += count) {
-      inspect_class(static_cast<std::uint32_t>(cls), findings);
-    }
-    if (rank == 0) inspect_supply(findings);
+    ouroboros_parts::inspector<map_type, items_type>(map_, findings).run(rank, count);
   }
 
   /// What the region holds, for tests.
@@ -326,65 +339,6 @@ class ouroboros {
         members.shuffle(chunk, in ? holders.nth(static_cast<int>(unit >> log2)) : self);
     if (in) block = map_.page(cls, from, unit & (pages_each - 1));
     return served;
-  }
-
-  WARPHEAP_DEVICE void inspect_chunk(std::uint32_t chunk, inspection& findings) const {
-    using ouroboros_parts::chunk_kind;
-    const auto state = map_.table().get(chunk);
-    if (state.kind() == chunk_kind::data) {
-      const std::uint32_t count = 1u << sizes::pages_log2(state.cls());
-      findings.expect(map_.table().free_bits(chunk, count) == state.free_pages(), 1, chunk);
-      const std::uint64_t held = count - state.free_pages();
-      findings.in_use(held, held << sizes::page_log2(state.cls()));
-    } else if (state.kind() == chunk_kind::tail) {
-      const bool sound = state.offset() <= chunk &&
-                         map_.table().get(chunk - state.offset()).kind() == chunk_kind::data;
-      findings.expect(sound, 2, chunk);
-    }
-    findings.expect(map_.supply().is_free(chunk) == (state.kind() == chunk_kind::unused), 2, chunk);
-  }
-
-  WARPHEAP_DEVICE void inspect_class(std::uint32_t cls, inspection& findings) const {
-    using ouroboros_parts::chunk_kind;
-    std::uint64_t free_pages = 0;
-    std::uint64_t with_free = 0;
-    for (std::uint32_t chunk = 0; chunk < map_.supply().touched(); ++chunk) {
-      const auto state = map_.table().get(chunk);
-      if (state.kind() != chunk_kind::data || state.cls() != cls) continue;
-      free_pages += state.free_pages();
-      with_free += state.free_pages() != 0 ? 1 : 0;
-    }
-    const std::uint64_t entries = map_.queue(cls).size();
-    const auto units = map_.units(cls).read();
-    const std::uint64_t expected = items_type::units_expected(free_pages, entries);
-    findings.expect(units.balance == 0 && units.count == static_cast<std::int64_t>(expected), 4,
-                    cls);
-    if constexpr (pages) {
-      constexpr bool shared = map_type::virtualised;
-      if (!shared || cls == 0) {
-        std::uint64_t bound = map_.queue(cls).bound();
-        for (std::uint32_t c = 1; shared && c < sizes::classes; ++c) bound += map_.queue(c).bound();
-        const auto room = static_cast<std::uint64_t>(map_.page_queue(cls).room().read().count);
-        findings.expect(room + bound == map_.all_amounts().room(), 3, cls);
-      }
-    }
-    findings.expect(entries == items_type::entries_expected(with_free, entries), 6, cls);
-  }
-
-  WARPHEAP_DEVICE void inspect_supply(inspection& findings) const {
-    using ouroboros_parts::chunk_kind;
-    std::uint64_t data = 0;
-    std::uint64_t queues = 0;
-    for (std::uint32_t chunk = 0; chunk < map_.supply().touched(); ++chunk) {
-      const chunk_kind kind = map_.table().get(chunk).kind();
-      data += kind == chunk_kind::data || kind == chunk_kind::tail ? 1 : 0;
-      queues += kind == chunk_kind::queue ? 1 : 0;
-    }
-    const std::int64_t left = map_.supply().left().read().count;
-    const std::uint64_t for_data = map_.chunk_count() - map_.for_queues();
-    findings.expect(left >= 0 && static_cast<std::uint64_t>(left) + data == for_data &&
-                        queues <= map_.for_queues(),
-                    7, static_cast<std::uint64_t>(left));
   }
 
   map_type map_;

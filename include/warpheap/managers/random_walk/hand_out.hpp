@@ -15,7 +15,7 @@ WARPHEAP_DEVICE int first_free(Word seen, int from) {
   return lowest_bit(ahead != 0 ? ahead : free_bits);
 }
 
-/// Who gives a page to whom in a round.
+/// What one lane gives and gets in a round.
 template <class Word>
 struct hand_out {
   Word taken = 0;     ///< bits of this lane's word that are given away

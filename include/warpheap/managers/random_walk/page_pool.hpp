@@ -2,11 +2,9 @@
 #pragma once
 
 #include "warpheap/core/divisor.hpp"
-#include "warpheap/core/random.hpp"
 #include "warpheap/heap/manager.hpp"
-#include "warpheap/managers/random_walk/out_rule.hpp"
+#include "warpheap/managers/random_walk/full_search.hpp"
 #include "warpheap/simt/simt.hpp"
-#include "warpheap/sync/exhaustion.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +14,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace random_walk {
 
 /// No page, where the number of a page is expected.
-inline constexpr std::uint32_t no_page = 0xffffffffu;
+inline constexpr std::uint32_t no_page = not_found;
 
 /// What a program chooses when it makes a heap of fixed pages.
 struct page_options {
@@ -28,11 +26,18 @@ struct page_options {
 class page_pool {
  public:
   page_pool() = default;
-  page_pool(std::byte* base, std::uint32_t count, std::size_t page_bytes)
-      : base_(base),
+  /// Takes `count` pages out of `cursor`.
+  page_pool(region_cursor& cursor, std::uint32_t count, const page_options& settings)
+      : base_(cursor.take<std::byte>(count * settings.page_bytes, alignment)),
         count_(count),
-        granules_(static_cast<std::uint32_t>(page_bytes / granule)),
+        granules_(static_cast<std::uint32_t>(settings.page_bytes / granule)),
         by_granules_(granules_) {}
+
+  /// A bound of the pages that a heap of `heap_bytes` has room for, 1 at least. \pre `check`
+  static std::uint32_t most_pages(const page_options& settings, std::size_t heap_bytes) {
+    const std::size_t most = heap_bytes / settings.page_bytes;
+    return most < 1 ? 1u : static_cast<std::uint32_t>(most);
+  }
 
   WARPHEAP_HD std::uint32_t count() const { return count_; }
   WARPHEAP_HD std::size_t page_bytes() const { return std::size_t{granules_} * granule; }
@@ -67,6 +72,7 @@ class page_pool {
 
  private:
   static constexpr std::size_t granule = 16;
+  static constexpr std::size_t alignment = 256;
   // Offsets are divided as 32-bit numbers of granules.
   static constexpr std::size_t largest_heap = granule << 32;
 
@@ -75,71 +81,6 @@ class page_pool {
   std::uint32_t granules_ = 1;
   divisor by_granules_;
 };
-
-/// One pass of `search_all`. Ends early for all when memory turns out to be out.
-template <class HasFree, class Take>
-WARPHEAP_DEVICE std::uint32_t search_once(exhaustion& memory, std::uint32_t words,
-                                          const HasFree& has_free, const Take& take) {
-  // Words that a lane has under way at once, to hide their latency.
-  constexpr std::uint32_t batch = 8;
-  const simt::group together = simt::coalesced();
-  const auto lanes = static_cast<std::uint32_t>(together.size());
-  const auto rank = static_cast<std::uint32_t>(together.rank());
-  const std::uint32_t start =
-      together.broadcast(scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), words));
-  // The word of this lane in place `i` of the pass. No overflow: words are below 2^31, because a
-  // heap has at most 2^32 granules.
-  const auto word_at = [&](std::uint32_t i) {
-    return start + i < words ? start + i : start + i - words;
-  };
-  std::uint32_t page = no_page;
-  for (std::uint32_t done = 0; done < words; done += batch * lanes) {
-    std::uint32_t hits = 0;
-    for (std::uint32_t j = 0; j < batch; ++j) {
-      const std::uint32_t i = done + j * lanes + rank;
-      if (i < words && has_free(word_at(i))) hits |= 1u << j;
-    }
-    for (simt::lane_mask found = together.ballot(hits != 0); !found.empty();
-         found = found.without(found.lowest())) {
-      const int finder = found.lowest();
-      const auto finder_rank = static_cast<std::uint32_t>(together.mask().below(finder).count());
-      for (std::uint32_t rest = together.shuffle(hits, finder); rest != 0; rest &= rest - 1) {
-        const auto j = static_cast<std::uint32_t>(lowest_bit(rest));
-        if (page == no_page) page = take(word_at(done + j * lanes + finder_rank));
-      }
-    }
-    if (together.all(page != no_page || memory.is_out(1))) break;
-  }
-  return page;
-}
-
-/// Looks at all of `words` words, the lanes that call together side by side, until every one of
-/// them has what it wants or memory is known to be out. The end of a walk that found nothing.
-///
-/// The first pass reads; most searches end there. If it finds nothing, the passes that follow
-/// examine every word in the way that `exhaustion` needs to believe them.
-///
-/// \param look `bool (std::uint32_t word)`: whether the word shows a free page, by a plain load
-/// \param examine the same by a read-modify-write with acquire and release
-/// \param take `std::uint32_t (std::uint32_t word)`: takes a page of the word for the calling lane,
-///   or gives `no_page` when none is left
-///
-/// Progress: a bounded number of passes, each of which visits every word once; a lane waits for the
-/// members of its group only, who all run the same loops.
-template <class Look, class Examine, class Take>
-WARPHEAP_DEVICE std::uint32_t search_all(exhaustion& memory, std::uint32_t words, const Look& look,
-                                         const Examine& examine, const Take& take) {
-  // A page that is freed behind a searcher's back is found in the next pass. Passes are limited
-  // because others could free and take for ever.
-  constexpr int most_passes = 16;
-  std::uint32_t page = search_once(memory, words, look, take);
-  for (int pass = 1; pass < most_passes && page == no_page && !memory.is_out(1); ++pass) {
-    const exhaustion::token mine = memory.announce();
-    page = search_once(memory, words, examine, take);
-    if (page == no_page && memory.confirm(mine, 1)) break;
-  }
-  return page;
-}
 
 }  // namespace random_walk
 WARPHEAP_END_NAMESPACE

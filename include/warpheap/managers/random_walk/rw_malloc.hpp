@@ -16,15 +16,16 @@
 /// second word's are lost. Requests below half a unit are bundled: one run for all such lanes
 /// of the group, with a count of live pieces at its front.
 ///
-/// Layout: [ exhaustion ][ used ][ last ][ bundled ][ units ... ], the three bitmaps of 1 bit a
-/// unit
-///   last:    the final unit of a run that is in use, which is how free finds the run's length
-///   bundled: the first unit of a run that holds a bundle
-///   bundle:  [ piece ][ piece ] ..., each a multiple of 32 B, so that the caller's bytes of a
-///   piece
-///            never start where a unit starts: that tells free which of the two it has
-///   piece:   [ bytes back to the bundle u32, live pieces u32 (first piece only), 8 B unused ]
-///            [ the caller's bytes ... ]
+/// Layout:
+///
+///     [ exhaustion ][ used ][ last ][ bundled ][ units ... ]      bitmaps of 1 bit a unit
+///     last:    the final unit of a run that is in use: how free finds the run's length
+///     bundled: the first unit of a run that holds a bundle
+///     bundle:  [ piece ][ piece ] ...      multiples of 32 B
+///     piece:   [ bytes back to the bundle: u32 | live pieces: u32, first piece only | 8 B ]
+///              [ the caller's bytes ... ]
+///
+/// A piece's bytes never start where a unit starts: that tells free which of the two it has.
 ///
 /// Invariants: I1 the bits beyond the last unit are set in `used`; I2 every bit of `last` is of a
 /// unit that is in use; I3 a unit in use that is followed by a free one, or by the end, is a last
@@ -40,10 +41,13 @@
 /// `memory_out_rule::statistical`; the default ends with a full search.
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/random_walk/out_rule.hpp"
+#include "warpheap/managers/random_walk/publication.hpp"
 #include "warpheap/managers/random_walk/unit_map.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/group_sum.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -77,38 +81,32 @@ class rw_malloc {
 
   static constexpr capabilities about{
       .name = "rw_malloc",
-      .authors = "M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng",
-      .title = "Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness",
-      .venue = "ACM TOPC 12(1)",
-      .year = 2025,
-      .doi = "10.1145/3701623",
-      .family = "random walk",
+      .description = "random walks to runs of units, for blocks of any size up to 32 units",
+      .folder = "random_walk",
+      .published = random_walk::published,
+      .deviations = {"Runs may cross words, and what a failed claim took is given back.",
+                     "A bitmap of last units tells free how long a block is.",
+                     "A bundle of small blocks is freed with its last piece.",
+                     "By default a walk ends with a search of all units; the paper's statistical "
+                     "rule is an option."},
       .largest_block = Config.unit_bytes * Config.word_bits,
   };
 
   rw_malloc(const region& memory, const simt::device_properties& /*machine*/,
             const options& /*none*/) {
-    region_cursor cursor(memory, about.name);
-    const std::size_t bits_a_unit = 8 * unit + 3;
-    const std::size_t slack = unit + 8 * sizeof(word);
-    const std::size_t left = cursor.left(alignof(word));
-    if (left / unit > units_map::most_units) {
+    const std::size_t most = memory.bytes / unit;
+    if (most > units_map::most_units) {
       throw invalid_argument(std::string(about.name) + ": a heap of " +
                              std::to_string(memory.bytes) + " bytes; at most " +
                              std::to_string(std::size_t{units_map::most_units} * unit) +
                              " are possible");
     }
-    auto units =
-        static_cast<std::uint32_t>(left < slack ? 1 : (left - slack) * 8 / bits_a_unit + 1);
-    units_ = units_map(cursor, units);
-    bundled_ = cursor.take<word>(units_.words());
-    // The estimate rounds up; the last unit may not fit any more.
-    const auto fits = static_cast<std::uint32_t>(cursor.left(unit) / unit);
-    if (fits != 0 && fits < units) {
-      units = fits;
-      units_.shrink(units);
-    }
-    base_ = cursor.take<std::byte>(std::size_t{units} * unit, unit);
+    lay_out_most(memory, about.name, 1u, most < 1 ? 1u : static_cast<std::uint32_t>(most),
+                 [this](region_cursor& cursor, std::uint32_t units) {
+                   units_ = units_map(cursor, units);
+                   bundled_ = cursor.take<word>(units_.words());
+                   base_ = cursor.take<std::byte>(std::size_t{units} * unit, unit);
+                 });
   }
 
   WARPHEAP_HD std::size_t largest_block() const {
@@ -210,10 +208,9 @@ class rw_malloc {
     const bool bundled = small.contains(simt::lane_id());
     const auto piece =
         static_cast<std::uint32_t>(bundled ? round_up<std::size_t>(header + bytes, 2 * header) : 0);
-    const std::uint32_t before = team.scan_add(piece);
-    const std::uint32_t total = team.shuffle(before + piece, highest_bit(small.bits()));
+    const auto pieces = sync::sum_over(team, piece);
     const bool asks = !bundled || simt::lane_id() == small.lowest();
-    const int want = !asks ? 0 : units_of(bundled ? total : bytes);
+    const int want = !asks ? 0 : units_of(bundled ? pieces.total : bytes);
     const std::uint32_t own = units_.take_runs(team, want);
     const std::uint32_t shared = team.shuffle(own, small.lowest());
     if (!bundled) return alone(own);
@@ -221,12 +218,12 @@ class rw_malloc {
       // No room for all together; perhaps for one or the other alone.
       return alone(units_.take_runs(simt::coalesced(), 1));
     }
-    std::byte* start = address(shared) + before;
+    std::byte* start = address(shared) + pieces.before;
     auto* mine = reinterpret_cast<piece_header*>(start);
-    mine->back = before;
+    mine->back = pieces.before;
     if (asks) {
       mine->live = static_cast<std::uint32_t>(small.count());
-      // Relaxed: read when nobody allocates, and by whoever frees a piece that he got from here.
+      // Relaxed: read while no lane allocates, and by lanes that free a piece that came from here.
       const auto mark = bundle_mark(shared);
       mark.bits.fetch_or(mark.bit, simt::order::relaxed);
     }

@@ -4,6 +4,7 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/random.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/random_walk/full_search.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/exhaustion.hpp"
 
@@ -15,7 +16,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace random_walk {
 
 /// No run, where the number of a run's first unit is expected.
-inline constexpr std::uint32_t no_run = 0xffffffffu;
+inline constexpr std::uint32_t no_run = not_found;
 
 /// Which units of a heap are in use, and where the runs end that were handed out: two bits a unit.
 /// Finds free runs by random walks of teams of lanes. The bitmaps' invariants and the search's
@@ -33,16 +34,13 @@ class unit_map {
   static constexpr std::uint32_t most_units = no_run - 1;
 
   unit_map() = default;
-  /// Takes the bitmaps for at most `units` units out of `cursor`.
+  /// Takes the bitmaps for `units` units out of `cursor`.
   unit_map(region_cursor& cursor, std::uint32_t units)
       : out_(cursor.take<exhaustion>(1)),
         words_(ceil_div(units, width)),
         used_(cursor.take<word>(words_)),
         last_(cursor.take<word>(words_)),
         units_(units) {}
-
-  /// Fewer units than there are bits for, if not all of them fit.
-  void shrink(std::uint32_t units) { units_ = units; }
 
   WARPHEAP_HD std::uint32_t units() const { return units_; }
   WARPHEAP_HD std::uint32_t words() const { return words_; }
@@ -94,7 +92,7 @@ class unit_map {
       run = serve_others(team, index, seen, want, run);
     }
     if constexpr (SearchesAll) {
-      if (want != 0 && run == no_run) run = search_all(want);
+      if (want != 0 && run == no_run) run = search_runs(want);
     }
     team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
     return run;
@@ -195,7 +193,7 @@ class unit_map {
       return no_run;
     }
     const std::uint32_t first = index * width + static_cast<std::uint32_t>(bit);
-    // Relaxed: whoever frees the block got its address from this lane, or from one after it.
+    // Relaxed: the lane that frees the block got its address from this lane, or from one after it.
     set(last_, first + static_cast<std::uint32_t>(units) - 1, 1);
     return first;
   }
@@ -217,33 +215,25 @@ class unit_map {
   }
 
   /// Looks at every place in turn. No run means that there was none at a moment of the call, or
-  /// that others took what was freed in each of the passes. The first pass reads; those that follow
-  /// examine the words in the way that `exhaustion` needs to believe them.
-  WARPHEAP_DEVICE std::uint32_t search_all(int want) const {
-    // What is freed behind the searcher's back is found in the next pass.
-    constexpr int most_passes = 16;
-    const auto units = static_cast<std::uint32_t>(want);
-    std::uint32_t run = search_once<false>(want);
-    for (int pass = 1; pass < most_passes && run == no_run && !out_->is_out(units); ++pass) {
-      const exhaustion::token mine = out_->announce();
-      run = search_once<true>(want);
-      if (run == no_run && out_->confirm(mine, units)) break;
-    }
-    return run;
+  /// that others took what was freed in each of the passes.
+  WARPHEAP_DEVICE std::uint32_t search_runs(int want) const {
+    return search_all(
+        *out_, static_cast<std::uint32_t>(want), [&] { return visit_words<false>(want); },
+        [&] { return visit_words<true>(want); });
   }
 
-  /// One pass from a random word on, the lanes that call together side by side. Ends early for the
-  /// lanes whose size turns out not to be there.
+  /// One pass over all words. Ends early for the lanes whose size turns out not to be there.
   template <bool Examine>
-  WARPHEAP_DEVICE std::uint32_t search_once(int want) const {
+  WARPHEAP_DEVICE std::uint32_t visit_words(int want) const {
     const simt::group team = simt::coalesced();
     const auto lanes = static_cast<std::uint32_t>(team.size());
     const auto rank = static_cast<std::uint32_t>(team.rank());
-    const std::uint32_t start =
-        team.broadcast(scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), words_));
+    const round_trip trip(team, words_);
+    // Beyond the last word of the trip there is no word, in which `look` sees nothing free.
+    const auto word_at = [&](std::uint32_t i) { return i < words_ ? trip.place(i) : words_; };
     std::uint32_t run = no_run;
     for (std::uint32_t done = 0; done < words_; done += batch * lanes) {
-      // Who is still to be served, and the least that one of them wants: most places have less.
+      // The lanes still to be served, and the least that one of them wants: most places have less.
       const simt::lane_mask left =
           team.ballot(run == no_run && !out_->is_out(static_cast<std::uint32_t>(want)));
       if (left.empty()) break;
@@ -255,23 +245,17 @@ class unit_map {
       window seen[batch];
       bool worth_it = false;
       for (std::uint32_t j = 0; j < batch; ++j) {
-        seen[j] = look<Examine>(place(start, done + j * lanes + rank));
+        seen[j] = look<Examine>(word_at(done + j * lanes + rank));
         worth_it = worth_it || find_run(seen[j], least) >= 0;
       }
       if (!team.any(worth_it)) continue;
       for (std::uint32_t j = 0; j < batch; ++j) {
         const int wanted = left.contains(simt::lane_id()) ? want : 0;
-        run = serve_others(team, place(start, done + j * lanes + rank), seen[j], wanted, run);
+        run = serve_others(team, word_at(done + j * lanes + rank), seen[j], wanted, run);
       }
     }
     team.sync();  // for a team of its own, as at the end of `take_runs`
     return run;
-  }
-
-  /// Word number `i` of a pass that begins at word `start`; beyond the last one, no word.
-  WARPHEAP_DEVICE std::uint32_t place(std::uint32_t start, std::uint32_t i) const {
-    if (i >= words_) return words_;
-    return start + i < words_ ? start + i : start + i - words_;
   }
 
   WARPHEAP_DEVICE void set(word* bits, std::uint32_t first, int count) const {
@@ -289,8 +273,8 @@ class unit_map {
     // Relaxed: this lane got the block after its mark was set, and nobody else touches the mark.
     word marks = static_cast<word>(simt::atomic_ref(last_[index]).load(simt::order::relaxed) &
                                    ~low_bits<word>(static_cast<int>(first % width)));
-    // A run has a mark within two words; the bound keeps a pointer that is no block from running
-    // on.
+    // A run has a mark within two words; the bound keeps a pointer that is not a live block from
+    // running on.
     if (marks == 0 && index + 1 < words_) {
       marks = simt::atomic_ref(last_[++index]).load(simt::order::relaxed);
     }

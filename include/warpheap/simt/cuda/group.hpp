@@ -15,7 +15,7 @@ template <class T>
 concept lane_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
 
 /// Lanes of one warp that execute the same calls together. Every member function but `mask`,
-/// `size`, `rank`, `contains`, `leader` and `is_leader` is a collective: all members must call it.
+/// `size`, `rank`, `leader` and `is_leader` is a collective: all members must call it.
 class group {
  public:
   /// \pre the members, the caller among them, and nobody else execute this with the same set

@@ -8,10 +8,10 @@
 ///     number v  ->  entry v % capacity: [ v | chunk ], or [ v | none ] while v is not published
 ///
 /// Entries carry their number, so a lane that looks for a chunk of a later lap is not misled, and
-/// an empty entry says which chunk it waits for: the one who publishes a lap later may be first,
+/// an empty entry says which chunk it waits for: the lane that publishes a lap later may be first,
 /// and must not take the place of a chunk whose values others wait for.
 ///
-/// Progress: `publish` waits for the chunk one lap before to be retired. Those who publish lower
+/// Progress: `publish` waits for the chunk one lap before to be retired. Lanes that publish lower
 /// numbers wait for none but lower ones, and with at least as many entries as the queue can have
 /// chunks, a lap behind there is no value that nobody is about to take. Orders: an entry is stored
 /// with release and loaded with acquire; it brings the cleared slots along.

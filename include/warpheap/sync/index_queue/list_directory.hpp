@@ -14,12 +14,12 @@
 /// only means a walk.
 ///
 /// A link says whose chunk with which number it belongs to. Links stand beside the chunks and are
-/// never used for anything else, so a walker who comes late reads a link of another life, sees that
-/// it is not what he looked for, and starts again at the head. The paper lets chunks trail behind
-/// the front for a while instead, and hopes that this is long enough.
+/// never used for anything else, so a walker that comes late reads a link of another life, sees
+/// that it is not what it looked for, and starts again at the head. The paper lets chunks trail
+/// behind the front for a while instead, and hopes that this is long enough.
 ///
 /// A chunk is given back when it is finished, all before it are, and its successor is linked. Both
-/// the last consumers of a chunk and those who link its successor try; sequentially consistent
+/// the last consumers of a chunk and the lanes that link its successor try; sequentially consistent
 /// fences between what each writes and reads make sure that one of them sees the other. The lanes
 /// of a group look at one chunk each, for a GPU frees a thousand chunks in the time that one lane
 /// needs for ten.
@@ -90,7 +90,7 @@ class list_directory {
     while (!find(number - 1, previous)) simt::backoff(pause);
     // Without a successor the one before cannot have been given back.
     simt::atomic_ref(links_[previous]).store(link(number - 1) | (chunk + 1u), simt::order::release);
-    // Not a store: whoever has found us by our finger may have published the next one already.
+    // Not a store: a lane that has found us by our finger may have published the next one already.
     simt::atomic_ref(own_->published).fetch_max(number + 1, simt::order::release);
   }
 

@@ -22,7 +22,7 @@
 /// of lanes below 2^30; with 64-bit slots, values below 2^40 leave turns for eight million laps.
 ///
 /// Progress: drawing is wait-free. `poll` never waits. `put` waits only for the consumer of the lap
-/// before, who has a value to take and waits for nobody.
+/// before, which has a value to take and never waits.
 ///
 /// Orders: a slot is written with release and read with acquire, so a value brings along what its
 /// producer did before. Positions are drawn relaxed: a number orders nothing.

@@ -11,9 +11,9 @@
 ///     ... [ 4: given back ][ 5: half taken ][ 6: full ][ 7: half filled ][ 8: ready ] ...
 ///                                ^ front                     ^ back
 ///
-/// Whoever draws the first position of chunk v makes chunk v+1 ready, so that others seldom wait
-/// for memory. The consumer who finishes the last slot of a chunk gives it back. Tickets, and what
-/// users have to know, are as in static_queue.hpp.
+/// The lane that draws the first position of chunk v makes chunk v+1 ready, so that others seldom
+/// wait for memory. The consumer that finishes the last slot of a chunk gives it back. Tickets, and
+/// what users have to know, are as in static_queue.hpp.
 ///
 /// Differences to the paper: it counts enqueues and dequeues of a chunk; a slot that was dequeued
 /// has been enqueued, so one counter says the same. Chunks are cleared when they are taken, so any
@@ -26,19 +26,19 @@
 /// Pool: `take()` a chunk, `give(chunk)`, `slots(chunk)` its memory, `finished(chunk)` a 32-bit
 /// counter beside it that nothing else uses, `slots_log2()`.
 ///
-/// How many chunks the pool needs. One value that has not been read keeps a chunk, and whoever was
-/// to put it may wait for a chunk in `prepare`: counted by values alone, room would be left when
-/// every chunk is kept like that. So users who count room count it in chunks: positions take room
-/// when they are drawn, and `give` returns that of all slots of a chunk. Then room for n values
-/// needs n / slots + 2 chunks for each queue: those whose positions are all drawn, the one that is
-/// being filled and the one ahead. Users whose values are limited by nature to n need
-/// 3 * (n / slots) + 3: behind each chunk that is waited for, there are one that takes values of
-/// the same group, one that has taken some, and one in the hand of somebody who waits for a place
-/// in the directory.
+/// How many chunks the pool needs. One value that has not been read keeps a chunk, and the lane
+/// that was to put it may wait for a chunk in `prepare`: counted by values alone, room would be
+/// left when every chunk is kept like that. So users that count room count it in chunks: positions
+/// take room when they are drawn, and `give` returns that of all slots of a chunk. Then room for n
+/// values needs n / slots + 2 chunks for each queue: those whose positions are all drawn, the one
+/// that is being filled and the one ahead. Users whose values are limited by nature to n need 3 *
+/// (n / slots) + 3: behind each chunk that is waited for, there are one that takes values of the
+/// same group, one that has taken some, and one in the hand of a lane that waits for a place in the
+/// directory.
 ///
 /// Progress: drawing is wait-free, `poll` never waits. `prepare` and `put` wait for chunks with
-/// lower numbers to be published; those who publish them have drawn before and wait for none but
-/// lower ones, nor, if the pool is large enough, for the pool. A group calls `prepare` together
+/// lower numbers to be published; the lanes that publish them have drawn before and wait for none
+/// but lower ones, nor, if the pool is large enough, for the pool. A group calls `prepare` together
 /// before it puts anything, so no lane waits for its own warp.
 ///
 /// Orders: slots as in static_queue.hpp; `finished` is acq_rel, so that all consumers are done with

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// RW-BM, CoRW and CRW: random walks over the words of a bitmap of fixed pages.
+/// What RW-BM, CoRW and CRW have in common: random walks over the words of a bitmap of fixed pages.
 ///
 /// M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng: "Dynamic Buffer Management in Massively
 /// Parallel Systems: The Power of Randomness", ACM Transactions on Parallel Computing 12(1), 2025,
@@ -15,8 +15,10 @@
 /// - clustered (CRW): a thread first looks next to the page that it got last, then walks like
 /// RW-BM. free clears the bit.
 ///
-/// Layout: [ exhaustion ][ used: 1 bit a page ][ locks: 1 bit a word, optional ][ hints: 4 B, CRW ]
-///         [ pages ... ]
+/// Layout:
+///
+///     [ exhaustion ][ hints: 4 B each, CRW only ][ used: 1 bit a page ]
+///     [ locks: 1 bit a word, optional ][ pages ... ]
 ///
 /// Invariants: I1 the bits beyond the last page are set (place: the word); I2 no word is locked
 /// (place: the word of the lock map).
@@ -33,8 +35,13 @@
 /// a malloc has no place in the caller's registers.
 
 #include "warpheap/core/random.hpp"
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/hand_out.hpp"
+#include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
+#include "warpheap/managers/random_walk/page_search.hpp"
+#include "warpheap/managers/random_walk/publication.hpp"
+#include "warpheap/managers/random_walk/steps.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +62,7 @@ struct bitmap_config {
   std::uint32_t low_water_ppm = 5000;
 };
 
-template <bitmap_config Config>
+template <bitmap_config Config, class Steps = uncounted_steps>
 class bitmap_pages {
  public:
   using options = page_options;
@@ -68,40 +75,43 @@ class bitmap_pages {
       .name = Config.search == search_kind::independent     ? "rw_bm"
               : Config.search == search_kind::collaborative ? "corw"
                                                             : "crw",
-      .authors = "M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng",
-      .title = "Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness",
-      .venue = "ACM TOPC 12(1)",
-      .year = 2025,
-      .doi = "10.1145/3701623",
-      .family = "random walk",
+      .description = Config.search == search_kind::independent
+                         ? "random walks to words of a bitmap of fixed pages"
+                     : Config.search == search_kind::collaborative
+                         ? "as rw_bm, and the lanes of a warp share what they find"
+                         : "as rw_bm, but first next to the page that the thread got last",
+      .folder = "random_walk",
+      .published = published,
+      .deviations =
+          {"Bits are set by an atomic OR that tells what was won, so the paper's lock map is an "
+           "option that filters contention.",
+           "Bits are cleared atomically: a word has many owners.",
+           Config.search == search_kind::collaborative
+               ? "Collaboration takes exactly the pages that it hands out, among any lanes of a "
+                 "warp."
+           : Config.search == search_kind::clustered
+               ? "The page that a thread got last is kept in global memory."
+               : nullptr},
   };
 
   bitmap_pages(const region& memory, const simt::device_properties& machine,
                const options& settings) {
     page_pool::check(about.name, settings, memory.bytes);
-    region_cursor cursor(memory, about.name);
-    out_ = cursor.take<exhaustion>(1);
     if constexpr (clustered) {
       // A slot for each thread that can be resident; threads that share one share a hint.
       const std::size_t most = memory.bytes / settings.page_bytes + 1;
       hint_count_ = static_cast<std::uint32_t>(
           machine.resident_threads < most ? machine.resident_threads : most);
-      hints_ = cursor.take<std::uint32_t>(hint_count_);
     }
-    // A little less than the optimum: bitmaps are cut to whole words and pages are aligned.
-    const std::size_t left = cursor.left(page_alignment);
-    const std::size_t slack = page_alignment + 4 * sizeof(word);
-    const std::size_t bits_a_page = 8 * settings.page_bytes + 2;
-    const auto count = static_cast<std::uint32_t>(
-        left < slack ? 1 : ((left - slack) * 8 + bits_a_page) / bits_a_page);
-    words_ = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(count, width));
-    used_ = cursor.take<word>(words_);
-    if constexpr (Config.lock_map) locks_ = cursor.take<word>(lock_words());
-    // The estimate above rounds up; the last page may not fit any more.
-    const auto fits = static_cast<std::uint32_t>(cursor.left(page_alignment) / settings.page_bytes);
-    const std::uint32_t pages = fits != 0 && fits < count ? fits : count;
-    pages_ = page_pool(cursor.take<std::byte>(pages * settings.page_bytes, page_alignment), pages,
-                       settings.page_bytes);
+    lay_out_most(memory, about.name, 1u, page_pool::most_pages(settings, memory.bytes),
+                 [&](region_cursor& cursor, std::uint32_t pages) {
+                   out_ = cursor.take<exhaustion>(1);
+                   if constexpr (clustered) hints_ = cursor.take<std::uint32_t>(hint_count_);
+                   words_ = ceil_div(pages, width);
+                   used_ = cursor.take<word>(words_);
+                   if constexpr (Config.lock_map) locks_ = cursor.take<word>(lock_words());
+                   pages_ = page_pool(cursor, pages, settings);
+                 });
   }
 
   WARPHEAP_HD std::size_t largest_block() const { return pages_.page_bytes(); }
@@ -119,8 +129,7 @@ class bitmap_pages {
 
   WARPHEAP_DEVICE void* malloc([[maybe_unused]] std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    std::uint32_t steps = 0;
-    const std::uint32_t page = take_page(steps);
+    const std::uint32_t page = take_page();
     return page == no_page ? nullptr : pages_.address(page);
   }
 
@@ -151,35 +160,20 @@ class bitmap_pages {
   static constexpr int word_bits = Config.word_bits;
   static constexpr search_kind search = Config.search;
 
-  /// The number of a page that is now the caller's, or `no_page`; adds the words that were probed
-  /// to `steps`.
-  WARPHEAP_DEVICE std::uint32_t take_page(std::uint32_t& steps) const {
-    if constexpr (clustered) {
-      std::uint32_t& slot = hints_[static_cast<std::uint32_t>(simt::thread_rank()) % hint_count_];
-      // Only a hint, and threads may share it: no order is needed.
-      std::uint32_t hint = simt::atomic_ref(slot).load(simt::order::relaxed);
-      const std::uint32_t page = take_page_near(hint, steps);
-      simt::atomic_ref(slot).store(hint, simt::order::relaxed);
-      return page;
-    } else if constexpr (Config.search == search_kind::collaborative) {
-      return take_together(steps);
-    } else {
-      return walk(steps);
-    }
+  /// The same pages; each probe of a thread is counted in `counts[thread_rank()]`.
+  bitmap_pages<Config, counted_steps> counting(std::uint32_t* counts) const {
+    return {*this, counted_steps(counts)};
   }
 
-  /// CRW with the hint where the caller keeps it: the page that he got last, `no_page` at first.
-  /// Gets the neighbour of that page if it is free, and updates the hint.
-  WARPHEAP_DEVICE std::uint32_t take_page_near(std::uint32_t& hint, std::uint32_t& steps) const {
-    std::uint32_t page = no_page;
-    if (hint != no_page) {
-      const std::uint32_t next = hint + 1 < pages_.count() ? hint + 1 : 0;
-      ++steps;
-      page = probe(next / width, static_cast<int>(next % width));
+  /// The number of a page that is now the caller's, or `no_page`.
+  WARPHEAP_DEVICE std::uint32_t take_page() const {
+    if constexpr (clustered) {
+      return take_near_last();
+    } else if constexpr (Config.search == search_kind::collaborative) {
+      return take_together();
+    } else {
+      return walk();
     }
-    if (page == no_page) page = walk(steps);
-    if (page != no_page) hint = page;
-    return page;
   }
 
   WARPHEAP_DEVICE void give_page(std::uint32_t page) const {
@@ -192,12 +186,25 @@ class bitmap_pages {
   }
 
  private:
+  template <bitmap_config, class>
+  friend class bitmap_pages;
+
+  template <class Other>
+  bitmap_pages(const bitmap_pages<Config, Other>& same, const Steps& steps)
+      : out_(same.out_),
+        used_(same.used_),
+        locks_(same.locks_),
+        hints_(same.hints_),
+        words_(same.words_),
+        hint_count_(same.hint_count_),
+        pages_(same.pages_),
+        steps_(steps) {}
+
   using word = std::conditional_t<Config.word_bits == 32, std::uint32_t, std::uint64_t>;
   static constexpr std::uint32_t width = Config.word_bits;
   static constexpr word full = static_cast<word>(~word{0});
   static constexpr bool exact = Config.out_rule == memory_out_rule::exact;
   static constexpr bool clustered = Config.search == search_kind::clustered;
-  static constexpr std::size_t page_alignment = 256;
   static constexpr std::uint32_t probes_between_looks = 16;
   // Probes of a walk: as many as inspect the pages of `probes_until_out`. Probes that meet a lock
   // tell nothing, but count too, so that a walk ends in any case.
@@ -219,7 +226,7 @@ class bitmap_pages {
     return simt::atomic_ref(used_[index]).load(simt::order::relaxed);
   }
 
-  // Acquire: whoever meets the bit clear again comes after the last holder's critical section.
+  // Acquire: a lane that finds the bit clear comes after the last holder's critical section.
   WARPHEAP_DEVICE bool try_lock(std::uint32_t index) const {
     const word bit = word{1} << index % width;
     return (simt::atomic_ref(locks_[index / width]).fetch_or(bit, simt::order::acquire) & bit) == 0;
@@ -256,11 +263,27 @@ class bitmap_pages {
     }
   }
 
-  WARPHEAP_DEVICE std::uint32_t walk(std::uint32_t& steps) const {
+  /// The page behind the one that this thread got last, if it is free, else a walk.
+  WARPHEAP_DEVICE std::uint32_t take_near_last() const {
+    std::uint32_t& slot = hints_[static_cast<std::uint32_t>(simt::thread_rank()) % hint_count_];
+    // Only a hint, and threads may share it: no order is needed.
+    const std::uint32_t last = simt::atomic_ref(slot).load(simt::order::relaxed);
+    std::uint32_t page = no_page;
+    if (last != no_page) {
+      const std::uint32_t next = last + 1 < pages_.count() ? last + 1 : 0;
+      steps_.step();
+      page = probe(next / width, static_cast<int>(next % width));
+    }
+    if (page == no_page) page = walk();
+    simt::atomic_ref(slot).store(page != no_page ? page : last, simt::order::relaxed);
+    return page;
+  }
+
+  WARPHEAP_DEVICE std::uint32_t walk() const {
     random_sequence random(simt::noise());
     for (std::uint32_t tried = 0; tried < probe_limit; ++tried) {
       if (exact && tried % probes_between_looks == 0 && out_->is_out(1)) return no_page;
-      ++steps;
+      steps_.step();
       // From a random bit on: lanes that meet in a word then rarely want the same page.
       const std::uint64_t draw = random.next();
       const std::uint32_t page = probe(scale_to(static_cast<std::uint32_t>(draw >> 32), words_),
@@ -272,7 +295,7 @@ class bitmap_pages {
 
   WARPHEAP_DEVICE std::uint32_t after_walk() const {
     if constexpr (!exact) return no_page;
-    return search_all(
+    return search_pages(
         *out_, words_, [this](std::uint32_t index) { return look(index) != full; },
         [this](std::uint32_t index) {
           return simt::atomic_ref(used_[index]).fetch_or(0, simt::order::acq_rel) != full;
@@ -281,7 +304,7 @@ class bitmap_pages {
   }
 
   /// The walk of all lanes that call together: steps are the group's, the same for every member.
-  WARPHEAP_DEVICE std::uint32_t take_together(std::uint32_t& steps) const {
+  WARPHEAP_DEVICE std::uint32_t take_together() const {
     const simt::group team = simt::coalesced();
     const int me = simt::lane_id();
     random_sequence random(simt::noise());
@@ -292,7 +315,7 @@ class bitmap_pages {
     const std::uint32_t limit = probe_limit / static_cast<std::uint32_t>(team.size()) + 1;
     for (std::uint32_t in_vain = 0; in_vain < limit && !need.empty();) {
       if (exact && in_vain % probes_between_looks == 0 && team.any(out_->is_out(1))) break;
-      ++steps;
+      steps_.step();
       const std::uint64_t draw = random.next();
       const std::uint32_t index = scale_to(static_cast<std::uint32_t>(draw >> 32), words_);
       const int from = static_cast<int>(draw % width);
@@ -336,36 +359,8 @@ class bitmap_pages {
   std::uint32_t words_;
   std::uint32_t hint_count_ = 1;
   page_pool pages_;
+  [[no_unique_address]] Steps steps_;
 };
 
 }  // namespace random_walk
-
-inline constexpr random_walk::bitmap_config rw_bm_config{.search =
-                                                             random_walk::search_kind::independent};
-inline constexpr random_walk::bitmap_config corw_config{
-    .search = random_walk::search_kind::collaborative};
-inline constexpr random_walk::bitmap_config crw_config{.search =
-                                                           random_walk::search_kind::clustered};
-
-// Classes of their own, because nvcc 13.0 cannot name an alias with a class-type argument in a list
-// of types.
-
-/// RW-BM: every lane for itself.
-template <random_walk::bitmap_config Config = rw_bm_config>
-class rw_bm : public random_walk::bitmap_pages<Config> {
-  using random_walk::bitmap_pages<Config>::bitmap_pages;
-};
-
-/// CoRW: the lanes that call together share what they find.
-template <random_walk::bitmap_config Config = corw_config>
-class corw : public random_walk::bitmap_pages<Config> {
-  using random_walk::bitmap_pages<Config>::bitmap_pages;
-};
-
-/// CRW: next to the page that the thread got last, if that is free.
-template <random_walk::bitmap_config Config = crw_config>
-class crw : public random_walk::bitmap_pages<Config> {
-  using random_walk::bitmap_pages<Config>::bitmap_pages;
-};
-
 WARPHEAP_END_NAMESPACE

@@ -12,20 +12,27 @@
 /// numbers at random until it meets one whose flag is clear and wins it with one atomic exchange.
 /// free clears the flag. With T pages, A of them free, N callers need T/N ln(A / (A-N)) draws each.
 ///
-/// Layout: [ exhaustion ][ flags: 32 bits a page ][ pages ... ]
+/// Layout:
+///
+///     [ exhaustion ][ flags: 32 bits a page ][ pages ... ]
 ///
 /// Invariants: I1 every flag is 0 or 1 (place: the page).
 ///
 /// Progress: lock-free. A draw fails only because the page is in use. The full search at the end is
 /// bounded (`search_all`).
 ///
-/// Deviations: the paper's search does not end when memory is out except by a statistical rule,
+/// Deviations: in an exhausted heap the paper's search ends by a statistical rule only,
 /// which is the option `memory_out_rule::statistical`; the default ends with a search of all pages.
 /// freeing is a release store, where the paper has a plain one: the next owner must not see writes
 /// of the last.
 
 #include "warpheap/core/random.hpp"
+#include "warpheap/heap/fit_units.hpp"
+#include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
+#include "warpheap/managers/random_walk/page_search.hpp"
+#include "warpheap/managers/random_walk/publication.hpp"
+#include "warpheap/managers/random_walk/steps.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,36 +45,31 @@ struct rw_config {
   std::uint32_t low_water_ppm = 5000;
 };
 
-template <rw_config Config = rw_config{}>
+template <rw_config Config = rw_config{}, class Steps = random_walk::uncounted_steps>
 class rw {
  public:
   using options = random_walk::page_options;
 
   static constexpr capabilities about{
       .name = "rw",
-      .authors = "M. Pham, Y. Yuan, H. Li, C. Mou, Y. Tu, Z. Xu, J. Meng",
-      .title = "Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness",
-      .venue = "ACM TOPC 12(1)",
-      .year = 2025,
-      .doi = "10.1145/3701623",
-      .family = "random walk",
+      .description = "random walks to flags of fixed pages",
+      .folder = "random_walk",
+      .published = random_walk::published,
+      .deviations = {"By default a walk ends with a search of all pages, so null is certain; the "
+                     "paper's statistical rule is an option.",
+                     "Freeing is a release, so that the next owner sees no writes of the last."},
   };
   static_assert(Config.low_water_ppm > 0 && Config.low_water_ppm < 1'000'000,
                 "rw_config::low_water_ppm must lie between 0 and 1,000,000");
 
   rw(const region& memory, const simt::device_properties& /*machine*/, const options& settings) {
     random_walk::page_pool::check(about.name, settings, memory.bytes);
-    region_cursor cursor(memory, about.name);
-    out_ = cursor.take<exhaustion>(1);
-    // One page and its flag at least; what is lost to the pages' alignment is below one page.
-    const std::size_t each = settings.page_bytes + sizeof(std::uint32_t);
-    const std::size_t left = cursor.left(page_alignment);
-    const auto count = static_cast<std::uint32_t>(
-        left < each + page_alignment ? 1 : (left - page_alignment) / each);
-    flags_ = cursor.take<std::uint32_t>(count);
-    pages_ =
-        random_walk::page_pool(cursor.take<std::byte>(count * settings.page_bytes, page_alignment),
-                               count, settings.page_bytes);
+    lay_out_most(memory, about.name, 1u, random_walk::page_pool::most_pages(settings, memory.bytes),
+                 [&](region_cursor& cursor, std::uint32_t pages) {
+                   out_ = cursor.take<exhaustion>(1);
+                   flags_ = cursor.take<std::uint32_t>(pages);
+                   pages_ = random_walk::page_pool(cursor, pages, settings);
+                 });
   }
 
   WARPHEAP_HD std::size_t largest_block() const { return pages_.page_bytes(); }
@@ -79,8 +81,7 @@ class rw {
 
   WARPHEAP_DEVICE void* malloc([[maybe_unused]] std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    std::uint32_t steps = 0;
-    const std::uint32_t page = take_page(steps);
+    const std::uint32_t page = take_page();
     return page == random_walk::no_page ? nullptr : pages_.address(page);
   }
 
@@ -104,19 +105,24 @@ class rw {
   WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
   static constexpr int word_bits = 1;
 
-  /// The number of a page that is now the caller's, or `no_page`; adds the draws to `steps`.
-  WARPHEAP_DEVICE std::uint32_t take_page(std::uint32_t& steps) const {
+  /// The same pages; each draw of a thread is counted in `counts[thread_rank()]`.
+  rw<Config, random_walk::counted_steps> counting(std::uint32_t* counts) const {
+    return {out_, flags_, pages_, random_walk::counted_steps(counts)};
+  }
+
+  /// The number of a page that is now the caller's, or `no_page`.
+  WARPHEAP_DEVICE std::uint32_t take_page() const {
     random_sequence random(simt::noise());
     for (std::uint32_t probe = 0; probe < probe_limit; ++probe) {
       if (exact && probe % probes_between_looks == 0 && out_->is_out(1)) {
         return random_walk::no_page;
       }
-      ++steps;
+      steps_.step();
       const std::uint32_t page = random.below(pages_.count());
       if (is_free(page) && take(page) != random_walk::no_page) return page;
     }
     if constexpr (!exact) return random_walk::no_page;
-    return random_walk::search_all(
+    return random_walk::search_pages(
         *out_, pages_.count(), [this](std::uint32_t page) { return is_free(page); },
         [this](std::uint32_t page) {
           return simt::atomic_ref(flags_[page]).fetch_or(0, simt::order::acq_rel) == 0;
@@ -137,8 +143,13 @@ class rw {
   }
 
  private:
+  template <rw_config, class>
+  friend class rw;
+
+  rw(exhaustion* out, std::uint32_t* flags, const random_walk::page_pool& pages, const Steps& steps)
+      : out_(out), flags_(flags), pages_(pages), steps_(steps) {}
+
   static constexpr bool exact = Config.out_rule == random_walk::memory_out_rule::exact;
-  static constexpr std::size_t page_alignment = 256;
   static constexpr std::uint32_t probe_limit =
       random_walk::probes_until_out(Config.out_rule, Config.low_water_ppm);
   static constexpr std::uint32_t probes_between_looks = 64;
@@ -157,6 +168,7 @@ class rw {
   exhaustion* out_;
   std::uint32_t* flags_;
   random_walk::page_pool pages_;
+  [[no_unique_address]] Steps steps_;
 };
 
 WARPHEAP_END_NAMESPACE

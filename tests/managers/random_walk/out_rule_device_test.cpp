@@ -2,9 +2,7 @@
 // When a search gives up: at once and for certain by the exact rule, after a number of looks by the
 // paper's statistical one.
 #include "warpheap/heap/heap.hpp"
-#include "warpheap/managers/random_walk/bitmap.hpp"
-#include "warpheap/managers/random_walk/flags.hpp"
-#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#include "warpheap/managers/random_walk/random_walk.hpp"
 
 #include "device_array.hpp"
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/heap/capabilities.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// What CUDA's allocator claims: known on every machine, unlike the allocator itself.
+inline constexpr capabilities builtin_about{
+    .name = "cuda",
+    .description = "the allocator that comes with CUDA",
+    .folder = "cuda",
+    .published = {.authors = "NVIDIA",
+                  .title = "CUDA C++ Programming Guide: Dynamic Global Memory Allocation and "
+                           "Operations"},
+    .deviations = {"Requests beyond the heap's size never reach it."},
+    .uses_region = false,
+    .resets = false,
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Does what CONTRIBUTING.md says of adding a manager work, word for word?
+
+The page's files go into a copy of the tree that has no other manager's tests, its entry into the
+copy's registry. Then the programs of the copy are built and asked for the manager.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+NAME = "slots"
+BLOCK = re.compile(
+    r"<!-- (?:file: (?P<path>\S+)|registry) -->\n```\w+\n(?P<text>.*?)```\n", re.DOTALL
+)
+# What finds managers in the tree, and what that needs. Empty files stand for what would only take
+# time: subjects that have nothing to do with the manager.
+COPIED = (
+    *("include", "cmake", "bench/backend", "bench/host", "bench/lanes", "tools/manager_docs.py"),
+    *("tests/conformance", "tests/mutants", "tests/support", "tests/verify", "README.md"),
+    *("tests/managers/CMakeLists.txt", "docs/managers"),
+)
+EMPTIED = ("tests/conformance/reference/conformance.cpp", "tests/heap/conformance.cpp")
+
+options: argparse.Namespace
+
+
+def example() -> tuple[dict[str, str], str]:
+    """The page's files by path, and its entry of the registry."""
+    files: dict[str, str] = {}
+    entry = ""
+    for block in BLOCK.finditer((ROOT / "CONTRIBUTING.md").read_text()):
+        if block["path"]:
+            files[block["path"]] = block["text"]
+        else:
+            entry = block["text"]
+    return files, entry
+
+
+def copy_tree(scratch: Path) -> None:
+    """Copy what is needed; files that are as they were keep their time, so nothing is rebuilt."""
+    shutil.rmtree(scratch / "tests/managers", ignore_errors=True)
+    for path in COPIED:
+        if (ROOT / path).is_dir():
+            shutil.copytree(ROOT / path, scratch / path, dirs_exist_ok=True)
+        else:
+            (scratch / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, scratch / path)
+    for path in EMPTIED:
+        (scratch / path).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / path).write_text("")
+    shutil.copy2(Path(__file__).parent / "scratch.cmake", scratch / "CMakeLists.txt")
+
+
+def add_to_registry(registry: Path, entry: str) -> None:
+    """Put the page's entry into the registry, in place of the others: each costs time."""
+    include, kind = entry.splitlines()
+    text = registry.read_text()
+    first = text.index("#include")
+    text = text[:first] + include + "\n" + text[first:]
+    text, count = re.subn(
+        r"using portable_managers =\s+type_list<.*?>;\n",
+        f"using portable_managers = type_list<{kind}>;\n",
+        text,
+        flags=re.DOTALL,
+    )
+    if count != 1:
+        raise AssertionError(f"{registry} has no list of portable managers")
+    registry.write_text(text)
+
+
+def run(*command: object) -> str:
+    """Run a command; its output, or an error with that."""
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+class AddedManager(unittest.TestCase):
+    """The example, in all that is made from the registry and the two folders."""
+
+    scratch: Path
+    build: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Add the manager to a copy of the tree, and build that."""
+        cls.scratch = options.scratch
+        cls.build = cls.scratch / "build"
+        files, entry = example()
+        copy_tree(cls.scratch)
+        for path, text in files.items():
+            (cls.scratch / path).parent.mkdir(parents=True, exist_ok=True)
+            (cls.scratch / path).write_text(text)
+        add_to_registry(cls.scratch / "include/warpheap/registry.hpp", entry)
+        settings = [
+            f"-DCMAKE_CXX_COMPILER={options.compiler}",
+            f"-DCMAKE_CXX_COMPILER_LAUNCHER={options.launcher}",
+            f"-DCPU_LIBRARY={options.cpu_library}",
+            f"-DBENCH_LIBRARY={options.bench_library}",
+            "-DCMAKE_BUILD_TYPE=None",
+        ]
+        run("cmake", "-G", "Ninja", "-S", cls.scratch, "-B", cls.build, *settings)
+        targets = ("warpheap-bench-cpu", "warpheap-conformance", "warpheap-verify")
+        run("cmake", "--build", cls.build, "--target", *targets)
+
+    def listed(self) -> dict[str, Any]:
+        """What the program for measurements lists."""
+        answer: dict[str, Any] = json.loads(run(self.build / "warpheap-bench-cpu", "list"))
+        return answer
+
+    def test_touches_two_folders_and_the_registry(self) -> None:
+        files, entry = example()
+        folders = {str(Path(path).parent) for path in files}
+        self.assertEqual(folders, {f"include/warpheap/managers/{NAME}", f"tests/managers/{NAME}"})
+        self.assertEqual(len(entry.splitlines()), 2)
+        self.assertFalse((ROOT / f"include/warpheap/managers/{NAME}").exists())
+
+    def test_it_is_in_the_list(self) -> None:
+        managers = {m["name"]: m for m in self.listed()["managers"]}
+        self.assertTrue(managers[NAME]["available"])
+        self.assertEqual(managers[NAME]["folder"], NAME)
+
+    def test_the_conformance_suite_passes(self) -> None:
+        program = self.build / "tests/conformance/warpheap-conformance"
+        tests = run(program, f"--gtest_filter=*/{NAME}", "--gtest_brief=1")
+        passed = re.search(r"PASSED  \] (\d+) tests", tests)
+        self.assertIsNotNone(passed, tests)
+        self.assertGreater(int(passed[1]), 10)  # type: ignore[index]
+
+    def test_the_explorer_finds_nothing_wrong_but_the_mutant(self) -> None:
+        program = self.build / "bench/warpheap-verify"
+        subjects = json.loads(run(program, "list"))
+        self.assertIn(NAME, subjects["managers"])
+        run(program, "check", "--subject", NAME, "--schedules", "200", "--seconds", "20")
+        run(program, "mutants", "--schedules", "100000", "--seconds", "60")
+
+    def test_it_is_measured(self) -> None:
+        row = run(
+            *(self.build / "warpheap-bench-cpu", "run", "--case", "alloc", "--manager", NAME),
+            *("--threads", "256", "--size-min", "64", "--size-max", "64"),
+            *("--heap-bytes", "1048576", "--iterations", "2"),
+        )
+        self.assertEqual(json.loads(row)["status"], "ok")
+
+    def test_the_docs_have_it(self) -> None:
+        program = self.build / "warpheap-bench-cpu"
+        run(sys.executable, "-B", self.scratch / "tools/manager_docs.py", program)
+        self.assertIn(
+            f"[`{NAME}`](docs/managers/{NAME}.md)", (self.scratch / "README.md").read_text()
+        )
+        page = (self.scratch / f"docs/managers/{NAME}.md").read_text()
+        self.assertIn("[ free slots: bitmap tree ][ slots ... ]", page)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scratch", type=Path, required=True)
+    parser.add_argument("--compiler", type=Path, required=True)
+    parser.add_argument("--launcher", default="")
+    parser.add_argument("--cpu-library", type=Path, required=True)
+    parser.add_argument("--bench-library", type=Path, required=True)
+    options = parser.parse_args()
+    unittest.main(argv=sys.argv[:1], verbosity=2)

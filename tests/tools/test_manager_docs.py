@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tests of the program that writes what the docs say of the managers."""
+
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import manager_docs
+
+HEADER = """#pragma once
+
+/// \\file
+/// What it is. The layout matters.
+///
+/// Memory layout (defaults):
+///
+///     [ words ]
+///
+///       [ block ]
+///
+/// Invariants: none.
+
+inline int layout() { return 1; }
+"""
+
+
+def manager(name: str, **fields: Any) -> dict[str, Any]:
+    """Give a manager as the program lists it."""
+    return {
+        "name": name,
+        "description": f"what {name} is",
+        "folder": "pages",
+        "title": "On Pages",
+        "authors": "A. One, B. Two",
+        "venue": "CONF",
+        "year": 2024,
+        "doi": "10.1/2",
+        "deviations": [],
+        "available": True,
+        "capabilities": {
+            "largest_block": 8192,
+            "frees": True,
+            "reuse": "all",
+            "numbered_pages": False,
+        },
+    } | fields
+
+
+class Texts(unittest.TestCase):
+    def test_a_publication_in_a_few_words(self) -> None:
+        self.assertEqual(manager_docs.short_source(manager("a")), "One, Two, 2024")
+        three = manager("a", authors="A. One, B. Two, C. Three")
+        self.assertEqual(manager_docs.short_source(three), "One et al., 2024")
+        self.assertEqual(manager_docs.short_source(manager("a", year=None)), "")
+
+    def test_a_row_of_the_table(self) -> None:
+        table = manager_docs.readme_table([manager("a", available=False)])
+        row = "| [`a`](docs/managers/pages.md) | what a is | One, Two, 2024 | CUDA |\n"
+        self.assertEqual(table.splitlines(keepends=True)[2], row)
+
+    def test_deviations_say_whose_they_are_if_not_everybodys(self) -> None:
+        both = [manager("a", deviations=["X.", "Y."]), manager("b", deviations=["X."])]
+        text = manager_docs.deviations(both)
+        self.assertIn("- X.\n", text)
+        self.assertIn("- Y (`a`).\n", text)
+        self.assertEqual(manager_docs.deviations([manager("a")]), "")
+
+
+class Files(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        patch = mock.patch.object(manager_docs, "ROOT", self.root)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.headers = self.root / "include/warpheap/managers/pages"
+        self.headers.mkdir(parents=True)
+        (self.headers / "pages.hpp").write_text(HEADER)
+        readme = f"before\n{manager_docs.BEGIN}{manager_docs.END}after\n"
+        (self.root / "README.md").write_text(readme)
+
+    def test_the_drawing_is_the_headers(self) -> None:
+        drawn = list(manager_docs.layouts(self.headers / "pages.hpp"))
+        self.assertEqual(drawn, [("Memory layout (defaults)", "[ words ]\n\n  [ block ]")])
+
+    def test_what_was_written_does_not_differ(self) -> None:
+        wanted = manager_docs.documents([manager("a")])
+        changed = ["README.md", "docs/managers/pages.md"]
+        self.assertEqual(manager_docs.update(wanted, check=True), changed)
+        self.assertEqual(manager_docs.update(wanted, check=False), changed)
+        again = manager_docs.documents([manager("a")])
+        self.assertEqual(manager_docs.update(again, check=True), [])
+        self.assertTrue((self.root / "README.md").read_text().endswith("after\n"))
+
+    def test_a_page_that_nobody_has_any_more_differs(self) -> None:
+        manager_docs.update(manager_docs.documents([manager("a")]), check=False)
+        stale = self.root / "docs/managers/old.md"
+        stale.write_text("old")
+        wanted = manager_docs.documents([manager("a")])
+        self.assertEqual(manager_docs.update(wanted, check=True), ["docs/managers/old.md"])
+        manager_docs.update(wanted, check=False)
+        self.assertFalse(stale.exists())
+
+    def test_a_folder_that_is_not_there_is_refused(self) -> None:
+        with self.assertRaisesRegex(manager_docs.DocsError, "'a' names the folder 'elsewhere'"):
+            manager_docs.documents([manager("a", folder="elsewhere")])
+
+    def test_a_readme_without_marks_is_refused(self) -> None:
+        (self.root / "README.md").write_text("before\nafter\n")
+        with self.assertRaisesRegex(manager_docs.DocsError, "README.md lacks the marks"):
+            manager_docs.documents([manager("a")])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Write what the docs say of the managers: the README's table and docs/managers/FOLDER.md.
+
+Names, descriptions, publications and deviations are what the managers say about themselves, as
+``warpheap-bench-cpu list`` prints it. The drawings are the headers': what follows a comment line
+``/// ... layout ...:`` and is indented by four blanks. With ``--check`` nothing is written, and
+the exit status is 1 if a file differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+BEGIN = "<!-- The managers, made by tools/manager_docs.py -->\n"
+END = "<!-- End of the managers -->\n"
+UNITS = ("B", "KiB", "MiB", "GiB")
+
+Manager = dict[str, Any]
+
+
+class DocsError(Exception):
+    """The managers or the headers do not say what the docs need."""
+
+
+def read_managers(program: Path) -> list[Manager]:
+    """Ask the program for its managers, those that it cannot run included."""
+    answer = subprocess.run([program, "list"], check=True, capture_output=True, text=True)
+    managers: list[Manager] = json.loads(answer.stdout)["managers"]
+    for manager in managers:
+        for field in ("description", "folder"):
+            if not manager[field]:
+                raise DocsError(f"manager '{manager['name']}' says nothing about its {field}")
+    return managers
+
+
+def by_folder(managers: list[Manager]) -> dict[str, list[Manager]]:
+    """The managers of each folder, in the registry's order."""
+    folders: dict[str, list[Manager]] = {}
+    for manager in managers:
+        folders.setdefault(manager["folder"], []).append(manager)
+    return folders
+
+
+def models(manager: Manager) -> str:
+    """Where the manager runs."""
+    return "CPU, CUDA" if manager["available"] else "CUDA"
+
+
+def short_source(manager: Manager) -> str:
+    """The publication in a few words: surnames and year."""
+    if not manager["year"]:
+        return ""
+    surnames = [author.split()[-1] for author in manager["authors"].split(", ")]
+    names = f"{surnames[0]} et al." if len(surnames) > 2 else ", ".join(surnames)
+    return f"{names}, {manager['year']}"
+
+
+def full_source(manager: Manager) -> str:
+    """The publication in full; empty for baselines."""
+    if not manager["title"]:
+        return ""
+    text = f'{manager["authors"]}: "{manager["title"]}"'
+    text += "".join(f", {part}" for part in (manager["venue"], manager["year"]) if part)
+    if manager["doi"]:
+        text += f", DOI [{manager['doi']}](https://doi.org/{manager['doi']})"
+    return text + "."
+
+
+def largest_block(manager: Manager) -> str:
+    """The largest block, as a reader would write it."""
+    claims = manager["capabilities"]
+    if claims["numbered_pages"]:
+        return "the page, chosen with the heap"
+    count = claims["largest_block"]
+    if count is None:
+        return "bounded by the heap"
+    unit = 0
+    while count % 1024 == 0 and unit + 1 < len(UNITS):
+        count //= 1024
+        unit += 1
+    return f"{count} {UNITS[unit]}"
+
+
+def readme_table(managers: list[Manager]) -> str:
+    """The table between the README's marks."""
+    rows = [
+        f"| [`{m['name']}`](docs/managers/{m['folder']}.md) | {m['description']} "
+        f"| {short_source(m)} | {models(m)} |\n"
+        for m in managers
+    ]
+    return "| name | what it is | published | runs on |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def layouts(header: Path) -> Iterator[tuple[str, str]]:
+    """(caption, drawing) of each layout that the header's comments draw."""
+    lines = [line.removeprefix("///") for line in header.read_text().splitlines()]
+    for number, line in enumerate(lines):
+        if not re.fullmatch(r" .*[Ll]ayout.*:", line):
+            continue
+        drawing = []
+        for below in lines[number + 1 :]:
+            if below and not below.startswith("     "):
+                break
+            drawing.append(below.removeprefix("     "))
+        text = "\n".join(drawing).strip("\n")
+        if text:
+            yield line.strip().removesuffix(":"), text
+
+
+def page(folder: str, managers: list[Manager]) -> str:
+    """The page of the managers of one folder."""
+    headers = ROOT / "include/warpheap/managers" / folder
+    if not headers.is_dir():
+        raise DocsError(
+            f"'{managers[0]['name']}' names the folder '{folder}': there is no {headers}"
+        )
+    text = "<!-- Made by tools/manager_docs.py: change the manager's header, not this page. -->\n"
+    text += f"# {', '.join(m['name'] for m in managers)}\n\n"
+    sources = dict.fromkeys(filter(None, map(full_source, managers)))
+    text += "".join(f"{source}\n\n" for source in sources)
+    text += f"The headers in [managers/{folder}](../../include/warpheap/managers/{folder})\n"
+    text += "explain the algorithm, the invariants and why every loop makes progress.\n\n"
+    text += "| name | what it is | largest block | frees | reuse | runs on |\n"
+    text += "|---|---|---|---|---|---|\n"
+    for m in managers:
+        claims = m["capabilities"]
+        text += f"| `{m['name']}` | {m['description']} | {largest_block(m)} "
+        text += f"| {'yes' if claims['frees'] else 'no'} | {claims['reuse']} | {models(m)} |\n"
+    text += deviations(managers)
+    drawn = [
+        f"\n{caption}, {header.name}:\n\n```text\n{drawing}\n```\n"
+        for header in sorted(headers.glob("*.hpp"))
+        for caption, drawing in layouts(header)
+    ]
+    if drawn:
+        text += "\n## Memory\n" + "".join(drawn)
+    return text
+
+
+def deviations(managers: list[Manager]) -> str:
+    """The section on how the managers depart from their publication; empty if they do not."""
+    whose: dict[str, list[str]] = {}
+    for m in managers:
+        for deviation in m["deviations"]:
+            whose.setdefault(deviation, []).append(m["name"])
+    if not whose:
+        return ""
+    text = "\n## Departures from the publication\n"
+    for deviation, names in whose.items():
+        only = "" if len(names) == len(managers) else f" ({', '.join(f'`{n}`' for n in names)})"
+        text += f"- {deviation.removesuffix('.')}{only}.\n"
+    return text
+
+
+def documents(managers: list[Manager]) -> dict[Path, str]:
+    """What each file should say."""
+    readme = ROOT / "README.md"
+    before, begin, rest = readme.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise DocsError(f"README.md lacks the marks {BEGIN.strip()} and {END.strip()}")
+    result = {readme: before + BEGIN + readme_table(managers) + END + after}
+    for folder, members in by_folder(managers).items():
+        result[ROOT / "docs/managers" / f"{folder}.md"] = page(folder, members)
+    return result
+
+
+def update(wanted: dict[Path, str], check: bool) -> list[str]:
+    """Write what differs, or with `check` only look; the files that differed."""
+    differing = []
+    stale = set((ROOT / "docs/managers").glob("*.md")) - wanted.keys()
+    for path, text in wanted.items():
+        if path.exists() and path.read_text() == text:
+            continue
+        differing.append(str(path.relative_to(ROOT)))
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    for path in sorted(stale):
+        differing.append(str(path.relative_to(ROOT)))
+        if not check:
+            path.unlink()
+    return differing
+
+
+def main() -> int:
+    """Run as a program."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program", type=Path, help="warpheap-bench-cpu")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if files differ")
+    arguments = parser.parse_args()
+    try:
+        differing = update(documents(read_managers(arguments.program)), arguments.check)
+    except (DocsError, OSError, subprocess.CalledProcessError, KeyError, ValueError) as error:
+        print(f"manager_docs.py: {error}", file=sys.stderr)
+        return 2
+    for path in differing:
+        print(path, "differs: run tools/manager_docs.py" if arguments.check else "written")
+    return 1 if arguments.check and differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
