@@ -34,7 +34,10 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def find_files(places: list[Path]) -> list[Path]:
-    """Give the result files that a list of files and folders names; each must name one or more."""
+    """List the result files that files and folders name; each must name one or more.
+
+    A folder without rows of its own stands for all below it, as in the tree of published rows.
+    """
     files: list[Path] = []
     for place in places:
         if place.is_file():
@@ -42,7 +45,7 @@ def find_files(places: list[Path]) -> list[Path]:
             continue
         if not place.is_dir():
             raise UserError(f"{place}: there is no such file or folder")
-        found = sorted(place.glob("*.jsonl")) or sorted(place.glob("*/*.jsonl"))
+        found = sorted(place.glob("*.jsonl")) or sorted(place.rglob("*.jsonl"))
         if not found:
             raise UserError(f"{place}: holds no *.jsonl file; 'warpheap survey' makes one")
         files += found
