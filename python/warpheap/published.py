@@ -15,17 +15,34 @@ from typing import Any
 
 from warpheap import repeat, results
 from warpheap.errors import UserError
-from warpheap.report.fields import IDENTITY
+from warpheap.report.fields import IDENTITY, NOT_IDENTITY
 
 Row = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def identity(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Say which measurement a row is of: two rows with one identity measured the same."""
-    names = ("backend", "device", "case", "manager", *IDENTITY)
-    values = (row.get(name) for name in names)
-    return tuple(float(v) if isinstance(v, int | float) else v for v in values)
+    """Say which measurement a row is of: two rows with one identity measured the same.
+
+    That is what was measured, where, and all parameters that were given, also those that only the
+    row's ``key`` knows.
+    """
+    what = [row.get(name) for name in ("backend", "device", "case", "manager")]
+    names = dict.fromkeys([*IDENTITY, *sorted(_keyed(row))])
+    given = {name: row.get(name) for name in names if row.get(name) is not None}
+    if "graph" in given:
+        given["graph"] = graph_name(str(given["graph"]))
+    numbers = {n: float(v) if isinstance(v, int | float) else str(v) for n, v in given.items()}
+    return (*what, *numbers.items())
+
+
+def _keyed(row: Mapping[str, Any]) -> set[str]:
+    """Give the parameters that a row's key names, as far as they tell measurements apart."""
+    try:
+        parameters = json.loads(row.get("key") or "null")[4]
+        return set(parameters) - NOT_IDENTITY
+    except (ValueError, TypeError, IndexError, KeyError):
+        return set()
 
 
 def place(row: Mapping[str, Any]) -> Path:
@@ -83,15 +100,12 @@ def _is_newer(row: Row, before: Row) -> bool:
     return not one or not other or one >= other
 
 
-def _order(key: tuple[Any, ...]) -> tuple[tuple[int, float, str], ...]:
-    """Order measurements by their parameters: nothing first, then numbers, then texts."""
+def _order(key: tuple[Any, ...]) -> tuple[tuple[str, bool, float, str], ...]:
+    """Order measurements by their parameters: numbers by their size, before texts."""
+    parts = (part if isinstance(part, tuple) else ("", str(part)) for part in key)
     return tuple(
-        (0, 0.0, "")
-        if part is None
-        else (1, part, "")
-        if isinstance(part, float)
-        else (2, 0.0, str(part))
-        for part in key
+        (name, False, value, "") if isinstance(value, float) else (name, True, 0.0, value)
+        for name, value in parts
     )
 
 

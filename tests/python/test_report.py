@@ -2,6 +2,7 @@
 """``warpheap report``: what is drawn, what is not, and that the page needs nothing from outside."""
 
 import json
+import math
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -12,7 +13,6 @@ import pytest
 from conftest import Run
 from warpheap import row_fields
 from warpheap.report import draw, page, select, style, summary, table
-from warpheap.report.commits import Commits
 from warpheap.report.specs import FIGURES
 from warpheap.units import binary, decimal, milliseconds
 
@@ -59,50 +59,53 @@ def test_backends_devices_and_commits_never_share_a_figure(tmp_path: Path) -> No
     assert first.remark == second.remark == "CPU model: says nothing about a GPU"
 
 
-def test_a_run_shows_its_newest_commit_unless_all_are_asked_for(tmp_path: Path) -> None:
-    rows = [*sizes("rw", commit="old"), row(manager="corw")]
-    results = load(tmp_path, rows)
-    assert ([s.commit for s in results.sections], results.left_out) == (["c0ffee"], 3)
-    everything = table.load([tmp_path / "run"], Commits.ALL)
-    assert {section.commit for section in everything.sections} == {"old", "c0ffee"}
-
-
-def test_joined_commits_share_a_figure_and_the_newest_row_of_a_measurement_counts(
-    tmp_path: Path,
-) -> None:
+def test_the_newest_row_of_a_measurement_counts_and_commits_share_a_figure(tmp_path: Path) -> None:
     rows = [
         *sizes("rw", commit="old", malloc=9.0),
-        row(commit="new", malloc=5.0, time="2026-02-01T00:00:00+00:00"),
+        row(commit="new", malloc=5.0, time="2026-02-01T00:00:00+00:00", iterations=1),
         *sizes("corw", commit="new"),
     ]
-    load(tmp_path, rows)
-    (section,) = table.load([tmp_path / "run"], Commits.JOINED).sections
-    assert section.commit == "old, new"
-    (figure,) = (p for p in select.plots(section) if p.slug == "cuda-alloc-malloc-thread-1024")
-    assert {line.manager: line.y for line in figure.series} == {
+    results = load(tmp_path, rows)
+    (section,) = results.sections
+    assert (section.commit, results.replaced) == ("old, new", 1)
+    assert {line.manager: line.y for line in malloc_figure(section).series} == {
         "rw": [9.0, 5.0, 9.0],
         "corw": [2.0, 2.0, 2.0],
     }
 
 
+def malloc_figure(section: table.Section) -> select.Plot:
+    (figure,) = (p for p in select.plots(section) if p.slug == "cuda-alloc-malloc-thread-1024")
+    return figure
+
+
+def test_commits_have_sections_of_their_own_when_asked_for(tmp_path: Path) -> None:
+    load(tmp_path, [*sizes("rw", commit="old"), row(manager="corw"), row(commit="old", malloc=7.0)])
+    results = table.load([tmp_path / "run"], by_commit=True)
+    assert results.replaced == 1
+    assert {section.commit: len(section.rows) for section in results.sections} == {
+        "old": 3,
+        "c0ffee": 1,
+    }
+
+
+def test_measurements_that_only_their_keys_tell_apart_are_all_kept(tmp_path: Path) -> None:
+    def key(depth: int) -> str:
+        return json.dumps(["cuda", "H200", "tree", "rw", {"depth": depth, "iterations": 5}, None])
+
+    rows = [row(case="tree", depth=depth, key=key(depth)) for depth in (1, 2, 2)]
+    assert load(tmp_path, rows).sections[0].rows["depth"].tolist() == [1, 2]
+
+
 def test_figures_of_two_commits_have_names_of_their_own(tmp_path: Path) -> None:
-    for commit in ("one", "two"):
-        (tmp_path / commit).mkdir()
-        load(tmp_path / commit, sizes("rw", commit=commit))
-    both = table.load([tmp_path / "one" / "run", tmp_path / "two" / "run"])
+    load(tmp_path, [*sizes("rw", commit="one"), *sizes("rw", commit="two")])
+    both = table.load([tmp_path / "run"], by_commit=True)
     count = page.write(both, tmp_path / "report.html", tmp_path / "figures")
     names = {file.name for file in (tmp_path / "figures").iterdir()}
     assert len(names) == count
     assert {name[: -len("-one.png")] for name in names if name.endswith("-one.png")} == {
         name[: -len("-two.png")] for name in names if name.endswith("-two.png")
     }
-
-
-def test_a_point_with_more_runs_replaces_one_with_fewer(tmp_path: Path) -> None:
-    few = sizes("rw", malloc=9.0, iterations=1)
-    results = load(tmp_path, [row(malloc=5.0, iterations=10), *few])
-    (line,) = plots_by_slug(results)["cuda-alloc-malloc-thread-1024"].series
-    assert line.y == [9.0, 5.0, 9.0]
 
 
 def test_of_a_repeated_measurement_the_last_row_counts(tmp_path: Path) -> None:
@@ -135,7 +138,7 @@ def test_null_answers_and_corruption_are_told_and_not_drawn(tmp_path: Path) -> N
     (problem,) = summary.problems(results.sections[0])
     assert (problem.managers, problem.reason) == (
         "corw",
-        "answered null to some requests; not drawn",
+        "returned null for some requests; not drawn",
     )
 
 
@@ -201,6 +204,7 @@ def test_ticks_stay_apart_and_keep_both_ends() -> None:
     assert draw._thin_out(threads) == [float(1 << k) for k in range(0, 21, 4)]
     sizes = [1000.0, 1024.0, 1050.0, 4096.0, 8000.0, 8192.0]
     assert draw._thin_out(sizes) == [1000.0, 4096.0, 8192.0]
+    assert draw._thin_out([0.0, 50.0, 90.0, 98.0, 99.0], log=False) == [0.0, 50.0, 99.0]
 
 
 def test_bars_hold_one_bar_a_manager(tmp_path: Path) -> None:
@@ -212,6 +216,107 @@ def test_bars_hold_one_bar_a_manager(tmp_path: Path) -> None:
     text = draw.svg(plot)
     assert text.index(">3.21 ms<") < text.index(">1.23 µs<")  # drawn upwards, the fastest last
     assert {series.manager: series.y for series in plot.series} == {"rw": [3.21], "corw": [0.00123]}
+
+
+def test_the_table_of_managers_compares_one_case_and_names_it(tmp_path: Path) -> None:
+    rows = [
+        entry
+        for name in ("rw", "corw")
+        for entry in (
+            *sizes(name, malloc=1.0, free_percent=100.0),
+            *sizes(name, malloc=1.0, free_percent=100.0, threads=32),
+            row(manager=name, size_min=256, size_max=256, malloc=70.0, free_percent=50.0),
+            row(manager=name, size_min=256, size_max=256, malloc=80.0, heap_bytes=1 << 20),
+        )
+    ]
+    title, lines = summary.managers(load(tmp_path, rows).sections[0])
+    assert [line["malloc"] for line in lines] == ["1 ms", "1 ms"]
+    assert title == "one block a thread, 1 Ki threads, 1 GiB heap, 100 % free, blocks of 256 B"
+
+
+def test_a_line_has_a_gap_and_a_mark_where_a_manager_had_not_finished(tmp_path: Path) -> None:
+    rows = [
+        *(entry for entry in sizes("rw") if entry["size_max"] != 64),
+        row(status="timeout", reason="not finished in 2 s", malloc=None, free=None),
+        *sizes("corw", null_returns=1)[:1],
+        *sizes("corw")[1:],
+    ]
+    plot = plots_by_slug(load(tmp_path, rows))["cuda-alloc-malloc-thread-1024"]
+    late = plot.series[0]
+    assert (late.x, late.late) == ([16, 64, 256], [64])
+    assert [math.isnan(value) for value in late.y] == [False, True, False]
+    nulls = next(series for series in plot.series if series.manager == "corw")
+    assert (nulls.drawn, nulls.late) == ([2.0, 2.0], [])
+    assert ">not finished in time<" in draw.svg(plot)
+    figure = draw._draw(plot, style.INK_PRINT)
+    (line,) = (each for each in figure.axes[0].lines if each.get_label() == "rw")
+    assert [math.isnan(value) for value in line.get_ydata()] == [False, True, False]
+
+
+def test_a_late_manager_has_no_bar(tmp_path: Path) -> None:
+    rows = [row(), row(manager="corw", status="timeout", reason="late", malloc=None, free=None)]
+    plot = plots_by_slug(load(tmp_path, rows))["cuda-alloc-malloc-thread-1024"]
+    text = draw.svg(plot)
+    assert ">rw<" in text
+    assert ">corw<" not in text
+
+
+def test_every_part_of_the_page_can_be_reached_from_its_top(tmp_path: Path) -> None:
+    rows = [*sizes("rw"), *sizes("rw", threads=2048), *sizes("rw", threads=1), *sizes("corw")]
+    results = load(tmp_path, [*rows, *sizes("rw", case="scaling"), *sizes("rw", backend="cpu")])
+    page.write(results, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    (nav,) = re.findall(r"<nav.*?</nav>", text, flags=re.DOTALL)
+    links = set(re.findall(r'href="#([^"]+)"', nav))
+    parts = {"managers", "alloc", "problems", "rows"}
+    cuda, cpu = ({f"{s}-{part}" for part in parts} | {s} for s in ("s1", "s2"))
+    assert links == cuda | cpu | {"s1-scaling"}
+    assert links <= set(re.findall(r'\bid="([^"]+)"', text))
+    # The figures of one facet unfold; those that are looked at first are open.
+    folded = re.findall(r"<details( open)?><summary>([^<]+) <small>3</small>", text)
+    assert folded == [
+        (" open", "one block a thread, 2 Ki threads"),
+        (" open", "one block a thread, 1 Ki threads"),
+        ("", "one block a thread, 1 thread"),
+    ]
+
+
+def occupancy(name: str, **fields: Any) -> list[dict[str, Any]]:
+    rows = [row(manager=name, free_percent=float(f), **fields) for f in (100, 50, 10, 2)]
+    for used, entry in enumerate(rows):
+        entry["malloc_ms"] = {"median": 1.0 + used, "max": 10.0 + used}
+    return rows
+
+
+def test_times_are_drawn_against_occupancy(tmp_path: Path) -> None:
+    found = plots_by_slug(load(tmp_path, [*occupancy("rw"), *occupancy("corw")]))
+    median = found["cuda-occupancy-malloc-thread-1024-64-64"]
+    assert median.series[0].x == [0, 50, 90, 98]
+    assert median.series[0].y == [1.0, 2.0, 3.0, 4.0]
+    longest = found["cuda-occupancy-longest-thread-1024-64-64"]
+    assert longest.series[0].y == [10.0, 11.0, 12.0, 13.0]
+    assert ">0 %<" in draw.svg(longest)
+    assert not any("occupancy" in slug for slug in plots_by_slug(load(tmp_path, sizes("rw"))))
+
+
+def test_a_case_without_an_entry_is_drawn_by_the_roles_of_its_fields(tmp_path: Path) -> None:
+    novel = {"case": "novel", "rounds": 5}
+    rows = [
+        row(manager=name, used_percent=used, threads=threads, **novel)
+        | {"step_ms": {"median": used + 1.0, "max": used + 9.0}}
+        for name in ("rw", "corw")
+        for threads in (32, 1024)
+        for used in (0.0, 50.0, 90.0)
+    ]
+    found = plots_by_slug(load(tmp_path, rows))
+    plot = found["cuda-novel-step-max-1024-64"]
+    assert plot.subtitle == "1 Ki threads, blocks of 64 B"
+    assert plot.spec.title == "step against share of the heap in use"
+    assert plot.series[0].x == [0, 50, 90]
+    assert plot.series[0].y == [9.0, 59.0, 99.0]
+    assert found["cuda-novel-malloc-median-32-64"].series[1].y == [2.0, 2.0, 2.0]
+    steps = [slug for slug in found if "step" in slug]
+    assert len(steps) == 4
 
 
 def test_unknown_cases_and_empty_sections_make_a_page(tmp_path: Path) -> None:

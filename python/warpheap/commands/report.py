@@ -10,7 +10,6 @@ from rich.markup import escape
 from warpheap.commands import options
 from warpheap.console import out, print_json
 from warpheap.errors import guarded
-from warpheap.report.commits import Commits
 
 
 @guarded
@@ -22,19 +21,20 @@ def report(
         None, "--output", "-o", help="The page (default: report.html in the first folder)."
     ),
     png: Optional[Path] = typer.Option(None, "--png", help="Write each figure as PNG there, too."),
-    commits: Commits = typer.Option(
-        Commits.NEWEST,
-        help="Of each file the newest commit's rows; all commits', in sections of their own; or, "
-        "joined, of each measurement the newest row.",
+    by_commit: bool = typer.Option(
+        False, "--by-commit", help="Give each commit's rows sections of their own."
     ),
     as_json: bool = options.json_output(),
 ) -> None:
-    """Draw the figures and tables of one or more surveys into one self-contained HTML file."""
+    """Draw the figures and tables of one or more surveys into one self-contained HTML file.
+
+    Of a measurement that was repeated only the newest row is shown.
+    """
     from warpheap.report import page, table  # noqa: PLC0415  loads Matplotlib and pandas
 
     first = places[0]
     file = output or (first if first.is_dir() else first.parent) / "report.html"
-    figures = page.write(table.load(places, commits), file, png)
+    figures = page.write(table.load(places, by_commit), file, png)
     if as_json:
         folder = str(png) if png else None
         print_json({"schema": 1, "report": str(file), "figures": figures, "png": folder})

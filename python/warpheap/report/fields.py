@@ -40,7 +40,7 @@ def share(value: float) -> str:
 
 
 def times(value: float) -> str:
-    """Format a ratio: 1.5 -> '1.5×'."""
+    """Format a ratio, with the multiplication sign behind it."""
     return f"{decimal(value)}×"
 
 
@@ -121,12 +121,11 @@ PARAMETERS = (
 )
 BY_NAME: Mapping[str, Field] = {entry.name: entry for entry in PARAMETERS}
 # What makes two rows the same measurement, beside backend, device, case and manager. How often a
-# launch was repeated says how well it was measured, not what; used_percent is made of free_percent.
-IDENTITY = tuple(
-    entry.name
-    for entry in PARAMETERS
-    if entry.role is not Role.DETAIL and entry.name != "used_percent"
-)
+# launch was repeated says how well it was measured, not what.
+NOT_IDENTITY = frozenset(entry.name for entry in PARAMETERS if entry.role is Role.DETAIL)
+IDENTITY = tuple(entry.name for entry in PARAMETERS if entry.name not in NOT_IDENTITY)
+# Of the facets those that most cases leave at one value, which then needs no mention.
+SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
 # Parameters that say the same in other words: with the first on an axis, the second is told, too.
 IMPLIED: Mapping[str, str] = {"used_percent": "free_percent"}
 

@@ -5,37 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from warpheap.plan_cases import FILLING
+from warpheap.report.fields import IDENTITY, PARAMETERS, phrases
 from warpheap.report.table import Section
-from warpheap.units import binary, milliseconds
-
-
-def _threads(value: float) -> str:
-    return "1 thread" if value == 1 else f"{binary(value)} threads"
-
+from warpheap.units import milliseconds
 
 # The block size of the one-line comparison; the nearest measured one is taken.
 _SUMMARY_SIZE = 256
-_DETAILS = (
-    ("mode", str),
-    ("threads", _threads),
-    ("size_max", lambda value: binary(value, "B")),
-    ("distribution", str),
-    ("heap_bytes", lambda value: f"{binary(value, 'B')} heap"),
-    ("graph", str),
-    ("rounds", lambda value: f"{value:g} rounds"),
-    ("pages", lambda value: f"{binary(value)} pages"),
-    ("free_percent", lambda value: f"{value:g} % free"),
-    ("word_bits", lambda value: f"{value:g}-bit words"),
-)
+# What a reader of the tables need not know of every row.
+_UNTOLD = ("seed", "iterations", "used_percent")
+
+_NOT_IN_TITLE = (*_UNTOLD, "distribution")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows of one case that gave no time, all for the same reason."""
+    """Rows of one case without a time, all for the same reason."""
 
     managers: str
     case: str
@@ -49,12 +38,14 @@ def facts(section: Section) -> list[tuple[str, str]]:
     """Give what must be known to repeat or to trust the measurements."""
     rows = section.rows
     counts = rows["status"].value_counts()
+    times = rows.loc[rows["time"] != "", "time"]
+    measured = f"{_when(times.min())} to {_when(times.max())}" if len(times) else ""
     entries = [
         ("Device", section.device),
         ("Driver", _values(rows, "driver")),
         ("Toolkit", _values(rows, "toolkit")),
         ("Commit", section.commit),
-        ("Measured", f"{_when(rows['time'].min())} to {_when(rows['time'].max())}"),
+        ("Measured", measured),
         ("Rows", ", ".join(f"{count} {status}" for status, count in counts.items())),
         ("File", _values(rows, "source")),
     ]
@@ -62,19 +53,30 @@ def facts(section: Section) -> list[tuple[str, str]]:
 
 
 def reference(section: Section) -> tuple[str, pd.DataFrame]:
-    """Choose the rows for the one-line comparison: ``alloc``, most threads, the size near 256 B.
+    """Choose the rows for the one-line comparison: one row of ``alloc`` a manager.
 
-    Gives a title and the rows, which are none if ``alloc`` was not measured.
+    They have the most threads, the size near 256 B and the usual value of every other parameter.
+    Gives what they have in common, in words, and the rows: none if ``alloc`` was not measured.
     """
     rows = section.usable[section.usable["case"] == "alloc"]
     rows = rows[(rows["mode"] == "thread") & (rows["size_min"] == rows["size_max"])]
     if rows.empty:
         return "", rows
-    rows = rows[rows["threads"] == rows["threads"].max()]
+    usual = {name: _usual(rows[name]) for name in IDENTITY}
+    usual["threads"] = rows["threads"].max()
     distance = (rows["size_max"] - _SUMMARY_SIZE).abs()
-    rows = rows[distance == distance.min()]
-    size, threads = rows["size_max"].iloc[0], rows["threads"].iloc[0]
-    return f"{binary(threads)} threads, {binary(size, 'B')} each", rows
+    usual["size_min"] = usual["size_max"] = rows.loc[distance.idxmin(), "size_max"]
+    for name, value in usual.items():
+        if value is not None:
+            rows = rows[rows[name].fillna(value) == value]  # what is not said is as usual
+    told = {n: v for n, v in usual.items() if v is not None and n not in _NOT_IN_TITLE}
+    return phrases(told), rows
+
+
+def _usual(values: pd.Series) -> Any:
+    """Give the most frequent value, or None if there is none."""
+    frequent = values.dropna().mode()
+    return frequent.iloc[0] if len(frequent) else None
 
 
 def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
@@ -100,11 +102,11 @@ def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
 
 
 def problems(section: Section) -> list[Problem]:
-    """Give what was skipped or failed, and ok rows with null answers, grouped by reason."""
+    """Give what was skipped or failed, and ok rows with nulls, grouped by reason."""
     rows = section.rows.copy()
     nulls = pd.to_numeric(rows["null_returns"]).fillna(0)
     short = (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(FILLING)
-    rows.loc[short, "reason"] = "answered null to some requests; not drawn"
+    rows.loc[short, "reason"] = "returned null for some requests; not drawn"
     rows = rows[(rows["status"] != "ok") | short]
     found = []
     for key, group in rows.groupby(["status", "case", "reason"], sort=False):
@@ -133,16 +135,16 @@ def every_row(section: Section) -> Iterator[dict[str, str]]:
 
 def details(row: pd.Series) -> str:
     """Say in a few words with which parameters a row was measured."""
-    known = ((name, text) for name, text in _DETAILS if name in row.index and pd.notna(row[name]))
-    return ", ".join(text(row[name]) for name, text in known)
+    known = (field.name for field in PARAMETERS if field.name in row.index)
+    return phrases({name: row[name] for name in known if pd.notna(row[name])}, leave_out=_UNTOLD)
 
 
 def _distinct(rows: pd.DataFrame) -> list[str]:
     """Say what a group of rows covers: every value of each parameter that varies in it."""
     parts = []
-    for name, text in _DETAILS:
-        if name in rows.columns:
-            values = [text(value) for value in rows[name].dropna().unique()]
+    for field in PARAMETERS:
+        if field.name in rows.columns and field.name not in _UNTOLD:
+            values = [field.phrase(value) for value in rows[field.name].dropna().unique()]
             if len(values) > 3:
                 values = [values[0], "…", values[-1]]
             if values:
@@ -151,7 +153,7 @@ def _distinct(rows: pd.DataFrame) -> list[str]:
 
 
 def _when(time: str) -> str:
-    return time.replace("T", " ").replace("+00:00", " UTC")
+    return time.replace("T", " ").replace("+00:00", "Z").replace("Z", " UTC")
 
 
 def _values(rows: pd.DataFrame, column: str) -> str:
