@@ -62,11 +62,17 @@ def svg(plot: Plot) -> str:
 def png(plot: Plot, folder: Path) -> Path:
     """Draw a figure as FOLDER/SLUG.png, dark on white."""
     file = folder / f"{plot.slug}.png"
+    save(plot, file)
+    return file
+
+
+def save(plot: Plot, file: Path) -> None:
+    """Draw a figure as a PNG file, dark on white, that holds the digest of what it shows."""
+    about = {"Software": None, "Description": plot.digest}
     with _style(INK_PRINT, plot.slug):
         _draw(plot, INK_PRINT).savefig(
-            file, format="png", dpi=_PNG_DPI, facecolor="white", metadata={"Software": None}
+            file, format="png", dpi=_PNG_DPI, facecolor="white", metadata=about
         )
-    return file
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,13 @@ class Plot:
         """Say in one sentence what the figure shows, for readers who cannot see it."""
         names = ", ".join(series.label for series in self.series)
         return f"{self.spec.title}, {self.subtitle}: {self.spec.y.label} of {names}"
+
+    @property
+    def digest(self) -> str:
+        """Give a digest of all that the figure shows: its words and its values."""
+        axes = (self.spec.title, self.spec.x.label, self.spec.y.label, self.spec.model_label)
+        shown = [*axes, self.subtitle, self.remark, *map(asdict, self.series)]
+        return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 def plots(section: Section) -> list[Plot]:
