@@ -30,6 +30,12 @@ def number(value: float | None) -> str | None:
     return f"{value:,.{digits}f}"
 
 
+def significant(value: float, digits: int) -> str:
+    """Write a number with so many significant digits, also those that are 0: 2.000, 1,032."""
+    text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:#.{digits}g}"
+    return text.removesuffix(".")
+
+
 def _unless_null(function: Callable[..., str]) -> Callable[..., str | None]:
     """Make a function of SQL: null gives null."""
     return lambda *values: None if None in values else function(*values)
@@ -38,6 +44,7 @@ def _unless_null(function: Callable[..., str]) -> Callable[..., str | None]:
 # What the queries can write values with; docs/results.md lists them.
 FUNCTIONS: Mapping[str, tuple[int, Callable[..., Any]]] = {
     "number": (1, number),
+    "significant": (2, _unless_null(significant)),
     "bytes": (1, _unless_null(lambda value: binary(value, "B"))),
     "binary": (1, _unless_null(binary)),
     "duration": (1, _unless_null(milliseconds)),

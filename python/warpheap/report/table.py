@@ -121,6 +121,7 @@ def _sections(table: pd.DataFrame, by_commit: bool) -> list[Section]:
         ["backend", "device", *(["commit"] if by_commit else [])]
     ):
         commit = ", ".join(rows["commit"].unique())
+        rows = rows.copy()
         sections.append(Section(backend, device, commit, rows, _usable(rows)))
     newest = {id(section): section.rows["time"].max() for section in sections}
     sections.sort(key=lambda section: newest[id(section)], reverse=True)
@@ -147,4 +148,4 @@ def _usable(rows: pd.DataFrame) -> pd.DataFrame:
         limits = probe.assign(limit=usable.loc[probe.index, column])
         limit = points.merge(limits, on=list(_POINT), how="left")["limit"]
         usable[f"{part}_over_limit"] = usable[column].to_numpy() / limit.to_numpy()
-    return usable
+    return usable.copy()  # in one piece: it has many columns that were added one by one
