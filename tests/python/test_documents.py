@@ -97,6 +97,13 @@ def test_what_a_field_holds_by_name_are_columns(tmp_path: Path) -> None:
     assert database.execute(wanted).fetchall() == [(7.0, 8, "[1, 2]", 1)]
 
 
+def test_fenced_code_is_left_alone(tmp_path: Path) -> None:
+    example = "````markdown\n<!-- table: SELECT nothing -->\n```\nnested\n```\n````\n"
+    assert checkout(tmp_path, example).pages() == []
+    values = "<!-- values: SELECT 1 AS a -->\n\nIt is <!-- =a -->?<!-- = -->.\n"
+    assert made(tmp_path, example + values) == example + values.replace("?", "1")
+
+
 @pytest.mark.parametrize(
     "text, message",
     [
@@ -178,3 +185,28 @@ def test_numbers_of_tables(value: float, text: str) -> None:
 )
 def test_significant_digits(value: float, text: str) -> None:
     assert query.significant(value, 4) == text
+
+
+def test_every_decision_is_listed_and_says_why() -> None:
+    folder = ROOT / "docs" / "decisions"
+    pages = sorted(folder.glob("[0-9]*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"\]\((\d{4}-[^)]+)\)", index) == [page.name for page in pages]
+    for page in pages:
+        parts = re.findall(r"^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert parts == ["Context", "Measured", "Decision"], page.name
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))])
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^(`{3,}).*?^\1", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        file, _, part = link.partition("#")
+        if link.startswith("http"):
+            continue
+        target = (page.parent / file) if file else page
+        assert target.exists(), link
+        if part:
+            headings = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE)
+            assert part in {re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings}

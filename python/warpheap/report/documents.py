@@ -27,10 +27,12 @@ if TYPE_CHECKING:  # loads pandas
     from warpheap.report.select import Plot
 
 _PAGES = ("*.md", "docs/**/*.md", "results/**/*.md")
+# Examples in fenced code are no marks.
 _MARK = re.compile(
-    r"<!-- (?P<kind>table|pivot|values|figure): (?P<what>.*?) -->"
+    r"^(?P<fence>`{3,})[^\n]*\n.*?^(?P=fence)`*$"
+    r"|<!-- (?P<kind>table|pivot|values|figure): (?P<what>.*?) -->"
     r"|<!-- =(?P<name>\w+) -->(?P<text>.*?)<!-- = -->",
-    re.DOTALL,
+    re.DOTALL | re.MULTILINE,
 )
 _TABLE = re.compile(r"\s*(?:\|[^\n]*\n)*\s*<!-- end -->")
 _IMAGE = re.compile(r"\s*!\[[^\]]*\]\(([^)\s]+\.png)\)")
@@ -52,7 +54,7 @@ class Documents:
     def pages(self) -> list[Path]:
         """List the pages that may have marks."""
         found = (page for pattern in _PAGES for page in self.root.glob(pattern))
-        return [page for page in sorted(set(found)) if _MARK.search(page.read_text("utf-8"))]
+        return [page for page in sorted(set(found)) if _has_marks(page.read_text("utf-8"))]
 
     def outdated(self, write: bool = False) -> list[str]:
         """Name the pages and figures that differ from the rows; with ``write`` make them again."""
@@ -87,6 +89,9 @@ class Documents:
             parts.append(text[end : mark.start()])
             end = mark.end()
             kind, what = mark["kind"], mark["what"]
+            if mark["fence"]:
+                parts.append(mark[0])
+                continue
             if kind is None:
                 parts.append(_span(mark, text, values, where))
                 continue
@@ -149,6 +154,10 @@ class Documents:
         if name not in self._plots[folder]:
             raise UserError(f"{where}: {unknown('figure', name, self._plots[folder])}")
         return self._plots[folder][name]
+
+
+def _has_marks(text: str) -> bool:
+    return any(not mark["fence"] for mark in _MARK.finditer(text))
 
 
 _Maker = Callable[[list[str], list[tuple[object, ...]]], Iterator[Sequence[object]]]
