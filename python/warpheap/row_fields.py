@@ -17,7 +17,7 @@ _POSITIVE = (
     *("free_percent", "word_bits"),
 )
 _NUMBERS = (
-    *("used_percent", "seed", "null_returns", "corrupted", "wall_s", "nodes", "edges"),
+    *("seed", "null_returns", "corrupted", "wall_s", "nodes", "edges"),
     *("tas", "tas_model", "was", "was_bound"),
     *("range_over_bytes", "range_over_bytes_last", "utilization", "refilled_share"),
 )
