@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from warpheap.report.fields import PARAMETERS
+from warpheap.report.fields import UNDESCRIBED
 
 # A synthetic trace is named after its recipe and its slots.
 _SYNTHETIC = re.compile(r"(malloc-large(?:-log)?)-(\d+)")
@@ -45,9 +45,9 @@ def _replay(row: Mapping[str, Any]) -> list[str]:
 def _bench(row: Mapping[str, Any]) -> list[str]:
     words = ["warpheap", "bench", "--backend", row["backend"]]
     words += ["--case", row["case"], "--manager", row["manager"]]
-    for entry in PARAMETERS:
-        if entry.name != "mode" or row.get("mode") != "thread":
-            words += _flag(entry.name, row.get(entry.name))
+    for name in UNDESCRIBED.fields:
+        if name != "mode" or row.get("mode") != "thread":
+            words += _flag(name, row.get(name))
     return words
 
 

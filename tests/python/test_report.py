@@ -319,6 +319,42 @@ def test_a_case_without_an_entry_is_drawn_by_the_roles_of_its_fields(tmp_path: P
     assert len(steps) == 4
 
 
+def test_a_description_beside_the_rows_says_what_is_drawn(tmp_path: Path) -> None:
+    fields: list[dict[str, Any]] = [
+        {"name": "depth", "kind": "integer", "role": "axis", "about": "depth of the tree"},
+        {"name": "width", "kind": "integer", "role": "facet", "phrase": "{} wide"},
+        {"name": "visit_ms", "unit": "ms", "kind": "summary", "role": "result"},
+        {"name": "kept", "unit": "share", "kind": "number", "role": "result", "better": "more"},
+        {"name": "note", "kind": "text", "role": "result"},
+    ]
+    parameters = [{"name": name, "default": 1} for name in ("depth", "width")]
+    case = {"name": "tree", "parameters": parameters, "fields": ["visit_ms", "kept", "note"]}
+    (tmp_path / "fields.json").write_text(json.dumps({"fields": fields, "cases": [case]}))
+    rows = [
+        row(case="tree", depth=depth, width=width, kept=0.5, note="x", seed=None, malloc=None)
+        | {"visit_ms": {"median": 2.0 * depth, "max": 3.0}, "time": f"2026-01-0{depth}T0{width}"}
+        for depth in (1, 2, 4)
+        for width in (1, 3)
+    ]
+    for entry in rows:
+        given = {name: entry[name] for name in ("depth", "width")}
+        entry["key"] = json.dumps(["cuda", "H200", "tree", "rw", given, None])
+    found = plots_by_slug(load(tmp_path, rows))
+    assert list(found) == [
+        f"cuda-tree-{name}-1024-64-{width}"
+        for width in (1, 3)
+        for name in ("visit-median", "visit-max", "kept")
+    ]
+    plot = found["cuda-tree-visit-median-1024-64-3"]
+    assert plot.series[0].y == [2.0, 4.0, 8.0]
+    assert (plot.subtitle, plot.spec.title) == (
+        "1 Ki threads, 3 wide, blocks of 64 B",
+        "visit against depth of the tree",
+    )
+    kept = found["cuda-tree-kept-1024-64-1"].spec
+    assert (kept.y.log, kept.y.more_is_better, kept.y.ticks(0.5)) == (False, True, "50 %")
+
+
 def test_unknown_cases_and_empty_sections_make_a_page(tmp_path: Path) -> None:
     results = load(
         tmp_path, [row(case="novel", malloc=1.5), row(status="skipped", reason="<none>")]
@@ -404,7 +440,7 @@ def test_a_field_of_the_wrong_kind_is_named(
 
 
 def test_every_number_that_a_figure_shows_is_checked() -> None:
-    made_here = ("_over_limit", "_over_warm")
+    made_here = ("_over_limit", "_over_warm", "used_percent")
     for spec in FIGURES:
         for column in {spec.x.column, spec.y.column, spec.model or spec.y.column}:
             if column != "graph" and not column.endswith(made_here):

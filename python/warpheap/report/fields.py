@@ -1,150 +1,110 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the report must know of a row's fields: unit, role and words. The only list of them here.
-
-A field that is not listed is shown as a plain number and never told apart from others.
+"""What the report knows of a row's fields: what ``fields.json`` beside the rows says, and of rows
+that come without it what is listed here, the only list of fields in the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from warpheap.units import binary, decimal, milliseconds
+from warpheap import row_fields
+from warpheap.errors import UserError
+from warpheap.row_fields import Description, Field
 
-Format = Callable[[float], str]
-
-
-class Role(StrEnum):
-    """What a parameter does in a figure."""
-
-    AXIS = "axis"  # may be an x axis; otherwise a facet
-    FACET = "facet"  # rows that differ in it never share a line
-    DETAIL = "detail"  # told in tables only
-
-
-def number_of_bytes(value: float) -> str:
-    """Format a size: 2048 -> '2 KiB'."""
-    return binary(value, "B")
-
-
-def percent(value: float) -> str:
-    """Format a number that is already in percent: 0.5 -> '0.5 %'."""
-    return f"{value:g} %"
-
-
-def share(value: float) -> str:
-    """Format a share of 1: 0.5 -> '50 %'."""
-    return f"{100 * value:.3g} %"
-
-
-def times(value: float) -> str:
-    """Format a ratio, with the multiplication sign behind it."""
-    return f"{decimal(value)}×"
-
-
-def _plain(value: float) -> str:
-    return f"{value:g}"
-
-
-def _mode(value: Any) -> str:
-    return f"one block a {value}"
-
-
-def _distribution(value: Any) -> str:
-    return "powers of two" if value == "powers" else str(value)
-
-
-# How a number is written, by the unit of its field.
-UNITS: Mapping[str, Format] = {
-    "bytes": number_of_bytes,
-    "threads": binary,
-    "pages": binary,
-    "%": percent,
-    "share": share,
-    "ratio": times,
-    "ms": milliseconds,
-    "": _plain,
-}
-
-
-@dataclass(frozen=True)
-class Field:
-    """One parameter: ``label`` names it on an axis, ``phrase`` says a value in running text."""
-
-    name: str
-    role: Role
-    label: str
-    unit: str = ""
-    noun: str = ""
-    words: Callable[[Any], str] | None = None
-
-    @property
-    def ticks(self) -> Format:
-        """Give the function that writes a value of the field with its unit."""
-        return UNITS[self.unit]
-
-    @property
-    def log(self) -> bool:
-        """Tell whether an axis of it is logarithmic: counts and sizes are, shares are not."""
-        return self.unit not in ("%", "share")
-
-    def phrase(self, value: Any) -> str:
-        """Say a value in a few words: '16 GiB heap'."""
-        if self.words is not None:
-            return self.words(value)
-        noun = self.noun[:-1] if value == 1 and self.noun.endswith("s") else self.noun
-        return f"{self.ticks(float(value))} {noun}".rstrip()
-
-
-PARAMETERS = (
-    Field("mode", Role.FACET, "mode", words=_mode),
-    Field("threads", Role.AXIS, "threads", "threads", "threads"),
-    Field("size_min", Role.FACET, "smallest size", "bytes", "smallest"),
-    Field("size_max", Role.AXIS, "block size", "bytes", "largest"),
-    Field("distribution", Role.FACET, "distribution", words=_distribution),
-    Field("heap_bytes", Role.FACET, "heap size", "bytes", "heap"),
-    Field("graph", Role.FACET, "graph", words=str),
-    Field("rounds", Role.FACET, "rounds", noun="rounds"),
-    Field("pages", Role.FACET, "pages", "pages", "pages"),
-    Field("free_percent", Role.FACET, "free share of the heap", "%", "free"),
-    Field("used_percent", Role.AXIS, "share of the heap in use", "%", "in use"),
-    Field("word_bits", Role.FACET, "bits of a word", noun="bit"),
-    Field("trace", Role.FACET, "trace", words=str),
-    Field("program", Role.FACET, "program", words=str),
-    Field("upstream", Role.FACET, "upstream", words=lambda value: f"over {value}"),
-    Field("initial_bytes", Role.FACET, "initial size", "bytes", "at the start"),
-    Field("limit_bytes", Role.FACET, "limit", "bytes", "limit"),
-    Field("seed", Role.FACET, "seed", words=lambda value: f"seed {float(value):g}"),
-    Field("iterations", Role.DETAIL, "warm runs", noun="warm runs"),
+# In the order in which titles and tables say them.
+_UNDESCRIBED = (
+    Field("mode", role="facet", phrase="one block a {}"),
+    Field("threads", "threads", "integer", "axis", "threads", "{} threads"),
+    Field("size_min", "bytes", "integer", "facet", phrase="{} at least"),
+    Field("size_max", "bytes", "integer", "axis", "block size", "{} at most"),
+    Field("distribution", role="facet", phrase="distribution: {}"),
+    Field("heap_bytes", "bytes", "integer", "facet", "heap size", "{} heap"),
+    Field("graph", kind="graph", role="facet"),
+    Field("rounds", "rounds", "integer", "facet", phrase="{} rounds"),
+    Field("pages", "pages", "integer", "facet", phrase="{} pages"),
+    Field("free_percent", "%", "number", "facet", phrase="{} free"),
+    Field("used_percent", "%", "number", "axis", "share of the heap in use", "{} in use"),
+    Field("word_bits", "", "integer", "facet", phrase="{}-bit words"),
+    Field("trace", role="facet"),
+    Field("program", role="facet"),
+    Field("upstream", role="facet", phrase="over {}"),
+    Field("initial_bytes", "bytes", "integer", "facet", phrase="{} at the start"),
+    Field("limit_bytes", "bytes", "integer", "facet", phrase="limit of {}"),
+    Field("seed", "", "integer", "detail", phrase="seed {}"),
+    Field("iterations", "", "integer", "detail", phrase="{} warm launches"),
 )
-BY_NAME: Mapping[str, Field] = {entry.name: entry for entry in PARAMETERS}
-# What makes two rows the same measurement, beside backend, device, case and manager. How often a
-# launch was repeated says how well it was measured, not what.
-NOT_IDENTITY = frozenset(entry.name for entry in PARAMETERS if entry.role is Role.DETAIL)
-IDENTITY = tuple(entry.name for entry in PARAMETERS if entry.name not in NOT_IDENTITY)
-# Of the facets those that most cases leave at one value, which then needs no mention.
+UNDESCRIBED = Description({entry.name: entry for entry in _UNDESCRIBED})
+# What makes two rows the same measurement, beside backend, device, case, manager and what a row's
+# key names. How often a launch was repeated says how well it was measured, not what.
+NOT_IDENTITY = frozenset({"iterations"})
+IDENTITY = tuple(name for name in UNDESCRIBED.fields if name not in NOT_IDENTITY)
+# Rows that differ in one of these are never joined by a line. Most cases leave them at one value,
+# which needs no mention.
 SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
 # Parameters that say the same in other words: with the first on an axis, the second is told, too.
 IMPLIED: Mapping[str, str] = {"used_percent": "free_percent"}
+# What a reader of tables need not know of every row.
+UNTOLD = frozenset({"seed", "iterations", "used_percent"})
 
 
-def phrases(values: Mapping[str, Any], leave_out: Iterable[str] = ()) -> str:
+def describe(file: Path) -> Description:
+    """Give what is known of the fields in a file of rows."""
+    try:
+        return UNDESCRIBED.merged(row_fields.find(file))
+    except UserError:
+        if any((folder / row_fields.FILE_NAME).is_file() for folder in file.resolve().parents):
+            raise  # it is there and cannot be read
+        return UNDESCRIBED
+
+
+def parameters(known: Description, columns: Iterable[str]) -> list[Field]:
+    """Give the parameters that a table has, in order: whatever is neither a result nor a name."""
+    there = set(columns)
+    wanted = {*UNDESCRIBED.fields, *(field.name for field in known.parameters())}
+    return [f for f in known.fields.values() if f.name in there and f.name in wanted]
+
+
+def phrases(values: Mapping[str, Any], known: Description, leave_out: Iterable[str] = ()) -> str:
     """Say in a few words what rows have in common; the two sizes are said together."""
-    told = {n: v for n, v in values.items() if n in BY_NAME and n not in leave_out}
+    told = {n: v for n, v in values.items() if n in known.fields and n not in leave_out}
     least, most = told.pop("size_min", None), told.pop("size_max", None)
-    parts = [BY_NAME[name].phrase(value) for name, value in told.items()]
+    parts = [phrase(known.fields[name], value) for name, value in told.items()]
     if most is not None and least in (None, most):
-        parts.append(f"blocks of {number_of_bytes(float(most))}")
+        parts.append(f"blocks of {text(known.fields['size_max'], most)}")
     elif most is not None and least is not None:
-        sizes = f"{number_of_bytes(float(least))} to {number_of_bytes(float(most))}"
-        parts.append(f"blocks of {sizes}")
+        sizes = (text(known.fields[n], v) for n, v in (("size_min", least), ("size_max", most)))
+        parts.append(f"blocks of {' to '.join(sizes)}")
     elif least is not None:
-        parts.append(f"blocks from {number_of_bytes(float(least))}")
+        parts.append(f"blocks from {text(known.fields['size_min'], least)}")
     return ", ".join(parts)
 
 
-def timed(columns: Iterable[str]) -> list[str]:
-    """Give the names of the times that a table has summaries of: ``malloc_ms`` and the like."""
-    return [name.removesuffix(".median") for name in columns if name.endswith("_ms.median")]
+def text(field: Field, value: Any) -> str:
+    """Write a value with its unit. Tables hold NumPy's numbers, which are none of Python's."""
+    return field.text(value.item() if hasattr(value, "item") else value)
+
+
+def phrase(field: Field, value: Any) -> str:
+    """Say a value in a few words: '16 GiB heap', '1 thread'."""
+    said = field.say(value.item() if hasattr(value, "item") else value)
+    return said[:-1] if value == 1 and said.endswith("s") else said
+
+
+def measures(known: Description, case: str, columns: Iterable[str]) -> Iterator[tuple[Field, str]]:
+    """Give what of a case can be drawn: fields with the columns that have their values.
+
+    A time has two, its median and its longest launch. A case without a description has all times.
+    """
+    there = list(columns)
+    if case in known.cases:
+        results = known.results(case)
+    else:
+        names = (name.removesuffix(".median") for name in there if name.endswith("_ms.median"))
+        results = [Field(name, "ms", "summary", "result") for name in names]
+    for field in results:
+        parts = {"summary": [".median", ".max"], "number": [""], "integer": [""]}
+        for part in parts.get(field.kind, []):
+            if field.name + part in there and (part != ".max" or field.unit == "ms"):
+                yield field, field.name + part

@@ -82,7 +82,7 @@ def plots(section: Section) -> list[Plot]:
     The figures of a case stand together; in it those that differ only in what they show, such as
     malloc and free, follow each other, with the most threads first.
     """
-    specs = list(figures(section.rows))
+    specs = list(figures(section.rows, section.known))
     order = {spec.case: place for place, spec in reversed(list(enumerate(specs)))}
     found = list(_all(section, specs))
     return sorted(found, key=lambda plot: (order[plot.spec.case], *_rank(plot.facet)))
@@ -134,7 +134,7 @@ def _facets(
         named = zip([*spec.facets, *split], values, strict=True)
         facet = {n: v for n, v in named if pd.notna(v) and v != usual.get(n)}
         slug = "-".join([section.backend, spec.name, *(_slug(v) for v in facet.values())])
-        subtitle = phrases(facet)
+        subtitle = phrases(facet, section.known)
         if not spec.bars and group[spec.x.column].nunique() == 1:
             only = f"{spec.x.label} {spec.x.ticks(group[spec.x.column].iloc[0])}"
             subtitle = ", ".join(part for part in (subtitle, only) if part)

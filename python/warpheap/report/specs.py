@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from warpheap.report.fields import (
-    BY_NAME,
-    IMPLIED,
-    PARAMETERS,
-    SPLIT,
-    Format,
-    Role,
-    share,
-    timed,
-    times,
-)
+from warpheap.report.fields import IMPLIED, SPLIT, UNDESCRIBED, measures, parameters, text
 from warpheap.report.style import LIMIT_PROBE
+from warpheap.row_fields import Description, Field
 from warpheap.units import decimal, milliseconds
+
+Format = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -73,32 +67,49 @@ def _mixed(table: pd.DataFrame) -> Any:
     return table["size_min"] < table["size_max"]
 
 
-def _axis(name: str, label: str = "") -> Axis:
-    """Make the axis of a parameter."""
-    field = BY_NAME[name]
-    return Axis(name, label or field.label, field.ticks, field.log)
+def _share(value: float) -> str:
+    return f"{100 * value:.3g} %"
 
 
-_SIZE = _axis("size_max")
-_UP_TO = _axis("size_max", "largest size")
-_THREADS = _axis("threads")
-_FREE_PAGES = replace(_axis("free_percent", "free pages, share of all"), log=True)
-_IN_USE = _axis("used_percent")
+def _times(value: float) -> str:
+    return f"{decimal(value)}×"
+
+
+def _axis(field: Field, label: str = "", column: str = "") -> Axis:
+    """Make the axis of a field: counts and sizes are logarithmic, shares are not."""
+    log = field.unit not in ("%", "share")
+    ticks = partial(text, field)
+    return Axis(column or field.name, label or _name(field), ticks, log, field.better == "more")
+
+
+def _name(field: Field) -> str:
+    return field.about or field.name.replace("_", " ")
+
+
+def _known(name: str, label: str = "") -> Axis:
+    return _axis(UNDESCRIBED.fields[name], label)
+
+
+_SIZE = _known("size_max")
+_UP_TO = _known("size_max", "largest size")
+_THREADS = _known("threads")
+_FREE_PAGES = replace(_known("free_percent", "free pages, share of all"), log=True)
+_IN_USE = _known("used_percent")
 _GRAPH = Axis("graph", "graph")
 _MALLOC = Axis("malloc_ms.median", "malloc, median of the warm runs", milliseconds)
 _FREE = Axis("free_ms.median", "free, median of the warm runs", milliseconds)
 _LONGEST = replace(_MALLOC, column="malloc_ms.max", label="malloc, longest of the warm launches")
-_COLD = Axis("malloc_first_over_warm", "first run ÷ median of the warm runs", times)
-_MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", times)
-_FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", times)
+_COLD = Axis("malloc_first_over_warm", "first run ÷ median of the warm runs", _times)
+_MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", _times)
+_FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", _times)
 _STEPS = Axis("tas", "steps")
 _SLOWEST = Axis("was", "steps")
 _INIT = Axis("init_ms.median", "time, median of the warm runs", milliseconds)
-_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes asked for", times)
+_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes asked for", _times)
 _RANGE_LAST = replace(_RANGE, column="range_over_bytes_last")
-_USED = Axis("utilization", "bytes handed out ÷ heap", share, log=False, more_is_better=True)
+_USED = Axis("utilization", "bytes handed out ÷ heap", _share, log=False, more_is_better=True)
 _REFILLED = Axis(
-    "refilled_share", "handed out again ÷ freed", share, log=False, more_is_better=True
+    "refilled_share", "handed out again ÷ freed", _share, log=False, more_is_better=True
 )
 _NULLS = Axis("null_ms.median", "time until all have their null, median", milliseconds)
 _CHURN = Axis("churn_ms.median", "time, median of the warm runs", milliseconds)
@@ -221,7 +232,7 @@ FIGURES = (
         bars=True,
     ),
     FigureSpec("graph-free", "graph_init", "freeing a graph", _GRAPH, _FREE, ("graph",), bars=True),
-    FigureSpec("init", "init", "making a heap ready", _axis("heap_bytes"), _INIT),
+    FigureSpec("init", "init", "making a heap ready", _known("heap_bytes"), _INIT),
     *(_latency(operation, heap) for heap in ("warm", "fresh") for operation in ("malloc", "free")),
     FigureSpec(
         "fragmentation",
@@ -286,41 +297,44 @@ FIGURES = (
 )
 
 _DRAWN = frozenset(spec.case for spec in FIGURES)
-# What is drawn of each time that a case without an entry has.
-_OF_TIMES = (("median", "median"), ("max", "longest launch"))
+# Of a time the longest launch is drawn beside the median.
+_PARTS = {"median": ", median", "max": ", longest launch"}
 
 
-def figures(rows: pd.DataFrame) -> Iterator[FigureSpec]:
+def figures(rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
     """Give the figures to be drawn of a table of rows."""
     yield from FIGURES
     for case in dict.fromkeys(rows["case"]):
         if case not in _DRAWN:
-            yield from by_roles(case, rows[rows["case"] == case])
+            yield from by_roles(case, rows[rows["case"] == case], known)
 
 
-def by_roles(case: str, rows: pd.DataFrame) -> Iterator[FigureSpec]:
+def by_roles(case: str, rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
     """Make the figures of a case that has no entry, by the roles of its fields.
 
-    Of its axes the one with the most values is x, and every time is drawn against it: its median
-    and its longest launch. All other parameters that vary tell figures apart.
+    Of its axes the one with the most values is x, and everything that was measured is drawn against
+    it. All other parameters that vary tell figures apart.
     """
-    known = [field for field in PARAMETERS if field.name in rows.columns]
-    varied = {field.name: rows[field.name].nunique() for field in known}
-    axes = [f.name for f in known if f.role is Role.AXIS and varied[f.name] > 1]
+    given = parameters(known, rows.columns)
+    varied = {field.name: rows[field.name].nunique() for field in given}
+    axes = [f for f in given if f.role == "axis" and varied[f.name] > 1]
+    implied = {IMPLIED[f.name] for f in axes if f.name in IMPLIED}
+    axes = [f for f in axes if f.name not in implied]
     if not axes:
         return
-    x = max(axes, key=lambda name: varied[name])
-    same = x == "size_max" and (rows["size_min"] == rows["size_max"]).all()
-    hidden = {x, *SPLIT, *(["size_min"] if same else []), IMPLIED.get(x)}
-    told = {Role.AXIS: 0, Role.FACET: 1}  # the role, and how many values go without mention
+    x = max(axes, key=lambda field: varied[field.name])
+    same = x.name == "size_max" and (rows["size_min"] == rows["size_max"]).all()
+    hidden = {x.name, *SPLIT, *implied, *(["size_min"] if same else [])}
+    told = {"axis": 0, "facet": 1}  # the role, and how many values go without mention
     facets = tuple(
         f.name
-        for f in known
+        for f in given
         if f.role in told and f.name not in hidden and varied[f.name] > told[f.role]
     )
-    for name in timed(rows.columns):
-        operation = name.removesuffix("_ms")
-        for part, words in _OF_TIMES:
-            y = Axis(f"{name}.{part}", f"{operation}, {words}", milliseconds)
-            title = f"{operation} against {BY_NAME[x].label}"
-            yield FigureSpec(f"{case}-{operation}-{part}", case, title, _axis(x), y, facets)
+    for field, column in measures(known, case, rows.columns):
+        _, _, part = column.partition(".")
+        what = field.name.removesuffix("_ms").replace("_", " ")
+        y = _axis(field, what + _PARTS.get(part, ""), column)
+        name = "-".join(filter(None, (case, what.replace(" ", "_"), part)))
+        title = f"{what} against {_name(x)}"
+        yield FigureSpec(name, case, title, _axis(x), y, facets, trend=True)

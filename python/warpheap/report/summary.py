@@ -9,17 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from warpheap.plan_cases import FILLING
-from warpheap.report.fields import IDENTITY, PARAMETERS, phrases
+from warpheap.report.fields import IDENTITY, UNTOLD, parameters, phrase, phrases
 from warpheap.report.table import Section
 from warpheap.units import milliseconds
 
 # The block size of the one-line comparison; the nearest measured one is taken.
 _SUMMARY_SIZE = 256
-# What a reader of the tables need not know of every row.
-_UNTOLD = ("seed", "iterations", "used_percent")
-
-_NOT_IN_TITLE = (*_UNTOLD, "distribution")
 
 
 @dataclass(frozen=True)
@@ -69,8 +64,8 @@ def reference(section: Section) -> tuple[str, pd.DataFrame]:
     for name, value in usual.items():
         if value is not None:
             rows = rows[rows[name].fillna(value) == value]  # what is not said is as usual
-    told = {n: v for n, v in usual.items() if v is not None and n not in _NOT_IN_TITLE}
-    return phrases(told), rows
+    told = {name: value for name, value in usual.items() if value is not None}
+    return phrases(told, section.known, leave_out={*UNTOLD, "distribution"}), rows
 
 
 def _usual(values: pd.Series) -> Any:
@@ -105,14 +100,14 @@ def problems(section: Section) -> list[Problem]:
     """Give what was skipped or failed, and ok rows with nulls, grouped by reason."""
     rows = section.rows.copy()
     nulls = pd.to_numeric(rows["null_returns"]).fillna(0)
-    short = (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(FILLING)
+    short = (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(section.filling)
     rows.loc[short, "reason"] = "returned null for some requests; not drawn"
     rows = rows[(rows["status"] != "ok") | short]
     found = []
     for key, group in rows.groupby(["status", "case", "reason"], sort=False):
         status, case, reason = (str(part) for part in key)
         names = ", ".join(group["manager"].unique())
-        where = "; ".join(_distinct(group))
+        where = "; ".join(_distinct(group, section))
         found.append(Problem(names, case, status, reason or "no reason given", where, len(group)))
     # What failed comes before what was never tried.
     return sorted(found, key=lambda problem: problem.status == "skipped")
@@ -124,7 +119,7 @@ def every_row(section: Section) -> Iterator[dict[str, str]]:
         yield {
             "case": row["case"],
             "manager": row["manager"],
-            "where": details(row),
+            "where": details(row, section),
             "status": row["status"],
             "first": _number(row["malloc_ms.first"]),
             "malloc": _number(row["malloc_ms.median"]),
@@ -133,18 +128,19 @@ def every_row(section: Section) -> Iterator[dict[str, str]]:
         }
 
 
-def details(row: pd.Series) -> str:
+def details(row: pd.Series, section: Section) -> str:
     """Say in a few words with which parameters a row was measured."""
-    known = (field.name for field in PARAMETERS if field.name in row.index)
-    return phrases({name: row[name] for name in known if pd.notna(row[name])}, leave_out=_UNTOLD)
+    names = (field.name for field in parameters(section.known, row.index))
+    given = {name: row[name] for name in names if pd.notna(row[name])}
+    return phrases(given, section.known, leave_out=UNTOLD)
 
 
-def _distinct(rows: pd.DataFrame) -> list[str]:
+def _distinct(rows: pd.DataFrame, section: Section) -> list[str]:
     """Say what a group of rows covers: every value of each parameter that varies in it."""
     parts = []
-    for field in PARAMETERS:
-        if field.name in rows.columns and field.name not in _UNTOLD:
-            values = [field.phrase(value) for value in rows[field.name].dropna().unique()]
+    for field in parameters(section.known, rows.columns):
+        if field.name not in UNTOLD:
+            values = [phrase(field, value) for value in rows[field.name].dropna().unique()]
             if len(values) > 3:
                 values = [values[0], "…", values[-1]]
             if values:

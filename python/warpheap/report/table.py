@@ -16,8 +16,9 @@ import pandas as pd
 from warpheap import published, repeat, results
 from warpheap.errors import UserError
 from warpheap.plan_cases import FILLING
-from warpheap.report.fields import IDENTITY
+from warpheap.report.fields import IDENTITY, UNDESCRIBED, describe
 from warpheap.report.style import LIMIT_PROBE, rank
+from warpheap.row_fields import Description
 
 _POINT = ("case", *IDENTITY)  # of a measurement; the manager is left out when rows are compared
 _TIMES = tuple(
@@ -35,13 +36,21 @@ _EXPECTED = (
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of a backend and device. ``usable`` are those whose times may be drawn."""
+    """The rows of a backend and device. ``usable`` are those whose times may be drawn;
+    ``known`` describes their fields.
+    """
 
     backend: str
     device: str
     commit: str
     rows: pd.DataFrame
     usable: pd.DataFrame
+    known: Description
+
+    @property
+    def filling(self) -> set[str]:
+        """Give the cases that go on until the heap is exhausted, so that they wait for null."""
+        return _filling(self.rows, self.known)
 
     @property
     def title(self) -> str:
@@ -64,10 +73,12 @@ def load(places: Sequence[Path], by_commit: bool = False) -> Results:
     Raises UserError if there are no rows.
     """
     tables = []
+    known = UNDESCRIBED
     for place in places:
         for file in results.find_files([place]):
             rows = results.read(file)
             if rows:
+                known = known.merged(describe(file))
                 tables.append(_frame(rows).assign(source=str(place)))
     if not tables:
         raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
@@ -76,7 +87,7 @@ def load(places: Sequence[Path], by_commit: bool = False) -> Results:
     together = together.sort_values("manager", key=lambda names: names.map(rank), kind="stable")
     _complete(together)
     newest = _newest_of_each(together, by_commit)
-    return Results(_sections(newest, by_commit), len(together) - len(newest))
+    return Results(_sections(newest, by_commit, known), len(together) - len(newest))
 
 
 def _newest_of_each(table: pd.DataFrame, by_commit: bool) -> pd.DataFrame:
@@ -106,7 +117,11 @@ def _complete(table: pd.DataFrame) -> None:
     table["command"] = [repeat.command(row.to_dict()) for _, row in named.iterrows()]
     # The same fact, as an axis: how full the heap was at the start.
     in_use = 100 - pd.to_numeric(table["free_percent"])
-    table["used_percent"] = pd.to_numeric(table["used_percent"]).fillna(in_use)
+    table["used_percent"] = pd.to_numeric(table["used_percent"], errors="coerce").fillna(in_use)
+
+
+def _filling(rows: pd.DataFrame, known: Description) -> set[str]:
+    return {case for case in rows["case"].unique() if case in FILLING or known.fills(case)}
 
 
 def _only(values: pd.Series) -> Any:
@@ -115,26 +130,28 @@ def _only(values: pd.Series) -> Any:
     return known[0] if len(known) == 1 else None
 
 
-def _sections(table: pd.DataFrame, by_commit: bool) -> list[Section]:
+def _sections(table: pd.DataFrame, by_commit: bool, known: Description) -> list[Section]:
     sections = []
     for (backend, device, *_), rows in table.groupby(
         ["backend", "device", *(["commit"] if by_commit else [])]
     ):
         commit = ", ".join(rows["commit"].unique())
         rows = rows.copy()
-        sections.append(Section(backend, device, commit, rows, _usable(rows)))
+        sections.append(Section(backend, device, commit, rows, _usable(rows, known), known))
     newest = {id(section): section.rows["time"].max() for section in sections}
     sections.sort(key=lambda section: newest[id(section)], reverse=True)
     return sorted(sections, key=lambda section: section.backend == "cpu")
 
 
-def _usable(rows: pd.DataFrame) -> pd.DataFrame:
+def _usable(rows: pd.DataFrame, known: Description) -> pd.DataFrame:
     """Keep rows that did the whole work, and add what figures compare.
 
-    A manager that answered null did less than the others, so its time would flatter it, except in
+    A manager that returned null did less than the others, so its time would flatter it, except in
     the cases that wait for null.
     """
-    served = rows["case"].isin(FILLING) | (pd.to_numeric(rows["null_returns"]).fillna(0) == 0)
+    served = rows["case"].isin(_filling(rows, known)) | (
+        pd.to_numeric(rows["null_returns"]).fillna(0) == 0
+    )
     intact = pd.to_numeric(rows["corrupted"]).fillna(0) == 0
     usable = rows[(rows["status"] == "ok") & served & intact].copy()
     for name in _TIMES:
