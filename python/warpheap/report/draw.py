@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.markers import CARETDOWN, CARETUP
 from matplotlib.ticker import (
     FixedLocator,
     FuncFormatter,
@@ -165,12 +166,17 @@ def _draw_lines(plot: Plot, ink: str) -> tuple[Figure, Any]:
 
 
 def _mark_late(axes: Any, plot: Plot, ink: str) -> None:
-    """Mark, at the top edge, where a manager had not finished: its time is more than any drawn."""
-    mark: dict[str, Any] = {"marker": 6, "linestyle": "none", "markersize": 7, "clip_on": False}
-    edge = axes.get_xaxis_transform()
+    """Mark, at the worse edge, where a manager had not finished: it is worse than any drawn."""
+    marker, edge = (CARETDOWN, 0.015) if plot.spec.y.more_is_better else (CARETUP, 0.985)
+    mark = {"marker": marker, "linestyle": "none", "markersize": 7, "clip_on": False}
     for series in plot.series:
-        top = [0.985] * len(series.late)
-        axes.plot(series.late, top, color=look(series.manager).colour, transform=edge, **mark)
+        axes.plot(
+            series.late,
+            [edge] * len(series.late),
+            color=look(series.manager).colour,
+            transform=axes.get_xaxis_transform(),
+            **mark,
+        )
     axes.plot([], [], color=ink, label="not finished in time", **mark)
 
 

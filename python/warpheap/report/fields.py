@@ -17,8 +17,8 @@ from warpheap.row_fields import Description, Field
 _UNDESCRIBED = (
     Field("mode", role="facet", phrase="one block a {}"),
     Field("threads", "threads", "integer", "axis", "threads", "{} threads"),
-    Field("size_min", "bytes", "integer", "facet", phrase="{} at least"),
-    Field("size_max", "bytes", "integer", "axis", "block size", "{} at most"),
+    Field("size_min", "bytes", "integer", "facet", phrase="blocks from {}"),
+    Field("size_max", "bytes", "integer", "axis", "block size", "blocks up to {}"),
     Field("distribution", role="facet", phrase="distribution: {}"),
     Field("heap_bytes", "bytes", "integer", "facet", "heap size", "{} heap"),
     Field("graph", kind="graph", role="facet"),

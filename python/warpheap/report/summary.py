@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from warpheap.report.fields import IDENTITY, UNTOLD, parameters, phrase, phrases
+from warpheap.report.fields import IDENTITY, UNTOLD, parameters, phrases, text
 from warpheap.report.table import Section
 from warpheap.units import milliseconds
 
@@ -139,12 +139,10 @@ def _distinct(rows: pd.DataFrame, section: Section) -> list[str]:
     """Say what a group of rows covers: every value of each parameter that varies in it."""
     parts = []
     for field in parameters(section.known, rows.columns):
-        if field.name not in UNTOLD:
-            values = [phrase(field, value) for value in rows[field.name].dropna().unique()]
-            if len(values) > 3:
-                values = [values[0], "…", values[-1]]
-            if values:
-                parts.append(", ".join(values))
+        values = [text(field, value) for value in rows[field.name].dropna().unique()]
+        if values and field.name not in {*UNTOLD, "size_min"}:
+            shown = values if len(values) <= 3 else [values[0], "…", values[-1]]
+            parts.append(field.phrase.replace("{}", ", ".join(shown)))
     return parts
 
 

@@ -83,8 +83,6 @@ def load(places: Sequence[Path], by_commit: bool = False) -> Results:
     if not tables:
         raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
     together = pd.concat(tables, ignore_index=True)
-    # Managers that belong together stand together in tables and legends.
-    together = together.sort_values("manager", key=lambda names: names.map(rank), kind="stable")
     _complete(together)
     newest = _newest_of_each(together, by_commit)
     return Results(_sections(newest, by_commit, known), len(together) - len(newest))
@@ -93,7 +91,14 @@ def load(places: Sequence[Path], by_commit: bool = False) -> Results:
 def _newest_of_each(table: pd.DataFrame, by_commit: bool) -> pd.DataFrame:
     """Keep the newest row of each measurement, or of each measurement and commit."""
     point = ["backend", "device", "identity", *(["commit"] if by_commit else [])]
-    return table.sort_values("time", kind="stable").drop_duplicates(point, keep="last").sort_index()
+    newest = table.sort_values("time", kind="stable").drop_duplicates(point, keep="last")
+    # Managers that belong together stand together in tables and legends.
+    by_rank = newest.sort_index().sort_values("manager", key=_ranks, kind="stable")
+    return by_rank.reset_index(drop=True)
+
+
+def _ranks(managers: pd.Series) -> pd.Series:
+    return managers.map(rank)
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -101,15 +106,14 @@ def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     table = pd.json_normalize(rows)
     missing = [name for name in _EXPECTED if name not in table.columns]
     table = table.reindex(columns=[*table.columns, *missing])
+    for name in ("backend", "device", "commit"):
+        known = table[name].dropna().unique()
+        table[name] = table[name].fillna(known[0] if len(known) == 1 else "unknown")
     return table.assign(identity=[published.identity(row) for row in rows])
 
 
 def _complete(table: pd.DataFrame) -> None:
     """Fill in what rows lack that a program wrote without the tool."""
-    table["backend"] = table["backend"].fillna("unknown")
-    for name in ("device", "commit"):
-        known = table.groupby("backend")[name].transform(_only)
-        table[name] = table[name].fillna(known).fillna("unknown")
     for name in ("time", "reason"):
         table[name] = table[name].fillna("").astype(str)
     table["graph"] = table["graph"].map(published.graph_name, na_action="ignore")
@@ -122,12 +126,6 @@ def _complete(table: pd.DataFrame) -> None:
 
 def _filling(rows: pd.DataFrame, known: Description) -> set[str]:
     return {case for case in rows["case"].unique() if case in FILLING or known.fills(case)}
-
-
-def _only(values: pd.Series) -> Any:
-    """Give the value that all rows have that say one."""
-    known = values.dropna().unique()
-    return known[0] if len(known) == 1 else None
 
 
 def _sections(table: pd.DataFrame, by_commit: bool, known: Description) -> list[Section]:
