@@ -86,7 +86,7 @@ def test_every_fate_is_one_row_with_its_reason(run: Run, tmp_path: Path) -> None
     assert fates["starve"] == ("ok", None)
     assert len(rows(tmp_path)) == POINTS * len(names)
     page = (tmp_path / "out/survey/report.html").read_text()
-    for text in ("SIGSEGV: about to fall over", "answered null to some requests; not drawn"):
+    for text in ("SIGSEGV: about to fall over", "returned null for some requests; not drawn"):
         assert text in page
 
 
@@ -116,7 +116,7 @@ def test_a_row_of_another_commit_is_measured_again(run: Run, tmp_path: Path) -> 
         False: POINTS,
     }
     page = (tmp_path / "out/survey/report.html").read_text()
-    assert f"{POINTS} rows of older commits" in page
+    assert f"{POINTS} older rows of measurements that were repeated" in page
 
 
 def test_torn_last_line_is_measured_again(run: Run, tmp_path: Path) -> None:
