@@ -273,7 +273,7 @@ def test_plan_for_a_device_that_is_somewhere_else(run: Run, tmp_path: Path) -> N
     assert "does not hand out numbered pages" in page
     assert "building a graph" in page
     assert ">1138_bus<" in page
-    assert "warpheap bench --backend cuda --manager rw --case scaling --threads 1024" in page
+    assert "warpheap bench --backend cuda --case scaling --manager rw --threads 1024" in page
 
 
 def test_plan_is_for_one_program(run: Run) -> None:
