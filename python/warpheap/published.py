@@ -37,7 +37,7 @@ def identity(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _keyed(row: Mapping[str, Any]) -> set[str]:
-    """Give the parameters that a row's key names, as far as they tell measurements apart."""
+    """Return the parameters that a row's key names, as far as they tell measurements apart."""
     try:
         parameters = json.loads(row.get("key") or "null")[4]
         return set(parameters) - NOT_IDENTITY
@@ -46,7 +46,7 @@ def _keyed(row: Mapping[str, Any]) -> set[str]:
 
 
 def place(row: Mapping[str, Any]) -> Path:
-    """Give the file of a row, relative to the tree.
+    """Return the file of a row, relative to the tree.
 
     Raises UserError for a row that names no device, or a case or manager that cannot name a file.
     """
@@ -59,7 +59,7 @@ def place(row: Mapping[str, Any]) -> Path:
 
 
 def file_rows(rows: Iterable[Row], tree: Path) -> dict[Path, int]:
-    """File rows in a tree; gives how many each file that was touched then has."""
+    """File rows in a tree; returns how many rows each file that was touched then has."""
     by_file: dict[Path, list[Row]] = {}
     for row in rows:
         row = _complete(row)
@@ -90,7 +90,7 @@ def _complete(row: Row) -> Row:
 
 
 def graph_name(text: str) -> str:
-    """Give a graph's name from that of the CSR file that the tool made of it."""
+    """Return a graph's name from that of the CSR file that the tool made of it."""
     return re.sub(r"-[0-9a-f]{16}$", "", Path(text).stem) if text.endswith(".csr") else text
 
 

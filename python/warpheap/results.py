@@ -21,7 +21,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     """Read all rows of a result file.
 
     A last line without its line feed is what an interrupted write leaves, and is left out. Any
-    other line that is no row raises UserError with FILE:LINE.
+    other line that is not a row raises UserError with FILE:LINE.
     """
     rows = []
     with path.open("r", encoding="utf-8", errors="replace") as file:
@@ -44,10 +44,10 @@ def find_files(places: list[Path]) -> list[Path]:
             files.append(place)
             continue
         if not place.is_dir():
-            raise UserError(f"{place}: there is no such file or folder")
+            raise UserError(f"{place}: no such file or folder")
         found = sorted(place.glob("*.jsonl")) or sorted(place.rglob("*.jsonl"))
         if not found:
-            raise UserError(f"{place}: holds no *.jsonl file; 'warpheap survey' makes one")
+            raise UserError(f"{place}: no *.jsonl file in it; 'warpheap survey' writes one")
         files += found
     return files
 
@@ -64,7 +64,7 @@ class Store:
         except OSError:
             self._file.close()
             raise UserError(
-                f"{self.path} is being written by another survey; give another --out", EXIT_FAILED
+                f"{self.path} is being written by another survey; choose another --out", EXIT_FAILED
             ) from None
         self._cut_torn_line()
         self.rows = read(self.path)
@@ -81,7 +81,7 @@ class Store:
         self._file.close()
 
     def finished(self, retry: bool) -> set[tuple[str, str]]:
-        """Give (key, commit) of the rows that need no new measurement.
+        """Return (key, commit) of the rows that need no new measurement.
 
         With ``retry`` the measurements whose last row is a timeout or a crash are not among them.
         """
@@ -106,9 +106,9 @@ def _row(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}:{number}: no JSON: {error}") from error
+        raise UserError(f"{path}:{number}: not JSON: {error}") from error
     if not isinstance(row, dict) or row.get("schema") != SCHEMA:
-        raise UserError(f"{path}:{number}: no row of schema {SCHEMA}")
+        raise UserError(f"{path}:{number}: not a row of schema {SCHEMA}")
     wrong = row_fields.fault(row)
     if wrong:
         raise UserError(f"{path}:{number}: {wrong}")

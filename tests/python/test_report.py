@@ -153,8 +153,8 @@ def test_different_heaps_are_not_joined_by_a_line(tmp_path: Path) -> None:
     plots = [p for p in plots_by_slug(results).values() if p.spec.name == "alloc-malloc"]
     assert len(plots) == 2
     assert {p.subtitle for p in plots} == {
-        "one block a thread, 1 Ki threads",
-        "one block a thread, 1 Ki threads, 1 MiB heap",
+        "one block per thread, 1 Ki threads",
+        "one block per thread, 1 Ki threads, 1 MiB heap",
     }
 
 
@@ -196,7 +196,7 @@ def test_one_point_a_manager_is_shown_as_bars(tmp_path: Path) -> None:
     results = load(tmp_path, [row(manager="rw"), row(manager="corw")])
     plot = plots_by_slug(results)["cuda-alloc-malloc-thread-1024"]
     assert plot.bars
-    assert plot.subtitle == "one block a thread, 1 Ki threads, block size 64 B"
+    assert plot.subtitle == "one block per thread, 1 Ki threads, block size 64 B"
 
 
 def test_ticks_stay_apart_and_keep_both_ends() -> None:
@@ -231,7 +231,7 @@ def test_the_table_of_managers_compares_one_case_and_names_it(tmp_path: Path) ->
     ]
     title, lines = summary.managers(load(tmp_path, rows).sections[0])
     assert [line["malloc"] for line in lines] == ["1 ms", "1 ms"]
-    assert title == "one block a thread, 1 Ki threads, 1 GiB heap, 100 % free, blocks of 256 B"
+    assert title == "one block per thread, 1 Ki threads, 1 GiB heap, 100 % free, blocks of 256 B"
 
 
 def test_a_line_has_a_gap_and_a_mark_where_a_manager_had_not_finished(tmp_path: Path) -> None:
@@ -275,9 +275,9 @@ def test_every_part_of_the_page_can_be_reached_from_its_top(tmp_path: Path) -> N
     # The figures of one facet unfold; those that are looked at first are open.
     folded = re.findall(r"<details( open)?><summary>([^<]+) <small>3</small>", text)
     assert folded == [
-        (" open", "one block a thread, 2 Ki threads"),
-        (" open", "one block a thread, 1 Ki threads"),
-        ("", "one block a thread, 1 thread"),
+        (" open", "one block per thread, 2 Ki threads"),
+        (" open", "one block per thread, 1 Ki threads"),
+        ("", "one block per thread, 1 thread"),
     ]
 
 
@@ -397,9 +397,9 @@ def test_command_writes_page_and_figures(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content, message",
     [
-        (None, "nowhere: there is no such file or folder"),
+        (None, "nowhere: no such file or folder"),
         ("", "no rows in nowhere"),
-        ('{"schema": 2}\n', "nowhere/results.jsonl:1: no row of schema 1"),
+        ('{"schema": 2}\n', "nowhere/results.jsonl:1: not a row of schema 1"),
         ('{"schema": 1, "case": "alloc"}\n', "nowhere/results.jsonl:1: the row has no manager"),
     ],
 )

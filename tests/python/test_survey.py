@@ -134,7 +134,7 @@ def test_damaged_line_is_named(run: Run, tmp_path: Path) -> None:
     file.write_text("".join([lines[0], "rubbish\n", *lines[1:]]))
     result = run(*SMALL, "--manager", "rw")
     assert result.returncode == 2
-    assert "out/survey/results.jsonl:2: no JSON" in result.stderr
+    assert "out/survey/results.jsonl:2: not JSON" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

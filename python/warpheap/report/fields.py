@@ -15,7 +15,7 @@ from warpheap.row_fields import Description, Field
 
 # In the order in which titles and tables say them.
 _UNDESCRIBED = (
-    Field("mode", role="facet", phrase="one block a {}"),
+    Field("mode", role="facet", phrase="one block per {}"),
     Field("threads", "threads", "integer", "axis", "threads", "{} threads"),
     Field("size_min", "bytes", "integer", "facet", phrase="blocks from {}"),
     Field("size_max", "bytes", "integer", "axis", "block size", "blocks up to {}"),
@@ -50,7 +50,7 @@ UNTOLD = frozenset({"seed", "iterations", "used_percent"})
 
 
 def describe(file: Path) -> Description:
-    """Give what is known of the fields in a file of rows."""
+    """Return what is known of the fields in a file of rows."""
     try:
         return UNDESCRIBED.merged(row_fields.find(file))
     except UserError:
@@ -60,7 +60,7 @@ def describe(file: Path) -> Description:
 
 
 def parameters(known: Description, columns: Iterable[str]) -> list[Field]:
-    """Give the parameters that a table has, in order: whatever is neither a result nor a name."""
+    """Return the parameters that a table has, in order: whatever is neither a result nor a name."""
     there = set(columns)
     wanted = {*UNDESCRIBED.fields, *(field.name for field in known.parameters())}
     return [f for f in known.fields.values() if f.name in there and f.name in wanted]
@@ -93,7 +93,7 @@ def phrase(field: Field, value: Any) -> str:
 
 
 def measures(known: Description, case: str, columns: Iterable[str]) -> Iterator[tuple[Field, str]]:
-    """Give what of a case can be drawn: fields with the columns that have their values.
+    """Return what of a case can be drawn: fields with the columns that have their values.
 
     A time has two, its median and its longest launch. A case without a description has all times.
     """

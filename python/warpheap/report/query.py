@@ -37,7 +37,7 @@ def significant(value: float, digits: int) -> str:
 
 
 def _unless_null(function: Callable[..., str]) -> Callable[..., str | None]:
-    """Make a function of SQL: null gives null."""
+    """Make a function of SQL that returns null for null."""
     return lambda *values: None if None in values else function(*values)
 
 
@@ -57,7 +57,7 @@ FUNCTIONS: Mapping[str, tuple[int, Callable[..., Any]]] = {
 def connect(root: Path) -> sqlite3.Connection:
     """Load all published rows of a checkout into a database in memory.
 
-    Raises UserError with FILE:LINE for a line that is no row.
+    Raises UserError with FILE:LINE for a line that is not a row.
     """
     database = sqlite3.connect(":memory:")
     for name, (arguments, function) in FUNCTIONS.items():

@@ -37,7 +37,7 @@ class Series:
 
     @property
     def drawn(self) -> list[float]:
-        """Give the values that are there."""
+        """Return the values that are there."""
         return [value for value in self.y if not math.isnan(value)]
 
 
@@ -70,14 +70,14 @@ class Plot:
 
     @property
     def digest(self) -> str:
-        """Give a digest of all that the figure shows: its words and its values."""
+        """Return a digest of all that the figure shows: its words and its values."""
         axes = (self.spec.title, self.spec.x.label, self.spec.y.label, self.spec.model_label)
         shown = [*axes, self.subtitle, self.remark, *map(asdict, self.series)]
         return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 def plots(section: Section) -> list[Plot]:
-    """Give every figure for which a section has data.
+    """Return every figure for which a section has data.
 
     The figures of a case stand together; in it those that differ only in what they show, such as
     malloc and free, follow each other, with the most threads first.
@@ -111,7 +111,7 @@ def _all(section: Section, specs: list[FigureSpec]) -> Iterator[Plot]:
 
 
 def _of(rows: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
-    """Give the rows that a figure is about."""
+    """Return the rows that a figure is about."""
     rows = rows[rows["case"] == spec.case]
     if spec.where is not None:
         rows = rows[spec.where(rows)]
@@ -143,7 +143,7 @@ def _facets(
 
 
 def _usual(section: Section, case: str, name: str) -> Any:
-    """Give the value that most rows of a case have, which therefore needs no mention."""
+    """Return the value that most rows of a case have, which therefore needs no mention."""
     values = section.usable.loc[section.usable["case"] == case, name].dropna()
     return values.mode().iloc[0] if len(values) else None
 

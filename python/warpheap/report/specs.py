@@ -96,29 +96,33 @@ _THREADS = _known("threads")
 _FREE_PAGES = replace(_known("free_percent", "free pages, share of all"), log=True)
 _IN_USE = _known("used_percent")
 _GRAPH = Axis("graph", "graph")
-_MALLOC = Axis("malloc_ms.median", "malloc, median of the warm runs", milliseconds)
-_FREE = Axis("free_ms.median", "free, median of the warm runs", milliseconds)
+_MALLOC = Axis("malloc_ms.median", "malloc, median of the warm launches", milliseconds)
+_FREE = Axis("free_ms.median", "free, median of the warm launches", milliseconds)
 _LONGEST = replace(_MALLOC, column="malloc_ms.max", label="malloc, longest of the warm launches")
-_COLD = Axis("malloc_first_over_warm", "first run ÷ median of the warm runs", _times)
+_COLD = Axis("malloc_first_over_warm", "first launch ÷ median of the warm launches", _times)
 _MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", _times)
 _FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", _times)
 _STEPS = Axis("tas", "steps")
 _SLOWEST = Axis("was", "steps")
-_INIT = Axis("init_ms.median", "time, median of the warm runs", milliseconds)
-_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes asked for", _times)
+_INIT = Axis("init_ms.median", "time, median of the warm launches", milliseconds)
+_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes requested", _times)
 _RANGE_LAST = replace(_RANGE, column="range_over_bytes_last")
 _USED = Axis("utilization", "bytes handed out ÷ heap", _share, log=False, more_is_better=True)
 _REFILLED = Axis(
     "refilled_share", "handed out again ÷ freed", _share, log=False, more_is_better=True
 )
-_NULLS = Axis("null_ms.median", "time until all have their null, median", milliseconds)
-_CHURN = Axis("churn_ms.median", "time, median of the warm runs", milliseconds)
+_NULLS = Axis(
+    "null_ms.median", "time until every malloc has returned null", milliseconds
+)
+_CHURN = Axis("churn_ms.median", "time, median of the warm launches", milliseconds)
 
 _ALLOC = ("mode", "threads")
 _SIZES = ("threads", "size_min", "size_max")
-_RATIO_NOTE = f"{LIMIT_PROBE} hands out memory as fast as the device allows and reuses nothing."
+_RATIO_NOTE = f"{LIMIT_PROBE} hands out memory as fast as the device allows and never reuses any."
 _COLD_NOTE = "1× means that a fresh heap is as fast as a used one."
-_HOLES_NOTE = "The heap is filled, every second block freed, and the same size asked for again."
+_HOLES_NOTE = (
+    "The heap is filled, every second block is freed, and the same size is requested again."
+)
 _GROWTH_NOTE = "Every round allocates and frees half of that, until the first null."
 
 
@@ -150,7 +154,7 @@ FIGURES = (
     FigureSpec(
         "alloc-cold",
         "alloc",
-        "the first run against the warm ones",
+        "first launch against warm launches",
         _SIZE,
         _COLD,
         _ALLOC,
@@ -214,7 +218,7 @@ FIGURES = (
     FigureSpec(
         "steps-was",
         "random_walk_steps",
-        "steps of the slowest lane of a warp (WAS)",
+        "steps of a warp's slowest lane (WAS)",
         _FREE_PAGES,
         _SLOWEST,
         ("threads", "pages"),
@@ -225,14 +229,14 @@ FIGURES = (
     FigureSpec(
         "graph-malloc",
         "graph_init",
-        "building a graph, one block an adjacency",
+        "building a graph, one block per adjacency list",
         _GRAPH,
         _MALLOC,
         ("graph",),
         bars=True,
     ),
     FigureSpec("graph-free", "graph_init", "freeing a graph", _GRAPH, _FREE, ("graph",), bars=True),
-    FigureSpec("init", "init", "making a heap ready", _known("heap_bytes"), _INIT),
+    FigureSpec("init", "init", "making a heap", _known("heap_bytes"), _INIT),
     *(_latency(operation, heap) for heap in ("warm", "fresh") for operation in ("malloc", "free")),
     FigureSpec(
         "fragmentation",
@@ -262,12 +266,17 @@ FIGURES = (
         where=_mixed,
     ),
     FigureSpec(
-        "utilization", "utilization", "how much of a heap can be had", _SIZE, _USED, where=_one_size
+        "utilization",
+        "utilization",
+        "share of a heap that can be used",
+        _SIZE,
+        _USED,
+        where=_one_size,
     ),
     FigureSpec(
         "growth",
         "growth",
-        "how much of a heap can be had after churning",
+        "share of a heap that can be used after churning",
         _SIZE,
         _USED,
         where=_one_size,
@@ -302,7 +311,7 @@ _PARTS = {"median": ", median", "max": ", longest launch"}
 
 
 def figures(rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
-    """Give the figures to be drawn of a table of rows."""
+    """Return the figures to be drawn of a table of rows."""
     yield from FIGURES
     for case in dict.fromkeys(rows["case"]):
         if case not in _DRAWN:

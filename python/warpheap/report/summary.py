@@ -30,7 +30,7 @@ class Problem:
 
 
 def facts(section: Section) -> list[tuple[str, str]]:
-    """Give what must be known to repeat or to trust the measurements."""
+    """Return what must be known to repeat or to trust the measurements."""
     rows = section.rows
     counts = rows["status"].value_counts()
     times = rows.loc[rows["time"] != "", "time"]
@@ -51,7 +51,7 @@ def reference(section: Section) -> tuple[str, pd.DataFrame]:
     """Choose the rows for the one-line comparison: one row of ``alloc`` a manager.
 
     They have the most threads, the size near 256 B and the usual value of every other parameter.
-    Gives what they have in common, in words, and the rows: none if ``alloc`` was not measured.
+    Returns what they have in common, in words, and the rows: none if ``alloc`` was not measured.
     """
     rows = section.usable[section.usable["case"] == "alloc"]
     rows = rows[(rows["mode"] == "thread") & (rows["size_min"] == rows["size_max"])]
@@ -69,13 +69,13 @@ def reference(section: Section) -> tuple[str, pd.DataFrame]:
 
 
 def _usual(values: pd.Series) -> Any:
-    """Give the most frequent value, or None if there is none."""
+    """Return the most frequent value, or None if there is none."""
     frequent = values.dropna().mode()
     return frequent.iloc[0] if len(frequent) else None
 
 
 def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
-    """Give one line a manager: how its rows ended and its times at the reference point."""
+    """Return one line a manager: how its rows ended and its times at the reference point."""
     title, chosen = reference(section)
     lines = []
     for name, rows in section.rows.groupby("manager", sort=False):
@@ -97,7 +97,7 @@ def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
 
 
 def problems(section: Section) -> list[Problem]:
-    """Give what was skipped or failed, and ok rows with nulls, grouped by reason."""
+    """Return what was skipped or failed, and ok rows with nulls, grouped by reason."""
     rows = section.rows.copy()
     nulls = pd.to_numeric(rows["null_returns"]).fillna(0)
     short = (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(section.filling)
@@ -114,7 +114,7 @@ def problems(section: Section) -> list[Problem]:
 
 
 def every_row(section: Section) -> Iterator[dict[str, str]]:
-    """Give every row for the last table, with the command that repeats it."""
+    """Return every row for the last table, with the command that repeats it."""
     for _, row in section.rows.iterrows():
         yield {
             "case": row["case"],

@@ -49,7 +49,7 @@ class Section:
 
     @property
     def filling(self) -> set[str]:
-        """Give the cases that go on until the heap is exhausted, so that they wait for null."""
+        """Return the cases that go on until the heap is exhausted, so that they wait for null."""
         return _filling(self.rows, self.known)
 
     @property
@@ -155,7 +155,7 @@ def _usable(rows: pd.DataFrame, known: Description) -> pd.DataFrame:
     for name in _TIMES:
         usable[name] = pd.to_numeric(usable[name])
     usable["malloc_first_over_warm"] = usable["malloc_ms.first"] / usable["malloc_ms.median"]
-    # As texts: a parameter that the probe never has is no number there, and would not compare.
+    # As texts: the type of a parameter that the probe never has differs, and would not compare.
     points = usable[list(_POINT)].astype(str)
     probe = points[usable["manager"] == LIMIT_PROBE].drop_duplicates(keep="last")
     for part in ("malloc", "free"):
