@@ -38,7 +38,9 @@ _LEGEND_ROW, _LEGEND_COLUMNS = 0.2, 3
 _BAR = 0.27
 _FITTING_STEPS = 4  # a value that moves with its bar moves less than the axes get narrower
 _PNG_DPI = 200
-_MAX_X_TICKS = 10
+_MAX_X_TICKS = 10  # with prefixes; shares are shorter
+_MAX_SHARE_TICKS = 13
+_FEW_TICKS = 4  # a logarithmic axis that spans less has too few round numbers
 _LINEAR_SPREAD = 20  # bars that differ more than this are drawn on a logarithmic axis
 
 
@@ -253,7 +255,7 @@ def _thin_out(values: list[float], log: bool = True) -> list[float]:
         for step in range(least, 2 * least + 1):
             if len(steps) % step == 0:
                 return values[::step]
-    gap = sum(steps) / _MAX_X_TICKS
+    gap = sum(steps) / (_MAX_X_TICKS if log else _MAX_SHARE_TICKS)
     chosen = [0]
     for index in range(1, len(places) - 1):
         if min(places[index] - places[chosen[-1]], places[-1] - places[index]) >= gap:
@@ -270,3 +272,5 @@ def _log_axis(axis: Any, set_scale: Any, spec: Axis) -> None:
     axis.set_minor_locator(NullLocator() if narrow else LogLocator(base=10, subs="auto"))
     axis.set_major_formatter(FuncFormatter(lambda value, _: spec.ticks(value)))
     axis.set_minor_formatter(NullFormatter())
+    if high < _FEW_TICKS * low:
+        axis.set_major_locator(MaxNLocator(5))

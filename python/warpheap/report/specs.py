@@ -111,9 +111,7 @@ _USED = Axis("utilization", "bytes handed out ÷ heap", _share, log=False, more_
 _REFILLED = Axis(
     "refilled_share", "handed out again ÷ freed", _share, log=False, more_is_better=True
 )
-_NULLS = Axis(
-    "null_ms.median", "time until every malloc has returned null", milliseconds
-)
+_NULLS = Axis("null_ms.median", "time until every malloc has returned null", milliseconds)
 _CHURN = Axis("churn_ms.median", "time, median of the warm launches", milliseconds)
 
 _ALLOC = ("mode", "threads")
