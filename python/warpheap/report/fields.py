@@ -15,7 +15,7 @@ from warpheap.row_fields import Description, Field
 
 # In the order in which titles and tables say them.
 _UNDESCRIBED = (
-    Field("mode", role="facet", phrase="one block per {}"),
+    Field("mode", role="facet", phrase="one block a {}"),
     Field("threads", "threads", "integer", "axis", "threads", "{} threads"),
     Field("size_min", "bytes", "integer", "facet", phrase="blocks from {}"),
     Field("size_max", "bytes", "integer", "axis", "block size", "blocks up to {}"),
