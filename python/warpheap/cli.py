@@ -9,7 +9,7 @@ from warpheap import __version__
 from warpheap.console import out
 
 # The modules of warpheap.commands, in the order of --help. Each has register(app).
-COMMANDS = ("list", "doctor", "bench", "survey", "report", "verify", "replay")
+COMMANDS = ("list", "doctor", "bench", "survey", "report", "publish", "verify", "replay")
 
 app = typer.Typer(
     name="warpheap",

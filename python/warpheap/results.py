@@ -21,7 +21,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     """Read all rows of a result file.
 
     A last line without its line feed is what an interrupted write leaves, and is left out. Any
-    other line that is no row raises UserError with FILE:LINE.
+    other line that is not a row raises UserError with FILE:LINE.
     """
     rows = []
     with path.open("r", encoding="utf-8", errors="replace") as file:
@@ -34,17 +34,20 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def find_files(places: list[Path]) -> list[Path]:
-    """Give the result files that a list of files and folders names; each must name one or more."""
+    """List the result files that files and folders name; each must name one or more.
+
+    A folder without rows of its own stands for all below it, as in the tree of published rows.
+    """
     files: list[Path] = []
     for place in places:
         if place.is_file():
             files.append(place)
             continue
         if not place.is_dir():
-            raise UserError(f"{place}: there is no such file or folder")
-        found = sorted(place.glob("*.jsonl")) or sorted(place.glob("*/*.jsonl"))
+            raise UserError(f"{place}: no such file or folder")
+        found = sorted(place.glob("*.jsonl")) or sorted(place.rglob("*.jsonl"))
         if not found:
-            raise UserError(f"{place}: holds no *.jsonl file; 'warpheap survey' makes one")
+            raise UserError(f"{place}: no *.jsonl file in it; 'warpheap survey' writes one")
         files += found
     return files
 
@@ -61,7 +64,7 @@ class Store:
         except OSError:
             self._file.close()
             raise UserError(
-                f"{self.path} is being written by another survey; give another --out", EXIT_FAILED
+                f"{self.path} is being written by another survey; choose another --out", EXIT_FAILED
             ) from None
         self._cut_torn_line()
         self.rows = read(self.path)
@@ -78,7 +81,7 @@ class Store:
         self._file.close()
 
     def finished(self, retry: bool) -> set[tuple[str, str]]:
-        """Give (key, commit) of the rows that need no new measurement.
+        """Return (key, commit) of the rows that need no new measurement.
 
         With ``retry`` the measurements whose last row is a timeout or a crash are not among them.
         """
@@ -103,9 +106,9 @@ def _row(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}:{number}: no JSON: {error}") from error
+        raise UserError(f"{path}:{number}: not JSON: {error}") from error
     if not isinstance(row, dict) or row.get("schema") != SCHEMA:
-        raise UserError(f"{path}:{number}: no row of schema {SCHEMA}")
+        raise UserError(f"{path}:{number}: not a row of schema {SCHEMA}")
     wrong = row_fields.fault(row)
     if wrong:
         raise UserError(f"{path}:{number}: {wrong}")

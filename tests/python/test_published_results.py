@@ -1,52 +1,145 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The rows under results/: what the documents quote and the report draws."""
+"""The rows under results/, and how ``warpheap publish`` files them there."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-SURVEYS = sorted(RESULTS.glob("nvidia-h200*/*.jsonl")) + sorted(RESULTS.glob("cpu/*.jsonl"))
+from conftest import Run
+from test_report import row
+from warpheap import published, results
+
+ROOT = Path(__file__).resolve().parents[2]
+TREE = ROOT / "results"
+FILES = sorted(TREE.rglob("*.jsonl"))
+DECISIONS = sorted((ROOT / "docs" / "decisions").rglob("*.jsonl"))
 
 
-def rows(file: Path) -> Iterator[dict[str, Any]]:
-    """Give the rows of a file."""
-    for line in file.read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)
+def filed(tree: Path) -> dict[str, list[dict[str, Any]]]:
+    return {str(file.relative_to(tree)): results.read(file) for file in tree.rglob("*.jsonl")}
 
 
-@pytest.mark.parametrize("file", SURVEYS, ids=lambda file: f"{file.parent.name}/{file.name}")
-def test_a_file_is_of_one_commit_and_its_rows_say_how_they_ended(file: Path) -> None:
-    # Of a file with several commits the report would draw the newest alone.
-    assert len({row["commit"] for row in rows(file)}) == 1
-    for row in rows(file):
-        assert row["schema"] == 1
-        assert row["status"] in {"ok", "skipped", "timeout"}
-        assert (row["reason"] is None) == (row["status"] == "ok"), row
+def test_a_file_holds_what_its_name_says_and_each_measurement_once() -> None:
+    assert len(FILES) > 150
+    count = 0
+    for file in FILES:
+        rows = results.read(file)
+        assert {TREE / published.place(entry) for entry in rows} == {file}
+        measurements = [published.identity(entry) for entry in rows]
+        assert len(set(measurements)) == len(measurements), file
+        count += len(rows)
+    assert count > 3800
+
+
+@pytest.mark.parametrize("file", DECISIONS, ids=lambda file: f"{file.parent.name}/{file.name}")
+def test_rows_of_a_decision_are_of_the_commit_that_names_the_file(file: Path) -> None:
+    rows = results.read(file)
+    assert {entry["commit"] for entry in rows} == {file.stem}
+    assert file.parent.with_suffix(".md").is_file()
+
+
+def test_every_row_says_how_it_ended_and_how_to_repeat_it() -> None:
+    for file in [*FILES, *DECISIONS]:
+        for entry in results.read(file):
+            assert entry["status"] in {"ok", "skipped", "timeout"}
+            assert (entry["reason"] is None) == (entry["status"] == "ok"), entry
+            assert entry["commit"] and entry["command"], entry
 
 
 def test_measurements_on_a_gpu_name_the_machine() -> None:
-    measured = [row for file in RESULTS.glob("nvidia-h200/*.jsonl") for row in rows(file)]
+    measured = [entry for file in FILES for entry in results.read(file) if "nvidia" in str(file)]
     assert len(measured) > 3000
-    for row in measured:
-        assert (row["device"], row["backend"]) == ("NVIDIA H200", "cuda")
-        if row["status"] != "skipped":
-            assert row["driver"] and row["toolkit"] and row["time"], row
-            assert not row.get("corrupted"), row
+    for entry in measured:
+        assert (entry["device"], entry["backend"]) == ("NVIDIA H200", "cuda")
+        assert not entry.get("corrupted"), entry
+        if entry["status"] != "skipped":
+            assert entry["driver"], entry
 
 
 def test_walks_take_the_steps_that_the_equations_say() -> None:
     walks = [
-        row
-        for file in SURVEYS
-        for row in rows(file)
-        if row["case"] == "random_walk_steps" and row["status"] == "ok"
+        entry
+        for file in TREE.glob("*/random_walk_steps/*.jsonl")
+        for entry in results.read(file)
+        if entry["status"] == "ok"
     ]
-    with_model = [row for row in walks if row["tas_model"] is not None]
-    assert {row["free_percent"] for row in with_model} == {50, 10, 1, 0.5}
-    for row in with_model:
-        assert abs(row["tas"] / row["tas_model"] - 1) < 0.05, row
-        assert row["was"] < row["was_bound"], row
+    with_model = [entry for entry in walks if entry["tas_model"] is not None]
+    assert {entry["free_percent"] for entry in with_model} == {50, 10, 1, 0.5}
+    for entry in with_model:
+        assert abs(entry["tas"] / entry["tas_model"] - 1) < 0.05, entry
+        assert entry["was"] < entry["was_bound"], entry
+
+
+def test_rows_are_filed_by_device_case_and_manager(tmp_path: Path) -> None:
+    rows = [row(), row(case="scaling"), row(manager="corw", backend="cpu"), row(threads=2048)]
+    published.file_rows(rows, tmp_path)
+    assert {name: len(found) for name, found in filed(tmp_path).items()} == {
+        "h200/alloc/rw.jsonl": 2,
+        "h200/scaling/rw.jsonl": 1,
+        "cpu/alloc/corw.jsonl": 1,
+    }
+
+
+def test_the_newest_row_of_a_measurement_replaces_the_others(tmp_path: Path) -> None:
+    early, late = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00+00:00"
+    published.file_rows([row(time=late, malloc=2.0), row(threads=1, malloc=3.0)], tmp_path)
+    published.file_rows([row(time=early, malloc=1.0)], tmp_path)
+    published.file_rows([row(threads=1, malloc=4.0, iterations=1, time=None)], tmp_path)
+    (rows,) = filed(tmp_path).values()
+    assert {entry["threads"]: entry["malloc_ms"]["median"] for entry in rows} == {1024: 2.0, 1: 4.0}
+
+
+def test_filing_the_same_rows_again_changes_nothing(tmp_path: Path) -> None:
+    rows = [row(), row(graph="email-0123456789abcdef.csr"), row(free_percent=50.0)]
+    published.file_rows(rows, tmp_path)
+    (file,) = tmp_path.rglob("*.jsonl")
+    before = file.read_text()
+    assert '"graph":"email"' in before
+    published.file_rows(rows[::-1], tmp_path)
+    assert file.read_text() == before
+
+
+def test_a_row_without_a_command_gets_one(tmp_path: Path) -> None:
+    replay = {
+        "schema": 1, "case": "replay", "manager": "tlsf", "backend": "cpu", "status": "ok",
+        "trace": "malloc-large-log-1000", "events": 100, "upstream": "host", "seed": 2,
+        "initial_bytes": 0, "limit_bytes": 0, "repeats": 3, "commit": "c0ffee",
+    }  # fmt: skip
+    published.file_rows([row(command=None, free_percent=50.0), replay], tmp_path)
+    (bench,) = filed(tmp_path)["h200/alloc/rw.jsonl"]
+    assert bench["command"] == (
+        "warpheap bench --backend cuda --case alloc --manager rw --threads 1024 --size-min 64 "
+        "--size-max 64 --heap-bytes 1073741824 --free-percent 50 --seed 1 --iterations 10"
+    )
+    (again,) = filed(tmp_path)["cpu/replay/tlsf.jsonl"]
+    assert again["command"] == (
+        "warpheap replay malloc-large-log --resource tlsf --live 1000 --events 100 --seed 2 "
+        "--upstream host --initial-bytes 0 --limit-bytes 0 --repeats 3"
+    )
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"device": ""}, "a row cannot be filed: its device is ''"),
+        ({"manager": "../rw"}, "a row cannot be filed: its manager is '../rw'"),
+        ({"case": ".."}, "a row cannot be filed: its case is '..'"),
+    ],
+)
+def test_a_row_that_names_no_file_is_refused(
+    run: Run, tmp_path: Path, fields: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row() | fields) + "\n")
+    result = run("publish", "rows.jsonl")
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_command_says_what_it_filed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row()) + "\n")
+    result = run("publish", "rows.jsonl", "--into", "tree")
+    assert result.stdout == "tree/h200/alloc/rw.jsonl: 1 row\n"
+    assert filed(tmp_path / "tree")["h200/alloc/rw.jsonl"][0]["malloc_ms"]["median"] == 2.0

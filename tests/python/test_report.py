@@ -10,10 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from warpheap import row_fields
-from warpheap.report import draw, page, select, style, summary, table
-from warpheap.report.commits import Commits
-from warpheap.report.specs import FIGURES
+from warpheap.report import page, select, style, summary, table
 from warpheap.units import binary, decimal, milliseconds
 
 
@@ -59,37 +56,47 @@ def test_backends_devices_and_commits_never_share_a_figure(tmp_path: Path) -> No
     assert first.remark == second.remark == "CPU model: says nothing about a GPU"
 
 
-def test_a_run_shows_its_newest_commit_unless_all_are_asked_for(tmp_path: Path) -> None:
-    rows = [*sizes("rw", commit="old"), row(manager="corw")]
-    results = load(tmp_path, rows)
-    assert ([s.commit for s in results.sections], results.left_out) == (["c0ffee"], 3)
-    everything = table.load([tmp_path / "run"], Commits.ALL)
-    assert {section.commit for section in everything.sections} == {"old", "c0ffee"}
-
-
-def test_joined_commits_share_a_figure_and_the_newest_row_of_a_measurement_counts(
-    tmp_path: Path,
-) -> None:
+def test_the_newest_row_of_a_measurement_counts_and_commits_share_a_figure(tmp_path: Path) -> None:
     rows = [
         *sizes("rw", commit="old", malloc=9.0),
-        row(commit="new", malloc=5.0, time="2026-02-01T00:00:00+00:00"),
+        row(commit="new", malloc=5.0, time="2026-02-01T00:00:00+00:00", iterations=1),
         *sizes("corw", commit="new"),
     ]
-    load(tmp_path, rows)
-    (section,) = table.load([tmp_path / "run"], Commits.JOINED).sections
-    assert section.commit == "old, new"
-    (figure,) = (p for p in select.plots(section) if p.slug == "cuda-alloc-malloc-thread-1024")
-    assert {line.manager: line.y for line in figure.series} == {
+    results = load(tmp_path, rows)
+    (section,) = results.sections
+    assert (section.commit, results.replaced) == ("old, new", 1)
+    assert {line.manager: line.y for line in malloc_figure(section).series} == {
         "rw": [9.0, 5.0, 9.0],
         "corw": [2.0, 2.0, 2.0],
     }
 
 
+def malloc_figure(section: table.Section) -> select.Plot:
+    (figure,) = (p for p in select.plots(section) if p.slug == "cuda-alloc-malloc-thread-1024")
+    return figure
+
+
+def test_commits_have_sections_of_their_own_when_asked_for(tmp_path: Path) -> None:
+    load(tmp_path, [*sizes("rw", commit="old"), row(manager="corw"), row(commit="old", malloc=7.0)])
+    results = table.load([tmp_path / "run"], by_commit=True)
+    assert results.replaced == 1
+    assert {section.commit: len(section.rows) for section in results.sections} == {
+        "old": 3,
+        "c0ffee": 1,
+    }
+
+
+def test_measurements_that_only_their_keys_tell_apart_are_all_kept(tmp_path: Path) -> None:
+    def key(depth: int) -> str:
+        return json.dumps(["cuda", "H200", "tree", "rw", {"depth": depth, "iterations": 5}, None])
+
+    rows = [row(case="tree", depth=depth, key=key(depth)) for depth in (1, 2, 2)]
+    assert load(tmp_path, rows).sections[0].rows["depth"].tolist() == [1, 2]
+
+
 def test_figures_of_two_commits_have_names_of_their_own(tmp_path: Path) -> None:
-    for commit in ("one", "two"):
-        (tmp_path / commit).mkdir()
-        load(tmp_path / commit, sizes("rw", commit=commit))
-    both = table.load([tmp_path / "one" / "run", tmp_path / "two" / "run"])
+    load(tmp_path, [*sizes("rw", commit="one"), *sizes("rw", commit="two")])
+    both = table.load([tmp_path / "run"], by_commit=True)
     count = page.write(both, tmp_path / "report.html", tmp_path / "figures")
     names = {file.name for file in (tmp_path / "figures").iterdir()}
     assert len(names) == count
@@ -98,33 +105,11 @@ def test_figures_of_two_commits_have_names_of_their_own(tmp_path: Path) -> None:
     }
 
 
-def test_a_point_with_more_runs_replaces_one_with_fewer(tmp_path: Path) -> None:
-    few = sizes("rw", malloc=9.0, iterations=1)
-    results = load(tmp_path, [row(malloc=5.0, iterations=10), *few])
-    (line,) = plots_by_slug(results)["cuda-alloc-malloc-thread-1024"].series
-    assert line.y == [9.0, 5.0, 9.0]
-
-
 def test_of_a_repeated_measurement_the_last_row_counts(tmp_path: Path) -> None:
     rows = [row(key="a", status="timeout", reason="slow", malloc=None), row(key="a", malloc=7.0)]
     section = load(tmp_path, rows).sections[0]
     assert section.rows["malloc_ms.median"].tolist() == [7.0]
     assert summary.problems(section) == []
-
-
-def test_ratio_is_taken_to_the_probe_of_the_same_point(tmp_path: Path) -> None:
-    rows = [
-        *sizes("bump_sharded", malloc=0.5, free=0.25),
-        *sizes("rw", malloc=2.0, free=1.0),
-        row(manager="rw", threads=2048, malloc=9.0),
-    ]
-    results = load(tmp_path, rows)
-    found = plots_by_slug(results)
-    lines = {s.manager: s.y for s in found["cuda-alloc-malloc-ratio-thread-1024"].series}
-    assert lines == {"bump_sharded": [1.0] * 3, "rw": [4.0] * 3}
-    lines = {s.manager: s.y for s in found["cuda-alloc-free-ratio-thread-1024"].series}
-    assert lines["rw"] == [4.0] * 3
-    assert "cuda-alloc-malloc-ratio-thread-2048" not in found  # the probe has no such row
 
 
 def test_null_answers_and_corruption_are_told_and_not_drawn(tmp_path: Path) -> None:
@@ -135,83 +120,44 @@ def test_null_answers_and_corruption_are_told_and_not_drawn(tmp_path: Path) -> N
     (problem,) = summary.problems(results.sections[0])
     assert (problem.managers, problem.reason) == (
         "corw",
-        "answered null to some requests; not drawn",
+        "returned null for some requests; not drawn",
     )
 
 
-def test_mixed_sizes_are_kept_out_of_the_plots_of_one_size(tmp_path: Path) -> None:
-    results = load(tmp_path, [*sizes("rw"), row(size_min=16, size_max=256, malloc=99.0)])
-    assert plots_by_slug(results)["cuda-alloc-malloc-thread-1024"].series[0].y == [2.0] * 3
-
-
-def test_different_heaps_are_not_joined_by_a_line(tmp_path: Path) -> None:
-    rows = [*sizes("rw"), *sizes("corw"), *sizes("rw", heap_bytes=1 << 20)]
-    results = load(tmp_path, rows)
-    plots = [p for p in plots_by_slug(results).values() if p.spec.name == "alloc-malloc"]
-    assert len(plots) == 2
-    assert {p.subtitle for p in plots} == {
-        "one block a thread, 1 Ki threads",
-        "one block a thread, 1 Ki threads, 1 MiB heap",
-    }
-
-
-def test_a_value_that_is_not_said_is_the_usual_one(tmp_path: Path) -> None:
-    rows = [*sizes("rw", distribution="uniform"), *sizes("corw")]
-    plots = [
-        p for p in plots_by_slug(load(tmp_path, rows)).values() if p.spec.y.label[:4] == "free"
-    ]
-    assert [{series.manager for series in plot.series} for plot in plots] == [{"rw", "corw"}]
-
-
-def test_steps_are_drawn_with_the_model_and_by_word_size(tmp_path: Path) -> None:
+def test_the_table_of_managers_compares_one_case_and_names_it(tmp_path: Path) -> None:
     rows = [
-        row(case="random_walk_steps", pages=1 << 20, free_percent=percent, word_bits=bits,
-            tas=100 / percent, tas_model=101 / percent, was=3, was_bound=4, malloc=None, free=None)
-        for percent in (50, 0.5) for bits in (32, 64)
-    ]  # fmt: skip
-    plot = plots_by_slug(load(tmp_path, rows))["cuda-steps-tas-1024-1048576"]
-    assert [series.label for series in plot.series] == ["rw (32 bit)", "rw (64 bit)"]
-    assert plot.series[0].x == [0.5, 50]
-    assert plot.series[0].model == [202.0, 2.02]
-
-
-def test_cases_that_wait_for_null_are_drawn_and_are_no_problem(tmp_path: Path) -> None:
-    rows = [
-        row(case="utilization", size_min=s, size_max=s, null_returns=9, utilization=u, malloc=None)
-        for s, u in ((100, 0.5), (1050, 0.75))
+        entry
+        for name in ("rw", "corw")
+        for entry in (
+            *sizes(name, malloc=1.0, free_percent=100.0),
+            *sizes(name, malloc=1.0, free_percent=100.0, threads=32),
+            row(manager=name, size_min=256, size_max=256, malloc=70.0, free_percent=50.0),
+            row(manager=name, size_min=256, size_max=256, malloc=80.0, heap_bytes=1 << 20),
+        )
     ]
-    results = load(tmp_path, rows)
-    assert summary.problems(results.sections[0]) == []
-    plot = plots_by_slug(results)["cuda-utilization"]
-    assert plot.series[0].y == [0.5, 0.75]
-    text = draw.svg(plot)
-    assert ">1,050 B<" in text
-    assert ">60 %<" in text
+    title, lines = summary.managers(load(tmp_path, rows).sections[0])
+    assert [line["malloc"] for line in lines] == ["1 ms", "1 ms"]
+    assert title == "one block a thread, 1 Ki threads, 1 GiB heap, 100 % free, blocks of 256 B"
 
 
-def test_one_point_a_manager_is_shown_as_bars(tmp_path: Path) -> None:
-    results = load(tmp_path, [row(manager="rw"), row(manager="corw")])
-    plot = plots_by_slug(results)["cuda-alloc-malloc-thread-1024"]
-    assert plot.bars
-    assert plot.subtitle == "one block a thread, 1 Ki threads, block size 64 B"
-
-
-def test_ticks_stay_apart_and_keep_both_ends() -> None:
-    threads = [float(1 << k) for k in range(21)]
-    assert draw._thin_out(threads) == [float(1 << k) for k in range(0, 21, 4)]
-    sizes = [1000.0, 1024.0, 1050.0, 4096.0, 8000.0, 8192.0]
-    assert draw._thin_out(sizes) == [1000.0, 4096.0, 8192.0]
-
-
-def test_bars_hold_one_bar_a_manager(tmp_path: Path) -> None:
-    rows = [
-        row(case="graph_init", manager=name, graph="email", malloc=time)
-        for name, time in (("rw", 3.21), ("corw", 0.00123))
+def test_every_part_of_the_page_can_be_reached_from_its_top(tmp_path: Path) -> None:
+    rows = [*sizes("rw"), *sizes("rw", threads=2048), *sizes("rw", threads=1), *sizes("corw")]
+    results = load(tmp_path, [*rows, *sizes("rw", case="scaling"), *sizes("rw", backend="cpu")])
+    page.write(results, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    (nav,) = re.findall(r"<nav.*?</nav>", text, flags=re.DOTALL)
+    links = set(re.findall(r'href="#([^"]+)"', nav))
+    parts = {"managers", "alloc", "problems", "rows"}
+    cuda, cpu = ({f"{s}-{part}" for part in parts} | {s} for s in ("s1", "s2"))
+    assert links == cuda | cpu | {"s1-scaling"}
+    assert links <= set(re.findall(r'\bid="([^"]+)"', text))
+    # The figures of one facet unfold; those that are looked at first are open.
+    folded = re.findall(r"<details( open)?><summary>([^<]+) <small>3</small>", text)
+    assert folded == [
+        (" open", "one block a thread, 2 Ki threads"),
+        (" open", "one block a thread, 1 Ki threads"),
+        ("", "one block a thread, 1 thread"),
     ]
-    plot = plots_by_slug(load(tmp_path, rows))["cuda-graph-malloc-email"]
-    text = draw.svg(plot)
-    assert text.index(">3.21 ms<") < text.index(">1.23 µs<")  # drawn upwards, the fastest last
-    assert {series.manager: series.y for series in plot.series} == {"rw": [3.21], "corw": [0.00123]}
 
 
 def test_unknown_cases_and_empty_sections_make_a_page(tmp_path: Path) -> None:
@@ -256,9 +202,9 @@ def test_command_writes_page_and_figures(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content, message",
     [
-        (None, "nowhere: there is no such file or folder"),
+        (None, "nowhere: no such file or folder"),
         ("", "no rows in nowhere"),
-        ('{"schema": 2}\n', "nowhere/results.jsonl:1: no row of schema 1"),
+        ('{"schema": 2}\n', "nowhere/results.jsonl:1: not a row of schema 1"),
         ('{"schema": 1, "case": "alloc"}\n', "nowhere/results.jsonl:1: the row has no manager"),
     ],
 )
@@ -296,15 +242,6 @@ def test_a_field_of_the_wrong_kind_is_named(
     result = run("report", "rows.jsonl")
     assert result.returncode == 2
     assert f"error: rows.jsonl:2: {message}" in result.stderr
-
-
-def test_every_number_that_a_figure_shows_is_checked() -> None:
-    made_here = ("_over_limit", "_over_warm")
-    for spec in FIGURES:
-        for column in {spec.x.column, spec.y.column, spec.model or spec.y.column}:
-            if column != "graph" and not column.endswith(made_here):
-                fields = {"case": "alloc", "manager": "rw", "status": "ok", column: "x"}
-                assert column in (row_fields.fault(fields) or ""), column
 
 
 @pytest.mark.parametrize(

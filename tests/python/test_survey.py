@@ -86,7 +86,7 @@ def test_every_fate_is_one_row_with_its_reason(run: Run, tmp_path: Path) -> None
     assert fates["starve"] == ("ok", None)
     assert len(rows(tmp_path)) == POINTS * len(names)
     page = (tmp_path / "out/survey/report.html").read_text()
-    for text in ("SIGSEGV: about to fall over", "answered null to some requests; not drawn"):
+    for text in ("SIGSEGV: about to fall over", "returned null for some requests; not drawn"):
         assert text in page
 
 
@@ -116,7 +116,7 @@ def test_a_row_of_another_commit_is_measured_again(run: Run, tmp_path: Path) -> 
         False: POINTS,
     }
     page = (tmp_path / "out/survey/report.html").read_text()
-    assert f"{POINTS} rows of older commits" in page
+    assert f"{POINTS} older rows of measurements that were repeated" in page
 
 
 def test_torn_last_line_is_measured_again(run: Run, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_damaged_line_is_named(run: Run, tmp_path: Path) -> None:
     file.write_text("".join([lines[0], "rubbish\n", *lines[1:]]))
     result = run(*SMALL, "--manager", "rw")
     assert result.returncode == 2
-    assert "out/survey/results.jsonl:2: no JSON" in result.stderr
+    assert "out/survey/results.jsonl:2: not JSON" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -273,7 +273,7 @@ def test_plan_for_a_device_that_is_somewhere_else(run: Run, tmp_path: Path) -> N
     assert "does not hand out numbered pages" in page
     assert "building a graph" in page
     assert ">1138_bus<" in page
-    assert "warpheap bench --backend cuda --manager rw --case scaling --threads 1024" in page
+    assert "warpheap bench --backend cuda --case scaling --manager rw --threads 1024" in page
 
 
 def test_plan_is_for_one_program(run: Run) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.markers import CARETDOWN, CARETUP
 from matplotlib.ticker import (
     FixedLocator,
     FuncFormatter,
@@ -37,7 +38,9 @@ _LEGEND_ROW, _LEGEND_COLUMNS = 0.2, 3
 _BAR = 0.27
 _FITTING_STEPS = 4  # a value that moves with its bar moves less than the axes get narrower
 _PNG_DPI = 200
-_MAX_X_TICKS = 10
+_MAX_X_TICKS = 10  # with prefixes; shares are shorter
+_MAX_SHARE_TICKS = 13
+_FEW_TICKS = 4  # a logarithmic axis that spans less has too few round numbers
 _LINEAR_SPREAD = 20  # bars that differ more than this are drawn on a logarithmic axis
 
 
@@ -62,11 +65,17 @@ def svg(plot: Plot) -> str:
 def png(plot: Plot, folder: Path) -> Path:
     """Draw a figure as FOLDER/SLUG.png, dark on white."""
     file = folder / f"{plot.slug}.png"
+    save(plot, file)
+    return file
+
+
+def save(plot: Plot, file: Path) -> None:
+    """Draw a figure as a PNG file, dark on white, that holds the digest of what it shows."""
+    about = {"Software": None, "Description": plot.digest}
     with _style(INK_PRINT, plot.slug):
         _draw(plot, INK_PRINT).savefig(
-            file, format="png", dpi=_PNG_DPI, facecolor="white", metadata={"Software": None}
+            file, format="png", dpi=_PNG_DPI, facecolor="white", metadata=about
         )
-    return file
 
 
 @contextmanager
@@ -116,7 +125,7 @@ def _keep_inside(figure: Figure, axes: Any) -> None:
 
 
 def _draw_lines(plot: Plot, ink: str) -> tuple[Figure, Any]:
-    entries = len(plot.series) + any(series.model for series in plot.series)
+    entries = len(plot.series) + any(series.model for series in plot.series) + plot.late
     legend = math.ceil(entries / _LEGEND_COLUMNS) * _LEGEND_ROW + 0.05
     figure, axes = _canvas(plot, _PLOT_HEIGHT, _LEFT, legend)
     for series in plot.series:
@@ -132,15 +141,16 @@ def _draw_lines(plot: Plot, ink: str) -> tuple[Figure, Any]:
         )
         if series.model:
             axes.plot(series.x, series.model, color=ink, linestyle=DASHED, linewidth=0.8)
+    if plot.late:
+        _mark_late(axes, plot, ink)
     if any(series.model for series in plot.series):
         label = plot.spec.model_label
         axes.plot([], [], color=ink, linestyle=DASHED, linewidth=0.9, label=label)
-    axes.set_xscale("log", base=2)
     _x_ticks(axes, plot)
     if plot.spec.y.log:
         _log_axis(axes.yaxis, axes.set_yscale, plot.spec.y)
     else:
-        axes.set_ylim(0, 1.06 * max(max(series.y) for series in plot.series) or 1)
+        axes.set_ylim(0, 1.06 * max(max(series.drawn, default=0) for series in plot.series) or 1)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plot.spec.y.ticks(value)))
     axes.set_xlabel(plot.spec.x.label)
     axes.grid(True)
@@ -157,10 +167,26 @@ def _draw_lines(plot: Plot, ink: str) -> tuple[Figure, Any]:
     return figure, axes
 
 
+def _mark_late(axes: Any, plot: Plot, ink: str) -> None:
+    """Mark, at the worse edge, where a manager had not finished: it is worse than any drawn."""
+    marker, edge = (CARETDOWN, 0.015) if plot.spec.y.more_is_better else (CARETUP, 0.985)
+    mark = {"marker": marker, "linestyle": "none", "markersize": 7, "clip_on": False}
+    for series in plot.series:
+        axes.plot(
+            series.late,
+            [edge] * len(series.late),
+            color=look(series.manager).colour,
+            transform=axes.get_xaxis_transform(),
+            **mark,
+        )
+    axes.plot([], [], color=ink, label="not finished in time", **mark)
+
+
 def _draw_bars(plot: Plot) -> tuple[Figure, Any]:
     """One bar a manager, the best at the top, with its value at its end."""
     sign = 1 if plot.spec.y.more_is_better else -1
-    bars = sorted(((series.y[-1], series) for series in plot.series), key=lambda b: sign * b[0])
+    drawn = [(series.drawn[-1], series) for series in plot.series if series.drawn]
+    bars = sorted(drawn, key=lambda b: sign * b[0])
     left = 0.35 + 0.075 * max(len(series.label) for _, series in bars)
     figure, axes = _canvas(plot, _BAR * len(bars) + 0.15, left, 0.0)
     values = [value for value, _ in bars]
@@ -209,26 +235,32 @@ def _canvas(plot: Plot, plot_height: float, left: float, legend: float) -> tuple
 def _x_ticks(axes: Any, plot: Plot) -> None:
     """Put ticks on measured values only, fewer if there are many."""
     values = sorted({value for series in plot.series for value in series.x})
-    axes.xaxis.set_major_locator(FixedLocator(_thin_out(values)))
+    if plot.spec.x.log:
+        axes.set_xscale("log", base=2)
+        axes.set_xlim(values[0] / 1.12, values[-1] * 1.12)
+    else:
+        edge = 0.02 * (values[-1] - values[0])
+        axes.set_xlim(values[0] - edge, values[-1] + edge)
+    axes.xaxis.set_major_locator(FixedLocator(_thin_out(values, plot.spec.x.log)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plot.spec.x.ticks(value)))
-    axes.set_xlim(values[0] / 1.12, values[-1] * 1.12)
 
 
-def _thin_out(values: list[float]) -> list[float]:
+def _thin_out(values: list[float], log: bool = True) -> list[float]:
     """Choose values for ticks, both ends among them, so far apart that their labels fit."""
-    steps = [math.log2(after / before) for before, after in pairwise(values)]
+    places = [math.log2(value) if log else value for value in values]
+    steps = [after - before for before, after in pairwise(places)]
     if max(steps) < 1.01 * min(steps):
         least = math.ceil(len(values) / _MAX_X_TICKS)
         for step in range(least, 2 * least + 1):
             if len(steps) % step == 0:
                 return values[::step]
-    gap = sum(steps) / _MAX_X_TICKS
-    chosen = [values[0]]
-    for value in values[1:-1]:
-        if min(math.log2(value / chosen[-1]), math.log2(values[-1] / value)) >= gap:
-            chosen.append(value)
-    return [*chosen, values[-1]]
+    gap = sum(steps) / (_MAX_X_TICKS if log else _MAX_SHARE_TICKS)
+    chosen = [0]
+    for index in range(1, len(places) - 1):
+        if min(places[index] - places[chosen[-1]], places[-1] - places[index]) >= gap:
+            chosen.append(index)
+    return [*(values[index] for index in chosen), values[-1]]
 
 
 def _log_axis(axis: Any, set_scale: Any, spec: Axis) -> None:
@@ -240,3 +272,5 @@ def _log_axis(axis: Any, set_scale: Any, spec: Axis) -> None:
     axis.set_minor_locator(NullLocator() if narrow else LogLocator(base=10, subs="auto"))
     axis.set_major_formatter(FuncFormatter(lambda value, _: spec.ticks(value)))
     axis.set_minor_formatter(NullFormatter())
+    if high < _FEW_TICKS * low:
+        axis.set_major_locator(MaxNLocator(5))

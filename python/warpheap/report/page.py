@@ -19,11 +19,12 @@ from warpheap.report.select import Plot, plots
 from warpheap.report.style import look
 from warpheap.report.table import Results, Section
 
+_SHOWN_AT_ONCE = 4  # figures of a case; the others unfold
 _TEMPLATES = Path(__file__).resolve().parent
 
 
 def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
-    """Write the report, and each figure as PNG if a folder is given; gives how many there are."""
+    """Write the report, and each figure as PNG if a folder is given; returns how many there are."""
     filled = [(section, _named(section, results)) for section in results.sections]
     count = sum(len(figures) for _, figures in filled)
     if png_folder is not None:
@@ -42,7 +43,7 @@ def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
     )
     html = environment.get_template("page.html").render(
         sections=sections,
-        left_out=results.left_out,
+        replaced=results.replaced,
         css=markupsafe.Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
         version=__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -53,7 +54,7 @@ def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
 
 
 def _named(section: Section, results: Results) -> list[Plot]:
-    """Give a section's figures, whose names are unique: another commit may have the same ones."""
+    """Make a section's figures, with names that no other section of the page uses."""
     figures = plots(section)
     if [other.backend for other in results.sections].count(section.backend) > 1:
         part = f"{section.device}-{section.commit}".replace(" ", "_").lower()
@@ -61,12 +62,27 @@ def _named(section: Section, results: Results) -> list[Plot]:
     return figures
 
 
+def _case(name: str, facets: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Arrange the figures of a case: those of one facet together, if they are more than one each.
+
+    Only the first groups are shown at once where there are many.
+    """
+    if all(len(figures) == 1 for figures in facets.values()):
+        facets = {"": [figure for figures in facets.values() for figure in figures]}
+    shown = 0
+    groups = []
+    for facet, figures in facets.items():
+        groups.append({"facet": facet, "figures": figures, "shown": shown < _SHOWN_AT_ONCE})
+        shown += len(figures)
+    return {"name": name, "groups": groups, "count": shown}
+
+
 def _section(section: Section, figures: Sequence[Plot], progress: Any) -> dict[str, Any]:
-    groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    cases: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for index, plot in enumerate(figures):
         progress.now(plot.slug)
         entry = {"svg": markupsafe.Markup(draw.svg(plot)), "note": plot.spec.note}
-        groups.setdefault(plot.spec.case, {}).setdefault(plot.subtitle, []).append(entry)
+        cases.setdefault(plot.spec.case, {}).setdefault(plot.subtitle, []).append(entry)
         progress.advance(f"{index} {plot.slug}")
     title, lines = summary.managers(section)
     return {
@@ -76,7 +92,7 @@ def _section(section: Section, figures: Sequence[Plot], progress: Any) -> dict[s
         "facts": summary.facts(section),
         "reference": title,
         "managers": [{**line, "colour": look(line["manager"]).colour} for line in lines],
-        "groups": groups,
+        "cases": [_case(name, facets) for name, facets in cases.items()],
         "problems": summary.problems(section),
         "rows": list(summary.every_row(section)),
     }

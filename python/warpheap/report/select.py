@@ -3,30 +3,42 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from warpheap.report.specs import FIGURES, FigureSpec, facet_text
+from warpheap.report.fields import IMPLIED, SPLIT, phrases
+from warpheap.report.specs import FigureSpec, figures
 from warpheap.report.table import Section
 
-# Rows that differ in one of these are never joined by a line.
-_SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
 _CPU_REMARK = "CPU model: says nothing about a GPU"
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line (or one bar) of a figure."""
+    """One line (or one bar) of a figure.
+
+    ``y`` is not a number where the manager was measured without a result to draw: the line has a
+    gap there. ``late`` are those x at which it had not finished in time.
+    """
 
     manager: str
     label: str
     x: list[Any]
     y: list[float]
     model: list[float] = field(default_factory=list)
+    late: list[Any] = field(default_factory=list)
+
+    @property
+    def drawn(self) -> list[float]:
+        """Return the values that are there."""
+        return [value for value in self.y if not math.isnan(value)]
 
 
 @dataclass(frozen=True)
@@ -46,20 +58,33 @@ class Plot:
         return self.spec.bars or len({x for series in self.series for x in series.x}) == 1
 
     @property
+    def late(self) -> bool:
+        """Tell whether a manager had not finished in time at some point of it."""
+        return any(series.late for series in self.series)
+
+    @property
     def description(self) -> str:
         """Say in one sentence what the figure shows, for readers who cannot see it."""
         names = ", ".join(series.label for series in self.series)
         return f"{self.spec.title}, {self.subtitle}: {self.spec.y.label} of {names}"
 
+    @property
+    def digest(self) -> str:
+        """Return a digest of all that the figure shows: its words and its values."""
+        axes = (self.spec.title, self.spec.x.label, self.spec.y.label, self.spec.model_label)
+        shown = [*axes, self.subtitle, self.remark, *map(asdict, self.series)]
+        return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
+
 
 def plots(section: Section) -> list[Plot]:
-    """Give every figure for which a section has data.
+    """Return every figure for which a section has data.
 
     The figures of a case stand together; in it those that differ only in what they show, such as
     malloc and free, follow each other, with the most threads first.
     """
-    order = {spec.case: place for place, spec in reversed(list(enumerate(FIGURES)))}
-    found = list(_all(section))
+    specs = list(figures(section.rows, section.known))
+    order = {spec.case: place for place, spec in reversed(list(enumerate(specs)))}
+    found = list(_all(section, specs))
     return sorted(found, key=lambda plot: (order[plot.spec.case], *_rank(plot.facet)))
 
 
@@ -71,33 +96,45 @@ def _rank(facet: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, -value if name == "threads" else value) for name, value in facet.items()]
 
 
-def _all(section: Section) -> Iterator[Plot]:
-    for spec in FIGURES:
+def _all(section: Section, specs: list[FigureSpec]) -> Iterator[Plot]:
+    lost = section.rows[~section.rows.index.isin(section.usable.index)]
+    for spec in specs:
         if spec.y.column not in section.usable.columns or spec.x.column not in section.usable:
             continue
-        rows = section.usable[section.usable["case"] == spec.case]
-        if spec.where is not None:
-            rows = rows[spec.where(rows)]
+        rows = _of(section.usable, spec)
         rows = rows.assign(_y=pd.to_numeric(rows[spec.y.column]))
-        rows = rows[rows["_y"].notna() & rows[spec.x.column].notna()]
+        rows = rows[rows["_y"].notna()]
         if spec.y.log and not spec.bars:
             rows = rows[rows["_y"] > 0]
         if not rows.empty:
-            yield from _facets(section, spec, rows)
+            yield from _facets(section, spec, rows, _of(lost, spec).assign(_y=math.nan))
 
 
-def _facets(section: Section, spec: FigureSpec, rows: pd.DataFrame) -> Iterator[Plot]:
-    told = (spec.x.column, *spec.facets)
-    split = [name for name in _SPLIT if name not in told]
+def _of(rows: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
+    """Return the rows that a figure is about."""
+    rows = rows[rows["case"] == spec.case]
+    if spec.where is not None:
+        rows = rows[spec.where(rows)]
+    return rows[rows[spec.x.column].notna()]
+
+
+def _facets(
+    section: Section, spec: FigureSpec, rows: pd.DataFrame, lost: pd.DataFrame
+) -> Iterator[Plot]:
+    told = (spec.x.column, *spec.facets, *spec.series, IMPLIED.get(spec.x.column))
+    split = [name for name in SPLIT if name not in told]
     usual = {name: _usual(section, spec.case, name) for name in split}
+    rows = pd.concat([rows, lost]) if len(lost) else rows
     for name, value in usual.items():
         if value is not None:
             rows = rows.assign(**{name: rows[name].fillna(value)})  # what is not said is as usual
     for values, group in _split(rows, [*spec.facets, *split], sort=True):
+        if group["_y"].isna().all() or (spec.trend and group[spec.x.column].nunique() == 1):
+            continue
         named = zip([*spec.facets, *split], values, strict=True)
         facet = {n: v for n, v in named if pd.notna(v) and v != usual.get(n)}
         slug = "-".join([section.backend, spec.name, *(_slug(v) for v in facet.values())])
-        subtitle = facet_text(facet)
+        subtitle = phrases(facet, section.known)
         if not spec.bars and group[spec.x.column].nunique() == 1:
             only = f"{spec.x.label} {spec.x.ticks(group[spec.x.column].iloc[0])}"
             subtitle = ", ".join(part for part in (subtitle, only) if part)
@@ -106,7 +143,7 @@ def _facets(section: Section, spec: FigureSpec, rows: pd.DataFrame) -> Iterator[
 
 
 def _usual(section: Section, case: str, name: str) -> Any:
-    """Give the value that most rows of a case have, which therefore needs no mention."""
+    """Return the value that most rows of a case have, which therefore needs no mention."""
     values = section.usable.loc[section.usable["case"] == case, name].dropna()
     return values.mode().iloc[0] if len(values) else None
 
@@ -118,16 +155,17 @@ def _series(spec: FigureSpec, rows: pd.DataFrame) -> list[Series]:
     parts = [name for name in known if varied[name].nunique().max() > 1]
     series = []
     for key, line in _split(rows, ["manager", *parts], sort=False):
-        # Of one point that was measured with several numbers of runs, that with the most counts.
-        runs = [name for name in ("iterations",) if name in line.columns]
-        ordered = line.sort_values([spec.x.column, *runs]).drop_duplicates(
-            spec.x.column, keep="last"
-        )
+        # Of several rows of one point a measured one counts, and of those the newest.
+        line = line.assign(_there=line["_y"].notna())
+        line = line.sort_values([spec.x.column, "_there", "time"], kind="stable")
+        ordered = line.drop_duplicates(spec.x.column, keep="last")
         manager = str(key[0])
         label = " ".join([manager, *(f"({value:g} bit)" for value in key[1:] if pd.notna(value))])
         model = _model(spec, ordered)
         x = ordered[spec.x.column].tolist()
-        series.append(Series(manager, label, x, ordered["_y"].tolist(), model))
+        late = ordered.loc[ordered["_y"].isna() & (ordered["status"] == "timeout"), spec.x.column]
+        if len(late) or ordered["_y"].notna().any():
+            series.append(Series(manager, label, x, ordered["_y"].tolist(), model, late.tolist()))
     return series
 
 
@@ -148,7 +186,7 @@ def _model(spec: FigureSpec, rows: pd.DataFrame) -> list[float]:
     if spec.model is None or spec.model not in rows.columns:
         return []
     values = pd.to_numeric(rows[spec.model])
-    return values.tolist() if np.isfinite(values).all() else []
+    return values.tolist() if np.isfinite(values[rows["_y"].notna()]).all() else []
 
 
 def _slug(value: Any) -> str:

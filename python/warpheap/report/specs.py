@@ -1,37 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The report's table of figures. A new figure is one entry."""
+"""The report's table of figures. A new figure is one entry.
+
+A case without an entry gets figures by the roles of its fields: see ``by_roles``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from warpheap.report.fields import IMPLIED, SPLIT, UNDESCRIBED, measures, parameters, text
 from warpheap.report.style import LIMIT_PROBE
-from warpheap.units import binary, decimal, milliseconds
+from warpheap.row_fields import Description, Field
+from warpheap.units import decimal, milliseconds
 
 Format = Callable[[float], str]
-
-
-def _bytes(value: float) -> str:
-    return binary(value, "B")
-
-
-def _percent(value: float) -> str:
-    return f"{value:g} %"
-
-
-def _times(value: float) -> str:
-    return f"{decimal(value)}×"
 
 
 @dataclass(frozen=True)
 class Axis:
     """One axis: the column it shows, its label, and how its ticks are written (with the unit).
 
-    Of y axes those that are not ``log`` start at 0.
+    A y axis that is not ``log`` starts at 0.
     """
 
     column: str
@@ -46,7 +40,8 @@ class FigureSpec:
     """One kind of figure; it is drawn once for each combination of the ``facets`` columns.
 
     ``model`` is a column with values that theory gives for the same points; it is drawn dashed.
-    ``series`` names columns that, with the manager, tell lines apart. ``bars`` draws x as bars.
+    ``series`` names columns that, with the manager, tell lines apart. ``bars`` draws x as bars. A
+    ``trend`` is left out where there is only one value of x.
     """
 
     name: str
@@ -59,12 +54,9 @@ class FigureSpec:
     model: str | None = None
     model_label: str = ""
     bars: bool = False
+    trend: bool = False
     note: str = ""
     where: Callable[[pd.DataFrame], Any] | None = None
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.3g} %"
 
 
 def _one_size(table: pd.DataFrame) -> Any:
@@ -75,33 +67,60 @@ def _mixed(table: pd.DataFrame) -> Any:
     return table["size_min"] < table["size_max"]
 
 
-_SIZE = Axis("size_max", "block size", _bytes)
-_UP_TO = Axis("size_max", "largest size", _bytes)
-_THREADS = Axis("threads", "threads", binary)
-_FREE_PAGES = Axis("free_percent", "free pages, share of all", _percent)
+def _share(value: float) -> str:
+    return f"{100 * value:.3g} %"
+
+
+def _times(value: float) -> str:
+    return f"{decimal(value)}×"
+
+
+def _axis(field: Field, label: str = "", column: str = "") -> Axis:
+    """Make the axis of a field: counts and sizes are logarithmic, shares are not."""
+    log = field.unit not in ("%", "share")
+    ticks = partial(text, field)
+    return Axis(column or field.name, label or _name(field), ticks, log, field.better == "more")
+
+
+def _name(field: Field) -> str:
+    return field.about or field.name.replace("_", " ")
+
+
+def _known(name: str, label: str = "") -> Axis:
+    return _axis(UNDESCRIBED.fields[name], label)
+
+
+_SIZE = _known("size_max")
+_UP_TO = _known("size_max", "largest size")
+_THREADS = _known("threads")
+_FREE_PAGES = replace(_known("free_percent", "free pages, share of all"), log=True)
+_IN_USE = _known("used_percent")
 _GRAPH = Axis("graph", "graph")
-_MALLOC = Axis("malloc_ms.median", "malloc, median of the warm runs", milliseconds)
-_FREE = Axis("free_ms.median", "free, median of the warm runs", milliseconds)
-_COLD = Axis("malloc_first_over_warm", "first run ÷ median of the warm runs", _times)
+_MALLOC = Axis("malloc_ms.median", "malloc, median of the warm launches", milliseconds)
+_FREE = Axis("free_ms.median", "free, median of the warm launches", milliseconds)
+_LONGEST = replace(_MALLOC, column="malloc_ms.max", label="malloc, longest of the warm launches")
+_COLD = Axis("malloc_first_over_warm", "first launch ÷ median of the warm launches", _times)
 _MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", _times)
 _FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", _times)
 _STEPS = Axis("tas", "steps")
 _SLOWEST = Axis("was", "steps")
-_INIT = Axis("init_ms.median", "time, median of the warm runs", milliseconds)
-_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes asked for", _times)
+_INIT = Axis("init_ms.median", "time, median of the warm launches", milliseconds)
+_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes requested", _times)
 _RANGE_LAST = replace(_RANGE, column="range_over_bytes_last")
 _USED = Axis("utilization", "bytes handed out ÷ heap", _share, log=False, more_is_better=True)
 _REFILLED = Axis(
     "refilled_share", "handed out again ÷ freed", _share, log=False, more_is_better=True
 )
-_NULLS = Axis("null_ms.median", "time until all have their null, median", milliseconds)
-_CHURN = Axis("churn_ms.median", "time, median of the warm runs", milliseconds)
+_NULLS = Axis("null_ms.median", "time until every malloc has returned null", milliseconds)
+_CHURN = Axis("churn_ms.median", "time, median of the warm launches", milliseconds)
 
 _ALLOC = ("mode", "threads")
 _SIZES = ("threads", "size_min", "size_max")
-_RATIO_NOTE = f"{LIMIT_PROBE} hands out memory as fast as the device allows and reuses nothing."
+_RATIO_NOTE = f"{LIMIT_PROBE} hands out memory as fast as the device allows and never reuses any."
 _COLD_NOTE = "1× means that a fresh heap is as fast as a used one."
-_HOLES_NOTE = "The heap is filled, every second block freed, and the same size asked for again."
+_HOLES_NOTE = (
+    "The heap is filled, every second block is freed, and the same size is requested again."
+)
 _GROWTH_NOTE = "Every round allocates and frees half of that, until the first null."
 
 
@@ -113,6 +132,18 @@ def _latency(operation: str, heap: str) -> FigureSpec:
     return FigureSpec(f"latency-{operation}-{heap}", "latency", title, _SIZE, y, ("threads",))
 
 
+def _against_occupancy(name: str, title: str, y: Axis) -> FigureSpec:
+    """Make a figure of a time against the share of the heap that is in use at the start."""
+    facets = (*_ALLOC, "size_min", "size_max")
+    return FigureSpec(name, "alloc", f"{title} against occupancy", _IN_USE, y, facets, trend=True)
+
+
+_OCCUPANCY = (
+    ("occupancy-malloc", "malloc", _MALLOC),
+    ("occupancy-longest", "longest launch of malloc", _LONGEST),
+    ("occupancy-free", "free", _FREE),
+)
+
 FIGURES = (
     FigureSpec(
         "alloc-malloc", "alloc", "malloc against size", _SIZE, _MALLOC, _ALLOC, where=_one_size
@@ -121,7 +152,7 @@ FIGURES = (
     FigureSpec(
         "alloc-cold",
         "alloc",
-        "the first run against the warm ones",
+        "first launch against warm launches",
         _SIZE,
         _COLD,
         _ALLOC,
@@ -166,6 +197,7 @@ FIGURES = (
         (*_ALLOC, "distribution", "size_min"),
         where=_mixed,
     ),
+    *(_against_occupancy(*figure) for figure in _OCCUPANCY),
     FigureSpec(
         "scaling-malloc", "scaling", "malloc against threads", _THREADS, _MALLOC, ("size_max",)
     ),
@@ -184,7 +216,7 @@ FIGURES = (
     FigureSpec(
         "steps-was",
         "random_walk_steps",
-        "steps of the slowest lane of a warp (WAS)",
+        "steps of a warp's slowest lane (WAS)",
         _FREE_PAGES,
         _SLOWEST,
         ("threads", "pages"),
@@ -195,16 +227,14 @@ FIGURES = (
     FigureSpec(
         "graph-malloc",
         "graph_init",
-        "building a graph, one block an adjacency",
+        "building a graph, one block per adjacency list",
         _GRAPH,
         _MALLOC,
         ("graph",),
         bars=True,
     ),
     FigureSpec("graph-free", "graph_init", "freeing a graph", _GRAPH, _FREE, ("graph",), bars=True),
-    FigureSpec(
-        "init", "init", "making a heap ready", Axis("heap_bytes", "heap size", _bytes), _INIT
-    ),
+    FigureSpec("init", "init", "making a heap", _known("heap_bytes"), _INIT),
     *(_latency(operation, heap) for heap in ("warm", "fresh") for operation in ("malloc", "free")),
     FigureSpec(
         "fragmentation",
@@ -234,12 +264,17 @@ FIGURES = (
         where=_mixed,
     ),
     FigureSpec(
-        "utilization", "utilization", "how much of a heap can be had", _SIZE, _USED, where=_one_size
+        "utilization",
+        "utilization",
+        "share of a heap that can be used",
+        _SIZE,
+        _USED,
+        where=_one_size,
     ),
     FigureSpec(
         "growth",
         "growth",
-        "how much of a heap can be had after churning",
+        "share of a heap that can be used after churning",
         _SIZE,
         _USED,
         where=_one_size,
@@ -268,29 +303,45 @@ FIGURES = (
     ),
 )
 
-# How a facet's value is said in a title; sizes are said together by facet_text.
-_FACET_TEXT: dict[str, Callable[[Any], str]] = {
-    "mode": lambda value: f"one block a {value}",
-    "threads": lambda value: f"{binary(float(value))} threads",
-    "heap_bytes": lambda value: f"{binary(float(value), 'B')} heap",
-    "pages": lambda value: f"{binary(float(value))} pages",
-    "iterations": lambda value: f"{float(value):g} warm runs",
-    "graph": str,
-    "seed": lambda value: f"seed {float(value):g}",
-    "distribution": lambda value: "powers of two" if value == "powers" else str(value),
-    "free_percent": lambda value: f"{float(value):g} % free",
-    "rounds": lambda value: f"{float(value):g} rounds",
-}
+_DRAWN = frozenset(spec.case for spec in FIGURES)
+# Of a time the longest launch is drawn beside the median.
+_PARTS = {"median": ", median", "max": ", longest launch"}
 
 
-def facet_text(facet: Mapping[str, Any]) -> str:
-    """Say in a few words what the rows of a figure have in common."""
-    parts = [_FACET_TEXT[name](value) for name, value in facet.items() if name in _FACET_TEXT]
-    least, most = (facet.get(name) for name in ("size_min", "size_max"))
-    if most is not None and least in (None, most):
-        parts.append(f"blocks of {_bytes(float(most))}")
-    elif most is not None and least is not None:
-        parts.append(f"blocks of {_bytes(float(least))} to {_bytes(float(most))}")
-    elif least is not None:
-        parts.append(f"blocks from {_bytes(float(least))}")
-    return ", ".join(parts)
+def figures(rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
+    """Return the figures to be drawn of a table of rows."""
+    yield from FIGURES
+    for case in dict.fromkeys(rows["case"]):
+        if case not in _DRAWN:
+            yield from by_roles(case, rows[rows["case"] == case], known)
+
+
+def by_roles(case: str, rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
+    """Make the figures of a case that has no entry, by the roles of its fields.
+
+    Of its axes the one with the most values is x, and everything that was measured is drawn against
+    it. All other parameters that vary tell figures apart.
+    """
+    given = parameters(known, rows.columns)
+    varied = {field.name: rows[field.name].nunique() for field in given}
+    axes = [f for f in given if f.role == "axis" and varied[f.name] > 1]
+    implied = {IMPLIED[f.name] for f in axes if f.name in IMPLIED}
+    axes = [f for f in axes if f.name not in implied]
+    if not axes:
+        return
+    x = max(axes, key=lambda field: varied[field.name])
+    same = x.name == "size_max" and (rows["size_min"] == rows["size_max"]).all()
+    hidden = {x.name, *SPLIT, *implied, *(["size_min"] if same else [])}
+    told = {"axis": 0, "facet": 1}  # the role, and how many values go without mention
+    facets = tuple(
+        f.name
+        for f in given
+        if f.role in told and f.name not in hidden and varied[f.name] > told[f.role]
+    )
+    for field, column in measures(known, case, rows.columns):
+        _, _, part = column.partition(".")
+        what = field.name.removesuffix("_ms").replace("_", " ")
+        y = _axis(field, what + _PARTS.get(part, ""), column)
+        name = "-".join(filter(None, (case, what.replace(" ", "_"), part)))
+        title = f"{what} against {_name(x)}"
+        yield FigureSpec(name, case, title, _axis(x), y, facets, trend=True)

@@ -77,13 +77,19 @@ _LOOKS = {
     "rmm_pool": Look("#c8192d", "h", DASHED),
     "rmm_arena": Look("#eb0a6e", "p", DASHED),
 }
+_ORDER = {name: place for place, name in enumerate(_LOOKS)}
 _OTHER_COLOURS = sorted({look.colour for look in _LOOKS.values()})
 _OTHER_MARKERS = "os^vDXP<>ph*"
 _OTHER_DASHES = (SOLID, DASHED, DOTTED)
 
 
+def rank(manager: str) -> int:
+    """Place a manager in the order of the table; those that are not in it come last."""
+    return _ORDER.get(manager, len(_ORDER))
+
+
 def look(manager: str) -> Look:
-    """Give the look of a manager; a name that is not in the table gets one from its hash."""
+    """Return the look of a manager; a name that is not in the table gets one from its hash."""
     if manager in _LOOKS:
         return _LOOKS[manager]
     number = int.from_bytes(hashlib.sha256(manager.encode()).digest()[:8], "little")

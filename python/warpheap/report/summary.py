@@ -5,37 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from warpheap.plan_cases import FILLING
+from warpheap.report.fields import IDENTITY, UNTOLD, parameters, phrases, text
 from warpheap.report.table import Section
-from warpheap.units import binary, milliseconds
-
-
-def _threads(value: float) -> str:
-    return "1 thread" if value == 1 else f"{binary(value)} threads"
-
+from warpheap.units import milliseconds
 
 # The block size of the one-line comparison; the nearest measured one is taken.
 _SUMMARY_SIZE = 256
-_DETAILS = (
-    ("mode", str),
-    ("threads", _threads),
-    ("size_max", lambda value: binary(value, "B")),
-    ("distribution", str),
-    ("heap_bytes", lambda value: f"{binary(value, 'B')} heap"),
-    ("graph", str),
-    ("rounds", lambda value: f"{value:g} rounds"),
-    ("pages", lambda value: f"{binary(value)} pages"),
-    ("free_percent", lambda value: f"{value:g} % free"),
-    ("word_bits", lambda value: f"{value:g}-bit words"),
-)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows of one case that gave no time, all for the same reason."""
+    """Rows of one case without a time, all for the same reason."""
 
     managers: str
     case: str
@@ -46,15 +30,17 @@ class Problem:
 
 
 def facts(section: Section) -> list[tuple[str, str]]:
-    """Give what must be known to repeat or to trust the measurements."""
+    """Return what must be known to repeat or to trust the measurements."""
     rows = section.rows
     counts = rows["status"].value_counts()
+    times = rows.loc[rows["time"] != "", "time"]
+    measured = f"{_when(times.min())} to {_when(times.max())}" if len(times) else ""
     entries = [
         ("Device", section.device),
         ("Driver", _values(rows, "driver")),
         ("Toolkit", _values(rows, "toolkit")),
         ("Commit", section.commit),
-        ("Measured", f"{_when(rows['time'].min())} to {_when(rows['time'].max())}"),
+        ("Measured", measured),
         ("Rows", ", ".join(f"{count} {status}" for status, count in counts.items())),
         ("File", _values(rows, "source")),
     ]
@@ -62,23 +48,34 @@ def facts(section: Section) -> list[tuple[str, str]]:
 
 
 def reference(section: Section) -> tuple[str, pd.DataFrame]:
-    """Choose the rows for the one-line comparison: ``alloc``, most threads, the size near 256 B.
+    """Choose the rows for the one-line comparison: one row of ``alloc`` a manager.
 
-    Gives a title and the rows, which are none if ``alloc`` was not measured.
+    They have the most threads, the size near 256 B and the usual value of every other parameter.
+    Returns what they have in common, in words, and the rows: none if ``alloc`` was not measured.
     """
     rows = section.usable[section.usable["case"] == "alloc"]
     rows = rows[(rows["mode"] == "thread") & (rows["size_min"] == rows["size_max"])]
     if rows.empty:
         return "", rows
-    rows = rows[rows["threads"] == rows["threads"].max()]
+    usual = {name: _usual(rows[name]) for name in IDENTITY}
+    usual["threads"] = rows["threads"].max()
     distance = (rows["size_max"] - _SUMMARY_SIZE).abs()
-    rows = rows[distance == distance.min()]
-    size, threads = rows["size_max"].iloc[0], rows["threads"].iloc[0]
-    return f"{binary(threads)} threads, {binary(size, 'B')} each", rows
+    usual["size_min"] = usual["size_max"] = rows.loc[distance.idxmin(), "size_max"]
+    for name, value in usual.items():
+        if value is not None:
+            rows = rows[rows[name].fillna(value) == value]  # what is not said is as usual
+    told = {name: value for name, value in usual.items() if value is not None}
+    return phrases(told, section.known, leave_out={*UNTOLD, "distribution"}), rows
+
+
+def _usual(values: pd.Series) -> Any:
+    """Return the most frequent value, or None if there is none."""
+    frequent = values.dropna().mode()
+    return frequent.iloc[0] if len(frequent) else None
 
 
 def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
-    """Give one line a manager: how its rows ended and its times at the reference point."""
+    """Return one line a manager: how its rows ended and its times at the reference point."""
     title, chosen = reference(section)
     lines = []
     for name, rows in section.rows.groupby("manager", sort=False):
@@ -100,29 +97,29 @@ def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
 
 
 def problems(section: Section) -> list[Problem]:
-    """Give what was skipped or failed, and ok rows with null answers, grouped by reason."""
+    """Return what was skipped or failed, and ok rows with nulls, grouped by reason."""
     rows = section.rows.copy()
     nulls = pd.to_numeric(rows["null_returns"]).fillna(0)
-    short = (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(FILLING)
-    rows.loc[short, "reason"] = "answered null to some requests; not drawn"
+    short = (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(section.filling)
+    rows.loc[short, "reason"] = "returned null for some requests; not drawn"
     rows = rows[(rows["status"] != "ok") | short]
     found = []
     for key, group in rows.groupby(["status", "case", "reason"], sort=False):
         status, case, reason = (str(part) for part in key)
         names = ", ".join(group["manager"].unique())
-        where = "; ".join(_distinct(group))
+        where = "; ".join(_distinct(group, section))
         found.append(Problem(names, case, status, reason or "no reason given", where, len(group)))
     # What failed comes before what was never tried.
     return sorted(found, key=lambda problem: problem.status == "skipped")
 
 
 def every_row(section: Section) -> Iterator[dict[str, str]]:
-    """Give every row for the last table, with the command that repeats it."""
+    """Return every row for the last table, with the command that repeats it."""
     for _, row in section.rows.iterrows():
         yield {
             "case": row["case"],
             "manager": row["manager"],
-            "where": details(row),
+            "where": details(row, section),
             "status": row["status"],
             "first": _number(row["malloc_ms.first"]),
             "malloc": _number(row["malloc_ms.median"]),
@@ -131,27 +128,26 @@ def every_row(section: Section) -> Iterator[dict[str, str]]:
         }
 
 
-def details(row: pd.Series) -> str:
+def details(row: pd.Series, section: Section) -> str:
     """Say in a few words with which parameters a row was measured."""
-    known = ((name, text) for name, text in _DETAILS if name in row.index and pd.notna(row[name]))
-    return ", ".join(text(row[name]) for name, text in known)
+    names = (field.name for field in parameters(section.known, row.index))
+    given = {name: row[name] for name in names if pd.notna(row[name])}
+    return phrases(given, section.known, leave_out=UNTOLD)
 
 
-def _distinct(rows: pd.DataFrame) -> list[str]:
+def _distinct(rows: pd.DataFrame, section: Section) -> list[str]:
     """Say what a group of rows covers: every value of each parameter that varies in it."""
     parts = []
-    for name, text in _DETAILS:
-        if name in rows.columns:
-            values = [text(value) for value in rows[name].dropna().unique()]
-            if len(values) > 3:
-                values = [values[0], "…", values[-1]]
-            if values:
-                parts.append(", ".join(values))
+    for field in parameters(section.known, rows.columns):
+        values = [text(field, value) for value in rows[field.name].dropna().unique()]
+        if values and field.name not in {*UNTOLD, "size_min"}:
+            shown = values if len(values) <= 3 else [values[0], "…", values[-1]]
+            parts.append(field.phrase.replace("{}", ", ".join(shown)))
     return parts
 
 
 def _when(time: str) -> str:
-    return time.replace("T", " ").replace("+00:00", " UTC")
+    return time.replace("T", " ").replace("+00:00", "Z").replace("Z", " UTC")
 
 
 def _values(rows: pd.DataFrame, column: str) -> str:

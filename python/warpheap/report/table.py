@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads result files into tables: a section for each backend and device, and for each commit unless
-commits are joined."""
+"""Reads result files into tables: a section for each backend and device.
+
+Of rows that measured the same the newest counts, so a collection may grow over several commits.
+"""
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,50 +13,44 @@ from typing import Any
 
 import pandas as pd
 
-from warpheap import results
+from warpheap import published, repeat, results
 from warpheap.errors import UserError
 from warpheap.plan_cases import FILLING
-from warpheap.report.commits import Commits
-from warpheap.report.style import LIMIT_PROBE
+from warpheap.report.fields import IDENTITY, UNDESCRIBED, describe
+from warpheap.report.style import LIMIT_PROBE, rank
+from warpheap.row_fields import Description
 
-# What makes two rows the same measurement; the manager is left out when rows are compared.
-_POINT = (
-    "case",
-    "mode",
-    "threads",
-    "size_min",
-    "size_max",
-    "heap_bytes",
-    "iterations",
-    "seed",
-    "graph",
-    "distribution",
-    "free_percent",
-    "pages",
-    "rounds",
-)
+_POINT = ("case", *IDENTITY)  # of a measurement; the manager is left out when rows are compared
 _TIMES = tuple(
     f"{part}_ms.{value}"
     for part in ("malloc", "free", "init")
     for value in ("first", "median", "mean", "std", "min", "max")
 )
 _EXPECTED = (
-    *("case", "manager", "backend", "device", "driver", "toolkit", "commit", "time", "command"),
+    *("manager", "backend", "device", "driver", "toolkit", "commit", "time", "command"),
     *("status", "reason", "null_returns", "corrupted", "wall_s", "source"),
-    *_POINT,
+    *("iterations", *_POINT),
     *_TIMES,
 )
 
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of a backend, device and commit. ``usable`` are those whose times may be drawn."""
+    """The rows of a backend and device. ``usable`` are those whose times may be drawn;
+    ``known`` describes their fields.
+    """
 
     backend: str
     device: str
     commit: str
     rows: pd.DataFrame
     usable: pd.DataFrame
+    known: Description
+
+    @property
+    def filling(self) -> set[str]:
+        """Return the cases that go on until the heap is exhausted, so that they wait for null."""
+        return _filling(self.rows, self.known)
 
     @property
     def title(self) -> str:
@@ -66,41 +60,45 @@ class Section:
 
 @dataclass(frozen=True)
 class Results:
-    """All sections, and how many rows of older commits were left out."""
+    """All sections. ``replaced`` counts the rows that a newer one of the same measurement hid."""
 
     sections: list[Section]
-    left_out: int
+    replaced: int
 
 
-def load(places: Sequence[Path], commits: Commits = Commits.NEWEST) -> Results:
+def load(places: Sequence[Path], by_commit: bool = False) -> Results:
     """Read result files and folders of them.
 
-    Of a measurement that was repeated the last row counts. Raises UserError if there are no rows.
+    With ``by_commit`` each commit gets sections of its own and hides no row of another one.
+    Raises UserError if there are no rows.
     """
     tables = []
-    left_out = 0
-    for file in results.find_files(list(places)):
-        rows = results.read(file)
-        if not rows:
-            continue
-        table = _frame(rows).assign(source=f"{file.resolve().parent.name}/{file.name}")
-        if commits is Commits.NEWEST:
-            newest = table.groupby(["backend", "device"])["commit"].transform("last")
-            left_out += int((table["commit"] != newest).sum())
-            table = table[table["commit"] == newest]
-        tables.append(table)
+    known = UNDESCRIBED
+    for place in places:
+        for file in results.find_files([place]):
+            rows = results.read(file)
+            if rows:
+                known = known.merged(describe(file))
+                tables.append(_frame(rows).assign(source=str(place)))
     if not tables:
         raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
     together = pd.concat(tables, ignore_index=True)
-    if commits is Commits.JOINED:
-        together = _newest_of_each(together)
-    return Results(_sections(together, commits is Commits.JOINED), left_out)
+    _complete(together)
+    newest = _newest_of_each(together, by_commit)
+    return Results(_sections(newest, by_commit, known), len(together) - len(newest))
 
 
-def _newest_of_each(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the newest row of each measurement."""
-    point = ["backend", "device", "manager", *_POINT]
-    return table.sort_values("time", kind="stable").drop_duplicates(point, keep="last").sort_index()
+def _newest_of_each(table: pd.DataFrame, by_commit: bool) -> pd.DataFrame:
+    """Keep the newest row of each measurement, or of each measurement and commit."""
+    point = ["backend", "device", "identity", *(["commit"] if by_commit else [])]
+    newest = table.sort_values("time", kind="stable").drop_duplicates(point, keep="last")
+    # Managers that belong together stand together in tables and legends.
+    by_rank = newest.sort_index().sort_values("manager", key=_ranks, kind="stable")
+    return by_rank.reset_index(drop=True)
+
+
+def _ranks(managers: pd.Series) -> pd.Series:
+    return managers.map(rank)
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -108,75 +106,61 @@ def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     table = pd.json_normalize(rows)
     missing = [name for name in _EXPECTED if name not in table.columns]
     table = table.reindex(columns=[*table.columns, *missing])
-    _complete(table)
-    table["order"] = range(len(table))
-    if "key" in table.columns:
-        has_key = table["key"].notna()
-        keyed = table[has_key].drop_duplicates(["key", "commit"], keep="last")
-        table = pd.concat([keyed, table[~has_key]])
-    return table.sort_values("order").drop(columns="order")
+    for name in ("backend", "device", "commit"):
+        known = table[name].dropna().unique()
+        table[name] = table[name].fillna(known[0] if len(known) == 1 else "unknown")
+    return table.assign(identity=[published.identity(row) for row in rows])
 
 
 def _complete(table: pd.DataFrame) -> None:
     """Fill in what rows lack that a program wrote without the tool."""
-    for name in ("backend", "device", "commit"):
-        known = table[name].dropna().unique()
-        table[name] = table[name].fillna(known[0] if len(known) == 1 else "unknown")
     for name in ("time", "reason"):
         table[name] = table[name].fillna("").astype(str)
-    table["graph"] = table["graph"].map(_graph_name, na_action="ignore")
-    table["command"] = [
-        row["command"] if isinstance(row["command"], str) else _command(row)
-        for _, row in table[["backend", "command", *_POINT, "manager"]].iterrows()
-    ]
+    table["graph"] = table["graph"].map(published.graph_name, na_action="ignore")
+    named = table[["backend", "command", *_POINT, "iterations", "manager"]]
+    table["command"] = [repeat.command(row.to_dict()) for _, row in named.iterrows()]
+    # The same fact, as an axis: how full the heap was at the start.
+    in_use = 100 - pd.to_numeric(table["free_percent"])
+    table["used_percent"] = pd.to_numeric(table["used_percent"], errors="coerce").fillna(in_use)
 
 
-def _graph_name(text: str) -> str:
-    """Give a graph's name from that of the CSR file that the tool made of it."""
-    return re.sub(r"-[0-9a-f]{16}$", "", Path(text).stem) if text.endswith(".csr") else text
+def _filling(rows: pd.DataFrame, known: Description) -> set[str]:
+    return {case for case in rows["case"].unique() if case in FILLING or known.fills(case)}
 
 
-def _command(row: pd.Series) -> str:
-    """Say how to repeat a row that does not say it itself."""
-    words = ["warpheap", "bench", "--backend", row["backend"], "--manager", row["manager"]]
-    for name in _POINT:
-        value = row[name]
-        if pd.isna(value) or (name == "mode" and value == "thread"):
-            continue  # each thread allocates by itself unless something else is said
-        text = f"{value:.15g}" if isinstance(value, float) else str(value)
-        words += [f"--{name.replace('_', '-')}", text]
-    return shlex.join(words)
-
-
-def _sections(table: pd.DataFrame, joined: bool) -> list[Section]:
+def _sections(table: pd.DataFrame, by_commit: bool, known: Description) -> list[Section]:
     sections = []
     for (backend, device, *_), rows in table.groupby(
-        ["backend", "device"] if joined else ["backend", "device", "commit"]
+        ["backend", "device", *(["commit"] if by_commit else [])]
     ):
         commit = ", ".join(rows["commit"].unique())
-        sections.append(Section(backend, device, commit, rows, _usable(rows)))
+        rows = rows.copy()
+        sections.append(Section(backend, device, commit, rows, _usable(rows, known), known))
     newest = {id(section): section.rows["time"].max() for section in sections}
     sections.sort(key=lambda section: newest[id(section)], reverse=True)
     return sorted(sections, key=lambda section: section.backend == "cpu")
 
 
-def _usable(rows: pd.DataFrame) -> pd.DataFrame:
+def _usable(rows: pd.DataFrame, known: Description) -> pd.DataFrame:
     """Keep rows that did the whole work, and add what figures compare.
 
-    A manager that answered null did less than the others, so its time would flatter it, except in
+    A manager that returned null did less than the others, so its time would flatter it, except in
     the cases that wait for null.
     """
-    served = rows["case"].isin(FILLING) | (pd.to_numeric(rows["null_returns"]).fillna(0) == 0)
+    served = rows["case"].isin(_filling(rows, known)) | (
+        pd.to_numeric(rows["null_returns"]).fillna(0) == 0
+    )
     intact = pd.to_numeric(rows["corrupted"]).fillna(0) == 0
     usable = rows[(rows["status"] == "ok") & served & intact].copy()
     for name in _TIMES:
         usable[name] = pd.to_numeric(usable[name])
     usable["malloc_first_over_warm"] = usable["malloc_ms.first"] / usable["malloc_ms.median"]
-    point = [name for name in _POINT if name == "case" or usable[name].notna().any()]
-    probe = usable[usable["manager"] == LIMIT_PROBE]
+    # As texts: the type of a parameter that the probe never has differs, and would not compare.
+    points = usable[list(_POINT)].astype(str)
+    probe = points[usable["manager"] == LIMIT_PROBE].drop_duplicates(keep="last")
     for part in ("malloc", "free"):
         column = f"{part}_ms.median"
-        limit = probe.groupby(point, dropna=False)[column].last().rename("limit").reset_index()
-        joined = usable[point].merge(limit, on=point, how="left")["limit"]
-        usable[f"{part}_over_limit"] = usable[column].to_numpy() / joined.to_numpy()
-    return usable
+        limits = probe.assign(limit=usable.loc[probe.index, column])
+        limit = points.merge(limits, on=list(_POINT), how="left")["limit"]
+        usable[f"{part}_over_limit"] = usable[column].to_numpy() / limit.to_numpy()
+    return usable.copy()  # in one piece: it has many columns that were added one by one

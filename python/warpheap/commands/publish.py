@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``warpheap publish``: file measured rows in the tree of published results."""
+
+from pathlib import Path
+from typing import List  # noqa: UP035
+
+import typer
+from rich.markup import escape
+
+from warpheap import published, results
+from warpheap.console import out
+from warpheap.errors import UserError, guarded
+
+
+@guarded
+def publish(
+    places: List[Path] = typer.Argument(  # noqa: UP006
+        ..., metavar="DIR...", help="Folders (or files) of rows, as 'warpheap survey' writes them."
+    ),
+    into: Path = typer.Option(Path("results"), "--into", help="The tree of published rows."),
+) -> None:
+    """File rows as DEVICE/CASE/MANAGER.jsonl; the newest row of a measurement replaces the others.
+
+    A row that has been replaced is still in the history of the repository.
+    """
+    rows = [row for file in results.find_files(places) for row in results.read(file)]
+    if not rows:
+        raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
+    for file, count in published.file_rows(rows, into).items():
+        text = f"{file}: {count} row{'' if count == 1 else 's'}"
+        out.print(escape(text), highlight=False, soft_wrap=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("publish")(publish)

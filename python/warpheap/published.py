@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tree of published rows: DEVICE/CASE/MANAGER.jsonl, one row a measurement.
+
+Filing rows replaces those of the same measurement: the newer one stays, by its ``time``, or the one
+that is filed later where a row has none. What was replaced is in the history of the repository.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from warpheap import repeat, results
+from warpheap.errors import UserError
+from warpheap.report.fields import IDENTITY, NOT_IDENTITY
+
+Row = dict[str, Any]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def identity(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Say which measurement a row is of: two rows with one identity measured the same.
+
+    That is what was measured, where, and all parameters that were given, also those that only the
+    row's ``key`` knows.
+    """
+    what = [row.get(name) for name in ("backend", "device", "case", "manager")]
+    names = dict.fromkeys([*IDENTITY, *sorted(_keyed(row))])
+    given = {name: row.get(name) for name in names if row.get(name) is not None}
+    if "graph" in given:
+        given["graph"] = graph_name(str(given["graph"]))
+    numbers = {n: float(v) if isinstance(v, int | float) else str(v) for n, v in given.items()}
+    return (*what, *numbers.items())
+
+
+def _keyed(row: Mapping[str, Any]) -> set[str]:
+    """Return the parameters that a row's key names, as far as they tell measurements apart."""
+    try:
+        parameters = json.loads(row.get("key") or "null")[4]
+        return set(parameters) - NOT_IDENTITY
+    except (ValueError, TypeError, IndexError, KeyError):
+        return set()
+
+
+def place(row: Mapping[str, Any]) -> Path:
+    """Return the file of a row, relative to the tree.
+
+    Raises UserError for a row that names no device, or a case or manager that cannot name a file.
+    """
+    device = "cpu" if row.get("backend") == "cpu" else _slug(str(row.get("device") or ""))
+    parts = {"device": device, "case": row.get("case"), "manager": row.get("manager")}
+    for name, value in parts.items():
+        if not isinstance(value, str) or not _NAME.fullmatch(value):
+            raise UserError(f"a row cannot be filed: its {name} is {row.get(name)!r}")
+    return Path(str(parts["device"])) / str(parts["case"]) / f"{parts['manager']}.jsonl"
+
+
+def file_rows(rows: Iterable[Row], tree: Path) -> dict[Path, int]:
+    """File rows in a tree; returns how many rows each file that was touched then has."""
+    by_file: dict[Path, list[Row]] = {}
+    for row in rows:
+        row = _complete(row)
+        by_file.setdefault(place(row), []).append(row)
+    counts = {}
+    for name, new in sorted(by_file.items()):
+        path = tree / name
+        kept: dict[tuple[Any, ...], Row] = {}
+        for row in [*(results.read(path) if path.is_file() else []), *new]:
+            before = kept.get(identity(row))
+            if before is None or _is_newer(row, before):
+                kept[identity(row)] = row
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [
+            json.dumps(kept[key], ensure_ascii=False, separators=(",", ":"))
+            for key in sorted(kept, key=_order)
+        ]
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        counts[path] = len(lines)
+    return counts
+
+
+def _complete(row: Row) -> Row:
+    """Add what a row that a program wrote without the tool does not say."""
+    if isinstance(row.get("graph"), str):
+        row = row | {"graph": graph_name(row["graph"])}
+    return row | {"command": repeat.command(row)}
+
+
+def graph_name(text: str) -> str:
+    """Return a graph's name from that of the CSR file that the tool made of it."""
+    return re.sub(r"-[0-9a-f]{16}$", "", Path(text).stem) if text.endswith(".csr") else text
+
+
+def _is_newer(row: Row, before: Row) -> bool:
+    """Compare the times, which are ISO 8601 in UTC, with Z or +00:00."""
+    one, other = (str(each.get("time") or "").replace("Z", "+00:00") for each in (row, before))
+    return not one or not other or one >= other
+
+
+def _order(key: tuple[Any, ...]) -> tuple[tuple[str, bool, float, str], ...]:
+    """Order measurements by their parameters: numbers by their size, before texts."""
+    parts = (part if isinstance(part, tuple) else ("", str(part)) for part in key)
+    return tuple(
+        (name, False, value, "") if isinstance(value, float) else (name, True, 0.0, value)
+        for name, value in parts
+    )
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")

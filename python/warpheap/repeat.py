@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The shell command that repeats a row, for rows that do not say it themselves."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from warpheap.report.fields import UNDESCRIBED
+
+# A synthetic trace is named after its recipe and its slots.
+_SYNTHETIC = re.compile(r"(malloc-large(?:-log)?)-(\d+)")
+_POOL_PROGRAMS = ("program", "framework")
+
+
+def command(row: Mapping[str, Any]) -> str:
+    """Say how to repeat a row; one that has a ``command`` knows best."""
+    known = row.get("command")
+    if isinstance(known, str):
+        return known
+    if row.get("case") == "replay":
+        return shlex.join(_replay(row))
+    if row.get("case") in _POOL_PROGRAMS:
+        return "bench/pools/gpu_check.py OUT --traces DIR --wheels DIR"
+    return shlex.join(_bench(row))
+
+
+def _replay(row: Mapping[str, Any]) -> list[str]:
+    trace = str(row["trace"])
+    synthetic = _SYNTHETIC.fullmatch(trace)
+    words = ["warpheap", "replay", synthetic.group(1) if synthetic else trace]
+    words += ["--resource", row["manager"]]
+    if synthetic:
+        words += ["--live", synthetic.group(2)]
+    for name in ("events", "seed") if synthetic else ():
+        words += _flag(name, row.get(name))
+    for name in ("upstream", "initial_bytes", "limit_bytes", "repeats", "threads"):
+        words += _flag(name, row.get(name))
+    return [*words, "--smallest"] if row.get("smallest_pool_bytes") is not None else words
+
+
+def _bench(row: Mapping[str, Any]) -> list[str]:
+    words = ["warpheap", "bench", "--backend", row["backend"]]
+    words += ["--case", row["case"], "--manager", row["manager"]]
+    for name in UNDESCRIBED.fields:
+        if name != "mode" or row.get("mode") != "thread":
+            words += _flag(name, row.get(name))
+    return words
+
+
+def _flag(name: str, value: Any) -> list[str]:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return []
+    text = f"{value:.15g}" if isinstance(value, float) else str(value)
+    return [f"--{name.replace('_', '-')}", text]

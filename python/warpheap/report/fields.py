@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the report knows of a row's fields: what ``fields.json`` beside the rows says, and of rows
+that come without it what is listed here, the only list of fields in the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from warpheap import row_fields
+from warpheap.errors import UserError
+from warpheap.row_fields import Description, Field
+
+# In the order in which titles and tables say them.
+_UNDESCRIBED = (
+    Field("mode", role="facet", phrase="one block a {}"),
+    Field("threads", "threads", "integer", "axis", "threads", "{} threads"),
+    Field("size_min", "bytes", "integer", "facet", phrase="blocks from {}"),
+    Field("size_max", "bytes", "integer", "axis", "block size", "blocks up to {}"),
+    Field("distribution", role="facet", phrase="distribution: {}"),
+    Field("heap_bytes", "bytes", "integer", "facet", "heap size", "{} heap"),
+    Field("graph", kind="graph", role="facet"),
+    Field("rounds", "rounds", "integer", "facet", phrase="{} rounds"),
+    Field("pages", "pages", "integer", "facet", phrase="{} pages"),
+    Field("free_percent", "%", "number", "facet", phrase="{} free"),
+    Field("used_percent", "%", "number", "axis", "share of the heap in use", "{} in use"),
+    Field("word_bits", "", "integer", "facet", phrase="{}-bit words"),
+    Field("trace", role="facet"),
+    Field("program", role="facet"),
+    Field("upstream", role="facet", phrase="over {}"),
+    Field("initial_bytes", "bytes", "integer", "facet", phrase="{} at the start"),
+    Field("limit_bytes", "bytes", "integer", "facet", phrase="limit of {}"),
+    Field("seed", "", "integer", "detail", phrase="seed {}"),
+    Field("iterations", "", "integer", "detail", phrase="{} warm launches"),
+)
+UNDESCRIBED = Description({entry.name: entry for entry in _UNDESCRIBED})
+# What makes two rows the same measurement, beside backend, device, case, manager and what a row's
+# key names. How often a launch was repeated says how well it was measured, not what.
+NOT_IDENTITY = frozenset({"iterations"})
+IDENTITY = tuple(name for name in UNDESCRIBED.fields if name not in NOT_IDENTITY)
+# Rows that differ in one of these are never joined by a line. Most cases leave them at one value,
+# which needs no mention.
+SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
+# Parameters that say the same in other words: with the first on an axis, the second is told, too.
+IMPLIED: Mapping[str, str] = {"used_percent": "free_percent"}
+# What a reader of tables need not know of every row.
+UNTOLD = frozenset({"seed", "iterations", "used_percent"})
+
+
+def describe(file: Path) -> Description:
+    """Return what is known of the fields in a file of rows."""
+    try:
+        return UNDESCRIBED.merged(row_fields.find(file))
+    except UserError:
+        if any((folder / row_fields.FILE_NAME).is_file() for folder in file.resolve().parents):
+            raise  # it is there and cannot be read
+        return UNDESCRIBED
+
+
+def parameters(known: Description, columns: Iterable[str]) -> list[Field]:
+    """Return the parameters that a table has, in order: whatever is neither a result nor a name."""
+    there = set(columns)
+    wanted = {*UNDESCRIBED.fields, *(field.name for field in known.parameters())}
+    return [f for f in known.fields.values() if f.name in there and f.name in wanted]
+
+
+def phrases(values: Mapping[str, Any], known: Description, leave_out: Iterable[str] = ()) -> str:
+    """Say in a few words what rows have in common; the two sizes are said together."""
+    told = {n: v for n, v in values.items() if n in known.fields and n not in leave_out}
+    least, most = told.pop("size_min", None), told.pop("size_max", None)
+    parts = [phrase(known.fields[name], value) for name, value in told.items()]
+    if most is not None and least in (None, most):
+        parts.append(f"blocks of {text(known.fields['size_max'], most)}")
+    elif most is not None and least is not None:
+        sizes = (text(known.fields[n], v) for n, v in (("size_min", least), ("size_max", most)))
+        parts.append(f"blocks of {' to '.join(sizes)}")
+    elif least is not None:
+        parts.append(f"blocks from {text(known.fields['size_min'], least)}")
+    return ", ".join(parts)
+
+
+def text(field: Field, value: Any) -> str:
+    """Write a value with its unit. Tables hold NumPy's numbers, which are none of Python's."""
+    return field.text(value.item() if hasattr(value, "item") else value)
+
+
+def phrase(field: Field, value: Any) -> str:
+    """Say a value in a few words: '16 GiB heap', '1 thread'."""
+    said = field.say(value.item() if hasattr(value, "item") else value)
+    return said[:-1] if value == 1 and said.endswith("s") else said
+
+
+def measures(known: Description, case: str, columns: Iterable[str]) -> Iterator[tuple[Field, str]]:
+    """Return what of a case can be drawn: fields with the columns that have their values.
+
+    A time has two, its median and its longest launch. A case without a description has all times.
+    """
+    there = list(columns)
+    if case in known.cases:
+        results = known.results(case)
+    else:
+        names = (name.removesuffix(".median") for name in there if name.endswith("_ms.median"))
+        results = [Field(name, "ms", "summary", "result") for name in names]
+    for field in results:
+        parts = {"summary": [".median", ".max"], "number": [""], "integer": [""]}
+        for part in parts.get(field.kind, []):
+            if field.name + part in there and (part != ".max" or field.unit == "ms"):
+                yield field, field.name + part
