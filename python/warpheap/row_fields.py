@@ -1,13 +1,250 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which values the fields of a result row may have, as far as the tool computes with them."""
+"""What the fields of result rows mean, as the programs describe them.
+
+A program declares each field once and prints the declarations in ``PROGRAM list``. The description
+travels with the rows: a survey writes ``fields.json`` beside them, and readers take the nearest one
+from the rows' folder upwards. The file holds ``schema``, ``fields`` and ``cases`` of that list.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from warpheap.errors import UserError
+from warpheap.units import binary, decimal, milliseconds
+
+FILE_NAME = "fields.json"
+SCHEMA = 1
+KINDS = ("text", "integer", "number", "flag", "summary", "graph")
+ROLES = ("identity", "axis", "facet", "detail", "result")
 _NAMES = ("case", "manager", "status")
+_COUNTS = ("threads", "pages", "blocks", "requests", "rounds")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a row.
+
+    ``kind`` is one of KINDS: a summary is an object of numbers such as ``{"median": 2.5}``, a graph
+    the name of one. ``role`` is one of ROLES: an axis is what a figure may have as x, a facet what
+    rows of one line have in common, a detail what tables alone show, a result what was measured.
+    ``phrase`` says a value in a title, with ``{}`` for the value. ``always``: every row has it.
+    ``least`` is excluded for the kind number. ``alias``: a flag that sets all fields of that alias.
+    """
+
+    name: str
+    unit: str = ""
+    kind: str = "text"
+    role: str = "detail"
+    about: str = ""
+    phrase: str = "{}"
+    better: str = ""
+    always: bool = False
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    alias: str = ""
+
+    def text(self, value: Any) -> str:
+        """Write a value with its unit."""
+        if not _is_number(value):
+            return str(value)
+        if self.unit == "bytes":
+            return binary(value, "B")
+        if self.unit == "ms":
+            return milliseconds(value)
+        if self.unit == "share":
+            return f"{100 * value:.3g} %"
+        if self.unit == "ratio":
+            return f"{decimal(value)}×"
+        if self.unit in _COUNTS:
+            return binary(value)
+        return f"{value:.15g}" + (f" {self.unit}" if self.unit else "")
+
+    def say(self, value: Any) -> str:
+        """Say a value in a few words, as titles and tables do: 1024 -> '1 Ki threads'."""
+        return self.phrase.replace("{}", self.text(value))
+
+    def fault(self, value: Any) -> str | None:
+        """Say what is needed if this is not a value of the field, or return None."""
+        if self.kind in ("text", "graph"):
+            return None if isinstance(value, str) else "a text"
+        if self.kind == "flag":
+            return None if isinstance(value, bool) else "true or false"
+        if self.kind == "summary":
+            return None if isinstance(value, dict) else "an object of numbers"
+        least = self.least or 0
+        above = self.kind == "number" and self.least is not None
+        good = _is_number(value) and (value > least if above else value >= least)
+        return None if good else f"a number {'above' if above else 'from'} {least:g}"
+
+
+@dataclass(frozen=True)
+class CaseFields:
+    """A case: its parameters with their defaults, and the fields that its rows have beside them.
+
+    A case that ``fills`` goes on until the heap is exhausted, so that null is what it waits for.
+    """
+
+    name: str
+    about: str = ""
+    fills: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description:
+    """The fields and cases that a program, or the rows of several, have; by name and in order."""
+
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    cases: Mapping[str, CaseFields] = field(default_factory=dict)
+
+    @staticmethod
+    def of(document: Mapping[str, Any], more: Sequence[Field] = ()) -> Description:
+        """Read what ``PROGRAM list`` prints, or ``fields.json``.
+
+        Raises KeyError, TypeError or ValueError if it is not in that form.
+        """
+        fields = [*map(_field, document["fields"]), *more]
+        cases = [_case(entry) for entry in document["cases"]]
+        return Description({f.name: f for f in fields}, {c.name: c for c in cases})
+
+    def document(self) -> dict[str, Any]:
+        """Give the content of ``fields.json``."""
+        fields = [_without_defaults(vars(known)) for known in self.fields.values()]
+        cases = [
+            {
+                **vars(case),
+                "parameters": [{"name": n, "default": v} for n, v in case.parameters.items()],
+            }
+            for case in self.cases.values()
+        ]
+        return {"schema": SCHEMA, "fields": fields, "cases": cases}
+
+    def parameters(self, case: str | None = None) -> list[Field]:
+        """Give the parameters of a case, or all that any case has, in the order of the rows."""
+        chosen = self.cases.values() if case is None else [self.cases[case]]
+        names = {name for entry in chosen for name in entry.parameters}
+        return [known for name, known in self.fields.items() if name in names]
+
+    def axes(self, case: str) -> list[Field]:
+        """Give the parameters of a case that a figure may have as x."""
+        return [known for known in self.parameters(case) if known.role == "axis"]
+
+    def results(self, case: str) -> list[Field]:
+        """Give what is measured in a case."""
+        names = self.cases[case].fields
+        return [self.fields[name] for name in names if self.fields[name].role == "result"]
+
+    def fills(self, case: str) -> bool:
+        """Tell whether a case goes on until the heap is exhausted (False if it is not known)."""
+        return case in self.cases and self.cases[case].fills
+
+    def fault(self, row: Mapping[str, Any]) -> str | None:
+        """Say which field of a row has a value that it cannot have, or return None.
+
+        Fields that are not described may have any value.
+        """
+        for name in _NAMES:
+            if not isinstance(row.get(name), str):
+                return f"the row has no {name}"
+        for name, value in row.items():
+            known = self.fields.get(name)
+            what = known.fault(value) if known and value is not None else None
+            if what:
+                return f"{name} is {_short(value)}; {what} is needed"
+        for name, value in self._parts(row):
+            if value is not None and not (_is_number(value) and value >= 0):
+                return f"{name} is {_short(value)}; a number from 0 is needed"
+        return None
+
+    def merged(self, newer: Description) -> Description:
+        """Give both descriptions together; of what both have, the newer counts."""
+        return Description({**self.fields, **newer.fields}, {**self.cases, **newer.cases})
+
+    def write(self, folder: Path) -> None:
+        """Write ``fields.json``; what one that is there describes beside this is kept."""
+        file = folder / FILE_NAME
+        whole = _read(file).merged(self) if file.exists() else self
+        text = json.dumps(whole.document(), indent=1, ensure_ascii=False) + "\n"
+        file.write_text(text, encoding="utf-8")
+
+    def _parts(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Give the numbers of summaries by the names that columns have, as in malloc_ms.median."""
+        for name, value in row.items():
+            known = self.fields.get(name.partition(".")[0])
+            if known is None or known.kind != "summary" or value is None:
+                continue
+            if isinstance(value, dict):
+                yield from ((f"{name}.{part}", number) for part, number in value.items())
+            elif "." in name:
+                yield name, value
+
+
+def find(rows: Path) -> Description:
+    """Read the ``fields.json`` that describes a file of rows: the nearest one from its folder
+    upwards. Raises UserError if there is none, or if it cannot be read.
+    """
+    folder = rows.resolve().parent
+    for place in (folder, *folder.parents):
+        if (place / FILE_NAME).is_file():
+            return _read(place / FILE_NAME)
+    raise UserError(
+        f"{rows}: no {FILE_NAME} beside it or in a folder above it describes its rows; "
+        f"'warpheap list --fields > {folder / FILE_NAME}' writes what the built programs say"
+    )
+
+
+def _read(file: Path) -> Description:
+    try:
+        return Description.of(json.loads(file.read_text(encoding="utf-8")))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{file}: not a description of rows: {error!r}") from error
+
+
+def _field(entry: Mapping[str, Any]) -> Field:
+    known = Field(**{**entry, "choices": tuple(entry.get("choices") or ())})
+    if known.kind not in KINDS or known.role not in ROLES:
+        raise ValueError(f"{known.name}: unknown kind '{known.kind}' or role '{known.role}'")
+    return known
+
+
+def _case(entry: Mapping[str, Any]) -> CaseFields:
+    return CaseFields(
+        name=str(entry["name"]),
+        about=str(entry.get("about", "")),
+        fills=bool(entry.get("fills", False)),
+        parameters={p["name"]: p.get("default") for p in entry["parameters"]},
+        fields=tuple(entry["fields"]),
+    )
+
+
+def _without_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    standard = vars(Field(""))
+    return {n: v for n, v in values.items() if n in ("name", "kind", "role") or v != standard[n]}
+
+
+def _is_number(value: Any) -> bool:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def _short(value: Any, limit: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
+# Of rows that come without a description.
 _TEXTS = (
     *("backend", "device", "driver", "toolkit", "commit", "time", "command", "reason", "key"),
     *("mode", "graph", "distribution"),
@@ -38,7 +275,7 @@ def fault(row: dict[str, Any]) -> str | None:
         if what:
             return f"{name} is {_short(value)}; {what} is needed"
     for name, value in _parts(row):
-        if value is not None and not _is_number(value):
+        if value is not None and not _is_count(value):
             return f"{name} is {_short(value)}; a number from 0 is needed"
     return None
 
@@ -47,9 +284,9 @@ def _wanted(name: str, value: Any) -> str | None:
     """Say what a field needs if it is not the value that it has."""
     if name in _TEXTS and not isinstance(value, str):
         return "a text"
-    if name in _POSITIVE and not (_is_number(value) and value > 0):
+    if name in _POSITIVE and not (_is_count(value) and value > 0):
         return "a number above 0"
-    if name in _NUMBERS and not _is_number(value):
+    if name in _NUMBERS and not _is_count(value):
         return "a number from 0"
     if name in _SUMMARIES and not isinstance(value, dict):
         return "an object of numbers"
@@ -65,15 +302,5 @@ def _parts(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _is_number(value: Any) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    try:
-        return math.isfinite(float(value)) and value >= 0
-    except OverflowError:
-        return False
-
-
-def _short(value: Any, limit: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= limit else text[:limit] + "…"
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and value >= 0

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The description of rows: what it says of a field, and how it travels with the rows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warpheap import row_fields
+from warpheap.errors import UserError
+from warpheap.row_fields import Description
+
+DOCUMENT: dict[str, Any] = {
+    "schema": 1,
+    "fields": [
+        {"name": "status", "kind": "text", "role": "identity", "always": True},
+        {
+            "name": "threads",
+            "unit": "threads",
+            "kind": "integer",
+            "role": "axis",
+            "phrase": "{} threads",
+            "least": 1,
+        },
+        {"name": "seed", "kind": "integer", "role": "detail"},
+        {"name": "free_percent", "unit": "%", "kind": "number", "role": "axis", "least": 0},
+        {"name": "spin_ms", "unit": "ms", "kind": "summary", "role": "result", "better": "less"},
+        {"name": "full", "kind": "flag", "role": "result"},
+    ],
+    "cases": [
+        {
+            "name": "spin",
+            "about": "turns round",
+            "fills": True,
+            "parameters": [{"name": "seed", "default": 1}, {"name": "threads", "default": 64}],
+            "fields": ["spin_ms", "full"],
+        },
+        {"name": "rest", "parameters": [], "fields": []},
+    ],
+}
+ROW = {"case": "spin", "manager": "m", "status": "ok"}
+
+
+def described() -> Description:
+    return Description.of(DOCUMENT)
+
+
+def test_axes_and_results_of_a_case() -> None:
+    known = described()
+    assert [f.name for f in known.parameters("spin")] == ["threads", "seed"]
+    assert [f.name for f in known.axes("spin")] == ["threads"]
+    assert [f.name for f in known.results("spin")] == ["spin_ms", "full"]
+    assert (known.fills("spin"), known.fills("rest"), known.fills("unknown")) == (1, 0, 0)
+    assert known.fields["threads"].say(2048) == "2 Ki threads"
+    assert known.fields["free_percent"].say(0.5) == "0.5 %"
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({}, None),
+        ({"threads": 1, "unknown": [], "spin_ms": {"median": 0.5}}, None),
+        ({"threads": None}, None),
+        ({"status": 3}, "the row has no status"),
+        ({"threads": 0}, "threads is 0; a number from 1 is needed"),
+        ({"threads": True}, "threads is True; a number from 1 is needed"),
+        ({"threads": 10**400}, "a number from 1 is needed"),
+        ({"seed": -1}, "seed is -1; a number from 0 is needed"),
+        ({"free_percent": 0}, "free_percent is 0; a number above 0 is needed"),
+        ({"spin_ms": 3}, "spin_ms is 3; an object of numbers is needed"),
+        ({"spin_ms": {"median": "x"}}, "spin_ms.median is 'x'; a number from 0 is needed"),
+        ({"spin_ms.std": -1}, "spin_ms.std is -1; a number from 0 is needed"),
+        ({"full": 1}, "full is 1; true or false is needed"),
+    ],
+)
+def test_faults_of_rows(fields: dict[str, Any], message: str | None) -> None:
+    found = described().fault(ROW | fields)
+    assert found is None if message is None else message in str(found)
+
+
+def test_the_nearest_description_upwards_counts(tmp_path: Path) -> None:
+    rows = tmp_path / "device" / "case" / "rows.jsonl"
+    rows.parent.mkdir(parents=True)
+    with pytest.raises(UserError, match=r"rows.jsonl: no fields.json beside it or in a folder"):
+        row_fields.find(rows)
+    described().write(tmp_path)
+    assert row_fields.find(rows) == described()
+    Description.of({"fields": [], "cases": []}).write(rows.parent)
+    assert row_fields.find(rows) == Description()
+
+
+def test_what_older_programs_described_is_kept(tmp_path: Path) -> None:
+    described().write(tmp_path)
+    newer = {"name": "spin", "parameters": [], "fields": []}
+    Description.of({"fields": [], "cases": [newer]}).write(tmp_path)
+    both = row_fields.find(tmp_path / "rows.jsonl")
+    assert list(both.fields) == list(described().fields)
+    assert both.cases["spin"].fields == ()
+    assert "rest" in both.cases
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "{}", '{"fields": [{"name": "a", "kind": "odd"}], "cases": []}']
+)
+def test_a_file_that_is_no_description_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "fields.json").write_text(text)
+    with pytest.raises(UserError, match=r"fields.json: not a description of rows"):
+        row_fields.find(tmp_path / "rows.jsonl")
