@@ -3,155 +3,125 @@
 
 #include "bench/backend/catalog.hpp"
 #include "bench/host/machine.hpp"
-#include "bench/lanes/requests.hpp"
+#include "bench/kernel_list.hpp"
+#include "bench/lanes/kernel.hpp"
+#include "bench/lanes/pages.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/random_walk/bitmap.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <type_traits>
+#include <typeinfo>
+#include <utility>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
 
-/// A manager that hands out numbered pages and counts the steps of its search.
-template <class M>
-concept hands_out_pages = requires(const M m, std::uint32_t& steps) {
-  { m.page_count() } -> std::convertible_to<std::uint32_t>;
-  { m.take_page(steps) } -> std::convertible_to<std::uint32_t>;
-  m.give_page(steps);
-  { M::word_bits } -> std::convertible_to<int>;
-};
-
-constexpr bench::walk_kind walk_of(random_walk::search_kind search) {
+constexpr const char* name_of(random_walk::search_kind search) {
   switch (search) {
     case random_walk::search_kind::collaborative:
-      return bench::walk_kind::collaborative;
+      return "collaborative";
     case random_walk::search_kind::clustered:
-      return bench::walk_kind::clustered;
+      return "clustered";
     case random_walk::search_kind::independent:
       break;
   }
-  return bench::walk_kind::independent;
+  return "independent";
+}
+
+constexpr const char* name_of(allocation_scope scope) {
+  switch (scope) {
+    case allocation_scope::thread:
+      return "thread";
+    case allocation_scope::warp:
+      return "warp";
+    case allocation_scope::object:
+      return "object";
+    case allocation_scope::page:
+      break;
+  }
+  return "page";
+}
+
+constexpr const char* name_of(memory_reuse reuse) {
+  switch (reuse) {
+    case memory_reuse::all:
+      return "all";
+    case memory_reuse::partial:
+      return "partial";
+    case memory_reuse::none:
+      break;
+  }
+  return "none";
+}
+
+/// A number of `list`, where 0 stands for none.
+inline bench::field_value or_null(std::uint64_t value) {
+  return value == 0 ? bench::field_value() : bench::field_value(value);
 }
 
 template <device_manager M>
 bench::manager_info info_of() {
+  constexpr const capabilities& about = M::about;
   bench::manager_info info;
-  info.name = M::about.name;
-  info.family = M::about.family;
-  info.title = M::about.title;
-  info.authors = M::about.authors;
-  info.venue = M::about.venue;
-  info.doi = M::about.doi;
-  info.year = M::about.year;
-  info.largest_block = M::about.largest_block;
-  info.alignment = M::about.alignment;
-  info.frees = M::about.frees;
-  switch (M::about.scope) {
-    case allocation_scope::thread:
-      info.scope = bench::manager_scope::thread;
-      break;
-    case allocation_scope::warp:
-      info.scope = bench::manager_scope::warp;
-      break;
-    case allocation_scope::object:
-      info.scope = bench::manager_scope::object;
-      break;
-    case allocation_scope::page:
-      info.scope = bench::manager_scope::page;
-      break;
+  info.name = about.name;
+  info.largest_block = about.largest_block;
+  info.alignment = about.alignment;
+  info.frees = about.frees;
+  info.fixed_pages = about.scope == allocation_scope::page;
+  info.whole_warps = about.scope == allocation_scope::warp;
+  info.objects = about.scope == allocation_scope::object;
+  if constexpr (lanes::hands_out_pages<M>) info.word_bits = M::word_bits;
+  if constexpr (requires { M::search; }) {
+    info.search = name_of(M::search);
+  } else if constexpr (lanes::hands_out_pages<M>) {
+    info.search = name_of(random_walk::search_kind::independent);
   }
-  info.reuse = M::about.reuse == memory_reuse::all    ? "all"
-               : M::about.reuse == memory_reuse::none ? "none"
-                                                      : "partial";
-  info.growth = M::about.growth;
-  info.resets = M::about.resets;
-  if constexpr (hands_out_pages<M>) info.word_bits = M::word_bits;
-  if constexpr (requires { M::search; }) info.walk = walk_of(M::search);
+  info.about = {{"family", std::string(about.family)},
+                {"title", std::string(about.title)},
+                {"authors", std::string(about.authors)},
+                {"venue", std::string(about.venue)},
+                {"year", or_null(static_cast<std::uint64_t>(about.year))},
+                {"doi", std::string(about.doi)}};
+  info.claims = {{"largest_block", or_null(about.largest_block)},
+                 {"alignment", std::uint64_t{about.alignment}},
+                 {"frees", about.frees},
+                 {"scope", std::string(name_of(about.scope))},
+                 {"reuse", std::string(name_of(about.reuse))},
+                 {"growth", about.growth},
+                 {"numbered_pages", info.word_bits != 0}};
   return info;
 }
 
 /// A heap of manager `M` behind the interface of the cases.
 template <device_manager M>
 class heap_of final : public bench::test_heap {
-  using handle = typename heap<M>::ref_type;
-
  public:
-  heap_of(const device& on, const bench::heap_settings& settings)
-      : heap_(on, settings.heap_bytes, options_of(settings)), info_(info_of<M>()) {}
+  heap_of(const device& on, std::unique_ptr<heap<M>> made)
+      : test_heap(pages_of(*made)), device_(on), heap_(std::move(made)) {}
 
-  const bench::manager_info& manager() const override { return info_; }
+  static std::unique_ptr<test_heap> open(const device& on, const bench::heap_settings& settings) {
+    return std::make_unique<heap_of>(
+        on, std::make_unique<heap<M>>(on, settings.heap_bytes, options_of(settings)));
+  }
 
   void reset() override {
-    heap_.reset();
-    on().synchronize();
-  }
-
-  double allocate(const bench::request_batch& batch, std::uint64_t* addresses) override {
-    return on().time(covering(batch.threads),
-                     lanes::allocate<handle>{heap_.ref(), batch, addresses});
-  }
-
-  double release(std::uint64_t count, const bench::selection& which,
-                 std::uint64_t* addresses) override {
-    return on().time(covering(count), lanes::release<handle>{heap_.ref(), count, which, addresses});
-  }
-
-  void allocate_clocked([[maybe_unused]] const bench::request_batch& batch,
-                        [[maybe_unused]] std::uint64_t* addresses,
-                        [[maybe_unused]] std::uint32_t* ticks) override {
-    if constexpr (simt::has_clock) {
-      run(batch.threads, lanes::allocate_clocked<handle>{heap_.ref(), batch, addresses, ticks});
-    } else {
-      throw invalid_argument("lanes of this machine cannot look at a clock");
-    }
-  }
-
-  void release_clocked([[maybe_unused]] std::uint64_t count,
-                       [[maybe_unused]] const std::uint64_t* addresses,
-                       [[maybe_unused]] std::uint32_t* ticks) override {
-    if constexpr (simt::has_clock) {
-      run(count, lanes::release_clocked<handle>{heap_.ref(), count, addresses, ticks});
-    } else {
-      throw invalid_argument("lanes of this machine cannot look at a clock");
-    }
-  }
-
-  double churn(const bench::churn_request& request, bench::churn_report* report) override {
-    return on().time(covering(request.threads), lanes::churn<handle>{heap_.ref(), request, report});
-  }
-
-  std::uint32_t page_count() const override {
-    if constexpr (hands_out_pages<M>) {
-      return heap_.ref().manager().page_count();
-    } else {
-      throw no_pages();
-    }
-  }
-
-  void take_pages([[maybe_unused]] std::uint64_t threads, [[maybe_unused]] std::uint32_t* pages,
-                  [[maybe_unused]] std::uint32_t* steps) override {
-    if constexpr (hands_out_pages<M>) {
-      run(threads, lanes::take_pages<M>{heap_.ref().manager(), threads, pages, steps});
-    } else {
-      throw no_pages();
-    }
-  }
-
-  void give_pages([[maybe_unused]] std::uint64_t threads,
-                  [[maybe_unused]] const std::uint32_t* pages) override {
-    if constexpr (hands_out_pages<M>) {
-      run(threads, lanes::give_pages<M>{heap_.ref().manager(), threads, pages});
-    } else {
-      throw no_pages();
-    }
+    heap_->reset();
+    device_.synchronize();
   }
 
  private:
-  static invalid_argument no_pages() {
-    return invalid_argument(std::string(M::about.name) + " does not hand out numbered pages");
+  double run(std::uint64_t threads, const std::type_info& kernel, const void* request) override {
+    return lanes::run(kernels{}, device_, threads, kernel, request, heap_->ref());
+  }
+
+  static std::uint32_t pages_of([[maybe_unused]] const heap<M>& of) {
+    if constexpr (lanes::hands_out_pages<M>) {
+      return of.ref().manager().page_count();
+    } else {
+      return 0;
+    }
   }
 
   static typename M::options options_of([[maybe_unused]] const bench::heap_settings& settings) {
@@ -162,27 +132,13 @@ class heap_of final : public bench::test_heap {
     return chosen;
   }
 
-  static simt::grid covering(std::uint64_t threads) { return simt::grid::covering(threads); }
-
-  const device& on() const { return heap_.on(); }
-
-  template <class Functor>
-  void run(std::uint64_t threads, const Functor& functor) const {
-    on().launch(covering(threads), functor);
-    on().synchronize();
-  }
-
-  heap<M> heap_;
-  bench::manager_info info_;
+  device device_;
+  std::unique_ptr<heap<M>> heap_;
 };
 
 template <device_manager M>
 catalog_entry entry_of() {
-  return {info_of<M>(),
-          [](const device& on,
-             const bench::heap_settings& settings) -> std::unique_ptr<bench::test_heap> {
-            return std::make_unique<heap_of<M>>(on, settings);
-          }};
+  return {info_of<M>(), heap_of<M>::open};
 }
 
 }  // namespace backend

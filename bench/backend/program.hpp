@@ -31,6 +31,7 @@ inline catalog make_catalog() {
 inline bench::backend_info describe(const char* name, std::uint64_t default_heap_bytes) {
   bench::backend_info described;
   described.name = name;
+  described.has_clock = simt::has_clock;
   described.default_heap_bytes = default_heap_bytes;
   for (const catalog_entry& entry : make_catalog()) described.managers.push_back(entry.info);
   for (const missing_manager& missing : missing_managers) {

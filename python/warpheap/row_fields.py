@@ -127,6 +127,10 @@ class Description:
         ]
         return {"schema": SCHEMA, "fields": fields, "cases": cases}
 
+    def text(self) -> str:
+        """Give the text of ``fields.json``."""
+        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+
     def parameters(self, case: str | None = None) -> list[Field]:
         """Give the parameters of a case, or all that any case has, in the order of the rows."""
         chosen = self.cases.values() if case is None else [self.cases[case]]
@@ -172,8 +176,7 @@ class Description:
         """Write ``fields.json``; what one that is there describes beside this is kept."""
         file = folder / FILE_NAME
         whole = _read(file).merged(self) if file.exists() else self
-        text = json.dumps(whole.document(), indent=1, ensure_ascii=False) + "\n"
-        file.write_text(text, encoding="utf-8")
+        file.write_text(whole.text(), encoding="utf-8")
 
     def _parts(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Give the numbers of summaries by the names that columns have, as in malloc_ms.median."""
