@@ -30,67 +30,15 @@ constexpr const char* name_of(random_walk::search_kind search) {
   return "independent";
 }
 
-constexpr const char* name_of(allocation_scope scope) {
-  switch (scope) {
-    case allocation_scope::thread:
-      return "thread";
-    case allocation_scope::warp:
-      return "warp";
-    case allocation_scope::object:
-      return "object";
-    case allocation_scope::page:
-      break;
-  }
-  return "page";
-}
-
-constexpr const char* name_of(memory_reuse reuse) {
-  switch (reuse) {
-    case memory_reuse::all:
-      return "all";
-    case memory_reuse::partial:
-      return "partial";
-    case memory_reuse::none:
-      break;
-  }
-  return "none";
-}
-
-/// A number of `list`, where 0 stands for none.
-inline bench::field_value or_null(std::uint64_t value) {
-  return value == 0 ? bench::field_value() : bench::field_value(value);
-}
-
 template <device_manager M>
 bench::manager_info info_of() {
-  constexpr const capabilities& about = M::about;
-  bench::manager_info info;
-  info.name = about.name;
-  info.largest_block = about.largest_block;
-  info.alignment = about.alignment;
-  info.frees = about.frees;
-  info.fixed_pages = about.scope == allocation_scope::page;
-  info.whole_warps = about.scope == allocation_scope::warp;
-  info.objects = about.scope == allocation_scope::object;
-  if constexpr (lanes::hands_out_pages<M>) info.word_bits = M::word_bits;
-  if constexpr (requires { M::search; }) {
-    info.search = name_of(M::search);
-  } else if constexpr (lanes::hands_out_pages<M>) {
+  bench::manager_info info = describe(M::about);
+  if constexpr (lanes::hands_out_pages<M>) {
+    info.word_bits = M::word_bits;
     info.search = name_of(random_walk::search_kind::independent);
+    info.claims.emplace_back("numbered_pages", true);
   }
-  info.about = {{"family", std::string(about.family)},
-                {"title", std::string(about.title)},
-                {"authors", std::string(about.authors)},
-                {"venue", std::string(about.venue)},
-                {"year", or_null(static_cast<std::uint64_t>(about.year))},
-                {"doi", std::string(about.doi)}};
-  info.claims = {{"largest_block", or_null(about.largest_block)},
-                 {"alignment", std::uint64_t{about.alignment}},
-                 {"frees", about.frees},
-                 {"scope", std::string(name_of(about.scope))},
-                 {"reuse", std::string(name_of(about.reuse))},
-                 {"growth", about.growth},
-                 {"numbered_pages", info.word_bits != 0}};
+  if constexpr (requires { M::search; }) info.search = name_of(M::search);
   return info;
 }
 

@@ -5,6 +5,7 @@
 /// All managers of the registry, from the shards that they were compiled in.
 
 #include "bench/backend/catalog.hpp"
+#include "bench/backend/describe.hpp"
 #include "bench/backend/machine.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/registry.hpp"

@@ -104,6 +104,8 @@ inline constexpr field<std::uint64_t> refilled_blocks{
     {.name = "refilled_blocks", .unit = "blocks", .about = "handed out after what was freed"}};
 inline constexpr field<double> refill_ms{
     {.name = "refill_ms", .unit = "ms", .about = "handing them out"}};
+inline constexpr field<double> longest_ms{
+    {.name = "longest_ms", .unit = "ms", .about = "the longest single launch", .better = "less"}};
 inline constexpr field<double> utilization{{.name = "utilization",
                                             .unit = "share",
                                             .about = "bytes handed out over the heap's",

@@ -157,4 +157,12 @@ std::unique_ptr<heap_fill> occupy(const case_run& c, test_heap& heap) {
   return filled;
 }
 
+double longest_of(std::initializer_list<std::vector<double>> series) {
+  double longest = 0;
+  for (const std::vector<double>& launches : series) {
+    for (const double ms : launches) longest = std::max(longest, ms);
+  }
+  return longest;
+}
+
 }  // namespace warpheap::bench

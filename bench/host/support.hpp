@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <vector>
 
 namespace warpheap::bench {
 
@@ -82,6 +84,9 @@ heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads);
 /// Occupies the heap so that `free_percent` of it, in random places, is free: fills it and
 /// frees a random share of the blocks. Null with 100 %.
 std::unique_ptr<heap_fill> occupy(const case_run& c, test_heap& heap);
+
+/// The longest of several series of launches, in milliseconds.
+double longest_of(std::initializer_list<std::vector<double>> series);
 
 /// Adds up what went wrong over all runs of a case.
 class tally {

@@ -182,6 +182,31 @@ def _exhaustion(scale: Scale) -> Iterator[Parameters]:
         yield {**_size(size), **_filled(scale), "iterations": scale.iterations}
 
 
+def _occupancy(scale: Scale) -> Iterator[Parameters]:
+    mixed = {**_size(SMALLEST, 4 * KIB), "distribution": "powers"}
+    sizes = [_size(16), _size(64), _size(256), _size(4 * KIB), mixed] if scale.full else [_size(64)]
+    common = {
+        "heap_bytes": scale.filled_heap_bytes,
+        "iterations": scale.iterations,
+        "seed": 1,
+    }
+    for size in sizes:
+        for free_percent in (50, 20, 10, 5, 2, 1) if scale.full else (50, 10):
+            yield {**size, "free_percent": free_percent, **common}
+
+
+def _sequence(scale: Scale) -> Iterator[Parameters]:
+    threads = 1 << scale.max_threads_log2 if scale.full else KIB
+    yield {"threads": threads, **_size(SMALLEST, 8 * KIB), **_timed(scale)}
+
+
+def _failing(scale: Scale) -> Iterator[Parameters]:
+    threads = 1 << scale.max_threads_log2 if scale.full else KIB
+    for size in (64, 4 * KIB) if scale.full else (256,):
+        filled = {**_filled(scale), "threads": threads, "iterations": scale.iterations}
+        yield {**_size(size), **filled}
+
+
 CASES = (
     CasePlan("init", _init),
     CasePlan("alloc", _alloc),
@@ -195,4 +220,7 @@ CASES = (
     CasePlan("churn", _churn),
     CasePlan("holes", _holes),
     CasePlan("exhaustion", _exhaustion),
+    CasePlan("occupancy", _occupancy),
+    CasePlan("sequence", _sequence),
+    CasePlan("failing", _failing),
 )

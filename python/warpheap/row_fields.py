@@ -23,7 +23,6 @@ SCHEMA = 1
 KINDS = ("text", "integer", "number", "flag", "summary", "graph")
 ROLES = ("identity", "axis", "facet", "detail", "result")
 _NAMES = ("case", "manager", "status")
-_COUNTS = ("threads", "pages", "blocks", "requests", "rounds")
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Field:
     alias: str = ""
 
     def text(self, value: Any) -> str:
-        """Write a value with its unit."""
+        """Write a value; with its unit, but for counts such as threads."""
         if not _is_number(value):
             return str(value)
         if self.unit == "bytes":
@@ -62,13 +61,16 @@ class Field:
             return f"{100 * value:.3g} %"
         if self.unit == "ratio":
             return f"{decimal(value)}×"
-        if self.unit in _COUNTS:
+        if self.kind == "integer":
             return binary(value)
         return f"{value:.15g}" + (f" {self.unit}" if self.unit else "")
 
     def say(self, value: Any) -> str:
         """Say a value in a few words, as titles and tables do: 1024 -> '1 Ki threads'."""
-        return self.phrase.replace("{}", self.text(value))
+        text = self.text(value)
+        if self.phrase == "{}" and self.kind == "integer" and self.unit != "bytes":
+            return f"{text} {self.unit}".rstrip()
+        return self.phrase.replace("{}", text)
 
     def fault(self, value: Any) -> str | None:
         """Say what is needed if this is not a value of the field, or return None."""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The cases over managers whose faults and virtues are known.
+#include "bench/backend/describe.hpp"
 #include "bench/backend/heap_of.hpp"
 #include "bench/backend/machine.hpp"
 #include "bench/host/arguments.hpp"
@@ -244,6 +245,41 @@ TEST(CasesOverSlots, ChurnChecksContents) {
   EXPECT_EQ(good.status, "ok");
   EXPECT_EQ(good.get(bench::fields::null_returns), 0u);
   EXPECT_EQ(run_slots("twice", "churn", given).status, "failed");
+}
+
+TEST(CasesOverSlots, OccupancyAsksForHalfOfWhatIsFree) {
+  const auto row = run_slots("good", "occupancy",
+                             {{"size", "1024"}, {"free_percent", "50"}, {"iterations", "2"}});
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.get(bench::fields::null_returns), 0u);
+  const std::uint64_t occupied = get<std::uint64_t>(row, "occupied_blocks");
+  EXPECT_GT(occupied, 16u);
+  EXPECT_LT(occupied, 48u);
+  EXPECT_EQ(get<std::uint64_t>(row, "asked_blocks"), (64 - occupied) / 2);
+  EXPECT_GE(get<double>(row, "longest_ms"), row.get(bench::fields::malloc_ms)->max);
+  const auto whole = run_slots("good", "occupancy", {{"size", "1024"}, {"free_percent", "100"}});
+  EXPECT_EQ(whole.reason, "nothing of the heap is occupied: use alloc");
+}
+
+TEST(CasesOverSlots, SequenceRunsOneSizeAfterAnother) {
+  const std::map<std::string, std::string> given{
+      {"threads", "16"}, {"size_min", "16"}, {"size_max", "1024"}, {"iterations", "2"}};
+  const auto row = run_slots("good", "sequence", given);
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.get(bench::fields::null_returns), 0u);
+  EXPECT_GE(get<double>(row, "longest_ms"), get<double>(row, "slowest_malloc_ms"));
+  EXPECT_GE(get<std::uint64_t>(row, "slowest_malloc_size"), 16u);
+  // Seven sizes, three launches each, of which four are served before everything is lost.
+  const auto leak = run_slots("one_way", "sequence", given);
+  EXPECT_EQ(leak.get(bench::fields::null_returns), (7u * 3 - 4) * 16);
+}
+
+TEST(CasesOverSlots, FailingRequestsAreAllNull) {
+  const auto row = run_slots("good", "failing", {{"threads", "100"}, {"iterations", "3"}});
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(get<std::uint64_t>(row, "blocks"), 64u);
+  EXPECT_EQ(get<std::uint64_t>(row, "failed_requests"), 100u);
+  EXPECT_GE(get<double>(row, "longest_ms"), get<bench::summary>(row, "failing_ms").max);
 }
 
 TEST(CountOverlaps, NestedEqualAndTouchingBlocks) {

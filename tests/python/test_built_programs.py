@@ -34,7 +34,7 @@ def build(tmp_path: Path) -> Build:
 def test_a_case_that_is_one_file_is_everywhere(run: Run, build: Build, tmp_path: Path) -> None:
     """List, options, plan, rows, checks and the report's axes, without another edit."""
     there = build("tests/bench/warpheap-bench-extra")
-    assert "pairs=4 pairs" in " ".join(run("list", **there, COLUMNS="400").stdout.split())
+    assert "pairs=4" in " ".join(run("list", **there, COLUMNS="400").stdout.split())
     manager = json.loads(run("list", "--json", **there).stdout)["backends"]["cpu"]["managers"][0]
     asked = ("bench", "--case", "pairs", "--manager", manager["name"], "--json")
     row = json.loads(run(*asked, "--pairs", "3", "--size=64", **there).stdout)

@@ -73,7 +73,7 @@ constexpr field<std::uint64_t> word_bits{{.name = "word_bits",
                                           .unit = "bits",
                                           .about = "pages that one step looks at",
                                           .role = field_role::facet,
-                                          .phrase = "{} words"}};
+                                          .phrase = "{}-bit words"}};
 constexpr field<std::string> search{
     {.name = "search",
      .about = "independent: each lane by itself; collaborative: lanes that call together, whose "

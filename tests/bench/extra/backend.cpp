@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The smallest program: the CPU model and the default manager alone.
+#include "bench/backend/describe.hpp"
 #include "bench/backend/heap_of.hpp"
 #include "bench/backend/machine.hpp"
 #include "warpheap/core/units.hpp"

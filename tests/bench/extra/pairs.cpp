@@ -12,8 +12,7 @@ namespace {
 constexpr parameter<std::uint64_t> pairs{{.name = "pairs",
                                           .unit = "pairs",
                                           .about = "launches of a malloc and a free",
-                                          .role = field_role::axis,
-                                          .phrase = "{} pairs"},
+                                          .role = field_role::axis},
                                          {.least = 1, .most = 1000}};
 constexpr field<double> pairs_ms{
     {.name = "pairs_ms", .unit = "ms", .about = "all of them", .better = "less"}};

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What `list` says of a manager's claims. Included by one translation unit of a program.
+
+#include "bench/backend/catalog.hpp"
+
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace backend {
+
+constexpr const char* name_of(allocation_scope scope) {
+  switch (scope) {
+    case allocation_scope::thread:
+      return "thread";
+    case allocation_scope::warp:
+      return "warp";
+    case allocation_scope::object:
+      return "object";
+    case allocation_scope::page:
+      break;
+  }
+  return "page";
+}
+
+constexpr const char* name_of(memory_reuse reuse) {
+  switch (reuse) {
+    case memory_reuse::all:
+      return "all";
+    case memory_reuse::partial:
+      return "partial";
+    case memory_reuse::none:
+      break;
+  }
+  return "none";
+}
+
+/// A number of `list`, where 0 stands for none.
+inline bench::field_value or_null(std::uint64_t value) {
+  return value == 0 ? bench::field_value() : bench::field_value(value);
+}
+
+bench::manager_info describe(const capabilities& about) {
+  bench::manager_info info;
+  info.name = about.name;
+  info.largest_block = about.largest_block;
+  info.alignment = about.alignment;
+  info.frees = about.frees;
+  info.fixed_pages = about.scope == allocation_scope::page;
+  info.whole_warps = about.scope == allocation_scope::warp;
+  info.objects = about.scope == allocation_scope::object;
+  info.about = {{"family", std::string(about.family)},
+                {"title", std::string(about.title)},
+                {"authors", std::string(about.authors)},
+                {"venue", std::string(about.venue)},
+                {"year", or_null(static_cast<std::uint64_t>(about.year))},
+                {"doi", std::string(about.doi)}};
+  info.claims = {{"largest_block", or_null(about.largest_block)},
+                 {"alignment", std::uint64_t{about.alignment}},
+                 {"frees", about.frees},
+                 {"scope", std::string(name_of(about.scope))},
+                 {"reuse", std::string(name_of(about.reuse))},
+                 {"growth", about.growth}};
+  return info;
+}
+
+}  // namespace backend
+WARPHEAP_END_NAMESPACE
