@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bench/host/machine.hpp"
+#include "warpheap/heap/contracts/contracts.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -19,6 +20,9 @@ struct catalog_entry {
 
 /// In the registry's order.
 using catalog = std::vector<catalog_entry>;
+
+/// What is to be known of a manager, as far as its claims tell it.
+bench::manager_info describe(const capabilities& about, allocation_scope scope);
 
 /// Fills in the managers number `Shard`, `Shard + shards`, ... of the registry. Every shard is a
 /// translation unit of its own, so that several compile at the same time.

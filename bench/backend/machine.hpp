@@ -5,8 +5,8 @@
 /// The machine of one model.
 
 #include "bench/backend/catalog.hpp"
-#include "bench/host/device_array.hpp"
-#include "bench/lanes/blocks.hpp"
+#include "bench/kernel_list.hpp"
+#include "bench/lanes/kernel.hpp"
 #include "warpheap/core/error.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <typeinfo>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
@@ -22,12 +23,11 @@ class local_machine final : public bench::machine {
  public:
   local_machine(const device& on, const catalog& entries) : device_(on), catalog_(entries) {
     const simt::device_properties& found = on.properties();
-    info_.backend = found.backend;
     info_.device = found.name;
     info_.driver = found.driver;
     info_.toolkit = found.toolkit;
     info_.memory_bytes = found.memory_bytes;
-    info_.has_clock = simt::has_clock;
+    info_.resident_threads = found.resident_threads;
   }
 
   const bench::machine_info& info() const override { return info_; }
@@ -51,41 +51,12 @@ class local_machine final : public bench::machine {
     for (const catalog_entry& entry : catalog_) {
       if (entry.info.name == manager) return entry.open(device_, settings);
     }
-    throw invalid_argument("'" + manager + "' is no manager of this program");
-  }
-
-  void write_blocks(const bench::request_batch& batch, const std::uint64_t* addresses) override {
-    device_.launch(in_strides(batch.count), lanes::write_blocks{batch, addresses});
-    device_.synchronize();
-  }
-
-  bench::block_report examine_blocks(const bench::request_batch& batch,
-                                     const std::uint64_t* addresses, std::uint64_t alignment,
-                                     bool contents) override {
-    const bench::device_array<bench::block_report> report(*this, 1);
-    device_.launch(in_strides(batch.count),
-                   lanes::examine_blocks{batch, addresses, alignment, contents, report.data()});
-    device_.synchronize();
-    return report.to_host().front();
-  }
-
-  double write_adjacencies(const bench::adjacency_table& table) override {
-    return device_.time(simt::grid::covering(table.nodes), lanes::write_adjacencies{table});
-  }
-
-  std::uint64_t count_wrong_adjacencies(const bench::adjacency_table& table) override {
-    const bench::device_array<std::uint64_t> wrong(*this, 1);
-    device_.launch(simt::grid::covering(table.nodes),
-                   lanes::count_wrong_adjacencies{table, wrong.data()});
-    device_.synchronize();
-    return wrong.to_host().front();
+    throw invalid_argument("'" + manager + "' is not a manager of this program");
   }
 
  private:
-  /// No more lanes than can be resident, so that each adds up a share of what it finds.
-  simt::grid in_strides(std::uint64_t count) const {
-    const std::uint64_t resident = device_.properties().resident_threads;
-    return simt::grid::covering(count < resident ? count : resident);
+  double run(std::uint64_t threads, const std::type_info& kernel, const void* request) override {
+    return lanes::run(kernels{}, device_, threads, kernel, request);
   }
 
   device device_;

@@ -30,14 +30,17 @@ inline catalog make_catalog() {
 }
 
 inline bench::backend_info describe(const char* name, std::uint64_t default_heap_bytes) {
-  bench::backend_info info;
-  info.name = name;
-  info.default_heap_bytes = default_heap_bytes;
-  for (const catalog_entry& entry : make_catalog()) info.managers.push_back(entry.info);
+  bench::backend_info described;
+  described.name = name;
+  described.has_clock = simt::has_clock;
+  described.default_heap_bytes = default_heap_bytes;
+  for (const catalog_entry& entry : make_catalog()) described.managers.push_back(entry.info);
   for (const missing_manager& missing : missing_managers) {
-    info.missing.push_back({described(missing.about), missing.reason});
+    // It would hand out blocks of any size.
+    described.missing.push_back(
+        {describe(missing.about, allocation_scope::thread), missing.reason});
   }
-  return info;
+  return described;
 }
 
 }  // namespace backend

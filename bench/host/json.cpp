@@ -3,7 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <charconv>
+#include <algorithm>
+#include <stdexcept>
 #include <type_traits>
 #include <variant>
 
@@ -19,7 +20,8 @@ json to_json(const summary& s) {
           {"min", s.min},     {"max", s.max},       {"p50", s.p50},   {"p99", s.p99}};
 }
 
-json to_json(const field& value) {
+template <class... Held>
+json to_json(const std::variant<Held...>& value) {
   return std::visit(
       [](const auto& held) -> json {
         using held_type = std::decay_t<decltype(held)>;
@@ -34,148 +36,192 @@ json to_json(const field& value) {
       value);
 }
 
-template <class T>
-json or_null(const std::optional<T>& value) {
-  if (!value.has_value()) return nullptr;
-  if constexpr (std::is_same_v<T, summary>) {
-    return to_json(*value);
-  } else {
-    return *value;
-  }
-}
-
-/// A text as a number where it is one; null where it is empty.
-json standard_value(const std::string& text) {
-  if (text.empty()) return nullptr;
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, number);
-  if (status == std::errc() && stop == end) return number;
-  return text;
-}
-
-const char* name_of(manager_scope scope) {
-  switch (scope) {
-    case manager_scope::thread:
-      return "thread";
-    case manager_scope::warp:
-      return "warp";
-    case manager_scope::object:
-      return "object";
-    case manager_scope::page:
+const char* name_of(field_role role) {
+  switch (role) {
+    case field_role::identity:
+      return "identity";
+    case field_role::axis:
+      return "axis";
+    case field_role::facet:
+      return "facet";
+    case field_role::detail:
+      return "detail";
+    case field_role::result:
       break;
   }
-  return "page";
+  return "result";
 }
 
-json manager_json(const manager_info& m, bool available, const std::string& reason) {
-  return {{"name", m.name},
-          {"description", m.description},
-          {"folder", m.folder},
-          {"title", m.title},
-          {"authors", m.authors},
-          {"venue", m.venue},
-          {"year", m.year == 0 ? json() : json(m.year)},
-          {"doi", m.doi},
-          {"deviations", m.deviations},
-          {"available", available},
-          {"reason", reason.empty() ? json() : json(reason)},
-          {"capabilities",
-           {{"largest_block", m.largest_block == 0 ? json() : json(m.largest_block)},
-            {"alignment", m.alignment},
-            {"frees", m.frees},
-            {"scope", name_of(m.scope)},
-            {"reuse", m.reuse},
-            {"growth", m.growth},
-            {"resets", m.resets},
-            {"numbered_pages", m.word_bits != 0}}}};
+const char* name_of(field_kind kind) {
+  switch (kind) {
+    case field_kind::integer:
+      return "integer";
+    case field_kind::number:
+      return "number";
+    case field_kind::flag:
+      return "flag";
+    case field_kind::summary:
+      return "summary";
+    case field_kind::graph:
+      return "graph";
+    case field_kind::text:
+      break;
+  }
+  return "text";
+}
+
+/// What every row says of itself beside parameters and results.
+constexpr field_info identities[]{
+    {.name = "schema", .about = "version of this format", .kind = field_kind::integer},
+    {.name = "case", .about = "what was measured"},
+    {.name = "manager", .about = "which memory manager"},
+    {.name = "backend", .about = "cpu (the model: correctness only) or cuda"},
+    {.name = "device", .about = "name of the device"},
+    {.name = "driver", .about = "version of the GPU's driver"},
+    {.name = "toolkit", .about = "version of CUDA's toolkit or of the compiler"},
+    {.name = "status", .about = "ok, skipped, timeout, crashed or failed"},
+    {.name = "reason", .about = "why the status is not ok"},
+};
+
+json field_json(const field_info& f) {
+  json described{{"name", f.name}, {"kind", name_of(f.kind)}, {"role", name_of(f.role)}};
+  const std::pair<const char*, const char*> texts[]{
+      {"unit", f.unit}, {"about", f.about}, {"phrase", f.phrase}, {"better", f.better}};
+  for (const auto& [name, text] : texts) {
+    if (*text != '\0') described[name] = text;
+  }
+  if (f.always) described["always"] = true;
+  return described;
+}
+
+json parameter_json(const parameter_info& p) {
+  json described = field_json(p);
+  const parameter_limits& limits = p.limits;
+  if (p.kind == field_kind::integer || p.kind == field_kind::number) {
+    described["least"] = limits.least;
+    if (limits.most != most_whole) described["most"] = limits.most;
+  }
+  json choices = json::array();
+  for (const char* choice : limits.choices) {
+    if (choice != nullptr) choices.push_back(choice);
+  }
+  if (!choices.empty()) described["choices"] = std::move(choices);
+  if (*limits.alias != '\0') described["alias"] = limits.alias;
+  return described;
+}
+
+json fields_json() {
+  json all = json::array();
+  for (field_info identity : identities) {
+    identity.role = field_role::identity;
+    identity.always = true;
+    all.push_back(field_json(identity));
+  }
+  const std::vector<const parameter_info*> parameters = all_parameters();
+  for (const parameter_info* p : parameters) all.push_back(parameter_json(*p));
+  for (const field_info* f : all_fields()) {
+    if (std::find(parameters.begin(), parameters.end(), f) == parameters.end()) {
+      all.push_back(field_json(*f));
+    }
+  }
+  return all;
+}
+
+/// A standard value as the command line would read it; null where there is none.
+json standard_json(const case_parameter& own, const backend_info& backend) {
+  if (own.info == &given::heap_bytes) return backend.default_heap_bytes;
+  if (own.standard.empty()) return nullptr;
+  const bool text = own.info->kind == field_kind::text || own.info->kind == field_kind::graph;
+  return text ? json(own.standard) : json::parse(own.standard);
 }
 
 json case_json(const case_entry& entry, const backend_info& backend) {
   json parameters = json::array();
-  for (const parameter_info& known : known_parameters()) {
-    for (const auto& [name, standard] : entry.standards) {
-      if (name != known.name) continue;
-      json value = standard_value(standard);
-      if (name == "heap_bytes") value = backend.default_heap_bytes;
-      parameters.push_back({{"name", known.name},
-                            {"unit", known.unit},
-                            {"default", std::move(value)},
-                            {"about", known.about}});
-    }
+  for (const case_parameter& own : entry.parameters) {
+    parameters.push_back({{"name", own.info->name}, {"default", standard_json(own, backend)}});
   }
+  json needed = json::array();
+  for (const need* asked : entry.needs) {
+    needed.push_back({{"name", asked->name}, {"reason", asked->reason}});
+  }
+  json fields = json::array();
+  for (const field_info* own : entry.fields) fields.push_back(own->name);
   return {{"name", entry.name},
           {"about", entry.about},
-          {"modes", entry.modes()},
-          {"needs_frees", entry.needs_frees},
-          {"parameters", std::move(parameters)}};
+          {"fills", entry.fills},
+          {"needs", std::move(needed)},
+          {"parameters", std::move(parameters)},
+          {"fields", std::move(fields)}};
 }
 
-/// A parameter's value in the row: null where the case has no such parameter.
-template <class T>
-json if_has(const case_entry& entry, const char* name, const T& value) {
-  return entry.has_parameter(name) ? json(value) : json();
+json manager_json(const manager_info& m, const json& reason) {
+  json described{{"name", m.name}};
+  for (const auto& [name, value] : m.about) described[name] = to_json(value);
+  described["deviations"] = m.deviations;
+  described["available"] = reason.is_null();
+  described["reason"] = reason;
+  json& claims = described["capabilities"] = json::object();
+  for (const auto& [name, value] : m.claims) claims[name] = to_json(value);
+  return described;
 }
 
 }  // namespace
 
-std::string list_json(const backend_info& backend, const machine_or_reason& where) {
-  const bool available = where.machine.has_value();
+std::string list_json(const backend_info& backend, const machine_info* there,
+                      const std::string& reason) {
   json managers = json::array();
-  for (const manager_info& m : backend.managers) managers.push_back(manager_json(m, true, ""));
+  for (const manager_info& m : backend.managers) managers.push_back(manager_json(m, nullptr));
   for (const missing_info& m : backend.missing) {
-    managers.push_back(manager_json(m, false, m.reason));
+    managers.push_back(manager_json(m, m.reason));
   }
   json cases = json::array();
   for (const case_entry& entry : all_cases()) cases.push_back(case_json(entry, backend));
-  const machine_info machine = where.machine.value_or(machine_info{});
+  const machine_info machine = there == nullptr ? machine_info{} : *there;
   const json list{{"schema", schema},
                   {"backend", backend.name},
-                  {"device", available ? json(machine.device) : json()},
+                  {"device", there == nullptr ? json() : json(machine.device)},
                   {"device_memory_bytes", machine.memory_bytes},
                   {"driver", machine.driver},
                   {"toolkit", machine.toolkit},
-                  {"available", available},
-                  {"reason", available ? json() : json(where.reason)},
+                  {"available", there != nullptr},
+                  {"reason", there == nullptr ? json(reason) : json()},
                   {"managers", std::move(managers)},
+                  {"fields", fields_json()},
                   {"cases", std::move(cases)}};
   return list.dump(1);
 }
 
-std::string row_json(const backend_info& backend, const machine_or_reason& where,
+std::string row_json(const backend_info& backend, const machine_info* there,
                      const case_entry& entry, const std::string& manager, const parameters& chosen,
                      const measurement& outcome) {
-  const machine_info machine = where.machine.value_or(machine_info{});
   json row{
-      {"schema", schema},
-      {"case", entry.name},
-      {"manager", manager},
-      {"backend", backend.name},
-      {"device", where.machine.has_value() ? json(machine.device) : json()},
-      {"mode", entry.allocates ? json(chosen.one_a_warp ? "warp" : "thread") : json()},
-      {"threads", if_has(entry, "threads", chosen.threads)},
-      {"size_min", if_has(entry, "size_min", chosen.size_min)},
-      {"size_max", if_has(entry, "size_max", chosen.size_max)},
-      {"heap_bytes", if_has(entry, "heap_bytes", chosen.heap_bytes)},
-      {"iterations", if_has(entry, "iterations", chosen.iterations)},
-      {"seed", if_has(entry, "seed", chosen.seed)},
-      {"status", outcome.status},
-      {"reason", or_null(outcome.reason)},
-      {"null_returns", or_null(outcome.null_returns)},
-      {"corrupted", or_null(outcome.corrupted)},
-      {"malloc_ms", or_null(outcome.malloc_ms)},
-      {"free_ms", or_null(outcome.free_ms)},
-  };
-  if (entry.has_parameter("distribution")) {
-    row["distribution"] = chosen.sizes == distribution::powers ? "powers" : "uniform";
+      {"schema", schema}, {"case", entry.name}, {"manager", manager}, {"backend", backend.name}};
+  if (there != nullptr) {
+    row["device"] = there->device;
+    if (!there->driver.empty()) row["driver"] = there->driver;
+    if (!there->toolkit.empty()) row["toolkit"] = there->toolkit;
   }
-  if (entry.has_parameter("free_percent")) row["free_percent"] = chosen.free_percent;
-  if (entry.has_parameter("pages")) row["pages"] = chosen.pages;
-  if (entry.has_parameter("rounds")) row["rounds"] = chosen.rounds;
-  if (entry.has_parameter("graph")) row["graph"] = chosen.graph;
-  for (const auto& [name, value] : outcome.more) row[name] = to_json(value);
-  if (!machine.driver.empty()) row["driver"] = machine.driver;
-  if (!machine.toolkit.empty()) row["toolkit"] = machine.toolkit;
+  for (const field_info* f : all_fields()) {
+    const parameters::value* value = chosen.find(f->name);
+    if (value != nullptr) {
+      row[f->name] = to_json(*value);
+    } else if (f->always) {
+      row[f->name] = nullptr;
+    }
+  }
+  // Also where there is no choice.
+  if (entry.asks(needs::single_lanes)) row[given::mode.name] = chosen[given::mode];
+  row["status"] = outcome.status;
+  row["reason"] = outcome.reason ? json(*outcome.reason) : json();
+  for (const auto& [f, value] : outcome.values()) {
+    const bool declared =
+        f->always || std::find(entry.fields.begin(), entry.fields.end(), f) != entry.fields.end();
+    if (!declared && row.count(f->name) == 0) {
+      throw std::logic_error("the case '" + entry.name + "' does not declare its field '" +
+                             f->name + "'");
+    }
+    row[f->name] = to_json(value);
+  }
   return row.dump();
 }
 

@@ -64,28 +64,35 @@ struct block_report {
   std::uint64_t range() const { return served == 0 ? 0 : highest - ~lowest_complement; }
 };
 
-/// Every lane allocates and frees at random, `operations` times, and gives everything back.
-struct churn_request {
-  std::uint64_t threads = 0;
-  std::uint64_t operations = 0;
-  /// Sizes and seed are those of a batch.
-  request_batch sizes;
+/// The request of the kernel that serves a batch over a heap: the blocks' addresses, or 0.
+struct allocation {
+  request_batch batch;
+  std::uint64_t* addresses = nullptr;
 };
 
-struct churn_report {
-  std::uint64_t nulls = 0;
-  std::uint64_t corrupted = 0;
+/// The request of the kernel that frees the selected blocks of `count`. With a partial selection,
+/// it sets their addresses to 0.
+struct freeing {
+  std::uint64_t count = 0;
+  selection which;
+  std::uint64_t* addresses = nullptr;
 };
 
-/// A graph in device memory, and the blocks of its vertices' adjacencies.
-struct adjacency_table {
-  std::uint64_t nodes = 0;
-  const std::uint64_t* offsets = nullptr;
-  const std::uint32_t* neighbours = nullptr;
+/// The request of the kernel that writes a pattern that no other block has into every block: small
+/// ones whole, large ones at both ends.
+struct block_writing {
+  request_batch batch;
   const std::uint64_t* addresses = nullptr;
 };
 
-/// No page, where the number of a page is expected.
-inline constexpr std::uint32_t no_page = 0xffffffffu;
+/// The request of the kernel that looks at every block, with `contents` also at what is written in
+/// it.
+struct block_examination {
+  request_batch batch;
+  const std::uint64_t* addresses = nullptr;
+  std::uint64_t alignment = 0;
+  bool contents = true;
+  block_report* report = nullptr;
+};
 
 }  // namespace warpheap::bench

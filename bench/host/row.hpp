@@ -1,33 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/host/statistics.hpp"
+#include "bench/host/fields.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace warpheap::bench {
 
-/// A value of a row; `monostate` stands for null.
-using field = std::variant<std::monostate, bool, std::uint64_t, double, std::string, summary>;
-
 /// The outcome of one measurement, without what was asked for.
-struct measurement {
+class measurement {
+ public:
   std::string status = "ok";
   std::optional<std::string> reason;
-  /// Requests that were answered with null although memory was to be had, over all runs.
-  std::optional<std::uint64_t> null_returns;
-  /// Blocks whose contents changed, that overlap another block or are not aligned.
-  std::optional<std::uint64_t> corrupted;
-  std::optional<summary> malloc_ms, free_ms;
-  /// Whatever else the case measures, in this order.
-  std::vector<std::pair<std::string, field>> more;
 
-  void add(std::string name, field value) { more.emplace_back(std::move(name), std::move(value)); }
+  /// `What` is a field, or a parameter whose value is not the one that was given.
+  template <class What>
+  void add(const What& what, typename What::value_type value) {
+    values_.emplace_back(&what, field_value(std::move(value)));
+  }
+  /// A value that may be null.
+  template <class What>
+  void add(const What& what, std::optional<typename What::value_type> value) {
+    values_.emplace_back(&what, value ? field_value(std::move(*value)) : field_value());
+  }
+
+  /// What was measured, in the order in which it was added.
+  const std::vector<std::pair<const field_info*, field_value>>& values() const { return values_; }
+
+  /// The value of a field; nullopt if it is null or was not measured.
+  template <class T>
+  std::optional<T> get(const field<T>& what) const {
+    for (const auto& [known, value] : values_) {
+      if (known == &what && std::holds_alternative<T>(value)) return std::get<T>(value);
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::pair<const field_info*, field_value>> values_;
 };
 
 }  // namespace warpheap::bench

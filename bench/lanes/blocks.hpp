@@ -20,9 +20,9 @@ WARPHEAP_HD constexpr std::uint64_t content_tag(const bench::request_batch& batc
 }
 
 struct write_blocks {
-  bench::request_batch batch;
-  const std::uint64_t* addresses;
+  bench::block_writing in;
   WARPHEAP_DEVICE void operator()() const {
+    const auto& [batch, addresses] = in;
     for (std::uint64_t i = simt::thread_rank(); i < batch.count; i += simt::grid_size()) {
       if (addresses[i] == 0) continue;
       write_contents(reinterpret_cast<void*>(addresses[i]), requested_bytes(batch, i),
@@ -32,16 +32,13 @@ struct write_blocks {
 };
 
 struct examine_blocks {
-  bench::request_batch batch;
-  const std::uint64_t* addresses;
-  std::uint64_t alignment;
-  bool contents;
-  bench::block_report* report;
+  bench::block_examination in;
 
   WARPHEAP_DEVICE void operator()() const {
+    const bench::request_batch& batch = in.batch;
     bench::block_report mine;
     for (std::uint64_t i = simt::thread_rank(); i < batch.count; i += simt::grid_size()) {
-      const std::uint64_t address = addresses[i];
+      const std::uint64_t address = in.addresses[i];
       const std::uint64_t bytes = requested_bytes(batch, i);
       if (bytes == 0) continue;  // a vertex without neighbours asks for nothing
       if (address == 0) {
@@ -50,8 +47,8 @@ struct examine_blocks {
       }
       ++mine.served;
       mine.bytes += bytes;
-      if (address % alignment != 0) ++mine.misaligned;
-      if (contents &&
+      if (address % in.alignment != 0) ++mine.misaligned;
+      if (in.contents &&
           !has_contents(reinterpret_cast<const void*>(address), bytes, content_tag(batch, i))) {
         ++mine.corrupted;
       }
@@ -64,6 +61,7 @@ struct examine_blocks {
  private:
   // Relaxed throughout: the host reads the report after the launch.
   WARPHEAP_DEVICE void add(const bench::block_report& mine) const {
+    bench::block_report* const report = in.report;
     add(report->served, mine.served);
     add(report->nulls, mine.nulls);
     add(report->corrupted, mine.corrupted);
@@ -76,36 +74,6 @@ struct examine_blocks {
   }
   WARPHEAP_DEVICE static void add(std::uint64_t& sum, std::uint64_t value) {
     if (value != 0) simt::atomic_ref(sum).fetch_add(value, simt::order::relaxed);
-  }
-};
-
-struct write_adjacencies {
-  bench::adjacency_table table;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t vertex = simt::thread_rank();
-    if (vertex >= table.nodes || table.addresses[vertex] == 0) return;
-    auto* block = reinterpret_cast<std::uint32_t*>(table.addresses[vertex]);
-    const std::uint64_t begin = table.offsets[vertex];
-    const std::uint64_t degree = table.offsets[vertex + 1] - begin;
-    for (std::uint64_t i = 0; i < degree; ++i) block[i] = table.neighbours[begin + i];
-  }
-};
-
-struct count_wrong_adjacencies {
-  bench::adjacency_table table;
-  std::uint64_t* wrong;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t vertex = simt::thread_rank();
-    if (vertex >= table.nodes || table.addresses[vertex] == 0) return;
-    const auto* block = reinterpret_cast<const std::uint32_t*>(table.addresses[vertex]);
-    const std::uint64_t begin = table.offsets[vertex];
-    const std::uint64_t degree = table.offsets[vertex + 1] - begin;
-    bool same = true;
-    for (std::uint64_t i = 0; i < degree; ++i) {
-      same = same && block[i] == table.neighbours[begin + i];
-    }
-    // Relaxed: the host reads it after the launch.
-    if (!same) simt::atomic_ref(*wrong).fetch_add(1, simt::order::relaxed);
   }
 };
 

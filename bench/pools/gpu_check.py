@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Builds the pools and measures them on a machine with a GPU, in one call of a few minutes.
+"""Measures the pools on a machine with a GPU, in one call of a few minutes.
 
-usage: gpu_check.py OUT [--traces DIR] [--wheels DIR] [--seconds N] [--commit HASH] [--quick]
+usage: gpu_check.py OUT --build DIR [--traces DIR] [--site DIR] [--seconds N] [--commit HASH]
+                    [--quick]
 
-OUT gets `pools.jsonl`, one row a measurement, and `gpu_check.txt`, what was printed. DIR of
---traces has logs in RMM's format; DIR of --wheels has the wheels of librmm-cu13, rapids-logger,
-rmm-cu13 and cuda-bindings. Whatever is missing is a row with the reason. No measurement is started
-after N seconds (420). Needs g++ and cuda.h; nothing is installed, no network is used.
+OUT gets `pools.jsonl`, one row a measurement, and `gpu_check.txt`, what was printed. DIR of --build
+is a build folder with the targets warpheap_c and, for RMM's resources, warpheap_rmm_peers. DIR of
+--traces has logs in RMM's format; DIR of --site is the folder of WARPHEAP_RMM_ROOT, with the wheels
+of librmm-cu13, rapids-logger, rmm-cu13 and cuda-bindings unpacked side by side. Whatever is missing
+is a row with the reason. No measurement is started after N seconds (420).
 """
 
 import argparse
 import ctypes
 import json
 import os
-import signal
-import subprocess
 import sys
-import tempfile
 import time
-import zipfile
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+from warpheap import process  # noqa: E402
+
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-LIBRARY_SOURCES = ("c_api", "make_named", "torch_api", "pools", "cuda/sources")
 OURS = ("tlsf", "segregated_fit", "hybrid_pool")
 PEERS = ("cuda_malloc", "cuda_malloc_async", "rmm_pool", "rmm_arena")
 # What each program imports.
@@ -70,76 +71,6 @@ class Check:
         self.say(f"no time left for {what}")
         self.row({"schema": 1, "case": what, "status": "skipped", "reason": "no time left"})
         return False
-
-
-def run(command: list[str], **options: Any) -> "subprocess.CompletedProcess[str]":
-    """Run a command and raise with its output if it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
-    return done
-
-
-def cuda_folder() -> Path:
-    """Find the toolkit."""
-    for folder in (os.environ.get("CUDA_HOME"), "/usr/local/cuda"):
-        if folder and (Path(folder) / "include" / "cuda.h").exists():
-            return Path(folder)
-    raise RuntimeError("cuda.h is in neither $CUDA_HOME nor /usr/local/cuda")
-
-
-def build_library(folder: Path) -> Path:
-    """Compile the shared library of the pools, its files at the same time."""
-    (folder / "src").mkdir(parents=True)
-    # The flags of the release build.
-    flags = ["-std=c++20", "-O3", "-DNDEBUG", "-fno-tree-slp-vectorize"]
-    flags += ["-fPIC", "-fvisibility=hidden"]
-    flags += [f"-I{ROOT / 'include'}"]
-    flags += ["-isystem", str(cuda_folder() / "include")]
-    objects = []
-    compilers = []
-    for source in LIBRARY_SOURCES:
-        target = folder / f"{source.replace('/', '_')}.o"
-        objects.append(str(target))
-        file = ROOT / "src" / "host" / f"{source}.cpp"
-        compilers.append(subprocess.Popen(["g++", *flags, "-c", str(file), "-o", str(target)]))
-    if any(compiler.wait() != 0 for compiler in compilers):
-        raise RuntimeError("the library does not compile")
-    library = folder / "src" / "libwarpheap_c.so"
-    run(["g++", "-shared", *objects, "-o", str(library), "-lpthread", "-ldl"])
-    return library
-
-
-def unpack(wheels: Path | None, folder: Path) -> Path | None:
-    """Unpack the wheels side by side, as pip would install them."""
-    files = sorted(wheels.glob("*.whl")) if wheels else []
-    for file in files:
-        with zipfile.ZipFile(file) as wheel:
-            wheel.extractall(folder)
-    return folder if files else None
-
-
-def build_peers(folder: Path, site: Path | None) -> None:
-    """Compile RMM's pool and arena for the replays; does nothing where RMM is not there."""
-    if site is None or not (site / "librmm").exists():
-        return
-    target = folder / "bench" / "pools" / "libwarpheap_rmm_peers.so"
-    target.parent.mkdir(parents=True)
-    cuda = cuda_folder()
-    libraries = [site / "librmm" / "lib64", site / "rapids_logger" / "lib64"]
-    includes = [
-        site / "librmm" / "include",
-        site / "librmm" / "include" / "rapids",
-        site / "rapids_logger" / "include",
-        cuda / "include",
-    ]
-    command = ["g++", "-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden"]
-    command += [f"-I{ROOT / 'include'}", f"-I{ROOT}"]
-    command += [word for include in includes for word in ("-isystem", str(include))]
-    command += [str(Path(__file__).parent / "cuda" / "rmm_peers.cpp"), "-o", str(target)]
-    for library in (*libraries, cuda / "lib64"):
-        command += [f"-L{library}", f"-Wl,-rpath,{library}"]
-    run([*command, "-lrmm", "-lrapids_logger", "-lcudart"])
 
 
 def latencies(check: Check, quick: bool) -> None:
@@ -202,23 +133,22 @@ def replay(
         check.say(f"{trace.name} {name}: {row['status']}, " + ", ".join(parts))
 
 
-def programs(check: Check, library: Path, site: Path | None) -> None:
+def programs(check: Check, site: Path | None) -> None:
     """Run each framework's program on its own allocator and on a pool, and compare."""
-    environment = dict(os.environ, WARPHEAP_LIBRARY=str(library))
     paths = [str(ROOT / "python"), str(PROGRAMS)]
     inherited = os.environ.get("PYTHONPATH", "")
     for program, framework in FRAMEWORKS.items():
         # The wheels serve RMM alone: what is installed stays as it is for the others.
         extra = [str(site)] if site is not None and program == "rmm_program" else []
-        environment["PYTHONPATH"] = os.pathsep.join([*paths, *extra, inherited])
-        if reason := why_not(framework, environment):
+        os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *extra, inherited])
+        if reason := why_not(framework):
             row = {"schema": 1, "case": "program", "program": program}
             check.row({**row, "status": "skipped", "reason": reason})
             check.say(f"{program}: skipped: {reason}")
             continue
-        native = one_program(check, program, "native", environment)
+        native = one_program(check, program, "native")
         for policy in ("tlsf", "segregated_fit"):
-            pooled = one_program(check, program, policy, environment)
+            pooled = one_program(check, program, policy)
             if native.get("status") != "ok" or pooled.get("status") != "ok":
                 continue
             same = native["digest"] == pooled["digest"]
@@ -232,46 +162,26 @@ def programs(check: Check, library: Path, site: Path | None) -> None:
             check.say(f"{program} {policy}: {json.dumps(row)}")
 
 
-def why_not(framework: str, environment: dict[str, str]) -> str | None:
+def why_not(framework: str) -> str | None:
     """Say why a framework cannot be imported; None if it can."""
-    command = [sys.executable, "-c", f"import {framework}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode == 0:
-        return None
-    return f"import {framework}: " + (done.stderr.strip().splitlines() or [died(done)])[-1]
+    outcome = process.run([sys.executable, "-c", f"import {framework}"], PROGRAM_SECONDS)
+    return None if outcome.returncode == 0 else f"import {framework}: {outcome.death()}"
 
 
-def died(done: "subprocess.CompletedProcess[str]") -> str:
-    """Say how a process ended that failed."""
-    if done.returncode < 0:
-        return f"died by {signal.Signals(-done.returncode).name}"
-    return f"ended with {done.returncode}"
-
-
-def one_program(check: Check, program: str, policy: str, environment: dict[str, str]) -> Row:
+def one_program(check: Check, program: str, policy: str) -> Row:
     """Run one program and give its row."""
     row: Row = {"schema": 1, "case": "program", "program": program, "manager": policy}
     if not check.has_time(f"{program} on {policy}"):
         return row
     command = [sys.executable, str(PROGRAMS / f"{program}.py"), policy]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=environment,
-            timeout=PROGRAM_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
+    outcome = process.run(command, PROGRAM_SECONDS)
+    if outcome.timed_out:
         row |= {"status": "timeout", "reason": f"more than {PROGRAM_SECONDS} s"}
+    elif outcome.returncode != 0:
+        row |= {"status": "crashed", "reason": outcome.death()}
     else:
-        if done.returncode != 0:
-            reason = f"{died(done)}\n{done.stderr[-1500:]}".strip()
-            row |= {"status": "crashed", "reason": reason}
-        else:
-            row |= json.loads(done.stdout.splitlines()[-1])
-            row |= {"status": "ok", "reason": None}
+        row |= json.loads(outcome.stdout.splitlines()[-1])
+        row |= {"status": "ok", "reason": None}
     check.row(row)
     check.say(f"{program} {policy}: {row['status']} {row.get('reason') or ''}")
     return row
@@ -281,8 +191,9 @@ def device() -> Row:
     """Say what the measurements were taken on."""
     asked = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     try:
-        text = run(asked).stdout.strip()
-    except (OSError, RuntimeError) as error:
+        outcome = process.run(asked, PROGRAM_SECONDS)
+        text = outcome.stdout.strip() or f"nvidia-smi: {outcome.death()}"
+    except OSError as error:
         text = f"nvidia-smi: {error}"
     return {
         "schema": 1,
@@ -300,33 +211,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--traces", type=Path)
-    parser.add_argument("--wheels", type=Path)
+    parser.add_argument("--site", type=Path)
+    parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=420.0)
     parser.add_argument("--commit", help="goes into every row")
     parser.add_argument("--quick", action="store_true", help="few events: tries the script itself")
     given = parser.parse_args()
+    library = given.build / "src" / "libwarpheap_c.so"
+    if not library.exists():
+        parser.error(f"{library} is not there: build the target warpheap_c in {given.build}")
     check = Check(given.out, given.seconds, given.commit)
     check.row(device())
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "build"
-        library = build_library(folder)
-        check.say("the library is built")
-        site = unpack(given.wheels, Path(scratch) / "site")
-        try:
-            build_peers(folder, site)
-            check.say("RMM's peers are built" if site else "no wheels of RMM were given")
-        except RuntimeError as error:
-            check.say(f"RMM's peers are not built: {error}")
-        os.environ["WARPHEAP_LIBRARY"] = str(library)
-        sys.path.insert(0, str(ROOT / "python"))
-        if site is not None:
-            # The loader finds RMM's libraries by name once they are loaded.
-            logger = site / "rapids_logger" / "lib64" / "librapids_logger.so"
-            if logger.exists():
-                ctypes.CDLL(str(logger), mode=ctypes.RTLD_GLOBAL)
-        latencies(check, given.quick)
-        traces(check, given.traces)
-        programs(check, library, site)
+    os.environ["WARPHEAP_LIBRARY"] = str(library.resolve())
+    if given.site is not None:
+        # The loader finds RMM's libraries by name once they are loaded.
+        logger = given.site / "rapids_logger" / "lib64" / "librapids_logger.so"
+        if logger.exists():
+            ctypes.CDLL(str(logger), mode=ctypes.RTLD_GLOBAL)
+    latencies(check, given.quick)
+    traces(check, given.traces)
+    programs(check, given.site)
     check.say(f"done, {check.wrong} rows are wrong")
     return 1 if check.wrong else 0
 

@@ -4,68 +4,50 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from warpheap import process, programs
 from warpheap.errors import EXIT_FAILED, UserError, check_names
+from warpheap.row_fields import SCHEMA, CaseFields, Description, Field
 
 LIST_TIME_LIMIT_S = 60.0
-SCHEMA = 1
-
-
-@dataclass(frozen=True)
-class Capabilities:
-    """What a manager claims. ``largest_block`` is in bytes; None means bounded by the heap only."""
-
-    largest_block: int | None
-    alignment: int
-    frees: bool
-    scope: str
-    reuse: str
-    growth: bool
-    numbered_pages: bool = False
+# What the tool adds to the rows of the programs.
+TOOL_FIELDS = (
+    Field("commit", role="identity", about="git describe of the source, and a digest if changed"),
+    Field("time", role="identity", about="when it was measured, ISO 8601, UTC"),
+    Field("wall_s", "s", "number", about="the whole process, start to end"),
+    Field("command", role="identity", about="the shell command that repeats the measurement"),
+    Field("key", role="identity", about="identity of the measurement across runs"),
+    Field("graph_sha256", about="first digits of the digest of the graph's unpacked content"),
+    Field("edges", "edges", "integer", about="of the undirected simple graph"),
+    Field("tas_model", "steps", "number", "result", "mean of the threads, by the equations"),
+    Field("tas_bound", "steps", "number", "result", "its upper bound for clustered walks"),
+    Field("was_bound", "steps", "number", "result", "upper bound on the slowest lane's mean"),
+    Field("tas_equation", "steps", "number", "detail", "equation 5 as it is printed"),
+    Field("was_equation", "steps", "number", "detail", "equation 6 as it is printed"),
+    Field("first_passage", "steps", "number", "detail", "mean first passage, equation 11"),
+)
 
 
 @dataclass(frozen=True)
 class Manager:
-    """One memory manager of a benchmark program."""
+    """One memory manager of a benchmark program, with its publication and what it claims.
+
+    ``claims`` is as the program says it: ``largest_block`` in bytes (None: bounded by the heap
+    only), ``frees``, ``scope``, and others.
+    """
 
     name: str
-    description: str
-    folder: str
-    title: str
-    authors: str
-    venue: str
-    year: int | None
-    doi: str | None
-    deviations: tuple[str, ...]
     available: bool
     reason: str | None
-    capabilities: Capabilities
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a case; its flag is ``--`` and the name with '-' for '_'."""
-
-    name: str
-    unit: str
-    default: Any
-    about: str
-
-
-@dataclass(frozen=True)
-class Case:
-    """One benchmark case."""
-
-    name: str
-    about: str
-    modes: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-    needs_frees: bool = False
+    description: str = ""
+    title: str = ""
+    venue: str = ""
+    year: int | None = None
+    claims: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,7 +63,7 @@ class Catalog:
     available: bool
     reason: str | None
     managers: tuple[Manager, ...]
-    cases: tuple[Case, ...]
+    described: Description
     document: dict[str, Any]
 
     def manager(self, name: str) -> Manager:
@@ -89,10 +71,14 @@ class Catalog:
         check_names("manager", [name], (m.name for m in self.managers))
         return next(m for m in self.managers if m.name == name)
 
-    def case(self, name: str) -> Case:
+    def case(self, name: str) -> CaseFields:
         """Give the case of that name or raise the error that lists the known ones."""
-        check_names("case", [name], (c.name for c in self.cases))
-        return next(c for c in self.cases if c.name == name)
+        check_names("case", [name], self.described.cases)
+        return self.described.cases[name]
+
+    def needs_graph(self, case: str) -> bool:
+        """Tell whether a case reads a graph."""
+        return any(known.kind == "graph" for known in self.described.parameters(case))
 
 
 def load(program: Path) -> Catalog:
@@ -146,6 +132,14 @@ def load_all(
     return [load(path) for path in found if path is not None]
 
 
+def described(catalogs: Sequence[Catalog]) -> Description:
+    """Describe the rows of all these programs."""
+    whole = Description()
+    for catalog in catalogs:
+        whole = whole.merged(catalog.described)
+    return whole
+
+
 def _catalog(program: Path, document: dict[str, Any]) -> Catalog:
     return Catalog(
         program=program,
@@ -157,47 +151,19 @@ def _catalog(program: Path, document: dict[str, Any]) -> Catalog:
         available=bool(document["available"]),
         reason=document.get("reason"),
         managers=tuple(_manager(entry) for entry in document["managers"]),
-        cases=tuple(_case(entry) for entry in document["cases"]),
+        described=Description.of(document, TOOL_FIELDS),
         document=document,
     )
 
 
 def _manager(entry: dict[str, Any]) -> Manager:
-    claims = entry["capabilities"]
-    largest = claims["largest_block"]
-    authors = entry.get("authors") or ""
     return Manager(
         name=str(entry["name"]),
-        description=str(entry.get("description") or ""),
-        folder=str(entry.get("folder") or ""),
-        title=str(entry.get("title") or ""),
-        authors=", ".join(authors) if isinstance(authors, list) else str(authors),
-        venue=str(entry.get("venue") or ""),
-        year=int(entry["year"]) if entry.get("year") else None,
-        doi=entry.get("doi"),
-        deviations=tuple(entry.get("deviations") or ()),
         available=bool(entry["available"]),
         reason=entry.get("reason"),
-        capabilities=Capabilities(
-            largest_block=None if largest is None else int(largest),
-            alignment=int(claims["alignment"]),
-            frees=bool(claims["frees"]),
-            scope=str(claims["scope"]),
-            reuse=str(claims["reuse"]),
-            growth=bool(claims["growth"]),
-            numbered_pages=bool(claims.get("numbered_pages", False)),
-        ),
-    )
-
-
-def _case(entry: dict[str, Any]) -> Case:
-    return Case(
-        name=str(entry["name"]),
-        about=str(entry.get("about") or ""),
-        modes=tuple(entry.get("modes") or ()),
-        parameters=tuple(
-            Parameter(p["name"], p.get("unit") or "", p.get("default"), p.get("about") or "")
-            for p in entry.get("parameters") or ()
-        ),
-        needs_frees=bool(entry.get("needs_frees", False)),
+        description=str(entry.get("description") or ""),
+        title=str(entry.get("title") or ""),
+        venue=str(entry.get("venue") or ""),
+        year=int(entry["year"]) if entry.get("year") else None,
+        claims=dict(entry.get("capabilities") or {}),
     )

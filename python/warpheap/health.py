@@ -173,7 +173,7 @@ def _bench(backend: str, build_dir: Path | None) -> Finding:
     if not found.available:
         return Finding(name, False, str(found.reason), purpose, "see the line of the GPU", needed)
     managers = sum(manager.available for manager in found.managers)
-    text = f"{found.device}; {managers} managers, {len(found.cases)} cases"
+    text = f"{found.device}; {managers} managers, {len(found.described.cases)} cases"
     return Finding(name, True, text, purpose, "", needed)
 
 

@@ -12,32 +12,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpheap import process, programs
-from warpheap.catalog import SCHEMA, Catalog
+from warpheap.catalog import Catalog
 from warpheap.errors import UserError
+from warpheap.row_fields import SCHEMA
 
 if TYPE_CHECKING:  # the graph readers load SciPy and pandas
     from warpheap.graphs.csr import Graph
 
 STATUSES = ("ok", "skipped", "timeout", "crashed", "failed")
 _BAD_ARGUMENTS = 2
-# What a row that no program printed leaves empty.
-_UNMEASURED = dict.fromkeys(("null_returns", "corrupted", "malloc_ms", "free_ms"))
-_UNTOLD = ("size_min", "heap_bytes", "iterations", "seed")  # in every line, and telling little
-_ALWAYS = ("mode", "threads", "size_min", "size_max", "heap_bytes", "iterations", "seed")
 
 Row = dict[str, Any]
 
 
+def _walk_values(row: Row) -> Row:
+    from warpheap import walk_model  # noqa: PLC0415  loads SciPy
+
+    return dict(walk_model.row_values(row))
+
+
+# What theory says of a row's point, by case.
+_EQUATIONS = {"random_walk_steps": _walk_values}
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """What is to be measured. ``skip`` holds the reason if the manager does not claim it."""
+    """What is to be measured."""
 
     catalog: Catalog = field(repr=False)
     case: str
     manager: str
     parameters: Mapping[str, str | int | float]
     graph: Graph | None = None
-    skip: str | None = None
 
     def key(self) -> str:
         """Identify the measurement (without the commit) across runs of the tool."""
@@ -53,19 +59,11 @@ class Measurement:
 
     def label(self) -> str:
         """Name the measurement in a few words, for progress lines."""
-        values = [f"{n}={v}" for n, v in self.parameters.items() if n not in _UNTOLD]
+        axes = {known.name: known for known in self.catalog.described.axes(self.case)}
+        values = [axes[n].say(v) for n, v in self.parameters.items() if n in axes]
         graph = [self.graph.name] if self.graph else []
-        return " ".join([self.catalog.backend, self.case, self.manager, *graph, *values])
-
-    def batch_line(self) -> Row:
-        """Give the measurement as a line for ``PROGRAM batch FILE``, which needs no Python."""
-        graph = {"graph": str(self.graph.csr_file)} if self.graph else {}
-        return {"case": self.case, "manager": self.manager, **self.parameters, **graph}
-
-    def skipped_line(self) -> Row:
-        """Give the row of a measurement that is skipped, for a device that is somewhere else."""
-        row = self.batch_line() | {"backend": self.catalog.backend, "status": "skipped"}
-        return {"schema": SCHEMA, **row, "reason": self.skip}
+        words = " ".join([self.catalog.backend, self.case, self.manager, *graph])
+        return ", ".join([words, *values])
 
     def flags(self) -> list[str]:
         """Give case, manager and parameters as command-line flags (without the graph)."""
@@ -86,8 +84,6 @@ def measure(wanted: Measurement, time_limit_s: float) -> Row:
 
     A program that refuses its arguments (exit status 2) gives a ``failed`` row with its message.
     """
-    if wanted.skip is not None:
-        return _row(wanted, {"status": "skipped", "reason": wanted.skip, **_UNMEASURED}, 0.0)
     graph: list[str | Path] = ["--graph", wanted.graph.csr_file] if wanted.graph else []
     command: list[str | Path] = [wanted.catalog.program, "run", *wanted.flags(), *graph]
     try:
@@ -107,7 +103,7 @@ def measure(wanted: Measurement, time_limit_s: float) -> Row:
 
 
 def _unmeasured(status: str, reason: str) -> Row:
-    return {"status": status, "reason": reason, **_UNMEASURED}
+    return {"status": status, "reason": reason}
 
 
 def _parse(wanted: Measurement, outcome: process.Outcome) -> Row:
@@ -143,7 +139,11 @@ def _row(wanted: Measurement, result: Row, wall_s: float) -> Row:
         "manager": wanted.manager,
         "backend": catalog.backend,
         "device": catalog.device,
-        **dict.fromkeys(_ALWAYS),
+        **{
+            f.name: None
+            for f in catalog.described.fields.values()
+            if f.always and f.role != "identity"
+        },
         **wanted.parameters,
     }
     if catalog.driver:
@@ -151,6 +151,8 @@ def _row(wanted: Measurement, result: Row, wall_s: float) -> Row:
     if catalog.toolkit:
         row["toolkit"] = catalog.toolkit
     row.update(result)
+    if row["status"] == "ok" and wanted.case in _EQUATIONS:
+        row.update(_EQUATIONS[wanted.case](row))
     if wanted.graph is not None:
         row["graph"] = wanted.graph.name
         row["graph_sha256"] = wanted.graph.digest

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The survey's table: which parameters each case is measured with. A new case is one entry."""
+"""The survey's table: which points of each case are measured.
+
+A case that is not in it is measured once, with the defaults of its parameters.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import dataclass
 Parameters = dict[str, str | int | float]
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-# Cases that go on until memory is out: null is what they wait for.
+# For rows that come without a description: the cases that wait for null.
 FILLING = frozenset({"utilization", "growth", "holes", "exhaustion"})
 SMALLEST = 16  # bytes; below it every manager hands out the same block
 # The papers' batch: so many requests a launch when a heap is filled up.
@@ -53,19 +56,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class CasePlan:
-    """One case of the survey: ``points`` gives the parameters to measure.
-
-    With ``graphs`` every point is measured once for each graph. With ``any_scope`` managers of
-    every scope are asked; otherwise those of objects are not, because they cannot be asked for a
-    number of bytes, and those of warps only where one lane of each warp allocates. With ``pages``
-    only managers of numbered pages are asked.
-    """
+    """One case of the survey: ``points`` gives the parameters to measure."""
 
     case: str
     points: Callable[[Scale], Iterator[Parameters]]
-    graphs: bool = False
-    any_scope: bool = False
-    pages: bool = False
 
 
 def powers(first_log2: int, last_log2: int, step: int = 1) -> list[int]:
@@ -188,12 +182,37 @@ def _exhaustion(scale: Scale) -> Iterator[Parameters]:
         yield {**_size(size), **_filled(scale), "iterations": scale.iterations}
 
 
+def _occupancy(scale: Scale) -> Iterator[Parameters]:
+    mixed = {**_size(SMALLEST, 4 * KIB), "distribution": "powers"}
+    sizes = [_size(16), _size(64), _size(256), _size(4 * KIB), mixed] if scale.full else [_size(64)]
+    common = {
+        "heap_bytes": scale.filled_heap_bytes,
+        "iterations": scale.iterations,
+        "seed": 1,
+    }
+    for size in sizes:
+        for free_percent in (50, 20, 10, 5, 2, 1) if scale.full else (50, 10):
+            yield {**size, "free_percent": free_percent, **common}
+
+
+def _sequence(scale: Scale) -> Iterator[Parameters]:
+    threads = 1 << scale.max_threads_log2 if scale.full else KIB
+    yield {"threads": threads, **_size(SMALLEST, 8 * KIB), **_timed(scale)}
+
+
+def _failing(scale: Scale) -> Iterator[Parameters]:
+    threads = 1 << scale.max_threads_log2 if scale.full else KIB
+    for size in (64, 4 * KIB) if scale.full else (256,):
+        filled = {**_filled(scale), "threads": threads, "iterations": scale.iterations}
+        yield {**_size(size), **filled}
+
+
 CASES = (
-    CasePlan("init", _init, any_scope=True),
+    CasePlan("init", _init),
     CasePlan("alloc", _alloc),
     CasePlan("scaling", _scaling),
-    CasePlan("random_walk_steps", _random_walk_steps, pages=True),
-    CasePlan("graph_init", _graph_init, graphs=True),
+    CasePlan("random_walk_steps", _random_walk_steps),
+    CasePlan("graph_init", _graph_init),
     CasePlan("latency", _latency),
     CasePlan("fragmentation", _fragmentation),
     CasePlan("utilization", _utilization),
@@ -201,4 +220,7 @@ CASES = (
     CasePlan("churn", _churn),
     CasePlan("holes", _holes),
     CasePlan("exhaustion", _exhaustion),
+    CasePlan("occupancy", _occupancy),
+    CasePlan("sequence", _sequence),
+    CasePlan("failing", _failing),
 )

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from warpheap import row_fields
-from warpheap.catalog import SCHEMA
 from warpheap.errors import EXIT_FAILED, UserError
+from warpheap.row_fields import SCHEMA
 
 FILE_NAME = "results.jsonl"
 RETRIED = ("timeout", "crashed")

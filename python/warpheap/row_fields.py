@@ -23,7 +23,6 @@ SCHEMA = 1
 KINDS = ("text", "integer", "number", "flag", "summary", "graph")
 ROLES = ("identity", "axis", "facet", "detail", "result")
 _NAMES = ("case", "manager", "status")
-_COUNTS = ("threads", "pages", "blocks", "requests", "rounds")
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Field:
     alias: str = ""
 
     def text(self, value: Any) -> str:
-        """Write a value with its unit."""
+        """Write a value; with its unit, but for counts such as threads."""
         if not _is_number(value):
             return str(value)
         if self.unit == "bytes":
@@ -62,13 +61,16 @@ class Field:
             return f"{100 * value:.3g} %"
         if self.unit == "ratio":
             return f"{decimal(value)}×"
-        if self.unit in _COUNTS:
+        if self.kind == "integer":
             return binary(value)
         return f"{value:.15g}" + (f" {self.unit}" if self.unit else "")
 
     def say(self, value: Any) -> str:
         """Say a value in a few words, as titles and tables do: 1024 -> '1 Ki threads'."""
-        return self.phrase.replace("{}", self.text(value))
+        text = self.text(value)
+        if self.phrase == "{}" and self.kind == "integer" and self.unit != "bytes":
+            return f"{text} {self.unit}".rstrip()
+        return self.phrase.replace("{}", text)
 
     def fault(self, value: Any) -> str | None:
         """Say what is needed if this is not a value of the field, or return None."""
@@ -127,6 +129,10 @@ class Description:
         ]
         return {"schema": SCHEMA, "fields": fields, "cases": cases}
 
+    def text(self) -> str:
+        """Give the text of ``fields.json``."""
+        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+
     def parameters(self, case: str | None = None) -> list[Field]:
         """Give the parameters of a case, or all that any case has, in the order of the rows."""
         chosen = self.cases.values() if case is None else [self.cases[case]]
@@ -172,8 +178,7 @@ class Description:
         """Write ``fields.json``; what one that is there describes beside this is kept."""
         file = folder / FILE_NAME
         whole = _read(file).merged(self) if file.exists() else self
-        text = json.dumps(whole.document(), indent=1, ensure_ascii=False) + "\n"
-        file.write_text(text, encoding="utf-8")
+        file.write_text(whole.text(), encoding="utf-8")
 
     def _parts(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Give the numbers of summaries by the names that columns have, as in malloc_ms.median."""

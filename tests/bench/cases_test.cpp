@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The cases over managers whose faults and virtues are known.
-#include "bench/host/cases/cases.hpp"
+#include "bench/backend/describe.hpp"
 #include "bench/backend/heap_of.hpp"
 #include "bench/backend/machine.hpp"
+#include "bench/host/arguments.hpp"
+#include "bench/host/support.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace {
@@ -78,7 +82,7 @@ class slots {
 };
 
 bench::measurement run_slots(const std::string& manager, const std::string& case_name,
-                             std::map<std::string, std::string> given) {
+                             const std::map<std::string, std::string>& given) {
   const backend::catalog entries{
       backend::entry_of<slots<fault::none>>(),
       backend::entry_of<slots<fault::same_block_twice>>(),
@@ -89,20 +93,26 @@ bench::measurement run_slots(const std::string& manager, const std::string& case
   };
   backend::local_machine here(device::cpu(), entries);
   const bench::case_entry& entry = *bench::find_case(case_name);
-  if (entry.has_parameter("heap_bytes")) {
-    given.try_emplace("heap_bytes", "66820");  // 64 slots, their words, and one to spare
+  std::vector<std::string> words;
+  for (const auto& [name, value] : given) {
+    std::string flag = "--" + name + "=" + value;
+    std::replace(flag.begin(), flag.begin() + 2 + static_cast<std::ptrdiff_t>(name.size()), '_',
+                 '-');
+    words.push_back(flag);
   }
+  // 64 slots, their words, and one to spare.
+  const bench::parameters chosen = bench::parse_parameters(entry, words, 66820);
   for (const backend::catalog_entry& known : entries) {
     if (known.info.name != manager) continue;
-    return bench::run_case(entry, {here, known.info, bench::parameters_of(entry, given, 1)});
+    return bench::run_case(entry, {}, {here, known.info, chosen});
   }
   throw std::logic_error("no such manager");
 }
 
 template <class T>
 T get(const bench::measurement& row, const std::string& name) {
-  for (const auto& [field, value] : row.more) {
-    if (field == name) return std::get<T>(value);
+  for (const auto& [field, value] : row.values()) {
+    if (field->name == name) return std::get<T>(value);
   }
   throw std::logic_error("no field " + name);
 }
@@ -110,23 +120,25 @@ T get(const bench::measurement& row, const std::string& name) {
 TEST(CasesOverSlots, GoodManagerIsOk) {
   const auto row = run_slots("good", "alloc", {{"threads", "64"}, {"size_max", "1024"}});
   EXPECT_EQ(row.status, "ok");
-  EXPECT_EQ(row.null_returns, 0u);
-  EXPECT_EQ(row.corrupted, 0u);
-  ASSERT_TRUE(row.malloc_ms.has_value());
-  EXPECT_GT(row.malloc_ms->first, 0);
-  EXPECT_GE(row.free_ms->max, row.free_ms->min);
+  EXPECT_EQ(row.get(bench::fields::null_returns), 0u);
+  EXPECT_EQ(row.get(bench::fields::corrupted), 0u);
+  ASSERT_TRUE(row.get(bench::fields::malloc_ms).has_value());
+  EXPECT_GT(row.get(bench::fields::malloc_ms)->first, 0);
+  const auto free_ms = row.get(bench::fields::free_ms);
+  ASSERT_TRUE(free_ms.has_value());
+  EXPECT_GE(free_ms->max, free_ms->min);
 }
 
 TEST(CasesOverSlots, NullsAreCountedInAllRuns) {
   const auto row = run_slots("good", "alloc", {{"threads", "70"}, {"iterations", "4"}});
   EXPECT_EQ(row.status, "ok");
-  EXPECT_EQ(row.null_returns, 6u * 5);
+  EXPECT_EQ(row.get(bench::fields::null_returns), 6u * 5);
 }
 
 TEST(CasesOverSlots, WarpModeAsksOncePerWarp) {
   const auto row =
       run_slots("good", "alloc", {{"threads", "2112"}, {"mode", "warp"}, {"iterations", "1"}});
-  EXPECT_EQ(row.null_returns, (2112u / 32 - 64) * 2);
+  EXPECT_EQ(row.get(bench::fields::null_returns), (2112u / 32 - 64) * 2);
 }
 
 TEST(CasesOverSlots, BlockThatIsHandedOutTwiceIsFound) {
@@ -134,14 +146,14 @@ TEST(CasesOverSlots, BlockThatIsHandedOutTwiceIsFound) {
   EXPECT_EQ(row.status, "failed");
   // Of each pair one is overwritten, and by addresses one overlaps, in both runs. (Freeing the
   // same slot twice leaves the other one used.)
-  EXPECT_GE(row.corrupted.value(), 64u);
+  EXPECT_GE(row.get(bench::fields::corrupted).value(), 64u);
   ASSERT_TRUE(row.reason.has_value());
 }
 
 TEST(CasesOverSlots, CrookedBlocksAreFound) {
   const auto row = run_slots("crooked", "alloc", {{"threads", "32"}, {"iterations", "1"}});
   EXPECT_EQ(row.status, "failed");
-  EXPECT_EQ(row.corrupted, 64u);
+  EXPECT_EQ(row.get(bench::fields::corrupted), 64u);
 }
 
 TEST(CasesOverSlots, OverlapWithoutAWrittenByteIsFound) {
@@ -149,7 +161,7 @@ TEST(CasesOverSlots, OverlapWithoutAWrittenByteIsFound) {
   const auto row = run_slots("interleaved", "alloc",
                              {{"threads", "2"}, {"size_max", "1000"}, {"iterations", "1"}});
   EXPECT_EQ(row.status, "failed");
-  EXPECT_EQ(row.corrupted, 1u);
+  EXPECT_EQ(row.get(bench::fields::corrupted), 1u);
 }
 
 TEST(CasesOverSlots, WhatIsNotClaimedIsSkippedWithTheReason) {
@@ -164,7 +176,7 @@ TEST(CasesOverSlots, WhatIsNotClaimedIsSkippedWithTheReason) {
   const auto no_clock = run_slots("good", "latency", {});
   EXPECT_EQ(no_clock.status, "skipped");
   EXPECT_EQ(no_clock.reason,
-            "lanes of this machine cannot look at a clock: there is no time in the cpu model");
+            "lanes of this machine cannot read a clock: there is no time in the CPU model");
 }
 
 TEST(CasesOverSlots, OccupiedShareIsHeldThroughAllRuns) {
@@ -176,14 +188,14 @@ TEST(CasesOverSlots, OccupiedShareIsHeldThroughAllRuns) {
   const std::uint64_t held = get<std::uint64_t>(row, "held_blocks");
   EXPECT_GT(held, 16u);
   EXPECT_LT(held, 48u);
-  EXPECT_EQ(row.null_returns, held * 3);
+  EXPECT_EQ(row.get(bench::fields::null_returns), held * 3);
 }
 
 TEST(CasesOverSlots, UtilizationIsOfTheWholeHeap) {
   const auto row = run_slots("good", "utilization", {{"threads", "10"}, {"size_max", "1024"}});
   EXPECT_EQ(get<std::uint64_t>(row, "blocks"), 64u);
   EXPECT_DOUBLE_EQ(get<double>(row, "utilization"), 64.0 * 1024 / 66820);
-  EXPECT_EQ(row.null_returns, 6u);
+  EXPECT_EQ(row.get(bench::fields::null_returns), 6u);
 }
 
 TEST(CasesOverSlots, GrowthEndsWhenMemoryIsOut) {
@@ -213,7 +225,7 @@ TEST(CasesOverSlots, ExhaustionRecovers) {
   EXPECT_EQ(get<double>(good, "recovered_share"), 1);
   EXPECT_EQ(get<std::uint64_t>(good, "surplus_served"), 0u);
   // 32 in the last launch of the filling, and all of three launches.
-  EXPECT_EQ(good.null_returns, 32u + 3 * 32);
+  EXPECT_EQ(good.get(bench::fields::null_returns), 32u + 3 * 32);
   const auto leak = run_slots("one_way", "exhaustion", {{"threads", "32"}});
   EXPECT_EQ(get<double>(leak, "recovered_share"), 0);
 }
@@ -232,8 +244,43 @@ TEST(CasesOverSlots, ChurnChecksContents) {
       {"threads", "8"}, {"size_min", "16"}, {"size_max", "1024"}, {"iterations", "2"}};
   const auto good = run_slots("good", "churn", given);
   EXPECT_EQ(good.status, "ok");
-  EXPECT_EQ(good.null_returns, 0u);
+  EXPECT_EQ(good.get(bench::fields::null_returns), 0u);
   EXPECT_EQ(run_slots("twice", "churn", given).status, "failed");
+}
+
+TEST(CasesOverSlots, OccupancyAsksForHalfOfWhatIsFree) {
+  const auto row = run_slots("good", "occupancy",
+                             {{"size", "1024"}, {"free_percent", "50"}, {"iterations", "2"}});
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.get(bench::fields::null_returns), 0u);
+  const std::uint64_t occupied = get<std::uint64_t>(row, "occupied_blocks");
+  EXPECT_GT(occupied, 16u);
+  EXPECT_LT(occupied, 48u);
+  EXPECT_EQ(get<std::uint64_t>(row, "asked_blocks"), (64 - occupied) / 2);
+  EXPECT_GE(get<double>(row, "longest_ms"), row.get(bench::fields::malloc_ms)->max);
+  const auto whole = run_slots("good", "occupancy", {{"size", "1024"}, {"free_percent", "100"}});
+  EXPECT_EQ(whole.reason, "nothing of the heap is occupied: use alloc");
+}
+
+TEST(CasesOverSlots, SequenceRunsOneSizeAfterAnother) {
+  const std::map<std::string, std::string> given{
+      {"threads", "16"}, {"size_min", "16"}, {"size_max", "1024"}, {"iterations", "2"}};
+  const auto row = run_slots("good", "sequence", given);
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.get(bench::fields::null_returns), 0u);
+  EXPECT_GE(get<double>(row, "longest_ms"), get<double>(row, "slowest_malloc_ms"));
+  EXPECT_GE(get<std::uint64_t>(row, "slowest_malloc_size"), 16u);
+  // Seven sizes, three launches each, of which four are served before everything is lost.
+  const auto leak = run_slots("one_way", "sequence", given);
+  EXPECT_EQ(leak.get(bench::fields::null_returns), (7u * 3 - 4) * 16);
+}
+
+TEST(CasesOverSlots, FailingRequestsAreAllNull) {
+  const auto row = run_slots("good", "failing", {{"threads", "100"}, {"iterations", "3"}});
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(get<std::uint64_t>(row, "blocks"), 64u);
+  EXPECT_EQ(get<std::uint64_t>(row, "failed_requests"), 100u);
+  EXPECT_GE(get<double>(row, "longest_ms"), get<bench::summary>(row, "failing_ms").max);
 }
 
 TEST(CountOverlaps, NestedEqualAndTouchingBlocks) {

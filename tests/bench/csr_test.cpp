@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/host/csr.hpp"
+#include "bench/workloads/graph_init/csr.hpp"
 
 #include "bench/host/parameters.hpp"
 

@@ -5,7 +5,7 @@
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/managers/bump/bump.hpp"
-#include "warpheap/managers/random_walk/flags.hpp"
+#include "warpheap/managers/random_walk/rw.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 #include "warpheap/warpheap.hpp"
 

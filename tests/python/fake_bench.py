@@ -31,18 +31,46 @@ MANAGERS = {
     "rw_malloc": (3.0, 0.2, 8192, True, "thread"),
     **dict.fromkeys(os.environ.get("FAKE_EXTRA", "").split(), (1.0, 0.0, None, True, "thread")),
 }
+FIELDS = [
+    {"name": "status", "kind": "text", "role": "identity", "always": True},
+    {
+        "name": "mode",
+        "kind": "text",
+        "role": "facet",
+        "always": True,
+        "choices": ["thread", "warp"],
+    },
+    {"name": "threads", "kind": "integer", "role": "axis", "always": True, "unit": "threads"},
+    {"name": "size_min", "kind": "integer", "role": "facet", "always": True, "alias": "size"},
+    {"name": "size_max", "kind": "integer", "role": "axis", "always": True, "alias": "size"},
+    {"name": "distribution", "kind": "text", "role": "facet"},
+    {"name": "heap_bytes", "kind": "integer", "role": "axis", "always": True, "unit": "bytes"},
+    {"name": "iterations", "kind": "integer", "role": "detail", "always": True},
+    {"name": "seed", "kind": "integer", "role": "facet", "always": True},
+    {"name": "free_percent", "kind": "number", "role": "axis", "least": 0},
+    {"name": "pages", "kind": "integer", "role": "facet"},
+    {"name": "graph", "kind": "graph", "role": "axis"},
+    {"name": "null_returns", "kind": "integer", "role": "result", "always": True},
+    {"name": "corrupted", "kind": "integer", "role": "result", "always": True},
+    {"name": "malloc_ms", "kind": "summary", "role": "result", "always": True, "unit": "ms"},
+    {"name": "free_ms", "kind": "summary", "role": "result", "always": True, "unit": "ms"},
+    {"name": "init_ms", "kind": "summary", "role": "result", "unit": "ms"},
+    {"name": "tas", "kind": "number", "role": "result", "unit": "steps"},
+    {"name": "was", "kind": "number", "role": "result", "unit": "steps"},
+]
 SIZES = ["threads", "size_min", "size_max"]
 TIMED = ["heap_bytes", "iterations", "seed"]
 CASES = {
-    "init": (["heap_bytes", "iterations"], []),
-    "alloc": (
-        ["mode", *SIZES, "distribution", *TIMED, "free_percent"],
-        ["thread", "warp"],
+    "init": (["heap_bytes", "iterations"], ["init_ms"]),
+    "alloc": (["mode", *SIZES, "distribution", *TIMED, "free_percent"], []),
+    "scaling": ([*SIZES, *TIMED], []),
+    "random_walk_steps": (
+        ["threads", "pages", "free_percent", "iterations", "seed"],
+        ["tas", "was"],
     ),
-    "scaling": ([*SIZES, *TIMED], ["thread"]),
-    "random_walk_steps": (["threads", "pages", "free_percent", "iterations", "seed"], ["thread"]),
-    "graph_init": (["graph", *TIMED], ["thread"]),
+    "graph_init": (["graph", *TIMED], []),
 }
+WITHOUT_CUDA = "the built-in allocator needs a CUDA device"
 
 
 def describe() -> dict:
@@ -57,12 +85,10 @@ def describe() -> dict:
                 "description": f"what {name} is",
                 "folder": "fake",
                 "title": f"The {name} manager",
-                "authors": ["A. Author"],
                 "venue": "Nowhere",
                 "year": 2025,
-                "doi": None,
                 "available": usable,
-                "reason": None if usable else "the built-in allocator needs a CUDA device",
+                "reason": None if usable else WITHOUT_CUDA,
                 "capabilities": {
                     "largest_block": largest,
                     "alignment": 16,
@@ -78,12 +104,11 @@ def describe() -> dict:
         {
             "name": name,
             "about": f"measures {name}",
-            "modes": modes,
-            "parameters": [
-                {"name": p, "unit": "", "default": 1024, "about": p} for p in parameters
-            ],
+            "fills": False,
+            "parameters": [{"name": p, "default": None if p == "graph" else 1024} for p in own],
+            "fields": measured,
         }
-        for name, (parameters, modes) in CASES.items()
+        for name, (own, measured) in CASES.items()
     ]
     return {
         "schema": 1,
@@ -95,6 +120,7 @@ def describe() -> dict:
         "available": here,
         "reason": None if here else "no CUDA device",
         "managers": managers,
+        "fields": FIELDS,
         "cases": cases,
     }
 
@@ -103,6 +129,19 @@ def times(median: float, cold: float) -> dict:
     parts = ("first", "median", "mean", "std", "min", "max")
     values = (median * cold, median, median * 1.02, median * 0.05, median * 0.96, median * 1.1)
     return dict(zip(parts, values, strict=True))
+
+
+def unclaimed(options: argparse.Namespace) -> str | None:
+    _, _, largest, frees, scope = MANAGERS[options.manager]
+    if options.manager == "cuda" and BACKEND == "cpu":
+        return WITHOUT_CUDA
+    if options.case == "random_walk_steps" and scope != "page":
+        return "does not hand out numbered pages"
+    if not frees and (options.free_percent or 100) < 100:
+        return "cannot free single blocks"
+    if largest and (options.size_max or 0) > largest:
+        return f"{options.size_max} bytes are more than the largest block, which is {largest}"
+    return None
 
 
 def row(options: argparse.Namespace) -> dict:
@@ -138,9 +177,9 @@ def row(options: argparse.Namespace) -> dict:
         free = options.pages * options.free_percent / 100
         word = 1 if options.manager == "rw" else 32
         model = options.pages / threads * math.log(free / max(free - threads, 1)) / word + 1
-        result |= {"tas": model * 1.01, "was": model * 3.1, "tas_model": model}
-        result |= {"was_bound": model * 4.0, "word_bits": 32, "pages": options.pages}
-        result["free_percent"] = options.free_percent
+        result |= {"tas": model * 1.01, "was": model * 3.1, "word_bits": word}
+        result |= {"page_count": options.pages, "free_pages": int(free), "pages": options.pages}
+        result |= {"search": "independent", "free_percent": options.free_percent}
     if options.case == "graph_init":
         content = Path(options.graph).read_bytes()
         nodes, entries = struct.unpack_from("<QQ", content, 8)
@@ -173,6 +212,10 @@ def main() -> int:
         time.sleep(600)
     if options.manager == "garble":
         print("{this is no JSON")
+        return 0
+    if reason := unclaimed(options):
+        known = {"schema": 1, "case": options.case, "manager": options.manager}
+        print(json.dumps(known | {"backend": BACKEND, "status": "skipped", "reason": reason}))
         return 0
     memory = describe()["device_memory_bytes"]
     too_large = memory and options.heap_bytes and options.heap_bytes > memory

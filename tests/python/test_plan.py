@@ -2,50 +2,44 @@
 """The plan: what is measured, what is skipped and why, and how an unknown case is treated."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from warpheap import catalog, plan
-from warpheap.catalog import Capabilities, Case, Catalog, Manager, Parameter
+from warpheap import catalog, plan, row_fields
+from warpheap.catalog import Catalog, Manager
 from warpheap.errors import UserError
 from warpheap.graphs.csr import Graph
-from warpheap.plan_cases import CASES, CasePlan, Scale
+from warpheap.plan_cases import CASES, Scale
+from warpheap.row_fields import CaseFields, Description, Field
 
 GIB = 1 << 30
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def manager(name: str, **claims: Any) -> Manager:
-    known: dict[str, Any] = {
-        "largest_block": None,
-        "alignment": 16,
-        "frees": True,
-        "scope": "thread",
-        "reuse": "all",
-        "growth": False,
-    }
-    reason = claims.pop("reason", None)
-    capabilities = Capabilities(**(known | claims))
-    return Manager(name, "", "", "", "", None, None, reason is None, reason, capabilities)
+FIELDS = (Field("graph", kind="graph", role="axis"), Field("rounds", role="axis"), Field("mode"))
+
+
+def manager(name: str) -> Manager:
+    return Manager(name, True, None)
 
 
 def programs(
-    *managers: Manager, backend: str = "cpu", memory: int = 0, cases: Any = None
+    *managers: Manager, backend: str = "cpu", memory: int = 0, cases: list[CaseFields] | None = None
 ) -> Catalog:
-    offered = cases or [Case(e.case, "", ("thread", "warp"), ()) for e in CASES]
+    offered = cases or [
+        CaseFields(e.case, parameters={"graph": None} if e.case == "graph_init" else {})
+        for e in CASES
+    ]
+    described = Description({f.name: f for f in FIELDS}, {case.name: case for case in offered})
     known = (Path("bench"), backend, "a device", memory, None, None, True, None)
-    return Catalog(*known, tuple(managers), tuple(offered), {})
+    return Catalog(*known, tuple(managers), described, {})
 
 
 GRAPHS = [Graph(name, f"{name}.mtx", "00", 4, 3, Path(f"{name}.csr")) for name in ("a", "b")]
 
 
 def test_every_manager_is_in_every_case_and_point() -> None:
-    managers = [
-        manager("any"),
-        manager("page", scope="page", largest_block=256),
-        manager("w", scope="warp"),
-    ]
+    managers = [manager("any"), manager("page"), manager("w")]
     made = plan.make([programs(*managers)], "quick", GRAPHS)
     points = {
         name: {
@@ -87,59 +81,20 @@ def test_graphs_multiply_the_points_of_their_case_only() -> None:
     assert all(w.graph is None for w in made if w.case != "graph_init")
 
 
-ASKED = {"threads": 1024, "size_max": 512, "heap_bytes": 1 << 20}
-BYTES, PAGES = CasePlan("c", lambda _: iter(())), CasePlan("p", lambda _: iter(()), pages=True)
-ANY = CasePlan("a", lambda _: iter(()), any_scope=True)
-
-
-@pytest.mark.parametrize(
-    "entry, case, claims, asked, reason",
-    [
-        (BYTES, "c", {}, {}, None),
-        (BYTES, "c", {"reason": "needs CUDA"}, {}, "needs CUDA"),
-        (BYTES, "c", {"reason": ""}, {}, "not available on this backend"),
-        (
-            BYTES,
-            "c",
-            {"scope": "object"},
-            {},
-            "hands out objects of fixed types; the case asks for",
-        ),
-        (ANY, "c", {"scope": "object"}, {}, None),
-        (BYTES, "c", {"scope": "warp"}, {}, "serves warps; in this case every thread allocates"),
-        (BYTES, "c", {"scope": "warp"}, {"mode": "warp"}, None),
-        (PAGES, "c", {"scope": "page"}, {}, "does not hand out numbered pages"),
-        (PAGES, "c", {"scope": "page", "numbered_pages": True}, {}, None),
-        (BYTES, "frees", {"frees": False}, {}, "cannot free single blocks"),
-        (BYTES, "c", {"frees": False}, {"free_percent": 50}, "cannot free single blocks"),
-        (BYTES, "c", {"frees": False}, {}, None),
-        (BYTES, "c", {"largest_block": 256}, {}, "its largest block is 256 B"),
-        (BYTES, "c", {"largest_block": 512}, {}, None),
-        (BYTES, "c", {}, {"size_max": 2048}, "needs 2 MiB, the heap has 1 MiB"),
-        (BYTES, "c", {}, {"size_max": 2048, "mode": "warp"}, None),
-        (BYTES, "utilization", {}, {"size_max": 2048}, None),
-    ],
-)
-def test_reasons(
-    entry: CasePlan, case: str, claims: dict[str, Any], asked: dict[str, Any], reason: str | None
-) -> None:
-    of = Case(case, "", (), (), needs_frees=case == "frees")
-    found = plan.unclaimed(entry, of, manager("m", **claims), ASKED | asked)
-    assert found == reason if reason is None else str(found).startswith(reason)
-
-
 def test_a_case_without_an_entry_is_measured_with_its_defaults() -> None:
-    case = Case(
-        "new",
-        "",
-        ("thread", "warp"),
-        (Parameter("rounds", "", 7, ""), Parameter("mode", "", "thread", "")),
-    )
+    case = CaseFields("new", parameters={"rounds": 7, "mode": "thread", "unset": None})
     made = plan.make([programs(manager("any"), cases=[case])], "quick")
-    assert [wanted.parameters for wanted in made] == [
-        {"mode": "thread", "rounds": 7},
-        {"mode": "warp", "rounds": 7},
-    ]
+    assert [wanted.parameters for wanted in made] == [{"rounds": 7, "mode": "thread"}]
+
+
+def test_the_table_gives_parameters_that_the_cases_have() -> None:
+    """Against what the programs said when the published rows' description was written."""
+    known = row_fields.find(ROOT / "results" / "rows.jsonl")
+    for level in plan.LEVELS:
+        for backend in ("cpu", "cuda"):
+            for entry in CASES:
+                for point in entry.points(Scale(level, backend, GIB)):
+                    assert set(point) <= set(known.cases[entry.case].parameters), entry.case
 
 
 @pytest.mark.parametrize("memory, heap", [(0, 16), (139, 16), (24, 16), (16, 8), (3, 2)])

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from conftest import Run
+from warpheap import row_fields, walk_model
 
 SMALL = ("survey", "--backend", "cpu", "--case", "scaling")
 POINTS = 5  # thread counts of the quick scaling case
+MANAGERS = 9  # of the fake programs
 
 
 def rows(folder: Path, out: str = "out/survey") -> list[dict[str, Any]]:
@@ -86,7 +88,7 @@ def test_every_fate_is_one_row_with_its_reason(run: Run, tmp_path: Path) -> None
     assert fates["starve"] == ("ok", None)
     assert len(rows(tmp_path)) == POINTS * len(names)
     page = (tmp_path / "out/survey/report.html").read_text()
-    for text in ("SIGSEGV: about to fall over", "returned null for some requests; not drawn"):
+    for text in ("SIGSEGV: about to fall over", "answered null to some requests; not drawn"):
         assert text in page
 
 
@@ -116,7 +118,7 @@ def test_a_row_of_another_commit_is_measured_again(run: Run, tmp_path: Path) -> 
         False: POINTS,
     }
     page = (tmp_path / "out/survey/report.html").read_text()
-    assert f"{POINTS} older rows of measurements that were repeated" in page
+    assert f"{POINTS} rows of older commits" in page
 
 
 def test_torn_last_line_is_measured_again(run: Run, tmp_path: Path) -> None:
@@ -134,7 +136,7 @@ def test_damaged_line_is_named(run: Run, tmp_path: Path) -> None:
     file.write_text("".join([lines[0], "rubbish\n", *lines[1:]]))
     result = run(*SMALL, "--manager", "rw")
     assert result.returncode == 2
-    assert "out/survey/results.jsonl:2: not JSON" in result.stderr
+    assert "out/survey/results.jsonl:2: no JSON" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -246,40 +248,25 @@ def test_heap_shrinks_to_the_memory_that_is_there(run: Run, tmp_path: Path) -> N
 def test_dry_run_shows_the_plan_and_measures_nothing(run: Run, tmp_path: Path) -> None:
     result = run(*SMALL, "--dry-run", "--json")
     plan = [json.loads(line) for line in result.stdout.splitlines()]
-    assert {entry["skip"] for entry in plan} == {None, "the built-in allocator needs a CUDA device"}
+    assert len(plan) == POINTS * MANAGERS
+    assert all(entry["command"].startswith("warpheap bench --backend cpu ") for entry in plan)
     assert not (tmp_path / "out/survey/results.jsonl").exists()
 
 
-def test_plan_for_a_device_that_is_somewhere_else(run: Run, tmp_path: Path) -> None:
-    arguments = ("--full", "--backend", "cuda", "--manager", "rw", "--manager", "rw_malloc")
-    assert run("survey", *arguments, "--plan", "far/plan.jsonl").returncode == 0
-    plan = [json.loads(line) for line in (tmp_path / "far/plan.jsonl").read_text().splitlines()]
-    skipped = (tmp_path / "far/plan.skipped.jsonl").read_text().splitlines()
-    assert {entry["manager"] for entry in plan} == {"rw", "rw_malloc"}
-    assert all(Path(tmp_path, e["graph"]).is_file() for e in plan if e["case"] == "graph_init")
-    # The rows come back from the program's batch command without what the tool adds.
-    rows_file = tmp_path / "back/rows.jsonl"
-    rows_file.parent.mkdir()
-    measured = [
-        {"schema": 1, "backend": "cuda", "device": "H200", "commit": "c0ffee", "status": "ok",
-         "null_returns": 0, "malloc_ms": {"first": 2, "median": 1}, "time": "2026", **entry}
-        for entry in plan
-    ]  # fmt: skip
-    lines = [json.dumps(row) for row in measured] + skipped
-    rows_file.write_text("".join(f"{line}\n" for line in lines))
-    assert run("report", "back").returncode == 0
-    page = (tmp_path / "back/report.html").read_text()
-    assert page.count("<section") == 1
-    assert "does not hand out numbered pages" in page
-    assert "building a graph" in page
-    assert ">1138_bus<" in page
-    assert "warpheap bench --backend cuda --case scaling --manager rw --threads 1024" in page
+def test_the_rows_are_described_beside_them(run: Run, tmp_path: Path) -> None:
+    assert run(*SMALL, "--manager", "rw").returncode == 0
+    known = row_fields.find(tmp_path / "out/survey/results.jsonl")
+    assert [field.name for field in known.axes("scaling")] == ["threads", "size_max", "heap_bytes"]
+    assert "tas_model" in known.fields  # the tool's own
+    assert all(known.fault(row) is None for row in rows(tmp_path))
+    assert known.text() == run("list", "--backend", "cpu", "--fields").stdout
 
 
-def test_plan_is_for_one_program(run: Run) -> None:
-    result = run("survey", "--plan", "plan.jsonl")
-    assert result.returncode == 2
-    assert "--plan needs one --backend" in result.stderr
+def test_walks_get_what_the_equations_say(run: Run, tmp_path: Path) -> None:
+    assert run("survey", "--backend", "cpu", "--case", "random_walk_steps", "--manager", "rw_bm")
+    for row in rows(tmp_path):
+        walk = walk_model.Walk(row["page_count"], row["free_pages"], row["threads"], 32)
+        assert (row["tas_model"], row["was_bound"]) == walk_model.steps(walk)
 
 
 def test_json_summary(run: Run) -> None:

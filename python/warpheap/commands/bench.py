@@ -10,18 +10,17 @@ from rich.table import Table
 
 from warpheap import catalog as catalogs
 from warpheap import programs
-from warpheap.catalog import Case, Catalog
+from warpheap.catalog import Catalog
 from warpheap.commands import options
 from warpheap.console import out, print_json
 from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded, unknown
 from warpheap.measure import Measurement, measure
+from warpheap.row_fields import Field
 from warpheap.survey import GOOD
 from warpheap.units import milliseconds
 
 if TYPE_CHECKING:  # the graph readers load SciPy and pandas
     from warpheap.graphs.csr import Graph
-
-_SIZE = "size"  # sets both ends of the range of sizes
 
 
 @guarded
@@ -43,12 +42,10 @@ def bench(
     Every parameter of the case is a flag, as in: --threads 4096 --size 64 --mode warp.
     """
     catalog = _choose(build_dir, backend)
-    offered = catalog.case(case)
+    catalog.case(case)
     catalog.manager(manager)
-    parameters = parse_parameters(context.args, offered)
-    if "mode" in parameters and offered.modes:
-        check_names("mode", [str(parameters["mode"])], offered.modes)
-    loaded = _graph(graph, offered, csr_dir)
+    parameters = parse_parameters(context.args, catalog.described.parameters(case))
+    loaded = _graph(graph, case, csr_dir) if graph or catalog.needs_graph(case) else None
     row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
     if row.get("refused"):
         raise UserError(f"{catalog.program.name}: {row['reason']}")
@@ -66,11 +63,14 @@ def register(app: typer.Typer) -> None:
     app.command("bench", context_settings=settings)(bench)
 
 
-def parse_parameters(words: list[str], case: Case) -> dict[str, str | int | float]:
+def parse_parameters(words: list[str], fields: list[Field]) -> dict[str, str | int | float]:
     """Read the flags of a case: ``--name value`` or ``--name=value``, '-' or '_' in names."""
-    known = [parameter.name for parameter in case.parameters if parameter.name != "graph"]
-    known += ["mode"] if case.modes and "mode" not in known else []
-    known += [_SIZE] if "size_max" in known else []
+    targets: dict[str, list[Field]] = {}
+    for field in fields:
+        if field.kind != "graph":
+            targets.setdefault(field.name, []).append(field)
+            if field.alias:
+                targets.setdefault(field.alias, []).append(field)
     parameters: dict[str, str | int | float] = {}
     rest = iter(words)
     for word in rest:
@@ -78,26 +78,26 @@ def parse_parameters(words: list[str], case: Case) -> dict[str, str | int | floa
             raise UserError(f"expected a flag such as --threads, found '{word}'")
         flag, given, value = word[2:].partition("=")
         name = flag.replace("-", "_")
-        if name not in known:
-            raise unknown("parameter", name, known)
+        if name not in targets:
+            raise unknown("parameter", name, list(targets))
         if not given:
             value = next(rest, "")
         if not value or value.startswith("--"):
             raise UserError(f"--{flag} needs a value")
-        for target in ("size_min", "size_max") if name == _SIZE else (name,):
-            parameters[target] = _number(value)
+        for target in targets[name]:
+            if target.choices:
+                check_names(target.name, [value], target.choices)
+            parameters[target.name] = _number(value)
     return parameters
 
 
-def _graph(name: str, case: Case, csr_dir: Path) -> Optional["Graph"]:
-    if not name and all(parameter.name != "graph" for parameter in case.parameters):
-        return None
+def _graph(name: str, case: str, csr_dir: Path) -> "Graph":
     from warpheap import graphs  # noqa: PLC0415  loads SciPy and pandas
 
     if not name:
         known = " or ".join(file.name for file in graphs.shipped())
         raise UserError(
-            f"the case '{case.name}' needs --graph: {known}, which ship with warpheap, or the path "
+            f"the case '{case}' needs --graph: {known}, which ship with warpheap, or the path "
             "of a file (Matrix Market, METIS or a list of edges)"
         )
     return graphs.load(Path(name), csr_dir)

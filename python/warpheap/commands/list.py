@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """``warpheap list``: the managers and cases of the built programs."""
 
+import sys
 from pathlib import Path
-from typing import List, Optional  # noqa: UP035  Typer 0.7 reads these forms
+from typing import Any, List, Mapping, Optional  # noqa: UP035  Typer 0.7 reads these forms
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from warpheap import catalog as catalogs
-from warpheap.catalog import Capabilities, Catalog
+from warpheap.catalog import Catalog
 from warpheap.commands import options
 from warpheap.console import out, print_json
 from warpheap.errors import guarded
+from warpheap.row_fields import FILE_NAME
 from warpheap.units import binary
 
 
@@ -21,9 +23,15 @@ def list_all(
     build_dir: Optional[Path] = options.build_dir(),
     backend: List[str] = options.backends(),  # noqa: UP006
     as_json: bool = options.json_output(),
+    fields: bool = typer.Option(
+        False, "--fields", help=f"Print what the fields of rows mean, as {FILE_NAME} has it."
+    ),
 ) -> None:
     """List the memory managers and the benchmark cases that can be measured here."""
     found = catalogs.load_all(build_dir, backend)
+    if fields:
+        sys.stdout.write(catalogs.described(found).text())
+        return
     if as_json:
         print_json({"schema": 1, "backends": {c.backend: c.document for c in found}})
         return
@@ -52,39 +60,38 @@ def _managers(catalog: Catalog) -> Table:
     for manager in catalog.managers:
         source = ", ".join(part for part in (manager.venue, str(manager.year or "")) if part)
         what = manager.description + (f" ({source})" if source else "")
-        claims = _claims(manager.capabilities)
-        if not manager.available:
-            claims = f"not here: {manager.reason}"
+        available = manager.available
+        claims = _claims(manager.claims) if available else f"not here: {manager.reason}"
         table.add_row(escape(manager.name), escape(what), escape(claims))
     return table
 
 
-def _claims(claims: Capabilities) -> str:
-    largest = (
-        "any size"
-        if claims.largest_block is None
-        else (f"up to {binary(claims.largest_block, 'B')}")
-    )
-    return ", ".join(
-        [
-            largest,
-            f"per {claims.scope}",
-            "frees" if claims.frees else "frees nothing",
-            f"reuse: {claims.reuse}",
-            *(["grows"] if claims.growth else []),
-        ]
-    )
+def _claims(claims: Mapping[str, Any]) -> str:
+    """Say what a manager claims, whatever claims there are."""
+    texts = []
+    for name, value in claims.items():
+        what = name.replace("_", " ")
+        if name == "largest_block":
+            texts.append(f"up to {binary(value, 'B')}" if value else "any size")
+        elif isinstance(value, bool):
+            texts += [what] if value else []
+        else:
+            texts.append(f"{what}: {value}")
+    return ", ".join(texts)
 
 
 def _cases(catalog: Catalog) -> Table:
     table = Table(title="cases", title_justify="left")
     for heading in ("name", "what", "parameters"):
         table.add_column(heading, overflow="fold")
-    for case in catalog.cases:
-        parameters = [
-            f"{p.name}={p.default}" + (f" {p.unit}" if p.unit else "") for p in case.parameters
-        ]
-        if case.modes:
-            parameters.insert(0, f"mode={'|'.join(case.modes)}")
+    fields = catalog.described.fields
+    for case in catalog.described.cases.values():
+        parameters = []
+        for name, default in case.parameters.items():
+            known = fields[name]
+            value = "|".join(known.choices) or (
+                "FILE" if known.kind == "graph" else known.text(default)
+            )
+            parameters.append(f"{name}={value}")
         table.add_row(escape(case.name), escape(case.about), escape(", ".join(parameters)))
     return table

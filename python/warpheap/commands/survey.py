@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """``warpheap survey``: measure everything that is there, and draw the report."""
 
-import json
 from pathlib import Path
 from typing import Any, List, Optional  # noqa: UP035
 
@@ -36,9 +35,6 @@ def survey(
     out_dir: Path = typer.Option(Path("out/survey"), "--out", help="Folder of rows and report."),
     retry: bool = typer.Option(False, "--retry", help="Measure timeouts and crashes again."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan, measure nothing."),
-    plan_file: Optional[Path] = typer.Option(
-        None, "--plan", help="Write the plan for the program's own 'batch', measure nothing."
-    ),
     build_dir: Optional[Path] = options.build_dir(),
     as_json: bool = options.json_output(),
 ) -> None:
@@ -50,18 +46,15 @@ def survey(
         raise UserError("--quick and --full exclude each other")
     level = "full" if full else "quick"
     found = catalogs.load_all(build_dir, backend)
-    # A plan can be made for a device that is somewhere else.
-    available = found if plan_file else _available(found)
+    available = _available(found)
     plans.make(available, level, (), manager, case)  # refuses unknown names before graphs are read
     graphs = _graphs(graph, out_dir) if plans.needs_graphs(available, case) else []
     plan = plans.make(available, level, graphs, manager, case)
-    if plan_file:
-        _write_plan(plan, plan_file)
-        return
     if dry_run:
         _show_plan(plan, as_json)
         return
     with Store(out_dir) as store:
+        catalogs.described(available).write(out_dir)
         done = surveys.run(plan, store, time_limit or plans.TIME_LIMIT_S[level], retry)
     report = out_dir / "report.html"
     from warpheap.report import page, table  # noqa: PLC0415  loads Matplotlib and pandas
@@ -105,28 +98,11 @@ def _graphs(files: list[str], out_dir: Path) -> list[Any]:
 def _show_plan(plan: list[Measurement], as_json: bool) -> None:
     for wanted in plan:
         if as_json:
-            print_json({"command": wanted.command(), "skip": wanted.skip})
+            print_json({"command": wanted.command()})
         else:
-            out.print(escape(wanted.skip or wanted.command()), highlight=False, soft_wrap=True)
+            out.print(escape(wanted.command()), highlight=False, soft_wrap=True)
     if not as_json:
-        skipped = sum(wanted.skip is not None for wanted in plan)
-        out.print(f"{len(plan) - skipped} measurements, {skipped} skipped", highlight=False)
-
-
-def _write_plan(plan: list[Measurement], file: Path) -> None:
-    """Write what is to be measured, and beside it the rows of what is not."""
-    if len({wanted.catalog.backend for wanted in plan}) > 1:
-        raise UserError("--plan needs one --backend: each program runs a plan of its own")
-    skipped_file = file.with_suffix(".skipped.jsonl")
-    todo = [wanted.batch_line() for wanted in plan if wanted.skip is None]
-    skipped = [wanted.skipped_line() for wanted in plan if wanted.skip is not None]
-    for path, lines in ((file, todo), (skipped_file, skipped)):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    out.print(f"{len(todo)} measurements: {escape(str(file))}", highlight=False, soft_wrap=True)
-    out.print(
-        f"{len(skipped)} skipped rows: {escape(str(skipped_file))}", highlight=False, soft_wrap=True
-    )
+        out.print(f"{len(plan)} measurements", highlight=False)
 
 
 def _summary(done: surveys.Done) -> Table:

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bench/host/support.hpp"
+
+#include <optional>
+
+namespace warpheap::bench {
+
+namespace {
+
+constexpr field<std::uint64_t> freed_blocks{
+    {.name = "freed_blocks", .unit = "blocks", .about = "every second one, freed"}};
+constexpr field<double> refilled_share{{.name = "refilled_share",
+                                        .unit = "share",
+                                        .about = "of the freed blocks, handed out again",
+                                        .better = "more"}};
+constexpr field<bool> quarter_in_one_block{
+    {.name = "quarter_in_one_block",
+     .about = "whether the empty heap serves a quarter of itself in one block; null: not claimed"}};
+constexpr field<bool> half_in_one_block{
+    {.name = "half_in_one_block", .about = "the same of half of it"}};
+
+/// Whether a heap that is all free hands out one block of `bytes`; null if the manager does not
+/// claim such blocks.
+std::optional<bool> gives_block(const case_run& c, test_heap& heap, std::uint64_t bytes) {
+  if (c.manager.fixed_pages || !too_large(c.manager, bytes).empty()) return {};
+  request_batch one;
+  one.threads = one.count = 1;
+  one.size_min = one.size_max = bytes;
+  one.seed = c.chosen[given::seed];
+  const block_table block(c.on, one);
+  allocate(heap, one, block.addresses());
+  block.write();
+  const block_report report = block.examine(c.manager.alignment);
+  free_blocks(heap, 1, block.addresses());
+  return report.served == 1 && report.corrupted == 0;
+}
+
+measurement measure_holes(const case_run& c) {
+  const auto heap = open_heap(c);
+  const heap_fill filled = fill_heap(c, *heap, c.chosen[given::threads]);
+  const block_table& blocks = filled.blocks;
+  const std::uint64_t count = blocks.batch().count;
+  blocks.write();
+  const block_report full = blocks.examine(c.manager.alignment);
+  free_blocks(*heap, count, blocks.addresses(), {selection::kind::every_second, 0, 0});
+  const std::uint64_t freed = full.served - blocks.examine(c.manager.alignment, false).served;
+  if (freed == 0) throw not_claimed("the heap is too small for two blocks");
+
+  request_batch again = batch_of(c.chosen, freed);
+  again.first = count;  // other contents than the first blocks
+  const block_table refill(c.on, again);
+  const double refill_ms = allocate(*heap, again, refill.addresses());
+  refill.write();
+  const block_report refilled = refill.examine(c.manager.alignment);
+  tally wrong;
+  wrong.add(refilled);
+  wrong.add_corrupted(full.misaligned + blocks.examine(c.manager.alignment).corrupted);
+
+  free_blocks(*heap, count, blocks.addresses());
+  free_blocks(*heap, freed, refill.addresses());
+  measurement row;
+  wrong.put_into(row);
+  row.add(fields::blocks, full.served);
+  row.add(freed_blocks, freed);
+  row.add(fields::refilled_blocks, refilled.served);
+  row.add(refilled_share, static_cast<double>(refilled.served) / static_cast<double>(freed));
+  row.add(fields::refill_ms, refill_ms);
+  row.add(quarter_in_one_block, gives_block(c, *heap, c.chosen[given::heap_bytes] / 4));
+  row.add(half_in_one_block, gives_block(c, *heap, c.chosen[given::heap_bytes] / 2));
+  return row;
+}
+
+const case_registration holes{
+    {.name = "holes",
+     .about = "a full heap, every second block freed, the same sizes again; then all freed and "
+              "one large block",
+     .parameters = with_sizes({{&given::threads, "100000"}}),
+     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .fields = {&fields::blocks, &freed_blocks, &fields::refilled_blocks, &refilled_share,
+                &fields::refill_ms, &quarter_in_one_block, &half_in_one_block},
+     .run = measure_holes,
+     .fills = true}};
+
+}  // namespace
+
+}  // namespace warpheap::bench

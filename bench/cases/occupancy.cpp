@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bench/host/support.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace warpheap::bench {
+
+namespace {
+
+constexpr std::uint64_t most_asked = std::uint64_t{1} << 20;
+
+constexpr field<std::uint64_t> occupied_blocks{{.name = "occupied_blocks",
+                                                .unit = "blocks",
+                                                .about = "that stay in the heap throughout",
+                                                .role = field_role::detail}};
+constexpr field<std::uint64_t> asked_blocks{
+    {.name = "asked_blocks",
+     .unit = "blocks",
+     .about = "asked for in a launch: half of the free ones",
+     .role = field_role::detail}};
+
+/// A heap that is filled and then thinned at random: half of what is free is asked for and freed
+/// again, a million blocks at most.
+measurement measure_occupancy(const case_run& c) {
+  const auto heap = open_heap(c);
+  const auto held = occupy(c, *heap);
+  if (held == nullptr) throw not_claimed("nothing of the heap is occupied: use alloc");
+  const block_report kept = held->blocks.examine(c.manager.alignment);
+  // What the filling could not have is not free, so that this is exact for blocks of one size.
+  const std::uint64_t all = held->blocks.batch().count - held->nulls;
+  const std::uint64_t asked = std::min((all - std::min(all, kept.served)) / 2, most_asked);
+  if (asked == 0) throw not_claimed("the heap is too small: no block of it is free");
+  request_batch batch = batch_of(c.chosen, asked);
+  batch.first = held->blocks.batch().count;  // other contents than the blocks that stay
+  const block_table blocks(c.on, batch);
+  tally wrong;
+  std::vector<double> malloc_ms;
+  std::vector<double> free_ms;
+  for (std::uint64_t run = 0; run <= c.chosen[given::iterations]; ++run) {
+    malloc_ms.push_back(allocate(*heap, blocks.batch(), blocks.addresses()));
+    blocks.write();
+    wrong.add(blocks.examine(c.manager.alignment));
+    free_ms.push_back(free_blocks(*heap, asked, blocks.addresses()));
+  }
+  wrong.add_corrupted(held->blocks.examine(c.manager.alignment).corrupted);
+  measurement row;
+  wrong.put_into(row);
+  row.add(fields::malloc_ms, summarize_warm(malloc_ms));
+  row.add(fields::free_ms, summarize_warm(free_ms));
+  row.add(occupied_blocks, kept.served);
+  row.add(asked_blocks, asked);
+  row.add(fields::longest_ms, longest_of({malloc_ms, free_ms}));
+  return row;
+}
+
+const case_registration occupancy{
+    {.name = "occupancy",
+     .about = "a full heap is thinned at random; half of what is free is asked for, then freed",
+     .parameters = with_sizes({{&given::free_percent, "50"}, {&given::iterations, "10"}}, "64"),
+     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .fields = {&occupied_blocks, &asked_blocks, &fields::longest_ms},
+     .run = measure_occupancy}};
+
+}  // namespace
+
+}  // namespace warpheap::bench
