@@ -25,7 +25,7 @@ BLOCK = re.compile(
 # What finds managers in the tree, and what that needs. Empty files stand for what would only take
 # time: subjects that have nothing to do with the manager.
 COPIED = (
-    *("include", "cmake", "bench/backend", "bench/host", "bench/lanes", "tools/manager_docs.py"),
+    *("include", "cmake", "bench/backend", "bench/cases", "bench/host", "bench/lanes", "bench/workloads", "tools/manager_docs.py"),
     *("tests/conformance", "tests/mutants", "tests/support", "tests/verify", "README.md"),
     *("tests/managers/CMakeLists.txt", "docs/managers"),
 )
@@ -107,7 +107,8 @@ class AddedManager(unittest.TestCase):
             f"-DCMAKE_CXX_COMPILER={options.compiler}",
             f"-DCMAKE_CXX_COMPILER_LAUNCHER={options.launcher}",
             f"-DCPU_LIBRARY={options.cpu_library}",
-            f"-DBENCH_LIBRARY={options.bench_library}",
+            f"-DBENCH_OBJECTS={';'.join(options.bench_objects)}",
+            f"-DBENCH_INCLUDE={options.bench_include}",
             "-DCMAKE_BUILD_TYPE=None",
         ]
         run("cmake", "-G", "Ninja", "-S", cls.scratch, "-B", cls.build, *settings)
@@ -169,6 +170,7 @@ if __name__ == "__main__":
     parser.add_argument("--compiler", type=Path, required=True)
     parser.add_argument("--launcher", default="")
     parser.add_argument("--cpu-library", type=Path, required=True)
-    parser.add_argument("--bench-library", type=Path, required=True)
+    parser.add_argument("--bench-objects", nargs="+", required=True)
+    parser.add_argument("--bench-include", required=True)
     options = parser.parse_args()
     unittest.main(argv=sys.argv[:1], verbosity=2)
