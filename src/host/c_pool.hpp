@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "warpheap/core/error.hpp"
-#include "warpheap/host/c_api.h"
-#include "warpheap/host/memory_pool.hpp"
+#include "warpheap/host/c/pool.h"
+#include "warpheap/host/pools/memory_pool.hpp"
 
 struct warpheap_pool {
   std::unique_ptr<warpheap::host::memory_pool> pool;

@@ -4,7 +4,9 @@
 #include <string>
 
 #include "warpheap/core/error.hpp"
-#include "warpheap/host/pools.hpp"
+#include "warpheap/host/pools/make_pool.hpp"
+#include "warpheap/host/upstreams/host_upstream.hpp"
+#include "warpheap/host/upstreams/reserved_upstream.hpp"
 
 namespace warpheap::host {
 namespace {

@@ -4,8 +4,10 @@
 #include <memory>
 #include <string_view>
 
-#include "warpheap/host/memory_pool.hpp"
-#include "warpheap/host/pool.hpp"
+#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/pool_options.hpp"
+#include "warpheap/host/streams/stream.hpp"
+#include "warpheap/host/upstreams/upstream.hpp"
 
 namespace warpheap::host {
 

@@ -10,8 +10,8 @@
 
 #include "c_pool.hpp"
 #include "warpheap/core/error.hpp"
-#include "warpheap/host/c_api.h"
-#include "warpheap/host/resource.hpp"
+#include "warpheap/host/c/torch.h"
+#include "warpheap/host/resources/pool_resource.hpp"
 
 namespace {
 

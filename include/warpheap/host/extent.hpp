@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22,18 +21,6 @@ struct extent {
   constexpr explicit operator bool() const { return bytes != 0; }
   friend constexpr bool operator==(extent, extent) = default;
 };
-
-/// The smallest multiple of `step` that is >= `value`. \pre `step` is a power of two
-template <class Word>
-constexpr Word align_up(Word value, Word step) {
-  return (value + (step - 1)) & ~(step - 1);
-}
-
-/// The smallest k with 2^k >= value. \pre `value != 0`
-constexpr int ceil_log2(std::size_t value) { return std::bit_width(value - 1); }
-
-/// The largest k with 2^k <= value. \pre `value != 0`
-constexpr int floor_log2(std::size_t value) { return std::bit_width(value) - 1; }
 
 /// `where` the way that logs and messages write it: 0x7f00.
 inline std::string to_text(address where) {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <limits>
 
-#include "warpheap/host/cuda/driver.hpp"
-#include "warpheap/host/memory_pool.hpp"
+#include "warpheap/host/cuda/device_context.hpp"
+#include "warpheap/host/pools/memory_pool.hpp"
 
 namespace warpheap::host::cuda {
 
