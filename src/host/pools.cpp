@@ -17,7 +17,7 @@ std::unique_ptr<memory_pool> make_pool(std::string_view name, std::shared_ptr<up
     }
   });
   if (made == nullptr) {
-    throw invalid_argument("no pool is called '" + std::string(name) +
+    throw invalid_argument("unknown pool '" + std::string(name) +
                            "'; the pools are: " + policy_names());
   }
   return made;

@@ -19,7 +19,7 @@
 
 namespace warpheap::host {
 
-/// \throws invalid_argument if an operation frees what was not asked for before it
+/// \throws invalid_argument if an operation frees an allocation that does not come before it
 inline void check_trace(const warpheap_trace& trace) {
   std::int64_t asked = 0;
   for (std::size_t event = 0; event < trace.count; ++event) {

@@ -7,11 +7,11 @@
 
 namespace warpheap::host {
 
-/// A place in the managed memory. The allocators here compute with addresses and never dereference
-/// one: the memory may belong to a device that this processor cannot reach.
+/// An address in the managed memory. The pools compute with addresses and never dereference one:
+/// the memory may belong to a device that this processor cannot reach.
 using address = std::uintptr_t;
 
-/// `bytes` bytes from `base` on. No bytes means "nothing": what a search that failed returns.
+/// `bytes` bytes from `base` on. An extent of 0 bytes is empty: "nothing", a search that failed.
 struct extent {
   address base = 0;
   std::size_t bytes = 0;
@@ -22,7 +22,7 @@ struct extent {
   friend constexpr bool operator==(extent, extent) = default;
 };
 
-/// `where` the way that logs and messages write it: 0x7f00.
+/// `where` as logs and messages write it: 0x7f00.
 inline std::string to_text(address where) {
   constexpr char digits[] = "0123456789abcdef";
   std::string text;

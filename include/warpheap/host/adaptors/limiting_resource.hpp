@@ -10,7 +10,8 @@
 
 namespace warpheap::host {
 
-/// Refuses what would bring the requested bytes in use above a limit. Copies share the count.
+/// Refuses requests that would bring the requested bytes in use above a limit. Copies share the
+/// count.
 template <class Resource>
 class limiting_resource : public resource_adaptor<limiting_resource<Resource>, Resource> {
   using base = resource_adaptor<limiting_resource<Resource>, Resource>;
@@ -31,7 +32,7 @@ class limiting_resource : public resource_adaptor<limiting_resource<Resource>, R
     std::size_t before = in_use_->load(std::memory_order_relaxed);
     do {
       if (bytes > limit_ - before) {
-        throw out_of_memory(std::to_string(bytes) + " bytes were asked for; " +
+        throw out_of_memory(std::to_string(bytes) + " bytes were requested; " +
                             std::to_string(before) + " of the limit of " + std::to_string(limit_) +
                             " are in use");
       }

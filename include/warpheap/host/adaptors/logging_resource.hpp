@@ -20,7 +20,7 @@ namespace warpheap::host {
 
 /// Writes every call as a line of RMM's log format, which `warpheap replay` and RMM's own tools
 /// read: `Thread,Time,Action,Pointer,Size,Stream`. Copies share the file, which is complete when
-/// the last of them has gone or after `flush`.
+/// the last of them is destroyed or after `flush`.
 template <class Resource>
 class logging_resource : public resource_adaptor<logging_resource<Resource>, Resource> {
   using base = resource_adaptor<logging_resource<Resource>, Resource>;
@@ -44,7 +44,7 @@ class logging_resource : public resource_adaptor<logging_resource<Resource>, Res
     }
   }
 
-  // Written before the call: afterwards another thread may have got, and logged, the same address.
+  // Written before the call: after it another thread may get, and log, the same address.
   template <class Call>
   void on_deallocate(void* memory, std::size_t bytes, stream_id stream, Call&& call) {
     log_->write("free", memory, bytes, stream);

@@ -8,13 +8,13 @@
 
 namespace warpheap::host {
 
-/// What the wrappers around a resource share: each is itself a resource with the properties of what
-/// it wraps, so they stack in any order. `Resource` is anything with the four functions of
-/// `cuda::mr::resource` (a `pool_resource`, one of RMM's, a `cuda::mr::any_resource`, ...), held by
-/// value.
+/// The common part of the wrappers around a resource: each is itself a resource with the properties
+/// of the one it wraps, so they stack in any order. `Resource` is anything with the four functions
+/// of `cuda::mr::resource` (a `pool_resource`, one of RMM's, a `cuda::mr::any_resource`, ...), held
+/// by value.
 ///
 /// A wrapper `Derived` has two functions, through which every call goes. `call()` makes the call;
-/// what it throws may be passed on or handled.
+/// its exceptions may be passed on or handled.
 /// - `void* on_allocate(std::size_t bytes, stream_id stream, Call call)`
 /// - `void on_deallocate(void* memory, std::size_t bytes, stream_id stream, Call call)`
 template <class Derived, class Resource>
@@ -70,7 +70,7 @@ class resource_adaptor {
   Resource upstream_;
 };
 
-/// A wrapper has each property of what it wraps.
+/// A wrapper has every property of the resource that it wraps.
 template <class Adaptor, class Property>
 requires requires { typename Adaptor::wrapped_resource; }
 constexpr auto get_property(const Adaptor& adaptor, Property property)

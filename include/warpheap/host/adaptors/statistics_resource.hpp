@@ -9,7 +9,7 @@
 
 namespace warpheap::host {
 
-/// Counts what goes through, in bytes as requested. Copies share the counts.
+/// Counts the calls and the requested bytes. Copies share the counts.
 template <class Resource>
 class statistics_resource : public resource_adaptor<statistics_resource<Resource>, Resource> {
   using base = resource_adaptor<statistics_resource<Resource>, Resource>;
@@ -18,7 +18,7 @@ class statistics_resource : public resource_adaptor<statistics_resource<Resource
   explicit statistics_resource(Resource upstream)
       : base(std::move(upstream)), shared_(std::make_shared<shared>()) {}
 
-  /// What is held and pending is not known here: those fields are 0.
+  /// Held and pending bytes are unknown here: those fields are 0.
   pool_stats stats() const {
     const std::lock_guard guard(shared_->lock);
     return shared_->stats;

@@ -16,8 +16,8 @@ class device_context {
     int count = 0;
     d.expect(d.cuDeviceGetCount_ptr(&count), "the devices cannot be counted");
     if (ordinal < 0 || ordinal >= count) {
-      throw invalid_argument("there is no CUDA device " + std::to_string(ordinal) + ": there are " +
-                             std::to_string(count));
+      throw invalid_argument("CUDA device " + std::to_string(ordinal) +
+                             " does not exist: the machine has " + std::to_string(count));
     }
     d.expect(d.cuDeviceGet_ptr(&device_, ordinal), "the device cannot be named");
     // Never released: the frameworks' own hold on it ends at an unknown time during exit.

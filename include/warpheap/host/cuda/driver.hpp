@@ -17,7 +17,7 @@
 namespace warpheap::host::cuda {
 
 /// The functions of the CUDA driver that the pools use, looked up when they are first needed: a
-/// program with pools also runs where there is no driver.
+/// program with pools also runs without a driver.
 class driver {
  public:
   /// \throws error if there is no driver or no device
@@ -81,7 +81,7 @@ class driver {
 
   static void* look_up(const char* name) {
     static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-    if (library == nullptr) throw error("there is no CUDA driver here: libcuda.so.1 is missing");
+    if (library == nullptr) throw error("no CUDA driver: libcuda.so.1 was not found");
     return ::dlsym(library, name);
   }
 

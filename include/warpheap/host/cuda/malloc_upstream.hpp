@@ -9,7 +9,7 @@
 
 namespace warpheap::host::cuda {
 
-/// Device memory as `cudaMalloc` gives it.
+/// Device memory from `cudaMalloc`.
 class malloc_upstream final : public upstream {
  public:
   explicit malloc_upstream(int ordinal) : device_(ordinal) {}
@@ -30,8 +30,8 @@ class malloc_upstream final : public upstream {
   device_context device_;
 };
 
-/// Device memory of the driver's own stream-ordered pool, as `cudaMallocAsync` gives it. Regions
-/// are usable by every stream at once: the call waits for the memory.
+/// Device memory of the driver's stream-ordered pool, from `cudaMallocAsync`. Every stream may use
+/// a region at once: the call waits for the memory.
 class malloc_async_upstream final : public upstream {
  public:
   explicit malloc_async_upstream(int ordinal) : device_(ordinal) {}

@@ -16,11 +16,11 @@ namespace warpheap::host::cuda {
 
 /// Device memory mapped into addresses that were reserved for it, by the driver's virtual memory
 /// functions. Each region reserves several times as many addresses as the device has memory, so
-/// that it can grow where it is, also once its pages have moved: a pool over this upstream has one
+/// that it can grow in place, even after its pages have moved: a pool over this upstream has one
 /// region and holds hardly more than it needs. Freeing gives physical memory back without the
 /// device-wide wait of `cudaFree`.
 ///
-/// Each page is a mapping of its own, because the driver unmaps nothing but whole mappings.
+/// Each page is a mapping of its own, because the driver only unmaps whole mappings.
 class virtual_memory_upstream final : public upstream {
  public:
   explicit virtual_memory_upstream(int ordinal) : device_(ordinal) {

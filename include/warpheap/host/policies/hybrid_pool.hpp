@@ -16,9 +16,9 @@ namespace warpheap::host {
 ///
 /// A request of at most 8 granules is served from a slab: 256 granules, at a multiple of that size,
 /// cut into objects of one size with one bit for each. Slabs come from `Large` and go back as soon
-/// as they are empty: that policy takes and gives in constant time, so that keeping empty slabs
-/// would only hold memory back. Everything else, and what needs a larger alignment than the
-/// granule, goes to `Large`.
+/// as they are empty: that policy works in constant time, so that keeping empty slabs would only
+/// hold memory back. Everything else, and requests for an alignment above the granule, go to
+/// `Large`.
 ///
 /// Invariants: those of `Large`; P1: a slab's count of free objects is that of its bits; P2: a slab
 /// is in the list of its size if and only if it has a free object, and no slab is empty; P3: a slab
@@ -123,7 +123,7 @@ class hybrid_policy {
       if (block.bytes != slab_bytes_) wrong = "P3: the slab at " + to_text(block.base);
       with_room += s.free_count != 0;
     });
-    if (!wrong && found != slabs_.used()) wrong = "P3: a slab is no block";
+    if (!wrong && found != slabs_.used()) wrong = "P3: a slab is not a block";
     std::size_t listed = 0;
     for (std::size_t size_class = 1; size_class <= largest_class; ++size_class) {
       for (index which = lists_.head(size_class); which != block_table::none;

@@ -29,9 +29,10 @@ concept extendable_policy = requires(Policy policy, address base, std::size_t by
 /// - `fill(part)`: free again. \pre `part` is vacant
 /// - `for_each_unused(f)`: calls `f(extent, vacant)` over the free blocks and the vacant parts of
 ///   every region in address order.
-/// - `spare_percent`: how much more than is in use the policy is expected to need for its holes.
+/// - `spare_percent`: the memory that the policy is expected to need for its holes, in percent of
+///   that in use.
 /// - `has_room()`: the bookkeeping has room for some dozen more blocks.
-/// - `region_is_free` and `remove_region` take vacant parts for free.
+/// - `region_is_free` and `remove_region` treat vacant parts as free.
 /// All O(blocks): they are called where the upstream is called too.
 template <class Policy>
 concept vacatable_policy = extendable_policy<Policy> &&
@@ -45,7 +46,7 @@ concept vacatable_policy = extendable_policy<Policy> &&
 };
 
 /// A placement policy: decides where in its regions a block goes. It is given addresses, never
-/// memory. One thread at a time; the pool around it locks, counts, grows and orders streams.
+/// memory. One thread at a time: the pool around it locks, counts, grows and orders streams.
 ///
 /// - `add_region(r)`: `r` is managed from now on; base and size are multiples of the granule.
 /// - `region_is_free(base)`: no block of the region that starts at `base` is handed out.
@@ -63,7 +64,7 @@ concept vacatable_policy = extendable_policy<Policy> &&
 ///   O(blocks), not meant for the fast path.
 /// - `region_for(bytes)`: the size of a fresh region that certainly serves a request of `bytes`
 ///   bytes, a multiple of the granule.
-/// - `check()`: verifies the policy's numbered invariants; returns what is wrong, if anything is.
+/// - `check()`: verifies the policy's numbered invariants; returns the first violation, if any.
 template <class Policy>
 concept placement_policy = std::constructible_from<Policy, policy_options> &&
     requires(Policy policy, const Policy constant, address base, std::size_t bytes, extent region,

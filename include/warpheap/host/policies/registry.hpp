@@ -28,8 +28,8 @@ struct named_policy {
   std::string_view about;
 };
 
-/// Calls `f(named_policy<...>)` for every policy: the single list of them. Tests, bindings,
-/// benchmarks and documentation are made from it. A fit without a store in its name is the one over
+/// Calls `f(named_policy<...>)` for every policy: the single list of them. Tests, bindings and
+/// benchmarks are made from it. A fit without a store in its name is the one over
 /// the hybrid array list, which the paper recommends for the fits.
 template <class Function>
 constexpr void for_each_policy(Function&& f) {
@@ -46,7 +46,7 @@ constexpr void for_each_policy(Function&& f) {
   f(named_policy<fit_policy<best_fit, hal_store<>>>{"best_fit", "smallest block that fits"});
   f(named_policy<fit_policy<best_fit, bitmask_store>>{"best_fit_bitmask", "over a bitmask"});
   f(named_policy<fit_policy<best_fit, hash_store>>{"best_fit_hash", "over a hash table"});
-  f(named_policy<fit_policy<next_fit, hal_store<>>>{"next_fit", "goes on where it stopped"});
+  f(named_policy<fit_policy<next_fit, hal_store<>>>{"next_fit", "continues where it stopped"});
   f(named_policy<fit_policy<next_fit, bitmask_store>>{"next_fit_bitmask", "over a bitmask"});
   f(named_policy<fit_policy<next_fit, hash_store>>{"next_fit_hash", "over a hash table"});
 }

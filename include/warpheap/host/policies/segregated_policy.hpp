@@ -16,10 +16,9 @@ namespace warpheap::host {
 /// and 5 need.
 ///
 /// A request takes a block out of the index of free blocks, cuts off what it does not need, and
-/// puts the rest back. A freed block absorbs its free neighbours at once. What is vacant is no
-/// block's neighbour.
+/// puts the rest back. A freed block absorbs its free neighbours at once, but no vacant part.
 ///
-/// Addition of ours (`LowAddresses`): a block well below the average size takes, of the few holes
+/// Our addition (`LowAddresses`): a block well below the average size takes, of the few holes
 /// that the search meets, the one with the lowest address, as long as it is at most twice as large;
 /// the others take the first hole that fits. That keeps small blocks together and holes large
 /// (docs/host.md has the measurements).

@@ -18,13 +18,13 @@ class memory_pool {
  public:
   virtual ~memory_pool() = default;
 
-  /// At least `bytes` bytes at a multiple of `alignment` (a power of two; the granule is the least
-  /// that is given anyway) that work in `stream` may use from now on; null when out of memory and
-  /// for 0 bytes.
+  /// At least `bytes` bytes at a multiple of `alignment` (a power of two; blocks are always aligned
+  /// to the granule) that work in `stream` may use from now on; null when out of memory and for 0
+  /// bytes.
   virtual void* try_allocate(std::size_t bytes, std::size_t alignment, stream_id stream) = 0;
 
   /// Takes memory back that work in `stream` used last; null does nothing.
-  /// \throws invalid_argument if it was not handed out by this pool or is free already
+  /// \throws invalid_argument for a pointer that is not a live block of this pool
   virtual void deallocate(void* memory, stream_id stream) = 0;
 
   /// Takes the tail of a block back and keeps its first `bytes` bytes. The tail must be unused by
@@ -32,25 +32,25 @@ class memory_pool {
   /// bytes, and for a policy whose blocks cannot be cut
   virtual std::size_t truncate(void* memory, std::size_t bytes) = 0;
 
-  /// The bytes that the block really has; 0 if the pool has not handed out such a block.
+  /// The block's real size in bytes; 0 for a pointer that is not a live block of this pool.
   virtual std::size_t usable_bytes(void* memory) const = 0;
 
-  /// Work that enters `later` from now on starts after all work that is in `earlier` now: what a
-  /// block needs before it is freed in one stream while another one used it too.
+  /// Work that enters `later` from now on starts after all work that is in `earlier` now. A block
+  /// that two streams used needs this before it is freed in one of them.
   virtual void order(stream_id earlier, stream_id later) = 0;
 
   virtual pool_stats stats() const = 0;
 
-  /// Gives back what no block needs, as long as more than `keep_bytes` stay held: regions without a
-  /// block and, where the upstream has pages, those of the holes. Waits for freed memory that a
-  /// stream may still use. Returns the bytes given back.
+  /// Gives memory back that no block needs, as long as more than `keep_bytes` stay held: regions
+  /// without a block and, where the upstream has pages, whole pages of holes. Waits for freed
+  /// memory that a stream may still use. Returns the bytes given back.
   virtual std::size_t trim(std::size_t keep_bytes) = 0;
 
-  /// Verifies every invariant; returns what is wrong, if anything is. O(blocks)
+  /// Verifies every invariant; returns a description of the first violation. O(blocks)
   virtual std::optional<std::string> check() const = 0;
 
-  /// Calls `visit(extent, used)` for each block, free or not, in the order of addresses. The pool
-  /// is locked meanwhile. A block that is freed and pending counts as used.
+  /// Calls `visit(extent, used)` for each block, free or not, in address order. The pool is locked
+  /// meanwhile. A block that is freed and pending counts as used.
   virtual void for_each_block(const std::function<void(extent, bool)>& visit) const = 0;
 
   /// Same as `try_allocate`. \throws out_of_memory
@@ -58,7 +58,8 @@ class memory_pool {
     void* memory = try_allocate(bytes, alignment, stream);
     if (memory == nullptr && bytes != 0) {
       const pool_stats now = stats();
-      throw out_of_memory(std::to_string(bytes) + " bytes were asked for; the pool holds " +
+      throw out_of_memory("out of memory: " + std::to_string(bytes) +
+                          " bytes were requested; the pool holds " +
                           std::to_string(now.reserved_bytes) + " bytes, of which " +
                           std::to_string(now.bytes_in_use) + " are in use");
     }

@@ -20,16 +20,16 @@ namespace warpheap::host {
 
 /// A pool for many threads and streams over any policy.
 ///
-/// While one stream alone uses the pool it *owns* it: its frees go straight to the policy and merge
-/// at once, and no event is ever recorded, because a stream's own work is ordered.
+/// While only one stream uses the pool, the stream *owns* it: its frees go straight to the policy
+/// and merge at once, and no event is ever recorded, because a stream's own work is ordered.
 ///
-/// When another stream comes, the pool is *shared*. The owner's frees so far are put behind one
-/// fence (an event that every other stream waits for before it uses memory of the pool). The owner
-/// may have been destroyed by then, so the event is one of all streams. From then
-/// on a freed block is pending: its stream may have it back at once, and it goes to the policy,
-/// where it merges, when an event says that it is unused. Only if a request finds no memory are all
-/// pending blocks merged behind fences at once; so no stream keeps memory that another one needs,
-/// and nothing is bought from the upstream while freed memory would do.
+/// As soon as another stream calls, the pool is *shared*. The owner's frees so far are put behind
+/// one fence (an event that every other stream waits for before it uses memory of the pool). The
+/// owner may have been destroyed by then, so the event is one of all streams. From then on a freed
+/// block is pending: its stream may reuse it at once, and it goes to the policy, where it merges,
+/// when an event says that it is unused. If a request finds no memory, all pending blocks merge
+/// behind fences at once; so no stream keeps memory that another one needs, and nothing is taken
+/// from the upstream while freed memory would do.
 ///
 /// After a long run of calls from one stream, and once nothing of the others is pending, that
 /// stream owns the pool again.
@@ -49,8 +49,8 @@ class stream_pool final : public memory_pool {
   /// Waits for the streams that used the pool, then gives everything back.
   ~stream_pool() override { wait_for_streams(); }
 
-  // Here and in `deallocate` the whole usual case is inlined, down to the policy's tables: some 5 %
-  // of a call. What is rare is kept out with `noinline`.
+  // Here and in `deallocate` the whole common case is inlined, down to the policy's tables: some 5
+  // % of a call. Rare cases are kept out with `noinline`.
   [[gnu::flatten]] void* try_allocate(std::size_t bytes, std::size_t alignment,
                                       stream_id stream) override {
     if (!is_power_of_two(alignment)) refuse_alignment(alignment);
@@ -161,8 +161,8 @@ class stream_pool final : public memory_pool {
   static constexpr std::chrono::milliseconds longest_wait{100};
 
   [[noreturn, gnu::noinline]] static void refuse(address base) {
-    throw invalid_argument("no block that is in use starts at " + to_text(base) +
-                           ": it was freed before, or this pool never handed it out");
+    throw invalid_argument(to_text(base) +
+                           " is not a live block: it was freed before, or is not of this pool");
   }
 
   [[noreturn, gnu::noinline]] static void refuse_alignment(std::size_t alignment) {
@@ -170,8 +170,8 @@ class stream_pool final : public memory_pool {
                            " bytes: it must be a power of two");
   }
 
-  // What a stream is called in the books: each thread's per-thread stream is one of its own. An odd
-  // address is no handle.
+  // The key of a stream in the books: each thread's per-thread stream has its own. Handles are
+  // never odd addresses.
   static stream_id key_of(stream_id stream) {
     if (stream != stream_id::per_thread) return stream;
     thread_local const char here = 0;
@@ -186,7 +186,7 @@ class stream_pool final : public memory_pool {
     return [this](extent block) { arena_.deallocate(block.base); };
   }
 
-  // Puts whatever the owner freed behind a fence: from now on the pool is shared.
+  // Puts all that the owner freed behind a fence: from now on the pool is shared.
   void share() {
     if (owner_ != nobody && owner_ != stream_id::none) {
       fences_.raise(owner_, events_->record_absent(owner_));
@@ -199,8 +199,8 @@ class stream_pool final : public memory_pool {
                         [this](stream_id key, event_handle event) { fences_.raise(key, event); });
   }
 
-  // A call from a stream that does not own the pool. Returns whether it owns the pool now.
-  bool come_in(stream_id stream, stream_id key) {
+  // A call from a stream that does not own the pool. Returns whether the stream owns it now.
+  bool enter(stream_id stream, stream_id key) {
     const bool may_own = stream != stream_id::per_thread;
     if (owner_ == stream_id::none || (owner_ == nobody && !used_)) {
       // Nothing that was freed so far is in use by any stream.
@@ -223,8 +223,8 @@ class stream_pool final : public memory_pool {
   [[gnu::noinline]] extent allocate_as_guest(std::size_t bytes, std::size_t alignment,
                                              stream_id stream) {
     const stream_id key = key_of(stream);
-    if (!come_in(stream, key)) {
-      // A policy that rounds requests up to sizes of its own may give nearly twice as much anyway.
+    if (!enter(stream, key)) {
+      // A policy that rounds requests up to its own sizes may return nearly twice as much anyway.
       const std::size_t size = align_up(bytes, arena_.granule());
       const std::size_t most = Policy::aligns ? size + size / 8 : 2 * size;
       if (const extent block = pending_.take(key, size, most, alignment)) return block;
@@ -245,10 +245,10 @@ class stream_pool final : public memory_pool {
 
   [[gnu::noinline]] std::size_t deallocate_as_guest(address base, stream_id stream) {
     if (!in_use(base)) return 0;
-    // Freed by no stream means unused by every stream.
+    // Freed in no stream means unused by every stream.
     if (stream == stream_id::none) return arena_.deallocate(base);
     const stream_id key = key_of(stream);
-    if (come_in(stream, key)) return arena_.deallocate(base);
+    if (enter(stream, key)) return arena_.deallocate(base);
     const extent block = arena_.own_block(base);
     pending_.add(key, stream, block);
     return block.bytes;

@@ -31,10 +31,10 @@ struct replay_options {
   bool stop_at_failure = false;
 };
 
-/// Makes the calls of a trace, one after the other from this thread.
+/// Makes the calls of a trace from this thread.
 /// `allocate(bytes, stream)` returns memory or null; `deallocate(memory, bytes, stream)`.
-/// `look(event)` is called after each event, untimed. Blocks that the trace leaves are freed at the
-/// end, untimed.
+/// `look(event)` is called after each event, untimed. Blocks that the trace does not free are
+/// freed at the end, untimed.
 template <class Allocate, class Deallocate, class Look>
 replay_result replay(const trace_view& trace, const replay_options& options, Allocate&& allocate,
                      Deallocate&& deallocate, Look&& look) {

@@ -11,7 +11,7 @@
 namespace warpheap::host {
 
 /// A clock that is cheap enough to time single calls of some tens of nanoseconds: the processor's
-/// time-stamp counter where there is one, else the steady clock.
+/// time-stamp counter on x86-64, else the steady clock.
 class tick_clock {
  public:
   static std::uint64_t now() {
@@ -44,7 +44,7 @@ class tick_clock {
     return static_cast<double>(ticks) * nanoseconds_per_tick_;
   }
 
-  /// What the clock itself adds to a measurement; it is in every figure, never subtracted.
+  /// The time that the clock itself adds to a measurement; never subtracted.
   double overhead_nanoseconds() const { return nanoseconds(overhead_); }
 
  private:

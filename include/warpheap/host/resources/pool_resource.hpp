@@ -13,8 +13,8 @@
 
 namespace warpheap::host {
 
-/// What names a stream: `stream_id`, a stream's handle (`cudaStream_t`), or an object with a
-/// `get()` that returns one (`cuda::stream_ref`).
+/// Something that names a stream: `stream_id`, a stream's handle (`cudaStream_t`), or an object
+/// with a `get()` that returns one (`cuda::stream_ref`).
 template <class Stream>
 concept stream_like = std::same_as<Stream, stream_id> || std::is_pointer_v<Stream> ||
     requires(const Stream& stream) {
@@ -39,9 +39,9 @@ stream_id id_of(const Stream& stream) {
 /// Shared ownership of a pool, in the form in which CCCL and RMM take memory resources: stream
 /// first, sizes on both calls, copyable, comparable. Copies are the same pool.
 ///
-/// `allocate` throws out_of_memory; `deallocate` throws invalid_argument for what is no block in
-/// use. What a block's memory may be used by is told by the classes derived from this one
-/// (cuda/resource.hpp), as `cuda::mr` properties.
+/// `allocate` throws out_of_memory; `deallocate` throws invalid_argument for a pointer that is not
+/// a live block. The derived classes of cuda/device_resource.hpp say where the memory is
+/// accessible, as `cuda::mr` properties.
 class pool_resource {
  public:
   static constexpr std::size_t default_alignment = 256;

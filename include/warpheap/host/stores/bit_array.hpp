@@ -34,7 +34,7 @@ class bit_array {
     }
   }
 
-  /// The first bit of this value from `from` on; size() if there is none.
+  /// The first bit of this value from `from` on, or size().
   std::size_t next(std::size_t from, bool value) const {
     for (; from < size_; from = (from / 64 + 1) * 64) {
       const std::uint64_t word = read(from / 64, value) >> from % 64;
@@ -43,7 +43,7 @@ class bit_array {
     return size_;
   }
 
-  /// One more than the last bit of this value before `end`; 0 if there is none.
+  /// One more than the last bit of this value before `end`, or 0.
   std::size_t end_of_last(std::size_t end, bool value) const {
     while (end != 0) {
       const std::size_t width = (end - 1) % 64 + 1;

@@ -11,10 +11,10 @@
 
 namespace warpheap::host {
 
-/// What boundary tags hold in an ordinary allocator, kept beside the memory instead of in it: one
-/// record for each block, free or handed out, with links to the blocks before and after it in the
-/// address space, links for one list of free blocks, and a hash table from the address of every
-/// block handed out to its record ("hash tables" of the host-based paper, section III-C).
+/// The boundary tags of an ordinary allocator, kept beside the memory instead of in it: one record
+/// for each block, free or handed out, with links to the blocks before and after it in the address
+/// space, links for one list of free blocks, and a hash table from the address of every block
+/// handed out to its record ("hash tables" of the host-based paper, section III-C).
 ///
 /// Deviation from the paper: neighbours are linked by record number and not found by hashing an
 /// address, so that only blocks handed out are in the hash table and a free costs one lookup, not

@@ -49,7 +49,7 @@ class size_index {
 
   void insert(block_table& table, index which) { push(table, class_of(table[which].bytes), which); }
 
-  /// The block, which is in the index, has another size now. Afterwards it is its class's newest.
+  /// Updates the index after a block in it changed its size: the block becomes its class's newest.
   void resized(block_table& table, index which) {
     const std::size_t list = class_of(table[which].bytes);
     if (lists_.head(list) == which) return;

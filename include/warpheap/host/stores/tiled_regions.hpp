@@ -11,8 +11,8 @@
 
 namespace warpheap::host {
 
-/// A block table and the regions whose blocks it holds: what every policy that keeps a record for
-/// each block is built on.
+/// A block table and the regions whose blocks it holds: the base of every policy that keeps a
+/// record for each block.
 ///
 /// Left of a region's first block there is the record of its *edge*, without bytes and never free.
 /// So every block has a left neighbour, and any record may be the first of a region.
@@ -53,14 +53,14 @@ class tiled_regions {
     return last.free ? last.bytes : 0;
   }
 
-  /// The memory by which a region grows at its end, as a free block that is in no list. O(blocks)
+  /// Makes a region longer: returns the new memory as a free block that is in no list. O(blocks)
   index extend(address region_base, std::size_t bytes) {
     const index made = table.append(last_of(region_base), bytes);
     regions_.extend(region_base, bytes);
     return made;
   }
 
-  /// Whether no block of the region is handed out. O(1) but for what is vacant.
+  /// Whether no block of the region is handed out. O(1 + vacant parts)
   bool is_unused(address region_base) const {
     index which = first_of(region_base);
     while (which != block_table::none && (table[which].free || table[which].vacant)) {
@@ -108,7 +108,7 @@ class tiled_regions {
     });
   }
 
-  /// The same with what is vacant, as records.
+  /// The same including vacant parts, as records.
   template <class Visitor>
   void for_each_tile(Visitor&& visit) const {
     for (const auto& region : regions_) {
@@ -119,14 +119,14 @@ class tiled_regions {
     }
   }
 
-  /// Free blocks there are. O(blocks)
+  /// The number of free blocks. O(blocks)
   std::size_t count_free() const {
     std::size_t count = 0;
     for_each_block([&](extent, bool used) { count += !used; });
     return count;
   }
 
-  /// T1 to T3 of the block table for every region; T4: no record belongs to no region; T5: a
+  /// T1 to T3 of the block table for every region; T4: every record belongs to a region; T5: a
   /// region's edge has no bytes, is never free and starts the region. O(blocks)
   std::optional<std::string> check() const {
     std::size_t count = 0;
@@ -144,7 +144,7 @@ class tiled_regions {
     return std::nullopt;
   }
 
-  /// C1: no two neighbours are both free. Only for policies that merge all that they can. O(blocks)
+  /// C1: no two neighbours are both free. Only for policies that always merge. O(blocks)
   std::optional<std::string> check_merged() const {
     std::optional<std::string> wrong;
     extent last;

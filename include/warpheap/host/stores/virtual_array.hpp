@@ -16,7 +16,7 @@ namespace warpheap::host {
 /// An array that grows without ever moving an element: it reserves address space for `capacity`
 /// elements at once and the system provides a page when it is first touched. So growth costs the
 /// same at any size, and references stay valid. Elements start as zero bytes. The first pages are
-/// there from the start: a small pool never waits for one.
+/// touched at the start: a small pool never waits for one.
 template <class T>
 class virtual_array {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -13,14 +13,14 @@
 namespace warpheap::host {
 
 /// Blocks that were freed in a stream and that work of the stream may still use. The stream itself
-/// may have its own back at once; for everybody else an event must happen first.
+/// may reuse its own blocks at once; for other streams an event must happen first.
 ///
 /// A stream's blocks form batches in the order of the frees: an open one, and closed ones, each
 /// with an event that was recorded after its last free. One event serves a whole batch. The event
-/// is recorded during a call of the stream itself; only a batch of a stream that calls no more, or
-/// memory that another stream needs now, must do with an event of all streams.
+/// is recorded during a call of the stream itself; only a batch of a stream that no longer calls,
+/// or memory that another stream needs now, is covered by an event of all streams.
 ///
-/// Complexity: add, take and contains O(1) expected, retiring O(1) a block.
+/// Complexity: add, take and contains O(1) expected; retire O(1) a block.
 class pending_blocks {
  public:
   using index = block_table::index;
@@ -64,7 +64,7 @@ class pending_blocks {
     }
   }
 
-  /// A block of `bytes` to `most` bytes that the stream itself freed. Nothing if there is none.
+  /// A block of `bytes` to `most` bytes that the stream itself freed, or an empty extent.
   extent take(stream_id key, std::size_t bytes, std::size_t most, std::size_t alignment) {
     const auto found = queues_.find(key);
     if (found == queues_.end() || found->second.blocks == 0) return {};
@@ -120,7 +120,7 @@ class pending_blocks {
  private:
   static constexpr std::size_t batch_blocks = 32;
   static constexpr std::size_t idle_queues = 64;
-  // Looks at a batch after which its stream is taken for silent.
+  // After this many looks at an open batch its stream counts as silent.
   static constexpr unsigned patience = 32;
 
   struct batch {

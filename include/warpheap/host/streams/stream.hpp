@@ -23,8 +23,8 @@ using event_handle = void*;
 /// What a pool must know of streams. Called under the pool's lock.
 ///
 /// A stream may be destroyed as soon as no call with it is under way, and the driver crashes when
-/// it is given the handle of a stream that is no more. So a handle is only ever used during the
-/// call in which the user passes it; `record_absent` is for all that comes later.
+/// it is given the handle of a destroyed stream. So a handle is only used during the call in which
+/// the user passes it; `record_absent` is for everything later.
 class stream_events {
  public:
   virtual ~stream_events() = default;
@@ -32,7 +32,7 @@ class stream_events {
   /// An event that happens once all work that is in the stream now is done.
   virtual event_handle record(stream_id stream) = 0;
   /// The same for a stream that was named in an earlier call and may have been destroyed. The event
-  /// may happen later than it must: when other streams are done too.
+  /// may happen later than necessary: when other streams are done too.
   virtual event_handle record_absent(stream_id stream) = 0;
   /// Whether the event has happened.
   virtual bool happened(event_handle event) = 0;
@@ -40,9 +40,9 @@ class stream_events {
   virtual void make_wait(stream_id stream, event_handle event) = 0;
   /// Blocks the calling thread until the event has happened.
   virtual void wait_for(event_handle event) = 0;
-  /// The same, but gives up at `deadline`; false if the event has not happened by then. Ends at the
-  /// deadline at the latest; with `time_point::max()` when the work before the event ends, which
-  /// the device does without the caller.
+  /// The same, but gives up at `deadline`; false if the event has not happened by then. The wait
+  /// ends at the deadline at the latest; with `time_point::max()` it ends when the work before the
+  /// event does, and the device completes that without the caller.
   virtual bool wait_until(event_handle event, std::chrono::steady_clock::time_point deadline) {
     while (!happened(event)) {
       if (std::chrono::steady_clock::now() >= deadline) return false;
@@ -50,9 +50,9 @@ class stream_events {
     }
     return true;
   }
-  /// Whether the stream's work is being recorded into a graph, so that nobody can wait for it.
+  /// Whether the stream's work is being captured into a graph, so that it cannot be waited for.
   virtual bool is_captured(stream_id /*stream*/) { return false; }
-  /// The pool needs the event no more.
+  /// The pool no longer needs the event.
   virtual void recycle(event_handle event) = 0;
 };
 

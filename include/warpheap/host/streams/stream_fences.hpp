@@ -11,10 +11,10 @@
 
 namespace warpheap::host {
 
-/// Events that must have happened before a stream may use memory which others freed. At most one
-/// for each stream: a later event of a stream happens after its earlier ones.
+/// Events that must have happened before a stream may use memory that other streams freed. At most
+/// one a stream: a later event of a stream happens after its earlier ones.
 ///
-/// Complexity: O(streams) when there is an event that the stream has not waited for, else O(1).
+/// Complexity: O(streams) if the stream has not waited for an event yet, else O(1).
 class stream_fences {
  public:
   explicit stream_fences(stream_events& events) : events_(events) {}
@@ -33,8 +33,8 @@ class stream_fences {
     fences_.push_back({key, event, ++serial_});
   }
 
-  /// Makes `handle`, known as `key`, wait for what it has not waited for yet; blocks the caller if
-  /// it is no stream.
+  /// Makes `handle`, known as `key`, wait for the events that it has not waited for yet; blocks the
+  /// caller if it is `stream_id::none`.
   void pass(stream_id key, stream_id handle) {
     if (fences_.empty()) return;
     lower_happened();

@@ -12,7 +12,8 @@
 namespace warpheap::host {
 
 /// Addresses without memory: any access to them is a fault. So a program can replay a trace that
-/// needs more memory than there is, and a test proves that a pool never touches what it manages.
+/// needs more memory than the machine has, and a test proves that a pool never touches what it
+/// manages.
 class reserved_upstream final : public upstream {
  public:
   void* allocate(std::size_t bytes) override {
