@@ -7,6 +7,7 @@ import ctypes
 import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64
 from ctypes import c_void_p as pointer
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -31,22 +32,27 @@ class Options(ctypes.Structure):
     ]
 
 
-STATS = (
-    "bytes_in_use",
-    "peak_bytes",
-    "blocks",
-    "peak_blocks",
-    "allocations",
-    "deallocations",
-    "failures",
-    "last_failed_bytes",
-    "reserved_bytes",
-    "peak_reserved_bytes",
-    "regions",
-    "pending_bytes",
-    "pending_blocks",
-    "moved_bytes",
-)
+@dataclass(frozen=True)
+class Stats:
+    """The statistics of a pool: ``warpheap_pool_stats`` of host/c/pool_stats.h, field by field."""
+
+    bytes_in_use: int
+    peak_bytes: int
+    blocks: int
+    peak_blocks: int
+    allocations: int
+    deallocations: int
+    failures: int
+    last_failed_bytes: int
+    reserved_bytes: int
+    peak_reserved_bytes: int
+    regions: int
+    pending_bytes: int
+    pending_blocks: int
+    moved_bytes: int
+
+
+STATS = tuple(field.name for field in fields(Stats))
 
 
 class PoolStats(ctypes.Structure):
@@ -175,7 +181,7 @@ def library() -> ctypes.CDLL:
 
 
 def path() -> Path:
-    """Give the path of the loaded library, for frameworks that load it themselves."""
+    """Return the path of the loaded library, for frameworks that load it themselves."""
     library()
     found = find()
     assert found is not None
@@ -183,7 +189,7 @@ def path() -> Path:
 
 
 def last_error() -> str:
-    """Say what the last failed call of this thread had to say."""
+    """Return the message of this thread's last call that failed."""
     text: bytes = library().warpheap_last_error()
     return text.decode()
 

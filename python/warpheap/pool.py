@@ -1,38 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A pool of device memory from Python. Addresses are numbers; nothing is ever read or written."""
+"""A pool of device memory from Python. Addresses are numbers; memory is never read or written."""
 
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from types import TracebackType
 
 from warpheap import native
+from warpheap.native import Stats
 
 DEFAULT_POLICY = "tlsf"
-# Grows where it is, so that a pool holds hardly more than is in use.
+# Grows in place, so that a pool holds hardly more than is in use.
 DEFAULT_UPSTREAM = "virtual_memory"
 GROWING_STEP = 2 << 20
-
-
-@dataclass(frozen=True)
-class Stats:
-    """What a pool has done and holds, in bytes as handed out; docs/host.md explains each field."""
-
-    bytes_in_use: int
-    peak_bytes: int
-    blocks: int
-    peak_blocks: int
-    allocations: int
-    deallocations: int
-    failures: int
-    last_failed_bytes: int
-    reserved_bytes: int
-    peak_reserved_bytes: int
-    regions: int
-    pending_bytes: int
-    pending_blocks: int
-    moved_bytes: int
 
 
 def policies() -> list[str]:
@@ -52,11 +32,11 @@ class Pool:
 
     ``policy`` and ``upstream`` are names of policies() and upstreams(); ``device`` is the number of
     a CUDA device. Sizes are in bytes; 0 means the default: nothing at first, no limit, growth by at
-    least 64 MiB (2 MiB where the upstream is ``virtual_memory``), blocks aligned to 256. Over
-    ``virtual_memory``, a pool that holds ``spare_percent`` more than was ever in use at once
-    (default: 10 for tlsf) moves the memory of its holes to where a request fits before it takes
-    more. Raises ValueError for a name or size that is out of range, MemoryError if there is no
-    memory, RuntimeError if the driver fails.
+    least 64 MiB (2 MiB over ``virtual_memory``), blocks aligned to 256. Over ``virtual_memory``, a
+    pool that holds ``spare_percent`` more than the most that was in use at once (default: 10 for
+    tlsf) moves the memory of its holes to where a request fits before it takes more. Raises
+    ValueError for an unknown name or a size out of range, MemoryError when out of memory,
+    RuntimeError if the driver fails.
     """
 
     def __init__(
@@ -87,13 +67,13 @@ class Pool:
 
     @property
     def handle(self) -> ctypes.c_void_p:
-        """The pool for the C interface; raises ValueError after close()."""
+        """The pool's pointer for the C interface; raises ValueError after close()."""
         if not self._handle:
             raise ValueError("the pool is closed")
         return self._handle
 
     def allocate(self, size: int, stream: int = 0, alignment: int = 256) -> int:
-        """Give the address of ``size`` bytes that work in ``stream`` may use; 0 for no bytes."""
+        """Return the address of ``size`` bytes that work in ``stream`` may use; 0 for 0 bytes."""
         memory = ctypes.c_void_p()
         native.expect(
             self._library.warpheap_pool_allocate(
@@ -103,11 +83,11 @@ class Pool:
         return memory.value or 0
 
     def deallocate(self, address: int, stream: int = 0) -> None:
-        """Take memory back; raises ValueError for what is no block in use."""
+        """Free a block; raises ValueError for an address that is not a live block."""
         native.expect(self._library.warpheap_pool_deallocate(self.handle, address, stream))
 
     def truncate(self, address: int, size: int) -> int:
-        """Keep the first ``size`` bytes of a block; gives the number of bytes taken back."""
+        """Keep the first ``size`` bytes of a block; returns the number of bytes taken back."""
         taken = ctypes.c_size_t()
         native.expect(
             self._library.warpheap_pool_truncate(self.handle, address, size, ctypes.byref(taken))
@@ -115,24 +95,24 @@ class Pool:
         return taken.value
 
     def usable_bytes(self, address: int) -> int:
-        """Give the real size of a block, 0 for what is none."""
+        """Return the real size of a block; 0 for an address that is not a live block."""
         return int(self._library.warpheap_pool_usable_bytes(self.handle, address))
 
     def stats(self) -> Stats:
-        """Read the statistics."""
+        """Return the statistics."""
         raw = native.PoolStats()
         self._library.warpheap_pool_get_stats(self.handle, ctypes.byref(raw))
         return Stats(**{name: getattr(raw, name) for name in native.STATS})
 
     def trim(self, keep_bytes: int = 0) -> int:
-        """Give back what no block needs, as long as more than ``keep_bytes`` stay held.
+        """Give memory back that no block needs, as long as more than ``keep_bytes`` stay held.
 
-        That is regions without a block and, over ``virtual_memory``, whole pages of the holes.
+        That is regions without a block and, over ``virtual_memory``, whole pages of holes.
         """
         return int(self._library.warpheap_pool_trim(self.handle, keep_bytes))
 
     def check(self) -> None:
-        """Verify the invariants; raises RuntimeError with what is wrong."""
+        """Verify the invariants; raises RuntimeError with the first violation."""
         native.expect(self._library.warpheap_pool_check(self.handle))
 
     def close(self) -> None:

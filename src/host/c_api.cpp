@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "warpheap/host/c_api.h"
+#include "warpheap/host/c/pool.h"
 
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 #include "c_pool.hpp"
 #include "make_named.hpp"
 #include "replay_pool.hpp"
-#include "warpheap/host/pools.hpp"
+#include "warpheap/host/policies/registry.hpp"
 
 namespace {
 
@@ -66,11 +66,7 @@ size_t warpheap_pool_usable_bytes(warpheap_pool* pool, void* memory) {
 }
 
 void warpheap_pool_get_stats(warpheap_pool* pool, warpheap_pool_stats* stats) {
-  const pool_stats s = pool->pool->stats();
-  *stats = {s.bytes_in_use,   s.peak_bytes,          s.blocks,   s.peak_blocks,
-            s.allocations,    s.deallocations,       s.failures, s.last_failed_bytes,
-            s.reserved_bytes, s.peak_reserved_bytes, s.regions,  s.pending_bytes,
-            s.pending_blocks, s.moved_bytes};
+  *stats = pool->pool->stats();
 }
 
 size_t warpheap_pool_trim(warpheap_pool* pool, size_t keep_bytes) {
@@ -85,10 +81,8 @@ warpheap_status warpheap_pool_check(warpheap_pool* pool) {
 warpheap_status warpheap_replay(warpheap_pool* pool, const warpheap_trace* trace,
                                 int stop_at_failure, uint32_t* latencies_ns,
                                 warpheap_replay_result* result) {
-  return guarded([&] {
-    const replay_result r = replay_pool(*pool->pool, *trace, stop_at_failure != 0, latencies_ns);
-    *result = {r.wall_ns, r.failures, r.peak_bytes, r.span_bytes, r.clock_overhead_ns};
-  });
+  return guarded(
+      [&] { *result = replay_pool(*pool->pool, *trace, stop_at_failure != 0, latencies_ns); });
 }
 
 warpheap_status warpheap_replay_timeline(warpheap_pool* pool, const warpheap_trace* trace,

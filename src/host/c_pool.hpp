@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "warpheap/core/error.hpp"
-#include "warpheap/host/c_api.h"
-#include "warpheap/host/memory_pool.hpp"
+#include "warpheap/host/c/pool.h"
+#include "warpheap/host/pools/memory_pool.hpp"
 
 struct warpheap_pool {
   std::unique_ptr<warpheap::host::memory_pool> pool;
@@ -15,7 +15,7 @@ struct warpheap_pool {
 
 namespace warpheap::host {
 
-/// What warpheap_last_error() returns in this thread.
+/// The string that warpheap_last_error() returns in this thread.
 inline std::string& last_error() {
   thread_local std::string message;
   return message;
@@ -26,7 +26,7 @@ inline warpheap_status failed(warpheap_status status, std::string message) {
   return status;
 }
 
-/// Runs a call and turns what it throws into a status: no exception leaves through C.
+/// Runs a call and turns exceptions into a status: none may leave through C.
 template <class Call>
 warpheap_status guarded(Call&& call) {
   try {

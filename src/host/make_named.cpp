@@ -4,7 +4,9 @@
 #include <string>
 
 #include "warpheap/core/error.hpp"
-#include "warpheap/host/pools.hpp"
+#include "warpheap/host/pools/make_pool.hpp"
+#include "warpheap/host/upstreams/host_upstream.hpp"
+#include "warpheap/host/upstreams/reserved_upstream.hpp"
 
 namespace warpheap::host {
 namespace {
@@ -22,7 +24,7 @@ memory_source make_source(std::string_view name, int device) {
     return {std::make_shared<reserved_pages_upstream>(), std::make_shared<no_events>()};
   }
   if (is_one_of(name, upstream_names)) return make_device_source(name, device);
-  throw invalid_argument("no upstream is called '" + std::string(name) +
+  throw invalid_argument("unknown upstream '" + std::string(name) +
                          "'; the upstreams are: " + upstream_names);
 }
 

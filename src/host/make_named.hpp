@@ -4,17 +4,19 @@
 #include <memory>
 #include <string_view>
 
-#include "warpheap/host/memory_pool.hpp"
-#include "warpheap/host/pool.hpp"
+#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/pool_options.hpp"
+#include "warpheap/host/streams/stream.hpp"
+#include "warpheap/host/upstreams/upstream.hpp"
 
 namespace warpheap::host {
 
-/// Memory of the host or of nobody, then the device's.
+/// Memory of the host, addresses without memory, then the device's memory.
 inline constexpr char upstream_names[] =
     "host reserved reserved_pages cuda_malloc cuda_malloc_async virtual_memory";
 inline constexpr char driver_allocator_names[] = "cuda_malloc cuda_malloc_async";
 
-/// An upstream and what tells when its memory is unused.
+/// An upstream, and the events that tell when its memory is unused.
 struct memory_source {
   std::shared_ptr<upstream> memory;
   std::shared_ptr<stream_events> events;

@@ -9,8 +9,7 @@ namespace warpheap::host {
 namespace {
 
 [[noreturn]] void refuse(std::string_view name) {
-  throw error("'" + std::string(name) +
-              "' needs CUDA, and this library was built where cuda.h was missing");
+  throw error("'" + std::string(name) + "' needs CUDA, and this library was built without cuda.h");
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "warpheap/host/pools.hpp"
+#include "warpheap/core/error.hpp"
+#include "warpheap/host/policies/registry.hpp"
+#include "warpheap/host/pools/make_pool.hpp"
+#include "warpheap/host/pools/stream_pool.hpp"
 
 namespace warpheap::host {
 
@@ -14,7 +17,7 @@ std::unique_ptr<memory_pool> make_pool(std::string_view name, std::shared_ptr<up
     }
   });
   if (made == nullptr) {
-    throw invalid_argument("no pool is called '" + std::string(name) +
+    throw invalid_argument("unknown pool '" + std::string(name) +
                            "'; the pools are: " + policy_names());
   }
   return made;

@@ -13,17 +13,13 @@
 #include <vector>
 
 #include "warpheap/core/error.hpp"
-#include "warpheap/host/c_api.h"
-#include "warpheap/host/memory_pool.hpp"
-#include "warpheap/host/replay.hpp"
+#include "warpheap/host/c/replay.h"
+#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/replay/replay.hpp"
 
 namespace warpheap::host {
 
-inline trace_view view_of(const warpheap_trace& trace) {
-  return {trace.operations, trace.streams, trace.count};
-}
-
-/// \throws invalid_argument if an operation frees what was not asked for before it
+/// \throws invalid_argument if an operation frees an allocation that does not come before it
 inline void check_trace(const warpheap_trace& trace) {
   std::int64_t asked = 0;
   for (std::size_t event = 0; event < trace.count; ++event) {
@@ -43,7 +39,7 @@ replay_result replay_and_look(memory_pool& pool, const warpheap_trace& trace,
                               const replay_options& options, Look&& look) {
   check_trace(trace);
   return replay(
-      view_of(trace), options,
+      trace, options,
       [&](std::size_t bytes, stream_id stream) { return pool.try_allocate(bytes, 256, stream); },
       [&](void* memory, std::size_t, stream_id stream) { pool.deallocate(memory, stream); }, look);
 }

@@ -10,8 +10,8 @@
 
 #include "c_pool.hpp"
 #include "warpheap/core/error.hpp"
-#include "warpheap/host/c_api.h"
-#include "warpheap/host/resource.hpp"
+#include "warpheap/host/c/torch.h"
+#include "warpheap/host/resources/pool_resource.hpp"
 
 namespace {
 
@@ -70,8 +70,8 @@ extern "C" {
 warpheap_status warpheap_torch_use(int device, warpheap_pool* pool) {
   return warpheap::host::guarded([&] {
     if (device < 0 || device >= device_count) {
-      throw invalid_argument("there is no device " + std::to_string(device) + ": at most " +
-                             std::to_string(device_count) + " are known");
+      throw invalid_argument("device " + std::to_string(device) + ": the number must be below " +
+                             std::to_string(device_count));
     }
     pools[static_cast<std::size_t>(device)].store(pool, std::memory_order_release);
   });

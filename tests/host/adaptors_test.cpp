@@ -9,10 +9,10 @@
 
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
-#include "warpheap/host/adaptors/failure_callback.hpp"
-#include "warpheap/host/adaptors/limit.hpp"
-#include "warpheap/host/adaptors/logging.hpp"
-#include "warpheap/host/adaptors/statistics.hpp"
+#include "warpheap/host/adaptors/failure_callback_resource.hpp"
+#include "warpheap/host/adaptors/limiting_resource.hpp"
+#include "warpheap/host/adaptors/logging_resource.hpp"
+#include "warpheap/host/adaptors/statistics_resource.hpp"
 
 namespace warpheap::host {
 namespace {

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "warpheap/host/c_api.h"
+#include "warpheap/host/c/pool.h"
+#include "warpheap/host/c/replay.h"
+#include "warpheap/host/c/torch.h"
 
 namespace {
 

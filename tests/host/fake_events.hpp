@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "warpheap/host/stream.hpp"
+#include "warpheap/host/streams/stream.hpp"
 
 namespace warpheap::host {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "warpheap/host/c_api.h"
+#include "warpheap/host/c/pool.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "warpheap/host/policy.hpp"
+#include "warpheap/host/policies/policy.hpp"
 
 /// A policy with one region, and a naive model of the memory that is free in it. A namespace of its
 /// own, for its short names.

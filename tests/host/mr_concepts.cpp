@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The resources against the CCCL that is installed: this compiles or it does not. What CCCL calls a
 // resource changed in version 3.1, so both are asked for what they have.
-#include "warpheap/host/adaptors/failure_callback.hpp"
-#include "warpheap/host/adaptors/limit.hpp"
-#include "warpheap/host/adaptors/logging.hpp"
-#include "warpheap/host/adaptors/statistics.hpp"
+#include "warpheap/host/adaptors/failure_callback_resource.hpp"
+#include "warpheap/host/adaptors/limiting_resource.hpp"
+#include "warpheap/host/adaptors/logging_resource.hpp"
+#include "warpheap/host/adaptors/statistics_resource.hpp"
+#include "warpheap/host/cuda/device_resource.hpp"
 #include "warpheap/host/cuda/driver_allocator.hpp"
 #include "warpheap/host/cuda/events.hpp"
-#include "warpheap/host/cuda/resource.hpp"
-#include "warpheap/host/cuda/upstreams.hpp"
+#include "warpheap/host/cuda/malloc_upstream.hpp"
+#include "warpheap/host/cuda/virtual_memory_upstream.hpp"
 #if __has_include(<rmm/resource_ref.hpp>)
 #include <rmm/resource_ref.hpp>
 static_assert(std::is_constructible_v<rmm::device_async_resource_ref,

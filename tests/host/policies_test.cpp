@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "model_heap.hpp"
-#include "warpheap/host/buddy.hpp"
-#include "warpheap/host/fits.hpp"
-#include "warpheap/host/hybrid_pool.hpp"
-#include "warpheap/host/simple_segregated.hpp"
+#include "warpheap/host/policies/registry.hpp"
 
 namespace warpheap::host {
 namespace {

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "warpheap/host/pools.hpp"
+#include "warpheap/host/policies/registry.hpp"
+#include "warpheap/host/pools/make_pool.hpp"
+#include "warpheap/host/upstreams/reserved_upstream.hpp"
 
 namespace warpheap::host {
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "model_heap.hpp"
-#include "warpheap/host/segregated.hpp"
+#include "warpheap/core/align.hpp"
+#include "warpheap/host/policies/segregated_fit.hpp"
+#include "warpheap/host/policies/tlsf.hpp"
 
 namespace warpheap::host {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "warpheap/core/random.hpp"
-#include "warpheap/host/pools.hpp"
+#include "warpheap/host/pools/make_pool.hpp"
 
 namespace {
 

@@ -7,11 +7,11 @@
 #include <set>
 #include <vector>
 
-#include "warpheap/host/bit_array.hpp"
-#include "warpheap/host/block_table.hpp"
-#include "warpheap/host/hybrid_array_list.hpp"
-#include "warpheap/host/region_map.hpp"
-#include "warpheap/host/tiled_regions.hpp"
+#include "warpheap/host/stores/bit_array.hpp"
+#include "warpheap/host/stores/block_table.hpp"
+#include "warpheap/host/stores/hybrid_array_list.hpp"
+#include "warpheap/host/stores/region_map.hpp"
+#include "warpheap/host/stores/tiled_regions.hpp"
 
 namespace warpheap::host {
 namespace {

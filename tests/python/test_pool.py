@@ -2,6 +2,8 @@
 """Every policy through the C interface, against a model, with calls that Hypothesis makes up."""
 
 import bisect
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -80,7 +82,7 @@ class PoolMachine(RuleBasedStateMachine):
     def free_something_else(self, address: int, inside: int) -> None:
         foreign = address + inside
         if all(foreign != block for block, _ in self.held):
-            with pytest.raises(ValueError, match="no block"):
+            with pytest.raises(ValueError, match="not a live block"):
                 self.pool.deallocate(foreign)
 
     @rule(address=blocks, keep=st.integers(1, 70000))
@@ -143,6 +145,11 @@ def test_names_are_listed_in_errors() -> None:
         Pool("tlsf", upstream="gpu")
     assert set(OURS) >= {"tlsf", "segregated_fit", "hybrid_pool", "best_fit_bitmask"}
     assert "reserved" in upstreams()
+
+
+def test_statistics_are_those_of_the_c_interface() -> None:
+    header = Path(__file__).parents[2] / "include/warpheap/host/c/pool_stats.h"
+    assert tuple(re.findall(r"^  uint64_t (\w+);", header.read_text(), re.MULTILINE)) == native.STATS
 
 
 def test_closed_pool_is_refused() -> None:

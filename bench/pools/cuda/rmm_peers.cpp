@@ -68,7 +68,7 @@ replay_result run(peer& p, const warpheap_trace& trace, bool stop, std::uint32_t
     return cuda::stream_ref{reinterpret_cast<cudaStream_t>(id)};
   };
   return replay(
-      view_of(trace), {latencies, stop},
+      trace, {latencies, stop},
       [&](std::size_t bytes, stream_id stream) -> void* {
         try {
           return p.memory.allocate(stream_of(stream), bytes, 256);
@@ -101,10 +101,7 @@ WARPHEAP_API void warpheap_peer_destroy(void* made) { delete static_cast<peer*>(
 WARPHEAP_API warpheap_status warpheap_peer_replay(void* made, const warpheap_trace* trace, int stop,
                                                   std::uint32_t* latencies,
                                                   warpheap_replay_result* result) {
-  return guarded([&] {
-    const replay_result r = run(*static_cast<peer*>(made), *trace, stop != 0, latencies);
-    *result = {r.wall_ns, r.failures, r.peak_bytes, r.span_bytes, r.clock_overhead_ns};
-  });
+  return guarded([&] { *result = run(*static_cast<peer*>(made), *trace, stop != 0, latencies); });
 }
 
 WARPHEAP_API warpheap_status warpheap_peer_replay_threads(void* made, const warpheap_trace* traces,

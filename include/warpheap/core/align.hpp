@@ -25,4 +25,18 @@ WARPHEAP_HD constexpr Word round_down(Word value, Word step) {
   return static_cast<Word>(value - value % step);
 }
 
+/// The smallest multiple of `step` that is >= `value`, without a division. \pre `step` is a power
+/// of two, and no overflow at the top of `Word`
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr Word align_up(Word value, Word step) {
+  return static_cast<Word>((value + (step - 1)) & ~(step - 1));
+}
+
+/// The largest multiple of `step` that is <= `value`, without a division. \pre `step` is a power of
+/// two
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr Word align_down(Word value, Word step) {
+  return static_cast<Word>(value & ~(step - 1));
+}
+
 WARPHEAP_END_NAMESPACE

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace warpheap::host {
 
-/// A place in the managed memory. The allocators here compute with addresses and never dereference
-/// one: the memory may belong to a device that this processor cannot reach.
+/// An address in the managed memory. The pools compute with addresses and never dereference one:
+/// the memory may belong to a device that this processor cannot reach.
 using address = std::uintptr_t;
 
-/// `bytes` bytes from `base` on. No bytes means "nothing": what a search that failed returns.
+/// `bytes` bytes from `base` on. An extent of 0 bytes is empty: "nothing", a search that failed.
 struct extent {
   address base = 0;
   std::size_t bytes = 0;
@@ -23,19 +22,7 @@ struct extent {
   friend constexpr bool operator==(extent, extent) = default;
 };
 
-/// The smallest multiple of `step` that is >= `value`. \pre `step` is a power of two
-template <class Word>
-constexpr Word align_up(Word value, Word step) {
-  return (value + (step - 1)) & ~(step - 1);
-}
-
-/// The smallest k with 2^k >= value. \pre `value != 0`
-constexpr int ceil_log2(std::size_t value) { return std::bit_width(value - 1); }
-
-/// The largest k with 2^k <= value. \pre `value != 0`
-constexpr int floor_log2(std::size_t value) { return std::bit_width(value) - 1; }
-
-/// `where` the way that logs and messages write it: 0x7f00.
+/// `where` as logs and messages write it: 0x7f00.
 inline std::string to_text(address where) {
   constexpr char digits[] = "0123456789abcdef";
   std::string text;

@@ -3,7 +3,8 @@
 #include "../make_named.hpp"
 #include "warpheap/host/cuda/driver_allocator.hpp"
 #include "warpheap/host/cuda/events.hpp"
-#include "warpheap/host/cuda/upstreams.hpp"
+#include "warpheap/host/cuda/malloc_upstream.hpp"
+#include "warpheap/host/cuda/virtual_memory_upstream.hpp"
 
 namespace warpheap::host {
 

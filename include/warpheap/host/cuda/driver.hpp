@@ -17,7 +17,7 @@
 namespace warpheap::host::cuda {
 
 /// The functions of the CUDA driver that the pools use, looked up when they are first needed: a
-/// program with pools also runs where there is no driver.
+/// program with pools also runs without a driver.
 class driver {
  public:
   /// \throws error if there is no driver or no device
@@ -81,7 +81,7 @@ class driver {
 
   static void* look_up(const char* name) {
     static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-    if (library == nullptr) throw error("there is no CUDA driver here: libcuda.so.1 is missing");
+    if (library == nullptr) throw error("no CUDA driver: libcuda.so.1 was not found");
     return ::dlsym(library, name);
   }
 
@@ -90,47 +90,6 @@ class driver {
     if (function == nullptr) throw error(std::string("the CUDA driver is too old: no ") + name);
     return function;
   }
-};
-
-/// A device and its primary context, which is the one that the CUDA runtime and the frameworks use.
-class device_context {
- public:
-  /// \throws invalid_argument if there is no such device, error if the driver fails
-  explicit device_context(int ordinal) : ordinal_(ordinal) {
-    const driver& d = driver::get();
-    int count = 0;
-    d.expect(d.cuDeviceGetCount_ptr(&count), "the devices cannot be counted");
-    if (ordinal < 0 || ordinal >= count) {
-      throw invalid_argument("there is no CUDA device " + std::to_string(ordinal) + ": there are " +
-                             std::to_string(count));
-    }
-    d.expect(d.cuDeviceGet_ptr(&device_, ordinal), "the device cannot be named");
-    // Never released: the frameworks' own hold on it ends at an unknown time during exit.
-    d.expect(d.cuDevicePrimaryCtxRetain_ptr(&context_, device_), "the device cannot be used");
-  }
-
-  int ordinal() const { return ordinal_; }
-  CUdevice device() const { return device_; }
-  CUcontext context() const { return context_; }
-
-  /// Makes the device current for as long as it lives.
-  class scope {
-   public:
-    explicit scope(const device_context& device) {
-      driver::get().cuCtxPushCurrent_ptr(device.context_);
-    }
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
-    ~scope() {
-      CUcontext popped = nullptr;
-      driver::get().cuCtxPopCurrent_ptr(&popped);
-    }
-  };
-
- private:
-  int ordinal_;
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
 };
 
 }  // namespace warpheap::host::cuda

@@ -4,19 +4,19 @@
 #include <atomic>
 #include <limits>
 
-#include "warpheap/host/cuda/driver.hpp"
-#include "warpheap/host/memory_pool.hpp"
+#include "warpheap/host/cuda/device_context.hpp"
+#include "warpheap/host/pools/memory_pool.hpp"
 
 namespace warpheap::host::cuda {
 
-/// What the driver itself offers, behind the interface of a pool, so that the same program measures
-/// both. Keeps no books of its own, which would be timed with it: of the statistics only the number
-/// of calls and of failures is known, and nothing is checked.
+/// The driver's own allocators behind the interface of a pool, so that the same program measures
+/// both. Keeps no books, which would be timed as well: only the numbers of calls and failures are
+/// known, and nothing is checked.
 class driver_allocator final : public memory_pool {
  public:
   enum class kind { malloc, malloc_async };
 
-  /// `cudaMalloc`, or `cudaMallocAsync` that keeps all memory which it ever had.
+  /// `cudaMalloc`, or `cudaMallocAsync` with a pool that never gives memory back.
   driver_allocator(int ordinal, kind which) : device_(ordinal), kind_(which) {
     const driver& d = driver::get();
     const device_context::scope current(device_);

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "warpheap/host/cuda/driver.hpp"
-#include "warpheap/host/stream.hpp"
+#include "warpheap/host/cuda/device_context.hpp"
+#include "warpheap/host/streams/stream.hpp"
 
 namespace warpheap::host::cuda {
 

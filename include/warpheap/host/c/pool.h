@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef WARPHEAP_HOST_C_POOL_H
+#define WARPHEAP_HOST_C_POOL_H
+
+/* The pools of device memory for C and for everything that can call C. The shared library needs no
+ * CUDA toolkit and no GPU to load; it finds the driver when a pool asks for device memory.
+ *
+ * Every function may be called from any thread, and one pool by many threads at once. Sizes are in
+ * bytes. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "warpheap/host/c/pool_stats.h"
+#include "warpheap/host/c/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct warpheap_pool warpheap_pool;
+
+/* 0 means the default. */
+typedef struct warpheap_pool_options {
+  size_t initial_bytes; /* taken at once; default 0 */
+  size_t limit_bytes;   /* the most that is held; default: no limit */
+  size_t region_bytes;  /* the smallest growth; default 64 MiB */
+  size_t granule_bytes; /* every block's alignment, and its size is a multiple of it; default 256 */
+  size_t spare_percent; /* held beyond the peak before pages move; default: the policy's */
+} warpheap_pool_options;
+
+/* The names that warpheap_pool_create knows, with spaces between them. */
+WARPHEAP_API const char* warpheap_pool_names(void);
+WARPHEAP_API const char* warpheap_upstream_names(void);
+
+/* A pool of this policy over this upstream; `device` is a CUDA device's number where the upstream
+ * is one of CUDA's. `cuda_malloc` and `cuda_malloc_async` are also names of policies: the driver's
+ * own allocators, for comparison, which have no upstream. Options may be null. */
+WARPHEAP_API warpheap_status warpheap_pool_create(const char* policy, const char* upstream,
+                                                  int device, const warpheap_pool_options* options,
+                                                  warpheap_pool** pool);
+/* Waits for the streams that used the pool and gives everything back, blocks in use included. */
+WARPHEAP_API void warpheap_pool_destroy(warpheap_pool* pool);
+
+/* `stream` is a cudaStream_t as a number; WARPHEAP_NO_STREAM means memory that no stream uses. */
+#define WARPHEAP_NO_STREAM UINTPTR_MAX
+/* A request of 0 bytes returns WARPHEAP_OK and null. */
+WARPHEAP_API warpheap_status warpheap_pool_allocate(warpheap_pool* pool, size_t bytes,
+                                                    size_t alignment, uintptr_t stream,
+                                                    void** memory);
+WARPHEAP_API warpheap_status warpheap_pool_deallocate(warpheap_pool* pool, void* memory,
+                                                      uintptr_t stream);
+/* Keeps the first `bytes` bytes of a block; `taken` is set to the bytes taken back. */
+WARPHEAP_API warpheap_status warpheap_pool_truncate(warpheap_pool* pool, void* memory, size_t bytes,
+                                                    size_t* taken);
+/* 0 if `memory` is not a live block. */
+WARPHEAP_API size_t warpheap_pool_usable_bytes(warpheap_pool* pool, void* memory);
+WARPHEAP_API void warpheap_pool_get_stats(warpheap_pool* pool, warpheap_pool_stats* stats);
+/* Gives memory back that no block needs, as long as more than `keep_bytes` stay held: regions
+ * without a block, and whole pages of holes where the upstream has pages. Returns the bytes. */
+WARPHEAP_API size_t warpheap_pool_trim(warpheap_pool* pool, size_t keep_bytes);
+/* Verifies the invariants. O(blocks) */
+WARPHEAP_API warpheap_status warpheap_pool_check(warpheap_pool* pool);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/host/policies/policy.hpp"
+#include "warpheap/host/stores/size_index.hpp"
+#include "warpheap/host/stores/tiled_regions.hpp"
+
+namespace warpheap::host {
+
+/// Segregated fit and TLSF: O. Bell, A. Kumar, C. Gill, "Host-Based Allocators for Device Memory",
+/// arXiv:2405.07079, 2024, sections V-A and V-B, with the corrections that the printed algorithms 4
+/// and 5 need.
+///
+/// A request takes a block out of the index of free blocks, cuts off what it does not need, and
+/// puts the rest back. A freed block absorbs its free neighbours at once, but no vacant part.
+///
+/// Our addition (`LowAddresses`): a block well below the average size takes, of the few holes
+/// that the search meets, the one with the lowest address, as long as it is at most twice as large;
+/// the others take the first hole that fits. That keeps small blocks together and holes large
+/// (docs/host.md has the measurements).
+///
+/// Invariants: T1-T5 (tiling), C1 (no two free neighbours), I1-I2 (index).
+///
+/// Progress: every operation is a bounded number of steps, whatever the number of live blocks; only
+/// a request that would otherwise fail may look through one whole size class.
+template <class Index, bool LowAddresses>
+class segregated_policy {
+ public:
+  using index = block_table::index;
+
+  static constexpr bool truncates = true;
+  static constexpr bool aligns = true;
+  // Sizes uniform in their logarithm need 12 percent with low addresses and 33 without.
+  static constexpr std::size_t spare_percent = LowAddresses ? 10 : 40;
+
+  static constexpr std::size_t region_for(std::size_t bytes) { return bytes; }
+
+  explicit segregated_policy(policy_options options) : tiles_(options), free_(options) {}
+
+  void add_region(extent region) { free_.insert(table(), tiles_.add(region)); }
+
+  std::size_t free_at_end(address base) const { return tiles_.free_at_end(base); }
+  void extend_region(address base, std::size_t bytes) {
+    merge_and_insert(tiles_.extend(base, bytes));
+  }
+
+  bool region_is_free(address base) const { return tiles_.is_unused(base); }
+
+  void remove_region(address base) {
+    for (index which = tiles_.first_of(base); which != block_table::none;) {
+      if (!table()[which].vacant) {
+        which = table()[which].right;
+      } else {
+        fill(table()[which].range());
+        which = tiles_.first_of(base);
+      }
+    }
+    free_.remove(table(), tiles_.first_of(base));
+    tiles_.remove(base);
+  }
+
+  bool has_room() const { return tiles_.table.has_room(); }
+
+  void vacate(extent part) {
+    const index hole = tiles_.containing(part.base);
+    free_.remove(table(), hole);
+    const index which = tiles_.isolate(part, [&](index rest) { free_.insert(table(), rest); });
+    table()[which].free = false;
+    table()[which].vacant = true;
+  }
+
+  void fill(extent part) {
+    const index which = tiles_.isolate(part, [](index) {});
+    table()[which].free = true;
+    table()[which].vacant = false;
+    merge_and_insert(which);
+  }
+
+  template <class Visitor>
+  void for_each_unused(Visitor&& visit) const {
+    tiles_.for_each_tile([&](const block_table::block& b) {
+      if (b.free || b.vacant) visit(b.range(), b.vacant);
+    });
+  }
+
+  extent allocate(std::size_t bytes, std::size_t alignment, effort how) {
+    if (!table().has_room()) return {};
+    const std::size_t size = tiles_.round(bytes);
+    // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
+    const std::size_t slack = alignment > tiles_.granule ? alignment - tiles_.granule : 0;
+    index which = free_.find(table(), size + slack, widest_for(size), how);
+    if (which == block_table::none) return {};
+    if (slack != 0) which = align(which, alignment);
+    if (table()[which].bytes == size) {
+      free_.remove(table(), which);
+    } else {
+      const index hole = which;
+      which = table().cut_front(hole, size);
+      free_.resized(table(), hole);
+    }
+    table().hand_out(which);
+    bytes_in_use_ += size;
+    return table()[which].range();
+  }
+
+  std::size_t deallocate(address base) {
+    const index which = table().take_back(base);
+    if (which == block_table::none) return 0;
+    const std::size_t bytes = table()[which].bytes;
+    bytes_in_use_ -= bytes;
+    merge_and_insert(which);
+    return bytes;
+  }
+
+  std::size_t truncate(address base, std::size_t bytes) {
+    const index which = table().find(base);
+    const std::size_t keep = tiles_.round(bytes);
+    if (keep >= table()[which].bytes) return 0;
+    const std::size_t taken = table()[which].bytes - keep;
+    bytes_in_use_ -= taken;
+    const index tail = table().split(which, keep);
+    merge_and_insert(tail);
+    return taken;
+  }
+
+  extent block_at(address base) const { return tiles_.block_at(base); }
+
+  template <class Visitor>
+  void for_each_block(Visitor&& visit) const {
+    tiles_.for_each_block(visit);
+  }
+
+  std::optional<std::string> check() const {
+    if (auto wrong = tiles_.check()) return wrong;
+    if (auto wrong = tiles_.check_merged()) return wrong;
+    return free_.check(tiles_.table, tiles_.count_free());
+  }
+
+ private:
+  block_table& table() { return tiles_.table; }
+
+  // The largest hole that a block of this size may take for the sake of a low address; 0 means that
+  // the first hole that fits will do.
+  std::size_t widest_for(std::size_t size) const {
+    const bool is_small = 4 * size * tiles_.table.used() < 3 * bytes_in_use_;
+    return LowAddresses && is_small ? 2 * size : 0;
+  }
+
+  // Cuts a hole at its first aligned address and returns the part from there on.
+  index align(index which, std::size_t alignment) {
+    const address base = table()[which].base;
+    const std::size_t front = align_up(base, alignment) - base;
+    if (front == 0) return which;
+    const index rest = table().split(which, front);
+    free_.resized(table(), which);
+    free_.insert(table(), rest);
+    return rest;
+  }
+
+  // Puts a free block that is in no list into the index, merged with its free neighbours: a
+  // neighbour's record takes the block over where it is, and often stays in its list.
+  void merge_and_insert(index which) {
+    const index left = table()[which].left;
+    const index right = table()[which].right;
+    if (table()[left].free) {
+      if (table()[right].free) {
+        free_.remove(table(), right);
+        table().absorb_right(which);
+      }
+      table().absorb_right(left);
+      free_.resized(table(), left);
+    } else if (table()[right].free) {
+      table().absorb_left(right);
+      free_.resized(table(), right);
+    } else {
+      free_.insert(table(), which);
+    }
+  }
+
+  tiled_regions tiles_;
+  Index free_;
+  std::size_t bytes_in_use_ = 0;
+};
+
+}  // namespace warpheap::host

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <bit>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/core/bits.hpp"
+#include "warpheap/host/policies/policy.hpp"
+#include "warpheap/host/stores/free_lists.hpp"
+#include "warpheap/host/stores/tiled_regions.hpp"
+
+namespace warpheap::host {
+
+/// Simple segregated storage (host-based paper, section II-B): a request is rounded up to a power
+/// of two and served from the list of that size, else carved off the unused top of a region. Blocks
+/// are never split or merged, and memory never moves from one size to another.
+///
+/// Deviation from the paper: once the last block comes back, every region becomes one whole again.
+///
+/// Invariants: T1-T5 (tiling); S1: every free block is in the list of its size or is the top of its
+/// region; S2: each block but a top is a power of two of granules long.
+///
+/// Complexity: allocate O(regions) when it carves, else O(1); deallocate O(1), amortised.
+class simple_segregated {
+ public:
+  using index = block_table::index;
+
+  static constexpr bool truncates = false;
+  static constexpr bool aligns = false;
+
+  static constexpr std::size_t region_for(std::size_t bytes) { return std::bit_ceil(bytes); }
+
+  explicit simple_segregated(policy_options options) : tiles_(options) {}
+
+  void add_region(extent region) {
+    const index top = tiles_.add(region);
+    table()[top].tag = top_class;
+    lists_.push(table(), top_class, top);
+    regions_.push_back(region.base);
+  }
+
+  bool region_is_free(address base) const {
+    bool is_free = true;
+    for (index which = tiles_.first_of(base); which != block_table::none;
+         which = tiles_.table[which].right) {
+      is_free &= tiles_.table[which].free;
+    }
+    return is_free;
+  }
+
+  void remove_region(address base) {
+    lists_.remove(table(), top_class, make_whole(base));
+    tiles_.remove(base);
+    std::erase(regions_, base);
+  }
+
+  extent allocate(std::size_t bytes, std::size_t, effort) {
+    if (!table().has_room()) return {};
+    const std::size_t granules = std::bit_ceil(ceil_div(bytes, tiles_.granule));
+    const auto size_class = static_cast<std::uint16_t>(floor_log2(granules));
+    index which = lists_.head(size_class);
+    if (which != block_table::none) {
+      lists_.remove(table(), size_class, which);
+    } else {
+      which = carve(granules * tiles_.granule);
+      if (which == block_table::none) return {};
+      table()[which].tag = size_class;
+    }
+    table().hand_out(which);
+    return table()[which].range();
+  }
+
+  std::size_t deallocate(address base) {
+    const index which = table().take_back(base);
+    if (which == block_table::none) return 0;
+    const std::size_t bytes = table()[which].bytes;
+    lists_.push(table(), table()[which].tag, which);
+    if (table().used() == 0) {
+      for (const address region : regions_) make_whole(region);
+    }
+    return bytes;
+  }
+
+  std::size_t truncate(address, std::size_t) { return 0; }
+
+  extent block_at(address base) const { return tiles_.block_at(base); }
+
+  template <class Visitor>
+  void for_each_block(Visitor&& visit) const {
+    tiles_.for_each_block(visit);
+  }
+
+  std::optional<std::string> check() const {
+    if (auto wrong = tiles_.check()) return wrong;
+    std::size_t listed = 0;
+    for (std::uint16_t list = 0; list <= top_class; ++list) {
+      for (index which = lists_.head(list); which != block_table::none;
+           which = tiles_.table[which].list_next, ++listed) {
+        const auto& block = tiles_.table[which];
+        if (!block.free || block.tag != list) {
+          return "S1: the block at " + to_text(block.base) + " is in a wrong list";
+        }
+        if (list != top_class && block.bytes != tiles_.granule << list) {
+          return "S2: the block at " + to_text(block.base) + " is not of its class's size";
+        }
+        if (list == top_class && block.right != block_table::none) {
+          return "S1: the top at " + to_text(block.base) + " is not the end of its region";
+        }
+      }
+    }
+    if (listed != tiles_.count_free()) return "S1: a free block is in no list";
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::uint16_t top_class = 63;
+
+  block_table& table() { return tiles_.table; }
+
+  index carve(std::size_t bytes) {
+    const index top = lists_.first_that_fits(table(), top_class, bytes, regions_.size());
+    if (top == block_table::none) return top;
+    lists_.remove(table(), top_class, top);
+    if (table()[top].bytes != bytes) {
+      const index rest = table().split(top, bytes);
+      table()[rest].tag = top_class;
+      lists_.push(table(), top_class, rest);
+    }
+    return top;
+  }
+
+  // Joins the free blocks of a region to one top, and returns that.
+  index make_whole(address base) {
+    const index first = tiles_.first_of(base);
+    for (index which = first; which != block_table::none; which = table()[which].right) {
+      lists_.remove(table(), table()[which].tag, which);
+    }
+    while (table()[first].right != block_table::none) table().absorb_right(first);
+    table()[first].tag = top_class;
+    lists_.push(table(), top_class, first);
+    return first;
+  }
+
+  tiled_regions tiles_;
+  free_lists<top_class + 1> lists_;
+  std::vector<address> regions_;
+};
+
+static_assert(placement_policy<simple_segregated>);
+
+}  // namespace warpheap::host

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/core/error.hpp"
+#include "warpheap/host/policies/policy.hpp"
+#include "warpheap/host/pools/page_moves.hpp"
+#include "warpheap/host/pools/pool_options.hpp"
+#include "warpheap/host/pools/pool_stats.hpp"
+#include "warpheap/host/upstreams/upstream.hpp"
+
+namespace warpheap::host {
+
+/// The memory that an arena holds: takes regions from an upstream and gives them to the policy,
+/// makes them larger, gives them back, counts. None of this is on the fast path.
+template <placement_policy Policy>
+class held_regions {
+ public:
+  static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
+  /// \throws as the constructor of `arena`
+  held_regions(Policy& policy, std::shared_ptr<upstream> source, pool_options options)
+      : policy_(policy),
+        source_(std::move(source)),
+        options_(options),
+        pages_(policy, *source_, options.granule_bytes) {
+    if (options_.limit_bytes < page_bytes()) {
+      throw invalid_argument("a limit of " + std::to_string(options_.limit_bytes) +
+                             " bytes: a page of the upstream '" + std::string(source_->name()) +
+                             "' has " + std::to_string(page_bytes()));
+    }
+    const std::size_t start =
+        std::min(in_pages(options_.initial_bytes), round_down(options_.limit_bytes, unit()));
+    if (start != 0 && !add_region(start)) {
+      throw out_of_memory("the upstream '" + std::string(source_->name()) + "' does not have the " +
+                          std::to_string(options_.initial_bytes) +
+                          " bytes that the pool starts with");
+    }
+  }
+
+  held_regions(const held_regions&) = delete;
+  held_regions& operator=(const held_regions&) = delete;
+
+  /// Gives every region back, also those with blocks in use.
+  ~held_regions() {
+    for (const region& r : regions_) source_->deallocate(r.memory, r.bytes);
+  }
+
+  /// Takes more memory, so that `least` bytes fit in one piece; afterwards at most `most_held`
+  /// bytes, or the limit, are held. False if that, the upstream or its addresses do not allow it.
+  bool grow(std::size_t least, std::size_t most_held) {
+    const std::size_t room = room_below(most_held);
+    if (page_bytes() != 0 && !regions_.empty()) {
+      const growth_site site = cheapest_site(least, growing_region());
+      if (site.missing() > room) return false;
+      if (site.range && commit(site, room)) return true;
+    }
+    if (page_bytes() == 0 && extend_last_region(least)) return true;
+    const std::size_t doubled = page_bytes() != 0 ? 0 : reserved_bytes_;
+    const std::size_t whole = in_pages(least);
+    std::size_t wanted = std::min(std::max({whole, options_.region_bytes, doubled}), room);
+    while (wanted >= whole) {
+      if (add_region(wanted)) return true;
+      if (wanted == whole) return false;
+      wanted = std::max(wanted / 2, whole);
+    }
+    return false;
+  }
+
+  /// As `grow`, but what `most_held` or the upstream does not allow comes from pages of holes. More
+  /// of them come together than the request needs: the larger the hole that they make, the later
+  /// the next move (docs/host.md). \pre no stream uses free memory
+  bool grow_by_moving_pages(std::size_t least, std::size_t most_held) {
+    if constexpr (vacatable_policy<Policy>) {
+      if (regions_.empty() || !policy_.has_room()) return false;
+      const std::size_t wanted =
+          std::max(least, std::min(pages_.movable_bytes() / 4 * 3, 16 * least));
+      // The second time where the region has no addresses to grow into.
+      for (const extent growing : {growing_region(), extent{}}) {
+        if (move_pages_to(cheapest_site(wanted, growing), most_held)) return true;
+        if (move_pages_to(cheapest_site(least, growing), most_held)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// As of `page_moves`.
+  bool may_move(std::uint64_t requests) const { return pages_.may_move(requests); }
+
+  /// Whether holes have pages that could move. O(blocks)
+  bool has_movable_pages() const { return page_bytes() != 0 && pages_.movable_bytes() != 0; }
+
+  /// Gives memory back as long as more than `keep_bytes` bytes stay held. Returns the bytes.
+  std::size_t trim(std::size_t keep_bytes) {
+    std::size_t released = 0;
+    for (std::size_t at = regions_.size(); at-- != 0;) {
+      const region r = regions_[at];
+      if (!policy_.region_is_free(r.managed.base)) continue;
+      const std::size_t held = r.bytes - pages_.vacant_bytes(r.managed);
+      if (reserved_bytes_ < keep_bytes + held) continue;
+      policy_.remove_region(r.managed.base);
+      source_->deallocate(r.memory, r.bytes);
+      reserved_bytes_ -= held;
+      released += held;
+      regions_.erase(regions_.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    if (reserved_bytes_ > keep_bytes) {
+      const std::size_t pages = pages_.decommit(reserved_bytes_ - keep_bytes);
+      reserved_bytes_ -= pages;
+      released += pages;
+    }
+    return released;
+  }
+
+  bool has_unused_region() const {
+    return std::any_of(regions_.begin(), regions_.end(),
+                       [&](const region& r) { return policy_.region_is_free(r.managed.base); });
+  }
+
+  /// The bytes that may be held before pages move, if `peak_bytes` were in use at once.
+  std::size_t most_held_for(std::size_t peak_bytes) const {
+    if (page_bytes() == 0) return no_limit;
+    return peak_bytes + std::max(peak_bytes / 100 * spare_percent(), options_.region_bytes);
+  }
+
+  void add_to(pool_stats& stats) const {
+    stats.regions = regions_.size();
+    stats.reserved_bytes = reserved_bytes_;
+    stats.peak_reserved_bytes = peak_reserved_bytes_;
+    stats.moved_bytes = pages_.moved_bytes();
+  }
+
+ private:
+  struct region {
+    void* memory;
+    std::size_t bytes;
+    extent managed;
+  };
+
+  std::size_t page_bytes() const { return pages_.page_bytes(); }
+
+  // What regions are multiples of.
+  std::size_t unit() const { return std::max(page_bytes(), options_.granule_bytes); }
+  std::size_t in_pages(std::size_t bytes) const {
+    return page_bytes() != 0 ? align_up(bytes, page_bytes()) : bytes;
+  }
+
+  std::size_t room_below(std::size_t most_held) const {
+    const std::size_t most = std::min(most_held, options_.limit_bytes);
+    return most > reserved_bytes_ ? most - reserved_bytes_ : 0;
+  }
+
+  // The newest region, if what is added to its memory lies right behind what the policy has of it.
+  // \pre at least one region is held
+  extent growing_region() const {
+    const region& last = regions_.back();
+    const bool ends = last.managed.end() == reinterpret_cast<address>(last.memory) + last.bytes;
+    return ends ? last.managed : extent{};
+  }
+
+  growth_site cheapest_site(std::size_t bytes, extent growing) const {
+    return pages_.cheapest_site(bytes, growing, [&](address base) {
+      return std::any_of(regions_.begin(), regions_.end(),
+                         [&](const region& r) { return r.managed.base == base; });
+    });
+  }
+
+  // Makes the free end of the newest region `least` bytes long, where upstream and policy can: no
+  // more memory is taken than the request needs, in steps of a region's smallest size.
+  bool extend_last_region(std::size_t least) {
+    if constexpr (extendable_policy<Policy>) {
+      if (regions_.empty() || !growing_region()) return false;
+      region& last = regions_.back();
+      const std::size_t free = policy_.free_at_end(last.managed.base);
+      const std::size_t missing = least > free ? least - free : options_.granule_bytes;
+      const std::size_t step = round_up(missing, options_.region_bytes);
+      const std::size_t room = options_.limit_bytes - reserved_bytes_;
+      const std::size_t more = align_down(std::min(step, room), options_.granule_bytes);
+      return more >= missing && extend(last, more);
+    } else {
+      return false;
+    }
+  }
+
+  bool move_pages_to(const growth_site& site, std::size_t most_held) {
+    if (!site.range) return false;
+    const std::size_t missing = site.missing();
+    const std::size_t room = std::min(room_below(most_held), source_->available_bytes());
+    if (missing <= room && commit(site, missing)) return true;
+    // If the upstream has less than it said, room is of no use.
+    const std::size_t moved =
+        pages_.set_aside(missing <= room ? missing : missing - room, site.range);
+    reserved_bytes_ -= moved;
+    return moved != 0 && commit(site, missing);
+  }
+
+  // Gets memory for the pages of a site that have none; at the end of the region in steps of a
+  // region's smallest size, as far as `room` allows. What was got before a failure stays, as holes.
+  bool commit(const growth_site& site, std::size_t room) {
+    std::size_t filled = 0;
+    const bool all = pages_.fill(site.range, filled);
+    hold(filled);
+    if (!all || site.beyond == 0) return all;
+    const std::size_t wanted =
+        std::min(round_up(site.beyond, options_.region_bytes), room - filled);
+    return extend(regions_.back(), std::max(align_down(wanted, page_bytes()), site.beyond));
+  }
+
+  bool extend(region& last, std::size_t more) {
+    if constexpr (extendable_policy<Policy>) {
+      if (!source_->extend(last.memory, last.bytes, more)) return false;
+      policy_.extend_region(last.managed.base, more);
+      last.bytes += more;
+      last.managed.bytes += more;
+      hold(more);
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+  void hold(std::size_t bytes) {
+    reserved_bytes_ += bytes;
+    peak_reserved_bytes_ = std::max(peak_reserved_bytes_, reserved_bytes_);
+  }
+
+  bool add_region(std::size_t bytes) {
+    const std::size_t whole = round_down(bytes, unit());
+    if (whole == 0) return false;
+    void* memory = source_->allocate(whole);
+    if (memory == nullptr) return false;
+    const auto start = reinterpret_cast<address>(memory);
+    const address base = align_up(start, options_.granule_bytes);
+    const extent managed{base, align_down(start + whole - base, options_.granule_bytes)};
+    if (!managed) {
+      source_->deallocate(memory, whole);
+      return false;
+    }
+    policy_.add_region(managed);
+    regions_.push_back({memory, whole, managed});
+    hold(whole);
+    return true;
+  }
+
+  std::size_t spare_percent() const {
+    if constexpr (vacatable_policy<Policy>) {
+      if (options_.spare_percent == 0) return Policy::spare_percent;
+    }
+    return options_.spare_percent;
+  }
+
+  Policy& policy_;
+  std::shared_ptr<upstream> source_;
+  pool_options options_;
+  page_moves<Policy> pages_;
+  std::size_t reserved_bytes_ = 0;
+  std::size_t peak_reserved_bytes_ = 0;
+  std::vector<region> regions_;
+};
+
+}  // namespace warpheap::host

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "warpheap/core/error.hpp"
+#include "warpheap/host/extent.hpp"
+#include "warpheap/host/pools/pool_stats.hpp"
+#include "warpheap/host/streams/stream.hpp"
+
+namespace warpheap::host {
+
+/// A pool of device memory, whatever its policy. Any thread may call any function at any time.
+class memory_pool {
+ public:
+  virtual ~memory_pool() = default;
+
+  /// At least `bytes` bytes at a multiple of `alignment` (a power of two; blocks are always aligned
+  /// to the granule) that work in `stream` may use from now on; null when out of memory and for 0
+  /// bytes.
+  virtual void* try_allocate(std::size_t bytes, std::size_t alignment, stream_id stream) = 0;
+
+  /// Takes memory back that work in `stream` used last; null does nothing.
+  /// \throws invalid_argument for a pointer that is not a live block of this pool
+  virtual void deallocate(void* memory, stream_id stream) = 0;
+
+  /// Takes the tail of a block back and keeps its first `bytes` bytes. The tail must be unused by
+  /// every stream. Returns the bytes taken back. \throws invalid_argument as `deallocate`, for 0
+  /// bytes, and for a policy whose blocks cannot be cut
+  virtual std::size_t truncate(void* memory, std::size_t bytes) = 0;
+
+  /// The block's real size in bytes; 0 for a pointer that is not a live block of this pool.
+  virtual std::size_t usable_bytes(void* memory) const = 0;
+
+  /// Work that enters `later` from now on starts after all work that is in `earlier` now. A block
+  /// that two streams used needs this before it is freed in one of them.
+  virtual void order(stream_id earlier, stream_id later) = 0;
+
+  virtual pool_stats stats() const = 0;
+
+  /// Gives memory back that no block needs, as long as more than `keep_bytes` stay held: regions
+  /// without a block and, where the upstream has pages, whole pages of holes. Waits for freed
+  /// memory that a stream may still use. Returns the bytes given back.
+  virtual std::size_t trim(std::size_t keep_bytes) = 0;
+
+  /// Verifies every invariant; returns a description of the first violation. O(blocks)
+  virtual std::optional<std::string> check() const = 0;
+
+  /// Calls `visit(extent, used)` for each block, free or not, in address order. The pool is locked
+  /// meanwhile. A block that is freed and pending counts as used.
+  virtual void for_each_block(const std::function<void(extent, bool)>& visit) const = 0;
+
+  /// Same as `try_allocate`. \throws out_of_memory
+  void* allocate(std::size_t bytes, std::size_t alignment, stream_id stream) {
+    void* memory = try_allocate(bytes, alignment, stream);
+    if (memory == nullptr && bytes != 0) {
+      const pool_stats now = stats();
+      throw out_of_memory("out of memory: " + std::to_string(bytes) +
+                          " bytes were requested; the pool holds " +
+                          std::to_string(now.reserved_bytes) + " bytes, of which " +
+                          std::to_string(now.bytes_in_use) + " are in use");
+    }
+    return memory;
+  }
+};
+
+}  // namespace warpheap::host

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/core/bits.hpp"
+#include "warpheap/host/pools/arena.hpp"
+#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/spin_lock.hpp"
+#include "warpheap/host/streams/pending_blocks.hpp"
+#include "warpheap/host/streams/stream_fences.hpp"
+
+namespace warpheap::host {
+
+/// A pool for many threads and streams over any policy.
+///
+/// While only one stream uses the pool, the stream *owns* it: its frees go straight to the policy
+/// and merge at once, and no event is ever recorded, because a stream's own work is ordered.
+///
+/// As soon as another stream calls, the pool is *shared*. The owner's frees so far are put behind
+/// one fence (an event that every other stream waits for before it uses memory of the pool). The
+/// owner may have been destroyed by then, so the event is one of all streams. From then on a freed
+/// block is pending: its stream may reuse it at once, and it goes to the policy, where it merges,
+/// when an event says that it is unused. If a request finds no memory, all pending blocks merge
+/// behind fences at once; so no stream keeps memory that another one needs, and nothing is taken
+/// from the upstream while freed memory would do.
+///
+/// After a long run of calls from one stream, and once nothing of the others is pending, that
+/// stream owns the pool again.
+///
+/// Invariants: those of the policy; Q1: blocks of the policy are those in use and those pending;
+/// Q2: an owned pool has no pending block.
+template <class Policy>
+class stream_pool final : public memory_pool {
+ public:
+  stream_pool(std::shared_ptr<upstream> source, std::shared_ptr<stream_events> events,
+              pool_options options = {})
+      : events_(std::move(events)),
+        arena_(std::move(source), options),
+        pending_({options.granule_bytes}, *events_),
+        fences_(*events_) {}
+
+  /// Waits for the streams that used the pool, then gives everything back.
+  ~stream_pool() override { wait_for_streams(); }
+
+  // Here and in `deallocate` the whole common case is inlined, down to the policy's tables: some 5
+  // % of a call. Rare cases are kept out with `noinline`.
+  [[gnu::flatten]] void* try_allocate(std::size_t bytes, std::size_t alignment,
+                                      stream_id stream) override {
+    if (!is_power_of_two(alignment)) refuse_alignment(alignment);
+    if (bytes == 0) return nullptr;
+    const std::lock_guard guard(lock_);
+    extent block;
+    if (stream == owner_) {
+      block = arena_.allocate(bytes, alignment);
+      if (!block) block = grow(bytes, alignment, stream);
+    } else {
+      block = allocate_as_guest(bytes, alignment, stream);
+    }
+    if (!block) {
+      stats_.failed(bytes);
+      return nullptr;
+    }
+    stats_.allocated(block.bytes);
+    return reinterpret_cast<void*>(block.base);
+  }
+
+  [[gnu::flatten]] void deallocate(void* memory, stream_id stream) override {
+    if (memory == nullptr) return;
+    const auto base = reinterpret_cast<address>(memory);
+    const std::lock_guard guard(lock_);
+    const std::size_t bytes =
+        stream == owner_ ? arena_.deallocate(base) : deallocate_as_guest(base, stream);
+    if (bytes == 0) refuse(base);
+    stats_.deallocated(bytes);
+  }
+
+  std::size_t truncate(void* memory, std::size_t bytes) override {
+    const auto base = reinterpret_cast<address>(memory);
+    const std::lock_guard guard(lock_);
+    if (!in_use(base)) refuse(base);
+    if (bytes == 0) throw invalid_argument("a block cannot be cut to 0 bytes");
+    const std::size_t taken = arena_.truncate(base, bytes);
+    stats_.bytes_in_use -= taken;
+    return taken;
+  }
+
+  std::size_t usable_bytes(void* memory) const override {
+    const auto base = reinterpret_cast<address>(memory);
+    const std::lock_guard guard(lock_);
+    return in_use(base).bytes;
+  }
+
+  void order(stream_id earlier, stream_id later) override {
+    if (earlier == later) return;
+    const std::lock_guard guard(lock_);
+    const event_handle event = events_->record(earlier);
+    events_->make_wait(later, event);
+    events_->recycle(event);
+  }
+
+  pool_stats stats() const override {
+    const std::lock_guard guard(lock_);
+    pool_stats all = stats_;
+    arena_.add_to(all);
+    all.pending_bytes = pending_.bytes();
+    all.pending_blocks = pending_.blocks();
+    return all;
+  }
+
+  std::size_t trim(std::size_t keep_bytes) override {
+    const std::lock_guard guard(lock_);
+    wait_for_streams();
+    return arena_.trim(keep_bytes);
+  }
+
+  std::optional<std::string> check() const override {
+    const std::lock_guard guard(lock_);
+    if (auto wrong = arena_.check()) return wrong;
+    std::size_t blocks = 0;
+    std::size_t bytes = 0;
+    arena_.for_each_block([&](extent block, bool used) {
+      blocks += used;
+      bytes += used ? block.bytes : 0;
+    });
+    if (blocks != stats_.blocks + pending_.blocks() ||
+        bytes != stats_.bytes_in_use + pending_.bytes()) {
+      return "Q1: " + std::to_string(blocks) + " blocks of " + std::to_string(bytes) +
+             " bytes there, " + std::to_string(stats_.blocks) + " of " +
+             std::to_string(stats_.bytes_in_use) + " in use and " +
+             std::to_string(pending_.blocks()) + " of " + std::to_string(pending_.bytes()) +
+             " pending";
+    }
+    if (owner_ != nobody && pending_.blocks() != 0) return "Q2: blocks pend in an owned pool";
+    return std::nullopt;
+  }
+
+  void for_each_block(const std::function<void(extent, bool)>& visit) const override {
+    const std::lock_guard guard(lock_);
+    arena_.for_each_block(visit);
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  static constexpr std::size_t no_limit = held_regions<Policy>::no_limit;
+  // No stream has this handle: streams are pointers or small numbers.
+  static constexpr stream_id nobody{~std::uintptr_t{1}};
+  // Calls of one stream in a row after which it may own the pool.
+  static constexpr unsigned long_run = 1024;
+  // Calls to a shared pool between two looks at the events.
+  static constexpr unsigned look_every = 16;
+  // A request that only saves memory waits for this long: longer than most kernels take, and
+  // shorter than what a user would call a hang.
+  static constexpr std::chrono::milliseconds longest_wait{100};
+
+  [[noreturn, gnu::noinline]] static void refuse(address base) {
+    throw invalid_argument(to_text(base) +
+                           " is not a live block: it was freed before, or is not of this pool");
+  }
+
+  [[noreturn, gnu::noinline]] static void refuse_alignment(std::size_t alignment) {
+    throw invalid_argument("an alignment of " + std::to_string(alignment) +
+                           " bytes: it must be a power of two");
+  }
+
+  // The key of a stream in the books: each thread's per-thread stream has its own. Handles are
+  // never odd addresses.
+  static stream_id key_of(stream_id stream) {
+    if (stream != stream_id::per_thread) return stream;
+    thread_local const char here = 0;
+    return stream_id{reinterpret_cast<std::uintptr_t>(&here) | 1};
+  }
+
+  extent in_use(address base) const {
+    return pending_.contains(base) ? extent{} : arena_.block_at(base);
+  }
+
+  auto to_policy() {
+    return [this](extent block) { arena_.deallocate(block.base); };
+  }
+
+  // Puts all that the owner freed behind a fence: from now on the pool is shared.
+  void share() {
+    if (owner_ != nobody && owner_ != stream_id::none) {
+      fences_.raise(owner_, events_->record_absent(owner_));
+    }
+    owner_ = nobody;
+  }
+
+  void merge_pending() {
+    pending_.retire_all(to_policy(),
+                        [this](stream_id key, event_handle event) { fences_.raise(key, event); });
+  }
+
+  // A call from a stream that does not own the pool. Returns whether the stream owns it now.
+  bool enter(stream_id stream, stream_id key) {
+    const bool may_own = stream != stream_id::per_thread;
+    if (owner_ == stream_id::none || (owner_ == nobody && !used_)) {
+      // Nothing that was freed so far is in use by any stream.
+      used_ = true;
+      owner_ = may_own ? stream : nobody;
+      return may_own;
+    }
+    share();
+    run_ = key == last_ ? run_ + 1 : 0;
+    last_ = key;
+    if (++calls_ % look_every == 0) pending_.retire_happened(to_policy());
+    if (run_ < long_run || !may_own || pending_.others_than(key)) return false;
+    pending_.retire_stream(key, to_policy());
+    fences_.pass(key, stream);
+    owner_ = stream;
+    run_ = 0;
+    return true;
+  }
+
+  [[gnu::noinline]] extent allocate_as_guest(std::size_t bytes, std::size_t alignment,
+                                             stream_id stream) {
+    const stream_id key = key_of(stream);
+    if (!enter(stream, key)) {
+      // A policy that rounds requests up to its own sizes may return nearly twice as much anyway.
+      const std::size_t size = align_up(bytes, arena_.granule());
+      const std::size_t most = Policy::aligns ? size + size / 8 : 2 * size;
+      if (const extent block = pending_.take(key, size, most, alignment)) return block;
+    }
+    extent block = arena_.allocate(bytes, alignment);
+    if (!block && pending_.blocks() != 0) {
+      pending_.retire_happened(to_policy());
+      block = arena_.allocate(bytes, alignment);
+      if (!block) {
+        merge_pending();
+        block = arena_.allocate(bytes, alignment);
+      }
+    }
+    if (!block) block = grow(bytes, alignment, stream);
+    fences_.pass(key, stream);
+    return block;
+  }
+
+  [[gnu::noinline]] std::size_t deallocate_as_guest(address base, stream_id stream) {
+    if (!in_use(base)) return 0;
+    // Freed in no stream means unused by every stream.
+    if (stream == stream_id::none) return arena_.deallocate(base);
+    const stream_id key = key_of(stream);
+    if (enter(stream, key)) return arena_.deallocate(base);
+    const extent block = arena_.own_block(base);
+    pending_.add(key, stream, block);
+    return block.bytes;
+  }
+
+  // The last resort: a thorough search; more memory; pages of the holes, once that is all that the
+  // pool should hold; more memory in spite of that; pages of the holes, however long the streams
+  // take; and what the upstream has once it got back what no block needs.
+  [[gnu::noinline]] extent grow(std::size_t bytes, std::size_t alignment, stream_id stream) {
+    const std::size_t needed = stats_.bytes_in_use + align_up(bytes, arena_.granule());
+    const std::size_t most = arena_.most_held_for(std::max(stats_.peak_bytes, needed));
+    if (const extent block = arena_.allocate_or_grow(bytes, alignment, most)) return block;
+    const bool movable = !events_->is_captured(stream) && arena_.has_movable_pages();
+    if (movable && arena_.may_move(stats_.allocations) && streams_are_done_soon(stream)) {
+      if (extent block = arena_.allocate_by_moving_pages(bytes, alignment, most)) return block;
+    }
+    if (const extent block = arena_.allocate_or_grow(bytes, alignment)) return block;
+    if (movable) {
+      wait_for_streams(stream, clock::time_point::max());
+      if (extent block = arena_.allocate_by_moving_pages(bytes, alignment, no_limit)) return block;
+    }
+    if (!arena_.has_unused_region()) return {};
+    wait_for_streams();
+    arena_.trim(0);
+    return arena_.allocate_or_grow(bytes, alignment);
+  }
+
+  // For what only saves memory, nobody waits for work that may not end before the caller goes on.
+  // If it takes too long, it is not tried again at once: waiting in vain stays rare.
+  bool streams_are_done_soon(stream_id stream) {
+    if (stats_.allocations < patient_from_) return false;
+    if (wait_for_streams(stream, clock::now() + longest_wait)) return true;
+    patient_from_ = stats_.allocations + long_run;
+    return false;
+  }
+
+  // Afterwards no stream uses free memory, during a call of `stream`: if that owns the pool, no
+  // other is waited for. False, and that is not so, if the deadline has come before.
+  bool wait_for_streams(stream_id stream, clock::time_point deadline) {
+    if (stream != owner_) {
+      merge_pending();
+    } else if (stream != stream_id::none) {
+      const event_handle event = events_->record(stream);
+      const bool done = events_->wait_until(event, deadline);
+      events_->recycle(event);
+      if (!done) return false;
+    }
+    return fences_.wait_until(deadline);
+  }
+
+  // Afterwards no stream uses any memory that is not in use.
+  void wait_for_streams() {
+    const stream_id owner = owner_;
+    share();
+    merge_pending();
+    fences_.wait_for_all();
+    owner_ = owner;
+  }
+
+  mutable spin_lock lock_;
+  std::shared_ptr<stream_events> events_;
+  arena<Policy> arena_;
+  pool_stats stats_;
+  stream_id owner_ = nobody;
+  bool used_ = false;
+  stream_id last_ = nobody;
+  unsigned run_ = 0;
+  unsigned calls_ = 0;
+  std::uint64_t patient_from_ = 0;  ///< requests from which pages may move to save memory
+  pending_blocks pending_;
+  stream_fences fences_;
+};
+
+}  // namespace warpheap::host

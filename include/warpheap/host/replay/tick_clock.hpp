@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace warpheap::host {
+
+/// A clock that is cheap enough to time single calls of some tens of nanoseconds: the processor's
+/// time-stamp counter on x86-64, else the steady clock.
+class tick_clock {
+ public:
+  static std::uint64_t now() {
+#if defined(__x86_64__)
+    unsigned processor = 0;
+    return __rdtscp(&processor);
+#else
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+  }
+
+  /// Compares the counter with the steady clock for 20 ms.
+  tick_clock() {
+    using namespace std::chrono;
+    const auto start = steady_clock::now();
+    const std::uint64_t first = now();
+    while (steady_clock::now() - start < milliseconds(20)) {
+    }
+    const std::uint64_t ticks = now() - first;
+    nanoseconds_per_tick_ = duration<double, std::nano>(steady_clock::now() - start).count() /
+                            static_cast<double>(ticks);
+    overhead_ = ~std::uint64_t{0};
+    for (int n = 0; n < 1000; ++n) {
+      const std::uint64_t before = now();
+      overhead_ = std::min(overhead_, now() - before);
+    }
+  }
+
+  double nanoseconds(std::uint64_t ticks) const {
+    return static_cast<double>(ticks) * nanoseconds_per_tick_;
+  }
+
+  /// The time that the clock itself adds to a measurement; never subtracted.
+  double overhead_nanoseconds() const { return nanoseconds(overhead_); }
+
+ private:
+  double nanoseconds_per_tick_ = 1;
+  std::uint64_t overhead_ = 0;
+};
+
+}  // namespace warpheap::host

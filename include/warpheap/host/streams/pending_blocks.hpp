@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+
+#include "warpheap/host/stores/block_table.hpp"
+#include "warpheap/host/stores/size_index.hpp"
+#include "warpheap/host/streams/stream.hpp"
+
+namespace warpheap::host {
+
+/// Blocks that were freed in a stream and that work of the stream may still use. The stream itself
+/// may reuse its own blocks at once; for other streams an event must happen first.
+///
+/// A stream's blocks form batches in the order of the frees: an open one, and closed ones, each
+/// with an event that was recorded after its last free. One event serves a whole batch. The event
+/// is recorded during a call of the stream itself; only a batch of a stream that no longer calls,
+/// or memory that another stream needs now, is covered by an event of all streams.
+///
+/// Complexity: add, take and contains O(1) expected; retire O(1) a block.
+class pending_blocks {
+ public:
+  using index = block_table::index;
+
+  pending_blocks(policy_options options, stream_events& events)
+      : options_(options), events_(events) {}
+  pending_blocks(const pending_blocks&) = delete;
+  pending_blocks& operator=(const pending_blocks&) = delete;
+  ~pending_blocks() {
+    for (auto& [key, q] : queues_) {
+      for (const batch& closed : q.closed) events_.recycle(closed.event);
+    }
+  }
+
+  std::size_t bytes() const { return bytes_; }
+  std::size_t blocks() const { return blocks_; }
+  bool contains(address base) const { return table_.find(base) != block_table::none; }
+
+  /// Whether a stream other than this one has blocks here.
+  bool others_than(stream_id key) const {
+    for (const auto& [other, q] : queues_) {
+      if (other != key && q.blocks != 0) return true;
+    }
+    return false;
+  }
+
+  /// `handle`, whose queue is `key`, freed a block. Closes the batch when it has become large or
+  /// old, or when no later call can: only its own thread can name a per-thread stream.
+  void add(stream_id key, stream_id handle, extent block) {
+    queue& q = queues_.try_emplace(key, options_).first->second;
+    if (q.open == block_table::none) q.open = new_list();
+    const index which = table_.add_region(block);
+    table_.hand_out(which);
+    q.by_size.insert(table_, which);
+    link(q.open, which);
+    ++q.blocks;
+    ++blocks_;
+    bytes_ += block.bytes;
+    if (++q.open_blocks == batch_blocks || q.looks != 0 || handle == stream_id::per_thread) {
+      close(q, events_.record(handle));
+    }
+  }
+
+  /// A block of `bytes` to `most` bytes that the stream itself freed, or an empty extent.
+  extent take(stream_id key, std::size_t bytes, std::size_t most, std::size_t alignment) {
+    const auto found = queues_.find(key);
+    if (found == queues_.end() || found->second.blocks == 0) return {};
+    queue& q = found->second;
+    const index which = q.by_size.find(table_, bytes, 0, effort::bounded);
+    if (which == block_table::none) return {};
+    const extent block = table_[which].range();
+    if (block.bytes > most || block.base % alignment != 0) return {};
+    forget(q, which);
+    return block;
+  }
+
+  /// Hands the blocks of every batch whose event has happened to `release`. Closes the batches that
+  /// were open at many looks already: a stream that frees no more does not keep its own.
+  template <class Release>
+  void retire_happened(Release&& release) {
+    for (auto& [key, q] : queues_) {
+      if (q.open != block_table::none && ++q.looks == patience) {
+        close(q, events_.record_absent(key));
+      }
+      while (!q.closed.empty() && events_.happened(q.closed.front().event)) {
+        retire_front(q, release);
+      }
+    }
+  }
+
+  /// Hands all blocks to `release`, and for each stream that had some the event after which they
+  /// are unused to `fence(key, event)`, which owns the event from then on.
+  template <class Release, class Fence>
+  void retire_all(Release&& release, Fence&& fence) {
+    for (auto& [key, q] : queues_) {
+      if (q.blocks == 0 && q.closed.empty()) continue;
+      if (q.open != block_table::none) close(q, events_.record_absent(key));
+      fence(key, std::exchange(q.closed.back().event, nullptr));
+      while (!q.closed.empty()) retire_front(q, release);
+    }
+    if (queues_.size() > idle_queues) queues_.clear();
+  }
+
+  /// Hands the blocks of one stream to `release`: the caller knows that they are safe.
+  template <class Release>
+  void retire_stream(stream_id key, Release&& release) {
+    const auto found = queues_.find(key);
+    if (found == queues_.end()) return;
+    queue& q = found->second;
+    while (!q.closed.empty()) retire_front(q, release);
+    if (q.open != block_table::none) {
+      empty_list(q, q.open, release);
+      forget_open(q);
+    }
+  }
+
+ private:
+  static constexpr std::size_t batch_blocks = 32;
+  static constexpr std::size_t idle_queues = 64;
+  // After this many looks at an open batch its stream counts as silent.
+  static constexpr unsigned patience = 32;
+
+  struct batch {
+    event_handle event;
+    index list;
+  };
+
+  struct queue {
+    explicit queue(policy_options options) : by_size(options) {}
+
+    size_index<5> by_size;
+    std::deque<batch> closed;
+    index open = block_table::none;
+    std::size_t open_blocks = 0;  ///< blocks that were added to the open batch
+    unsigned looks = 0;           ///< at which it was open
+    std::size_t blocks = 0;       ///< blocks in all batches
+  };
+
+  // A batch is a ring of records through `left` and `right` that starts at a record of no block:
+  // a block leaves it without knowing which batch it is in.
+  index new_list() {
+    const index ring = table_.add_region({});
+    table_[ring].left = ring;
+    table_[ring].right = ring;
+    return ring;
+  }
+
+  void link(index ring, index which) {
+    const index last = table_[ring].left;
+    table_[which].left = last;
+    table_[which].right = ring;
+    table_[last].right = which;
+    table_[ring].left = which;
+  }
+
+  void forget(queue& q, index which) {
+    q.by_size.remove(table_, which);
+    const auto [left, right] = std::pair{table_[which].left, table_[which].right};
+    table_[left].right = right;
+    table_[right].left = left;
+    bytes_ -= table_[which].bytes;
+    --blocks_;
+    --q.blocks;
+    table_.take_back(table_[which].base);
+    table_.forget(which);
+  }
+
+  void close(queue& q, event_handle after) {
+    q.closed.push_back({after, q.open});
+    forget_open(q);
+  }
+
+  static void forget_open(queue& q) {
+    q.open = block_table::none;
+    q.open_blocks = 0;
+    q.looks = 0;
+  }
+
+  template <class Release>
+  void empty_list(queue& q, index ring, Release& release) {
+    while (table_[ring].right != ring) {
+      const index which = table_[ring].right;
+      const extent block = table_[which].range();
+      forget(q, which);
+      release(block);
+    }
+    table_.forget(ring);
+  }
+
+  template <class Release>
+  void retire_front(queue& q, Release& release) {
+    const batch done = q.closed.front();
+    q.closed.pop_front();
+    empty_list(q, done.list, release);
+    if (done.event != nullptr) events_.recycle(done.event);
+  }
+
+  policy_options options_;
+  stream_events& events_;
+  block_table table_;
+  std::unordered_map<stream_id, queue> queues_;
+  std::size_t bytes_ = 0;
+  std::size_t blocks_ = 0;
+};
+
+}  // namespace warpheap::host

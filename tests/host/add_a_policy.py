@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds the policy that docs/host.md adds as its example, as the page says, and uses it.
+
+usage: add_a_policy.py ROOT COMPILER
+
+The page's line goes into a copy of the registry, its file beside that; a program then makes the
+pool by its name and checks that the new rule chooses the hole.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+REGISTRY = "warpheap/host/policies/registry.hpp"
+PROGRAM = """
+#include <memory>
+
+#include "warpheap/host/pools/make_pool.hpp"
+
+// One region of addresses without memory.
+class imaginary_upstream final : public warpheap::host::upstream {
+ public:
+  void* allocate(std::size_t) override { return reinterpret_cast<void*>(0x10000); }
+  void deallocate(void*, std::size_t) noexcept override {}
+  std::string_view name() const override { return "imaginary"; }
+};
+
+int main() {
+  using namespace warpheap::host;
+  const auto pool = make_pool("worst_fit", std::make_shared<imaginary_upstream>(),
+                              std::make_shared<no_events>(), {.initial_bytes = 1 << 16});
+  void* small = pool->allocate(512, 256, stream_id::none);
+  pool->allocate(256, 256, stream_id::none);
+  pool->deallocate(small, stream_id::none);
+  // First and best fit would take the small hole at the front.
+  void* chosen = pool->allocate(512, 256, stream_id::none);
+  return chosen == reinterpret_cast<void*>(0x10000 + 768) && !pool->check() ? 0 : 1;
+}
+"""
+
+
+def blocks(page: str) -> dict[str, str]:
+    return dict(re.findall(r"<!-- policy: (\S+) -->\n```cpp\n(.*?)```", page, re.DOTALL))
+
+
+def main(root: Path, compiler: str) -> int:
+    example = blocks((root / "docs/host.md").read_text(encoding="utf-8"))
+    line = example.pop("line")
+    [(file, text)] = example.items()
+    registry = (root / "include" / REGISTRY).read_text(encoding="utf-8")
+    last_policy = registry.rindex("  f(named_policy<")
+    first_include = registry.index('#include "warpheap/host/policies/')
+    registry = (
+        registry[:first_include]
+        + f'#include "warpheap/host/{file}"\n'
+        + registry[first_include:last_policy]
+        + line
+        + registry[last_policy:]
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / REGISTRY).parent.mkdir(parents=True)
+        (folder / REGISTRY).write_text(registry, encoding="utf-8")
+        (folder / "warpheap/host" / file).write_text(text, encoding="utf-8")
+        (folder / "main.cpp").write_text(PROGRAM, encoding="utf-8")
+        program = folder / "program"
+        subprocess.run(
+            [
+                compiler,
+                "-std=c++20",
+                f"-I{folder}",
+                f"-I{root / 'include'}",
+                str(folder / "main.cpp"),
+                str(root / "src/host/pools.cpp"),
+                "-o",
+                str(program),
+            ],
+            check=True,
+        )
+        return subprocess.run([str(program)], check=False).returncode
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        print(__doc__)
+        sys.exit(2)
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))
