@@ -37,19 +37,19 @@ class DevTest(unittest.TestCase):
     def test_help_names_every_command(self) -> None:
         shown = dev("--help")
         self.assertEqual(shown.returncode, 0)
-        for command in ("survey", "test", "lint", "format", "warpheap", "gpu-test"):
+        for command in ("survey", "test", "lint", "format", "warpheap", "nightly", "gpu-test"):
             self.assertIn(f"  {command}", shown.stdout)
         self.assertEqual(dev().stdout, shown.stdout)
 
     def test_an_unknown_command_is_a_usage_error(self) -> None:
         shown = dev("surwey")
         self.assertEqual(shown.returncode, 2)
-        self.assertIn("'surwey' is no command of ./dev", shown.stderr)
+        self.assertIn("unknown command 'surwey'", shown.stderr)
         self.assertIn("usage: ./dev", shown.stderr)
         self.assertEqual(shown.stdout, "")
 
     def test_arguments_that_nothing_would_read_are_refused(self) -> None:
-        for command in ("test", "gpu-test"):
+        for command in ("test", "nightly", "gpu-test"):
             with self.subTest(command=command):
                 self.assertEqual(dev(command, "--fast").returncode, 2)
 
