@@ -39,8 +39,12 @@ run_ctest() {
 
 build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
 
+# run_pytest NAME [ARGUMENT...]: the tests of the tool.
 run_pytest() {
-  (cd "$root" && "$venv/bin/python" -m pytest --quiet --junit-xml "$reports/python.xml" >&2 </dev/null)
+  local name=$1
+  shift
+  (cd "$root" && "$venv/bin/python" -m pytest --quiet --junit-xml "$reports/$name.xml" "$@" \
+    >&2 </dev/null)
 }
 
 # Without a GPU the programs of the survey and the examples are enough: every manager in every case.
@@ -60,7 +64,7 @@ command_test() {
   need_python_packages test
   begin_stages
   stage cpu-release "The CPU half" build_and_ctest cpu-release
-  stage python "The tool" run_pytest
+  stage python "The tool" run_pytest python
   if [[ $sanitizers == yes ]]; then
     stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
     stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan
