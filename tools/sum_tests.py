@@ -6,7 +6,9 @@ for stages that ran tests NAME.xml, a JUnit file. Prints a table, the names of w
 its last line, `N passed, N failed`. Exits 0 only if something passed and nothing failed.
 """
 
+import shutil
 import sys
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -67,6 +69,7 @@ def read_stages(folder: Path) -> list[Stage]:
 def main(arguments: list[str]) -> int:
     (folder,) = arguments
     stages = read_stages(Path(folder))
+    columns = shutil.get_terminal_size((100, 24)).columns
     width = max((len(stage.name) for stage in stages), default=5)
     print(f"{'stage':<{width}}  passed  failed  skipped  seconds")
     for stage in stages:
@@ -76,7 +79,7 @@ def main(arguments: list[str]) -> int:
         )
     for stage in stages:
         for name in stage.failed:
-            print(f"FAILED {stage.name}: {name}")
+            print("\n".join(textwrap.wrap(f"FAILED {stage.name}: {name}", columns)))
     passed = sum(stage.passed for stage in stages)
     failed = sum(len(stage.failed) for stage in stages)
     skipped = sum(stage.skipped for stage in stages)

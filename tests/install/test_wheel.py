@@ -14,9 +14,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 CONSUMER = Path(__file__).parent / "consumer"
 
 
-def run(
-    *command: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None
-) -> None:
+def run(*command: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=cwd)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 

@@ -34,7 +34,7 @@ run_ctest() {
     prefix=(setarch "$(uname -m)" -R)
   fi
   (cd "$root" && "${prefix[@]}" ctest --preset "$preset" --parallel "$(jobs)" \
-    --output-junit "$reports/$name.xml" "$@" >&2 </dev/null)
+    --output-junit "$reports/$name.xml" "$@" 2>&1 </dev/null | fit)
 }
 
 build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
@@ -44,7 +44,7 @@ run_pytest() {
   local name=$1
   shift
   (cd "$root" && "$venv/bin/python" -m pytest --quiet --junit-xml "$reports/$name.xml" "$@" \
-    >&2 </dev/null)
+    2>&1 </dev/null | fit)
 }
 
 # Without a GPU the programs of the survey and the examples are enough: every manager in every case.
