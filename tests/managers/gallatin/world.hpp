@@ -42,7 +42,7 @@ setup<M> gallatin_with(std::uint32_t segments) {
   for (std::size_t bytes = step;; bytes += step) {
     try {
       auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
-      const M fitting(region{nowhere, bytes}, small_heap<M>::machine(), {});
+      const M fitting(region{nowhere, bytes}, explored_machine(), {});
       if (fitting.shape().segments() >= segments) {
         return {.region_bytes = bytes, .sizes = {16, 64, 30, 200}, .reuses = false};
       }
