@@ -47,7 +47,7 @@ elseif(WARPHEAP_SANITIZER STREQUAL "coverage")
 elseif(NOT WARPHEAP_SANITIZER STREQUAL "none")
   message(
     FATAL_ERROR
-    "WARPHEAP_SANITIZER is '${WARPHEAP_SANITIZER}': known are none, address, thread and coverage"
+    "WARPHEAP_SANITIZER is '${WARPHEAP_SANITIZER}': expected none, address, thread or coverage"
   )
 endif()
 target_compile_options(warpheap_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_cxx_flags}>")

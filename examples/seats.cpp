@@ -41,7 +41,7 @@ struct count_values {
     const auto hash = static_cast<std::uint32_t>(warpheap::mix64(me));
     std::uint32_t seat = free_seats.claim_hashed(hash);
     while (seat == warpheap::bitmap_tree::none) {
-      simt::backoff(500);  // ends: who has a seat waits for nobody
+      simt::backoff(500);  // ends: a lane that has a seat never waits
       seat = free_seats.claim_hashed(hash);
     }
     // The table is this thread's alone. It sees what earlier ones have counted, because a claim

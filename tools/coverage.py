@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints which lines of the device code the CPU tests ran.
 
-Usage: coverage.py BUILD, a build folder of the preset cpu-coverage after its tests ran. A line counts
-as run if any instantiation of its template ran it. A template that no test instantiates has no lines
-here, and neither has the CUDA model. Prints a line for each header, with the numbers of the lines
-that never ran, and the sums. Exits 1 if no test ran.
+Usage: coverage.py BUILD, a build folder of the preset cpu-coverage (g++) after its tests ran. A
+line counts as run if any instantiation of its template ran it. A template that no test instantiates
+has no lines here, and neither has the CUDA model. Prints a line for each header, with the numbers
+of the lines that never ran, and the sums. Exits 1 if no test ran.
 """
 
 import json

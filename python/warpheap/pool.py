@@ -109,7 +109,7 @@ class Pool:
         return memory.value or 0
 
     def deallocate(self, address: int, stream: int = 0) -> None:
-        """Take memory back; raises ValueError for what is no block in use."""
+        """Take memory back; raises ValueError for an address that is not a live block."""
         native.expect(self._library.warpheap_pool_deallocate(self.handle, address, stream))
 
     def truncate(self, address: int, size: int) -> int:
@@ -122,7 +122,7 @@ class Pool:
         return taken.value
 
     def usable_bytes(self, address: int) -> int:
-        """Give the real size of a block, 0 for what is none."""
+        """Give the real size of a block, 0 for any other address."""
         return int(self._library.warpheap_pool_usable_bytes(self.handle, address))
 
     def stats(self) -> Stats:

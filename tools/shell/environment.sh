@@ -70,7 +70,7 @@ need_system_packages() {
   local set word needed=() wanted=() missing optional=() unavailable=''
   [[ -e $_unavailable ]] && unavailable=$(<"$_unavailable")
   for set in "$@"; do
-    # Whoever brings a Python of their own uses wheels with it.
+    # A user who brings a Python uses wheels with it.
     [[ $set == tool && -n ${WARPHEAP_PYTHON:-} ]] && continue
     local -n words=_packages_$set
     for word in "${words[@]}"; do

@@ -4,7 +4,7 @@
 # has time for.
 # A stage is a function and a line in command_nightly. What `./dev test` can ask within its budget
 # (docs/testing.md) stays there.
-: "${root:?}"
+: "${root:?}" "${reports:?}"
 
 # Every combination of subject, case and strategy as deep as results/checks/explorer.txt has it.
 explore_deeply() {

@@ -37,7 +37,7 @@ def replay(
     initial_bytes: Optional[int] = typer.Option(
         None, "--initial-bytes", min=0, help="Taken at the start; twice the peak unless given."
     ),
-    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0 is no limit."),
+    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0 means no limit."),
     repeats: int = typer.Option(3, "--repeats", min=1, help="Replays; the fastest one counts."),
     smallest: bool = typer.Option(False, "--smallest", help="Search the smallest pool that does."),
     threads: int = typer.Option(0, "--threads", min=0, help="Also replay in so many threads."),

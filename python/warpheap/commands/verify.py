@@ -18,7 +18,7 @@ from warpheap.explorer import Budget, Kill, Offer, Task, Verdict
 LARGEST_SEED = 2**64 - 1
 LIMITS = (
     "Limits: explored are sequentially consistent interleavings, with a switch at every atomic, "
-    "collective and backoff; plain accesses are no switch points, and nothing here speaks of a "
+    "collective and backoff; plain accesses are not switch points, and nothing here speaks of a "
     "GPU's weak memory. Schedules are drawn at random: no finding is evidence, not proof."
 )
 
