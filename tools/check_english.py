@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Keeps turns of phrase that no native speaker would write out of comments, messages and pages.
 
-Usage: check_english.py FILE...: prints `FILE:LINE: 'found': better` for each and exits 1 if there is
-any. A phrase may go over a line's end. It knows the worst only; that a text passes does not make it
-good. A line with the mark `english: ok` may quote what it likes.
+Usage: check_english.py FILE...: prints `FILE:LINE: 'found': better` for each and exits 1 if there
+is any. A phrase may go over a line's end. It knows the worst only; that a text passes does not make
+it good. A line with the mark `english: ok` may quote what it likes.
 """
 
 import re
@@ -17,7 +17,7 @@ PHRASES = (
     (r"memory (?:that )?(?:is|was|were) out|out of memory is", "'out of memory' or 'exhausted'"),
     (r"(?:mallocs?|frees?) (?:warm|cold|fresh)(?=[ ,.;:)])", "'warm malloc'"),
     (r"waits? for nobody", "'never waits'"),
-    (r"com(?:es?|ing) to (?:its|their|an) end|to (?:its|their) ends?\b", "'finishes' or 'ends'"),
+    (r"com(?:es?|ing) to (?:its|their|an) end|to (?:its|their) ends?", "'finishes' or 'ends'"),
     (r"(?:did|does|do) not end\b", "'has not finished'"),
     (r"[Ww]hoever", "name the one who acts: 'a lane that ...'"),
     (r"Who [a-z]+s\b", "name the one who acts: 'a lane that ...'"),
@@ -29,8 +29,9 @@ PHRASES = (
     (r"is answered with", "'returns' or 'the error states'"),
     (r"(?:is|are|was|were) made up for", "'is replaced'"),
     (
-        r"(?<![Tt]here )(?:is|are|was|were) no (?!longer|more|less|fewer|larger|smaller|worse|better"
-        r"|later|earlier|different|such|other|need|matter)[a-z]+",
+        r"(?<![Tt]here )(?:is|are|was|were) no "
+        r"(?!longer|more|less|fewer|larger|smaller|worse|better|later|earlier|different|such|other"
+        r"|need|matter)[a-z]+",
         "'is not a ...' or 'unknown ...'",
     ),
     (r"what (?:is|was) no\b", "'a pointer that is not a ...'"),

@@ -43,8 +43,15 @@ build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
 run_pytest() {
   local name=$1
   shift
-  (cd "$root" && "$venv/bin/python" -m pytest --quiet --junit-xml "$reports/$name.xml" "$@" \
+  (cd "$root" && "$venv/bin/python" -m pytest --quiet --numprocesses "$(jobs)" --junit-xml "$reports/$name.xml" "$@" \
     2>&1 </dev/null | fit)
+}
+
+# Says what a manager costs, where all of them were built and tested.
+report_cost() {
+  [[ -e $reports/cpu-release.xml ]] || return 0
+  "$(_base_python)" "$root/tools/cost.py" "$root/build/cpu-release" "$reports/cpu-release.xml" |
+    fit || note "what a manager costs is unknown"
 }
 
 # Without a GPU the programs of the survey and the examples are enough: every manager in every case.
@@ -64,6 +71,7 @@ command_test() {
   need_python_packages test
   begin_stages
   stage cpu-release "The CPU half" build_and_ctest cpu-release
+  report_cost
   stage python "The tool" run_pytest python
   if [[ $sanitizers == yes ]]; then
     stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan

@@ -30,10 +30,10 @@ constexpr Word align_up(Word value, Word step) {
 }
 
 /// The smallest k with 2^k >= value. \pre `value != 0`
-constexpr int ceil_log2(std::size_t value) { return std::bit_width(value - 1); }
+constexpr int ceil_log2(std::size_t value) { return static_cast<int>(std::bit_width(value - 1)); }
 
 /// The largest k with 2^k <= value. \pre `value != 0`
-constexpr int floor_log2(std::size_t value) { return std::bit_width(value) - 1; }
+constexpr int floor_log2(std::size_t value) { return static_cast<int>(std::bit_width(value)) - 1; }
 
 /// `where` the way that logs and messages write it: 0x7f00.
 inline std::string to_text(address where) {

@@ -183,8 +183,8 @@ class pool_regions {
 
  private:
   struct region {
-    void* memory;
-    std::size_t bytes;
+    void* memory = nullptr;
+    std::size_t bytes = 0;
     extent managed;
   };
 
