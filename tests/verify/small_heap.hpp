@@ -184,13 +184,5 @@ class any_heap {
   simt::explorer alone_{{1, 1}, 2'000'000};
 };
 
-/// The heap of cases that know their manager.
-template <block_manager M>
-class small_heap : public any_heap {
- public:
-  explicit small_heap(const setup<M>& how) : any_heap(how) {}
-  const M& manager() const { return static_cast<manager_behind<M>&>(any_heap::manager()).get(); }
-};
-
 }  // namespace verify
 WARPHEAP_END_NAMESPACE
