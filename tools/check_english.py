@@ -18,7 +18,7 @@ PHRASES = (
     (r"(?:mallocs?|frees?) (?:warm|cold|fresh)(?=[ ,.;:)])", "'warm malloc'"),
     (r"waits? for nobody", "'never waits'"),
     (r"com(?:es?|ing) to (?:its|their|an) end|to (?:its|their) ends?", "'finishes' or 'ends'"),
-    (r"(?:did|does|do) not end\b", "'has not finished'"),
+    (r"(?:did|does|do) not end(?! in an? | with)", "'has not finished'"),
     (r"[Ww]hoever", "name the one who acts: 'a lane that ...'"),
     (r"Who [a-z]+s\b", "name the one who acts: 'a lane that ...'"),
     (r"(?:his|her|himself|herself)\b(?! or )", "'its' or 'their'"),
