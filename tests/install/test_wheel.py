@@ -12,6 +12,8 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 CONSUMER = Path(__file__).parent / "consumer"
+# In one process, so that the wheel is built once.
+pytestmark = pytest.mark.xdist_group("wheel")
 
 
 def run(*command: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None) -> None:

@@ -43,7 +43,8 @@ build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
 run_pytest() {
   local name=$1
   shift
-  (cd "$root" && "$venv/bin/python" -m pytest --quiet --numprocesses "$(jobs)" --junit-xml "$reports/$name.xml" "$@" \
+  (cd "$root" && "$venv/bin/python" -m pytest --quiet --numprocesses "$(jobs)" --dist loadgroup \
+    --junit-xml "$reports/$name.xml" "$@" \
     2>&1 </dev/null | fit)
 }
 
