@@ -25,7 +25,7 @@ def unpacked_wheel(folder: Path, programs: str) -> Path:
     """The wheel of this checkout, unpacked as pip does it; ``programs``: ON, OFF or AUTO."""
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel")
     options = ("--no-deps", "--no-build-isolation", "--wheel-dir", folder)
-    run(*pip, *options, "-C", f"cmake.define.WARPHEAP_BENCH={programs}", PROJECT)
+    run(*pip, *options, f"--config-settings=cmake.define.WARPHEAP_BENCH={programs}", PROJECT)
     (wheel,) = folder.glob("*.whl")
     # Compiled, for this platform and any Python 3.
     assert "-py3-none-linux" in wheel.name
