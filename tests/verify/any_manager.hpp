@@ -24,7 +24,7 @@ struct setup {
   std::vector<std::uint32_t> sizes{16, 40, 64};
   /// Null is given only when there was no free block at some moment of the call.
   bool exact = true;
-  /// Freed blocks of one size can be had again by requests of that size.
+  /// Freed blocks of one size are available again to requests of that size.
   bool reuses = M::about.reuse == memory_reuse::all;
   /// `inspect` counts the blocks that callers hold.
   bool counts = M::about.frees;

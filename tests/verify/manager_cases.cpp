@@ -57,8 +57,8 @@ class malloc_free : public heap_world {
   }
 };
 
-/// The odd lanes of each warp wait until the even ones have been served: whoever takes the whole
-/// warp for converged waits for lanes that do not come.
+/// The odd lanes of each warp wait until the even ones have been served: a manager that takes
+/// the whole warp for converged waits for lanes that do not come.
 class divergent : public heap_world {
  public:
   static constexpr simt::grid shape = one_warp;
@@ -76,7 +76,7 @@ class divergent : public heap_world {
       give(block);
       served.fetch_add(1, simt::order::relaxed);
     } else {
-      // Ends: the even lanes wait for nobody.
+      // Ends: the even lanes never wait.
       while (served.load(simt::order::relaxed) != case_lanes / 2) simt::backoff(1);
       give(must_take(heap.size(0)));
     }
@@ -185,7 +185,7 @@ class nearly_full : public heap_world {
     for (int round = 0; round < 2 && wrong.empty(); ++round) {
       heap.fill_quietly();
       if (heap.blocks().count() != free_) {
-        return std::to_string(heap.blocks().count()) + " blocks can be had, and " +
+        return std::to_string(heap.blocks().count()) + " blocks can be allocated, and " +
                std::to_string(free_) + " were free";
       }
       heap.empty_quietly();

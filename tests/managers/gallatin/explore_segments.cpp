@@ -117,7 +117,7 @@ class freed_run_is_reused : public gallatin_world<> {
       simt::atomic_ref(freed_).store(1, simt::order::release);
     } else {
       std::byte* block = take(32);
-      // Ends: lane 0 waits for nobody.
+      // Ends: lane 0 never waits.
       while (simt::atomic_ref(freed_).load(simt::order::acquire) == 0) simt::backoff(1);
       if (block == nullptr) block = take(32);
       if (block == nullptr) heap.blocks().note("null after the run was freed");
@@ -130,7 +130,7 @@ class freed_run_is_reused : public gallatin_world<> {
   alignas(8) std::uint32_t freed_ = 0;
 };
 
-/// A run is had while the last units of another segment come back.
+/// A run is taken while the last units of another segment come back.
 class run_beside_frees : public gallatin_world<> {
  public:
   explicit run_beside_frees(gallatin_maker make) : gallatin_world<>(make, 3) {

@@ -110,7 +110,7 @@ class last_units_come_back : public gallatin_world<> {
 };
 
 /// The last unit in use of a segment comes back, and the segment moves to where other sizes find
-/// it. Its other blocks were free all the time, and still can be had.
+/// it. Its other blocks were free all the time, and are still available.
 class free_blocks_move : public gallatin_world<simt::grid{2, 1}> {
  public:
   explicit free_blocks_move(gallatin_maker make) : gallatin_world<simt::grid{2, 1}>(make, 1) {
@@ -129,8 +129,8 @@ class free_blocks_move : public gallatin_world<simt::grid{2, 1}> {
   }
 };
 
-/// One lane of a warp waits for what the next one has yet to do: whoever thinks that the lanes of a
-/// warp call together gets stuck.
+/// One lane of a warp waits for what the next one has yet to do: a manager that takes the lanes of
+/// a warp for converged gets stuck.
 class one_after_the_other : public gallatin_world<simt::grid{1, 8}> {
  public:
   explicit one_after_the_other(gallatin_maker make) : gallatin_world<simt::grid{1, 8}>(make, 3) {}
@@ -156,7 +156,7 @@ class one_after_the_other : public gallatin_world<simt::grid{1, 8}> {
   alignas(8) std::uint32_t turn_ = 7;
 };
 
-/// After memory was out, everything is freed by other lanes than those that had it; then each lane
+/// After exhaustion, everything is freed by other lanes than those that had it; then each lane
 /// gets a block.
 class out_and_back : public gallatin_world<> {
  public:

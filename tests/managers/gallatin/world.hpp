@@ -133,7 +133,7 @@ class gallatin_world {
     if (block != nullptr) heap.give(block);
   }
 
-  /// As `problem`; and, as nothing is held, all of the heap can be had as one block.
+  /// As `problem`; and, as nothing is held, all of the heap is available as one block.
   std::string problem_when_empty() {
     std::string wrong = heap.problem();
     if (!wrong.empty()) return wrong;
