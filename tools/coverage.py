@@ -8,6 +8,7 @@ of the lines that never ran, and the sums. Exits 1 if no test ran.
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections import defaultdict
@@ -76,7 +77,8 @@ def main(arguments: list[str]) -> int:
     (build,) = arguments
     counts: Counts = defaultdict(lambda: defaultdict(int))
     for notes in sorted(Path(build).rglob("*.gcda")):
-        gcov = ["gcov", "--json-format", "--stdout", str(notes)]
+        program = os.environ.get("GCOV", "gcov")  # that of the compiler, as in gcov-13
+        gcov = [program, "--json-format", "--stdout", str(notes)]
         output = subprocess.run(gcov, capture_output=True, check=True, text=True).stdout
         for line in output.splitlines():
             add(counts, json.loads(line))

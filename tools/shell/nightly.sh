@@ -29,7 +29,7 @@ measure_coverage() {
 
 command_coverage() {
   (($# == 0)) || fail_with 2 "coverage takes no arguments"
-  need_system_packages build
+  need_system_packages build tool
   begin_stages
   stage coverage "Coverage of the device code by the CPU tests" measure_coverage
   [[ ! -e $reports/coverage.txt ]] || cat "$reports/coverage.txt"
