@@ -31,7 +31,8 @@ stack_pool::stack_pool(std::size_t count, std::size_t bytes_per_stack) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (map == MAP_FAILED) {
     throw out_of_memory("cannot map " + std::to_string(total_) + " bytes for the stacks of " +
-                        std::to_string(count) + " lanes: " + std::generic_category().message(errno));
+                        std::to_string(count) +
+                        " lanes: " + std::generic_category().message(errno));
   }
   base_ = static_cast<std::byte*>(map);
   for (std::size_t i = 0; i < count; ++i) {
