@@ -8,13 +8,7 @@ include(WarpheapTestSupport)
 # sanitizer, where a process takes long to start, in two parts.
 function(warpheap_discover_tests name label)
   if(WARPHEAP_SANITIZER STREQUAL "none")
-    # Typed tests have names of their own for their types; the types' are hundreds of characters long.
-    gtest_discover_tests(
-      ${name}
-      NO_PRETTY_TYPES
-      DISCOVERY_MODE PRE_TEST
-      PROPERTIES LABELS ${label} TIMEOUT 600
-    )
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${label} TIMEOUT 600)
     return()
   endif()
   foreach(part 0 1)

@@ -63,6 +63,8 @@ class DevTest(unittest.TestCase):
             f"          Start  560: {name}\n"
             f" 560/1395 Test  #560: {name} {'.' * 30}   Passed    0.10 sec\n"
             f" 561/1395 Test  #561: {name} .............***Failed    1.10 sec\n"
+            " 562/1395 Test  #562: conformance.two_heaps<conformance/crw_64.  # TypeParam = "
+            "warpheap::pages<warpheap::config{(warpheap::kind)2, 64}>> ...   Passed 0.2 sec\n"
             f"lanes.cpp:12: Failure: {'expected ' * 20}\n"
         )
         for columns in ("60", "120"):
@@ -80,6 +82,8 @@ class DevTest(unittest.TestCase):
             self.assertEqual(whole.count("expected "), 20)
             self.assertIn("560/1395 Passed 0.10 sec", whole)
             self.assertIn("561/1395 ***Failed 1.10 sec", whole)
+            self.assertIn("562/1395 Passed 0.2 sec  conformance.two_heaps<conformance/crw", whole)
+            self.assertNotIn("TypeParam", whole)
             self.assertNotIn("Start", whole)
 
     def test_arguments_that_nothing_would_read_are_refused(self) -> None:

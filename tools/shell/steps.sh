@@ -35,10 +35,12 @@ _width() {
 }
 
 # fit: standard input to standard error, with no line longer than the terminal. Of ctest's lines only
-# the results stay, the name of the test last.
+# the results stay, the name of the test last; of a typed test the name that the suite gives the type,
+# without the type that CMake appends.
 fit() {
   sed --unbuffered --regexp-extended \
     -e '/^ +Start +[0-9]+: /d' \
+    -e '/ Test +#/s|\.  # TypeParam = .*>|>|' \
     -e 's|^ *([0-9]+/[0-9]+) Test +#[0-9]+: ([^ ]+) [ .]*(.*[^ ]) +([0-9.]+ sec)|\1 \3 \4  \2|' |
     fold --spaces --width="$(_width)" >&2
 }
