@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs clang-tidy over the C++ sources with the checks of .clang-tidy.
 
-Usage: tidy.py: all headers in one translation unit, and every source of src, bench and examples.
+Usage: tidy.py: all headers in one translation unit, and every source of src and examples.
 The options of the compiler are the same for all of them, so no build folder is needed; what
 includes the CUDA toolkit is left out. One process a core. Prints what clang-tidy finds; exits 1 if
 that is anything, or if it cannot compile a source.
@@ -16,12 +16,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 INCLUDE = ROOT / "include"
-FOLDERS = ("src", "bench", "examples")
+FOLDERS = ("src", "examples")
 OPTIONS = (
     *("-std=c++20", f"-I{INCLUDE}", f"-I{ROOT}", f"-I{ROOT}/src/host"),
     *("-DWARPHEAP_RUNTIME_ASAN=0", "-DWARPHEAP_RUNTIME_TSAN=0"),
 )
-OURS = f"{ROOT}/(include/warpheap|src|bench|examples)/"
+OURS = f"{ROOT}/(include/warpheap|src|examples)/"
 
 
 def sources() -> list[Path]:
