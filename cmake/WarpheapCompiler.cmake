@@ -40,10 +40,14 @@ elseif(WARPHEAP_SANITIZER STREQUAL "thread")
     list(APPEND _cxx_flags -Wno-tsan)
   endif()
   target_link_options(warpheap_options INTERFACE -fsanitize=thread)
+elseif(WARPHEAP_SANITIZER STREQUAL "coverage")
+  # Atomic, because the executor's workers count at the same time.
+  list(APPEND _cxx_flags --coverage -fprofile-update=atomic)
+  target_link_options(warpheap_options INTERFACE --coverage)
 elseif(NOT WARPHEAP_SANITIZER STREQUAL "none")
   message(
     FATAL_ERROR
-    "WARPHEAP_SANITIZER is '${WARPHEAP_SANITIZER}': known are none, address and thread"
+    "WARPHEAP_SANITIZER is '${WARPHEAP_SANITIZER}': expected none, address, thread or coverage"
   )
 endif()
 target_compile_options(warpheap_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_cxx_flags}>")

@@ -5,7 +5,7 @@
 function(warpheap_add_compute_sanitizer_tests name target)
   cmake_path(GET CMAKE_CUDA_COMPILER PARENT_PATH _toolkit)
   find_program(WARPHEAP_COMPUTE_SANITIZER compute-sanitizer HINTS ${_toolkit})
-  # A machine that only compiles may do without the program; the tests then fail for want of it.
+  # A machine that only compiles may do without the program; the tests then fail without it.
   set(_program compute-sanitizer)
   if(WARPHEAP_COMPUTE_SANITIZER)
     set(_program ${WARPHEAP_COMPUTE_SANITIZER})

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Installs the headers, the shared library of the pools, the CPU executor where it is built, and the
 # package that find_package(warpheap) reads. The headers are a component of their own: they need no
-# library, so a CUDA user can have them alone. The Python wheel has the library as well.
+# library, so a CUDA user can have them alone. The Python wheel has the library as well and, where
+# they could be built, the programs of the CPU model.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -18,6 +19,15 @@ install(
 install(TARGETS warpheap EXPORT warpheap-headers)
 install(EXPORT warpheap-headers NAMESPACE warpheap:: DESTINATION ${_package_dir} COMPONENT headers)
 install(TARGETS warpheap_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT pools)
+add_custom_target(warpheap_wheel)
+add_dependencies(warpheap_wheel warpheap_c)
+if(TARGET warpheap-verify)
+  install(
+    TARGETS warpheap-bench-cpu warpheap-verify
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs
+  )
+  add_dependencies(warpheap_wheel warpheap-bench-cpu warpheap-verify)
+endif()
 if(TARGET warpheap::cpu)
   get_target_property(_cpu warpheap::cpu ALIASED_TARGET)
   set_target_properties(${_cpu} PROPERTIES EXPORT_NAME cpu)

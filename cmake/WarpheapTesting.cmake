@@ -2,19 +2,7 @@
 # Test programs: GoogleTest over the CPU model and, from the same sources, over CUDA.
 find_package(GTest REQUIRED)
 include(GoogleTest)
-
-# What all test programs share: the headers of tests/support, and whether sizes have to be small.
-add_library(warpheap_test_support INTERFACE)
-target_include_directories(warpheap_test_support INTERFACE ${PROJECT_SOURCE_DIR}/tests/support)
-target_compile_definitions(
-  warpheap_test_support
-  INTERFACE WARPHEAP_TEST_SANITIZED=$<NOT:$<STREQUAL:${WARPHEAP_SANITIZER},none>>
-)
-target_link_libraries(warpheap_test_support INTERFACE warpheap_options)
-# Most tests are compiled once and run once: half the time to compile is worth more than their speed.
-# (nvcc's -O is that of host code alone.)
-# The presets with a sanitizer say the same of the libraries.
-set(WARPHEAP_TEST_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+include(WarpheapTestSupport)
 
 # warpheap_discover_tests(NAME LABEL): ctest runs the program's tests one by one, or, under a
 # sanitizer, where a process takes long to start, in two parts.

@@ -25,7 +25,8 @@ struct set_tables {
 
   WARPHEAP_DEVICE void operator()() const {
     free_seats.format(true, simt::thread_rank(), simt::grid_size());
-    for (std::uint64_t i = simt::thread_rank(); i < seats * bins; i += simt::grid_size()) {
+    for (std::uint64_t i = simt::thread_rank(); i < std::size_t{seats} * bins;
+         i += simt::grid_size()) {
       tables[i] = 0;
     }
   }
@@ -41,7 +42,7 @@ struct count_values {
     const auto hash = static_cast<std::uint32_t>(warpheap::mix64(me));
     std::uint32_t seat = free_seats.claim_hashed(hash);
     while (seat == warpheap::bitmap_tree::none) {
-      simt::backoff(500);  // ends: who has a seat waits for nobody
+      simt::backoff(500);  // ends: a lane that has a seat never waits
       seat = free_seats.claim_hashed(hash);
     }
     // The table is this thread's alone. It sees what earlier ones have counted, because a claim
@@ -61,14 +62,14 @@ int main() {
 #endif
     const warpheap::device_memory words(
         device, warpheap::bitmap_tree::words_for(seats) * sizeof(std::uint64_t));
-    const warpheap::device_memory counts(device, seats * bins * sizeof(std::uint32_t));
+    const warpheap::device_memory counts(device, std::size_t{seats} * bins * sizeof(std::uint32_t));
     const warpheap::bitmap_tree free_seats(reinterpret_cast<std::uint64_t*>(words.get()), seats);
     auto* tables = reinterpret_cast<std::uint32_t*>(counts.get());
     device.launch(simt::grid::covering(1024), set_tables{free_seats, tables});
     device.launch(simt::grid::covering(threads), count_values{free_seats, tables});
     device.synchronize();
 
-    std::vector<std::uint32_t> got(seats * bins);
+    std::vector<std::uint32_t> got(std::size_t{seats} * bins);
     device.copy_to_host(got.data(), tables, got.size() * sizeof(std::uint32_t));
     std::vector<std::uint64_t> counted(bins);
     std::vector<std::uint64_t> expected(bins);

@@ -6,7 +6,10 @@ for stages that ran tests NAME.xml, a JUnit file. Prints a table, the names of w
 its last line, `N passed, N failed`. Exits 0 only if something passed and nothing failed.
 """
 
+import re
+import shutil
 import sys
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -33,6 +36,8 @@ def read_report(stage: Stage, report: Path) -> None:
         return
     for case in root.iter("testcase"):
         name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
+        # A typed test's suite names its type; CMake appends all of the type.
+        name = re.sub(r"\.  # TypeParam = .*>", ">", name)
         if case.find("failure") is not None or case.find("error") is not None:
             stage.failed.append(name)
         elif (skipped := case.find("skipped")) is not None:
@@ -67,6 +72,7 @@ def read_stages(folder: Path) -> list[Stage]:
 def main(arguments: list[str]) -> int:
     (folder,) = arguments
     stages = read_stages(Path(folder))
+    columns = shutil.get_terminal_size((100, 24)).columns
     width = max((len(stage.name) for stage in stages), default=5)
     print(f"{'stage':<{width}}  passed  failed  skipped  seconds")
     for stage in stages:
@@ -76,7 +82,7 @@ def main(arguments: list[str]) -> int:
         )
     for stage in stages:
         for name in stage.failed:
-            print(f"FAILED {stage.name}: {name}")
+            print("\n".join(textwrap.wrap(f"FAILED {stage.name}: {name}", columns)))
     passed = sum(stage.passed for stage in stages)
     failed = sum(len(stage.failed) for stage in stages)
     skipped = sum(stage.skipped for stage in stages)

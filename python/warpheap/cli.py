@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The ``warpheap`` application: one sub-command a module of ``warpheap.commands``."""
 
+import sys
 from importlib import import_module
 
 import typer
 
 from warpheap import __version__
-from warpheap.console import out
+from warpheap.console import complain, out, print_any_text
+from warpheap.errors import EXIT_USAGE
 
 # The modules of warpheap.commands, in the order of --help. Each has register(app).
 COMMANDS = ("list", "doctor", "bench", "survey", "report", "publish", "verify", "replay")
@@ -23,7 +25,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        out.print(f"warpheap {__version__}", highlight=False)
+        out.print(f"warpheap {__version__}")
         raise typer.Exit
 
 
@@ -42,4 +44,21 @@ for _name in COMMANDS:
 
 def main() -> None:
     """Run the command line; returns to the shell through SystemExit."""
+    print_any_text()
+    _refuse_empty(sys.argv[1:])
     app(prog_name="warpheap")
+
+
+def _refuse_empty(words: list[str]) -> None:
+    """End with a message if an argument is empty: no option has a use for one.
+
+    An unset shell variable is the usual cause, and "" would pass for "." as a folder.
+    """
+    option = ""
+    for word in words:
+        valueless = word.startswith("-") and word.endswith("=")
+        if not word or valueless:
+            named = word.removesuffix("=") or option
+            complain("error", f"the value of '{named}' is empty" if named else "empty argument")
+            raise SystemExit(EXIT_USAGE)
+        option = word if word.startswith("-") else ""

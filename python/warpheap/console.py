@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import time
@@ -11,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,9 +20,13 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
-out = Console()
-err = Console(stderr=True)
+# What is printed holds names of files and messages of programs: nothing in it is markup or an
+# emoji, and no number in it is coloured. Styles are given as rich.text.Text or as ``style``.
+_LITERAL: Any = {"markup": False, "emoji": False, "highlight": False}
+out = Console(**_LITERAL)
+err = Console(stderr=True, **_LITERAL)
 
 PLAIN_INTERVAL_S = 2.0  # plain mode writes at most one line in it, none if all ends sooner
 _BAR_COLUMNS = 24
@@ -43,7 +47,7 @@ class Steps:
         """Show what is being done at this moment (terminal only)."""
         if self._bar is not None and self._task is not None:
             room = max(0, self._bar.console.width - _FIXED_COLUMNS)
-            self._bar.update(self._task, now=escape(text[:room]))
+            self._bar.update(self._task, now=text[:room])
 
     def advance(self, text: str = "") -> None:
         """Count one finished step; text says which."""
@@ -59,7 +63,7 @@ class Steps:
     def note(self, text: str) -> None:
         """Print a line that stays."""
         console = self._bar.console if self._bar else err
-        console.print(escape(text), highlight=False, soft_wrap=True)
+        console.print(text, soft_wrap=True)
 
 
 @contextmanager
@@ -69,16 +73,36 @@ def steps(what: str, total: int) -> Iterator[Steps]:
         yield Steps(what, total, None)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(_BAR_COLUMNS),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        TextColumn("[dim]{task.fields[now]}"),
+        TextColumn("{task.fields[now]}", style="dim", markup=False),
     )
     with Progress(*columns, console=err, transient=True) as bar:
         yield Steps(what, total, bar)
+
+
+def complain(kind: str, message: str) -> None:
+    """Print what is wrong, after the word for how bad it is, on standard error."""
+    err.print(Text.assemble((f"{kind}:", "bold red"), " ", message), soft_wrap=True)
+
+
+def warn(message: str) -> None:
+    """Print what the user should know though the work goes on, on standard error."""
+    complain("warning", message)
+
+
+def print_any_text() -> None:
+    """Let both streams take every string: what they cannot encode is printed as an escape.
+
+    A file name that is not UTF-8 is such a string; its escapes are valid in JSON, too.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def print_json(value: Any) -> None:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
 import typer
-from rich.markup import escape
 
-from warpheap.console import err
+from warpheap.console import complain, err
 
 EXIT_FAILED = 1  # what was asked for ran, and something in it is wrong
 EXIT_USAGE = 2  # what was asked for cannot be run
@@ -29,6 +28,11 @@ class UserError(Exception):
     def __init__(self, message: str, exit_code: int = EXIT_USAGE) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+def encodable(text: str) -> str:
+    """Replace the bytes of a file name that are not UTF-8 by escapes, as in 'road\\udcff'."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
@@ -64,23 +68,22 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except UserError as error:
-            err.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+            complain("error", str(error))
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            err.print("interrupted", highlight=False)
+            err.print("interrupted")
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            err.print(f"[bold red]error:[/] {escape(where + str(error.strerror))}", soft_wrap=True)
+            complain("error", where + str(error.strerror))
             raise typer.Exit(EXIT_USAGE) from None
         except Exception as error:
             if os.environ.get("WARPHEAP_DEBUG"):
                 raise
-            err.print(
-                f"[bold red]internal error:[/] {type(error).__name__}: {escape(str(error))}\n"
+            complain(
+                "internal error",
+                f"{type(error).__name__}: {error}\n"
                 "This is a defect of warpheap. WARPHEAP_DEBUG=1 shows where it happened.",
-                highlight=False,
-                soft_wrap=True,
             )
             raise typer.Exit(EXIT_INTERNAL) from None
 

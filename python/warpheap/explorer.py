@@ -163,7 +163,9 @@ def replay(program: Path, task: Task, seed: int) -> tuple[bool, str]:
     """Run one schedule again; tells whether the finding occurs again, and gives the account."""
     outcome = process.run([program, "replay", *_flags(task), "--seed", str(seed)], _MARGIN_S * 2)
     if outcome.timed_out:
-        raise UserError(f"the replay of {task}/{seed} does not end", EXIT_FAILED)
+        raise UserError(
+            f"the replay of {task}/{seed} had not finished after {_MARGIN_S * 2:g} s", EXIT_FAILED
+        )
     if outcome.returncode == 2:
         raise UserError(f"{program.name}: {outcome.last_error_line() or 'bad arguments'}")
     if outcome.returncode not in (0, 1):

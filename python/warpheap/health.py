@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ``warpheap doctor`` looks at: a table of checks, each with the command that mends it."""
+"""What ``warpheap doctor`` looks at: a table of checks, each with the command that mends it.
+
+In a checkout the compilers and build tools are needed; an installation only recommends them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _TIME_LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the doctor; what is missing but not ``needed`` only limits what can be done."""
+    """One line of the doctor; what is missing and not ``needed`` only limits what can be done."""
 
     name: str
     ok: bool
@@ -97,29 +100,31 @@ def at_least(version: str, minimum: str) -> bool:
 def check_tool(tool: Tool) -> Finding:
     """Look for a program and ask it for its version."""
     path = shutil.which(tool.name)
+    needed = tool.needed and programs.own_checkout() is not None
     if path is None:
-        return Finding(tool.name, False, "not found", tool.purpose, tool.remedy, tool.needed)
+        return Finding(tool.name, False, "not found", tool.purpose, tool.remedy, needed)
     try:
         outcome = process.run([path, tool.version_flag], _TIME_LIMIT_S)
     except OSError as error:
         found = f"cannot be started: {error.strerror}"
-        return Finding(tool.name, False, found, tool.purpose, tool.remedy, tool.needed)
+        return Finding(tool.name, False, found, tool.purpose, tool.remedy, needed)
     versions = _VERSION.findall(outcome.stdout)
     if not versions:
-        return Finding(tool.name, False, "tells no version", tool.purpose, tool.remedy, tool.needed)
+        return Finding(tool.name, False, "prints no version", tool.purpose, tool.remedy, needed)
     # nvcc and clang print other numbers before or after; the first dotted one is the release.
     ok = at_least(versions[0], tool.minimum)
     found = versions[0] if ok else f"{versions[0]}, older than {tool.minimum}"
-    return Finding(tool.name, ok, found, tool.purpose, "" if ok else tool.remedy, tool.needed)
+    return Finding(tool.name, ok, found, tool.purpose, "" if ok else tool.remedy, needed)
 
 
 def _compiler() -> Finding:
     tried = [check_tool(tool) for tool in _COMPILERS]
+    needed = programs.own_checkout() is not None
     good = [f"{finding.name} {finding.found}" for finding in tried if finding.ok]
     if good:
-        return Finding("C++ compiler", True, ", ".join(good), "compiles warpheap", "", True)
+        return Finding("C++ compiler", True, ", ".join(good), "compiles warpheap", "", needed)
     found = "; ".join(f"{finding.name}: {finding.found}" for finding in tried)
-    return Finding("C++ compiler", False, found, "compiles warpheap", tried[0].remedy, True)
+    return Finding("C++ compiler", False, found, "compiles warpheap", tried[0].remedy, needed)
 
 
 def _gpu() -> Finding:
@@ -162,10 +167,10 @@ def _bench(backend: str, build_dir: Path | None) -> Finding:
     name = programs.bench_name(backend)
     purpose = f"measures on the {backend.upper()}"
     needed = backend == "cpu"
-    remedy = "./dev survey" if needed else "./dev survey, on a machine with nvcc and a GPU"
+    remedy = programs.remedy(name)
     path = programs.find(name, build_dir)
     if path is None:
-        return Finding(name, False, "not built", purpose, remedy, needed)
+        return Finding(name, False, "not found", purpose, remedy, needed)
     try:
         found = catalog.load(path)
     except UserError as error:
@@ -178,12 +183,12 @@ def _bench(backend: str, build_dir: Path | None) -> Finding:
 
 
 def _verify(build_dir: Path | None) -> Finding:
-    purpose = "hunts for concurrency errors"
+    purpose, remedy = "hunts for concurrency errors", programs.remedy(programs.VERIFY)
     path = programs.find(programs.VERIFY, build_dir)
     if path is None:
-        return Finding(programs.VERIFY, False, "not built", purpose, "./dev test", False)
+        return Finding(programs.VERIFY, False, "not found", purpose, remedy, False)
     try:
         subjects = len(catalog.ask(path, "list")["cases"])
     except (UserError, KeyError, TypeError) as error:
-        return Finding(programs.VERIFY, False, str(error), purpose, "./dev test", False)
+        return Finding(programs.VERIFY, False, str(error), purpose, remedy, False)
     return Finding(programs.VERIFY, True, f"{subjects} subjects", purpose, "", False)

@@ -131,6 +131,16 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
+LARGEST_SIZE = ctypes.c_size_t(-1).value
+
+
+def size(name: str, value: int) -> int:
+    """Check a number of bytes; raises ValueError: ctypes would take the value modulo 2^64."""
+    if not 0 <= value <= LARGEST_SIZE:
+        raise ValueError(f"{name} is {value}: a number from 0 to {LARGEST_SIZE} is needed")
+    return value
+
+
 class LibraryMissing(RuntimeError):  # noqa: N818  it is a state of the installation, not a fault
     """The shared library was not found or does not load; the message says how to get it."""
 
@@ -166,9 +176,10 @@ def library() -> ctypes.CDLL:
     path = find()
     if path is None:
         raise LibraryMissing(
-            f"{LIBRARY_NAME} is not built: 'cmake --preset cpu-release && cmake --build "
-            "build/cpu-release --target warpheap_c' makes it (preset cuda-release with the CUDA "
-            f"toolkit), and {LIBRARY_VARIABLE} names one that is elsewhere"
+            f"{LIBRARY_NAME} was not found; {LIBRARY_VARIABLE} names one that is elsewhere. In a "
+            "checkout 'cmake --preset cpu-release && cmake --build build/cpu-release --target "
+            "warpheap_c' builds it (preset cuda-release with the CUDA toolkit); an installation "
+            "always has it"
         )
     try:
         loaded = ctypes.CDLL(str(path))

@@ -56,7 +56,11 @@ class Pool:
         if upstream == DEFAULT_UPSTREAM and region_bytes == 0:
             region_bytes = GROWING_STEP
         options = native.Options(
-            initial_bytes, limit_bytes, region_bytes, granule_bytes, spare_percent
+            native.size("initial_bytes", initial_bytes),
+            native.size("limit_bytes", limit_bytes),
+            native.size("region_bytes", region_bytes),
+            native.size("granule_bytes", granule_bytes),
+            native.size("spare_percent", spare_percent),
         )
         native.expect(
             self._library.warpheap_pool_create(
@@ -75,6 +79,8 @@ class Pool:
     def allocate(self, size: int, stream: int = 0, alignment: int = 256) -> int:
         """Return the address of ``size`` bytes that work in ``stream`` may use; 0 for 0 bytes."""
         memory = ctypes.c_void_p()
+        native.size("size", size)
+        native.size("alignment", alignment)
         native.expect(
             self._library.warpheap_pool_allocate(
                 self.handle, size, alignment, stream, ctypes.byref(memory)
@@ -89,6 +95,7 @@ class Pool:
     def truncate(self, address: int, size: int) -> int:
         """Keep the first ``size`` bytes of a block; returns the number of bytes taken back."""
         taken = ctypes.c_size_t()
+        native.size("size", size)
         native.expect(
             self._library.warpheap_pool_truncate(self.handle, address, size, ctypes.byref(taken))
         )
@@ -109,6 +116,7 @@ class Pool:
 
         That is regions without a block and, over ``virtual_memory``, whole pages of holes.
         """
+        native.size("keep_bytes", keep_bytes)
         return int(self._library.warpheap_pool_trim(self.handle, keep_bytes))
 
     def check(self) -> None:

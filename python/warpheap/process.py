@@ -54,7 +54,7 @@ class CancelledError(Exception):
 def run(
     command: Sequence[str | Path], time_limit_s: float, cancel: threading.Event | None = None
 ) -> Outcome:
-    """Run a command to its end and collect what it printed.
+    """Run a command until it ends and collect what it printed.
 
     After ``time_limit_s`` seconds the whole process group is killed. An interrupt kills it too, and
     so does ``cancel``, set by another thread, which raises CancelledError. Raises OSError if the

@@ -89,8 +89,12 @@ class Store:
         return {key for key, status in last.items() if not (retry and status in RETRIED)}
 
     def append(self, row: dict[str, Any]) -> None:
-        """Write one row and hand it to the operating system at once."""
-        self._file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        """Write one row and hand it to the operating system at once.
+
+        Bytes of a file name that are not UTF-8 are written as the escapes that JSON has for them.
+        """
+        text = json.dumps(row, ensure_ascii=False)
+        self._file.write(text.encode("utf-8", "backslashreplace") + b"\n")
         self._file.flush()
         self.rows.append(row)
 

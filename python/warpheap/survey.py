@@ -39,7 +39,7 @@ def run(plan: Sequence[Measurement], store: Store, time_limit_s: float, retry: b
     An interrupt ends the running child, keeps all finished rows and raises UserError that says how
     to go on.
     """
-    finished = store.finished(retry)
+    finished = {row for row in store.finished(retry) if programs.is_known(row[1])}
     todo = [wanted for wanted in plan if _identity(wanted) not in finished]
     measured = 0
     try:

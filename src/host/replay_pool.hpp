@@ -77,6 +77,7 @@ void replay_threads(std::span<const warpheap_trace> traces, std::uint64_t* wall_
   std::atomic<std::uint64_t> failed{0};
   std::vector<std::exception_ptr> thrown(traces.size());
   std::vector<std::thread> threads;
+  threads.reserve(traces.size());
   for (std::size_t thread = 0; thread < traces.size(); ++thread) {
     threads.emplace_back([&, thread] {
       ready.arrive_and_wait();

@@ -131,7 +131,7 @@ class worker final : public scheduler {
         fiber::switch_to(host_, take_ready(w).flow);
       }
       if (w.wants_group.empty()) break;
-      // Nobody of the warp can run: whoever is at the same call is a group. Lanes that rest do
+      // No lane of the warp can run: the lanes at the same call are a group. Lanes that rest do
       // not hold this up, so a lane that spins never keeps the others from converging.
       progressed = true;
       w.form_all();

@@ -26,7 +26,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
   implementation(const grid& shape, std::uint64_t step_limit)
       : shape_(shape),
         step_limit_(step_limit),
-        stacks_(shape.blocks * shape.threads_per_block, stack_bytes) {
+        stacks_(std::size_t{shape.blocks} * shape.threads_per_block, stack_bytes) {
     host_.adopt_thread();
     build();
   }
@@ -200,7 +200,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
     // Lanes that spin on what is behind a group must not hold its formation up for ever.
     const bool groups_wait = groups_wait_ && kept_waiting_ < spin_limit;
     for (const bool with_groups : {!groups_wait, true}) {
-      std::array<runtime_detail::lane*, most_lanes> found;
+      std::array<runtime_detail::lane*, most_lanes> found{};
       std::uint32_t count = 0;
       bool yielded_can_run = false;
       for (auto& b : blocks_) {

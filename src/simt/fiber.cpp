@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cstring>
 #include <string>
+#include <system_error>
 
 // This file is compiled without instrumentation, so the build says which runtime it is linked to.
 #if WARPHEAP_RUNTIME_ASAN
@@ -31,12 +31,13 @@ stack_pool::stack_pool(std::size_t count, std::size_t bytes_per_stack) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (map == MAP_FAILED) {
     throw out_of_memory("cannot map " + std::to_string(total_) + " bytes for the stacks of " +
-                        std::to_string(count) + " lanes: " + std::strerror(errno));
+                        std::to_string(count) +
+                        " lanes: " + std::generic_category().message(errno));
   }
   base_ = static_cast<std::byte*>(map);
   for (std::size_t i = 0; i < count; ++i) {
     if (mprotect(base_ + i * stride_, page, PROT_NONE) != 0) {
-      const std::string reason = std::strerror(errno);
+      const std::string reason = std::generic_category().message(errno);
       munmap(base_, total_);
       throw out_of_memory("cannot protect the guard page of stack " + std::to_string(i) + " of " +
                           std::to_string(count) + " (each lane needs two mappings; see " +

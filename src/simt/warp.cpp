@@ -17,7 +17,7 @@ namespace {
 runtime_detail::lane& running() { return static_cast<runtime_detail::lane&>(*here.lane); }
 }  // namespace
 
-// A host thread that is no lane may use the atomics too (tests do): nobody to give way to.
+// A host thread that is not a lane may use the atomics too (tests do): it has no lane to yield to.
 void out_of_fuel() {
   if (here.lane == nullptr) {
     here.fuel = INT64_MAX;
@@ -111,7 +111,7 @@ void warp::complete(collective operation, lane_mask arrived) {
       break;
     }
     case collective::shuffle:
-      // Reading from a lane that has exited or is no member gives no value on CUDA; here the
+      // Reading from a lane that has exited or is not a member gives no value on CUDA; here the
       // caller's own, so that the result is at least reproducible.
       for_each_lane(arrived, [&](int i) {
         const int from = lanes[i].source;

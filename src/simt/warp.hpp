@@ -59,7 +59,7 @@ struct warp {
   /// The lanes of `wants_group` that wait at the same call as `who`.
   lane_mask same_site(int who) const;
 
-  /// `me` has run to its end. Collectives count it as arrived from now on.
+  /// `me` has finished. Collectives count it as arrived from now on.
   void exit(lane& me);
 
  private:

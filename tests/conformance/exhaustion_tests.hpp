@@ -16,7 +16,7 @@ CONFORMANCE_TEST(conformance, a_full_heap_gives_null_and_is_whole_again_once_it_
   this->expect_valid(*heap);
   this->expect_in_use(*heap, first.blocks.size());
   const heap_stats full = heap->stats();
-  EXPECT_GT(full.failures, failures) << "nobody was told that memory is out";
+  EXPECT_GT(full.failures, failures) << "no failure was counted";
   EXPECT_EQ(full.last_failed_bytes, bytes);
   // Out it stays, and in bounded time, for many at once.
   const holding none = this->take(*heap, std::vector<std::uint64_t>(2000, bytes));

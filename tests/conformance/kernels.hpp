@@ -257,7 +257,7 @@ struct exchange_blocks {
         block[1] = tag;
         stamp(block + 2, bytes - least_bytes, tag);
       }
-      // Release publishes the contents; acquire sees those of whoever filled the box before.
+      // Release publishes the contents; acquire sees those of the lane that filled the box before.
       const std::uint64_t other =
           simt::atomic_ref(boxes[random.below(box_count)])
               .exchange(reinterpret_cast<std::uint64_t>(block), simt::order::acq_rel);

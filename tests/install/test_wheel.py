@@ -12,25 +12,34 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 CONSUMER = Path(__file__).parent / "consumer"
+# In one process, so that the wheel is built once.
+pytestmark = pytest.mark.xdist_group("wheel")
 
 
-def run(*command: str | Path, env: dict[str, str] | None = None) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+def run(*command: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=cwd)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-@pytest.fixture(scope="module")
-def site_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout, unpacked as pip does it."""
-    folder = tmp_path_factory.mktemp("wheel")
+def unpacked_wheel(folder: Path, programs: str) -> Path:
+    """The wheel of this checkout, unpacked as pip does it; ``programs``: ON, OFF or AUTO."""
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel")
-    run(*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", folder, PROJECT)
+    options = ("--no-deps", "--no-build-isolation", "--wheel-dir", folder)
+    run(*pip, *options, f"--config-settings=cmake.define.WARPHEAP_BENCH={programs}", PROJECT)
     (wheel,) = folder.glob("*.whl")
     # Compiled, for this platform and any Python 3.
     assert "-py3-none-linux" in wheel.name
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site-packages")
+    for program in folder.glob("site-packages/warpheap/bin/*"):
+        program.chmod(0o755)  # zipfile drops the modes
     return folder / "site-packages"
+
+
+@pytest.fixture(scope="module")
+def site_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel without the programs, which take minutes to build."""
+    return unpacked_wheel(tmp_path_factory.mktemp("wheel"), "OFF")
 
 
 def test_the_wheel_holds_every_header_and_the_tool(site_packages: Path) -> None:
@@ -71,3 +80,19 @@ def test_the_pools_of_the_wheel_work(site_packages: Path, tmp_path: Path) -> Non
     environment = {k: v for k, v in os.environ.items() if k != "WARPHEAP_LIBRARY"}
     environment["PYTHONPATH"] = str(site_packages)
     run(sys.executable, program, env=environment)
+
+
+@pytest.mark.nightly
+def test_the_commands_work_with_the_programs_of_the_wheel(tmp_path: Path) -> None:
+    folder = unpacked_wheel(tmp_path, "AUTO")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("WARPHEAP_")}
+    environment = kept | {"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin"}
+
+    def tool(*arguments: str) -> None:
+        run(sys.executable, "-m", "warpheap", *arguments, env=environment, cwd=tmp_path)
+
+    tool("list")
+    tool("bench", "--case", "alloc", "--manager", "rw_malloc")
+    tool("survey", "--quick", "--manager", "rw_malloc", "--case", "init")
+    assert (tmp_path / "out/survey/report.html").exists()
+    tool("verify", "--manager", "bump", "--schedules", "10")

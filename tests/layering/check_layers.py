@@ -84,7 +84,7 @@ def without_comments_and_literals(text: str) -> str:
         r"""//[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])+'""",
         re.VERBOSE | re.DOTALL,
     )
-    # A digit separator (1'000) is no literal.
+    # A digit separator (1'000) does not begin a literal.
     text = re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "", text)
     return token.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
 

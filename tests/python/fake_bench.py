@@ -3,7 +3,7 @@
 """A stand-in for the benchmark programs: answers by their contract, with made-up times.
 
 The backend is the end of the name it is called by. Managers named after a failure do that:
-crash, hang, garble, refuse, fail, starve. Standard library only, so that it starts fast.
+crash, hang, garble, refuse, fail, skip, starve. Standard library only, so that it starts fast.
 """
 
 import argparse
@@ -225,6 +225,8 @@ def main() -> int:
     result = row(options)
     if options.manager == "fail":
         result |= {"status": "failed", "reason": "block 7 overlaps block 9", "corrupted": 1}
+    if options.manager == "skip":
+        result |= {"status": "skipped", "reason": "not this time"}
     if options.manager == "starve":
         result["null_returns"] = 5
     print(json.dumps(result))

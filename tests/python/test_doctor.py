@@ -29,7 +29,7 @@ def test_sees_programs_and_packages(run: Run) -> None:
 def test_missing_program_exits_with_1_and_names_the_command(run: Run, tmp_path: Path) -> None:
     result = run("doctor", "--build-dir", str(tmp_path))
     assert result.returncode == 1
-    assert "warpheap-bench-cpu (needed): ./dev survey" in result.stdout
+    assert "warpheap-bench-cpu (needed): './dev survey' builds it" in result.stdout
     assert "not ready" in result.stdout
 
 
@@ -55,7 +55,7 @@ def tool(tmp_path: Path, output: str) -> health.Tool:
         ("thing version 12.4.1", True, "12.4.1"),
         ("release 13.0, V13.0.88", True, "13.0"),
         ("thing 12.3.9", False, "12.3.9, older than 12.4"),
-        ("no number", False, "tells no version"),
+        ("no number", False, "prints no version"),
     ],
 )
 def test_versions(

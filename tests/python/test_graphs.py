@@ -166,9 +166,9 @@ FAULTS = [
     ("g.mtx", BANNER + "3 3 1\n1 1 1\n2 2 1\n", "g.mtx:4: more entries than the 1"),
     ("g.mtx", BANNER + "3 3 2\n1 1 1\n4 1 1\n", "g.mtx:4: the row 4 is not within 1..3: '4 1 1'"),
     ("g.mtx", BANNER + "3 3 2\n1 1 1\n1 0 1\n", "g.mtx:4: the column 0 is not within 1..3"),
-    ("g.mtx", BANNER + "3 3 2\n1 1 1\n1 x 1\n", "g.mtx:4: the column is no whole number"),
+    ("g.mtx", BANNER + "3 3 2\n1 1 1\n1 x 1\n", "g.mtx:4: the column is not a whole number"),
     ("g.mtx", BANNER + "3 3 2\n1 1 1\n1 2\n", "g.mtx:4: expected 3 fields, found 2: '1 2'"),
-    ("g.mtx", BANNER + "3 3 1\n1 2 much\n", "g.mtx:3: the value is no number"),
+    ("g.mtx", BANNER + "3 3 1\n1 2 much\n", "g.mtx:3: the value is not a number"),
     ("g.graph", "", "g.graph:1: expected 'nodes edges [fmt [ncon]]': ''"),
     ("g.graph", "% c\n3 x\n", "g.graph:2: expected 'nodes edges"),
     ("g.graph", "3 2 7\n", "g.graph:1: fmt must be three digits 0 or 1, not 7"),
@@ -287,7 +287,7 @@ def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "dir.mtx").mkdir()
     with pytest.raises(UserError, match=r"dir\.mtx: is a folder; a file is needed"):
         graphs.load(tmp_path / "dir.mtx", tmp_path)
-    with pytest.raises(UserError, match=r"/dev/null: is no regular file"):
+    with pytest.raises(UserError, match=r"/dev/null: is not a regular file"):
         graphs.load(Path("/dev/null"), tmp_path)
 
 

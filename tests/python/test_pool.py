@@ -159,3 +159,15 @@ def test_closed_pool_is_refused() -> None:
         pool.deallocate(address)
     with pytest.raises(ValueError, match="closed"):
         pool.stats()
+
+
+@pytest.mark.parametrize("bad", [-1, 1 << 64])
+def test_sizes_out_of_range_are_refused_with_the_limit(bad: int) -> None:
+    wanted = rf"is {bad}: a number from 0 to {(1 << 64) - 1} is needed"
+    for option in ("initial_bytes", "limit_bytes", "region_bytes", "granule_bytes"):
+        with pytest.raises(ValueError, match=f"{option} {wanted}"):
+            Pool("tlsf", upstream="reserved", **{option: bad})
+    with Pool("tlsf", upstream="reserved") as pool:
+        for call in (pool.allocate, pool.trim):
+            with pytest.raises(ValueError, match=wanted):
+                call(bad)

@@ -121,6 +121,22 @@ def test_a_row_of_another_commit_is_measured_again(run: Run, tmp_path: Path) -> 
     assert f"{POINTS} rows of older commits" in page
 
 
+def test_a_checkout_that_git_refuses_is_named_and_no_row_is_reused(
+    run: Run, tmp_path: Path
+) -> None:
+    foreign = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "GIT_CONFIG_COUNT": "0"}
+    foreign |= {"HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
+    for passes in (1, 2):
+        result = run(*SMALL, "--manager", "rw", **foreign)
+        assert result.returncode == 0, result.stderr
+        assert result.stderr.count("detected dubious ownership") == 1
+        assert "git config --global --add safe.directory" in result.stderr
+        assert "no earlier row is reused" in result.stderr
+        measured = rows(tmp_path)
+        assert len(measured) == passes * POINTS
+        assert {row["commit"][:8] for row in measured} == {"unknown."}
+
+
 def test_torn_last_line_is_measured_again(run: Run, tmp_path: Path) -> None:
     run(*SMALL, "--manager", "rw")
     file = tmp_path / "out/survey/results.jsonl"
@@ -279,5 +295,5 @@ def test_json_summary(run: Run) -> None:
 def test_nothing_built_says_how_to_build(run: Run, tmp_path: Path) -> None:
     result = run("survey", "--build-dir", str(tmp_path))
     assert result.returncode == 1
-    assert "warpheap-bench-cpu is not built" in result.stderr
+    assert "warpheap-bench-cpu was not found" in result.stderr
     assert "./dev survey" in result.stderr

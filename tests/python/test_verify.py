@@ -115,6 +115,13 @@ def test_bad_names_exit_with_2(run: Run, arguments: tuple[str, ...], message: st
     assert message in result.stderr
 
 
+def running(environment: dict[str, str]) -> str:
+    """Give the command lines of the processes of this test's programs."""
+    shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    lines = shown.stdout.splitlines()
+    return "\n".join(line for line in lines if environment["WARPHEAP_BUILD"] in line)
+
+
 def test_interrupt_ends_all_children(environment: dict[str, str], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "warpheap", "verify", "--jobs", "2"]
     variables = environment | {"FAKE_SLEEP": "30"}
@@ -126,15 +133,14 @@ def test_interrupt_ends_all_children(environment: dict[str, str], tmp_path: Path
         stdout=subprocess.PIPE,
         text=True,
     ) as child:
-        time.sleep(1.5)
+        deadline = time.monotonic() + 60
+        while "warpheap-verify run" not in running(environment):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
         start = time.monotonic()
         child.send_signal(signal.SIGINT)
         _, message = child.communicate(timeout=30)
     assert time.monotonic() - start < 10
     assert child.returncode == 130
     assert "Traceback" not in message
-    listed = subprocess.run(
-        ["ps", "-eo", "args"], capture_output=True, text=True, check=True
-    ).stdout
-    program = Path(environment["WARPHEAP_BUILD"]) / "warpheap-verify"
-    assert str(program) not in listed
+    assert not running(environment)

@@ -185,7 +185,7 @@ struct late_delivery {
   }
 };
 
-// Who waits for exactly what is expected must go on waiting: C + E - R = 0 is enough.
+// A lane that waits for exactly what is expected must go on waiting: C + E - R = 0 is enough.
 TEST(bulk_semaphore, an_exactly_matched_waiter_waits) {
   simt::explorer explorer({1, 2});
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {

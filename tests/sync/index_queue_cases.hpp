@@ -127,7 +127,7 @@ class tokens {
     for (int round = 0; round < 3; ++round) {
       const std::uint64_t position = queue().draw_front(1);
       std::uint64_t token = 0;
-      // Ends: at most seven others wait for tokens, and each puts his back.
+      // Ends: at most seven others wait for tokens, and each puts its token back.
       while (!queue().poll(position, token)) simt::backoff(1);
       if (token >= count || !there_[token]) {
         wrong_ = "a token that is not there was taken";

@@ -37,19 +37,57 @@ class DevTest(unittest.TestCase):
     def test_help_names_every_command(self) -> None:
         shown = dev("--help")
         self.assertEqual(shown.returncode, 0)
-        for command in ("survey", "test", "lint", "format", "warpheap", "gpu-test"):
+        for command in (
+            "survey",
+            "test",
+            "lint",
+            "format",
+            "warpheap",
+            "coverage",
+            "nightly",
+            "gpu-test",
+        ):
             self.assertIn(f"  {command}", shown.stdout)
         self.assertEqual(dev().stdout, shown.stdout)
 
     def test_an_unknown_command_is_a_usage_error(self) -> None:
         shown = dev("surwey")
         self.assertEqual(shown.returncode, 2)
-        self.assertIn("'surwey' is no command of ./dev", shown.stderr)
+        self.assertIn("unknown command 'surwey'", shown.stderr)
         self.assertIn("usage: ./dev", shown.stderr)
         self.assertEqual(shown.stdout, "")
 
+    def test_no_line_of_a_test_run_is_longer_than_the_terminal(self) -> None:
+        name = "conformance/ouroboros_va_p." + "lanes_of_the_same_launch_may_free_" * 2 + "blocks"
+        ctest = (
+            f"          Start  560: {name}\n"
+            f" 560/1395 Test  #560: {name} {'.' * 30}   Passed    0.10 sec\n"
+            f" 561/1395 Test  #561: {name} .............***Failed    1.10 sec\n"
+            " 562/1395 Test  #562: conformance.two_heaps<conformance/crw_64.  # TypeParam = "
+            "warpheap::pages<warpheap::config{(warpheap::kind)2, 64}>> ...   Passed 0.2 sec\n"
+            f"lanes.cpp:12: Failure: {'expected ' * 20}\n"
+        )
+        for columns in ("60", "120"):
+            shown = subprocess.run(
+                ["bash", "-c", f"logs=/; source {PROJECT}/tools/shell/steps.sh; fit"],
+                input=ctest,
+                capture_output=True,
+                text=True,
+                check=True,
+                env={**os.environ, "COLUMNS": columns},
+            )
+            lines = shown.stderr.splitlines()
+            self.assertLessEqual(max(map(len, lines)), int(columns))
+            whole = "".join(lines)
+            self.assertEqual(whole.count("expected "), 20)
+            self.assertIn("560/1395 Passed 0.10 sec", whole)
+            self.assertIn("561/1395 ***Failed 1.10 sec", whole)
+            self.assertIn("562/1395 Passed 0.2 sec  conformance.two_heaps<conformance/crw", whole)
+            self.assertNotIn("TypeParam", whole)
+            self.assertNotIn("Start", whole)
+
     def test_arguments_that_nothing_would_read_are_refused(self) -> None:
-        for command in ("test", "gpu-test"):
+        for command in ("test", "coverage", "nightly", "gpu-test"):
             with self.subTest(command=command):
                 self.assertEqual(dev(command, "--fast").returncode, 2)
 

@@ -5,6 +5,7 @@ import contextlib
 import io
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import sum_tests
@@ -73,6 +74,13 @@ class SumTest(unittest.TestCase):
         code, lines = self.sum("a\t0\t3\nb\t0\t1\n", a=PASSED)
         self.assertEqual(lines[-1], "1 passed, 1 failed")
         self.assertEqual(code, 1)
+
+    def test_no_line_is_longer_than_the_terminal(self) -> None:
+        long = FAILED.replace("bad", "a_name_of_many_words " * 12)
+        with unittest.mock.patch.dict("os.environ", {"COLUMNS": "60"}):
+            _, lines = self.sum("a\t8\t3\n", a=PASSED + long)
+        self.assertLessEqual(max(map(len, lines)), 60)
+        self.assertEqual(" ".join(lines).count("a_name_of_many_words"), 12)
 
     def test_nothing_ran(self) -> None:
         code, lines = self.sum("")

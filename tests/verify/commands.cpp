@@ -19,7 +19,7 @@ namespace {
 const char* const limits_of_the_method =
     "Explored are sequentially consistent interleavings, with a switch at every atomic, "
     "collective\n"
-    "and backoff. Plain accesses are no switch points, nothing is said of weak memory, and\n"
+    "and backoff. Plain accesses are not switch points, nothing is said of weak memory, and\n"
     "schedules are drawn at random: that nothing is found is evidence, not proof.\n";
 
 /// The subjects in the order of their names; those that global objects added first come first

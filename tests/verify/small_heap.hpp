@@ -1,67 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "any_manager.hpp"
 #include "ledger.hpp"
 
 #include "warpheap/heap/call_counts.hpp"
-#include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// How a manager is set up for exploration: as small as it goes, so that a schedule takes
-/// microseconds and lanes meet.
-template <block_manager M>
-struct setup {
-  std::size_t region_bytes;
-  typename M::options options{};
-  /// Requests that the cases make; the first one is used where one size will do.
-  std::vector<std::uint32_t> sizes{16, 40, 64};
-  /// Null is given only when there was no free block at some moment of the call.
-  bool exact = true;
-  /// Freed blocks of one size can be had again by requests of that size.
-  bool reuses = M::about.reuse == memory_reuse::all;
-  /// `inspect` counts the blocks that callers hold.
-  bool counts = M::about.frees;
-};
-
 /// A manager in a region of a few KiB that is put back into its first state by a copy.
-template <block_manager M>
-class small_heap {
+class any_heap {
  public:
-  explicit small_heap(const setup<M>& how)
+  explicit any_heap(const any_setup& how)
       : how_(how),
         region_(static_cast<std::byte*>(
             std::aligned_alloc(alignment, round_up<std::size_t>(how.region_bytes, alignment)))),
-        manager_(region{region_.get(), how.region_bytes}, machine(), how.options) {
+        manager_(how.make(region{region_.get(), how.region_bytes})) {
     std::memset(region_.get(), 0xcd, how_.region_bytes);  // nothing may rely on zeroes
-    manager_.format(0, 1);
+    manager_->format();
     keep_state();
     forget_blocks();
     capacity_ = fill_quietly();
     restore();
   }
 
-  /// What a manager in such a heap is told that it runs on.
-  static simt::device_properties machine() {
-    simt::device_properties properties;
-    properties.backend = "cpu";
-    properties.name = "explorer";
-    properties.multiprocessors = 2;
-    properties.resident_threads = 8;
-    return properties;
-  }
-
-  const setup<M>& how() const { return how_; }
-  const M& manager() const { return manager_; }
+  const any_setup& how() const { return how_; }
+  any_manager& manager() const { return *manager_; }
   ledger& blocks() { return ledger_; }
   /// Blocks of the first size that an empty heap holds.
   int capacity() const { return capacity_; }
@@ -85,7 +57,7 @@ class small_heap {
 
   /// A block of `bytes` bytes, filled with its tag; null when the manager has none.
   std::byte* take(std::uint32_t bytes) {
-    auto* block = static_cast<std::byte*>(manager_.malloc(bytes));
+    auto* block = static_cast<std::byte*>(manager_->malloc(bytes));
     if (block != nullptr) adopt(block, bytes);
     return block;
   }
@@ -93,7 +65,7 @@ class small_heap {
   /// Checks the contents of a block and frees it.
   void give(std::byte* block) {
     check(ledger_.remove(block));
-    manager_.free(block);
+    manager_->free(block);
   }
 
   // For the time when no lane runs.
@@ -110,7 +82,7 @@ class small_heap {
   template <class Act>
   void run_quietly(const Act& act) {
     const auto outcome = alone_.run({simt::strategy::sticky, 1}, act);
-    if (!outcome.stuck.empty()) ledger_.note("a single lane does not come to an end");
+    if (!outcome.stuck.empty()) ledger_.note("a single lane does not finish");
   }
 
   /// Takes blocks of the first size with a single lane until there are none: how many.
@@ -131,11 +103,10 @@ class small_heap {
 
   /// Whether an empty heap holds as many blocks as the manager says, if it says anything.
   std::string wrong_capacity() const {
-    if constexpr (requires { manager_.page_count(); }) {
-      if (static_cast<std::uint64_t>(capacity_) != manager_.page_count()) {
-        return std::to_string(capacity_) + " blocks can be had, and there are " +
-               std::to_string(manager_.page_count()) + " pages";
-      }
+    const auto pages = manager_->page_count();
+    if (pages && static_cast<std::uint64_t>(capacity_) != *pages) {
+      return std::to_string(capacity_) + " blocks can be allocated, and there are " +
+             std::to_string(*pages) + " pages";
     }
     return "";
   }
@@ -145,7 +116,7 @@ class small_heap {
     for (int i = 0; i < ledger_.count(); ++i) check(ledger_.at(i));
     if (!ledger_.problem().empty()) return ledger_.problem();
     inspection found;
-    manager_.inspect(0, 1, found);
+    manager_->inspect(found);
     for (int i = 0; i < inspection::most_invariants; ++i) {
       if (found.violations[i] != 0) {
         return "invariant I" + std::to_string(i + 1) + " does not hold at " +
@@ -159,8 +130,8 @@ class small_heap {
                std::to_string(held) + " are held";
       }
     }
-    if constexpr (counts_calls<M>) return miscount(*manager_.counts());
-    return "";
+    const call_counts* counted = manager_->counts();
+    return counted != nullptr ? miscount(*counted) : "";
   }
 
  private:
@@ -171,7 +142,7 @@ class small_heap {
   };
 
   void forget_blocks() {
-    ledger_.reset(region_.get(), region_.get() + how_.region_bytes, M::about.alignment);
+    ledger_.reset(region_.get(), region_.get() + how_.region_bytes, how_.alignment);
   }
 
   void check(const ledger::entry& block) {
@@ -203,9 +174,9 @@ class small_heap {
     return wrong;
   }
 
-  setup<M> how_;
+  any_setup how_;
   std::unique_ptr<std::byte, releaser> region_;
-  M manager_;
+  std::unique_ptr<any_manager> manager_;
   std::vector<std::byte> state_;
   ledger ledger_;
   int capacity_ = 0;

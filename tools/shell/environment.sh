@@ -15,7 +15,7 @@ _packages_tool=(
   python3:python3 python3-venv '?python3-typer' '?python3-rich' '?python3-matplotlib'
   '?python3-numpy' '?python3-pandas' '?python3-scipy' '?python3-jinja2'
 )
-_packages_test=('?python3-pytest' '?python3-hypothesis')
+_packages_test=('?python3-pytest' '?python3-pytest-xdist' '?python3-hypothesis')
 _packages_lint=(python3:python3 python3-venv git:git)
 
 _unavailable=$root/build/unavailable-packages
@@ -70,7 +70,7 @@ need_system_packages() {
   local set word needed=() wanted=() missing optional=() unavailable=''
   [[ -e $_unavailable ]] && unavailable=$(<"$_unavailable")
   for set in "$@"; do
-    # Whoever brings a Python of their own uses wheels with it.
+    # A user who brings a Python uses wheels with it.
     [[ $set == tool && -n ${WARPHEAP_PYTHON:-} ]] && continue
     local -n words=_packages_$set
     for word in "${words[@]}"; do

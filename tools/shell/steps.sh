@@ -27,6 +27,24 @@ fail_with() {
 
 fail() { fail_with 1 "$@"; }
 
+# _width: the terminal's columns, or 100 where messages go elsewhere.
+_width() {
+  local size
+  size=$(stty size <&2 2>/dev/null) || true
+  echo "${COLUMNS:-${size:+${size#* }}}" | grep -E '^[1-9][0-9]+$' || echo 100
+}
+
+# fit: standard input to standard error, with no line longer than the terminal. Of ctest's lines only
+# the results stay, the name of the test last; of a typed test the name that the suite gives the type,
+# without the type that CMake appends.
+fit() {
+  sed --unbuffered --regexp-extended \
+    -e '/^ +Start +[0-9]+: /d' \
+    -e '/ Test +#/s|\.  # TypeParam = .*>|>|' \
+    -e 's|^ *([0-9]+/[0-9]+) Test +#[0-9]+: ([^ ]+) [ .]*(.*[^ ]) +([0-9.]+ sec)|\1 \3 \4  \2|' |
+    fold --spaces --width="$(_width)" >&2
+}
+
 # quietly NAME TITLE COMMAND...: runs a step whose output matters only when it fails, and then shows
 # the end of it. Returns the command's exit code.
 quietly() {
@@ -38,7 +56,7 @@ quietly() {
     printf ' (%d s)\n' $((SECONDS - start)) >&2
   else
     printf '\n' >&2
-    tail -n 30 "$log" >&2
+    tail -n 30 "$log" | fit
     note "failed with exit code $code; the whole output is in $log"
   fi
   return "$code"

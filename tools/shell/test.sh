@@ -34,13 +34,25 @@ run_ctest() {
     prefix=(setarch "$(uname -m)" -R)
   fi
   (cd "$root" && "${prefix[@]}" ctest --preset "$preset" --parallel "$(jobs)" \
-    --output-junit "$reports/$name.xml" "$@" >&2 </dev/null)
+    --output-junit "$reports/$name.xml" "$@" 2>&1 </dev/null | fit)
 }
 
 build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
 
+# run_pytest NAME [ARGUMENT...]: the tests of the tool.
 run_pytest() {
-  (cd "$root" && "$venv/bin/python" -m pytest --quiet --junit-xml "$reports/python.xml" >&2 </dev/null)
+  local name=$1
+  shift
+  (cd "$root" && "$venv/bin/python" -m pytest --quiet --numprocesses "$(jobs)" --dist loadgroup \
+    --junit-xml "$reports/$name.xml" "$@" \
+    2>&1 </dev/null | fit)
+}
+
+# Says what a manager costs, where all of them were built and tested.
+report_cost() {
+  [[ -e $reports/cpu-release.xml ]] || return 0
+  "$(_base_python)" "$root/tools/cost.py" "$root/build/cpu-release" "$reports/cpu-release.xml" |
+    fit || note "what a manager costs is unknown"
 }
 
 # Without a GPU the programs of the survey and the examples are enough: every manager in every case.
@@ -60,7 +72,8 @@ command_test() {
   need_python_packages test
   begin_stages
   stage cpu-release "The CPU half" build_and_ctest cpu-release
-  stage python "The tool" run_pytest
+  report_cost
+  stage python "The tool" run_pytest python
   if [[ $sanitizers == yes ]]; then
     stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
     stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan

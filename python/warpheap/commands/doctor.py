@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Optional
 
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from warpheap import health
 from warpheap.commands import options
@@ -39,8 +39,9 @@ def doctor(
             if not finding.ok:
                 need = "needed" if finding.needed else "optional"
                 line = f"{finding.name} ({need}): {finding.remedy}"
-                out.print(escape(line), highlight=False, soft_wrap=True)
-        out.print("[green]nothing that is needed is missing[/]" if healthy else "[red]not ready[/]")
+                out.print(line, soft_wrap=True)
+        verdict = ("all requirements are met", "green") if healthy else ("not ready", "red")
+        out.print(Text(*verdict))
     if not healthy:
         raise typer.Exit(EXIT_FAILED)
 
@@ -55,7 +56,7 @@ def _table(findings: list[health.Finding]) -> Table:
     for heading in ("", "what", "found", "for"):
         table.add_column(heading, overflow="fold")
     for finding in findings:
-        missing = "[red]missing[/]" if finding.needed else "[yellow]absent[/]"
-        mark = "[green]ok[/]" if finding.ok else missing
-        table.add_row(mark, escape(finding.name), escape(finding.found), escape(finding.purpose))
+        missing = ("missing", "red") if finding.needed else ("absent", "yellow")
+        mark = Text(*(("ok", "green") if finding.ok else missing))
+        table.add_row(mark, finding.name, finding.found, finding.purpose)
     return table

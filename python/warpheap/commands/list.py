@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, List, Mapping, Optional  # noqa: UP035  Typer 0.7 reads these forms
 
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from warpheap import catalog as catalogs
 from warpheap.catalog import Catalog
@@ -36,7 +36,7 @@ def list_all(
         print_json({"schema": 1, "backends": {c.backend: c.document for c in found}})
         return
     for catalog in found:
-        out.print(f"\n[bold]{catalog.backend}[/]: {escape(_device(catalog))}", highlight=False)
+        out.print(Text.assemble("\n", (catalog.backend, "bold"), ": ", _device(catalog)))
         out.print(_managers(catalog))
         out.print(_cases(catalog))
 
@@ -62,7 +62,7 @@ def _managers(catalog: Catalog) -> Table:
         what = manager.description + (f" ({source})" if source else "")
         available = manager.available
         claims = _claims(manager.claims) if available else f"not here: {manager.reason}"
-        table.add_row(escape(manager.name), escape(what), escape(claims))
+        table.add_row(manager.name, what, claims)
     return table
 
 
@@ -93,5 +93,5 @@ def _cases(catalog: Catalog) -> Table:
                 "FILE" if known.kind == "graph" else known.text(default)
             )
             parameters.append(f"{name}={value}")
-        table.add_row(escape(case.name), escape(case.about), escape(", ".join(parameters)))
+        table.add_row(case.name, case.about, ", ".join(parameters))
     return table

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import List  # noqa: UP035
 
 import typer
-from rich.markup import escape
 
 from warpheap import published, results
 from warpheap.console import out
@@ -28,7 +27,7 @@ def publish(
         raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
     for file, count in published.file_rows(rows, into).items():
         text = f"{file}: {count} row{'' if count == 1 else 's'}"
-        out.print(escape(text), highlight=False, soft_wrap=True)
+        out.print(text, soft_wrap=True)
 
 
 def register(app: typer.Typer) -> None:

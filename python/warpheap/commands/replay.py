@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import typer
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from warpheap import native, programs
@@ -38,7 +37,7 @@ def replay(
     initial_bytes: Optional[int] = typer.Option(
         None, "--initial-bytes", min=0, help="Taken at the start; twice the peak unless given."
     ),
-    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0 is no limit."),
+    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0 means no limit."),
     repeats: int = typer.Option(3, "--repeats", min=1, help="Replays; the fastest one counts."),
     smallest: bool = typer.Option(False, "--smallest", help="Search the smallest pool that does."),
     threads: int = typer.Option(0, "--threads", min=0, help="Also replay in so many threads."),
@@ -101,7 +100,7 @@ def replay(
     else:
         _show(loaded, rows)
         if plot is not None:
-            out.print(f"figure: {plot}", highlight=False)
+            out.print(f"figure: {plot}", soft_wrap=True)
     if any(row["status"] not in _GOOD for row in rows):
         raise typer.Exit(EXIT_FAILED)
 
@@ -123,7 +122,7 @@ def _load(name: str, slots: int, events: int, seed: int) -> Trace:
     if loaded.unmatched_frees:
         err.print(
             f"{name}: {loaded.unmatched_frees} frees of memory that it did not allocate left out",
-            highlight=False,
+            soft_wrap=True,
         )
     return loaded
 
@@ -165,8 +164,8 @@ def _show(trace: Trace, rows: list[dict[str, Any]]) -> None:
         out.print("malloc and free: medians; span: addresses over the peak; held: memory taken")
     for row in rows:
         if row["reason"]:
-            reason = escape(f"{row['manager']}: {row['status']}: {row['reason']}")
-            out.print(reason, highlight=False, soft_wrap=True)
+            reason = f"{row['manager']}: {row['status']}: {row['reason']}"
+            out.print(reason, soft_wrap=True)
         if "calls_per_second" in row:
             rate = row["calls_per_second"] / 1e6
             out.print(f"{row['manager']}: {row['threads']} threads, {rate:.2f} M calls a second")

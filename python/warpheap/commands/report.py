@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import List, Optional  # noqa: UP035
 
 import typer
-from rich.markup import escape
 
 from warpheap.commands import options
 from warpheap.console import out, print_json
@@ -55,9 +54,9 @@ def report(
         folder = str(png) if png else None
         print_json({"schema": 1, "report": str(file), "figures": figures, "png": folder})
         return
-    out.print(f"{figures} figures: {escape(str(file))}", highlight=False, soft_wrap=True)
+    out.print(f"{figures} figures: {file}", soft_wrap=True)
     if png:
-        out.print(f"PNG files: {escape(str(png))}", highlight=False, soft_wrap=True)
+        out.print(f"PNG files: {png}", soft_wrap=True)
 
 
 def _make_docs(root: Path, check: bool, as_json: bool) -> None:
@@ -71,7 +70,7 @@ def _make_docs(root: Path, check: bool, as_json: bool) -> None:
         print_json({"schema": 1, "outdated": outdated, "written": not check})
     for name in outdated if not as_json else ():
         text = f"{name}: {'differs from the rows' if check else 'made again'}"
-        out.print(escape(text), highlight=False, soft_wrap=True)
+        out.print(text, soft_wrap=True)
     if check and outdated:
         raise typer.Exit(EXIT_FAILED)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, List, Optional  # noqa: UP035
 
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from warpheap import catalog as catalogs
 from warpheap import plan as plans
@@ -66,8 +66,8 @@ def survey(
         print_json({"schema": 1, "rows": counts, "measured": done.measured, **files})
     else:
         out.print(_summary(done))
-        out.print(f"rows:   {escape(str(store.path))}", highlight=False, soft_wrap=True)
-        out.print(f"report: {escape(str(report))}", highlight=False, soft_wrap=True)
+        out.print(f"rows:   {store.path}", soft_wrap=True)
+        out.print(f"report: {report}", soft_wrap=True)
     if not done.clean():
         raise typer.Exit(EXIT_FAILED)
 
@@ -82,7 +82,7 @@ def _available(found: list[Catalog]) -> list[Catalog]:
     for catalog in found:
         if not catalog.available:
             message = f"{catalog.backend} is left out: {catalog.reason}"
-            err.print(escape(message), highlight=False, soft_wrap=True)
+            err.print(message, soft_wrap=True)
     if not usable:
         raise UserError("no backend can be measured here", EXIT_FAILED)
     return usable
@@ -100,9 +100,9 @@ def _show_plan(plan: list[Measurement], as_json: bool) -> None:
         if as_json:
             print_json({"command": wanted.command()})
         else:
-            out.print(escape(wanted.command()), highlight=False, soft_wrap=True)
+            out.print(wanted.command(), soft_wrap=True)
     if not as_json:
-        out.print(f"{len(plan)} measurements", highlight=False)
+        out.print(f"{len(plan)} measurements")
 
 
 def _summary(done: surveys.Done) -> Table:
@@ -118,8 +118,8 @@ def _summary(done: surveys.Done) -> Table:
         line[row["status"]] += 1
     for (backend, manager), line in counts.items():
         cells = (
-            f"[bold red]{count}[/]" if count and status not in surveys.GOOD else str(count or "")
+            Text(str(count or ""), style="" if status in surveys.GOOD else "bold red")
             for status, count in line.items()
         )
-        table.add_row(escape(backend), escape(manager), *cells)
+        table.add_row(backend, manager, *cells)
     return table

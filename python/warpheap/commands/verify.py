@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, List, Optional  # noqa: UP035
 
 import typer
-from rich.markup import escape
 
 from warpheap import explorer, process, programs
 from warpheap.commands import options
@@ -19,7 +18,7 @@ from warpheap.explorer import Budget, Kill, Offer, Task, Verdict
 LARGEST_SEED = 2**64 - 1
 LIMITS = (
     "Limits: explored are sequentially consistent interleavings, with a switch at every atomic, "
-    "collective and backoff; plain accesses are no switch points, and nothing here speaks of a "
+    "collective and backoff; plain accesses are not switch points, and nothing here speaks of a "
     "GPU's weak memory. Schedules are drawn at random: no finding is evidence, not proof."
 )
 
@@ -63,7 +62,7 @@ def verify(
             tasks = _tasks(offer, manager, case, strategies)
             good = _explore_all(offer, tasks, budget, jobs, as_json)
     if not as_json:
-        out.print(f"[dim]{LIMITS}[/]", highlight=False)
+        out.print(LIMITS, style="dim")
     if not good:
         raise typer.Exit(EXIT_FAILED)
 
@@ -106,7 +105,7 @@ def _explore_all(offer: Offer, tasks: list[Task], budget: Budget, jobs: int, as_
         total = sum(verdict.schedules for verdict in verdicts)
         out.print(f"{len(tasks)} combinations, {total:,} schedules, {len(found)} findings")
         for verdict in sorted(found, key=lambda verdict: str(verdict.task)):
-            out.print(escape(_finding(verdict)), highlight=False, soft_wrap=True)
+            out.print(_finding(verdict), soft_wrap=True)
     return not found
 
 
@@ -115,7 +114,8 @@ def _hunt_all(
 ) -> bool:
     if not offer.mutants:
         raise UserError(
-            f"{offer.program} has no mutants in it; './dev test' builds it", EXIT_FAILED
+            f"{offer.program} has no mutants in it; in a checkout './dev test' builds them",
+            EXIT_FAILED,
         )
     originals = dict.fromkeys(mutant.original for mutant in offer.mutants)
     check_names("original or mutant", names, (*originals, *(m.name for m in offer.mutants)))
@@ -133,7 +133,7 @@ def _hunt_all(
                 print_json({"schema": 1, **asdict(kill.mutant), **_kill_facts(kill)})
     if not as_json:
         for kill in sorted(kills, key=lambda kill: kill.mutant.name):
-            out.print(escape(_kill(kill)), highlight=False, soft_wrap=True)
+            out.print(_kill(kill), soft_wrap=True)
         good = sum(kill.ok for kill in kills)
         out.print(f"{len(kills)} mutants, {good} rejected, {len(kills) - good} not")
     return all(kill.ok for kill in kills)
@@ -150,7 +150,7 @@ def _replay(offer: Offer, text: str) -> None:
     names = (*offer.subjects, *(mutant.name for mutant in offer.mutants))
     check_names("subject", parts[:1], names)
     again, account = explorer.replay(offer.program, Task(*parts[:3]), int(digits))
-    out.print(escape(account.rstrip("\n")), highlight=False, soft_wrap=True)
+    out.print(account.rstrip("\n"), soft_wrap=True)
     if again:
         raise typer.Exit(EXIT_FAILED)
 

@@ -28,7 +28,7 @@ def shipped() -> list[Path]:
 def load(path: Path, csr_folder: Path, folder_flag: str = "--csr-dir") -> Graph:
     """Read a graph file of any known format and write it as CSR into a folder.
 
-    A name that is no file but that of a shipped graph (``email.mtx`` or ``email``) means that one.
+    The name of a shipped graph (``email.mtx`` or ``email``) means that one, unless a file has it.
     Known are Matrix Market (.mtx), METIS (.graph, .metis) and lists of edges (anything else), each
     plain or as .gz or .xz, or alone of its kind in a .tar.gz. Raises GraphError (FILE:LINE: reason)
     if the content is malformed or too large, and UserError with ``folder_flag``, which chooses the
@@ -61,7 +61,7 @@ def _find(path: Path) -> Path:
     if path.is_dir():
         raise UserError(f"graph {path}: is a folder; a file is needed")
     if path.exists():
-        raise UserError(f"graph {path}: is no regular file")
+        raise UserError(f"graph {path}: is not a regular file")
     for file in shipped():
         if str(path) in (file.name, file.stem):
             return file

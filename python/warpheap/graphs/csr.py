@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from warpheap.errors import encodable
 from warpheap.graphs.errors import GraphError
 from warpheap.graphs.files import Source
 from warpheap.graphs.limits import check_size
@@ -61,7 +62,7 @@ def build(file: str, source: Source, edges: Edges, folder: Path) -> Graph:
         reason = "the graph has no edges (loops do not count); at least 1 is needed"
         raise GraphError(source.name, edges.line, reason)
     digest = hashlib.sha256(source.content).hexdigest()[:16]
-    name = Path(file).name.split(".")[0]
+    name = encodable(Path(file).name.split(".")[0])
     folder.mkdir(parents=True, exist_ok=True)
     csr_file = folder / f"{name}-{digest}.csr"
     write(csr_file, offsets, neighbours)

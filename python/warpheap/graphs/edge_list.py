@@ -32,7 +32,7 @@ def read(source: Source) -> Edges:
     if not first:
         raise GraphError(source.name, 1, "holds no edge")
     comma = "," in first
-    # A number that is no id, such as -1, names no column either.
+    # A number such as -1 is not an id, but it does not name a column either.
     named = comma and not any(_is_id(word.replace("-", "")) for word in first.split(",")[:2])
     if named:
         first_line += 1
@@ -76,7 +76,7 @@ def _is_id(word: str) -> bool:
 
 
 def _blame_line(source: Source, first_line: int, comma: bool, error: Exception | None) -> NoReturn:
-    """Find the first line that is no edge."""
+    """Find the first line that is not an edge."""
     for number, text in source.lines():
         if number < first_line or not text.strip() or text.startswith(_COMMENTS):
             continue

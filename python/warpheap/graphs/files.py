@@ -31,7 +31,7 @@ class Source:
         """Give each line with its number, counted from 1, without its line end."""
         lines = self.content.decode("utf-8", errors="replace").split("\n")
         if not lines[-1]:
-            lines.pop()  # what follows the last line feed is no line
+            lines.pop()  # nothing follows the last line feed
         return enumerate((line.rstrip("\r") for line in lines), start=1)
 
 

@@ -15,7 +15,7 @@ _NODE_BYTES, _ENTRY_BYTES = 24, 80
 
 
 def whole(word: str) -> int | None:
-    """Read a whole number without a sign; None if the word is none."""
+    """Read a whole number without a sign; None for any other word."""
     plain = word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS
     return int(word) if plain else None
 

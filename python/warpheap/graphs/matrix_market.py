@@ -104,12 +104,12 @@ def _fault(entry: list[str], header: _Header) -> str | None:
     for word, axis in zip(entry, ("row", "column"), strict=False):
         index = whole(word)
         if index is None:
-            return f"the {axis} is no whole number: {text}"
+            return f"the {axis} is not a whole number: {text}"
         if not 1 <= index <= header.nodes:
             return f"the {axis} {word} is not within 1..{header.nodes}: {text}"
     for word in entry[2:]:
         try:
             float(word)
         except ValueError:
-            return f"the value is no number: {text}"
+            return f"the value is not a number: {text}"
     return None

@@ -49,7 +49,8 @@ def write(results: Results, file: Path, png_folder: Path | None = None) -> int:
         made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(html, encoding="utf-8")
+    # A file name in a row may be no UTF-8.
+    file.write_text(html, encoding="utf-8", errors="backslashreplace")
     return count
 
 

@@ -89,7 +89,7 @@ inline std::size_t all_segments(const gallatin_heap& of) {
   return std::size_t{shape.segments()} << shape.segment_shift();
 }
 
-/// Nothing is in use, and the whole heap can be had in one block.
+/// Nothing is in use, and the whole heap is available as one block.
 inline void expect_whole(const gallatin_heap& of) {
   expect_valid(of);
   EXPECT_EQ(of.stats().blocks_in_use, 0u);

@@ -35,16 +35,28 @@ struct gallatin_family {
   using many_blocks = Manager<Config{.segment_bytes = 32768, .least_segments = 1}>;
 };
 
-/// The smallest region in which the manager has so many segments.
+/// A setup with so many segments, and what the cases ask of them.
+struct gallatin_setup {
+  any_setup how;
+  std::uint32_t segments;
+  std::uint32_t segment_bytes;
+  std::byte* (*first_segment)(any_manager& of);
+};
+
+/// The smallest region in which the manager has at least so many segments.
 template <class M>
-setup<M> gallatin_with(std::uint32_t segments) {
+gallatin_setup gallatin_with(std::uint32_t segments) {
   constexpr std::size_t step = 256;
   for (std::size_t bytes = step;; bytes += step) {
     try {
       auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
-      const M fitting(region{nowhere, bytes}, small_heap<M>::machine(), {});
+      const M fitting(region{nowhere, bytes}, explored_machine(), {});
       if (fitting.shape().segments() >= segments) {
-        return {.region_bytes = bytes, .sizes = {16, 64, 30, 200}, .reuses = false};
+        return {setup<M>{.region_bytes = bytes, .sizes = {16, 64, 30, 200}, .reuses = false},
+                static_cast<std::uint32_t>(fitting.shape().segments()),
+                static_cast<std::uint32_t>(fitting.shape().segment_bytes()), [](any_manager& of) {
+                  return static_cast<manager_behind<M>&>(of).get().segments();
+                }};
       }
     } catch (const invalid_argument&) {
       // larger, then
@@ -52,13 +64,28 @@ setup<M> gallatin_with(std::uint32_t segments) {
   }
 }
 
+/// Makes a setup for a number of segments; called when a case begins, as it takes a while.
+using gallatin_maker = gallatin_setup (*)(std::uint32_t segments);
+
+/// The configurations of a family.
+struct gallatin_makers {
+  template <class Family>
+  static gallatin_makers of() {
+    return {gallatin_with<typename Family::small>, gallatin_with<typename Family::halves>,
+            gallatin_with<typename Family::many_blocks>};
+  }
+  gallatin_maker small;
+  gallatin_maker halves;
+  gallatin_maker many_blocks;
+};
+
 /// A heap of a few segments, of which blocks may be held from the start.
-template <class M, simt::grid Shape = two_warps>
+template <simt::grid Shape = two_warps>
 class gallatin_world {
  public:
   static constexpr simt::grid shape = Shape;
 
-  explicit gallatin_world(std::uint32_t segments) : heap(gallatin_with<M>(segments)) {}
+  gallatin_world(gallatin_maker make, std::uint32_t segments) : gallatin_world(make(segments)) {}
 
   void reset(std::uint64_t /*seed*/) {
     heap.restore();
@@ -74,10 +101,9 @@ class gallatin_world {
     std::uint32_t bytes;
   };
 
-  std::uint32_t segment_bytes() const {
-    return static_cast<std::uint32_t>(heap.manager().shape().segment_bytes());
-  }
-  std::uint32_t all_bytes() const { return heap.manager().shape().segments() * segment_bytes(); }
+  std::uint32_t segment_bytes() const { return setup_.segment_bytes; }
+  std::uint32_t all_bytes() const { return setup_.segments * setup_.segment_bytes; }
+  std::byte* first_segment() const { return setup_.first_segment(heap.manager()); }
 
   // For constructors: a single lane brings the heap into the state that schedules start from.
 
@@ -107,7 +133,7 @@ class gallatin_world {
     if (block != nullptr) heap.give(block);
   }
 
-  /// As `problem`; and, as nothing is held, all of the heap can be had as one block.
+  /// As `problem`; and, as nothing is held, all of the heap is available as one block.
   std::string problem_when_empty() {
     std::string wrong = heap.problem();
     if (!wrong.empty()) return wrong;
@@ -117,10 +143,15 @@ class gallatin_world {
                                  : heap.problem();
   }
 
-  small_heap<M> heap;
+  any_heap heap;
   std::vector<held_block> held;
   int granted = 0;
   int refused = 0;
+
+ private:
+  explicit gallatin_world(const gallatin_setup& how) : heap(how.how), setup_(how) {}
+
+  gallatin_setup setup_;
 };
 
 }  // namespace verify

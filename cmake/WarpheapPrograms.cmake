@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Decides whether warpheap-bench-cpu and warpheap-verify are built when WARPHEAP_BENCH is AUTO, as it
+# is in the wheel's build: pip can install none of the libraries that they need.
+if(WARPHEAP_BENCH STREQUAL "AUTO")
+  set(_missing)
+  find_package(Boost 1.74 QUIET COMPONENTS context)
+  foreach(_library Boost CLI11 nlohmann_json)
+    find_package(${_library} QUIET)
+    if(NOT ${_library}_FOUND)
+      list(APPEND _missing ${_library})
+    endif()
+  endforeach()
+  if(_missing)
+    list(JOIN _missing ", " _missing)
+    message(STATUS "The survey's programs are not built: ${_missing} not found")
+    set(WARPHEAP_BENCH OFF)
+  else()
+    set(WARPHEAP_BENCH ON)
+  endif()
+endif()
+if(WARPHEAP_BENCH)
+  set(WARPHEAP_CPU ON)
+endif()

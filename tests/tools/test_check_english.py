@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The phrases that lint refuses are found, also over a line's end; what is English passes."""
+
+import unittest
+
+import check_english
+
+REFUSED = (
+    "a full heap gives null",
+    "when memory is out",
+    "times of malloc warm, on an H200",
+    "it waits for nobody",
+    "the search comes to its end",
+    "it did not end in 145 s",
+    "taken by whoever came first",
+    "/// Who moves the block is safe.",
+    "until it is his turn",
+    "so large a block",
+    "how many bytes it were",
+    "Makes sure of slots",
+    "the heap is answered with its size",
+    "pages are made up for",
+    "'surwey' is no command of ./dev",
+    "what is no block in use",
+    "0 for what is none",
+    "nothing that is needed is missing",
+    "Nothing here is usual",
+    "all blocks that can be had",
+    "it fails for want of memory",
+)
+PERMITTED = (
+    "returns null when out of memory",
+    "there is no such file",
+    "it is no longer needed",
+    "raises KeyError if there is none",
+    "until there are none left",
+    "this is the history of others",
+    "says how many blocks there are",
+    "a lane that waits for another lane",
+    "the person who calls it",
+)
+
+
+def phrases(text: str) -> list[tuple[int, str]]:
+    return [(line, phrase) for line, phrase, _ in check_english.violations(text)]
+
+
+class CheckEnglishTest(unittest.TestCase):
+    def test_refused_phrases_are_found_with_their_line(self) -> None:
+        for text in REFUSED:
+            with self.subTest(text=text):
+                ((line, _),) = phrases(f"first line\n{text}\n")
+                self.assertEqual(line, 2)
+
+    def test_english_passes(self) -> None:
+        for text in PERMITTED:
+            with self.subTest(text=text):
+                self.assertEqual(phrases(text), [])
+
+    def test_a_phrase_over_the_end_of_a_comments_line(self) -> None:
+        for mark in ("///", "//", "#", " *", ""):
+            with self.subTest(mark=mark):
+                found = phrases(
+                    f"{mark} the holder never\n{mark} waits for\n{mark}   nobody else\n"
+                )
+                self.assertEqual(found, [(2, "waits for nobody")])
+
+    def test_a_marked_line_may_quote(self) -> None:
+        self.assertEqual(phrases('"gives null"  # english: ok\n'), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/heap/call_counts.hpp"
+#include "warpheap/heap/manager.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// How a manager is set up for exploration: as small as it goes, so that a schedule takes
+/// microseconds and lanes meet.
+template <block_manager M>
+struct setup {
+  std::size_t region_bytes;
+  typename M::options options{};
+  /// Requests that the cases make; the first one is used where one size will do.
+  std::vector<std::uint32_t> sizes{16, 40, 64};
+  /// Null is given only when there was no free block at some moment of the call.
+  bool exact = true;
+  /// Freed blocks of one size are available again to requests of that size.
+  bool reuses = M::about.reuse == memory_reuse::all;
+  /// `inspect` counts the blocks that callers hold.
+  bool counts = M::about.frees;
+};
+
+/// A manager behind virtual functions. The cases are compiled once, and not for each of the
+/// managers and mutants that are explored in them, which is what took most of the time to build the
+/// tests.
+class any_manager {
+ public:
+  virtual ~any_manager() = default;
+  virtual void* malloc(std::size_t bytes) = 0;
+  virtual void free(void* block) = 0;
+  virtual void format() = 0;
+  virtual void inspect(inspection& found) = 0;
+  /// Pages of a manager of numbered pages.
+  virtual std::optional<std::uint64_t> page_count() = 0;
+  /// What a manager that counts its calls has counted; null for others.
+  virtual const call_counts* counts() = 0;
+};
+
+template <block_manager M>
+class manager_behind final : public any_manager {
+ public:
+  manager_behind(const region& where, const simt::device_properties& machine,
+                 const typename M::options& options)
+      : manager_(where, machine, options) {}
+
+  void* malloc(std::size_t bytes) override { return manager_.malloc(bytes); }
+  void free(void* block) override { manager_.free(block); }
+  void format() override { manager_.format(0, 1); }
+  void inspect(inspection& found) override { manager_.inspect(0, 1, found); }
+  std::optional<std::uint64_t> page_count() override {
+    if constexpr (requires { manager_.page_count(); }) return manager_.page_count();
+    return std::nullopt;
+  }
+  const call_counts* counts() override {
+    if constexpr (counts_calls<M>) return manager_.counts();
+    return nullptr;
+  }
+
+  const M& get() const { return manager_; }
+
+ private:
+  M manager_;
+};
+
+/// What a manager in such a heap is told that it runs on.
+inline simt::device_properties explored_machine() {
+  simt::device_properties properties;
+  properties.backend = "cpu";
+  properties.name = "explorer";
+  properties.multiprocessors = 2;
+  properties.resident_threads = 8;
+  return properties;
+}
+
+/// A setup of any manager.
+struct any_setup {
+  template <class M>
+  any_setup(const setup<M>& how)  // NOLINT(google-explicit-constructor): it is that setup
+      : region_bytes(how.region_bytes),
+        sizes(how.sizes),
+        exact(how.exact),
+        reuses(how.reuses),
+        counts(how.counts),
+        frees(M::about.frees),
+        alignment(M::about.alignment),
+        make([options = how.options](const region& where) -> std::unique_ptr<any_manager> {
+          return std::make_unique<manager_behind<M>>(where, explored_machine(), options);
+        }) {}
+
+  std::size_t region_bytes;
+  std::vector<std::uint32_t> sizes;
+  bool exact;
+  bool reuses;
+  bool counts;
+  bool frees;
+  std::size_t alignment;
+  std::function<std::unique_ptr<any_manager>(const region&)> make;
+};
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

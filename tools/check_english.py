@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Keeps turns of phrase that no native speaker would write out of comments, messages and pages.
+
+Usage: check_english.py FILE...: prints `FILE:LINE: 'found': better` for each and exits 1 if there
+is any. A phrase may go over a line's end. It knows the worst only; that a text passes does not make
+it good. A line with the mark `english: ok` may quote what it likes.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+# What to look for, and what to write instead.
+PHRASES = (
+    (r"gives? (?:a )?null|(?:is|are|was) given null", "'returns null'"),
+    (r"memory (?:that )?(?:is|was|were) out|out of memory is", "'out of memory' or 'exhausted'"),
+    (r"(?:mallocs?|frees?) (?:warm|cold|fresh)(?=[ ,.;:)])", "'warm malloc'"),
+    (r"waits? for nobody", "'never waits'"),
+    (r"com(?:es?|ing) to (?:its|their|an) end|to (?:its|their) ends?", "'finishes' or 'ends'"),
+    (r"(?:did|does|do) not end(?! in an? | with)", "'has not finished'"),
+    (r"whoever|Whoever", "name the one who acts: 'a lane that ...'"),
+    (r"Who [a-z]+s\b", "name the one who acts: 'a lane that ...'"),
+    (r"(?:his|her|himself|herself)\b(?! or )", "'its' or 'their'"),
+    (r"so (?:large|small|long|short|big) an?\b", "'a block that large'"),
+    (r"so (?:many|much) (?:blocks|pages|lanes|threads|segments|bytes|memory) as", "'as many as'"),
+    (r"how many \w+ it (?:is|was|were)", "'the number of ...'"),
+    (r"(?:M|m)akes? sure of", "'ensures that ...'"),
+    (r"is answered with", "'returns' or 'the error states'"),
+    (r"(?:is|are|was|were) made up for", "'is replaced'"),
+    (
+        r"(?<![Tt]here )(?:is|are|was|were) no "
+        r"(?!longer|more|less|fewer|larger|smaller|worse|better|later|earlier|different|such|other"
+        r"|need|matter)[a-z]+",
+        "'is not a ...' or 'unknown ...'",
+    ),
+    (r"what (?:is|was) no\b", "'a pointer that is not a ...'"),
+    (r"(?<!there )(?:is|are|was|were) none(?! left| of)", "'does not exist' or 'is not one'"),
+    (r"nothing that is needed is missing", "'all requirements are met'"),
+    (r"[Nn]othing here is", "'none of this is'"),
+    (r"(?:can|could) be had\b|is had\b", "'is available' or 'can be allocated'"),
+    (r"for want of", "'because there is no ...'"),
+    (r"counts? from below|memory from below", "'upstream'"),
+)
+EVERY = re.compile(
+    "|".join(rf"(?P<p{k}>(?<!\w)(?:{found})(?!\w))" for k, (found, _) in enumerate(PHRASES))
+)
+PERMIT = "english: ok"
+# What a comment's next line begins with.
+LINE_BREAK = re.compile(r"\s*\n\s*(?:///?|#|\*)?[<!]?\s*")
+
+
+def violations(text: str) -> Iterator[tuple[int, str, str]]:
+    """(line, phrase, better) of each phrase in a file's text."""
+    # Every position of the joined text with the line that it is from.
+    joined, starts, at = [], [], 0
+    number = 1
+    for part in re.split(rf"({LINE_BREAK.pattern})", text):
+        is_break = "\n" in part
+        piece = " " if is_break else part
+        starts.append((at, number))
+        joined.append(piece)
+        at += len(piece)
+        number += part.count("\n")
+    lines = text.splitlines()
+    for match in EVERY.finditer("".join(joined)):
+        line = next(n for start, n in reversed(starts) if start <= match.start())
+        if PERMIT not in lines[line - 1]:
+            assert match.lastgroup is not None
+            yield line, match.group(), PHRASES[int(match.lastgroup[1:])][1]
+
+
+def main(names: list[str]) -> int:
+    found = 0
+    for name in names:
+        for line, phrase, better in violations(Path(name).read_text(encoding="utf-8")):
+            print(f"{name}:{line}: '{phrase}': {better}")
+            found += 1
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

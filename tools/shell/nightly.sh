@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Sourced by ./dev: the command coverage, and nightly, the home of what asks more than `./dev test`
+# has time for.
+# A stage is a function and a line in command_nightly. What `./dev test` can ask within its budget
+# (docs/testing.md) stays there.
+: "${root:?}" "${reports:?}"
+
+# Every combination of subject, case and strategy as deep as results/checks/explorer.txt has it.
+explore_deeply() {
+  "$root/build/cpu-release/bench/warpheap-verify" check --schedules 100000 --seconds 600 >&2
+}
+
+# The tests that pytest leaves out of `./dev test`.
+run_nightly_pytest() { run_pytest nightly -m nightly; }
+
+# Runs the CPU tests of the device code, counts the lines that they run, and leaves the table in
+# build/reports/coverage.txt.
+measure_coverage() {
+  local build=$root/build/cpu-coverage
+  build_step cpu-coverage tests/{core,simt,sync,managers,conformance}/all warpheap-verify || return
+  find "$build" -name '*.gcda' -delete
+  run_ctest coverage cpu-coverage || return
+  {
+    echo "CPU tests of the device code, $(git -C "$root" describe --always), $(c++ --version | head -n 1)"
+    "$(_base_python)" "$root/tools/coverage.py" "$build"
+  } >"$reports/coverage.txt"
+}
+
+command_coverage() {
+  (($# == 0)) || fail_with 2 "coverage takes no arguments"
+  need_system_packages build tool
+  begin_stages
+  stage coverage "Coverage of the device code by the CPU tests" measure_coverage
+  [[ ! -e $reports/coverage.txt ]] || cat "$reports/coverage.txt"
+  end_stages
+}
+
+command_nightly() {
+  (($# == 0)) || fail_with 2 "nightly takes no arguments"
+  need_system_packages build tool test
+  need_python_packages test
+  begin_stages
+  stage build "The CPU half is built" build_step cpu-release
+  stage explore "The explorer, 100,000 schedules of each combination" explore_deeply
+  stage nightly "The tool's tests that take minutes" run_nightly_pytest
+  stage coverage "Coverage of the device code by the CPU tests" measure_coverage
+  end_stages
+}
