@@ -149,7 +149,9 @@ def test_names_are_listed_in_errors() -> None:
 
 def test_statistics_are_those_of_the_c_interface() -> None:
     header = Path(__file__).parents[2] / "include/warpheap/host/c/pool_stats.h"
-    assert tuple(re.findall(r"^  uint64_t (\w+);", header.read_text(), re.MULTILINE)) == native.STATS
+    assert (
+        tuple(re.findall(r"^  uint64_t (\w+);", header.read_text(), re.MULTILINE)) == native.STATS
+    )
 
 
 def test_closed_pool_is_refused() -> None:

@@ -153,7 +153,7 @@ class bitmap_tree {
   WARPHEAP_DEVICE std::uint32_t successor(std::uint32_t from) const {
     if (from >= universe_) return none;
     const word_elements found =
-        find<true>(leaf_base_, from / 64, ~low_bits<std::uint64_t>(from % 64));
+        find<true>(leaf_base_, from / 64, ~low_bits<std::uint64_t>(static_cast<int>(from % 64)));
     return found.bits == 0 ? none : found.word * 64 + lowest_bit(found.bits);
   }
 

@@ -141,8 +141,8 @@ class held_regions {
 
  private:
   struct region {
-    void* memory = nullptr;
-    std::size_t bytes = 0;
+    void* memory;
+    std::size_t bytes;
     extent managed;
   };
 

@@ -39,6 +39,7 @@ inline std::vector<leak_group> leaks_of(const device& on, const block_table& tab
     }
   }
   std::vector<leak_group> sorted;
+  sorted.reserve(groups.size());
   for (auto& [key, group] : groups) sorted.push_back(std::move(group));
   std::stable_sort(sorted.begin(), sorted.end(), [](const leak_group& a, const leak_group& b) {
     return a.blocks * a.bytes > b.blocks * b.bytes;
