@@ -19,7 +19,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -76,13 +76,15 @@ def measured(commit: str, repeats: int) -> list[dict[str, Any]]:
                     "schema": 1,
                     "case": "compile_time",
                     "compiler": compiler,
-                    "version": output([command[0], "--version"]).strip().splitlines()[0 if compiler == "g++" else -2],
+                    "version": output([command[0], "--version"])
+                    .strip()
+                    .splitlines()[0 if compiler == "g++" else -2],
                     "source": source,
                     "cpu_seconds": round(best, 2),
                     "preprocessed_lines": sum(1 for line in text.splitlines() if line.strip()),
                     "repeats": repeats,
                     "commit": output(["git", "-C", HERE, "rev-parse", "--short", commit]).strip(),
-                    "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                    "time": datetime.now(UTC).isoformat(timespec="seconds"),
                 }
             )
     return rows

@@ -20,8 +20,10 @@ def main(document: str, folder: str) -> int:
     for block in blocks:
         name = NAME.match(block)
         if name is None:
-            print(f"{document}: a block's first line is no '// NAME.cpp': {block.splitlines()[0]}",
-                  file=sys.stderr)
+            print(
+                f"{document}: a block's first line is no '// NAME.cpp': {block.splitlines()[0]}",
+                file=sys.stderr,
+            )
             return 1
         target = Path(folder) / name.group(1)
         target.parent.mkdir(parents=True, exist_ok=True)
