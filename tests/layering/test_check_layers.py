@@ -77,7 +77,7 @@ ALLOWED = [
     ("managers/x/a.hpp", '#include "warpheap/managers/x/b.hpp"'),
     ("managers/x.hpp", '#include "warpheap/managers/x/b.hpp"'),
     ("registry.hpp", '#include "warpheap/managers/a.hpp"'),
-    ("warpheap.hpp", '#include "warpheap/registry.hpp"'),
+    ("warpheap.hpp", '#include "warpheap/default_manager.hpp"'),
     ("simt/a.hpp", '#include "warpheap/simt/cuda/b.hpp"\n#include "warpheap/simt/cpu/b.hpp"'),
     ("simt/cuda/a.hpp", "#include <cuda/atomic>\n__device__ auto i = threadIdx.x;"),
     ("host/cuda/a.hpp", "#include <cuda_runtime.h>\nvoid f() { cudaFree(nullptr); }"),

@@ -9,6 +9,12 @@
 /// of them live in an inline namespace of the model: a program that links both has two distinct
 /// entities and no violation of the one-definition rule.
 
+#if __cplusplus < 202002L
+#error "warpheap needs C++20: compile with -std=c++20; nvcc has it from version 12.4 on"
+// A header that does not exist ends the compilation here, before hundreds of errors that follow.
+#include <compile_with_std_cpp20>
+#endif
+
 #if defined(__CUDACC__)
 #define WARPHEAP_CUDA_MODEL 1
 #define WARPHEAP_MODEL cuda_model

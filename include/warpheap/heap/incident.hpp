@@ -6,8 +6,8 @@
 
 #include "warpheap/simt/simt.hpp"
 
-#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -133,7 +133,7 @@ struct incident_report {
   std::vector<std::string> lines() const {
     constexpr std::size_t most = 20;
     std::vector<std::string> text;
-    for (std::size_t i = 0; i < std::min(most, incidents.size()); ++i) {
+    for (std::size_t i = 0; i < incidents.size() && i < most; ++i) {
       text.push_back(incidents[i].describe());
     }
     const std::uint64_t more = unrecorded + (incidents.size() > most ? incidents.size() - most : 0);

@@ -257,21 +257,30 @@ class checked {
   /// write came from below or went there, across what the manager may keep before the block.
   WARPHEAP_DEVICE bool examine_guards(const known_block& mine, caller by) const {
     const gap_end before = upper_end(mine);
-    known_block neighbour;
-    if (mine.front() != table_.base()) {
-      neighbour = table_.at_or_before(mine.front() - 1, before.guard.any ? SIZE_MAX : nearby);
-    }
-    const gap_end below = if_present(lower_end(neighbour));
-    if (before.guard.any || below.guard.last) blame(below, before, by);
     const gap_end behind = lower_end(mine);
-    if (behind.guard.any) blame(behind, if_present(upper_end(table_.from(mine.end()))), by);
+    const gap_end below = before_gap_of(mine, nearby);
+    if (before.guard.any || behind.guard.any || below.guard.last) report_damage(mine, by);
     return !before.guard.first && !below.guard.last;
   }
 
-  /// Says whose fault the damage between two blocks is, one of which may be none, unless that was
-  /// said. One lane at a time, so that two that free both blocks do not each know half.
-  WARPHEAP_DEVICE void blame(gap_end lower, gap_end upper, caller by) const {
+  /// The end of the gap before a block.
+  WARPHEAP_DEVICE gap_end before_gap_of(const known_block& of, std::uint64_t most) const {
+    if (of.front() == table_.base()) return {};
+    return if_present(lower_end(table_.at_or_before(of.front() - 1, most)));
+  }
+
+  /// Reports what is wrong with the gaps on both sides of a block, as far as that was not done. One
+  /// lane at a time, so that two that free both blocks of a gap do not each know half: a block with
+  /// damage stays present until its lane has been here, and flags change nowhere else.
+  WARPHEAP_DEVICE void report_damage(const known_block& of, caller by) const {
     if (!log_.begin_report()) return;
+    blame(before_gap_of(of, SIZE_MAX), upper_end(table_.again(of)), by);
+    blame(lower_end(table_.again(of)), if_present(upper_end(table_.from(of.end()))), by);
+    log_.end_report();
+  }
+
+  /// Says whose fault the damage between two blocks is, one of which may be none.
+  WARPHEAP_DEVICE void blame(gap_end lower, gap_end upper, caller by) const {
     if (!is_news(lower, table::behind_reported)) lower = {};
     if (!is_news(upper, table::before_reported)) upper = {};
     const bool overrun = lower.guard.first && !lower.crossed;
@@ -291,7 +300,6 @@ class checked {
     } else if (!through && (lower.guard.any || upper.guard.any)) {
       report_overwritten(lower, upper, by);
     }
-    log_.end_report();
   }
 
   WARPHEAP_DEVICE void report_overwritten(const gap_end& lower, const gap_end& upper,
@@ -303,24 +311,19 @@ class checked {
     log_.add(found);
   }
 
-  /// Whether there is damage at an end that was not reported; now it is. A sound end stays what it
-  /// is: the neighbour of damage.
+  /// False if the damage at an end was reported; now it is. A sound end stays what it is, the
+  /// neighbour of damage.
   WARPHEAP_DEVICE static bool is_news(const gap_end& end, std::uint64_t flag) {
-    return !end.guard.any || is_first(end.block, flag);
-  }
-
-  /// Sets a flag of a block. True for the first caller.
-  WARPHEAP_DEVICE static bool is_first(const known_block& of, std::uint64_t flag) {
-    // Relaxed: it says only that there is an incident.
-    const auto before = simt::atomic_ref(of.record->extent).fetch_or(flag, simt::order::relaxed);
-    return (before & flag) == 0;
+    if (!end.guard.any) return true;
+    table::set(end.block, flag);
+    return (end.block.extent & flag) == 0;
   }
 
   /// Reports a write to a freed block, once.
   WARPHEAP_DEVICE void examine_poison(const known_block& mine, caller by) const {
     const auto found = checking::damage_of(mine.block, mine.bytes, checking::poison_byte);
     if (!found.any) return;
-    if (!is_first(mine, table::late_write_reported)) return;
+    if ((table::set(mine, table::late_write_reported) & table::late_write_reported) != 0) return;
     incident what = about_block(incident::kind::use_after_free, mine, found.where, by);
     what.freed = mine.freed();
     log_.add(what);

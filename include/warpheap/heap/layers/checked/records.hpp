@@ -106,6 +106,19 @@ class block_table {
     simt::atomic_ref(of.record->extent).fetch_or(retired, simt::order::release);
   }
 
+  /// Sets a flag; the extent before that.
+  WARPHEAP_DEVICE static std::uint64_t set(const known_block& of, std::uint64_t flag) {
+    // Relaxed: it says only that there is an incident.
+    return simt::atomic_ref(of.record->extent).fetch_or(flag, simt::order::relaxed);
+  }
+
+  /// The same block with its flags of now. \pre it is present
+  WARPHEAP_DEVICE known_block again(const known_block& of) const {
+    known_block same = of;
+    same.extent = simt::atomic_ref(of.record->extent).load(simt::order::acquire);
+    return same;
+  }
+
   /// Whether a block is still the one that was found, with its guards in place.
   WARPHEAP_DEVICE static bool is_present(const known_block& of) {
     const std::uint64_t now = simt::atomic_ref(of.record->extent).load(simt::order::acquire);

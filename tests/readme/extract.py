@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Write the C++ blocks of a Markdown file into a folder, each under the name in its first line.
+
+Usage: extract.py README.md FOLDER. Every block that begins with ```cpp is a whole program, whose
+first line is a comment with the name of its file. Prints the names, one a line. Files whose text is
+the same stay untouched, so that they are not compiled again.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"// (\w+\.(?:cpp|cu))\b")
+
+
+def main(document: str, folder: str) -> int:
+    """Run as a program."""
+    blocks = BLOCK.findall(Path(document).read_text(encoding="utf-8"))
+    for block in blocks:
+        name = NAME.match(block)
+        if name is None:
+            print(
+                f"{document}: a block's first line is no '// NAME.cpp': {block.splitlines()[0]}",
+                file=sys.stderr,
+            )
+            return 1
+        target = Path(folder) / name.group(1)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_text(encoding="utf-8") != block:
+            target.write_text(block, encoding="utf-8")
+        print(name.group(1))
+    if not blocks:
+        print(f"{document} has no block of C++", file=sys.stderr)
+    return 0 if blocks else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
