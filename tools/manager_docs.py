@@ -77,7 +77,7 @@ def full_source(manager: Manager) -> str:
 def largest_block(manager: Manager) -> str:
     """The largest block, as a reader would write it."""
     claims = manager["capabilities"]
-    if claims["numbered_pages"]:
+    if claims["scope"] == "page":
         return "the page, chosen with the heap"
     count = claims["largest_block"]
     if count is None:

@@ -43,7 +43,7 @@ def manager(name: str, **fields: Any) -> dict[str, Any]:
             "largest_block": 8192,
             "frees": True,
             "reuse": "all",
-            "numbered_pages": False,
+            "scope": "thread",
         },
     } | fields
 

@@ -165,9 +165,6 @@ class chunk_supply {
   WARPHEAP_DEVICE bool is_free(std::uint32_t chunk) const {
     return chunk >= touched() || (marks_[chunk / chunks_a_word] & free_mark(chunk)) != 0;
   }
-  WARPHEAP_DEVICE bool has_entry(std::uint32_t chunk) const {
-    return (marks_[chunk / chunks_a_word] & queued_mark(chunk)) != 0;
-  }
   WARPHEAP_DEVICE std::uint64_t entries() const { return reuse_.size(); }
 
  private:

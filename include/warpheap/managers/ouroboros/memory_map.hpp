@@ -233,7 +233,10 @@ class memory_map {
  private:
   /// Bits of a page's index: its chunk's number, and its own within the chunk.
   static constexpr int page_index_bits = 40;
-  static_assert(sizes::most_pages_log2 + 27 <= page_index_bits);
+  static_assert(sizes::most_pages_log2 + 27 <= page_index_bits,
+                "ouroboros: the index of a page has 40 bits");
+  static_assert(sizes::classes <= sync::list_directory::most_queues,
+                "ouroboros: a list directory tells no more queues apart");
 
   void lay_out(region_cursor& cursor, const amounts& have) {
     const std::size_t count = have.chunks;
