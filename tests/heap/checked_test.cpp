@@ -7,7 +7,7 @@
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
-#include "warpheap/managers/random_walk/bitmap_pages.hpp"
+#include "warpheap/managers/random_walk/rw_bm.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 
 #include <gtest/gtest.h>
