@@ -2,6 +2,7 @@
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include "warp.hpp"
+#include "weak_memory.hpp"
 
 #include "warpheap/core/error.hpp"
 #include "warpheap/core/random.hpp"
@@ -14,7 +15,7 @@ inline namespace WARPHEAP_MODEL {
 namespace simt {
 
 namespace {
-constexpr std::uint32_t most_lanes = 64;
+constexpr std::uint32_t most_lanes = runtime_detail::most_explored_lanes;
 constexpr std::size_t stack_bytes = 64 * 1024;
 }  // namespace
 
@@ -26,7 +27,8 @@ class explorer::implementation final : public runtime_detail::scheduler {
   implementation(const grid& shape, std::uint64_t step_limit)
       : shape_(shape),
         step_limit_(step_limit),
-        stacks_(std::size_t{shape.blocks} * shape.threads_per_block, stack_bytes) {
+        stacks_(std::size_t{shape.blocks} * shape.threads_per_block, stack_bytes),
+        weak_(shape.blocks * shape.threads_per_block) {
     host_.adopt_thread();
     build();
   }
@@ -54,6 +56,8 @@ class explorer::implementation final : public runtime_detail::scheduler {
   void out_of_fuel(runtime_detail::lane& me) override { preempt(me, true); }
   void give_way(runtime_detail::lane& me) override { preempt(me, false); }
   void before_collective(runtime_detail::lane& me) override { preempt(me, true); }
+
+  runtime_detail::weak_memory* weak() override { return &weak_; }
 
   void suspend(runtime_detail::lane& me) override {
     if (me.home->wants_group.contains(static_cast<int>(me.number))) kept_waiting_ = 0;
@@ -102,6 +106,8 @@ class explorer::implementation final : public runtime_detail::scheduler {
       runtime_detail::load_block(blocks_[i], i, shape_, i, mix64(order.seed));
     }
     random_ = random_sequence(mix64(order.seed) + static_cast<std::uint64_t>(how_));
+    runtime::here.weak = order.memory == memory_model::weak;
+    if (runtime::here.weak) weak_.begin(order.seed);
     // Half of the schedules form groups as late as possible, so that large groups occur too.
     groups_wait_ = (random_.next() & 1u) != 0;
     if (how_ != strategy::pct) return;
@@ -117,7 +123,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
   }
 
   static std::uint32_t index_of(const runtime_detail::lane& l) {
-    return l.block * l.threads_per_block + l.thread_in_block;
+    return static_cast<std::uint32_t>(l.rank());
   }
 
   void resume(runtime_detail::lane& next) {
@@ -295,6 +301,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
   grid shape_;
   std::uint64_t step_limit_;
   runtime_detail::stack_pool stacks_;
+  runtime_detail::weak_memory weak_;
   std::vector<runtime_detail::block> blocks_;
   runtime_detail::fiber host_;
 
@@ -321,6 +328,11 @@ explorer::explorer(const grid& shape, std::uint64_t step_limit) {
   if (lanes == 0 || lanes > most_lanes) {
     throw invalid_argument("an explored grid of " + std::to_string(lanes) + " lanes: 1 to " +
                            std::to_string(most_lanes) + " are possible");
+  }
+  if (step_limit > runtime_detail::weak_memory::most_stores) {
+    throw invalid_argument("a limit of " + std::to_string(step_limit) + " steps: at most " +
+                           std::to_string(runtime_detail::weak_memory::most_stores) +
+                           " are possible");
   }
   implementation_ = std::make_unique<implementation>(shape, step_limit);
 }

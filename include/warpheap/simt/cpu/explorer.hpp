@@ -31,10 +31,20 @@ enum class strategy {
   pct,
 };
 
+/// What lanes see of the atomic accesses of others.
+enum class memory_model {
+  /// Every load reads the newest store, whatever its order: schedules are interleavings.
+  sequential,
+  /// A load reads any store that C++20 allows it to read, so an order that is too weak has effects.
+  /// Not available under ThreadSanitizer, which judges orders itself.
+  weak,
+};
+
 /// One order of steps.
 struct schedule {
   strategy how = strategy::sticky;
   std::uint64_t seed = 1;
+  memory_model memory = memory_model::sequential;
 };
 
 /// What became of one schedule.
