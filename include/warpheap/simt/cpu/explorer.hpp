@@ -66,7 +66,8 @@ class explorer {
   /// Runs `functor()` in every lane in the order that `order` stands for. The same order, shape and
   /// functor give the same run in every process. Must be called on the thread that made the
   /// explorer. Lanes of a schedule that gets stuck are dropped without running destructors.
-  /// \param trace if given, a line is appended whenever another lane goes on or a group forms
+  /// \param trace if given, a line is appended whenever another lane goes on, a group forms, a load
+  ///   reads another store than the newest, a store goes before others, or a lane remarks something
   template <class Functor>
   schedule_outcome run(const schedule& order, const Functor& functor,
                        std::string* trace = nullptr) {
@@ -81,6 +82,13 @@ class explorer {
   class implementation;
   std::unique_ptr<implementation> implementation_;
 };
+
+/// Whether the schedule that runs on this thread is traced, so that a remark is worth its making.
+bool traced();
+
+/// Appends a line to the trace of the schedule that runs on this thread: "block B thread T: TEXT".
+/// Does nothing if there is no trace. It is no switch point.
+void remark(const char* text);
 
 }  // namespace simt
 WARPHEAP_END_NAMESPACE
