@@ -38,14 +38,12 @@ class explorer::implementation final : public runtime_detail::scheduler {
     auto* outer = runtime_detail::current_scheduler;
     runtime_detail::current_scheduler = this;
     begin(order, program, trace);
-    runtime_detail::happens_before_release(&stuck_);
     runtime_detail::happens_before_release(this);
     if (auto* first = choose(nullptr)) {
       resume(*first);
       runtime_detail::fiber::switch_to(host_, first->flow);
     }
     runtime_detail::happens_before_acquire(this);
-    runtime_detail::happens_before_acquire(&stuck_);
     runtime_detail::happens_before_acquire(&host_);
     runtime::here = {};
     runtime_detail::current_scheduler = outer;
@@ -58,6 +56,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
   void before_collective(runtime_detail::lane& me) override { preempt(me, true); }
 
   runtime_detail::weak_memory* weak() override { return &weak_; }
+  std::string* trace() override { return trace_; }
 
   void suspend(runtime_detail::lane& me) override {
     if (me.home->wants_group.contains(static_cast<int>(me.number))) kept_waiting_ = 0;
@@ -268,22 +267,13 @@ class explorer::implementation final : public runtime_detail::scheduler {
   }
 
   void give_up(const std::string& why) {
-    handed_over([&] {
-      stuck_ = why + "\n";
-      for (const auto& b : blocks_) stuck_ += runtime_detail::describe_waiting(b);
-    });
-  }
-
-  /// Writes text, whichever lane comes by. The functions of strings may be those of a translation
-  /// unit that ThreadSanitizer watches, which has to be told that lanes write one after the other.
-  template <class Write>
-  void handed_over(const Write& write) {
-    runtime_detail::happens_before_acquire(&stuck_);
-    write();
-    runtime_detail::happens_before_release(&stuck_);
+    const runtime_detail::unwatched own_books;
+    stuck_ = why + "\n";
+    for (const auto& b : blocks_) stuck_ += runtime_detail::describe_waiting(b);
   }
 
   void note(const runtime_detail::lane& chosen, bool converged) {
+    const runtime_detail::unwatched own_books;
     char line[96];
     const int length = std::snprintf(line, sizeof line, "%6llu  block %u thread %u",
                                      static_cast<unsigned long long>(steps_), chosen.block,
@@ -292,10 +282,8 @@ class explorer::implementation final : public runtime_detail::scheduler {
       std::snprintf(line + length, sizeof line - static_cast<std::size_t>(length),
                     ", in a group of lanes %08x", static_cast<std::uint32_t>(chosen.result));
     }
-    handed_over([&] {
-      *trace_ += line;
-      *trace_ += '\n';
-    });
+    *trace_ += line;
+    *trace_ += '\n';
   }
 
   grid shape_;
@@ -342,6 +330,23 @@ explorer::~explorer() = default;
 schedule_outcome explorer::run(const schedule& order, void (*body)(const void*),
                                const void* functor, std::string* trace) {
   return implementation_->run(order, {body, functor}, trace);
+}
+
+bool traced() {
+  auto* const scheduler = runtime_detail::current_scheduler;
+  return scheduler != nullptr && runtime::here.lane != nullptr && scheduler->trace() != nullptr;
+}
+
+void remark(const char* text) {
+  if (!traced()) return;
+  const runtime_detail::unwatched own_books;
+  const auto& me = *runtime::here.lane;
+  char who[64];
+  std::snprintf(who, sizeof who, "        block %u thread %u: ", me.block, me.thread_in_block);
+  std::string& trace = *runtime_detail::current_scheduler->trace();
+  trace += who;
+  trace += text;
+  trace += '\n';
 }
 
 }  // namespace simt

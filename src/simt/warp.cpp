@@ -87,9 +87,8 @@ class meeting {
  public:
   void add(const warp& of, lane_mask members) {
     if (!simt::runtime::here.weak) return;
-    for_each_lane(members, [&](int i) {
-      ranks_[count_++] = static_cast<std::uint32_t>(of.lanes[i].rank());
-    });
+    for_each_lane(
+        members, [&](int i) { ranks_[count_++] = static_cast<std::uint32_t>(of.lanes[i].rank()); });
   }
   void close() const {
     if (count_ != 0) current_scheduler->weak()->synchronize({ranks_.data(), count_});

@@ -104,6 +104,8 @@ class scheduler {
   virtual void before_collective(lane& me) = 0;
   /// The memory of the lanes if `host_thread::weak` is set.
   virtual weak_memory* weak() { return nullptr; }
+  /// The trace that is kept of what the lanes do, if any.
+  virtual std::string* trace() { return nullptr; }
 };
 
 /// The scheduler of the calling host thread.

@@ -2,8 +2,10 @@
 #include "weak_memory.hpp"
 
 #include "warpheap/core/hash.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace warpheap::runtime_detail {
@@ -12,12 +14,8 @@ namespace {
 
 using simt::order;
 
-bool acquires(order o) {
-  return o == order::acquire || o == order::acq_rel || o == order::seq_cst;
-}
-bool releases(order o) {
-  return o == order::release || o == order::acq_rel || o == order::seq_cst;
-}
+bool acquires(order o) { return o == order::acquire || o == order::acq_rel || o == order::seq_cst; }
+bool releases(order o) { return o == order::release || o == order::acq_rel || o == order::seq_cst; }
 
 std::uint64_t in_memory(const void* word, std::uint32_t bytes) {
   std::uint64_t value = 0;
@@ -57,8 +55,7 @@ std::uint32_t weak_memory::location::open(std::uint32_t position) {
     std::copy(stores.begin() + 1, stores.begin() + position, stores.begin());
     return position - 1;
   }
-  std::copy_backward(stores.begin() + position, stores.begin() + count,
-                     stores.begin() + count + 1);
+  std::copy_backward(stores.begin() + position, stores.begin() + count, stores.begin() + count + 1);
   ++count;
   return position;
 }
@@ -155,8 +152,7 @@ std::uint32_t weak_memory::choose(lane_views& of, const location& in, timestamp 
   return oldest + random_.below(newest - oldest);
 }
 
-void weak_memory::read(lane_views& reader, const location& in, const store_record& from,
-                       order o) {
+void weak_memory::read(lane_views& reader, const location& in, const store_record& from, order o) {
   auto& seen = reader.seen[in.index];
   seen = std::max(seen, from.at);
   join(acquires(o) ? reader.seen : reader.acquirable, from.published);
@@ -169,6 +165,14 @@ std::uint64_t weak_memory::load(std::uint32_t lane, const void* word, std::uint3
   timestamp floor = reader.seen[in.index];
   if (o == order::seq_cst) floor = std::max(floor, sequential_[in.index]);
   const store_record& from = in.stores[choose(reader, in, floor)];
+  if (from.at != in.newest().at && simt::traced()) {
+    char text[128];
+    std::snprintf(text, sizeof text,
+                  "reads an older store of word %u: %#llx, where the newest is %#llx", in.index,
+                  static_cast<unsigned long long>(from.value),
+                  static_cast<unsigned long long>(in.newest().value));
+    simt::remark(text);
+  }
   read(reader, in, from, o);
   return from.value;
 }
@@ -204,6 +208,13 @@ void weak_memory::store(std::uint32_t lane, void* word, std::uint32_t bytes, std
   }
   if (count != 0 && (random_.next() & 3u) == 0) {
     const std::uint32_t wanted = earlier[count == 1 ? 0 : random_.below(count)];
+    if (simt::traced()) {
+      char text[128];
+      std::snprintf(text, sizeof text, "stores %#llx to word %u before the newest store, %#llx",
+                    static_cast<unsigned long long>(value), in.index,
+                    static_cast<unsigned long long>(in.newest().value));
+      simt::remark(text);
+    }
     const timestamp before = in.stores[wanted - 1].at;
     const timestamp at = before + (in.stores[wanted].at - before) / 2;
     const view_place published = publish(writer, in, at, o, no_view);

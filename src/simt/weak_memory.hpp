@@ -16,8 +16,8 @@
 ///   A lane has a view of what it has seen, one of what an acquire fence would let it see, and one
 ///   of what it had seen at its last release fence. A store carries the view that it publishes.
 /// - A load reads any store that is not older than the lane's view of the word. Another one than
-///   the newest is drawn by seed, at most `most_stale_in_a_row` times in a row, so a lane that spins
-///   reads the newest store before long.
+///   the newest is drawn by seed, at most `most_stale_in_a_row` times in a row, so a lane that
+///   spins reads the newest store before long.
 /// - A store goes to the end of the coherence order or, drawn by seed, before stores that its lane
 ///   has not seen, as long as it does not come between a read-modify-write and what that one read.
 /// - A read-modify-write reads the newest store, also a compare-exchange that fails, because GPUs
@@ -25,9 +25,9 @@
 ///
 /// Memory itself always holds the newest store of each word. Plain accesses go straight to it: that
 /// is exact for accesses that happen-before orders, and the others are data races, which
-/// ThreadSanitizer reports. So what a word holds when the first atomic access of a schedule meets it
-/// is its initial store, visible to all. A word that holds something else than its newest store was
-/// written plainly since: its history starts anew with what it holds, visible to all.
+/// ThreadSanitizer reports. So what a word holds when the first atomic access of a schedule meets
+/// it is its initial store, visible to all. A word that holds something else than its newest store
+/// was written plainly since: its history starts anew with what it holds, visible to all.
 
 #include "warpheap/core/random.hpp"
 #include "warpheap/simt/types.hpp"

@@ -60,8 +60,8 @@ outcomes seen_by(const simt::grid& shape, simt::memory_model memory, const Lane&
   for (const auto how : {simt::strategy::sticky, simt::strategy::uniform, simt::strategy::pct}) {
     for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
       litmus state;
-      const auto ended = explorer.run(
-          {how, seed, memory}, [&] { lane(state, static_cast<int>(simt::thread_rank())); });
+      const auto ended = explorer.run({how, seed, memory},
+                                      [&] { lane(state, static_cast<int>(simt::thread_rank())); });
       EXPECT_EQ(ended.stuck, "");
       seen.insert(observe(state));
     }
@@ -264,7 +264,9 @@ outcomes write_to_read(order publish, order look) {
           s.r[2] = s.x.load(relaxed);
         }
       },
-      [](const litmus& s) { return outcome{s.r[0], s.r[1], s.r[2]}; });
+      [](const litmus& s) {
+        return outcome{s.r[0], s.r[1], s.r[2]};
+      });
 }
 
 TEST(litmus, what_was_seen_is_published_as_well) {
@@ -312,7 +314,9 @@ TEST(litmus, coherence_of_a_read_before_a_write) {
           s.x.store(2, relaxed);
         }
       },
-      [](const litmus& s) { return outcome{s.r[0], s.x.final()}; });
+      [](const litmus& s) {
+        return outcome{s.r[0], s.x.final()};
+      });
   EXPECT_EQ(seen, (outcomes{{0, 1}, {0, 2}, {2, 1}}));
 }
 
@@ -327,7 +331,9 @@ TEST(litmus, coherence_of_a_read_after_a_write) {
           s.x.store(2, relaxed);
         }
       },
-      [](const litmus& s) { return outcome{s.r[0], s.x.final()}; });
+      [](const litmus& s) {
+        return outcome{s.r[0], s.x.final()};
+      });
   EXPECT_EQ(seen, (outcomes{{1, 1}, {1, 2}, {2, 2}}));
 }
 
@@ -341,7 +347,9 @@ outcomes two_and_two_writes(order first, order second, order fence = relaxed) {
         simt::fence(fence);
         (thread == 0 ? s.y : s.x).store(2, second);
       },
-      [](const litmus& s) { return outcome{s.x.final(), s.y.final()}; });
+      [](const litmus& s) {
+        return outcome{s.x.final(), s.y.final()};
+      });
 }
 
 TEST(litmus, two_and_two_writes) {
@@ -365,7 +373,9 @@ outcomes store_after_message(order publish, order look) {
           s.x.store(1, relaxed);
         }
       },
-      [](const litmus& s) { return outcome{s.r[0], s.x.final()}; });
+      [](const litmus& s) {
+        return outcome{s.r[0], s.x.final()};
+      });
 }
 
 TEST(litmus, a_store_after_a_message) {
@@ -384,7 +394,9 @@ TEST(litmus, read_modify_writes_lose_nothing) {
           s.r[thread] = s.x.add(1, relaxed);
         }
       },
-      [](const litmus& s) { return outcome{s.r[0] == s.r[1] ? 1 : 0, s.x.final()}; });
+      [](const litmus& s) {
+        return outcome{s.r[0] == s.r[1] ? 1 : 0, s.x.final()};
+      });
   // Never both from the same value; the store is before, between or after the two.
   EXPECT_EQ(seen, (outcomes{{0, 10}, {0, 11}, {0, 12}}));
 }

@@ -18,7 +18,8 @@ namespace {
 
 const char* const limits_of_the_method =
     "There is a switch at every atomic, collective and backoff, and at no plain access. Memory sc\n"
-    "is sequentially consistent; in memory weak a load may read older stores, but none that a later\n"
+    "is sequentially consistent; in memory weak a load may read older stores, but none that a "
+    "later\n"
     "step makes. Schedules are drawn at random: that nothing is found is evidence, not proof.\n";
 
 /// The subjects in the order of their names; those that global objects added first come first
@@ -125,8 +126,9 @@ int print_list() {
 }
 
 int run_one(const task_request& task, const budget& limits) {
-  const exploration result = explore(find_case(find_subject(task.subject), task.test),
-                                     find_strategy(task.strategy), find_memory(task.memory), limits);
+  const exploration result =
+      explore(find_case(find_subject(task.subject), task.test), find_strategy(task.strategy),
+              find_memory(task.memory), limits);
   nlohmann::ordered_json row{
       {"schema", 1},
       {"case", "verify"},
@@ -148,8 +150,8 @@ int run_one(const task_request& task, const budget& limits) {
 int replay_one(const task_request& task, std::uint64_t seed) {
   const auto explored = find_case(find_subject(task.subject), task.test).make();
   std::string trace;
-  const std::string wrong = explored->run(
-      {find_strategy(task.strategy), seed, find_memory(task.memory)}, &trace);
+  const std::string wrong =
+      explored->run({find_strategy(task.strategy), seed, find_memory(task.memory)}, &trace);
   std::printf("subject %s, case %s, strategy %s, memory %s, seed %llu\n\n%s\n",
               task.subject.c_str(), task.test.c_str(), task.strategy.c_str(), task.memory.c_str(),
               static_cast<unsigned long long>(seed), limits_of_the_method);

@@ -181,8 +181,8 @@ class gallatin_buffers {
         seen = seen < here ? here : seen;
       }
     }
-    // Pairs with the release by which `retire_idle` empties a slot: whoever finds it empty finds its
-    // block in the tree, where the caller looks next.
+    // Pairs with the release by which `retire_idle` empties a slot: a lane that finds it empty
+    // finds its block in the tree, where the caller looks next.
     simt::fence(simt::order::acquire);
     const simt::lane_mask with_units = team.ballot(seen == outlook::in_slot);
     if (!with_units.empty()) {

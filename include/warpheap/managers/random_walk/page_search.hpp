@@ -30,8 +30,8 @@ WARPHEAP_DEVICE std::uint32_t visit_words(exhaustion& memory, std::uint32_t word
       if (i < words && has_free(trip.place(i))) hits |= 1u << j;
     }
     const simt::lane_mask finders = together.ballot(hits != 0);
-    // A ballot orders nothing: those that take must see the word at least as its finder has seen it,
-    // or they would take a page that is there for one that is not.
+    // A ballot orders nothing: those that take must see the word at least as its finder has seen
+    // it, or they would take a page that is there for one that is not.
     if (!finders.empty()) together.sync();
     for (simt::lane_mask found = finders; !found.empty(); found = found.without(found.lowest())) {
       const int finder = found.lowest();

@@ -87,7 +87,7 @@ class explorer {
 bool traced();
 
 /// Appends a line to the trace of the schedule that runs on this thread: "block B thread T: TEXT".
-/// Does nothing if there is no trace. It is no switch point.
+/// Does nothing if there is no trace. Lanes do not switch here.
 void remark(const char* text);
 
 }  // namespace simt

@@ -15,8 +15,9 @@ namespace simt {
 /// \throws invalid_argument if the caller is not a lane
 WARPHEAP_SWITCHING void expect_lane() {
   if (runtime::here.lane == nullptr) [[unlikely]] {
-    throw invalid_argument("only lanes can allocate and free, and host code has called: launch a "
-                           "functor that does");
+    throw invalid_argument(
+        "only lanes can allocate and free, and host code has called: launch a "
+        "functor that does");
   }
 }
 
