@@ -21,7 +21,7 @@ install(EXPORT warpheap-headers NAMESPACE warpheap:: DESTINATION ${_package_dir}
 install(TARGETS warpheap_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT pools)
 add_custom_target(warpheap_wheel)
 add_dependencies(warpheap_wheel warpheap_c)
-if(TARGET warpheap-verify)
+if(TARGET warpheap-bench-cpu)
   install(
     TARGETS warpheap-bench-cpu warpheap-verify
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs

@@ -25,14 +25,15 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Task:
-    """One subject (manager, structure or mutant) in one case under one strategy."""
+    """One subject (manager, structure or mutant) in one case, under one strategy, in one memory."""
 
     subject: str
     case: str
     strategy: str
+    memory: str
 
     def __str__(self) -> str:
-        return f"{self.subject}/{self.case}/{self.strategy}"
+        return f"{self.subject}/{self.case}/{self.strategy}/{self.memory}"
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ class Offer:
     subjects: tuple[str, ...]
     mutants: tuple[Mutant, ...]
     strategies: tuple[str, ...]
+    memories: tuple[str, ...]
     cases: dict[str, tuple[str, ...]]
 
     def cases_of(self, subject: str, original: str = "") -> tuple[str, ...]:
@@ -118,6 +120,7 @@ def load(program: Path) -> Offer:
             (*document["managers"], *document["structures"]),
             mutants,
             tuple(document["strategies"]),
+            tuple(document["memories"]),
             {subject: tuple(cases) for subject, cases in document["cases"].items()},
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -177,17 +180,19 @@ def hunt(
     offer: Offer,
     mutant: Mutant,
     strategies: Sequence[str],
+    memories: Sequence[str],
     budget: Budget,
     cancel: threading.Event | None = None,
 ) -> Kill:
     """Explore a mutant until something rejects it, then replay the finding in another process.
 
-    The budget is that of the whole hunt for the time, and of each combination of case and strategy
-    for the schedules. All combinations get a few schedules before any gets many.
+    The budget is that of the whole hunt for the time, and of each combination of case, strategy and
+    memory for the schedules. All combinations get a few schedules before any gets many.
     """
     tasks = [
-        Task(mutant.name, case, strategy)
+        Task(mutant.name, case, strategy, memory)
         for case in offer.cases_of(mutant.name, mutant.original)
+        for memory in memories
         for strategy in strategies
     ]
     start = time.monotonic()
@@ -229,7 +234,8 @@ def spread(
 
 
 def _flags(task: Task) -> list[str]:
-    return ["--subject", task.subject, "--case", task.case, "--strategy", task.strategy]
+    names = ["--subject", task.subject, "--case", task.case, "--strategy", task.strategy]
+    return [*names, "--memory", task.memory]
 
 
 def _broken(task: Task, status: str, what: str, outcome: process.Outcome) -> Verdict:

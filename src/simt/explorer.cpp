@@ -2,6 +2,7 @@
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include "warp.hpp"
+#include "weak_memory.hpp"
 
 #include "warpheap/core/error.hpp"
 #include "warpheap/core/random.hpp"
@@ -14,7 +15,7 @@ inline namespace WARPHEAP_MODEL {
 namespace simt {
 
 namespace {
-constexpr std::uint32_t most_lanes = 64;
+constexpr std::uint32_t most_lanes = runtime_detail::most_explored_lanes;
 constexpr std::size_t stack_bytes = 64 * 1024;
 }  // namespace
 
@@ -26,7 +27,8 @@ class explorer::implementation final : public runtime_detail::scheduler {
   implementation(const grid& shape, std::uint64_t step_limit)
       : shape_(shape),
         step_limit_(step_limit),
-        stacks_(std::size_t{shape.blocks} * shape.threads_per_block, stack_bytes) {
+        stacks_(std::size_t{shape.blocks} * shape.threads_per_block, stack_bytes),
+        weak_(shape.blocks * shape.threads_per_block) {
     host_.adopt_thread();
     build();
   }
@@ -36,14 +38,12 @@ class explorer::implementation final : public runtime_detail::scheduler {
     auto* outer = runtime_detail::current_scheduler;
     runtime_detail::current_scheduler = this;
     begin(order, program, trace);
-    runtime_detail::happens_before_release(&stuck_);
     runtime_detail::happens_before_release(this);
     if (auto* first = choose(nullptr)) {
       resume(*first);
       runtime_detail::fiber::switch_to(host_, first->flow);
     }
     runtime_detail::happens_before_acquire(this);
-    runtime_detail::happens_before_acquire(&stuck_);
     runtime_detail::happens_before_acquire(&host_);
     runtime::here = {};
     runtime_detail::current_scheduler = outer;
@@ -54,6 +54,9 @@ class explorer::implementation final : public runtime_detail::scheduler {
   void out_of_fuel(runtime_detail::lane& me) override { preempt(me, true); }
   void give_way(runtime_detail::lane& me) override { preempt(me, false); }
   void before_collective(runtime_detail::lane& me) override { preempt(me, true); }
+
+  runtime_detail::weak_memory* weak() override { return &weak_; }
+  std::string* trace() override { return trace_; }
 
   void suspend(runtime_detail::lane& me) override {
     if (me.home->wants_group.contains(static_cast<int>(me.number))) kept_waiting_ = 0;
@@ -102,6 +105,8 @@ class explorer::implementation final : public runtime_detail::scheduler {
       runtime_detail::load_block(blocks_[i], i, shape_, i, mix64(order.seed));
     }
     random_ = random_sequence(mix64(order.seed) + static_cast<std::uint64_t>(how_));
+    runtime::here.weak = order.memory == memory_model::weak;
+    if (runtime::here.weak) weak_.begin(order.seed);
     // Half of the schedules form groups as late as possible, so that large groups occur too.
     groups_wait_ = (random_.next() & 1u) != 0;
     if (how_ != strategy::pct) return;
@@ -117,7 +122,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
   }
 
   static std::uint32_t index_of(const runtime_detail::lane& l) {
-    return l.block * l.threads_per_block + l.thread_in_block;
+    return static_cast<std::uint32_t>(l.rank());
   }
 
   void resume(runtime_detail::lane& next) {
@@ -262,22 +267,13 @@ class explorer::implementation final : public runtime_detail::scheduler {
   }
 
   void give_up(const std::string& why) {
-    handed_over([&] {
-      stuck_ = why + "\n";
-      for (const auto& b : blocks_) stuck_ += runtime_detail::describe_waiting(b);
-    });
-  }
-
-  /// Writes text, whichever lane comes by. The functions of strings may be those of a translation
-  /// unit that ThreadSanitizer watches, which has to be told that lanes write one after the other.
-  template <class Write>
-  void handed_over(const Write& write) {
-    runtime_detail::happens_before_acquire(&stuck_);
-    write();
-    runtime_detail::happens_before_release(&stuck_);
+    const runtime_detail::unwatched own_books;
+    stuck_ = why + "\n";
+    for (const auto& b : blocks_) stuck_ += runtime_detail::describe_waiting(b);
   }
 
   void note(const runtime_detail::lane& chosen, bool converged) {
+    const runtime_detail::unwatched own_books;
     char line[96];
     const int length = std::snprintf(line, sizeof line, "%6llu  block %u thread %u",
                                      static_cast<unsigned long long>(steps_), chosen.block,
@@ -286,15 +282,14 @@ class explorer::implementation final : public runtime_detail::scheduler {
       std::snprintf(line + length, sizeof line - static_cast<std::size_t>(length),
                     ", in a group of lanes %08x", static_cast<std::uint32_t>(chosen.result));
     }
-    handed_over([&] {
-      *trace_ += line;
-      *trace_ += '\n';
-    });
+    *trace_ += line;
+    *trace_ += '\n';
   }
 
   grid shape_;
   std::uint64_t step_limit_;
   runtime_detail::stack_pool stacks_;
+  runtime_detail::weak_memory weak_;
   std::vector<runtime_detail::block> blocks_;
   runtime_detail::fiber host_;
 
@@ -322,6 +317,11 @@ explorer::explorer(const grid& shape, std::uint64_t step_limit) {
     throw invalid_argument("an explored grid of " + std::to_string(lanes) + " lanes: 1 to " +
                            std::to_string(most_lanes) + " are possible");
   }
+  if (step_limit > runtime_detail::weak_memory::most_stores) {
+    throw invalid_argument("a limit of " + std::to_string(step_limit) + " steps: at most " +
+                           std::to_string(runtime_detail::weak_memory::most_stores) +
+                           " are possible");
+  }
   implementation_ = std::make_unique<implementation>(shape, step_limit);
 }
 
@@ -330,6 +330,23 @@ explorer::~explorer() = default;
 schedule_outcome explorer::run(const schedule& order, void (*body)(const void*),
                                const void* functor, std::string* trace) {
   return implementation_->run(order, {body, functor}, trace);
+}
+
+bool traced() {
+  auto* const scheduler = runtime_detail::current_scheduler;
+  return scheduler != nullptr && runtime::here.lane != nullptr && scheduler->trace() != nullptr;
+}
+
+void remark(const char* text) {
+  if (!traced()) return;
+  const runtime_detail::unwatched own_books;
+  const auto& me = *runtime::here.lane;
+  char who[64];
+  std::snprintf(who, sizeof who, "        block %u thread %u: ", me.block, me.thread_in_block);
+  std::string& trace = *runtime_detail::current_scheduler->trace();
+  trace += who;
+  trace += text;
+  trace += '\n';
 }
 
 }  // namespace simt

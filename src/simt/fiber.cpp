@@ -16,6 +16,13 @@
 #endif
 #if WARPHEAP_RUNTIME_TSAN
 #include <sanitizer/tsan_interface.h>
+// The "dynamic annotations" that ThreadSanitizer's runtime understands.
+extern "C" {
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
 #endif
 
 namespace warpheap::runtime_detail {
@@ -114,6 +121,20 @@ void fiber::trampoline(context::transfer_t transfer) {
   arrive(transfer, self);
   self.entry_(self.argument_);
   __builtin_unreachable();
+}
+
+unwatched::unwatched() {
+#if WARPHEAP_RUNTIME_TSAN
+  AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+#endif
+}
+
+unwatched::~unwatched() {
+#if WARPHEAP_RUNTIME_TSAN
+  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+  AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+#endif
 }
 
 void happens_before_release([[maybe_unused]] void* token) {

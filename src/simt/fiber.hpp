@@ -82,4 +82,15 @@ class fiber {
 void happens_before_release(void* token);
 void happens_before_acquire(void* token);
 
+/// While it lives, ThreadSanitizer does not watch the plain accesses of the lane that runs: the
+/// runtime's own text, which lanes write one after the other, and by functions of strings that may
+/// be those of a translation unit that is watched.
+class unwatched {
+ public:
+  unwatched();
+  ~unwatched();
+  unwatched(const unwatched&) = delete;
+  unwatched& operator=(const unwatched&) = delete;
+};
+
 }  // namespace warpheap::runtime_detail

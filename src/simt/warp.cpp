@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "warp.hpp"
+#include "weak_memory.hpp"
 
 #include "warpheap/core/hash.hpp"
 
@@ -43,9 +44,15 @@ std::uint64_t collect(collective operation, lane_mask mask, std::uint64_t value,
   auto* scheduler = runtime_detail::current_scheduler;
   scheduler->before_collective(me);
   // CUDA orders memory at a sync of a group, and at no other collective.
-  if (operation == collective::sync) runtime_detail::happens_before_release(me.home);
+  if (operation == collective::sync) runtime_detail::happens_before_release(&me);
   if (!me.home->arrive(me, operation, mask, value, source)) scheduler->suspend(me);
-  if (operation == collective::sync) runtime_detail::happens_before_acquire(me.home);
+  if (operation == collective::sync) {
+    for (auto& other : me.home->lanes) {
+      if (mask.contains(static_cast<int>(other.number))) {
+        runtime_detail::happens_before_acquire(&other);
+      }
+    }
+  }
   return me.result;
 }
 
@@ -75,6 +82,23 @@ void for_each_lane(lane_mask mask, Visit visit) {
   for (std::uint32_t rest = mask.bits(); rest != 0; rest &= rest - 1) visit(lowest_bit(rest));
 }
 
+/// Lanes that a barrier synchronises. If their memory is weak, each sees what any of them has seen.
+class meeting {
+ public:
+  void add(const warp& of, lane_mask members) {
+    if (!simt::runtime::here.weak) return;
+    for_each_lane(
+        members, [&](int i) { ranks_[count_++] = static_cast<std::uint32_t>(of.lanes[i].rank()); });
+  }
+  void close() const {
+    if (count_ != 0) current_scheduler->weak()->synchronize({ranks_.data(), count_});
+  }
+
+ private:
+  std::array<std::uint32_t, most_explored_lanes> ranks_;
+  std::size_t count_ = 0;
+};
+
 }  // namespace
 
 bool warp::arrive(lane& me, collective operation, lane_mask members, std::uint64_t value,
@@ -101,8 +125,11 @@ bool warp::complete_if_all_there(collective operation, lane_mask members) {
 }
 
 void warp::complete(collective operation, lane_mask arrived) {
+  meeting together;
   switch (operation) {
     case collective::sync:
+      together.add(*this, arrived);
+      together.close();
       break;
     case collective::ballot: {
       std::uint32_t votes = 0;
@@ -187,11 +214,14 @@ void block::exit_lane() {
 
 bool block::release_barrier_if_all_there() {
   if (at_barrier != live) return false;
+  meeting together;
   for (warp& w : warps) {
+    together.add(w, w.at_barrier);
     w.ready = w.ready | w.at_barrier;
     w.at_barrier = lane_mask{};
   }
   at_barrier = 0;
+  together.close();
   return true;
 }
 

@@ -16,8 +16,12 @@ namespace warpheap::runtime_detail {
 using simt::lane_mask;
 using simt::runtime::collective;
 
+/// Lanes of a grid that the explorer runs.
+inline constexpr std::uint32_t most_explored_lanes = 64;
+
 struct warp;
 struct block;
+class weak_memory;
 
 /// One lane: its identity, its fiber, and what it waits for.
 struct lane : simt::runtime::lane_identity {
@@ -98,6 +102,10 @@ class scheduler {
   virtual void suspend(lane& me) = 0;
   /// A point where a seeded scheduler may preempt `me`, ahead of a collective.
   virtual void before_collective(lane& me) = 0;
+  /// The memory of the lanes if `host_thread::weak` is set.
+  virtual weak_memory* weak() { return nullptr; }
+  /// The trace that is kept of what the lanes do, if any.
+  virtual std::string* trace() { return nullptr; }
 };
 
 /// The scheduler of the calling host thread.

@@ -101,6 +101,8 @@ class wrong_use {
 template <class Checked>
 class double_free : public wrong_use<Checked> {
  public:
+  // The second free of a block that another lane has got meanwhile is the program's own race.
+  static constexpr bool races = true;
   using wrong_use<Checked>::wrong_use;
 
   void lane() {

@@ -22,6 +22,14 @@ from typing import Any
 BEGIN = "WARPHEAP_BEGIN_NAMESPACE\n"
 END = "WARPHEAP_END_NAMESPACE"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+PROFILE: dict[str, type] = {
+    "original": str,
+    "headers": list,
+    "setups": list,
+    "type": str,
+    "cases": str,
+}
+MUTANT: dict[str, type] = {"name": str, "profile": str, "about": str, "find": str, "replace": str}
 
 
 class TableError(Exception):
@@ -32,25 +40,54 @@ def read_table(*paths: Path) -> dict[str, Any]:
     """Read the parts of the table, and check the whole."""
     table: dict[str, Any] = {"profile": {}, "mutant": []}
     for path in paths:
-        part = tomllib.loads(path.read_text())
+        try:
+            part = tomllib.loads(path.read_text())
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise TableError(f"{path}: {error}") from error
+        check_part(path, part)
         for name in part.get("profile", {}).keys() & table["profile"].keys():
-            raise TableError(f"profile '{name}' is there twice, the second time in {path}")
+            raise TableError(f"{path}: profile '{name}' is there twice")
         table["profile"] |= part.get("profile", {})
-        table["mutant"] += part.get("mutant", [])
+        table["mutant"] += [{**mutant, "file": path} for mutant in part.get("mutant", [])]
     seen: set[str] = set()
     for mutant in table["mutant"]:
         name = mutant["name"]
+        where = f"{mutant['file']}: mutant '{name}'"
         if not NAME.fullmatch(name):
-            raise TableError(f"mutant '{name}': a name is lower-case letters, digits and _")
+            raise TableError(f"{where}: a name is lower-case letters, digits and _")
         if name in seen:
-            raise TableError(f"mutant '{name}' is there twice")
+            raise TableError(f"{where} is there twice")
         if mutant["profile"] not in table["profile"]:
-            raise TableError(f"mutant '{name}': no profile is called '{mutant['profile']}'")
+            raise TableError(f"{where}: no profile is called '{mutant['profile']}'")
         seen.add(name)
     unused = set(table["profile"]) - {mutant["profile"] for mutant in table["mutant"]}
     if unused:
         raise TableError(f"profiles without a mutant: {', '.join(sorted(unused))}")
     return table
+
+
+def check_part(path: Path, part: dict[str, Any]) -> None:
+    """Refuse a part that lacks a field, or has one of another type."""
+    for key in part.keys() - {"profile", "mutant"}:
+        raise TableError(f"{path}: unknown table '{key}'; known: profile, mutant")
+    if not isinstance(part.get("profile", {}), dict):
+        raise TableError(f"{path}: 'profile' is not a table of tables, as [profile.NAME] makes it")
+    if not isinstance(part.get("mutant", []), list):
+        raise TableError(f"{path}: 'mutant' is not a list of tables, as [[mutant]] makes it")
+    entries: list[tuple[str, Any, dict[str, type]]] = []
+    for name, how in part.get("profile", {}).items():
+        entries.append((f"profile '{name}'", how, PROFILE))
+    for number, mutant in enumerate(part.get("mutant", []), 1):
+        called = f" ('{mutant['name']}')" if isinstance(mutant, dict) and "name" in mutant else ""
+        entries.append((f"mutant number {number}{called}", mutant, MUTANT))
+    for what, entry, fields in entries:
+        if not isinstance(entry, dict):
+            raise TableError(f"{path}: {what} is not a table")
+        for field, kind in fields.items():
+            if field not in entry:
+                raise TableError(f"{path}: {what} lacks '{field}'")
+            if not isinstance(entry[field], kind):
+                raise TableError(f"{path}: '{field}' of {what} is not a {kind.__name__}")
 
 
 def table_files() -> list[Path]:
@@ -66,27 +103,25 @@ def split_header(text: str, header: str) -> tuple[list[str], str]:
     return re.findall(r"^#include .*$", text, re.MULTILINE), body
 
 
-def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
-    """Give the text of a mutant: all headers of its profile, with the one change."""
-    name = mutant["name"]
+def joined(
+    headers: list[str], include: Path, changed: dict[str, str] | None = None
+) -> tuple[list[str], str]:
+    """Give the include lines of headers, and what they have in their namespace, one after another.
+
+    What `changed` has for a header stands in place of its own.
+    """
     includes: dict[str, None] = {}
     bodies = []
     for header in headers:
         lines, body = split_header((include / header).read_text(), header)
         # The original as well: what the copy does not define comes from there.
         includes |= dict.fromkeys([*lines, f'#include "warpheap/{header}"'])
-        bodies.append(body)
-    text = "".join(bodies)
-    # How the text is broken into lines does not matter.
-    places = [*re.finditer(r"\s+".join(map(re.escape, mutant["find"].split())), text)]
-    if len(places) != 1:
-        raise TableError(
-            f"mutant '{name}': its text stands {len(places)} times in {', '.join(headers)}, "
-            f"where it must stand once:\n{mutant['find']}"
-        )
-    if mutant["find"] == mutant["replace"]:
-        raise TableError(f"mutant '{name}' changes nothing")
-    text = text[: places[0].start()] + mutant["replace"] + text[places[0].end() :]
+        bodies.append((changed or {}).get(header, body))
+    return list(includes), "".join(bodies)
+
+
+def in_namespace(name: str, includes: list[str], text: str) -> str:
+    """Give the text of a copy in a namespace of its own."""
     # A nested namespace of the copy would hide the original's, and with it what is not copied.
     nested = dict.fromkeys(re.findall(r"^namespace (\w+) {", text, re.MULTILINE))
     uses = "".join(f"namespace {n} {{\nusing namespace ::warpheap::{n};\n}}\n" for n in nested)
@@ -97,27 +132,52 @@ def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
     )
 
 
+def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
+    """Give the text of a mutant: all headers of its profile, with the one change."""
+    name = mutant["name"]
+    where = f"{mutant['file']}: mutant '{name}'"
+    includes, text = joined(headers, include)
+    # How the text is broken into lines does not matter.
+    places = [*re.finditer(r"\s+".join(map(re.escape, mutant["find"].split())), text)]
+    if len(places) != 1:
+        raise TableError(
+            f"{where}: its text stands {len(places)} times in {', '.join(headers)}, "
+            f"where it must stand once:\n{mutant['find']}"
+        )
+    if mutant["find"] == mutant["replace"]:
+        raise TableError(f"{where} changes nothing")
+    changed = text[: places[0].start()] + mutant["replace"] + text[places[0].end() :]
+    return in_namespace(name, includes, changed)
+
+
+def registration(name: str, about: str, how: dict[str, Any]) -> str:
+    """Give the lines that make a subject of a copy."""
+    quoted = about.replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        f"namespace mutants::{name} {{\n"
+        "using namespace verify;\n"
+        f"using subject = {how['type']};\n"
+        f"const registrar added{{{{\n"
+        f'    "mutant:{name}", subject_kind::mutant, {how["cases"]},\n'
+        f'    "{how["original"]}", "{quoted}"}}}};\n'
+        f"}}  // namespace mutants::{name}\n"
+    )
+
+
+def translation_unit(how: dict[str, Any], copies: list[tuple[str, str, str]]) -> str:
+    """Give the source of copies, each a name, what is wrong with it, and its text."""
+    parts = [f'#include "{header}"' for header in how["setups"]]
+    parts += [text for _, _, text in copies]
+    added = [registration(name, about, how) for name, about, _ in copies]
+    return "\n".join([*parts, BEGIN, *added, END, ""])
+
+
 def sources(table: dict[str, Any], profile: str, include: Path) -> str:
     """Give the translation unit of all mutants of a profile."""
     how = table["profile"][profile]
-    parts = [f'#include "{header}"' for header in how["setups"]]
-    added = []
-    for mutant in table["mutant"]:
-        if mutant["profile"] != profile:
-            continue
-        name = mutant["name"]
-        about = mutant["about"].replace("\\", "\\\\").replace('"', '\\"')
-        parts.append(mutated(mutant, how["headers"], include))
-        added.append(
-            f"namespace mutants::{name} {{\n"
-            "using namespace verify;\n"
-            f"using subject = {how['type']};\n"
-            f"const registrar added{{{{\n"
-            f'    "mutant:{name}", subject_kind::mutant, {how["cases"]},\n'
-            f'    "{how["original"]}", "{about}"}}}};\n'
-            f"}}  // namespace mutants::{name}\n"
-        )
-    return "\n".join([*parts, BEGIN, *added, END, ""])
+    mutants = [mutant for mutant in table["mutant"] if mutant["profile"] == profile]
+    copies = [(m["name"], m["about"], mutated(m, how["headers"], include)) for m in mutants]
+    return translation_unit(how, copies)
 
 
 def main() -> int:
@@ -134,8 +194,10 @@ def main() -> int:
             for name, how in table["profile"].items():
                 print(name, *how["headers"])
             return 0
+        if arguments.profile not in table["profile"]:
+            raise TableError(f"no profile is called '{arguments.profile}'")
         arguments.output.write_text(sources(table, arguments.profile, arguments.include))
-    except (TableError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
+    except (TableError, OSError) as error:
         print(f"mutate.py: {error}", file=sys.stderr)
         return 1
     return 0

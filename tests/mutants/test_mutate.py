@@ -24,7 +24,7 @@ WARPHEAP_END_NAMESPACE
 
 
 def mutant(find: str, replace: str) -> dict[str, str]:
-    return {"name": "broken", "find": find, "replace": replace}
+    return {"name": "broken", "file": "table.toml", "find": find, "replace": replace}
 
 
 class Mutated(unittest.TestCase):
@@ -72,37 +72,72 @@ class Mutated(unittest.TestCase):
             self.mutated("int x;", "int y;")
 
 
+PROFILE = """[profile.{}]
+original = "one"
+headers = ["one.hpp"]
+setups = []
+type = "one"
+cases = "cases()"
+"""
+MUTANT = """[[mutant]]
+name = "{}"
+profile = "{}"
+about = "is wrong"
+find = "1"
+replace = "2"
+"""
+
+
 class Table(unittest.TestCase):
     def check(self, text: str, message: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "table.toml"
             table.write_text(text)
-            with self.assertRaisesRegex(mutate.TableError, message):
+            with self.assertRaisesRegex(mutate.TableError, f"table.toml: .*{message}"):
                 mutate.read_table(table)
 
     def test_a_name_twice(self) -> None:
-        one = '[[mutant]]\nname = "a"\nprofile = "p"\n'
-        self.check("[profile.p]\n" + one + one, "'a' is there twice")
+        one = MUTANT.format("a", "p")
+        self.check(PROFILE.format("p") + one + one, "'a' is there twice")
 
     def test_an_unknown_profile(self) -> None:
-        self.check(
-            '[profile.p]\n[[mutant]]\nname = "a"\nprofile = "q"\n', "no profile is called 'q'"
-        )
+        self.check(PROFILE.format("p") + MUTANT.format("a", "q"), "no profile is called 'q'")
 
     def test_a_name_that_is_no_identifier(self) -> None:
-        self.check('[profile.p]\n[[mutant]]\nname = "a-b"\nprofile = "p"\n', "lower-case letters")
+        self.check(PROFILE.format("p") + MUTANT.format("a-b", "p"), "lower-case letters")
+
+    def test_text_that_is_no_toml(self) -> None:
+        self.check("[profile.p\n", "at line 1")
+
+    def test_a_field_that_is_missing(self) -> None:
+        self.check('[[mutant]]\nname = "a"\n', r"mutant number 1 \('a'\) lacks 'profile'")
+        self.check('[profile.p]\noriginal = "p"\n', "profile 'p' lacks 'headers'")
+        self.check("[[mutant]]\n", "mutant number 1 lacks 'name'")
+
+    def test_a_field_of_another_type(self) -> None:
+        text = PROFILE.format("p").replace('["one.hpp"]', '"one.hpp"')
+        self.check(text, "'headers' of profile 'p' is not a list")
+
+    def test_a_table_of_another_shape(self) -> None:
+        self.check("mutant = 3\n", "'mutant' is not a list of tables")
+        self.check("profile = [1]\n", "'profile' is not a table of tables")
+        self.check("[mutants]\n", "unknown table 'mutants'; known: profile, mutant")
+        self.check("mutant = [1]\n", "mutant number 1 is not a table")
 
     def test_a_profile_that_nobody_uses(self) -> None:
-        text = '[profile.p]\n[profile.q]\n[[mutant]]\nname = "a"\nprofile = "p"\n'
-        self.check(text, "profiles without a mutant: q")
+        text = PROFILE.format("p") + PROFILE.format("q") + MUTANT.format("a", "p")
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.toml"
+            table.write_text(text)
+            with self.assertRaisesRegex(mutate.TableError, "profiles without a mutant: q"):
+                mutate.read_table(table)
 
     def test_parts_that_do_not_fit_together(self) -> None:
-        text = '[profile.p]\n[[mutant]]\nname = "{}"\nprofile = "p"\n'
         with tempfile.TemporaryDirectory() as folder:
             parts = [Path(folder) / "a.toml", Path(folder) / "b.toml"]
             for part in parts:
-                part.write_text(text.format(part.stem))
-            with self.assertRaisesRegex(mutate.TableError, "profile 'p' is there twice.*b.toml"):
+                part.write_text(PROFILE.format("p") + MUTANT.format(part.stem, "p"))
+            with self.assertRaisesRegex(mutate.TableError, "b.toml: profile 'p' is there twice"):
                 mutate.read_table(*parts)
 
     def test_the_real_table_is_sound(self) -> None:

@@ -16,16 +16,18 @@ from conftest import Run
 def test_findings_are_printed_with_their_replay(run: Run) -> None:
     result = run("verify", "--schedules", "100")
     assert result.returncode == 1
-    assert "12 combinations" in result.stdout
+    assert "24 combinations" in result.stdout
     assert "1 findings" in result.stdout
-    finding = "finding: seed=42 strategy=pct subject=buggy case=churn: I3: page 5 is owned twice"
+    finding = "finding: seed=42 strategy=pct memory=weak subject=buggy case=churn: I3: page 5"
     assert finding in result.stdout
-    assert "replay: warpheap verify --replay buggy/churn/pct/42" in result.stdout
+    assert "replay: warpheap verify --replay buggy/churn/pct/weak/42" in result.stdout
     assert "no finding is evidence, not proof" in result.stdout
 
 
 def test_no_finding_exits_with_0(run: Run) -> None:
-    result = run("verify", "--manager", "sound", "--case", "fill", "--strategy", "pct")
+    result = run(
+        "verify", "--manager", "sound", "--case", "fill", "--strategy", "pct", "--memory", "sc"
+    )
     assert result.returncode == 0
     assert "1 combinations, 10,000 schedules, 0 findings" in result.stdout
 
@@ -38,20 +40,20 @@ def test_budget_reaches_the_program(run: Run) -> None:
 def test_json_has_one_line_a_combination(run: Run) -> None:
     result = run("verify", "--json", "--manager", "buggy", "--manager", "ring")
     lines = [json.loads(line) for line in result.stdout.splitlines()]
-    assert len(lines) == 6
+    assert len(lines) == 12
     found = [line for line in lines if line["status"] == "failed"]
-    assert [line["replay"] for line in found] == ["buggy/churn/pct/42"]
+    assert [line["replay"] for line in found] == ["buggy/churn/pct/weak/42"]
 
 
 @pytest.mark.parametrize("seed, status", [(42, 1), (41, 0)])
 def test_replay_prints_the_account(run: Run, seed: int, status: int) -> None:
-    result = run("verify", "--replay", f"buggy/churn/pct/{seed}")
+    result = run("verify", "--replay", f"buggy/churn/pct/weak/{seed}")
     assert result.returncode == status
     assert f"schedule of seed {seed} with [brackets]" in result.stdout
 
 
 def test_the_largest_seed_is_replayed_as_it_is(run: Run) -> None:
-    result = run("verify", "--replay", "buggy/churn/pct/18446744073709551615")
+    result = run("verify", "--replay", "buggy/churn/pct/weak/18446744073709551615")
     assert result.returncode == 0
     assert "schedule of seed 18446744073709551615 " in result.stdout
 
@@ -60,7 +62,7 @@ def test_mutants_are_rejected_and_replayed(run: Run) -> None:
     result = run("verify", "--mutants")
     assert result.returncode == 0
     assert "2 mutants, 2 rejected, 0 not" in result.stdout
-    assert "by lost_unlock/churn/pct/7: I3" in result.stdout
+    assert "by lost_unlock/churn/pct/weak/7: I3" in result.stdout
     assert "SIGABRT: assertion failed" in result.stdout
 
 
@@ -97,15 +99,19 @@ def test_a_mutant_whose_replay_finds_nothing_fails(run: Run) -> None:
     [
         (("--manager", "nosuch"), "unknown subject 'nosuch'; known subjects: sound, buggy, ring"),
         (("--strategy", "fair"), "unknown strategy 'fair'; known strategies: sticky, uniform, pct"),
+        (("--memory", "strong"), "unknown memory 'strong'; known memories: sc, weak"),
         (("--manager", "ring", "--case", "churn"), "unknown case 'churn'; known cases: push_pop"),
-        (("--replay", "buggy/churn/pct"), "--replay needs SUBJECT/CASE/STRATEGY/SEED"),
-        (("--replay", "a/b/c/1"), "unknown subject 'a'"),
+        (("--replay", "buggy/churn/pct/weak"), "--replay needs SUBJECT/CASE/STRATEGY/MEMORY/SEED"),
+        (("--replay", "a/b/c/d/1"), "unknown subject 'a'"),
         (
-            ("--replay", "buggy/churn/pct/99999999999999999999999"),
+            ("--replay", "buggy/churn/pct/weak/99999999999999999999999"),
             "the seed 99999999999999999999999 is above 18446744073709551615",
         ),
-        (("--replay", "buggy/churn/pct/" + "9" * 5000), "is above 18446744073709551615"),
-        (("--replay", "buggy/churn/pct/4²"), "--replay needs SUBJECT/CASE/STRATEGY/SEED"),
+        (("--replay", "buggy/churn/pct/weak/" + "9" * 5000), "is above 18446744073709551615"),
+        (
+            ("--replay", "buggy/churn/pct/weak/4²"),
+            "--replay needs SUBJECT/CASE/STRATEGY/MEMORY/SEED",
+        ),
         (("--seed", str(2**64)), "18446744073709551615"),
     ],
 )

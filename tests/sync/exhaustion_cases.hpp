@@ -69,7 +69,7 @@ class take_once : public cells<Exhaustion> {
   }
 
  private:
-  int served_ = 0;
+  book<int> served_ = 0;
 };
 
 /// Lanes take and give back until each has had two turns: nobody may be told for good that there

@@ -61,9 +61,9 @@ class queue_world {
   }
 
   Memory memory_;
-  std::array<int, values> taken_{};
-  std::int64_t put_ = 0;
-  std::int64_t popped_ = 0;
+  std::array<book<int>, values> taken_{};
+  book<std::int64_t> put_ = 0;
+  book<std::int64_t> popped_ = 0;
   std::string wrong_;
 };
 

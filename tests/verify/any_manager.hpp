@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -86,7 +87,8 @@ inline simt::device_properties explored_machine() {
 struct any_setup {
   template <class M>
   any_setup(const setup<M>& how)  // NOLINT(google-explicit-constructor): it is that setup
-      : region_bytes(how.region_bytes),
+      : name(M::about.name),
+        region_bytes(how.region_bytes),
         sizes(how.sizes),
         exact(how.exact),
         reuses(how.reuses),
@@ -97,6 +99,7 @@ struct any_setup {
           return std::make_unique<manager_behind<M>>(where, explored_machine(), options);
         }) {}
 
+  std::string name;
   std::size_t region_bytes;
   std::vector<std::uint32_t> sizes;
   bool exact;

@@ -17,10 +17,10 @@ namespace verify {
 namespace {
 
 const char* const limits_of_the_method =
-    "Explored are sequentially consistent interleavings, with a switch at every atomic, "
-    "collective\n"
-    "and backoff. Plain accesses are not switch points, nothing is said of weak memory, and\n"
-    "schedules are drawn at random: that nothing is found is evidence, not proof.\n";
+    "There is a switch at every atomic, collective and backoff, and at no plain access. Memory sc\n"
+    "is sequentially consistent; in memory weak a load may read older stores, but none that a "
+    "later\n"
+    "step makes. Schedules are drawn at random: that nothing is found is evidence, not proof.\n";
 
 /// The subjects in the order of their names; those that global objects added first come first
 /// otherwise, which is the linker's order.
@@ -44,38 +44,55 @@ bool found_again(const task_request& task, std::uint64_t seed) {
   if (child == 0) {
     if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(3);
     execl("/proc/self/exe", "warpheap-verify", "replay", "--subject", task.subject.c_str(),
-          "--case", task.test.c_str(), "--strategy", task.strategy.c_str(), "--seed",
-          number.c_str(), static_cast<char*>(nullptr));
+          "--case", task.test.c_str(), "--strategy", task.strategy.c_str(), "--memory",
+          task.memory.c_str(), "--seed", number.c_str(), static_cast<char*>(nullptr));
     _exit(3);
   }
   int status = 0;
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 
+/// A case under a strategy and in a memory.
+struct combination {
+  const named_case* test;
+  std::pair<const char*, simt::strategy> how;
+  std::pair<const char*, simt::memory_model> memory;
+};
+
+std::vector<combination> combinations(const subject& of, const std::string& only_memory) {
+  if (!only_memory.empty()) find_memory(only_memory);
+  std::vector<combination> all;
+  for (const named_case& test : of.cases) {
+    for (const auto& memory : memories) {
+      if (!only_memory.empty() && only_memory != memory.first) continue;
+      for (const auto& how : strategies) all.push_back({&test, how, memory});
+    }
+  }
+  return all;
+}
+
 /// Explores a mutant until it is found; false if it survives, or if the replay finds nothing. Each
-/// case and strategy gets a few schedules first, then ten times as many, and so on: some case may
-/// be blind to this mutant.
-bool hunt(const subject& mutant, const budget& limits) {
+/// combination gets a few schedules first, then ten times as many, and so on: some case may be
+/// blind to this mutant.
+bool hunt(const subject& mutant, const std::string& only_memory, const budget& limits) {
   double spent = 0;
   budget round = limits;
   std::uint64_t done = 0;
   for (round.schedules = 100; done < limits.schedules && spent < limits.seconds;
        done += round.schedules, round.schedules *= 10) {
     round.first_seed = limits.first_seed + done;
-    for (const named_case& test : mutant.cases) {
-      for (const auto& [name, how] : strategies) {
-        round.seconds = limits.seconds - spent;
-        const exploration result = explore(test, how, round);
-        spent += result.seconds;
-        if (!result.found) continue;
-        const task_request task{mutant.name, test.name, name};
-        const bool again = found_again(task, result.found->seed);
-        std::printf("%s %-42s %6.2f s  %s/%s/%llu: %s\n", again ? "found    " : "NOT AGAIN",
-                    mutant.name.c_str(), spent, test.name.c_str(), name,
-                    static_cast<unsigned long long>(result.found->seed),
-                    first_line(result.found->what).c_str());
-        return again;
-      }
+    for (const auto& [test, how, memory] : combinations(mutant, only_memory)) {
+      round.seconds = limits.seconds - spent;
+      const exploration result = explore(*test, how.second, memory.second, round);
+      spent += result.seconds;
+      if (!result.found) continue;
+      const task_request task{mutant.name, test->name, how.first, memory.first};
+      const bool again = found_again(task, result.found->seed);
+      std::printf("%s %-42s %6.2f s  %s/%s/%s/%llu: %s\n", again ? "found    " : "NOT AGAIN",
+                  mutant.name.c_str(), spent, test->name.c_str(), how.first, memory.first,
+                  static_cast<unsigned long long>(result.found->seed),
+                  first_line(result.found->what).c_str());
+      return again;
     }
   }
   std::printf("SURVIVED  %-42s %6.2f s  %s\n", mutant.name.c_str(), spent, mutant.about.c_str());
@@ -91,6 +108,7 @@ int print_list() {
   answer["mutants"] = nlohmann::json::array();
   answer["structures"] = nlohmann::json::array();
   for (const auto& [name, how] : strategies) answer["strategies"].push_back(name);
+  for (const auto& [name, memory] : memories) answer["memories"].push_back(name);
   answer["cases"] = nlohmann::json::object();
   for (const bool mutants : {false, true}) {
     for (const subject* s : sorted(mutants)) {
@@ -108,14 +126,16 @@ int print_list() {
 }
 
 int run_one(const task_request& task, const budget& limits) {
-  const exploration result = explore(find_case(find_subject(task.subject), task.test),
-                                     find_strategy(task.strategy), limits);
+  const exploration result =
+      explore(find_case(find_subject(task.subject), task.test), find_strategy(task.strategy),
+              find_memory(task.memory), limits);
   nlohmann::ordered_json row{
       {"schema", 1},
       {"case", "verify"},
       {"subject", task.subject},
       {"test", task.test},
       {"strategy", task.strategy},
+      {"memory", task.memory},
       {"first_seed", limits.first_seed},
       {"schedules", result.schedules},
       {"schedules_per_second", result.per_second()},
@@ -130,48 +150,49 @@ int run_one(const task_request& task, const budget& limits) {
 int replay_one(const task_request& task, std::uint64_t seed) {
   const auto explored = find_case(find_subject(task.subject), task.test).make();
   std::string trace;
-  const std::string wrong = explored->run({find_strategy(task.strategy), seed}, &trace);
-  std::printf("subject %s, case %s, strategy %s, seed %llu\n\n%s\n", task.subject.c_str(),
-              task.test.c_str(), task.strategy.c_str(), static_cast<unsigned long long>(seed),
-              limits_of_the_method);
+  const std::string wrong =
+      explored->run({find_strategy(task.strategy), seed, find_memory(task.memory)}, &trace);
+  std::printf("subject %s, case %s, strategy %s, memory %s, seed %llu\n\n%s\n",
+              task.subject.c_str(), task.test.c_str(), task.strategy.c_str(), task.memory.c_str(),
+              static_cast<unsigned long long>(seed), limits_of_the_method);
   std::printf("The step at which each lane goes on:\n%s\n", trace.c_str());
   std::printf("%s%s\n", wrong.empty() ? "nothing is wrong" : "found: ", wrong.c_str());
   return wrong.empty() ? 0 : 1;
 }
 
-int check_all(const std::string& only, const budget& limits) {
-  if (!only.empty()) find_subject(only);
+int check_all(const selection& only, const budget& limits) {
+  if (!only.subject.empty()) find_subject(only.subject);
   std::uint64_t findings = 0;
   std::uint64_t schedules = 0;
   for (const subject* s : sorted(false)) {
-    if (!only.empty() && s->name != only) continue;
-    for (const named_case& test : s->cases) {
-      for (const auto& [name, how] : strategies) {
-        const exploration result = explore(test, how, limits);
-        schedules += result.schedules;
-        std::printf("%-16s %-16s %-8s %8llu schedules %8.0f/s  %s\n", s->name.c_str(),
-                    test.name.c_str(), name, static_cast<unsigned long long>(result.schedules),
-                    result.per_second(), result.found ? "FOUND" : "ok");
-        if (!result.found) continue;
-        ++findings;
-        std::printf("  seed %llu: %s\n", static_cast<unsigned long long>(result.found->seed),
-                    result.found->what.c_str());
-      }
+    if (!only.subject.empty() && s->name != only.subject) continue;
+    for (const auto& [test, how, memory] : combinations(*s, only.memory)) {
+      const exploration result = explore(*test, how.second, memory.second, limits);
+      schedules += result.schedules;
+      std::printf("%-16s %-16s %-8s %-4s %8llu schedules %8.0f/s  %s\n", s->name.c_str(),
+                  test->name.c_str(), how.first, memory.first,
+                  static_cast<unsigned long long>(result.schedules), result.per_second(),
+                  result.found ? "FOUND" : "ok");
+      if (!result.found) continue;
+      ++findings;
+      std::printf("  seed %llu: %s\n", static_cast<unsigned long long>(result.found->seed),
+                  result.found->what.c_str());
     }
+    std::fflush(stdout);
   }
   std::printf("%llu schedules, %llu findings\n%s", static_cast<unsigned long long>(schedules),
               static_cast<unsigned long long>(findings), limits_of_the_method);
   return findings == 0 ? 0 : 1;
 }
 
-int hunt_mutants(const std::string& only, const budget& limits) {
-  if (!only.empty()) find_subject(only);
+int hunt_mutants(const selection& only, const budget& limits) {
+  if (!only.subject.empty()) find_subject(only.subject);
   int hunted = 0;
   int survivors = 0;
   for (const subject* s : sorted(true)) {
-    if (!only.empty() && s->name != only) continue;
+    if (!only.subject.empty() && s->name != only.subject) continue;
     ++hunted;
-    if (!hunt(*s, limits)) ++survivors;
+    if (!hunt(*s, only.memory, limits)) ++survivors;
     std::fflush(stdout);
   }
   std::printf("%d mutants, %d not found\n", hunted, survivors);

@@ -10,7 +10,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// A subject, case or strategy that is not there. The message lists those that are.
+/// A subject, case, strategy or memory that is not there. The message lists those that are.
 class bad_request : public invalid_argument {
  public:
   using invalid_argument::invalid_argument;
@@ -21,6 +21,13 @@ struct task_request {
   std::string subject;
   std::string test;
   std::string strategy;
+  std::string memory;
+};
+
+/// What a command goes through; an empty name: all.
+struct selection {
+  std::string subject;
+  std::string memory;
 };
 
 /// When an exploration ends, unless something is found first.
@@ -37,10 +44,10 @@ int print_list();
 int run_one(const task_request& task, const budget& limits);
 /// \throws bad_request
 int replay_one(const task_request& task, std::uint64_t seed);
-/// All managers and structures, or one. \throws bad_request
-int check_all(const std::string& only, const budget& limits);
-/// All mutants, or one; what is found is replayed in another process. \throws bad_request
-int hunt_mutants(const std::string& only, const budget& limits);
+/// Managers and structures. \throws bad_request
+int check_all(const selection& only, const budget& limits);
+/// Mutants; what is found is replayed in another process. \throws bad_request
+int hunt_mutants(const selection& only, const budget& limits);
 
 }  // namespace verify
 WARPHEAP_END_NAMESPACE

@@ -48,7 +48,14 @@ simt::strategy find_strategy(const std::string& name) {
       ->second;
 }
 
-exploration explore(const named_case& of, simt::strategy how, const budget& limits) {
+simt::memory_model find_memory(const std::string& name) {
+  return find_named(
+             memories, [](const auto& m) { return std::string(m.first); }, "memory", name)
+      ->second;
+}
+
+exploration explore(const named_case& of, simt::strategy how, simt::memory_model memory,
+                    const budget& limits) {
   using clock = std::chrono::steady_clock;
   constexpr std::uint64_t schedules_between_looks = 64;
   const auto explored = of.make();
@@ -59,7 +66,7 @@ exploration explore(const named_case& of, simt::strategy how, const budget& limi
     if (result.schedules % schedules_between_looks == 0 && elapsed() > limits.seconds) break;
     const std::uint64_t seed = limits.first_seed + result.schedules;
     ++result.schedules;
-    std::string wrong = explored->run({how, seed}, nullptr);
+    std::string wrong = explored->run({how, seed, memory}, nullptr);
     if (!wrong.empty()) {
       result.found = finding{seed, std::move(wrong)};
       break;

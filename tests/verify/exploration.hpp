@@ -4,9 +4,12 @@
 #include "commands.hpp"
 #include "scenario.hpp"
 
+#include "warpheap/simt/cpu/lane.hpp"
+
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -17,6 +20,11 @@ inline constexpr std::array<std::pair<const char*, simt::strategy>, 3> strategie
     {{"sticky", simt::strategy::sticky},
      {"uniform", simt::strategy::uniform},
      {"pct", simt::strategy::pct}}};
+
+inline constexpr std::array<std::pair<const char*, simt::memory_model>, 2> known_memories{
+    {{"sc", simt::memory_model::sequential}, {"weak", simt::memory_model::weak}}};
+/// Those of this build: ThreadSanitizer judges orders itself, on memory as it is.
+inline constexpr std::span memories(known_memories.data(), WARPHEAP_THREAD_SANITIZER ? 1u : 2u);
 
 struct finding {
   std::uint64_t seed;
@@ -35,9 +43,11 @@ struct exploration {
 const subject& find_subject(const std::string& name);
 const named_case& find_case(const subject& of, const std::string& name);
 simt::strategy find_strategy(const std::string& name);
+simt::memory_model find_memory(const std::string& name);
 
 /// Runs schedules with ascending seeds until something is found or the budget is used up.
-exploration explore(const named_case& of, simt::strategy how, const budget& limits);
+exploration explore(const named_case& of, simt::strategy how, simt::memory_model memory,
+                    const budget& limits);
 
 }  // namespace verify
 WARPHEAP_END_NAMESPACE

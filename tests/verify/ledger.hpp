@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "book.hpp"
+
+#include "warpheap/simt/cpu/explorer.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <array>
@@ -11,14 +14,6 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
-
-// Lanes keep the ledger with plain accesses. That is exact, because lanes of the explorer only
-// change places at the points of the seam, and the ledger has none; ThreadSanitizer cannot know.
-#if WARPHEAP_THREAD_SANITIZER
-#define WARPHEAP_LEDGER __attribute__((no_sanitize("thread"), noinline))
-#else
-#define WARPHEAP_LEDGER
-#endif
 
 /// Which blocks are held, at every moment, and the first thing that was wrong with one.
 class ledger {
@@ -44,7 +39,7 @@ class ledger {
   }
 
   /// A malloc has returned `block`. Gives the tag that its contents shall have.
-  WARPHEAP_LEDGER std::uint32_t add(void* block, std::uint32_t bytes) {
+  WARPHEAP_BOOK std::uint32_t add(void* block, std::uint32_t bytes) {
     auto* start = static_cast<std::byte*>(block);
     if (start < begin_ || start + bytes > end_) note("a block outside of the heap", start, bytes);
     if (reinterpret_cast<std::uintptr_t>(start) % alignment_ != 0) {
@@ -67,7 +62,7 @@ class ledger {
   }
 
   /// `block` is about to be freed; gives what `add` was told.
-  WARPHEAP_LEDGER entry remove(void* block) {
+  WARPHEAP_BOOK entry remove(void* block) {
     auto* start = static_cast<std::byte*>(block);
     for (int i = 0; i < count_; ++i) {
       if (blocks_[i].start != start) continue;
@@ -81,13 +76,30 @@ class ledger {
   }
 
   /// Keeps the first problem only: the others follow from it.
-  WARPHEAP_LEDGER void note(const char* what, const std::byte* block, std::uint32_t bytes) {
+  WARPHEAP_BOOK void note(const char* what, const std::byte* block, std::uint32_t bytes) {
     if (problem_[0] != 0) return;
     std::snprintf(problem_.data(), problem_.size(), "%s: %u bytes at offset %td", what, bytes,
                   block - begin_);
+    remark_problem();
   }
-  WARPHEAP_LEDGER void note(const char* what) {
-    if (problem_[0] == 0) std::snprintf(problem_.data(), problem_.size(), "%s", what);
+  WARPHEAP_BOOK void note(const char* what) {
+    if (problem_[0] != 0) return;
+    std::snprintf(problem_.data(), problem_.size(), "%s", what);
+    remark_problem();
+  }
+
+  /// For the account of a replay: a lane has called `what` for a block of `bytes` bytes, or has got
+  /// null.
+  WARPHEAP_BOOK void remark(const char* what, const std::byte* block, std::uint32_t bytes) const {
+    if (!simt::traced()) return;
+    std::array<char, 160> text;
+    if (block == nullptr) {
+      std::snprintf(text.data(), text.size(), "%s of %u bytes: null", what, bytes);
+    } else {
+      std::snprintf(text.data(), text.size(), "%s of %u bytes: block at offset %td", what, bytes,
+                    block - begin_);
+    }
+    simt::remark(text.data());
   }
 
   std::string problem() const { return problem_.data(); }
@@ -103,6 +115,13 @@ class ledger {
   }
 
  private:
+  WARPHEAP_BOOK void remark_problem() const {
+    if (!simt::traced()) return;
+    std::array<char, 192> text;
+    std::snprintf(text.data(), text.size(), "WRONG from here on: %s", problem_.data());
+    simt::remark(text.data());
+  }
+
   std::byte* begin_ = nullptr;
   std::byte* end_ = nullptr;
   std::size_t alignment_ = 16;

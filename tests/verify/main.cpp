@@ -18,6 +18,13 @@ int main(int count, char** arguments) {
     command->add_option("--subject", task.subject, "Manager, structure or mutant")->required();
     command->add_option("--case", task.test, "Case of the subject")->required();
     command->add_option("--strategy", task.strategy, "sticky, uniform or pct")->required();
+    command->add_option("--memory", task.memory, "sc (sequentially consistent) or weak")
+        ->default_val("sc");
+  };
+  selection only;
+  const auto add_selection = [&](CLI::App* command) {
+    command->add_option("--subject", only.subject, "Only this one");
+    command->add_option("--memory", only.memory, "Only this memory: sc or weak");
   };
   const auto add_limits = [&](CLI::App* command) {
     command->add_option("--schedules", limits.schedules, "Schedules of each combination");
@@ -33,17 +40,17 @@ int main(int count, char** arguments) {
   replay->add_option("--seed", limits.first_seed, "The seed of the schedule")->required();
   auto* check = app.add_subcommand("check", "Explores all managers and structures");
   add_limits(check);
-  check->add_option("--subject", task.subject, "Only this one");
+  add_selection(check);
   auto* mutants = app.add_subcommand("mutants", "Fails unless every mutant is found and replayed");
   add_limits(mutants);
-  mutants->add_option("--subject", task.subject, "Only this one");
+  add_selection(mutants);
   CLI11_PARSE(app, count, arguments);
   try {
     if (*list) return print_list();
     if (*run) return run_one(task, limits);
     if (*replay) return replay_one(task, limits.first_seed);
-    if (*check) return check_all(task.subject, limits);
-    return hunt_mutants(task.subject, limits);
+    if (*check) return check_all(only, limits);
+    return hunt_mutants(only, limits);
   } catch (const bad_request& refused) {
     std::fprintf(stderr, "warpheap-verify: %s\n", refused.what());
     return 2;

@@ -18,7 +18,9 @@ class heap_world {
  public:
   static constexpr simt::grid shape = two_warps;
 
-  explicit heap_world(const any_setup& how) : heap(how) {}
+  explicit heap_world(const any_setup& how) : heap(how) {
+    heap.require_room(case_lanes, how.frees ? 2 : 3);
+  }
 
   void reset(std::uint64_t /*seed*/) { heap.restore(); }
   std::string verdict() { return heap.problem(); }

@@ -9,10 +9,15 @@
 /// - `void reset(std::uint64_t seed)`: the state that every schedule starts from. Whatever is
 ///   random in the case, the schedule apart, must come from `seed` alone;
 /// - `void lane()`: what each lane does;
-/// - `std::string verdict()`: after all lanes have ended, what is wrong; empty if nothing is.
+/// - `std::string verdict()`: after all lanes have ended, what is wrong; empty if nothing is;
+/// - `static constexpr bool races = true` if the lanes' own use of memory is wrong, so that races
+///   which ThreadSanitizer reports are none of the subject's.
 ///
 /// A subject is added by a global object, see subjects/exhaustion.cpp for a structure and
 /// subjects/random_walk.cpp for managers.
+
+#include "book.hpp"
+#include "races.hpp"
 
 #include "warpheap/simt/cpu/explorer.hpp"
 
@@ -45,7 +50,12 @@ class scenario_over final : public scenario {
     world_.reset(order.seed);
     const auto outcome = explorer_.run(
         order, [this] { world_.lane(); }, trace);
-    return outcome.stuck.empty() ? world_.verdict() : outcome.stuck;
+    if (!outcome.stuck.empty()) return outcome.stuck;
+    const std::string race = race_since_last_call();
+    if constexpr (!requires { World::races; }) {
+      if (!race.empty()) return race;
+    }
+    return world_.verdict();
   }
 
  private:

@@ -23,13 +23,31 @@ class any_heap {
       : how_(how),
         region_(static_cast<std::byte*>(
             std::aligned_alloc(alignment, round_up<std::size_t>(how.region_bytes, alignment)))),
-        manager_(how.make(region{region_.get(), how.region_bytes})) {
+        manager_(made(region{region_.get(), how.region_bytes}, how)) {
     std::memset(region_.get(), 0xcd, how_.region_bytes);  // nothing may rely on zeroes
     manager_->format();
     keep_state();
     forget_blocks();
     capacity_ = fill_quietly();
     restore();
+  }
+
+  /// Refuses a region in which some of the blocks that `lanes` lanes hold at once, `each` of the
+  /// sizes from their rank on, are missing though nothing else is held. What is too small for the
+  /// cases is not a mistake of the manager.
+  /// \throws invalid_argument with the request that failed
+  void require_room(int lanes, int each) {
+    if (!how_.exact) return;
+    int served = 0;
+    run_quietly([&] {
+      while (served < lanes * each && take(size(request(served, each))) != nullptr) ++served;
+    });
+    restore();
+    if (served == lanes * each) return;
+    refuse(how_, "request " + std::to_string(served + 1) + " of " + std::to_string(lanes * each) +
+                     " that its cases make at once, of " +
+                     std::to_string(size(request(served, each))) +
+                     " bytes, has no block in an empty heap");
   }
 
   const any_setup& how() const { return how_; }
@@ -58,13 +76,16 @@ class any_heap {
   /// A block of `bytes` bytes, filled with its tag; null when the manager has none.
   std::byte* take(std::uint32_t bytes) {
     auto* block = static_cast<std::byte*>(manager_->malloc(bytes));
+    ledger_.remark("malloc", block, bytes);
     if (block != nullptr) adopt(block, bytes);
     return block;
   }
 
   /// Checks the contents of a block and frees it.
   void give(std::byte* block) {
-    check(ledger_.remove(block));
+    const ledger::entry known = ledger_.remove(block);
+    ledger_.remark("free", block, known.bytes);
+    check(known);
     manager_->free(block);
   }
 
@@ -136,6 +157,24 @@ class any_heap {
 
  private:
   static constexpr std::size_t alignment = 4096;
+
+  /// Which of the sizes the request number `i` asks for, if each lane makes `each`.
+  static std::uint64_t request(int i, int each) {
+    return static_cast<std::uint64_t>(i / each + i % each);
+  }
+
+  [[noreturn]] static void refuse(const any_setup& how, const std::string& why) {
+    throw invalid_argument(how.name + ": the region of " + std::to_string(how.region_bytes) +
+                           " bytes is too small for the explorer: " + why +
+                           "; raise setup::region_bytes");
+  }
+  static std::unique_ptr<any_manager> made(const region& memory, const any_setup& how) {
+    try {
+      return how.make(memory);
+    } catch (const invalid_argument& refused) {
+      refuse(how, refused.what());
+    }
+  }
 
   struct releaser {
     void operator()(std::byte* memory) const { std::free(memory); }

@@ -17,9 +17,9 @@ from warpheap.explorer import Budget, Kill, Offer, Task, Verdict
 
 LARGEST_SEED = 2**64 - 1
 LIMITS = (
-    "Limits: explored are sequentially consistent interleavings, with a switch at every atomic, "
-    "collective and backoff; plain accesses are not switch points, and nothing here speaks of a "
-    "GPU's weak memory. Schedules are drawn at random: no finding is evidence, not proof."
+    "Limits: there is a switch at every atomic, collective and backoff, and at no plain access. "
+    "Memory sc is sequentially consistent; in memory weak, loads may read older stores, but none "
+    "that a later step makes. Schedules are drawn at random: no finding is evidence, not proof."
 )
 
 
@@ -32,6 +32,9 @@ def verify(
     strategy: List[str] = typer.Option(  # noqa: UP006
         [], "--strategy", help="Only this strategy; may be repeated."
     ),
+    memory: List[str] = typer.Option(  # noqa: UP006
+        [], "--memory", help="Only sc (sequentially consistent) or only weak memory."
+    ),
     schedules: Optional[int] = typer.Option(
         None, "--schedules", min=1, help="For each combination (10,000; with --mutants 1,000,000)."
     ),
@@ -41,7 +44,7 @@ def verify(
     seed: int = typer.Option(1, "--seed", min=0, max=LARGEST_SEED, help="The first seed."),
     mutants: bool = typer.Option(False, "--mutants", help="Fail if a mutant survives."),
     replay: str = typer.Option(
-        "", "--replay", metavar="SUBJECT/CASE/STRATEGY/SEED", help="Run one schedule again."
+        "", "--replay", metavar="SUBJECT/CASE/STRATEGY/MEMORY/SEED", help="Run one schedule again."
     ),
     jobs: int = typer.Option(os.cpu_count() or 1, "--jobs", min=1, help="Processes at a time."),
     build_dir: Optional[Path] = options.build_dir(),
@@ -54,12 +57,14 @@ def verify(
         return
     strategies = strategy or list(offer.strategies)
     check_names("strategy", strategies, offer.strategies)
+    memories = memory or list(offer.memories)
+    check_names("memory", memories, offer.memories)
     budget = Budget(schedules or (1_000_000 if mutants else 10_000), seconds, seed)
     with process.terminate_as_interrupt():
         if mutants:
-            good = _hunt_all(offer, manager, strategies, budget, jobs, as_json)
+            good = _hunt_all(offer, manager, strategies, memories, budget, jobs, as_json)
         else:
-            tasks = _tasks(offer, manager, case, strategies)
+            tasks = _tasks(offer, manager, case, strategies, memories)
             good = _explore_all(offer, tasks, budget, jobs, as_json)
     if not as_json:
         out.print(LIMITS, style="dim")
@@ -72,16 +77,23 @@ def register(app: typer.Typer) -> None:
     app.command("verify")(verify)
 
 
-def _tasks(offer: Offer, names: list[str], cases: list[str], strategies: list[str]) -> list[Task]:
+def _tasks(
+    offer: Offer,
+    names: list[str],
+    cases: list[str],
+    strategies: list[str],
+    memories: list[str],
+) -> list[Task]:
     check_names("subject", names, offer.subjects)
     subjects = names or offer.subjects
     known = dict.fromkeys(case for name in subjects for case in offer.cases_of(name))
     check_names("case", cases, known)
     return [
-        Task(name, case, strategy)
+        Task(name, case, strategy, memory)
         for name in subjects
         for case in offer.cases_of(name)
         if not cases or case in cases
+        for memory in memories
         for strategy in strategies
     ]
 
@@ -110,7 +122,13 @@ def _explore_all(offer: Offer, tasks: list[Task], budget: Budget, jobs: int, as_
 
 
 def _hunt_all(
-    offer: Offer, names: list[str], strategies: list[str], budget: Budget, jobs: int, as_json: bool
+    offer: Offer,
+    names: list[str],
+    strategies: list[str],
+    memories: list[str],
+    budget: Budget,
+    jobs: int,
+    as_json: bool,
 ) -> bool:
     if not offer.mutants:
         raise UserError(
@@ -123,7 +141,9 @@ def _hunt_all(
     kills: list[Kill] = []
     with steps("hunting mutants", len(chosen)) as progress:
         for kill in explorer.spread(
-            lambda mutant, cancel: explorer.hunt(offer, mutant, strategies, budget, cancel),
+            lambda mutant, cancel: explorer.hunt(
+                offer, mutant, strategies, memories, budget, cancel
+            ),
             chosen,
             jobs,
             progress,
@@ -140,16 +160,16 @@ def _hunt_all(
 
 
 def _replay(offer: Offer, text: str) -> None:
-    parts = text.rsplit("/", 3)
-    if len(parts) != 4 or not (parts[3].isascii() and parts[3].isdigit()):
-        raise UserError(f"--replay needs SUBJECT/CASE/STRATEGY/SEED, not '{text}'")
+    *names, seed = text.rsplit("/", 4)
+    if len(names) != 4 or not (seed.isascii() and seed.isdigit()):
+        raise UserError(f"--replay needs SUBJECT/CASE/STRATEGY/MEMORY/SEED, not '{text}'")
     # Compared by length first: Python refuses to read numbers of thousands of digits.
-    digits = parts[3].lstrip("0") or "0"
+    digits = seed.lstrip("0") or "0"
     if len(digits) > len(str(LARGEST_SEED)) or int(digits) > LARGEST_SEED:
-        raise UserError(f"--replay {text}: the seed {parts[3]} is above {LARGEST_SEED}")
-    names = (*offer.subjects, *(mutant.name for mutant in offer.mutants))
-    check_names("subject", parts[:1], names)
-    again, account = explorer.replay(offer.program, Task(*parts[:3]), int(digits))
+        raise UserError(f"--replay {text}: the seed {seed} is above {LARGEST_SEED}")
+    known = (*offer.subjects, *(mutant.name for mutant in offer.mutants))
+    check_names("subject", names[:1], known)
+    again, account = explorer.replay(offer.program, Task(*names), int(digits))
     out.print(account.rstrip("\n"), soft_wrap=True)
     if again:
         raise typer.Exit(EXIT_FAILED)
@@ -157,7 +177,7 @@ def _replay(offer: Offer, text: str) -> None:
 
 def _finding(verdict: Verdict) -> str:
     task = verdict.task
-    where = f"strategy={task.strategy} subject={task.subject} case={task.case}"
+    where = f"strategy={task.strategy} memory={task.memory} subject={task.subject} case={task.case}"
     if verdict.seed is None:
         return f"{verdict.status}: {where}: {verdict.what}"
     command = f"warpheap verify --replay {shlex.quote(verdict.replay())}"

@@ -137,7 +137,9 @@ class gallatin_blocks {
 
   /// Units of `block` that are handed out or still to be handed out.
   WARPHEAP_DEVICE std::uint32_t units_left(std::uint32_t tree, std::uint32_t block) const {
-    return counter(tree, block).load(simt::order::relaxed) & units_mask;
+    // Acquire: pairs with the release in `give_back`. A lane that finds units gone that a retired
+    // block has given back finds the slot as the retiring lane has left it.
+    return counter(tree, block).load(simt::order::acquire) & units_mask;
   }
 
   /// The kind of units that `block` was opened with.

@@ -102,9 +102,9 @@ class gallatin_buffers {
     const std::uint32_t capacity = shape.capacity(unit);
     // Enough segments at once for all slots of a heap that is new, and no more.
     const std::uint32_t at_once = (shape.slots(unit) >> geometry::blocks_shift_of(tree)) + 1;
-    // Before a block leaves the tree: see `fills`. Relaxed: a lane that sees the block gone, by an
-    // acquire of the release that took it, sees this.
-    simt::atomic_ref(fills_[unit]).fetch_add(1, simt::order::relaxed);
+    // Before a block leaves the tree: see `fills`. Release: a lane that counts this refill already
+    // before its look at the slots finds this one owned or filled, and not still empty.
+    simt::atomic_ref(fills_[unit]).fetch_add(1, simt::order::release);
     const auto got = blocks_.acquire(tree, 1, at_once);
     gallatin_slot next;
     std::uint32_t block = gallatin_slot::empty;
@@ -181,6 +181,9 @@ class gallatin_buffers {
         seen = seen < here ? here : seen;
       }
     }
+    // Pairs with the release by which `retire_idle` empties a slot: a lane that finds it empty
+    // finds its block in the tree, where the caller looks next.
+    simt::fence(simt::order::acquire);
     const simt::lane_mask with_units = team.ballot(seen == outlook::in_slot);
     if (!with_units.empty()) {
       slot = team.shuffle(found, with_units.lowest());

@@ -27,7 +27,13 @@ class round_trip {
   /// A collective. \pre `places != 0`
   WARPHEAP_DEVICE round_trip(const simt::group& team, std::uint32_t places)
       : places_(places),
-        start_(team.broadcast(scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), places))) {}
+        start_(team.broadcast(scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), places))) {
+    // Each member believes what the others find in the places that they examine. So its
+    // announcement has to come before their examinations, and not only before its own: a lane that
+    // frees acquires from the one that examined its place, and must then see the announcements of
+    // all.
+    team.sync();
+  }
 
   /// Place number `i` of the trip. \pre `i < places`
   WARPHEAP_DEVICE std::uint32_t place(std::uint32_t i) const {

@@ -29,8 +29,11 @@ WARPHEAP_DEVICE std::uint32_t visit_words(exhaustion& memory, std::uint32_t word
       const std::uint32_t i = done + j * lanes + rank;
       if (i < words && has_free(trip.place(i))) hits |= 1u << j;
     }
-    for (simt::lane_mask found = together.ballot(hits != 0); !found.empty();
-         found = found.without(found.lowest())) {
+    const simt::lane_mask finders = together.ballot(hits != 0);
+    // A ballot orders nothing: those that take must see the word at least as its finder has seen
+    // it, or they would take a page that is there for one that is not.
+    if (!finders.empty()) together.sync();
+    for (simt::lane_mask found = finders; !found.empty(); found = found.without(found.lowest())) {
       const int finder = found.lowest();
       const auto finder_rank = static_cast<std::uint32_t>(together.mask().below(finder).count());
       for (std::uint32_t rest = together.shuffle(hits, finder); rest != 0; rest &= rest - 1) {

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <concepts>
+#include <cstdint>
+#include <cstring>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
@@ -28,70 +30,112 @@ constexpr std::memory_order to_std(order o) {
 }
 
 /// The order of the load in a compare-exchange that fails.
-constexpr std::memory_order to_std_failure(order o) {
-  if (o == order::release) return std::memory_order_relaxed;
-  if (o == order::acq_rel) return std::memory_order_acquire;
-  return to_std(o);
+constexpr order on_failure(order o) {
+  if (o == order::release) return order::relaxed;
+  if (o == order::acq_rel) return order::acquire;
+  return o;
 }
 
 }  // namespace runtime
 
-/// Atomic access to a word in device memory. Every operation is a switch point.
+/// Atomic access to a word in device memory. Every operation is a switch point of the explorer, in
+/// whose schedules memory may be weak (see explorer.hpp).
 template <class T>
 requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
  public:
-  explicit atomic_ref(T& word) : word_(word) {}
+  explicit atomic_ref(T& word) : at_(&word) {}
 
   T load(order o) const {
     runtime::switch_point();
-    return word_.load(runtime::to_std(o));
+    if (runtime::memory_is_weak()) return from_bits(runtime::weak_load(at_, sizeof(T), o));
+    return word().load(runtime::to_std(o));
   }
   void store(T value, order o) const {
     runtime::switch_point();
-    word_.store(value, runtime::to_std(o));
+    if (runtime::memory_is_weak()) return runtime::weak_store(at_, sizeof(T), to_bits(value), o);
+    word().store(value, runtime::to_std(o));
   }
   T exchange(T value, order o) const {
     runtime::switch_point();
-    return word_.exchange(value, runtime::to_std(o));
+    if (runtime::memory_is_weak()) return weak_update(value, o);
+    return word().exchange(value, runtime::to_std(o));
   }
   /// True if the word held `expected` and now holds `desired`; else `expected` is what it holds.
   bool compare_exchange(T& expected, T desired, order o) const {
     runtime::switch_point();
-    return word_.compare_exchange_strong(expected, desired, runtime::to_std(o),
-                                         runtime::to_std_failure(o));
+    if (runtime::memory_is_weak()) return weak_compare_exchange(expected, desired, o);
+    return word().compare_exchange_strong(expected, desired, runtime::to_std(o),
+                                          runtime::to_std(runtime::on_failure(o)));
   }
   T fetch_add(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
-    return word_.fetch_add(value, runtime::to_std(o));
+    if (runtime::memory_is_weak()) {
+      return weak_update(from_bits(to_bits(*at_) + to_bits(value)), o);
+    }
+    return word().fetch_add(value, runtime::to_std(o));
   }
   T fetch_sub(T value, order o) const requires std::integral<T> {
-    runtime::switch_point();
-    return word_.fetch_sub(value, runtime::to_std(o));
+    return fetch_add(from_bits(0 - to_bits(value)), o);
   }
   T fetch_and(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
-    return word_.fetch_and(value, runtime::to_std(o));
+    if (runtime::memory_is_weak()) return weak_update(*at_ & value, o);
+    return word().fetch_and(value, runtime::to_std(o));
   }
   T fetch_or(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
-    return word_.fetch_or(value, runtime::to_std(o));
+    if (runtime::memory_is_weak()) return weak_update(*at_ | value, o);
+    return word().fetch_or(value, runtime::to_std(o));
   }
   T fetch_max(T value, order o) const requires std::integral<T> {
     runtime::switch_point();
-    T seen = word_.load(std::memory_order_relaxed);
-    while (seen < value && !word_.compare_exchange_weak(seen, value, runtime::to_std(o),
-                                                        std::memory_order_relaxed)) {
+    if (runtime::memory_is_weak()) return weak_update(*at_ < value ? value : *at_, o);
+    T seen = word().load(std::memory_order_relaxed);
+    while (seen < value && !word().compare_exchange_weak(seen, value, runtime::to_std(o),
+                                                         std::memory_order_relaxed)) {
     }
     return seen;
   }
 
  private:
-  std::atomic_ref<T> word_;
+  std::atomic_ref<T> word() const { return std::atomic_ref<T>(*at_); }
+
+  // In weak memory. What a read-modify-write finds is what is in memory, and only one lane runs, so
+  // plain accesses suffice.
+
+  T weak_update(T value, order o) const {
+    const T before = *at_;
+    runtime::weak_update(at_, sizeof(T), to_bits(value), o);
+    return before;
+  }
+  bool weak_compare_exchange(T& expected, T desired, order o) const {
+    if (to_bits(*at_) == to_bits(expected)) {
+      weak_update(desired, o);
+      return true;
+    }
+    runtime::weak_load_newest(at_, sizeof(T), runtime::on_failure(o));
+    expected = *at_;
+    return false;
+  }
+
+  static std::uint64_t to_bits(T value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+  }
+  static T from_bits(std::uint64_t bits) {
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+
+  T* at_;
 };
 
 /// Orders this lane's accesses before the fence against those behind it.
 inline void fence(order o) {
   runtime::switch_point();
+  if (runtime::memory_is_weak()) return runtime::weak_fence(o);
 #if WARPHEAP_THREAD_SANITIZER && !defined(__clang__)
   // g++'s ThreadSanitizer knows no fences. A read-modify-write of one shared word orders at least
   // as much: it can hide a race and cannot invent one.

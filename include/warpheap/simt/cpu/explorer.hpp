@@ -31,10 +31,20 @@ enum class strategy {
   pct,
 };
 
+/// What lanes see of the atomic accesses of others.
+enum class memory_model {
+  /// Every load reads the newest store, whatever its order: schedules are interleavings.
+  sequential,
+  /// A load reads any store that C++20 allows it to read, so an order that is too weak has effects.
+  /// Not available under ThreadSanitizer, which judges orders itself.
+  weak,
+};
+
 /// One order of steps.
 struct schedule {
   strategy how = strategy::sticky;
   std::uint64_t seed = 1;
+  memory_model memory = memory_model::sequential;
 };
 
 /// What became of one schedule.
@@ -56,7 +66,8 @@ class explorer {
   /// Runs `functor()` in every lane in the order that `order` stands for. The same order, shape and
   /// functor give the same run in every process. Must be called on the thread that made the
   /// explorer. Lanes of a schedule that gets stuck are dropped without running destructors.
-  /// \param trace if given, a line is appended whenever another lane goes on or a group forms
+  /// \param trace if given, a line is appended whenever another lane goes on, a group forms, a load
+  ///   reads another store than the newest, a store goes before others, or a lane remarks something
   template <class Functor>
   schedule_outcome run(const schedule& order, const Functor& functor,
                        std::string* trace = nullptr) {
@@ -71,6 +82,13 @@ class explorer {
   class implementation;
   std::unique_ptr<implementation> implementation_;
 };
+
+/// Whether the schedule that runs on this thread is traced, so that a remark is worth its making.
+bool traced();
+
+/// Appends a line to the trace of the schedule that runs on this thread: "block B thread T: TEXT".
+/// Does nothing if there is no trace. Lanes do not switch here.
+void remark(const char* text);
 
 }  // namespace simt
 WARPHEAP_END_NAMESPACE

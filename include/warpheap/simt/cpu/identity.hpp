@@ -15,8 +15,9 @@ namespace simt {
 /// \throws invalid_argument if the caller is not a lane
 WARPHEAP_SWITCHING void expect_lane() {
   if (runtime::here.lane == nullptr) [[unlikely]] {
-    throw invalid_argument("only lanes can allocate and free, and host code has called: launch a "
-                           "functor that does");
+    throw invalid_argument(
+        "only lanes can allocate and free, and host code has called: launch a "
+        "functor that does");
   }
 }
 
@@ -28,10 +29,7 @@ inline std::uint32_t block_rank() { return runtime::self().block; }
 
 inline std::uint32_t block_size() { return runtime::self().threads_per_block; }
 
-inline std::uint64_t thread_rank() {
-  const auto& me = runtime::self();
-  return std::uint64_t{me.block} * me.threads_per_block + me.thread_in_block;
-}
+inline std::uint64_t thread_rank() { return runtime::self().rank(); }
 
 inline std::uint64_t grid_size() {
   const auto& me = runtime::self();

@@ -47,12 +47,17 @@ struct lane_identity {
   lane_mask warp_lanes{1};
   std::byte* shared = nullptr;
   std::uint64_t noise = 0;
+
+  /// Its number in the grid.
+  std::uint64_t rank() const { return std::uint64_t{block} * threads_per_block + thread_in_block; }
 };
 
 /// State of the host thread. `fuel` counts the switch points until the lane has to give way.
 struct host_thread {
   lane_identity* lane = nullptr;
   std::int64_t fuel = INT64_MAX;
+  /// Atomic accesses of the running lane go through the functions `weak_...` below.
+  bool weak = false;
 };
 extern constinit thread_local host_thread here;
 
@@ -73,6 +78,16 @@ std::uint64_t collect(collective operation, lane_mask mask, std::uint64_t value,
 /// Waits until every live lane of the block has called.
 void wait_for_block();
 
+// Atomic accesses of lanes to words of 4 or 8 bytes, as weak memory lets the lanes see them.
+
+std::uint64_t weak_load(const void* word, std::uint32_t bytes, order o);
+void weak_store(void* word, std::uint32_t bytes, std::uint64_t value, order o);
+/// The load of a read-modify-write that stores nothing: of what is in memory.
+void weak_load_newest(const void* word, std::uint32_t bytes, order o);
+/// A read-modify-write that changes what is in memory to `value`.
+void weak_update(void* word, std::uint32_t bytes, std::uint64_t value, order o);
+void weak_fence(order o);
+
 /// Called before every atomic: a lane that only spins must not keep the others from running.
 WARPHEAP_SWITCHING void switch_point() {
   if (--here.fuel <= 0) [[unlikely]] {
@@ -81,6 +96,16 @@ WARPHEAP_SWITCHING void switch_point() {
 }
 
 WARPHEAP_SWITCHING lane_identity& self() { return *here.lane; }
+
+/// Whether the running lane's memory is weak. ThreadSanitizer has to see every access as it is, so
+/// never under it.
+inline bool memory_is_weak() {
+#if WARPHEAP_THREAD_SANITIZER
+  return false;
+#else
+  return here.weak;
+#endif
+}
 
 }  // namespace simt::runtime
 WARPHEAP_END_NAMESPACE

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compile generated mutants with the explorer, and run it on each of them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_FLAGS = ["-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
+_INCLUDES = [
+    f"-I{ROOT / folder}" for folder in ("include", "tests", "tests/verify", "tests/support")
+]
+_HARNESS = ("main.cpp", "commands.cpp", "exploration.cpp", "manager_cases.cpp", "races.cpp")
+_START_S = 60.0  # a program may take as long to start and to replay, beside its own time limit
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """How mutants are compiled: as they are, or with ThreadSanitizer."""
+
+    name: str
+    flags: tuple[str, ...]
+    runtime: tuple[str, ...]
+
+
+PLAIN = Flavour("plain", (), ("-DWARPHEAP_RUNTIME_TSAN=0",))
+RACES = Flavour(
+    "races", ("-fsanitize=thread", "-Wno-tsan"), ("-DWARPHEAP_RUNTIME_TSAN=1", "-fno-sanitize=all")
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant: killed (by what), survived, or stillborn (does not compile)."""
+
+    status: str
+    by: str
+
+
+class Workshop:
+    """A folder in which mutants are compiled. Threads may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folder; the explorer's own objects in it are kept from run to run."""
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._compiler = shlex.split(os.environ.get("CXX", "g++"))
+        launcher = shlex.split(os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""))
+        self._compile = [*launcher, *self._compiler]
+        self._harness: dict[str, list[Path]] = {}
+        self._lock = threading.Lock()
+
+    def build(self, name: str, source: str, flavour: Flavour) -> Path | None:
+        """Compile a translation unit of mutants and link it with the explorer; None if it fails."""
+        text = self._folder / f"{name}.cpp"
+        text.write_text(source)
+        program = self._folder / f"{name}.{flavour.name}"
+        thing = program.with_suffix(f".{flavour.name}.o")
+        command = [*self._compile, *_FLAGS, *flavour.flags, "-w", *_INCLUDES, "-c", str(text)]
+        made = subprocess.run([*command, "-o", str(thing)], capture_output=True, check=False)
+        if made.returncode != 0:
+            return None
+        harness = self.harness(flavour)
+        link = [*self._compiler, *flavour.flags, str(thing), *map(str, harness)]
+        subprocess.run([*link, "-lboost_context", "-lpthread", "-o", str(program)], check=True)
+        thing.unlink()
+        return program
+
+    def harness(self, flavour: Flavour) -> list[Path]:
+        """Compile what every program has, once."""
+        with self._lock:
+            if flavour.name not in self._harness:
+                self._harness[flavour.name] = self._make_harness(flavour)
+            return self._harness[flavour.name]
+
+    def _make_harness(self, flavour: Flavour) -> list[Path]:
+        own = [(ROOT / "tests/verify" / name, ("-O0",)) for name in _HARNESS]
+        runtime = [
+            (source, (*flavour.runtime, "-O2", "-DWARPHEAP_RUNTIME_ASAN=0"))
+            for source in sorted((ROOT / "src/simt").glob("*.cpp"))
+        ]
+        things = []
+        for source, flags in own + runtime:
+            thing = self._folder / f"{source.stem}.{flavour.name}.o"
+            command = [*self._compile, *_FLAGS, *flavour.flags, *flags, *_INCLUDES]
+            subprocess.run([*command, "-c", str(source), "-o", str(thing)], check=True)
+            things.append(thing)
+        return things
+
+    @staticmethod
+    def explore(program: Path, mutant: str, schedules: int, seconds: float) -> Verdict:
+        """Explore one mutant of a program in every case, strategy and memory."""
+        command = [str(program), "mutants", "--subject", f"mutant:{mutant}"]
+        command += ["--schedules", str(schedules), "--seconds", f"{seconds:g}"]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, timeout=seconds + _START_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return Verdict("killed", f"no end after {seconds + _START_S:g} s")
+        output = done.stdout.decode(errors="replace")
+        line = next((one for one in output.splitlines() if f"mutant:{mutant} " in one), "")
+        if done.returncode == 0:
+            return Verdict("killed", " ".join(line.split()[2:]))
+        if done.returncode == 1 and line.startswith("NOT AGAIN"):
+            return Verdict("killed", "not again in a replay: " + " ".join(line.split()[3:]))
+        if done.returncode == 1 and line.startswith("SURVIVED"):
+            return Verdict("survived", "")
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
+        return Verdict("killed", f"exit code {done.returncode}: {last[0]}")

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The explorer's own tools: what they say of a region that is too small, and what a replay tells.
+#include "small_heap.hpp"
+
+#include "manager_cases.hpp"
+
+#include "warpheap/managers/bump/bump.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+using one_counter = bump<bump_config{.counters = bump_counters::one}>;
+
+/// Hands out memory that is not the heap's.
+struct generous : one_counter {
+  using one_counter::one_counter;
+  void* malloc(std::size_t /*bytes*/) const { return elsewhere; }
+  alignas(16) static inline std::byte elsewhere[64];
+};
+
+/// A case of every manager, by name.
+template <class M>
+std::unique_ptr<scenario> case_of_manager(const std::string& name, const setup<M>& how) {
+  for (const named_case& one : manager_cases(how)) {
+    if (one.name == name) return one.make();
+  }
+  return nullptr;
+}
+
+constexpr std::size_t room = 1280;
+const std::vector<std::uint32_t> sizes{16, 32, 24};
+
+TEST(small_heap, a_region_without_room_for_the_manager_is_too_small) {
+  EXPECT_THAT([] { any_heap heap(setup<one_counter>{.region_bytes = 16}); },
+              ThrowsMessage<invalid_argument>(
+                  HasSubstr("bump: the region of 16 bytes is too small for the explorer")));
+}
+
+TEST(small_heap, a_region_without_room_for_the_cases_is_too_small) {
+  const setup<one_counter> tight{.region_bytes = 512, .sizes = sizes};
+  EXPECT_THAT([&] { case_of_manager("malloc_free", tight); },
+              ThrowsMessage<invalid_argument>(HasSubstr(
+                  "request 15 of 24 that its cases make at once, of 16 bytes, has no block")));
+}
+
+TEST(replay, shows_each_operation_with_its_lane_size_and_result) {
+  const auto explored =
+      case_of_manager("mixed_sizes", setup<one_counter>{.region_bytes = room, .sizes = sizes});
+  std::string trace;
+  EXPECT_EQ(explored->run({simt::strategy::uniform, 1}, &trace), "");
+  EXPECT_THAT(trace, HasSubstr("block 1 thread 3: malloc of 16 bytes: block at offset"));
+  EXPECT_THAT(trace, HasSubstr("block 0 thread 0: malloc of 32 bytes: block at offset"));
+  EXPECT_THAT(trace, Not(HasSubstr("WRONG")));
+}
+
+TEST(replay, shows_where_a_check_failed) {
+  const auto explored = case_of_manager(
+      "mixed_sizes", setup<generous>{.region_bytes = room, .sizes = sizes, .exact = false});
+  std::string trace;
+  const std::string wrong = explored->run({simt::strategy::sticky, 1}, &trace);
+  EXPECT_THAT(wrong, HasSubstr("outside of the heap"));
+  const auto failed = trace.find("WRONG from here on: a block outside of the heap");
+  ASSERT_NE(failed, std::string::npos) << trace;
+  EXPECT_LT(trace.find("malloc of"), failed) << "the operation stands before its failure";
+  EXPECT_EQ(trace.find("WRONG", failed + 1), std::string::npos) << "the first failure only";
+}
+
+}  // namespace
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
