@@ -136,7 +136,7 @@ int run(const trace& t, const std::vector<std::string_view>& names, int repeats,
   for (std::size_t which = 0; which < names.size(); ++which) {
     std::vector<double>& all = times[which];
     std::sort(all.begin(), all.end());
-    std::printf("{\"subject\":\"%s\",\"events\":%zu,\"peak_bytes\":%llu",
+    std::printf("{\"manager\":\"%s\",\"events\":%zu,\"peak_bytes\":%llu",
                 std::string(names[which]).c_str(), t.operations.size() - t.warm_up,
                 static_cast<unsigned long long>(t.peak));
     if (!all.empty()) {
