@@ -40,9 +40,9 @@ struct replayed_block {
 /// The calls alone, each timed if `Timed`: whatever else a replay tells is computed afterwards, so
 /// that a replay takes the time of its calls. Returns the number of events that were made.
 template <bool Timed, class Allocate, class Deallocate, class Look>
-std::size_t make_calls(const trace_view& trace, const replay_options& options,
-                       const tick_clock* clock, replayed_block* blocks, Allocate& allocate,
-                       Deallocate& deallocate, Look& look) {
+[[gnu::noinline]] std::size_t make_calls(const trace_view& trace, const replay_options& options,
+                                         const tick_clock* clock, replayed_block* blocks,
+                                         Allocate& allocate, Deallocate& deallocate, Look& look) {
   replayed_block* next = blocks;
   for (std::size_t event = 0; event < trace.count; ++event) {
     const std::int64_t operation = trace.operations[event];
