@@ -6,7 +6,7 @@ usage: compare.py PROGRAM ROWS [--traces DIR] [--repeats N] [--subjects NAME...]
 PROGRAM is warpheap-bench-host-pools, ROWS a file that the rows are appended to. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 1,000, 200,000 and 2,000,000 slots. Subjects run in
 turn, and the time is the thread's processor time, so that other programs on the machine disturb
-little; the instructions are counted by callgrind over the first calls of a trace.
+little; callgrind counts the instructions of the first calls of a trace.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from warpheap.traces.model import Trace
 
 DEFAULT = ("tlsf", "offset_range", "segregated_fit", "offset_allocator", "vma_time", "vma_memory")
 COUNTED_EVENTS = 200_000
+COMMAND = "bench/host_pools/compare.py PROGRAM ROWS --traces DIR"
 # Of more blocks the sizes are smaller: OffsetAllocator knows at most 2^32 granules.
 SMALL = synthetic.Recipe(1 << 8, 1 << 20, logarithmic=True)
 
@@ -69,7 +70,7 @@ def instructions(program: Path, trace: Trace, subject: str, folder: Path) -> flo
 
 
 def measure(program: Path, trace: Trace, subjects: list[str], repeats: int) -> list[dict]:
-    """Run all subjects on one trace; gives a row for each."""
+    """Run all subjects on one trace; returns a row for each."""
     # Half of the slots are filled after about as many calls as there are slots.
     slots = re.search(r"-(\d+)$", trace.name)
     warm_up = min(3 * int(slots.group(1)), trace.events * 2 // 3) if slots else 0
@@ -84,11 +85,11 @@ def measure(program: Path, trace: Trace, subjects: list[str], repeats: int) -> l
         for row in rows:
             row["instructions"] = instructions(program, trace, row["manager"], Path(name))
             if row.get("smallest_range_bytes"):
-                row["smallest_over_peak"] = round(
-                    row["smallest_range_bytes"] / row["peak_bytes"], 4
-                )
+                over_peak = row["smallest_range_bytes"] / row["peak_bytes"]
+                row["smallest_over_peak"] = round(over_peak, 4)
     return [
         {"schema": 1, "case": "host_pools", "backend": "cpu", "trace": trace.name, "status": "ok"}
+        | {"reason": None, "command": COMMAND}
         | row
         for row in rows
     ]
