@@ -21,7 +21,7 @@ _pools: dict[int, Pool] = {}
 def use(policy: str = "tlsf", *, device: int = 0, **options: Any) -> Pool:
     """Make every array that Numba allocates come from a pool, one for each device.
 
-    To be called before Numba has used a device. ``options`` are those of warpheap.pool.Pool. Gives
+    To be called before Numba has used a device. ``options`` are those of warpheap.pool.Pool. Returns
     the pool of ``device``.
     """
     from numba import cuda  # noqa: PLC0415
@@ -34,7 +34,7 @@ def use(policy: str = "tlsf", *, device: int = 0, **options: Any) -> Pool:
 
 
 def pool(device: int = 0) -> Pool:
-    """Give the pool of a device, made when it is first asked for."""
+    """Return the pool of a device, made when it is first asked for."""
     if device not in _pools:
         _pools[device] = Pool(_policy, device=device, **_options)
     return _pools[device]

@@ -50,7 +50,7 @@ def mem_pool(policy: str = "tlsf", *, device: int = 0, **options: Any) -> Any:
 
 
 def pool(device: int = 0) -> Pool:
-    """Give the pool of a device; raises KeyError if there is none."""
+    """Return the pool of a device; raises KeyError if there is none."""
     return _pools[device]
 
 

@@ -19,17 +19,25 @@
 
 namespace warpheap::host {
 
-/// \throws invalid_argument if an operation frees an allocation that does not come before it
+/// \throws invalid_argument if an operation frees an allocation that does not come before it, or
+/// that was freed already
 inline void check_trace(const warpheap_trace& trace) {
   std::int64_t asked = 0;
+  std::vector<bool> freed;
   for (std::size_t event = 0; event < trace.count; ++event) {
     const std::int64_t operation = trace.operations[event];
     if (operation >= 0) {
       ++asked;
+      freed.push_back(false);
     } else if (-1 - operation >= asked) {
       throw invalid_argument("event " + std::to_string(event) + " of the trace frees number " +
-                             std::to_string(-1 - operation) + ", and only " +
-                             std::to_string(asked) + " were asked for");
+                             std::to_string(-1 - operation) + ", but only " +
+                             std::to_string(asked) + " allocations come before it");
+    } else if (freed[static_cast<std::size_t>(-1 - operation)]) {
+      throw invalid_argument("event " + std::to_string(event) + " of the trace frees number " +
+                             std::to_string(-1 - operation) + " a second time");
+    } else {
+      freed[static_cast<std::size_t>(-1 - operation)] = true;
     }
   }
 }

@@ -90,6 +90,10 @@ TEST(c_api, a_trace_is_replayed) {
   const warpheap_trace bad{wrong.data(), nullptr, wrong.size()};
   EXPECT_EQ(warpheap_replay(pool, &bad, 0, nullptr, &result), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_NE(std::string(warpheap_last_error()).find("event 1"), std::string::npos);
+  const std::vector<int64_t> twice{1000, -1, 500, -1};
+  const warpheap_trace freed_twice{twice.data(), nullptr, twice.size()};
+  EXPECT_EQ(warpheap_replay(pool, &freed_twice, 0, nullptr, &result), WARPHEAP_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(warpheap_last_error()).find("event 3"), std::string::npos);
   warpheap_pool_destroy(pool);
 }
 

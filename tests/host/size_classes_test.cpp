@@ -17,8 +17,8 @@ namespace {
 
 using namespace one_region;
 
-// The rule of segregated fit and TLSF, written down naively: holes in the order in which they came
-// to be or changed, newest first, and a class worked out from a size without a bit trick.
+// The rule of segregated fit and TLSF, written down naively: holes in the order in which they were
+// made or changed their class, newest first, and a class computed from a size without a bit trick.
 class model_of_classes {
  public:
   model_of_classes(std::vector<extent> regions, int columns, bool low_addresses)
@@ -71,7 +71,7 @@ class model_of_classes {
       if (its > own) firsts.emplace(its, hole);
       if (its == own && looks-- > 0 && !best && hole.bytes >= bytes) best = hole;
     }
-    if (best && widest == 0) return best;
+    if (best && (widest == 0 || best.bytes == bytes)) return best;
     int met = best ? 1 : 0;
     for (const auto& [its, hole] : firsts) {
       if (met++ == 4 || (best && hole.bytes > widest)) break;
@@ -80,21 +80,40 @@ class model_of_classes {
     return best;
   }
 
-  // Makes a change of the heap, and puts the holes that are new or another size in front: the one
-  // with the highest address foremost.
+  static bool overlap(extent a, extent b) { return a.base < b.end() && b.base < a.end(); }
+
+  // The first of the free extents, in address order, that overlaps this one; nothing if none does.
+  static extent first_overlap(const std::map<address, std::size_t>& free, extent with) {
+    for (const auto& [where, size] : free) {
+      if (overlap({where, size}, with)) return {where, size};
+    }
+    return {};
+  }
+
+  // Makes a change of the heap. A hole that changed keeps its place if its class is the same (but
+  // not in classes of powers of two); of
+  // several holes that merged, or of several parts that one hole left, the lowest is its heir. All
+  // other holes that changed or are new come first, the one with the highest address foremost.
   template <class Change>
   void change(Change&& make) {
+    const std::map<address, std::size_t> before = heap_.free();
     make();
-    std::vector<extent> fresh;
-    for (const auto& [where, size] : heap_.free()) {
-      const auto known = std::find(newest_first_.begin(), newest_first_.end(), extent{where, size});
-      if (known == newest_first_.end()) fresh.push_back({where, size});
+    std::map<address, std::size_t> fresh = heap_.free();
+    std::vector<extent> kept;
+    for (const extent& old : newest_first_) {
+      const extent heir = first_overlap(heap_.free(), old);
+      const bool is_same = heir == old;
+      const bool stays = columns_ > 1 && heir && first_overlap(before, heir) == old &&
+                         class_of(heir.bytes) == class_of(old.bytes);
+      if (is_same || stays) {
+        kept.push_back(heir);
+        fresh.erase(heir.base);
+      }
     }
-    std::erase_if(newest_first_, [&](const extent& old) {
-      const auto still = heap_.free().find(old.base);
-      return still == heap_.free().end() || still->second != old.bytes;
-    });
-    for (const extent& hole : fresh) newest_first_.insert(newest_first_.begin(), hole);
+    newest_first_ = std::move(kept);
+    for (const auto& [where, size] : fresh) {
+      newest_first_.insert(newest_first_.begin(), extent{where, size});
+    }
   }
 
   model_heap heap_;
@@ -224,26 +243,27 @@ TEST(size_index, a_class_that_becomes_empty_is_not_searched) {
   EXPECT_EQ(take(policy, 16), base);
 }
 
-TEST(size_index, a_block_of_another_size_is_its_class_s_newest) {
+TEST(size_index, a_block_that_changes_its_size_keeps_its_place_within_its_class) {
   block_table table(100);
-  size_index<0> index(policy_options{granule});
+  size_index<1> index(policy_options{granule});
   const auto add = [&](std::size_t granules) {
     const auto made = table.add_region({base, granules * granule});
     index.insert(table, made);
     return made;
   };
   const auto find = [&](std::size_t granules) {
-    return index.find(table, granules * granule, 0, effort::bounded);
+    return index.find(table, granules * granule, effort::bounded, [] { return std::size_t{0}; });
   };
-  const auto older = add(6);
-  const auto newer = add(6);
-  EXPECT_EQ(find(4), newer);
-  table[older].bytes = 5 * granule;
+  const auto older = add(7);
+  const auto newer = add(7);
+  EXPECT_EQ(find(6), newer);
+  table[older].bytes = 6 * granule;
   index.resized(table, older);
-  EXPECT_EQ(find(4), older) << "it stays in its class and comes first";
+  EXPECT_EQ(find(6), newer) << "it stays in its class and where it was";
+  EXPECT_EQ(index.check(table, 2), std::nullopt);
   table[older].bytes = 9 * granule;
   index.resized(table, older);
-  EXPECT_EQ(find(4), newer) << "it left the class";
+  EXPECT_EQ(find(6), newer) << "it left the class";
   EXPECT_EQ(find(8), older) << "it is in its new class";
   EXPECT_EQ(index.check(table, 2), std::nullopt);
   index.remove(table, older);

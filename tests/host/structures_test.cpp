@@ -109,16 +109,35 @@ TEST(block_table, finds_what_was_handed_out_and_nothing_else) {
   }
 }
 
-TEST(block_table, says_when_it_is_nearly_full_before_it_is_full) {
-  block_table table(100);
-  auto last = table.add_region({0x10000, 0x10000});
-  for (int made = 1; table.has_room(); ++made) {
-    ASSERT_LT(made, 100);
-    last = table.split(last, 16);
+TEST(block_table, makes_room_before_it_is_needed_and_says_when_it_is_nearly_full) {
+  block_table table(1000);
+  auto last = table.add_region({0x10000, 0x100000});
+  while (table.make_room()) {
+    ASSERT_LT(table.size(), 1600u) << "no limit";
+    for (int splits = 0; splits < 64; ++splits) last = table.split(last, 16);
   }
-  for (int more = 0; more < 63; ++more) last = table.split(last, 16);
-  EXPECT_THROW(for (int more = 0; more < 3; ++more) last = table.split(last, 16),
-               warpheap::out_of_memory);
+  EXPECT_GE(table.size() + 64, 1000u);
+  const auto first = table.add_region({0x20, 16});
+  for (int forgotten = 0; forgotten < 700; ++forgotten) table.absorb_left(last);
+  EXPECT_TRUE(table.make_room()) << "forgotten records are room";
+  table.forget(first);
+}
+
+TEST(block_table, a_handle_names_one_block_once) {
+  block_table table;
+  const auto whole = table.add_region({0x1000, 0x1000});
+  const auto handle = table.hand_out_by_handle(whole);
+  EXPECT_EQ(table.find(0x1000), block_table::none) << "its address is not known";
+  EXPECT_EQ(table.take_back(0x1000), block_table::none);
+  EXPECT_EQ(table.take_back(block_table::handle{}), block_table::none);
+  EXPECT_EQ(table.take_back({handle.record, handle.serial + 1}), block_table::none);
+  EXPECT_EQ(table.take_back({handle.record + 1, handle.serial}), block_table::none);
+  EXPECT_EQ(table.take_back(handle), whole);
+  EXPECT_EQ(table.take_back(handle), block_table::none) << "freed twice";
+  const auto again = table.hand_out_by_handle(whole);
+  EXPECT_NE(again, handle);
+  EXPECT_EQ(table.take_back(handle), block_table::none) << "of an earlier block in the record";
+  EXPECT_EQ(table.take_back(again), whole);
 }
 
 TEST(block_table, split_and_absorb_are_inverse) {

@@ -54,11 +54,14 @@ def test_what_is_written_is_read_again(tmp_path: Path, suffix: str) -> None:
     ("line", "reason"),
     [
         ("7,10:00:00.000002,allocate,0x7f00,1000,0", "in use already"),
-        ("7,10:00:00.000002,allocate,0x9f00,-5,0", "'-5' is no size"),
-        ("7,10:00:00.000002,allocate,0x9f00,99999999999999999999,0", "is no size"),
+        ("7,10:00:00.000002,allocate,block,5,0", "'block' is not a pointer"),
+        ("7,10:00:00.000002,free,block,5,0", "'block' is not a pointer"),
+        ("7,10:00:00.000002,free,0x7f00,999,0", "freed with 999 bytes, but it was allocated with 1000"),
+        ("7,10:00:00.000002,allocate,0x9f00,-5,0", "'-5' is not a size"),
+        ("7,10:00:00.000002,allocate,0x9f00,99999999999999999999,0", "is not a size"),
         ("7,10:00:00.000002,resize,0x9f00,5,0", "unknown action 'resize'"),
         ("7,10:00:00.000002,allocate,0x9f00", "4 fields"),
-        ("7,10:00:00.000002,allocate,0x9f00,5,blue", "'blue' is no stream"),
+        ("7,10:00:00.000002,allocate,0x9f00,5,blue", "'blue' is not a stream"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: str, reason: str) -> None:
@@ -70,6 +73,14 @@ def test_a_malformed_line_is_named(tmp_path: Path, line: str, reason: str) -> No
     assert reason in str(caught.value)
 
 
+def test_a_double_free_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "twice.csv"
+    lines = LINES.splitlines()
+    file.write_text("\n".join([*lines[:4], lines[3], ""]))
+    with pytest.raises(UserError, match=r":5: 0x7f00 is freed a second time"):
+        log.read(file)
+
+
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     short = tmp_path / "short.csv.gz"
     short.write_bytes(gzip.compress(LINES.encode())[:-9])
@@ -79,6 +90,17 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     broken.write_bytes(lzma.compress(LINES.encode())[:40])
     with pytest.raises(UserError, match="damaged"):
         log.read(broken)
+    middle = bytearray(gzip.compress(LINES.encode()))
+    middle[25] ^= 0xFF
+    flipped = tmp_path / "flipped.csv.gz"
+    flipped.write_bytes(middle)
+    nothing = tmp_path / "nothing.csv.gz"
+    nothing.write_bytes(b"")
+    other = tmp_path / "other.csv.xz"
+    other.write_bytes(gzip.compress(LINES.encode()))
+    for file in (flipped, nothing, other):
+        with pytest.raises(UserError, match="damaged"):
+            log.read(file)
     headless = tmp_path / "headless.csv"
     headless.write_text(LINES.split("\n", 1)[1])
     with pytest.raises(UserError, match=r":1: the header"):

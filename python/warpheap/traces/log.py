@@ -18,17 +18,20 @@ from warpheap.traces.model import Trace
 HEADER = "Thread,Time,Action,Pointer,Size,Stream"
 _FIELDS = HEADER.count(",") + 1
 _FAILURE = "allocate failure"
+_ARCHIVES = (".gz", ".xz")
 
 
 def read(path: Path) -> Trace:
     """Read a log; raises UserError with file, line and reason if it is malformed.
 
-    Failed requests are left out, as are frees of memory that the log did not allocate: a log may
-    begin after its program did. Their number is ``unmatched_frees``.
+    Failed requests are left out, as are frees of memory that the log never allocated: a log may
+    begin after its program did. The number of these is ``unmatched_frees``. A block that is freed
+    twice, or with another size than it was allocated with, is an error.
     """
     operations: list[int] = []
     streams: list[int] = []
-    live: dict[str, int] = {}
+    # The number of the live allocation at an address, or None once it is freed; and its size.
+    known: dict[int, tuple[int | None, int]] = {}
     asked = unmatched = 0
     for number, line in _lines(path):
         fields = line.split(",")
@@ -36,16 +39,26 @@ def read(path: Path) -> Trace:
             raise _bad(path, number, f"{len(fields)} fields, {_FIELDS} are expected ({HEADER})")
         _, _, action, where, size, stream = fields
         if action == "allocate":
-            if where in live and _number(where) != 0:
-                raise _bad(path, number, f"{where} is allocated, and it is in use already")
-            operations.append(_count(path, number, size))
-            live[where] = asked
+            address = _address(path, number, where)
+            if known.get(address, (None, 0))[0] is not None and address != 0:
+                raise _bad(path, number, f"{where} is allocated, but it is in use already")
+            known[address] = (asked, _count(path, number, size))
+            operations.append(known[address][1])
             asked += 1
         elif action == "free":
-            block = live.pop(where, None)
-            if block is None:
+            address = _address(path, number, where)
+            if address not in known:
                 unmatched += 1
                 continue
+            block, allocated = known[address]
+            if block is None and address == 0:
+                continue
+            if block is None:
+                raise _bad(path, number, f"{where} is freed a second time")
+            if _count(path, number, size) != allocated:
+                reason = f"{where} is freed with {size} bytes, but it was allocated with {allocated}"
+                raise _bad(path, number, reason)
+            known[address] = (None, 0)
             operations.append(-1 - block)
         elif action == _FAILURE:
             continue
@@ -53,7 +66,7 @@ def read(path: Path) -> Trace:
             raise _bad(path, number, f"unknown action '{action}'")
         streams.append(_stream(path, number, stream))
     if not operations:
-        raise UserError(f"{path}: no allocation in it")
+        raise UserError(f"{path}: the log has no allocation")
     return Trace(
         _stem(path),
         np.array(operations, dtype=np.int64),
@@ -84,6 +97,8 @@ def write(trace: Trace, path: Path) -> None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    if path.suffix in _ARCHIVES and path.stat().st_size == 0:
+        raise UserError(f"{path}: damaged compressed file: it is empty")
     try:
         with _open(path, "rt") as file:
             for number, line in enumerate(file, start=1):
@@ -96,7 +111,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
         raise UserError(f"{path}: damaged compressed file: {error}") from error
     except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not a text file: {error.reason}") from error
+        kind = "damaged compressed file" if path.suffix in _ARCHIVES else "not a text file"
+        raise UserError(f"{path}: {kind}: {error.reason}") from error
 
 
 def _open(path: Path, mode: str) -> IO[str]:
@@ -118,16 +134,18 @@ def _bad(path: Path, number: int, reason: str) -> UserError:
     return UserError(f"{path}:{number}: {reason}")
 
 
-def _number(text: str) -> int:
+def _address(path: Path, number: int, text: str) -> int:
+    if text == "(nil)":  # what printf writes for null
+        return 0
     try:
         return int(text, 16)
-    except ValueError:  # "(nil)"
-        return 0
+    except ValueError:
+        raise _bad(path, number, f"'{text}' is not a pointer") from None
 
 
 def _count(path: Path, number: int, text: str) -> int:
     if not text.isdecimal() or int(text) >= 1 << 63:
-        raise _bad(path, number, f"'{text}' is no size in bytes")
+        raise _bad(path, number, f"'{text}' is not a size in bytes")
     return int(text)
 
 
@@ -135,4 +153,4 @@ def _stream(path: Path, number: int, text: str) -> int:
     try:
         return int(text, 16)
     except ValueError:
-        raise _bad(path, number, f"'{text}' is no stream") from None
+        raise _bad(path, number, f"'{text}' is not a stream") from None

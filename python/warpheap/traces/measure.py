@@ -164,7 +164,7 @@ def _throughput(trace: Trace, resource: Resource, request: Request) -> Row:
 
 
 def in_streams(trace: Trace, count: int, make_stream: Callable[[int], int]) -> list[Trace]:
-    """Give copies of a trace, each all in a stream of its own."""
+    """Return copies of a trace, each all in a stream of its own."""
     return [
         Trace(
             trace.name,
@@ -177,7 +177,7 @@ def in_streams(trace: Trace, count: int, make_stream: Callable[[int], int]) -> l
 
 
 def stream_maker(resource: Resource) -> Callable[[int], int]:
-    """Give a function that makes streams: real ones for device memory, numbers for the rest."""
+    """Return a function that makes streams: real ones for device memory, numbers for the rest."""
     if not resource.is_on_device:
         return lambda number: 4096 * (number + 1)
     driver = ctypes.CDLL("libcuda.so.1")

@@ -34,7 +34,7 @@ class Trace:
         return self.operations >= 0
 
     def peak_bytes(self, granule: int = 1) -> int:
-        """Give the most bytes in use at once, each block rounded up to a multiple of granule."""
+        """Return the most bytes in use at once, each block rounded up to a multiple of granule."""
         sizes = self.operations[self.asks]
         rounded = (sizes + granule - 1) // granule * granule
         change = np.empty(self.events, dtype=np.int64)

@@ -89,7 +89,7 @@ class Instance:
         self._functions, self._prefix = functions, prefix
 
     def function(self, name: str) -> Callable[..., int]:
-        """Give a function of the library that this resource is from."""
+        """Return a function of the library that this resource is from."""
         found: Callable[..., int] = getattr(self._functions, self._prefix + name)
         return found
 
@@ -98,7 +98,7 @@ class Instance:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Give everything back."""
+        """Return everything back."""
         raise NotImplementedError
 
     def replay(self, trace: Trace, *, timed: bool, stop_at_failure: bool = False) -> Outcome:
@@ -123,7 +123,7 @@ class Instance:
         )
 
     def replay_threads(self, traces: list[Trace]) -> tuple[int, int]:
-        """Make the calls of each trace in a thread of its own; gives (nanoseconds, failures)."""
+        """Make the calls of each trace in a thread of its own; returns (nanoseconds, failures)."""
         views = (native.TraceView * len(traces))(*(view(trace) for trace in traces))
         wall, failures = ctypes.c_uint64(), ctypes.c_uint64()
         status = self.function("replay_threads")(
@@ -196,7 +196,7 @@ def known() -> list[str]:
 
 
 def upstream(asked: str) -> str:
-    """Give the upstream to use: the one asked for, else device memory if there is a driver."""
+    """Return the upstream to use: the one asked for, else device memory if there is a driver."""
     names: bytes = native.library().warpheap_upstream_names()
     if asked:
         if asked not in names.decode().split():

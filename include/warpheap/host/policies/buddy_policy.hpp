@@ -95,7 +95,7 @@ class buddy_policy {
   }
 
   extent allocate(std::size_t bytes, std::size_t, effort) {
-    if (!table().has_room()) return {};
+    if (!table().make_room()) return {};
     for (const int wanted : System::wanted(ceil_div(bytes, tiles_.granule))) {
       if (wanted == buddies::unsplit) continue;
       const std::uint64_t orders = nonempty_ & System::sources(wanted);

@@ -40,7 +40,7 @@ class fit_policy {
   void extend_region(address base, std::size_t bytes) { store_.extend_region(base, bytes); }
 
   extent allocate(std::size_t bytes, std::size_t alignment, effort) {
-    if (!store_.has_room()) return {};
+    if (!store_.make_room()) return {};
     const std::size_t size = align_up(bytes, granule_);
     const auto where = fit_.choose(store_, size, alignment);
     if (!where) return {};

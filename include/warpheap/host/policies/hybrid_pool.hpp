@@ -45,7 +45,7 @@ class hybrid_policy {
   std::size_t free_at_end(address base) const { return large_.free_at_end(base); }
   void extend_region(address base, std::size_t bytes) { large_.extend_region(base, bytes); }
 
-  bool has_room() const { return large_.has_room(); }
+  bool make_room() { return large_.make_room(); }
   void vacate(extent part) { large_.vacate(part); }
   void fill(extent part) { large_.fill(part); }
   template <class Visitor>

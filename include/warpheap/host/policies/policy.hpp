@@ -31,7 +31,9 @@ concept extendable_policy = requires(Policy policy, address base, std::size_t by
 ///   every region in address order.
 /// - `spare_percent`: the memory that the policy is expected to need for its holes, in percent of
 ///   that in use.
-/// - `has_room()`: the bookkeeping has room for some dozen more blocks.
+/// - `make_room()`: makes sure that the bookkeeping has room for some dozen more blocks; false if
+/// it
+///   has not.
 /// - `region_is_free` and `remove_region` treat vacant parts as free.
 /// All O(blocks): they are called where the upstream is called too.
 template <class Policy>
@@ -42,7 +44,7 @@ concept vacatable_policy = extendable_policy<Policy> &&
   { policy.vacate(part) } -> std::same_as<void>;
   { policy.fill(part) } -> std::same_as<void>;
   { constant.for_each_unused(visit) } -> std::same_as<void>;
-  { constant.has_room() } -> std::same_as<bool>;
+  { policy.make_room() } -> std::same_as<bool>;
 };
 
 /// A placement policy: decides where in its regions a block goes. It is given addresses, never

@@ -63,7 +63,7 @@ class segregated_policy {
     tiles_.remove(base);
   }
 
-  bool has_room() const { return tiles_.table.has_room(); }
+  bool make_room() { return table().make_room(); }
 
   void vacate(extent part) {
     const index hole = tiles_.containing(part.base);
@@ -88,33 +88,29 @@ class segregated_policy {
   }
 
   extent allocate(std::size_t bytes, std::size_t alignment, effort how) {
-    if (!table().has_room()) return {};
-    const std::size_t size = tiles_.round(bytes);
-    // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
-    const std::size_t slack = alignment > tiles_.granule ? alignment - tiles_.granule : 0;
-    index which = free_.find(table(), size + slack, widest_for(size), how);
+    const index which = place(bytes, alignment, how);
     if (which == block_table::none) return {};
-    if (slack != 0) which = align(which, alignment);
-    if (table()[which].bytes == size) {
-      free_.remove(table(), which);
-    } else {
-      const index hole = which;
-      which = table().cut_front(hole, size);
-      free_.resized(table(), hole);
-    }
     table().hand_out(which);
-    bytes_in_use_ += size;
     return table()[which].range();
   }
 
-  std::size_t deallocate(address base) {
-    const index which = table().take_back(base);
-    if (which == block_table::none) return 0;
-    const std::size_t bytes = table()[which].bytes;
-    bytes_in_use_ -= bytes;
-    merge_and_insert(which);
-    return bytes;
+  std::size_t deallocate(address base) { return release(table().take_back(base)); }
+
+  /// A block and its handle: the block is freed by that and not by its address, which saves the
+  /// hash table. An empty extent when out of memory.
+  struct handed_out {
+    extent range;
+    block_table::handle handle;
+  };
+  handed_out allocate_by_handle(std::size_t bytes, std::size_t alignment, effort how) {
+    const index which = place(bytes, alignment, how);
+    if (which == block_table::none) return {};
+    const block_table::handle handle = table().hand_out_by_handle(which);
+    return {table()[which].range(), handle};
   }
+
+  /// Returns the block's size; 0, with nothing changed, if the handle is not of a live block.
+  std::size_t deallocate(block_table::handle handle) { return release(table().take_back(handle)); }
 
   std::size_t truncate(address base, std::size_t bytes) {
     const index which = table().find(base);
@@ -148,6 +144,35 @@ class segregated_policy {
   std::size_t widest_for(std::size_t size) const {
     const bool is_small = 4 * size * tiles_.table.used() < 3 * bytes_in_use_;
     return LowAddresses && is_small ? 2 * size : 0;
+  }
+
+  // A block of this size that is in no list and still marked as free, or none.
+  index place(std::size_t bytes, std::size_t alignment, effort how) {
+    if (!table().make_room()) return block_table::none;
+    const std::size_t size = tiles_.round(bytes);
+    // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
+    const std::size_t slack = alignment > tiles_.granule ? alignment - tiles_.granule : 0;
+    index which = free_.find(table(), size + slack, how, [&] { return widest_for(size); });
+    if (which == block_table::none) return which;
+    if (slack != 0) which = align(which, alignment);
+    if (table()[which].bytes == size) {
+      free_.remove(table(), which);
+    } else {
+      const index hole = which;
+      which = table().cut_front(hole, size);
+      free_.resized(table(), hole);
+    }
+    bytes_in_use_ += size;
+    return which;
+  }
+
+  // Puts a block that was taken back among the free ones; returns its size, 0 for none.
+  std::size_t release(index which) {
+    if (which == block_table::none) return 0;
+    const std::size_t bytes = table()[which].bytes;
+    bytes_in_use_ -= bytes;
+    merge_and_insert(which);
+    return bytes;
   }
 
   // Cuts a hole at its first aligned address and returns the part from there on.

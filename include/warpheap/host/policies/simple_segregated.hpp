@@ -58,7 +58,7 @@ class simple_segregated {
   }
 
   extent allocate(std::size_t bytes, std::size_t, effort) {
-    if (!table().has_room()) return {};
+    if (!table().make_room()) return {};
     const std::size_t granules = std::bit_ceil(ceil_div(bytes, tiles_.granule));
     const auto size_class = static_cast<std::uint16_t>(floor_log2(granules));
     index which = lists_.head(size_class);

@@ -81,7 +81,7 @@ class held_regions {
   /// the next move (docs/host.md). \pre no stream uses free memory
   bool grow_by_moving_pages(std::size_t least, std::size_t most_held) {
     if constexpr (vacatable_policy<Policy>) {
-      if (regions_.empty() || !policy_.has_room()) return false;
+      if (regions_.empty() || !policy_.make_room()) return false;
       const std::size_t wanted =
           std::max(least, std::min(pages_.movable_bytes() / 4 * 3, 16 * least));
       // The second time where the region has no addresses to grow into.

@@ -140,7 +140,7 @@ class page_moves {
     std::size_t given = 0;
     if constexpr (vacatable_policy<Policy>) {
       for (const extent& part : parts) {
-        if (given >= bytes || !policy_.has_room()) break;
+        if (given >= bytes || !policy_.make_room()) break;
         const std::size_t taken = std::min(part.bytes, align_up(bytes - given, page_bytes()));
         const extent last{part.end() - taken, taken};
         policy_.vacate(last);

@@ -8,13 +8,20 @@
 namespace warpheap::host {
 
 /// A lock for sections of some tens of nanoseconds: one atomic exchange to take it, a plain store
-/// to give it back, where a mutex needs two exchanges. A thread that waits long (the holder may be
-/// in a call to the driver) yields, then sleeps. Not fair.
+/// to give it back, where a mutex needs two exchanges.
+///
+/// A thread that finds it taken spins for about as long as one section takes, and then sleeps: a
+/// lock that changes hands at every call costs each of them a transfer of the pool's cache lines
+/// between processors, while a holder that is left alone makes thousands of calls meanwhile. So
+/// threads that compete take turns of about the length of a sleep: not fair call by call, but over
+/// milliseconds (docs/host.md).
+///
+/// Progress: a holder never waits for a thread that waits, and each wait ends by itself; a thread
+/// that waits takes the lock once it finds it free.
 class spin_lock {
  public:
   void lock() {
-    if (take()) return;
-    wait_and_take();
+    if (!take()) wait_and_take();
   }
 
   void unlock() {
@@ -23,30 +30,27 @@ class spin_lock {
   }
 
  private:
+  // About the length of a section.
+  static constexpr int short_spin = 16;
+  static constexpr std::chrono::microseconds turn{50};
+
   bool take() {
     // Acquire: pairs with the release of unlock, so that what the last holder wrote is visible.
     return !taken_.exchange(true, std::memory_order_acquire);
   }
 
-  // Apart from `lock`, so that its usual case is short enough to be inlined.
+  // Apart from `lock`, so that its common case is short enough to be inlined.
   [[gnu::noinline]] void wait_and_take() {
-    int round = 0;
-    do {
-      wait(round++);
-    } while (!take());
+    spin();
+    while (!take()) std::this_thread::sleep_for(turn);
   }
 
-  void wait(int round) const {
+  void spin() const {
     // Reads before it tries again, so that waiting threads share the line. Relaxed: only a hint.
-    for (int spin = 0; spin < 64 && taken_.load(std::memory_order_relaxed); ++spin) {
+    for (int round = 0; round < short_spin && taken_.load(std::memory_order_relaxed); ++round) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
-    }
-    if (round > 200) {
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-    } else if (round > 4) {
-      std::this_thread::yield();
     }
   }
 

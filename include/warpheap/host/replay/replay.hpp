@@ -31,69 +31,96 @@ struct replay_options {
   bool stop_at_failure = false;
 };
 
-/// Makes the calls of a trace from this thread.
-/// `allocate(bytes, stream)` returns memory or null; `deallocate(memory, bytes, stream)`.
-/// `look(event)` is called after each event, untimed. Blocks that the trace does not free are
-/// freed at the end, untimed.
-template <class Allocate, class Deallocate, class Look>
-replay_result replay(const trace_view& trace, const replay_options& options, Allocate&& allocate,
-                     Deallocate&& deallocate, Look&& look) {
-  struct block {
-    void* memory;
-    std::size_t bytes;
-  };
-  std::optional<tick_clock> clock;
-  if (options.latencies != nullptr) clock.emplace();
-  const auto now = [&] { return clock ? tick_clock::now() : 0; };
-  std::vector<block> blocks;
-  blocks.reserve(static_cast<std::size_t>(std::count_if(
-      trace.operations, trace.operations + trace.count, [](std::int64_t o) { return o >= 0; })));
-  replay_result result{};
-  if (clock) result.clock_overhead_ns = clock->overhead_nanoseconds();
-  std::uint64_t in_use = 0;
-  address lowest = std::numeric_limits<address>::max();
-  address highest = 0;
-  const auto start = std::chrono::steady_clock::now();
+/// What a replay knows of an allocation of the trace.
+struct replayed_block {
+  void* memory;
+  std::size_t bytes;
+};
+
+/// The calls alone, each timed if `Timed`: whatever else a replay tells is computed afterwards, so
+/// that a replay takes the time of its calls. Returns the number of events that were made.
+template <bool Timed, class Allocate, class Deallocate, class Look>
+[[gnu::noinline]] std::size_t make_calls(const trace_view& trace, const replay_options& options,
+                                         const tick_clock* clock, replayed_block* blocks,
+                                         Allocate& allocate, Deallocate& deallocate, Look& look) {
+  replayed_block* next = blocks;
   for (std::size_t event = 0; event < trace.count; ++event) {
     const std::int64_t operation = trace.operations[event];
     const stream_id stream = stream_of(trace, event);
+    std::uint64_t before = 0;
     std::uint64_t ticks = 0;
     if (operation >= 0) {
       const auto bytes = static_cast<std::size_t>(operation);
-      const std::uint64_t before = now();
-      void* memory = allocate(bytes, stream);
-      ticks = now() - before;
-      blocks.push_back({memory, bytes});
-      if (memory != nullptr) {
-        in_use += bytes;
-        result.peak_bytes = std::max(result.peak_bytes, in_use);
-        lowest = std::min(lowest, reinterpret_cast<address>(memory));
-        highest = std::max(highest, reinterpret_cast<address>(memory) + bytes);
-      } else if (bytes != 0) {
-        ++result.failures;
-        if (options.stop_at_failure) break;
-      }
+      if constexpr (Timed) before = tick_clock::now();
+      void* const memory = allocate(bytes, stream);
+      if constexpr (Timed) ticks = tick_clock::now() - before;
+      *next++ = {memory, bytes};
+      if (memory == nullptr && options.stop_at_failure && bytes != 0) return event + 1;
     } else {
-      block& freed = blocks[static_cast<std::size_t>(-1 - operation)];
+      const replayed_block freed = blocks[-1 - operation];
       if (freed.memory != nullptr) {
-        const std::uint64_t before = now();
+        if constexpr (Timed) before = tick_clock::now();
         deallocate(freed.memory, freed.bytes, stream);
-        ticks = now() - before;
-        in_use -= freed.bytes;
-        freed.memory = nullptr;
+        if constexpr (Timed) ticks = tick_clock::now() - before;
       }
     }
-    if (clock) {
+    if constexpr (Timed) {
       options.latencies[event] = static_cast<std::uint32_t>(
           std::min<double>(clock->nanoseconds(ticks), std::numeric_limits<std::uint32_t>::max()));
     }
     look(event);
   }
+  return trace.count;
+}
+
+/// Makes the calls of a trace from this thread.
+/// `allocate(bytes, stream)` returns memory or null; `deallocate(memory, bytes, stream)`.
+/// `look(event)` is called after each event, untimed. Blocks that the trace does not free are
+/// freed at the end, untimed. \pre each operation < 0 frees an allocation before it, none twice
+template <class Allocate, class Deallocate, class Look>
+replay_result replay(const trace_view& trace, const replay_options& options, Allocate&& allocate,
+                     Deallocate&& deallocate, Look&& look) {
+  const auto asks = std::count_if(trace.operations, trace.operations + trace.count,
+                                  [](std::int64_t operation) { return operation >= 0; });
+  std::vector<replayed_block> blocks(static_cast<std::size_t>(asks));
+  std::optional<tick_clock> clock;
+  replay_result result{};
+  if (options.latencies != nullptr) {
+    clock.emplace();
+    result.clock_overhead_ns = clock->overhead_nanoseconds();
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t events =
+      clock ? make_calls<true>(trace, options, &*clock, blocks.data(), allocate, deallocate, look)
+            : make_calls<false>(trace, options, nullptr, blocks.data(), allocate, deallocate, look);
   result.wall_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
+
+  std::uint64_t in_use = 0;
+  address lowest = std::numeric_limits<address>::max();
+  address highest = 0;
+  std::size_t asked = 0;
+  for (std::size_t event = 0; event < events; ++event) {
+    const std::int64_t operation = trace.operations[event];
+    if (operation < 0) {
+      replayed_block& freed = blocks[static_cast<std::size_t>(-1 - operation)];
+      if (freed.memory != nullptr) in_use -= freed.bytes;
+      freed.memory = nullptr;
+      continue;
+    }
+    const replayed_block& made = blocks[asked++];
+    if (made.memory == nullptr) {
+      result.failures += made.bytes != 0;
+      continue;
+    }
+    in_use += made.bytes;
+    result.peak_bytes = std::max(result.peak_bytes, in_use);
+    lowest = std::min(lowest, reinterpret_cast<address>(made.memory));
+    highest = std::max(highest, reinterpret_cast<address>(made.memory) + made.bytes);
+  }
   result.span_bytes = highest > lowest ? highest - lowest : 0;
-  for (const block& left : blocks) {
+  for (const replayed_block& left : blocks) {
     if (left.memory != nullptr) deallocate(left.memory, left.bytes, stream_id::legacy_default);
   }
   return result;

@@ -54,7 +54,7 @@ class bitmask_store {
     return map.free.next(0, false) == map.free.size();
   }
 
-  bool has_room() const { return true; }
+  bool make_room() { return true; }
 
   cursor first() const { return run_after(0, 0); }
   cursor after(cursor where) const {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "warpheap/core/error.hpp"
 #include "warpheap/host/extent.hpp"
-#include "warpheap/host/stores/virtual_array.hpp"
+#include "warpheap/host/stores/growing_array.hpp"
 
 namespace warpheap::host {
 
@@ -27,6 +28,15 @@ namespace warpheap::host {
 class block_table {
  public:
   using index = std::uint32_t;
+
+  /// Names a block that was handed out without an entry in the hash table. Once the block has come
+  /// back its handle is refused, also when its record is in use again.
+  struct handle {
+    index record = 0;
+    std::uint32_t serial = 0;  ///< 0 is no block
+    friend constexpr bool operator==(handle, handle) = default;
+  };
+
   /// Record 0 stands for "no block". Its links may be written and are never read.
   static constexpr index none = 0;
 
@@ -37,7 +47,7 @@ class block_table {
     index right;  ///< the block that starts at the end of this one, or none at the end of a region
     index list_prev;  ///< while free: links of the list that the policy keeps it in
     index list_next;
-    index chain;        ///< while used: the next record of the same chain of the hash table
+    index chain;  ///< while used: the next record of its chain of the hash table, or its serial
     std::uint16_t tag;  ///< the policy's own
     bool free;
     bool vacant;  ///< neither free nor handed out: addresses without memory
@@ -47,14 +57,16 @@ class block_table {
   };
 
   /// At most `max_blocks` blocks, free and used ones together.
-  explicit block_table(std::size_t max_blocks = default_max_blocks)
-      : max_blocks_(max_blocks), blocks_(max_blocks + 1), chains_(2 * max_blocks + initial_chains) {
+  explicit block_table(std::size_t max_blocks = default_max_blocks) : max_blocks_(max_blocks) {
     blocks_.extend(1);
+    blocks_[none] = {};
     chains_.extend(initial_chains);
+    std::fill_n(&chains_[0], initial_chains, none);
   }
 
-  /// Whether one request can be served whatever it must split: the table is far from full.
-  bool has_room() const { return count_ + most_splits <= max_blocks_; }
+  /// Makes room for one request, whatever it must split: afterwards `most_splits` blocks can be
+  /// made without a failure. False if the table is nearly full or the process has no memory for it.
+  bool make_room() { return blocks_.size() + most_splits <= blocks_.capacity() || grow_blocks(); }
 
   block& operator[](index which) { return blocks_[which]; }
   const block& operator[](index which) const { return blocks_[which]; }
@@ -137,7 +149,7 @@ class block_table {
 
   /// Marks a block as handed out: from now on `find` knows it.
   void hand_out(index which) {
-    grow_chains();
+    if (chains_.size() <= 2 * used_) grow_chains();
     block& b = blocks_[which];
     b.free = false;
     index& head = chains_[chain_of(b.base)];
@@ -163,6 +175,30 @@ class block_table {
     return none;
   }
 
+  /// The same without an entry in the hash table: only the handle knows the block.
+  handle hand_out_by_handle(index which) {
+    block& b = blocks_[which];
+    b.free = false;
+    // Never 0, which an edge has.
+    serial_ += 1 + (serial_ == ~std::uint32_t{0});
+    b.chain = serial_;
+    ++used_;
+    ++by_handle_;
+    return {which, serial_};
+  }
+
+  /// Takes the block of a handle back; none if it is not handed out.
+  index take_back(handle of) {
+    if (of.record >= blocks_.size() || of.serial == 0) return none;
+    block& b = blocks_[of.record];
+    if (b.chain != of.serial || b.free) return none;
+    b.free = true;
+    b.chain = 0;
+    --used_;
+    --by_handle_;
+    return of.record;
+  }
+
   /// The block handed out at exactly `base`, or none.
   index find(address base) const {
     index which = chains_[chain_of(base)];
@@ -175,14 +211,16 @@ class block_table {
 
   /// Checks the links around the blocks from `first` to the end of its region:
   /// T1 they tile the region, T2 links agree in both directions, T3 each used one is found by its
-  /// address, and a vacant one is not. Returns what is wrong. O(blocks)
+  /// address unless blocks are known by handles, and a vacant one is not found. Returns the first
+  /// violation. O(blocks)
   std::optional<std::string> check_region(index first, extent region, index left = none) const {
     address expected = region.base;
     for (index which = first; which != none; which = blocks_[which].right) {
       const block& b = blocks_[which];
       if (b.base != expected || b.bytes == 0) return "T1: a gap or overlap at " + to_text(b.base);
       if (b.left != left) return "T2: the left link at " + to_text(b.base) + " is wrong";
-      if (!b.free && (find(b.base) == which) == b.vacant) {
+      const bool hashed = find(b.base) == which;
+      if (!b.free && hashed == b.vacant && (b.vacant || by_handle_ == 0)) {
         return "T3: the block at " + to_text(b.base) + " is found though vacant, or used and not";
       }
       expected = b.end();
@@ -193,9 +231,17 @@ class block_table {
   }
 
  private:
-  static constexpr std::size_t default_max_blocks = std::size_t{1} << 24;
+  static constexpr std::size_t default_max_blocks = std::size_t{1} << 31;
   static constexpr std::size_t initial_chains = 64;
   static constexpr std::size_t most_splits = 64;
+
+  // Spare records make the table larger than the count of blocks; they are used before others.
+  [[gnu::noinline]] bool grow_blocks() {
+    if (count_ + most_splits > max_blocks_) return false;
+    return spares() >= most_splits || blocks_.reserve(blocks_.size() + most_splits);
+  }
+
+  std::size_t spares() const { return blocks_.size() - 1 - count_; }
 
   index make(address base, std::size_t bytes) {
     index made = spare_;
@@ -203,11 +249,12 @@ class block_table {
       spare_ = blocks_[made].chain;
     } else {
       made = static_cast<index>(blocks_.size());
-      blocks_.extend(1);
+      blocks_.extend();
     }
     block& b = blocks_[made];
     b.base = base;
     b.bytes = bytes;
+    b.chain = 0;
     b.tag = 0;
     b.free = true;
     b.vacant = false;
@@ -227,13 +274,14 @@ class block_table {
     return word & (mask_ >> !is_split);
   }
 
-  // Keeps at least two chains for each used block. One more chain takes over about half of the
-  // blocks of the chain that it is split from.
-  void grow_chains() {
-    for (int step = 0; step < 2 && chains_.size() <= 2 * used_; ++step) {
+  // Keeps at least two chains for each used block, unless the process has no memory for them. One
+  // more chain takes over about half of the blocks of the chain that it is split from.
+  [[gnu::noinline]] void grow_chains() {
+    for (int step = 0; step < 2; ++step) {
+      if (chains_.size() == chains_.capacity() && !chains_.reserve(chains_.size() + 1)) return;
       const std::size_t made = chains_.size();
       if (made > mask_) mask_ = 2 * mask_ + 1;
-      chains_.extend(1);
+      chains_.extend() = none;
       index* link = &chains_[made & (mask_ >> 1)];
       for (index which = *link; which != none;) {
         const index next = blocks_[which].chain;
@@ -250,11 +298,13 @@ class block_table {
   }
 
   std::size_t max_blocks_;
-  virtual_array<block> blocks_;
-  virtual_array<index> chains_;
+  growing_array<block> blocks_;
+  growing_array<index> chains_;
   std::size_t mask_ = initial_chains - 1;
   std::size_t used_ = 0;
   std::size_t count_ = 0;
+  std::size_t by_handle_ = 0;
+  std::uint32_t serial_ = 0;
   index spare_ = none;
 };
 

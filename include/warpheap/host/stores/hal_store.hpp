@@ -47,7 +47,7 @@ class hal_store {
     return block && *block == regions_.find(base)->range;
   }
 
-  bool has_room() const { return true; }
+  bool make_room() { return true; }
 
   cursor first() const { return free_.front(); }
   cursor after(cursor where) const { return free_.next(where); }

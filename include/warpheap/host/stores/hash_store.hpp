@@ -44,7 +44,7 @@ class hash_store {
   bool region_is_free(address base) const { return tiles_.is_unused(base); }
 
   /// Whether one more block can be kept.
-  bool has_room() const { return tiles_.table.has_room(); }
+  bool make_room() { return table().make_room(); }
 
   cursor first() const { return head_from(0); }
   cursor after(cursor where) const {

@@ -49,10 +49,12 @@ class size_index {
 
   void insert(block_table& table, index which) { push(table, class_of(table[which].bytes), which); }
 
-  /// Updates the index after a block in it changed its size: the block becomes its class's newest.
+  /// Updates the index after a block in it changed its size. A block that leaves its class is the
+  /// newest of its new one; one that stays keeps its place. In classes as wide as a power of two it
+  /// is the newest in any case: what was used last fits best there.
   void resized(block_table& table, index which) {
     const std::size_t list = class_of(table[which].bytes);
-    if (lists_.head(list) == which) return;
+    if (Bits != 0 ? table[which].tag == list : lists_.head(list) == which) return;
     remove(table, which);
     push(table, list, which);
   }
@@ -68,19 +70,26 @@ class size_index {
     rows_ &= ~(std::uint64_t{left == 0} << row);
   }
 
-  /// A free block of at least `bytes` bytes, or none; it stays in its list. Of the blocks that the
-  /// search meets it takes the one with the lowest address, as long as they are no larger than
-  /// `widest` bytes; so with a `widest` of 0 it takes the first one.
-  index find(const block_table& table, std::size_t bytes, std::size_t widest, effort how) const {
+  /// A free block of at least `bytes` bytes, or none; it stays in its list. If one of those that
+  /// the search meets first has exactly that size, it is taken. Of the others that the search meets
+  /// it takes the one with the lowest address, as long as they are no larger than `widest()` bytes;
+  /// so with 0 it takes the first one.
+  template <class Widest>
+  index find(const block_table& table, std::size_t bytes, effort how, Widest&& widest_of) const {
     const std::size_t own = class_of(bytes);
     std::size_t row = row_of(own);
+    const index newest = lists_.head(own);
+    // Without a look at the class's bit: no request has the 0 bytes of "no block".
+    if (table[newest].bytes == bytes) return newest;
     index best = block_table::none;
-    if (columns_[row] & column_bit(own)) {
+    if (newest != block_table::none) {
       const std::size_t limit =
           how == effort::bounded ? looks : std::numeric_limits<std::size_t>::max();
       best = lists_.first_that_fits(table, own, bytes, limit);
-      if (best != block_table::none && widest == 0) return best;
+      if (table[best].bytes == bytes) return best;
     }
+    const std::size_t widest = widest_of();
+    if (best != block_table::none && widest == 0) return best;
     // Every block of the classes above is large enough: looks at the first one of each, the rest of
     // the row first, then the rows above that have one.
     std::uint32_t columns = columns_[row] & (~std::uint32_t{1} << own % column_count);

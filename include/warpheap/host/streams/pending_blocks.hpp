@@ -69,7 +69,8 @@ class pending_blocks {
     const auto found = queues_.find(key);
     if (found == queues_.end() || found->second.blocks == 0) return {};
     queue& q = found->second;
-    const index which = q.by_size.find(table_, bytes, 0, effort::bounded);
+    const index which =
+        q.by_size.find(table_, bytes, effort::bounded, [] { return std::size_t{0}; });
     if (which == block_table::none) return {};
     const extent block = table_[which].range();
     if (block.bytes > most || block.base % alignment != 0) return {};

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs the calls of a trace on pools and, where their headers are given, on their peers, in turn.
+// compare.py makes the traces, starts this program and writes the rows.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "subjects.hpp"
+
+namespace warpheap::bench::host_pools {
+namespace {
+
+/// The operations of a trace file: 64-bit words, as warpheap_trace has them (host/c/replay.h).
+struct trace {
+  std::vector<std::int64_t> operations;
+  std::size_t warm_up = 0;
+  std::size_t asks = 0;
+  std::uint64_t peak = 0;  ///< the most bytes in use at once, whole granules
+  std::size_t peak_blocks = 0;
+};
+
+trace read(const char* path, std::size_t warm_up) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  trace t;
+  t.operations.resize(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)) / 8);
+  file.seekg(0);
+  if (!file.read(reinterpret_cast<char*>(t.operations.data()),
+                 static_cast<std::streamsize>(8 * t.operations.size()))) {
+    std::fprintf(stderr, "%s: cannot be read\n", path);
+    std::exit(2);
+  }
+  t.warm_up = std::min(warm_up, t.operations.size());
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t in_use = 0;
+  std::size_t blocks = 0;
+  for (const std::int64_t operation : t.operations) {
+    if (operation >= 0) {
+      sizes.push_back(align_up<std::uint64_t>(static_cast<std::uint64_t>(operation), granule));
+      in_use += sizes.back();
+      t.peak = std::max(t.peak, in_use);
+      t.peak_blocks = std::max(t.peak_blocks, ++blocks);
+    } else {
+      in_use -= sizes[static_cast<std::size_t>(-1 - operation)];
+      --blocks;
+    }
+  }
+  t.asks = sizes.size();
+  return t;
+}
+
+/// The calls from `first` to before `end`. False at the first request without memory. A function of
+/// its own, so that callgrind can count what it does and nothing else.
+template <class Subject, class Handle>
+[[gnu::noinline, gnu::flatten]] bool make_calls(Subject& subject, const trace& t, std::size_t first,
+                                                std::size_t end, std::vector<Handle>& blocks) {
+  auto asked = static_cast<std::size_t>(
+      std::count_if(t.operations.begin(), t.operations.begin() + static_cast<std::ptrdiff_t>(first),
+                    [](std::int64_t operation) { return operation >= 0; }));
+  for (std::size_t event = first; event < end; ++event) {
+    const std::int64_t operation = t.operations[event];
+    if (operation >= 0) {
+      blocks[asked] = subject.allocate(static_cast<std::uint64_t>(operation));
+      if (Subject::offset(blocks[asked++]) == nowhere) return false;
+    } else {
+      subject.deallocate(blocks[static_cast<std::size_t>(-1 - operation)]);
+    }
+  }
+  return true;
+}
+
+/// Nanoseconds that this thread has run: other programs on the machine do not count.
+double thread_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+}
+
+/// The time of a call in nanoseconds, of those after the warm-up; negative when out of memory.
+template <class Subject>
+double time_of_a_call(const trace& t, std::uint64_t range) {
+  const auto subject = std::make_unique<Subject>(range, t.peak_blocks);
+  std::vector<decltype(subject->allocate(0))> blocks(t.asks);
+  if (!make_calls(*subject, t, 0, t.warm_up, blocks)) return -1;
+  const double start = thread_nanoseconds();
+  const bool all = make_calls(*subject, t, t.warm_up, t.operations.size(), blocks);
+  const double ns = thread_nanoseconds() - start;
+  return all ? ns / static_cast<double>(t.operations.size() - t.warm_up) : -1;
+}
+
+template <class Subject>
+bool completes(const trace& t, std::uint64_t range) {
+  const auto subject = std::make_unique<Subject>(range, t.peak_blocks);
+  std::vector<decltype(subject->allocate(0))> blocks(t.asks);
+  return make_calls(*subject, t, 0, t.operations.size(), blocks);
+}
+
+/// The smallest range in which the trace finds memory, to a thousandth of the peak.
+template <class Subject>
+std::uint64_t smallest_range(const trace& t) {
+  const std::uint64_t step = std::max<std::uint64_t>(t.peak / 1000 / granule, 1) * granule;
+  if (completes<Subject>(t, t.peak)) return t.peak;
+  std::uint64_t low = t.peak;
+  std::uint64_t high = t.peak;
+  do {
+    high += align_down<std::uint64_t>(high / 8, granule) + granule;
+    if (high > 8 * t.peak) return 0;
+  } while (!completes<Subject>(t, high));
+  while (high - low > step) {
+    const std::uint64_t middle = align_down<std::uint64_t>((low + high) / 2, granule);
+    (completes<Subject>(t, middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+int run(const trace& t, const std::vector<std::string_view>& names, int repeats, bool smallest) {
+  // A range in which every subject finds memory without a search for the last hole.
+  const std::uint64_t range = align_down<std::uint64_t>(2 * t.peak + (1 << 20), granule);
+  std::vector<std::vector<double>> times(names.size());
+  std::vector<std::uint64_t> ranges(names.size());
+  // In turn: a slow minute of the machine hits all of them.
+  for (int repeat = 0; repeat < std::max(repeats, 1); ++repeat) {
+    for (std::size_t which = 0; which < names.size(); ++which) {
+      for_each_subject([&](std::string_view name, auto* type) {
+        using subject = std::remove_pointer_t<decltype(type)>;
+        if (name != names[which]) return;
+        if (repeats != 0) times[which].push_back(time_of_a_call<subject>(t, range));
+        if (smallest && repeat == 0) ranges[which] = smallest_range<subject>(t);
+      });
+    }
+  }
+  for (std::size_t which = 0; which < names.size(); ++which) {
+    std::vector<double>& all = times[which];
+    std::sort(all.begin(), all.end());
+    std::printf("{\"manager\":\"%s\",\"events\":%zu,\"peak_bytes\":%llu",
+                std::string(names[which]).c_str(), t.operations.size() - t.warm_up,
+                static_cast<unsigned long long>(t.peak));
+    if (!all.empty()) {
+      std::printf(",\"call_ns\":{\"median\":%.2f,\"min\":%.2f},\"repeats\":%d", all[all.size() / 2],
+                  all.front(), repeats);
+    }
+    if (smallest) {
+      std::printf(",\"smallest_range_bytes\":%llu", static_cast<unsigned long long>(ranges[which]));
+    }
+    std::printf("}\n");
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace warpheap::bench::host_pools
+
+int main(int argc, char** argv) {
+  using namespace warpheap::bench::host_pools;
+  if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
+    for_each_subject(
+        [](std::string_view name, auto*) { std::printf("%s\n", std::string(name).c_str()); });
+    return 0;
+  }
+  if (argc < 6) {
+    std::fprintf(stderr,
+                 "usage: warpheap-bench-host-pools list\n"
+                 "       warpheap-bench-host-pools TRACE WARM_UP REPEATS SMALLEST SUBJECT...\n");
+    return 2;
+  }
+  const trace t = read(argv[1], std::strtoull(argv[2], nullptr, 10));
+  return run(t, {argv + 5, argv + argc}, std::atoi(argv[3]), std::strcmp(argv[4], "1") == 0);
+}

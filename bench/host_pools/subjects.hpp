@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/host/policies/registry.hpp"
+#include "warpheap/host/pools/offset_range.hpp"
+#include "warpheap/host/pools/stream_pool.hpp"
+
+#if defined(WARPHEAP_OFFSET_ALLOCATOR)
+#include <offsetAllocator.hpp>
+#endif
+#if defined(WARPHEAP_VMA)
+#include <vk_mem_alloc.h>
+#endif
+
+/// The allocators that are compared, each behind the same four members:
+/// - `subject(range_bytes, most_blocks)`: manages that many bytes.
+/// - `allocate(bytes)`: a handle; `offset(handle)`: where the block starts, or `nowhere`.
+/// - `deallocate(handle)`.
+/// Requests are rounded up to a granule of 256 bytes by all of them.
+namespace warpheap::bench::host_pools {
+
+inline constexpr std::size_t granule = 256;
+inline constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+/// Where the managed addresses start: they are never touched.
+inline constexpr host::address base = host::address{1} << 44;
+
+/// A placement policy alone: one thread, no lock, frees by address.
+template <class Policy>
+class policy_subject {
+ public:
+  policy_subject(std::uint64_t range, std::size_t) : policy_(host::policy_options{granule}) {
+    policy_.add_region({base, align_down<std::size_t>(range, granule)});
+  }
+  host::extent allocate(std::uint64_t bytes) {
+    return policy_.allocate(bytes, granule, host::effort::bounded);
+  }
+  void deallocate(host::extent block) { policy_.deallocate(block.base); }
+  static std::uint64_t offset(host::extent block) { return block ? block.base - base : nowhere; }
+
+ private:
+  Policy policy_;
+};
+
+/// The default policy in a range of offsets, as users of C and C++ have it: frees by handle.
+class range_subject {
+ public:
+  range_subject(std::uint64_t range, std::size_t) : range_(range, granule) {}
+  host::offset_range::block allocate(std::uint64_t bytes) { return range_.allocate(bytes); }
+  void deallocate(host::offset_range::block block) { range_.deallocate(block.handle); }
+  static std::uint64_t offset(host::offset_range::block block) {
+    return block.bytes != 0 ? block.offset : nowhere;
+  }
+
+ private:
+  host::offset_range range_;
+};
+
+/// The pool that users have: any thread, any stream.
+template <class Policy>
+class pool_subject {
+ public:
+  pool_subject(std::uint64_t range, std::size_t)
+      : pool_(std::make_shared<addresses>(), std::make_shared<host::no_events>(),
+              {.initial_bytes = range, .limit_bytes = range}) {}
+  void* allocate(std::uint64_t bytes) {
+    return pool_.try_allocate(bytes, granule, host::stream_id::none);
+  }
+  void deallocate(void* memory) { pool_.deallocate(memory, host::stream_id::none); }
+  static std::uint64_t offset(void* memory) {
+    return memory != nullptr ? reinterpret_cast<host::address>(memory) - base : nowhere;
+  }
+
+ private:
+  struct addresses final : host::upstream {
+    void* allocate(std::size_t) override { return reinterpret_cast<void*>(base); }
+    void deallocate(void*, std::size_t) noexcept override {}
+    std::string_view name() const override { return "addresses"; }
+  };
+  host::stream_pool<Policy> pool_;
+};
+
+#if defined(WARPHEAP_OFFSET_ALLOCATOR)
+class offset_allocator_subject {
+ public:
+  offset_allocator_subject(std::uint64_t range, std::size_t most_blocks)
+      : allocator_(static_cast<std::uint32_t>(range / granule), 2 * most_blocks + 1000) {}
+  OffsetAllocator::Allocation allocate(std::uint64_t bytes) {
+    return allocator_.allocate(static_cast<std::uint32_t>(ceil_div<std::uint64_t>(bytes, granule)));
+  }
+  void deallocate(OffsetAllocator::Allocation block) { allocator_.free(block); }
+  static std::uint64_t offset(OffsetAllocator::Allocation block) {
+    return block.offset != block.NO_SPACE ? std::uint64_t{block.offset} * granule : nowhere;
+  }
+
+ private:
+  OffsetAllocator::Allocator allocator_;
+};
+#endif
+
+#if defined(WARPHEAP_VMA)
+/// VMA's virtual block, with its own choice of strategy.
+template <VmaVirtualAllocationCreateFlags Strategy>
+class vma_subject {
+ public:
+  struct block {
+    VmaVirtualAllocation handle;
+    VkDeviceSize offset;
+  };
+  vma_subject(std::uint64_t range, std::size_t) {
+    const VmaVirtualBlockCreateInfo info{range, 0, nullptr};
+    vmaCreateVirtualBlock(&info, &block_);
+  }
+  ~vma_subject() {
+    vmaClearVirtualBlock(block_);
+    vmaDestroyVirtualBlock(block_);
+  }
+  block allocate(std::uint64_t bytes) {
+    const VmaVirtualAllocationCreateInfo info{align_up<std::uint64_t>(bytes, granule), granule,
+                                              Strategy, nullptr};
+    block made{nullptr, nowhere};
+    if (vmaVirtualAllocate(block_, &info, &made.handle, &made.offset) != VK_SUCCESS) return {};
+    return made;
+  }
+  void deallocate(block b) { vmaVirtualFree(block_, b.handle); }
+  static std::uint64_t offset(block b) { return b.handle != nullptr ? b.offset : nowhere; }
+
+ private:
+  VmaVirtualBlock block_ = nullptr;
+};
+#endif
+
+/// Calls `f(name, type)` for each subject, ours first; `type` is a null pointer to its class.
+template <class Function>
+void for_each_subject(Function&& f) {
+  host::for_each_policy([&](auto policy) {
+    using type = typename decltype(policy)::type;
+    f(policy.name, static_cast<policy_subject<type>*>(nullptr));
+  });
+  f("offset_range", static_cast<range_subject*>(nullptr));
+  f("tlsf_pool", static_cast<pool_subject<host::tlsf>*>(nullptr));
+#if defined(WARPHEAP_OFFSET_ALLOCATOR)
+  f("offset_allocator", static_cast<offset_allocator_subject*>(nullptr));
+#endif
+#if defined(WARPHEAP_VMA)
+  f("vma_time",
+    static_cast<vma_subject<VMA_VIRTUAL_ALLOCATION_CREATE_STRATEGY_MIN_TIME_BIT>*>(nullptr));
+  f("vma_memory",
+    static_cast<vma_subject<VMA_VIRTUAL_ALLOCATION_CREATE_STRATEGY_MIN_MEMORY_BIT>*>(nullptr));
+#endif
+}
+
+}  // namespace warpheap::bench::host_pools

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/core/bits.hpp"
+#include "warpheap/core/error.hpp"
+#include "warpheap/host/c/range.h"
+#include "warpheap/host/policies/tlsf.hpp"
+
+namespace warpheap::host {
+
+/// Blocks in a range of offsets whose memory belongs to the caller: a buffer of a graphics API, a
+/// file, an address range of another process. It needs no upstream and no address, and a block is
+/// freed by its handle. One thread at a time.
+///
+/// Complexity: allocate and deallocate O(1).
+class offset_range {
+ public:
+  /// The offset, the real size (0: no block) and the handle of a block.
+  using block = warpheap_range_block;
+
+  static constexpr std::size_t default_granule = 256;
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 46;
+
+  /// Offsets from 0 to before `bytes`. Blocks are multiples of `granule_bytes` long and aligned to
+  /// it: a power of two from 1 up, of which a range has at most 2^46 bytes and at least one
+  /// granule. \throws invalid_argument for a size out of range, out_of_memory for the bookkeeping
+  explicit offset_range(std::uint64_t bytes, std::size_t granule_bytes = default_granule)
+      : policy_(policy_options{checked(bytes, granule_bytes)}),
+        bytes_(align_down<std::uint64_t>(bytes, granule_bytes)) {
+    policy_.add_region({0, bytes_});
+  }
+
+  offset_range(const offset_range&) = delete;
+  offset_range& operator=(const offset_range&) = delete;
+
+  /// A block of at least `bytes` bytes at a multiple of `alignment`, a power of two; one of 0 bytes
+  /// if no hole fits, and for 0 bytes. \pre `alignment` is a power of two
+  [[gnu::flatten]] block allocate(std::uint64_t bytes, std::uint64_t alignment = 1) {
+    if (bytes - 1 >= most_bytes || alignment > most_bytes) return {};
+    const auto made = policy_.allocate_by_handle(bytes, alignment, effort::bounded);
+    if (!made.range) return allocate_thoroughly(bytes, alignment);
+    return as_block(made);
+  }
+
+  /// Takes a block back and returns its size; 0, with nothing changed, if the handle is not of a
+  /// live block: it was freed before, or is of another range.
+  [[gnu::flatten]] std::uint64_t deallocate(std::uint64_t handle) {
+    return policy_.deallocate(block_table::handle{static_cast<block_table::index>(handle),
+                                                  static_cast<std::uint32_t>(handle >> 32)});
+  }
+
+  /// The size of the range in bytes, whole granules.
+  std::uint64_t bytes() const { return bytes_; }
+
+  warpheap_range_stats stats() const {
+    warpheap_range_stats all{};
+    policy_.for_each_block([&](extent part, bool used) {
+      if (used) {
+        all.bytes_in_use += part.bytes;
+        ++all.blocks;
+      } else {
+        all.largest_hole_bytes = std::max<std::uint64_t>(all.largest_hole_bytes, part.bytes);
+        ++all.holes;
+      }
+    });
+    return all;
+  }
+
+  /// Verifies every invariant; returns a description of the first violation. O(blocks)
+  std::optional<std::string> check() const { return policy_.check(); }
+
+ private:
+  static std::size_t checked(std::uint64_t bytes, std::size_t granule) {
+    if (!is_power_of_two(granule)) {
+      throw invalid_argument("a granule of " + std::to_string(granule) +
+                             " bytes: it must be a power of two");
+    }
+    if (bytes < granule || bytes > most_bytes) {
+      throw invalid_argument("a range of " + std::to_string(bytes) + " bytes: it must have from " +
+                             std::to_string(granule) + ", its granule, to " +
+                             std::to_string(most_bytes));
+    }
+    return granule;
+  }
+
+  static block as_block(const tlsf::handed_out& made) {
+    return {made.range.base, made.range.bytes,
+            std::uint64_t{made.handle.serial} << 32 | made.handle.record};
+  }
+
+  [[gnu::noinline]] block allocate_thoroughly(std::uint64_t bytes, std::uint64_t alignment) {
+    const auto made = policy_.allocate_by_handle(bytes, alignment, effort::thorough);
+    return made.range ? as_block(made) : block{};
+  }
+
+  tlsf policy_;
+  std::uint64_t bytes_;
+};
+
+}  // namespace warpheap::host

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "warpheap/core/error.hpp"
+
+namespace warpheap::host {
+
+/// An array that grows with what is in it and never shrinks. Growth moves the elements, so that an
+/// element is named by its index and no reference to one survives a growth. The C library moves
+/// large arrays by their pages, without a copy.
+///
+/// Growth is a step of its own (`reserve`), so that a structure can be sure of its room before it
+/// begins to change.
+template <class T>
+class growing_array {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+ public:
+  growing_array() = default;
+  growing_array(growing_array&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  growing_array& operator=(growing_array&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  ~growing_array() { std::free(data_); }
+
+  T& operator[](std::size_t index) { return data_[index]; }
+  const T& operator[](std::size_t index) const { return data_[index]; }
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+
+  /// Makes room for `capacity` elements, or for half as many again as now if that is more. False if
+  /// the process has no memory for them. Amortised O(1) an element
+  [[gnu::noinline]] bool reserve(std::size_t capacity) {
+    if (capacity <= capacity_) return true;
+    if (capacity < capacity_ + capacity_ / 2) capacity = capacity_ + capacity_ / 2;
+    void* const place = std::realloc(data_, capacity * sizeof(T));
+    if (place == nullptr) return false;
+    data_ = static_cast<T*>(place);
+    capacity_ = capacity;
+    return true;
+  }
+
+  /// Adds an element without a value. \throws out_of_memory if the process has no memory for it
+  T& extend() {
+    if (size_ == capacity_ && !reserve(size_ + 1)) refuse();
+    return data_[size_++];
+  }
+
+  /// Adds `count` elements without a value. \throws out_of_memory as above
+  void extend(std::size_t count) {
+    if (count > capacity_ - size_ && !reserve(size_ + count)) refuse();
+    size_ += count;
+  }
+
+ private:
+  // Apart from `extend`, which is inlined where every nanosecond counts.
+  [[noreturn, gnu::noinline]] void refuse() const {
+    throw out_of_memory("the process has no memory for the bookkeeping of a pool with " +
+                        std::to_string(size_) + " entries");
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace warpheap::host

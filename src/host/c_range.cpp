@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "warpheap/host/c/range.h"
+
+#include <string>
+
+#include "c_status.hpp"
+#include "warpheap/core/bits.hpp"
+#include "warpheap/host/pools/offset_range.hpp"
+
+struct warpheap_range {
+  warpheap::host::offset_range range;
+};
+
+namespace {
+
+using namespace warpheap::host;
+
+// Out of line: the calls that succeed should not pay for the messages.
+[[gnu::noinline]] warpheap_status refuse_request(std::uint64_t bytes, std::uint64_t alignment) {
+  if (bytes == 0) return failed(WARPHEAP_INVALID_ARGUMENT, "a block of 0 bytes was requested");
+  if (!warpheap::is_power_of_two(alignment)) {
+    return failed(WARPHEAP_INVALID_ARGUMENT, "an alignment of " + std::to_string(alignment) +
+                                                 " bytes: it must be a power of two");
+  }
+  return failed(WARPHEAP_OUT_OF_MEMORY, "no hole of the range has " + std::to_string(bytes) +
+                                            " bytes at a multiple of " + std::to_string(alignment));
+}
+
+[[gnu::noinline]] warpheap_status refuse_handle(std::uint64_t handle) {
+  return failed(WARPHEAP_INVALID_ARGUMENT, "the handle " + std::to_string(handle) +
+                                               " is not of a live block: it was freed before, or "
+                                               "is of another range");
+}
+
+}  // namespace
+
+extern "C" {
+
+warpheap_status warpheap_range_create(uint64_t bytes, size_t granule_bytes,
+                                      warpheap_range** range) {
+  return guarded([&] {
+    const size_t granule = granule_bytes != 0 ? granule_bytes : offset_range::default_granule;
+    *range = new warpheap_range{offset_range(bytes, granule)};
+  });
+}
+
+void warpheap_range_destroy(warpheap_range* range) { delete range; }
+
+warpheap_status warpheap_range_allocate(warpheap_range* range, uint64_t bytes, uint64_t alignment,
+                                        warpheap_range_block* block) {
+  if (!warpheap::is_power_of_two(alignment)) return refuse_request(bytes, alignment);
+  const warpheap_range_block made = range->range.allocate(bytes, alignment);
+  if (made.bytes == 0) return refuse_request(bytes, alignment);
+  *block = made;
+  return WARPHEAP_OK;
+}
+
+warpheap_status warpheap_range_free(warpheap_range* range, uint64_t handle) {
+  return range->range.deallocate(handle) != 0 ? WARPHEAP_OK : refuse_handle(handle);
+}
+
+void warpheap_range_get_stats(const warpheap_range* range, warpheap_range_stats* stats) {
+  *stats = range->range.stats();
+}
+
+warpheap_status warpheap_range_check(const warpheap_range* range) {
+  const auto wrong = range->range.check();
+  return wrong ? failed(WARPHEAP_ERROR, *wrong) : WARPHEAP_OK;
+}
+
+}  // extern "C"

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a pool costs before it is used: many pools fit into little memory and few addresses.
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "pool_fixture.hpp"
+#include "warpheap/core/units.hpp"
+#include "warpheap/pools.hpp"
+
+namespace warpheap::host {
+namespace {
+
+// The same few addresses for each pool: none is ever touched.
+class imaginary_upstream final : public upstream {
+ public:
+  void* allocate(std::size_t) override { return reinterpret_cast<void*>(std::uintptr_t{1} << 44); }
+  void deallocate(void*, std::size_t) noexcept override {}
+  std::string_view name() const override { return "imaginary"; }
+};
+
+std::vector<std::unique_ptr<memory_pool>> make_pools(const std::string& name, int count) {
+  std::vector<std::unique_ptr<memory_pool>> pools;
+  for (int n = 0; n < count; ++n) {
+    pools.push_back(
+        make_pool(name, std::make_shared<imaginary_upstream>(), std::make_shared<no_events>()));
+    void* block = pools.back()->allocate(1000, 256, stream_id::none);
+    pools.back()->allocate(1000, 256, stream_id::none);
+    pools.back()->deallocate(block, stream_id::none);
+  }
+  return pools;
+}
+
+// Heap and mapped bytes in use. (A sanitizer's allocator does not count them.)
+std::size_t bytes_of_process() {
+  const struct mallinfo2 now = mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+class small_pools : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(all, small_pools, testing::ValuesIn(all_policy_names()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(small_pools, a_pool_with_a_block_takes_less_than_64_KiB) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "another allocator";
+  // A bitmask is as large as the memory that it manages.
+  if (GetParam().find("bitmask") != std::string::npos) GTEST_SKIP() << "one bit a granule";
+  const std::size_t before = bytes_of_process();
+  const auto pools = make_pools(GetParam(), 100);
+  EXPECT_LE((bytes_of_process() - before) / 100, 64_KiB);
+}
+
+// Limits the addresses of this process, calls `run`, and ends with what it returns.
+template <class Run>
+[[noreturn]] void exit_under_a_limit(rlim_t bytes, Run&& run) {
+  const rlimit limit{bytes, bytes};
+  std::exit(setrlimit(RLIMIT_AS, &limit) == 0 ? run() : 100);
+}
+
+TEST(small_pools_under_a_limit, a_thousand_work_with_8_GB_of_addresses) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs terabytes of addresses";
+  const auto run = [] {
+    const auto pools = make_pools("tlsf", 1000);
+    for (const auto& pool : pools) {
+      if (pool->check() || pool->stats().blocks != 1) return 1;
+    }
+    return 0;
+  };
+  EXPECT_EXIT(exit_under_a_limit(8'000'000'000, run), testing::ExitedWithCode(0), "");
+}
+
+TEST(small_pools_under_a_limit, a_pool_without_memory_for_its_books_fails_and_stays_sound) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs terabytes of addresses";
+  const auto run = [] {
+    const auto pool =
+        make_pool("tlsf", std::make_shared<imaginary_upstream>(), std::make_shared<no_events>(),
+                  {.initial_bytes = 4096_GiB, .limit_bytes = 4096_GiB});
+    std::vector<void*> blocks(1'000'000);
+    std::size_t taken = 0;
+    while (void* block = pool->try_allocate(256, 256, stream_id::none)) {
+      blocks[taken++ % blocks.size()] = block;
+    }
+    if (taken < 200'000 || pool->stats().failures != 1) return 1;
+    const std::size_t known = std::min(taken, blocks.size());
+    for (std::size_t n = 0; n < known; ++n) pool->deallocate(blocks[n], stream_id::none);
+    return pool->stats().blocks == taken - known ? 0 : 2;
+  };
+  EXPECT_EXIT(exit_under_a_limit(400'000'000, run), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace warpheap::host
