@@ -120,7 +120,7 @@ void check_sizes(const parameters& chosen) {
   for (const std::uint64_t size : {least, most}) {
     if (!std::has_single_bit(size)) {
       throw usage_error("--distribution powers needs powers of two as --size-min and --size-max, " +
-                        std::to_string(size) + " is none");
+                        std::to_string(size) + " is not one");
     }
   }
 }

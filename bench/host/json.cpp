@@ -127,7 +127,7 @@ json fields_json() {
   return all;
 }
 
-/// A standard value as the command line would read it; null where there is none.
+/// A standard value as the command line would read it; null without one.
 json standard_json(const case_parameter& own, const backend_info& backend) {
   if (own.info == &given::heap_bytes) return backend.default_heap_bytes;
   if (own.standard.empty()) return nullptr;

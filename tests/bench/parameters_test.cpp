@@ -80,7 +80,7 @@ TEST(Parameters, RefusalsNameTheValueAndWhatIsPossible) {
   }
   has({"--size-min=64", "--size-max=32"}, "--size-min is 64, above --size-max, which is 32");
   has({"--size-min=16", "--size-max=48", "--distribution=powers"},
-      "--distribution powers needs powers of two as --size-min and --size-max, 48 is none");
+      "--distribution powers needs powers of two as --size-min and --size-max, 48 is not one");
   has({"--size-min=1", "--size-max=8589934592"},
       "--size-min 1 and --size-max 8589934592 are 4 GiB or more apart");
 }

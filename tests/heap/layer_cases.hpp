@@ -112,7 +112,7 @@ class double_free : public wrong_use<Checked> {
       shared.store(reinterpret_cast<std::uint64_t>(this->manager_.malloc(16)),
                    simt::order::release);
     }
-    // Ends: the lane of the first warp waits for nobody.
+    // Ends: the lane of the first warp never waits.
     while (shared.load(simt::order::acquire) == 0) simt::backoff(1);
     this->manager_.free(reinterpret_cast<void*>(shared.load(simt::order::acquire)));
   }

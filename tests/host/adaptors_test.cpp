@@ -61,7 +61,7 @@ TEST(statistics_resource, counts_requested_bytes_and_failures) {
   EXPECT_EQ(stats.bytes_in_use, 0u);
   EXPECT_EQ(stats.peak_bytes, 1500u);
   EXPECT_EQ(stats.allocations, 2u);
-  EXPECT_EQ(stats.deallocations, 2u) << "a free that was refused is none";
+  EXPECT_EQ(stats.deallocations, 2u) << "a refused free does not count";
   EXPECT_EQ(stats.failures, 1u);
   EXPECT_EQ(stats.last_failed_bytes, 65_MiB);
   EXPECT_EQ(counted, copy);

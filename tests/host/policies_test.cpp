@@ -127,7 +127,7 @@ TEST(binary_buddy, merges_only_with_its_buddy) {
   std::vector<address> ones;
   for (int n = 0; n < 8; ++n) ones.push_back(take(policy, 1));
   EXPECT_EQ(take(policy, 1), 0u);
-  // Neighbours that are no buddies: 1 and 2.
+  // 1 and 2 are neighbours, but not buddies.
   const std::set<address> blocks(ones.begin(), ones.end());
   EXPECT_EQ(blocks.size(), 8u);
   policy.deallocate(base + 1 * granule);

@@ -178,7 +178,7 @@ TEST_P(pools, a_large_alignment_is_given_and_taken_back_in_any_stream) {
       held[block] = alignment;
     } else {
       const auto [block, alignment] = *std::next(held.begin(), random() % held.size());
-      // The memory before an aligned block is no block, even where the policy has one there.
+      // The memory before an aligned block is not a live block, even where the policy has one.
       for (std::size_t before = 256; before < alignment; before *= 2) {
         if (!held.contains(at(block, -before))) {
           ASSERT_THROW(pool->deallocate(at(block, -before), streams[0]), invalid_argument);

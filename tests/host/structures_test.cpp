@@ -182,7 +182,7 @@ TEST(tiled_regions, a_region_starts_at_its_edge_and_takes_it_along) {
   EXPECT_EQ(tiles.check(), std::nullopt);
   const auto first = tiles.table.cut_front(whole, 0x100);
   EXPECT_EQ(tiles.first_of(0x1000), first) << "any record may be the first";
-  EXPECT_EQ(tiles.count_free(), 3u) << "an edge is no block";
+  EXPECT_EQ(tiles.count_free(), 3u) << "an edge is not a block";
   tiles.table[first].free = false;
   EXPECT_FALSE(tiles.is_unused(0x1000));
   tiles.table[first].vacant = true;

@@ -45,7 +45,7 @@ class handle {
   // Blocks.
 
   /// A block of at least `bytes` bytes, aligned to 16 or better; null if `bytes` is 0 or more than
-  /// `largest_block()`, or memory is out. Any lane may call it, with any others or alone.
+  /// `largest_block()`, or the heap is exhausted. Any lane may call it, with any others or alone.
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const requires block_manager<M> {
     return possible(bytes) ? counted(manager_.malloc(bytes), bytes) : nullptr;
   }
@@ -113,7 +113,7 @@ class handle {
   // Warp heaps.
 
   /// A heap of the lanes that call this together, which become its participants; none, which is
-  /// false, when memory is out. In each lane the lanes of its own heap.
+  /// false, when the heap is exhausted. In each lane the lanes of its own heap.
   WARPHEAP_DEVICE auto begin() const requires warp_heap_manager<M> {
     simt::expect_lane();
     const auto made = manager_.begin(simt::coalesced());
@@ -121,7 +121,7 @@ class handle {
     return made;
   }
 
-  /// A block of a warp heap; null if that is none, and as the other `malloc`.
+  /// A block of a warp heap; null without a warp heap, and as the other `malloc`.
   template <class WarpHeap>
   WARPHEAP_DEVICE void* malloc(const WarpHeap& of, std::size_t bytes) const requires
       warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
@@ -144,7 +144,7 @@ class handle {
 
   // Objects.
 
-  /// Constructs a T; a pointer that is false when memory is out.
+  /// Constructs a T; a pointer that is false when the heap is exhausted.
   template <class T, class... Arguments>
   WARPHEAP_DEVICE auto make(Arguments&&... arguments) const requires object_manager<M> {
     simt::expect_lane();

@@ -49,7 +49,7 @@ struct incident {
   /// As wide as the others, so that an incident has no padding.
   enum class kind : std::uint64_t {
     double_free,     ///< `freed` was first, `noticed` again
-    foreign_free,    ///< of a pointer that is no block's, and in none
+    foreign_free,    ///< of a pointer outside of all blocks
     interior_free,   ///< of a pointer into `block`, which stays
     overrun,         ///< bytes behind `block` were written
     underrun,        ///< bytes before `block` were written

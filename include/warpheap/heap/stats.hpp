@@ -20,7 +20,7 @@ struct heap_stats {
   std::uint64_t blocks_in_use = 0;
   /// Bytes that those blocks occupy.
   std::uint64_t bytes_in_use = 0;
-  /// Requests that returned null because memory was out, since the heap was made or reset.
+  /// Requests that returned null because the heap was exhausted, since the heap was made or reset.
   std::uint64_t failures = 0;
   /// Bytes that one of the latest of them asked for.
   std::uint64_t last_failed_bytes = 0;

@@ -34,7 +34,7 @@
 /// had returned.
 ///
 /// Progress: lock-free. A search starts again only if a lane has changed a word between zero and
-/// not zero meanwhile, and a lane that has announced a change waits for nobody.
+/// not zero meanwhile, and a lane that has announced a change never waits.
 ///
 /// Memory orders: words are loaded with acquire and changed with acq_rel. So what a lane wrote
 /// before it inserted an element is visible to the lane that claims it; of two lanes that change a
@@ -339,7 +339,7 @@ class bitmap_tree {
       if ((before & in_progress_mask) == 0 && changes().load(simt::order::acquire) == before) {
         return {};
       }
-      simt::backoff(64);  // until lanes that wait for nobody have brought the bits up to date
+      simt::backoff(64);  // until lanes that never wait have brought the bits up to date
     }
   }
 

@@ -117,7 +117,7 @@ class bulk_semaphore {
   }
 
   /// Undertakes to make `asked.batches` batches. The caller keeps the first units of them for
-  /// himself: the result says how many, `asked.missing` at most. Must be followed by `deliver`.
+  /// itself: the result says how many, `asked.missing` at most. Must be followed by `deliver`.
   WARPHEAP_DEVICE std::uint32_t promise(const answer& asked, int batch_log2) const {
     const std::uint64_t made = std::uint64_t{asked.batches} << batch_log2;
     const std::uint32_t kept =

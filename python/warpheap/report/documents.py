@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # loads pandas
     from warpheap.report.select import Plot
 
 _PAGES = ("*.md", "docs/**/*.md", "results/**/*.md")
-# Examples in fenced code are no marks.
+# Examples in fenced code do not count.
 _MARK = re.compile(
     r"^(?P<fence>`{3,})[^\n]*\n.*?^(?P=fence)`*$"
     r"|<!-- (?P<kind>table|pivot|values|figure): (?P<what>.*?) -->"

@@ -34,7 +34,7 @@ class Unavailable(Exception):  # noqa: N818  the reason of a skipped row, not a 
 
 @dataclass(frozen=True)
 class Size:
-    """How much memory a resource starts with and may take at most, in bytes; 0 is no limit."""
+    """How much memory a resource starts with and may take at most, in bytes; 0: unlimited."""
 
     initial: int = 0
     limit: int = 0

@@ -12,8 +12,8 @@ template <class M>
 class ouroboros_any : public ouroboros_test<M> {};
 TYPED_TEST_SUITE(ouroboros_any, all_variants, variant_names);
 
-// More threads than pages, all at once: growth that fails is taken back, every page is had, and all
-// of it again once it was freed.
+// More threads than pages, all at once: growth that fails is taken back, every page is
+// allocated, and again once all are freed.
 TYPED_TEST(ouroboros_any, more_threads_than_pages_of_each_size) {
   const auto map = this->heap_.ref().manager().map();
   const std::size_t chunks = map.chunk_count() - map.for_queues();

@@ -33,7 +33,7 @@ class block_table {
   /// back its handle is refused, also when its record is in use again.
   struct handle {
     index record = 0;
-    std::uint32_t serial = 0;  ///< 0 is no block
+    std::uint32_t serial = 0;  ///< 0: not a block
     friend constexpr bool operator==(handle, handle) = default;
   };
 

@@ -101,7 +101,7 @@ class gallatin_blocks {
   /// Up to `want` free blocks of `tree`, now the caller's; none if there is none and no segment to
   /// make some of.
   ///
-  /// Waits only while other lanes move segments of this tree. They wait for nobody, and this
+  /// Waits only while other lanes move segments of this tree. They never wait, and this
   /// function meets nobody, so they may be lanes of the caller's warp.
   /// \param segments_at_once lanes that may move a segment at the same time
   WARPHEAP_DEVICE blocks acquire(std::uint32_t tree, int want,
@@ -163,7 +163,7 @@ class gallatin_blocks {
   /// \param busy set if another lane is at it, and nothing was tried
   WARPHEAP_DEVICE std::uint32_t acquire_run(std::uint32_t length, bool& busy) const {
     const simt::atomic_ref lock(control_->run_lock);
-    // Acquire and release order the holders; the holder waits for nobody.
+    // Acquire and release order the holders; the holder never waits.
     busy = lock.exchange(1, simt::order::acquire) != 0;
     if (busy) return none;
     const std::uint32_t first = claim_last_run(free_segments(), length);

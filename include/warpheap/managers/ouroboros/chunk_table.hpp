@@ -17,7 +17,7 @@
 /// takes the entry out may claim pages, nobody else may, and puts it back if he leaves some.
 ///
 /// Orders: a count grows with release and is claimed with acquire. A claimer may find a bit whose
-/// page is not counted yet, while the one that his count stood for goes to another: so the bit of a
+/// page is not counted yet, while the one that its count stood for goes to another: so the bit of a
 /// freed page is set with release, too, and cleared with acquire. Bits of pages that nobody has
 /// used are set relaxed.
 

@@ -101,7 +101,7 @@ class unit_map {
   /// Gives back the run that starts at unit `first`.
   WARPHEAP_DEVICE void give_run(std::uint32_t first) const {
     const std::uint32_t end = run_end(first);
-    // The mark goes first: once the units are free, the next owner may set his own there. Relaxed,
+    // The mark goes first: once the units are free, the next owner may set its own there. Relaxed,
     // because the release below orders it.
     clear(last_, end - 1, 1, simt::order::relaxed);
     while (first < end) {

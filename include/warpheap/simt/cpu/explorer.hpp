@@ -6,8 +6,8 @@
 ///
 /// One host thread, a seeded choice of who goes on at every atomic, fence, collective and backoff.
 /// A failure is therefore a number that replays it. What this cannot show: interleavings are
-/// sequentially consistent, so a memory order that is too weak is invisible; plain accesses are no
-/// switch points; and a random search that finds nothing is evidence, not proof.
+/// sequentially consistent, so a memory order that is too weak is invisible; schedules do not
+/// switch at plain accesses; and a random search that finds nothing is evidence, not proof.
 
 #include "warpheap/simt/types.hpp"
 

@@ -10,7 +10,7 @@
 ///
 /// All members that start with a group are collectives of that group; an operation of a full warp
 /// costs three atomics on shared words. Progress: values are polled for only when their producers
-/// have drawn a position and wait for nobody in the consumers' groups; see virtual_queue.hpp for
+/// have drawn a position and never wait for the consumers' groups; see virtual_queue.hpp for
 /// the rest.
 
 #include "warpheap/sync/bulk_semaphore.hpp"

@@ -5,9 +5,9 @@
 /// The simplest of the index queues of M. Winter et al., "Ouroboros" (ICS 2020): a ring in an array
 /// of fixed size.
 ///
-/// All index queues work by tickets. A producer draws a position at the back and puts his value
+/// All index queues work by tickets. A producer draws a position at the back and puts its value
 /// there; a consumer draws a position at the front and polls it until the value has come. Tickets
-/// of a whole group cost one atomic, and everybody waits for his own slot alone. The queue itself
+/// of a whole group cost one atomic, and each waits for its own slot alone. The queue itself
 /// does not count: its users know, by a semaphore or by the nature of their values, that
 /// - a consumer's ticket is drawn only when a value for it exists or will come, and
 /// - no more values are in the queue than it has room for.
@@ -82,7 +82,7 @@ requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
     return simt::atomic_ref(ends_->front).fetch_add(count, simt::order::relaxed);
   }
 
-  /// Makes sure of slots for the positions that `members` has drawn: here they are always there.
+  /// Ensures that slots exist for the positions that `members` has drawn: here they always do.
   WARPHEAP_DEVICE void prepare(const simt::group& /*members*/, std::uint64_t /*first*/,
                                std::uint64_t /*count*/) const {}
 

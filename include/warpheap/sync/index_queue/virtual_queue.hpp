@@ -82,7 +82,7 @@ class virtual_queue {
     return simt::atomic_ref(ends_->front).fetch_add(count, simt::order::relaxed);
   }
 
-  /// Makes sure of memory behind the positions that `members` has drawn. A collective.
+  /// Ensures that there is memory behind the positions that `members` has drawn. A collective.
   WARPHEAP_DEVICE void prepare(const simt::group& members, std::uint64_t first,
                                std::uint64_t count) const {
     const std::uint64_t last = first + count;

@@ -11,7 +11,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace checking {
 
 // A guard may belong to a neighbour whose owner frees it meanwhile, in a program that is wrong
-// anyway: that read is a race on purpose. Whoever reads looks at the neighbour's record before and
+// anyway: that read is a race on purpose. The reader looks at the neighbour's record before and
 // after.
 #if !WARPHEAP_CUDA_MODEL && WARPHEAP_THREAD_SANITIZER
 #define WARPHEAP_RACY_READ __attribute__((no_sanitize("thread"), noinline))
