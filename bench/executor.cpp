@@ -26,7 +26,7 @@ struct add_alone {
   }
 };
 
-/// What an allocation of a whole group costs: one atomic, and everybody gets his share.
+/// What an allocation of a whole group costs: one atomic, and every lane gets its share.
 struct add_together {
   void operator()() const {
     const simt::group callers = simt::coalesced();

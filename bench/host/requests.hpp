@@ -51,7 +51,7 @@ struct block_report {
   std::uint64_t nulls = 0;
   /// Blocks whose contents are not what was written.
   std::uint64_t corrupted = 0;
-  /// Blocks at an address that is no multiple of the manager's alignment.
+  /// Blocks at an address that is not a multiple of the manager's alignment.
   std::uint64_t misaligned = 0;
   /// Bytes that the served requests asked for.
   std::uint64_t bytes = 0;

@@ -8,7 +8,7 @@
 #include "warpheap/core/config.hpp"
 
 #if WARPHEAP_CUDA_MODEL || defined(NDEBUG)
-// Unevaluated, and yet a use: a parameter that only a precondition names is no unused one.
+// Unevaluated, and yet a use: a parameter that only a precondition names counts as used.
 #define WARPHEAP_ASSERT(condition) static_cast<void>(sizeof((condition) ? 1 : 0))
 #else
 #include <cstdio>

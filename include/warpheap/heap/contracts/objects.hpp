@@ -42,7 +42,7 @@ inline constexpr bool manages_all<M, type_list<Types...>> = (manages_type<M, Typ
 /// be made from nothing. `M::pointer<T>` refers to one: `T*`, or a class that finds the fields
 /// where the manager put them, and is good for being stored and used by a later launch.
 ///
-/// - `make<T>(arguments...)`: constructs a T; a pointer that is false when memory is out;
+/// - `make<T>(arguments...)`: constructs a T; a pointer that is false when the heap is exhausted;
 /// - `load<T>(object)`, `store<T>(object, value)`: the whole object by value. Plain accesses: lanes
 ///   that share an object order them themselves;
 /// - `destroy<T>(object)`: by any lane of this or a later launch. \pre `object` is live

@@ -15,8 +15,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// many lanes as have not ended it yet stand for them.
 ///
 /// - `begin(group)`: a collective of the group, whose lanes become the participants: all get the
-///   same warp heap, or all get none when memory is out;
-/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null when memory is out. By
+///   same warp heap, or all get none when the heap is exhausted;
+/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null when the heap is exhausted. By
 /// any
 ///   participants, together or not. \pre `0 < bytes && bytes <= largest_block()`
 /// - `tidy_up(heap)`: once by each participant that has not ended the heap: frees all of its
@@ -24,7 +24,7 @@ WARPHEAP_BEGIN_NAMESPACE
 /// - `end(heap)`: once by each participant: with the last one the heap and its blocks are free.
 ///   Returns at once; nobody waits for a participant that ended the heap.
 ///
-/// A warp heap that is none reaches the manager never.
+/// An empty handle of a warp heap never reaches the manager.
 template <class M>
 concept warp_heap_manager = manager<M> && std::is_trivially_copyable_v<typename M::warp_heap> &&
                                 sizeof(typename M::warp_heap) <= 8 &&

@@ -42,7 +42,7 @@
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, in one go; the paper's
 ///   enqueues all and then waits in line with the others;
 /// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte;
-/// - growth that runs out of memory is taken back, and malloc returns null: the paper's goes
+/// - growth that finds no memory is taken back, and malloc returns null: the paper's goes
 ///   on with a chunk outside of the heap;
 /// - chunk states and bitmaps stand in tables, so that a page is aligned to its size, and a late
 ///   reader never reads user data as a header;
@@ -121,7 +121,7 @@ class ouroboros {
       .deviations =
           {
               "A lane that grows keeps its warp's pages and enqueues only the surplus.",
-              "Growth that runs out of memory is taken back, and malloc returns null.",
+              "Growth that finds no memory is taken back, and malloc returns null.",
               "Chunk states and bitmaps stand in tables, so pages are aligned to their size.",
               pages ? "Pages that a queue has no room for are parked in their chunk's bitmap."
                     : "A chunk's entry leaves the queue while its pages are claimed.",
