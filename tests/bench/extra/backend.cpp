@@ -4,7 +4,7 @@
 #include "bench/backend/heap_of.hpp"
 #include "bench/backend/machine.hpp"
 #include "warpheap/core/units.hpp"
-#include "warpheap/registry.hpp"
+#include "warpheap/default_manager.hpp"
 
 namespace warpheap::bench {
 
