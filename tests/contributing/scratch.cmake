@@ -4,6 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 project(warpheap LANGUAGES CXX)
 set(WARPHEAP_SANITIZER none)
+set(WARPHEAP_TESTS ON)
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_SOURCE_DIR}/cmake)
 include(WarpheapCompiler)
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)

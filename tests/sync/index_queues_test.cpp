@@ -22,7 +22,7 @@ class index_queues : public ::testing::Test {
   /// Runs `act()` in a single lane.
   template <class Act>
   static void alone(const Act& act) {
-    simt::explorer explorer({1, 1}, 5'000'000);
+    simt::explorer explorer({1, 1}, 4'000'000);
     const auto outcome = explorer.run({simt::strategy::sticky, 1}, act);
     ASSERT_EQ(outcome.stuck, "");
   }

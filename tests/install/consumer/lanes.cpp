@@ -2,7 +2,7 @@
 #include "warpheap/warpheap.hpp"
 
 using namespace warpheap::literals;
-using heap = warpheap::heap<warpheap::bump<>>;
+using heap = warpheap::heap<warpheap::default_manager>;
 
 /// Every lane takes a block and leaves its address.
 struct take_block {
