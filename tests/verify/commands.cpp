@@ -83,7 +83,15 @@ bool hunt(const subject& mutant, const std::string& only_memory, const budget& l
     round.first_seed = limits.first_seed + done;
     for (const auto& [test, how, memory] : combinations(mutant, only_memory)) {
       round.seconds = limits.seconds - spent;
-      const exploration result = explore(*test, how.second, memory.second, round);
+      exploration result;
+      try {
+        result = explore(*test, how.second, memory.second, round);
+      } catch (const error& broken) {
+        // An empty heap of it does not even serve what the cases need: the same every time.
+        std::printf("found     %-42s %6.2f s  %s: %s\n", mutant.name.c_str(), spent,
+                    test->name.c_str(), broken.what());
+        return true;
+      }
       spent += result.seconds;
       if (!result.found) continue;
       const task_request task{mutant.name, test->name, how.first, memory.first};
