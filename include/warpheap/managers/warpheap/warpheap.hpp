@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The manager that a heap has when none is named. Its design and what was tried are in
+/// docs/default-manager.md.
+///
+/// Algorithm: the heap is cut into chunks. A chunk belongs to nobody (the pool), to a size class,
+/// or to a large block. A bitmap says which slots of a chunk are in use, and a bitmap tree for each
+/// class which words of the bitmaps may have free slots. Lanes that want the same class at the same
+/// time form a group; its leader looks at a few words of a leaf of that tree, where its
+/// multiprocessor looked last, and claims free bits for the whole group by one atomic. Lanes that are
+/// left over draw words of the leaf on their own, a few times; then they follow the tree to other
+/// leaves. Words that turn out to be full are hidden from the tree when memory gets scarce. A class
+/// that runs low takes chunks from the pool, and when that is empty, chunks that another class has
+/// left empty. No multiprocessor, warp or lane keeps memory for itself: what one looks at first is a
+/// hint.
+///
+/// Layout:
+///   [ state ][ classes ][ hints: 4 B a class and multiprocessor ][ open words: a tree a class ]
+///   [ pool: tree ][ empties: tree ][ run lengths: 4 B a chunk ][ states: 32 B a chunk ]
+///   [ words: 8 B for 48 slots of 16 B ]
+///   [ chunk 0 ][ chunk 1 ] ...       chunk: [ slot 0 ][ slot 1 ] ... of one class
+///   (chunks.hpp: state and word; classes.hpp: class; supply.hpp: pool and empties)
+///
+/// Invariants, while no lane allocates:
+/// I1 the words of all bitmap trees fit (place: the word)
+/// I2 a chunk is in the pool exactly if it belongs to nobody (place: the chunk)
+/// I3 a chunk is held by as many as it has words with slots in use (place: the chunk)
+/// I4 a word with slots in use has the tag of the chunk's owner, and no slots beyond the last
+///    (place: the chunk)
+/// I5 a word with a free slot is in its class's tree and not hidden, and a chunk without used slots
+///    is among the empties, as its state says (place: the chunk)
+/// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
+/// I7 nothing is in progress, and classes count their chunks right (place: the class)
+///
+/// Progress: claims, frees, growth and the hiding of chunks are lock-free and wait for nobody. A
+/// request that found nothing waits only while a change that could serve it is in progress (a class
+/// that grows, a chunk that is being hidden, a run that is being claimed); lanes that make such
+/// changes do not wait and take part in no collective meanwhile but with members of their own group
+/// that are there with them. So waits end, whichever lanes of a warp run.
+///
+/// Null means that at a moment of the call there was no free slot of the class, no free chunk, and
+/// no chunk that nothing held; or that others took what was freed, or changed what the request
+/// looked at, in each of `patience` searches. For large blocks: no run of that length.
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/classes.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/inspection.hpp"
+#include "warpheap/managers/warpheap/size_classes.hpp"
+#include "warpheap/managers/warpheap/supply.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+template <warpheap_config Config = warpheap_config{}>
+class warpheap_manager {
+ public:
+  using options = no_options;
+  using supply = warpheap_supply<Config>;
+  using chunks = warpheap_chunks<Config>;
+  using classes = warpheap_classes<Config>;
+
+  static constexpr capabilities about{.name = "warpheap"};
+
+  warpheap_manager(const region& memory, const simt::device_properties& machine,
+                   const options& /*none*/)
+      : warpheap_manager(memory, shift_for(memory.bytes), machine.multiprocessors) {}
+
+  /// A block of this size is served by an empty heap.
+  WARPHEAP_HD std::size_t largest_block() const {
+    return std::size_t{supply_.universe()} << shift();
+  }
+  WARPHEAP_HD const supply& parts() const { return supply_; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    supply_.format(rank, count);
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
+    if (bytes > sizes().largest()) return malloc_run(bytes);
+    return malloc_slot(sizes().class_of(static_cast<std::uint32_t>(bytes)));
+  }
+
+  WARPHEAP_DEVICE void* aligned_malloc(std::size_t alignment, std::size_t bytes) const {
+    const std::size_t whole = round_up(bytes, alignment);
+    if (alignment <= 16) return malloc(bytes);
+    if (whole <= sizes().largest()) {
+      return malloc_slot(sizes().aligned_class_of(static_cast<std::uint32_t>(whole)));
+    }
+    if (alignment <= sizes().chunk_bytes()) return malloc_run(bytes);
+    return malloc_aligned_run(alignment, bytes);
+  }
+
+  WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
+    const std::uint32_t chunk = chunk_of(block);
+    const std::uint32_t owner = chunks::owner_of(supply_.chunks().look(chunk));
+    if (owner == chunk_owner::run) return std::size_t{supply_.run_length(chunk)} << shift();
+    return supply_.classes().slots(owner - chunk_owner::first_class).bytes;
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    const std::uint64_t offset = offset_of(block);
+    const auto chunk = static_cast<std::uint32_t>(offset >> shift());
+    if (offset >> shift() >= supply_.universe()) return;  // not of this heap
+    const std::uint32_t owner = chunks::owner_of(supply_.chunks().look(chunk));
+    if (owner >= chunk_owner::first_class) {
+      const std::uint32_t of = owner - chunk_owner::first_class;
+      const auto inside = static_cast<std::uint32_t>(offset) & (sizes().chunk_bytes() - 1);
+      const slots shape = supply_.classes().slots(of);
+      free_slot(of, shape, chunk, shape.by_bytes.quotient(inside));
+    } else if (owner == chunk_owner::run) {
+      supply_.give_run(chunk);
+    }
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    warpheap_inspector<Config>(supply_, findings).run(rank, count);
+  }
+
+ private:
+  using slots = warpheap_slots;
+  using claimed = typename chunks::claimed;
+  using growth = typename supply::growth;
+
+  static constexpr std::uint32_t none = bitmap_tree::none;
+  /// Looks at what others change before a request gives up.
+  static constexpr int patience = 64;
+  static constexpr std::uint32_t wait_ns = 200;
+
+  /// A leaf word of a class's tree: the words of chunks in which to look for slots.
+  struct leaf {
+    std::uint32_t number = none;
+    std::uint64_t bits = 0;  ///< 0 if the class seems to have no free slot
+  };
+  /// Slots of one word that were claimed.
+  struct share {
+    std::uint32_t word = 0;  ///< its number in the class
+    std::uint64_t bits = 0;
+    bool full = false;  ///< the word was full
+  };
+
+  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t shards)
+      : warpheap_manager(memory, chunk_shift, shards, fitting(memory, chunk_shift, shards)) {}
+
+  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t shards,
+                   std::uint32_t universe) {
+    region_cursor cursor(memory, about.name);
+    supply_ = lay_out(cursor, chunk_shift, shards, universe);
+    const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
+    base_ = cursor.take<std::byte>(universe * chunk_bytes, chunk_bytes);
+  }
+
+  static supply lay_out(region_cursor& cursor, int chunk_shift, std::uint32_t shards,
+                        std::uint32_t universe) {
+    const warpheap_size_classes sizes(chunk_shift);
+    const std::size_t tree = bitmap_tree::words_for(universe);
+    auto* state = cursor.take<warpheap_state>(1);
+    auto* records = cursor.take<typename classes::record>(sizes.count());
+    auto* hints = cursor.take<std::uint32_t>(classes::hints_for(sizes, shards), 128);
+    auto* open = cursor.take<std::uint64_t>(classes::tree_words(sizes, universe), 128);
+    typename supply::parts where{};
+    where.state = state;
+    where.pool = cursor.take<std::uint64_t>(tree, 128);
+    where.empties = cursor.take<std::uint64_t>(tree, 128);
+    where.runs = cursor.take<std::uint32_t>(universe, 128);
+    auto* states = cursor.take<std::uint64_t>(std::size_t{universe} * chunks::state_stride, 128);
+    auto* words = cursor.take<std::uint64_t>(universe * chunks::words_for(sizes.chunk_bytes()), 128);
+    return supply(classes(sizes, records, open, hints, universe, shards),
+                  chunks(states, words, sizes.chunk_bytes()), where, universe, universe);
+  }
+
+  /// log2 of a chunk's bytes in a heap of `bytes`: about 2048 chunks, within the limits; beyond 2^18
+  /// of them chunks grow with the heap.
+  static int shift_for(std::size_t bytes) {
+    const int smallest = floor_log2(Config.smallest_chunk);
+    const int largest = floor_log2(Config.largest_chunk);
+    const int wanted = bytes < 2048 ? smallest : floor_log2(bytes / 2048);
+    const int usual = wanted < smallest ? smallest : wanted > largest ? largest : wanted;
+    const int least = bytes < 2048 ? smallest : ceil_log2(bytes) - 18;
+    return usual > least ? usual : least;
+  }
+
+  /// As many chunks as fit beside what describes them; 1 if none does.
+  static std::uint32_t fitting(const region& memory, int chunk_shift, std::uint32_t shards) {
+    const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
+    std::size_t fits = 1;
+    std::size_t too_many = memory.bytes / chunk_bytes + 1;
+    while (too_many - fits > 1) {
+      const std::size_t middle = fits + (too_many - fits) / 2;
+      region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
+      lay_out(endless, chunk_shift, shards, static_cast<std::uint32_t>(middle));
+      const std::size_t used = SIZE_MAX / 2 - endless.left(chunk_bytes);
+      (used + middle * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
+    }
+    return static_cast<std::uint32_t>(fits);
+  }
+
+  WARPHEAP_HD const warpheap_size_classes& sizes() const { return supply_.classes().sizes(); }
+  WARPHEAP_HD int shift() const { return sizes().chunk_shift(); }
+  WARPHEAP_DEVICE std::uint64_t offset_of(const void* block) const {
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - base_);
+  }
+  WARPHEAP_DEVICE std::uint32_t chunk_of(const void* block) const {
+    return static_cast<std::uint32_t>(offset_of(block) >> shift());
+  }
+  WARPHEAP_DEVICE std::byte* chunk_address(std::uint32_t chunk) const {
+    return base_ + (std::size_t{chunk} << shift());
+  }
+  WARPHEAP_DEVICE std::byte* slot_address(const share& got, int k, const slots& shape) const {
+    const std::uint32_t chunk = shape.by_words.quotient(got.word);
+    const std::uint32_t slot = (got.word - chunk * shape.words) * chunks::word_slots +
+                               static_cast<std::uint32_t>(kth_set_bit(got.bits, k));
+    return chunk_address(chunk) + slot * shape.bytes;
+  }
+
+  // Slots.
+
+  WARPHEAP_DEVICE void* malloc_slot(std::uint32_t of) const {
+    const slots shape = supply_.classes().slots(of);
+    const simt::group same = simt::coalesced().match(of);
+    std::uint64_t noise = simt::noise();
+    leaf seen;
+    share got;
+    bool low = false;
+    if (same.is_leader()) {
+      seen = hinted(of, noise);
+      got = claim_best(of, shape, seen, same.size(), noise, low);
+      low = low && supply_.is_plentiful();
+    }
+    same.sync();  // what the leader has acquired is the members' as well
+    got.word = same.broadcast(got.word);
+    got.bits = same.broadcast(got.bits);
+    if (same.any(low)) supply_.grow(same, of, shape, noise);
+    if (same.rank() < popcount(got.bits)) return slot_address(got, same.rank(), shape);
+    // The others are looking, too, and stay together as long as it helps.
+    return search(of, shape);
+  }
+
+  /// The leaf where this multiprocessor looked last, or another one if that is used up.
+  WARPHEAP_DEVICE leaf hinted(std::uint32_t of, std::uint64_t noise) const {
+    const bitmap_tree open = supply_.classes().open(of);
+    const simt::atomic_ref<std::uint32_t> hint = supply_.classes().hint(of);
+    leaf seen{hint.load(simt::order::relaxed), 0};
+    seen.bits = open.peek_word(seen.number);
+    return seen.bits != 0 ? seen : drawn(of, noise);
+  }
+
+  /// A leaf drawn at random, which is the hint from now on.
+  WARPHEAP_DEVICE leaf drawn(std::uint32_t of, std::uint64_t noise) const {
+    const bitmap_tree open = supply_.classes().open(of);
+    const std::uint32_t word = open.draw(noise);
+    if (word == none) return {};
+    supply_.classes().hint(of).store(word / 64, simt::order::relaxed);
+    return {word / 64, open.peek_word(word / 64)};
+  }
+
+  /// Claims slots for a group from that of a few words of a leaf which suits best.
+  /// \param low set if none of them had much room
+  WARPHEAP_DEVICE share claim_best(std::uint32_t of, const slots& shape, const leaf& where,
+                                   int want, std::uint64_t noise, bool& low) const {
+    share best;
+    low = true;
+    if (where.bits == 0) return best;
+    constexpr int looks = 4;
+    std::uint32_t words[looks];
+    std::uint64_t contents[looks];
+    std::uint64_t rest = rotated(where.bits, static_cast<int>(noise % 64));
+    for (int i = 0; i < looks; ++i) {
+      const int at = rest != 0 ? lowest_bit(rest) : 0;
+      rest &= rest - 1;
+      words[i] = where.number * 64 + (static_cast<std::uint32_t>(at) + noise) % 64;
+      contents[i] = look_at(shape, words[i]);
+      if (rest == 0) rest = rotated(where.bits, static_cast<int>(noise % 64));
+    }
+    int chosen = 0;
+    int most = -1;
+    for (int i = 0; i < looks; ++i) {
+      const int room = room_in(of, shape, words[i], contents[i]);
+      if (room <= most) continue;
+      chosen = i;
+      most = room;
+      if (room >= want) break;
+    }
+    best.word = words[chosen];
+    low = most * 3 < room_of(shape, best.word);
+    claim(of, shape, best, contents[chosen], want, 0);
+    return best;
+  }
+
+  WARPHEAP_DEVICE static std::uint64_t rotated(std::uint64_t bits, int by) {
+    return by == 0 ? bits : bits >> by | bits << (64 - by);
+  }
+  WARPHEAP_DEVICE std::uint64_t look_at(const slots& shape, std::uint32_t word) const {
+    const std::uint32_t chunk = shape.by_words.quotient(word);
+    return supply_.chunks().word(chunk, word - chunk * shape.words);
+  }
+  WARPHEAP_DEVICE static std::uint64_t slots_of_word(const slots& shape, std::uint32_t word) {
+    const std::uint32_t chunk = shape.by_words.quotient(word);
+    return chunks::slots_in(shape, word - chunk * shape.words);
+  }
+  WARPHEAP_DEVICE static int room_of(const slots& shape, std::uint32_t word) {
+    return popcount(slots_of_word(shape, word));
+  }
+  WARPHEAP_DEVICE static int room_in(std::uint32_t of, const slots& shape, std::uint32_t word,
+                                     std::uint64_t content) {
+    const std::uint64_t used = chunks::used_of(content);
+    if (used != 0 && !chunks::is_of(content, chunk_owner::first_class + of)) return 0;
+    return popcount(slots_of_word(shape, word) & ~used);
+  }
+
+  /// Claims up to `want` slots of the word `got.word`.
+  WARPHEAP_DEVICE void claim(std::uint32_t of, const slots& shape, share& got,
+                             std::uint64_t content, int want, int from) const {
+    const std::uint32_t chunk = shape.by_words.quotient(got.word);
+    const claimed result = supply_.chunks().claim(
+        chunk, got.word - chunk * shape.words, content, chunk_owner::first_class + of, shape, want,
+        from, [this](std::uint32_t unheld) { supply_.unheld(unheld); });
+    got.bits = result.bits;
+    got.full = result.room == 0 || result.foreign;
+  }
+
+  /// Each lane on its own, but for what it looks at: words of the leaf where its multiprocessor
+  /// looks, then of others, until it has a slot or there is none.
+  WARPHEAP_DEVICE void* search(std::uint32_t of, const slots& shape) const {
+    bool fresh = false;
+    for (int left = patience; left > 0;) {
+      // Formed anew each time: lanes that got a slot have left.
+      const simt::group same = simt::coalesced().match(of);
+      std::uint64_t noise = simt::noise();
+      leaf seen;
+      if (same.is_leader()) seen = fresh ? drawn(of, noise) : hinted(of, noise);
+      fresh = true;
+      same.sync();
+      seen.number = same.broadcast(seen.number);
+      seen.bits = same.broadcast(seen.bits);
+      if (seen.bits == 0) {
+        const verdict found = look_out(same, of, shape, noise);
+        if (found == verdict::out) return nullptr;
+        if (found == verdict::wait) {
+          --left;
+          simt::backoff(wait_ns);
+        }
+        continue;
+      }
+      share got;
+      for (int i = 0; i < Config.draws && got.bits == 0; ++i) {
+        const auto at = static_cast<int>(noise % 64);
+        noise = noise >> 6 | noise << 58;
+        const std::uint64_t rest = rotated(seen.bits, at);
+        if (rest == 0) break;
+        const auto bit = (static_cast<std::uint32_t>(lowest_bit(rest)) + static_cast<std::uint32_t>(at)) % 64;
+        got.word = seen.number * 64 + bit;
+        claim(of, shape, got, look_at(shape, got.word), 1, static_cast<int>(noise % 48));
+        if (got.full) seen.bits &= ~(std::uint64_t{1} << bit);
+      }
+      const bool served = got.bits != 0;
+      // While there is memory left, the class grows; else what is full must not be found again.
+      const bool plentiful = same.any(same.is_leader() && supply_.is_plentiful());
+      if (plentiful) {
+        if (same.any(!served) && supply_.grow(same, of, shape, noise) == growth::busy) {
+          simt::backoff(wait_ns);
+        }
+      } else if (same.any(!served && got.full)) {
+        hide(same, !served && got.full, of, shape, got.word);
+      }
+      if (served) return slot_address(got, 0, shape);
+    }
+    return nullptr;
+  }
+
+  enum class verdict : std::uint32_t { again, wait, out };
+
+  /// What to do when the tree of a class shows no word.
+  WARPHEAP_DEVICE verdict look_out(const simt::group& team, std::uint32_t of, const slots& shape,
+                                   std::uint64_t noise) const {
+    const growth grown = supply_.grow(team, of, shape, noise);
+    if (grown == growth::grown) return verdict::again;
+    verdict found = verdict::wait;
+    if (team.is_leader() && grown == growth::nothing) {
+      const warpheap_changes own = supply_.classes().changes(of);
+      const warpheap_changes all = supply_.changes();
+      const std::uint64_t own_before = own.look();
+      const std::uint64_t all_before = all.look();
+      const bool nothing = !supply_.classes().open(of).any() && !supply_.pool().any() &&
+                           !supply_.empties().any() && warpheap_changes::quiet(own_before) &&
+                           own.look() == own_before && warpheap_changes::quiet(all_before) &&
+                           all.look() == all_before;
+      if (nothing) found = verdict::out;
+    }
+    team.sync();
+    return static_cast<verdict>(team.broadcast(static_cast<std::uint32_t>(found)));
+  }
+
+  /// Takes words that were full out of the class's tree, for the members that say so. A lane that
+  /// frees a slot before the word is marked is seen here, and a lane that does so later sees the
+  /// mark, and finds the word again.
+  WARPHEAP_DEVICE void hide(const simt::group& team, bool hides, std::uint32_t of,
+                            const slots& shape, std::uint32_t word) const {
+    if (team.is_leader()) supply_.classes().changes(of).begin();
+    team.sync();
+    if (hides) {
+      const bitmap_tree open = supply_.classes().open(of);
+      const std::uint32_t chunk = shape.by_words.quotient(word);
+      const std::uint32_t number = word - chunk * shape.words;
+      open.remove(word);
+      const std::uint32_t owner = chunk_owner::first_class + of;
+      const std::uint64_t before = supply_.chunks().hide(chunk, number);
+      const bool full = chunks::used_of(before) == slots_of_word(shape, word) &&
+                        chunks::is_of(before, owner);
+      if (!full) {
+        supply_.chunks().unhide(chunk, number, owner);
+        if (supply_.chunks().belongs_to(chunk, owner)) open.insert(word);
+      }
+    }
+    team.sync();
+    if (team.is_leader()) supply_.classes().changes(of).end();
+  }
+
+  WARPHEAP_DEVICE void free_slot(std::uint32_t of, const slots& shape, std::uint32_t chunk,
+                                 std::uint32_t slot) const {
+    const std::uint32_t number = slot / chunks::word_slots;
+    std::uint64_t bits = std::uint64_t{1} << slot % chunks::word_slots;
+    // Neighbours often free neighbours: one of them does it for all. Looked at before matching,
+    // which is slow when all words are different.
+    const std::uint32_t word = chunk * supply_.chunks().stride() + number;
+    const simt::group team = simt::coalesced();
+    for (int passes = 0; passes < 2; ++passes) {
+      const simt::group rest = passes == 0 ? team : simt::coalesced();
+      const simt::lane_mask same = rest.ballot(rest.broadcast(word) == word);
+      if (!same.contains(simt::lane_id())) continue;
+      if (same.count() > 1) {
+        const simt::group together(same);
+        const std::uint64_t below = together.scan_add(bits);
+        bits = together.shuffle(below + bits, highest_bit(same.bits()));
+        together.sync();  // what the members did comes before what the leader releases
+        if (!together.is_leader()) return;
+      }
+      break;
+    }
+    release_slots(of, shape, chunk, number, bits);
+  }
+
+  WARPHEAP_DEVICE void release_slots(std::uint32_t of, const slots& shape, std::uint32_t chunk,
+                                     std::uint32_t number, std::uint64_t bits) const {
+    const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
+    const std::uint64_t freed = chunks::used_of(before) & bits;
+    const bool emptied = freed != 0 && chunks::used_of(before) == freed;
+    if (!chunks::is_hidden(before) && !emptied) return;
+    // Pairs with `hide` and with the claims of those that hold the chunk.
+    simt::fence(simt::order::acq_rel);
+    if (chunks::is_hidden(before)) find_again(of, shape, chunk, number);
+    if (emptied && supply_.chunks().let_go(chunk)) supply_.unheld(chunk);
+  }
+
+  WARPHEAP_DEVICE void find_again(std::uint32_t of, const slots& shape, std::uint32_t chunk,
+                                  std::uint32_t number) const {
+    const warpheap_changes changes = supply_.classes().changes(of);
+    changes.begin();
+    if (supply_.chunks().unhide(chunk, number, chunk_owner::first_class + of)) {
+      supply_.classes().open(of).insert(chunk * shape.words + number);
+    }
+    changes.end();
+  }
+
+  // Large blocks.
+
+  WARPHEAP_DEVICE std::uint32_t chunks_for(std::size_t bytes) const {
+    return static_cast<std::uint32_t>(((bytes - 1) >> shift()) + 1);
+  }
+
+  WARPHEAP_DEVICE void* malloc_run(std::size_t bytes) const {
+    const std::uint32_t first = supply_.take_run(chunks_for(bytes));
+    return first == none ? nullptr : chunk_address(first);
+  }
+
+  /// For alignments beyond a chunk: a run that is longer by that, of which the rest goes back.
+  WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
+    if (alignment > largest_block() || bytes > largest_block() - alignment) return nullptr;
+    const std::uint32_t first = supply_.take_run(chunks_for(bytes + alignment));
+    if (first == none) return nullptr;
+    const auto address = reinterpret_cast<std::uintptr_t>(chunk_address(first));
+    const std::size_t skipped = round_up<std::uintptr_t>(address, alignment) - address;
+    const auto kept = first + static_cast<std::uint32_t>(skipped >> shift());
+    supply_.trim_run(first, kept, chunks_for(bytes));
+    return chunk_address(kept);
+  }
+
+  supply supply_;
+  std::byte* base_ = nullptr;
+};
+
+WARPHEAP_END_NAMESPACE
