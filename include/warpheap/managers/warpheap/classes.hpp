@@ -131,9 +131,14 @@ class warpheap_classes {
     count(of).fetch_sub(1, simt::order::relaxed);
   }
 
-  /// Whether one lane more may add chunks; it calls `grew` when it is done, also if it may not.
+  /// Whether one lane more may add chunks; if so, it calls `grew` when it is done. Those that may
+  /// not leave no trace: a counter that they all went through would never be low.
   WARPHEAP_DEVICE bool may_grow(std::uint32_t of, std::uint32_t at_a_time) const {
-    return growers(of).fetch_add(1, simt::order::relaxed) < at_a_time;
+    std::uint32_t now = growers(of).load(simt::order::relaxed);
+    while (now < at_a_time) {
+      if (growers(of).compare_exchange(now, now + 1, simt::order::relaxed)) return true;
+    }
+    return false;
   }
   WARPHEAP_DEVICE void grew(std::uint32_t of) const {
     growers(of).fetch_sub(1, simt::order::relaxed);

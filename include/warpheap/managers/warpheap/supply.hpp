@@ -101,11 +101,13 @@ class warpheap_supply {
       if (classes_.may_grow(of, 1 + size / (2 * Config.most_adopted))) {
         classes_.changes(of).begin();
         got = adopt(wanted(shape, size), noise);
-        if (got.bits == 0) classes_.changes(of).end();
+        if (got.bits == 0) {
+          classes_.changes(of).end();
+          classes_.grew(of);
+        }
       } else {
         result = growth::busy;
       }
-      if (got.bits == 0) classes_.grew(of);
     }
     team.sync();
     got.word = team.broadcast(got.word);
