@@ -133,16 +133,16 @@ class bitmap_tree {
   }
 
   /// An element that `noise` draws, as good as the hints are: none says nothing for certain. One
-  /// load a level. Elements behind gaps are drawn more often than others.
+  /// load a level. Each level draws evenly, so elements of words with few are drawn more often.
   WARPHEAP_DEVICE std::uint32_t draw(std::uint64_t noise) const {
     std::uint32_t base = 0;
     std::uint32_t index = 0;
     for (;;) {
       const std::uint64_t bits = word_at(base + index).load(simt::order::relaxed);
       if (bits == 0) return none;
-      const std::uint64_t ahead = bits & ~low_bits<std::uint64_t>(static_cast<int>(noise % 64));
-      noise >>= 6;
-      index = index * 64 + static_cast<std::uint32_t>(lowest_bit(ahead != 0 ? ahead : bits));
+      const auto k = scale_to(static_cast<std::uint32_t>(noise), static_cast<std::uint32_t>(popcount(bits)));
+      noise = noise >> 16 | noise << 48;
+      index = index * 64 + static_cast<std::uint32_t>(kth_set_bit(bits, static_cast<int>(k)));
       if (base == leaf_base_) return index;
       base = base * 64 + 1;
     }
@@ -157,6 +157,16 @@ class bitmap_tree {
       conclude();
     }
     return before;
+  }
+
+  /// Between the two, which one lane calls for them, lanes may insert by `insert_announced`: many
+  /// words cost two changes of the counter together.
+  WARPHEAP_DEVICE void begin_insertions() const { announce(); }
+  WARPHEAP_DEVICE void end_insertions() const { conclude(); }
+  /// As `insert_bits`. \pre announced by `begin_insertions`, which came before this call
+  WARPHEAP_DEVICE void insert_announced(std::uint32_t word, std::uint64_t bits) const {
+    const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
+    if (before == 0 || !shown(word)) settle(word, true);
   }
 
   /// Removes those of the elements of one leaf word that are in the set; which ones they were.

@@ -21,7 +21,6 @@
 /// that frees a slot of a hidden word and clears the bit makes sure that the word is found again.
 
 #include "warpheap/core/bits.hpp"
-#include "warpheap/core/divisor.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -35,8 +34,6 @@ struct warpheap_slots {
   std::uint32_t bytes;  ///< of a slot
   std::uint32_t count;  ///< of slots in a chunk
   std::uint32_t words;  ///< that have a bit for each
-  divisor by_bytes;     ///< divides by `bytes`
-  divisor by_words;     ///< divides by `words`
 };
 
 /// Owners of chunks beside the size classes, which are numbers from `first_class` on.

@@ -2,13 +2,19 @@
 #pragma once
 
 /// \file
-/// The size classes of the manager `warpheap` in device memory: how the slots of each lie in a
-/// chunk, which words of its chunks may have free ones, where each multiprocessor looks first, and
-/// how far the class may grow at a time.
+/// The size classes of the manager `warpheap` in device memory: which words of the chunks of each
+/// may have free slots, where each multiprocessor looks first, and how far the class may grow at a
+/// time.
 ///
 /// The words of all chunks are numbered, class by class: word w of chunk c is number c * words + w.
 /// Number and class make a bit of the class's bitmap tree.
+///
+/// A million threads ask for slots of one class within microseconds, and a word of memory that all
+/// of them touch, if only to read it, serves about one a nanosecond. So what each request needs is
+/// computed from the class's number or lies on a desk, of which a class has one for each
+/// multiprocessor.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
@@ -19,27 +25,40 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What changes of a class or of the heap are under way, and how many have ended:
-/// {ended: 32 | in progress: 32}. A search that found nothing while none was under way, and none
-/// ended, found nothing because nothing was there.
+/// What changes of a class or of the heap are under way, and how many have ended, in one or several
+/// words, {ended: 32 | in progress: 32} each. A search that found nothing while none was under way,
+/// and none ended, found nothing because nothing was there.
 class warpheap_changes {
  public:
-  WARPHEAP_DEVICE explicit warpheap_changes(std::uint64_t& word) : word_(word) {}
+  /// \param mine the word for the changes that the caller announces
+  WARPHEAP_DEVICE warpheap_changes(std::uint64_t* words, std::uint32_t count, std::uint32_t mine)
+      : words_(words), count_(count), mine_(words[mine]) {}
 
-  WARPHEAP_DEVICE std::uint64_t look() const { return word_.load(simt::order::acquire); }
+  /// The sum of every `step`th word from `first` on. Sums of different moments, if equal and
+  /// quiet, say that nothing has changed between: the counts of what has ended only rise.
+  WARPHEAP_DEVICE std::uint64_t look(std::uint32_t first = 0, std::uint32_t step = 1) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = first; i < count_; i += step) {
+      sum += simt::atomic_ref(words_[i]).load(simt::order::relaxed);
+    }
+    simt::fence(simt::order::acq_rel);  // pairs with `end`
+    return sum;
+  }
   WARPHEAP_HD static constexpr bool quiet(std::uint64_t seen) {
     return static_cast<std::uint32_t>(seen) == 0;
   }
-  /// How many were in progress before this one.
+  /// How many were in progress in the caller's word before this one.
   WARPHEAP_DEVICE std::uint32_t begin() const {
-    return static_cast<std::uint32_t>(word_.fetch_add(1, simt::order::acq_rel));
+    return static_cast<std::uint32_t>(mine_.fetch_add(1, simt::order::acq_rel));
   }
   WARPHEAP_DEVICE void end() const {
-    word_.fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
+    mine_.fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
   }
 
  private:
-  simt::atomic_ref<std::uint64_t> word_;
+  std::uint64_t* words_;
+  std::uint32_t count_;
+  simt::atomic_ref<std::uint64_t> mine_;
 };
 
 template <warpheap_config Config>
@@ -47,35 +66,39 @@ class warpheap_classes {
  public:
   using chunks = warpheap_chunks<Config>;
 
-  /// One class, a cache line of its own.
+  /// Counts of one class, a cache line of their own.
   struct alignas(128) record {
-    warpheap_slots slots;
-    std::uint64_t tree;     ///< where the class's tree begins, in words
-    std::uint64_t changes;
     std::uint32_t chunks;   ///< that belong to the class, for those who only guess
     std::uint32_t growers;  ///< lanes that are about to add some
   };
 
+  /// What a multiprocessor knows about a class.
+  struct alignas(16) desk {
+    std::uint32_t next;   ///< the word to look at next, with flags of `warpheap_desk`
+    std::uint32_t tree;   ///< where the class's tree begins, in lines of 16 words
+    std::uint64_t empty;  ///< when the class had no free slot: `warpheap_slot_search`
+  };
+
+  /// Where everything lies.
+  struct parts {
+    record* records;
+    desk* desks;             ///< `desks_for`
+    std::uint64_t* changes;  ///< `changes_for`
+    std::uint64_t* trees;    ///< `tree_words`
+  };
+
   warpheap_classes() = default;
-  /// \param trees `tree_words` words
-  /// \param hints `hints_for` words
-  warpheap_classes(const warpheap_size_classes& sizes, record* records, std::uint64_t* trees,
-                   std::uint32_t* hints, std::uint32_t universe, std::uint32_t shards)
-      : sizes_(sizes),
-        records_(records),
-        trees_(trees),
-        hints_(hints),
-        universe_(universe),
-        shards_(shards) {}
+  warpheap_classes(const warpheap_size_classes& sizes, const parts& where, std::uint32_t universe,
+                   std::uint32_t shards)
+      : sizes_(sizes), where_(where), universe_(universe), shards_(shards) {}
 
   WARPHEAP_HD const warpheap_size_classes& sizes() const { return sizes_; }
 
-  /// How the slots of a class lie.
+  /// How the slots of a class lie: arithmetic alone.
   WARPHEAP_HD static warpheap_slots slots_of(const warpheap_size_classes& sizes, std::uint32_t of) {
     const std::uint32_t bytes = sizes.slot_bytes(of);
     const std::uint32_t count = sizes.chunk_bytes() / bytes;
-    const auto words = ceil_div<std::uint32_t>(count, chunks::word_slots);
-    return {bytes, count, words, divisor(bytes), divisor(words)};
+    return {bytes, count, ceil_div<std::uint32_t>(count, chunks::word_slots)};
   }
   /// Words of the trees of all classes, each of which begins a cache line.
   static std::size_t tree_words(const warpheap_size_classes& sizes, std::uint32_t universe) {
@@ -85,39 +108,52 @@ class warpheap_classes {
     }
     return words;
   }
-  WARPHEAP_HD static std::size_t hints_for(const warpheap_size_classes& sizes, std::uint32_t shards) {
-    return std::size_t{shards} * hint_stride(sizes);
+  WARPHEAP_HD static std::size_t desks_for(const warpheap_size_classes& sizes, std::uint32_t shards) {
+    return std::size_t{shards} * desk_stride(sizes);
+  }
+  WARPHEAP_HD static std::size_t changes_for(const warpheap_size_classes& sizes,
+                                             std::uint32_t shards) {
+    return std::size_t{shards} * sizes.count();
   }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     std::uint64_t tree = 0;
     for (std::uint32_t of = 0; of < sizes_.count(); ++of) {
       const warpheap_slots shape = slots_of(sizes_, of);
-      if (of % count == rank) records_[of] = {shape, tree, 0, 0, 0};
-      bitmap_tree(trees_ + tree, universe_ * shape.words).format(0, rank, count);
+      if (of % count == rank) where_.records[of] = {0, 0};
+      for (std::uint64_t i = rank; i < shards_; i += count) {
+        where_.desks[i * desk_stride(sizes_) + of] = {0, static_cast<std::uint32_t>(tree / line), 0};
+      }
+      bitmap_tree(where_.trees + tree, universe_ * shape.words).format(0, rank, count);
       tree += tree_words_of(shape, universe_);
     }
-    for (std::uint64_t i = rank; i < hints_for(sizes_, shards_); i += count) hints_[i] = 0;
+    for (std::uint64_t i = rank; i < changes_for(sizes_, shards_); i += count) {
+      where_.changes[i] = 0;
+    }
   }
 
-  WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const { return records_[of].slots; }
+  WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const { return slots_of(sizes_, of); }
+
+  /// The multiprocessor's number among those that have desks.
+  WARPHEAP_DEVICE std::uint32_t shard() const { return simt::sm_id() % shards_; }
+
+  /// What a multiprocessor knows about a class: only hints, but for `tree`.
+  WARPHEAP_DEVICE desk& desk_of(std::uint32_t of, std::uint32_t shard) const {
+    return where_.desks[std::size_t{shard} * desk_stride(sizes_) + of];
+  }
 
   /// The words that may have free slots of a class: all that have some, while no change of the
   /// class is in progress, and perhaps others, also of other owners.
-  WARPHEAP_DEVICE bitmap_tree open(std::uint32_t of) const {
-    const record& r = records_[of];
-    return bitmap_tree(trees_ + r.tree, universe_ * r.slots.words);
+  WARPHEAP_DEVICE bitmap_tree open(std::uint32_t of, const warpheap_slots& shape,
+                                   std::uint32_t shard) const {
+    return bitmap_tree(where_.trees + std::size_t{desk_of(of, shard).tree} * line,
+                       universe_ * shape.words);
   }
 
-  /// The leaf word of `open` in which the lanes of this multiprocessor look first: only a hint.
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> hint(std::uint32_t of) const {
-    return simt::atomic_ref(
-        hints_[std::size_t{simt::sm_id() % shards_} * hint_stride(sizes_) + of]);
-  }
-
-  /// Chunks that come, and words that are being hidden or found again.
-  WARPHEAP_DEVICE warpheap_changes changes(std::uint32_t of) const {
-    return warpheap_changes(records_[of].changes);
+  /// Chunks that come, and words that are being hidden or found again: a word for each
+  /// multiprocessor.
+  WARPHEAP_DEVICE warpheap_changes changes(std::uint32_t of, std::uint32_t shard) const {
+    return warpheap_changes(where_.changes + std::size_t{of} * shards_, shards_, shard);
   }
 
   /// How many chunks a class has; relaxed, a guess while others add some.
@@ -145,24 +181,24 @@ class warpheap_classes {
   }
 
  private:
+  static constexpr std::size_t line = 16;  // words
+
   WARPHEAP_HD static std::size_t tree_words_of(const warpheap_slots& shape, std::uint32_t universe) {
-    return round_up<std::size_t>(bitmap_tree::words_for(universe * shape.words), 16);
+    return round_up<std::size_t>(bitmap_tree::words_for(universe * shape.words), line);
   }
-  /// Hints of one multiprocessor lie together, those of different ones in different cache lines.
-  WARPHEAP_HD static std::uint32_t hint_stride(const warpheap_size_classes& sizes) {
-    return round_up<std::uint32_t>(sizes.count(), 32);
+  /// Desks of one multiprocessor lie together, those of different ones in different cache lines.
+  WARPHEAP_HD static std::uint32_t desk_stride(const warpheap_size_classes& sizes) {
+    return round_up<std::uint32_t>(sizes.count(), 8);
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> count(std::uint32_t of) const {
-    return simt::atomic_ref(records_[of].chunks);
+    return simt::atomic_ref(where_.records[of].chunks);
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> growers(std::uint32_t of) const {
-    return simt::atomic_ref(records_[of].growers);
+    return simt::atomic_ref(where_.records[of].growers);
   }
 
   warpheap_size_classes sizes_{8};
-  record* records_ = nullptr;
-  std::uint64_t* trees_ = nullptr;
-  std::uint32_t* hints_ = nullptr;
+  parts where_{};
   std::uint32_t universe_ = 1;
   std::uint32_t shards_ = 1;
 };

@@ -17,8 +17,10 @@ struct warpheap_config {
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
   /// Slots of one word of a chunk, 48 at most.
   int word_slots = 48;
-  /// Words that a lane draws on its own, after its group's, before it searches.
-  int draws = 4;
+  /// Words in which a group claims for all of its lanes, one after another.
+  int group_rounds = 4;
+  /// Words of a leaf in which a lane that is left over tries to claim for itself.
+  int draws = 2;
   /// Chunks that one lane adds to a class at a time, 64 at most.
   int most_adopted = 64;
 };

@@ -27,7 +27,7 @@ class warpheap_inspector {
     supply_.pool().check(rank, count, wrong_word);
     supply_.empties().check(rank, count, wrong_word);
     for (std::uint32_t of = 0; of < classes(); ++of) {
-      supply_.classes().open(of).check(rank, count, wrong_word);
+      supply_.classes().open(of, supply_.classes().slots(of), 0).check(rank, count, wrong_word);
     }
     for (std::uint64_t i = rank; i < supply_.universe(); i += count) {
       chunk(static_cast<std::uint32_t>(i));
@@ -76,7 +76,7 @@ class warpheap_inspector {
   WARPHEAP_DEVICE void chunk_of_class(std::uint32_t c, std::uint32_t whose) const {
     const std::uint32_t of = whose - chunk_owner::first_class;
     const warpheap_slots slots = supply_.classes().slots(of);
-    const bitmap_tree open = supply_.classes().open(of);
+    const bitmap_tree open = supply_.classes().open(of, slots, 0);
     std::uint32_t occupied = 0;
     std::uint32_t used = 0;
     for (std::uint32_t i = 0; i < slots.words; ++i) {
@@ -103,7 +103,7 @@ class warpheap_inspector {
       if (owner(c) == chunk_owner::first_class + of) ++count;
     }
     findings_.expect(count == supply_.classes().size(of) &&
-                         warpheap_changes::quiet(supply_.classes().changes(of).look()),
+                         warpheap_changes::quiet(supply_.classes().changes(of, 0).look()),
                      7, of);
   }
 

@@ -41,10 +41,14 @@ class warpheap_supply {
   static constexpr std::uint32_t none = bitmap_tree::none;
 
   /// What came of the wish to grow.
-  enum class growth : std::uint32_t {
-    grown,    ///< the class has a chunk more
+  enum class outcome : std::uint32_t {
+    grown,    ///< the class has chunks more
     busy,     ///< others are at it
     nothing,  ///< there was no chunk
+  };
+  struct growth {
+    outcome what = outcome::nothing;
+    std::uint32_t first = 0;  ///< one of the new chunks
   };
 
   /// Where everything lies.
@@ -67,7 +71,7 @@ class warpheap_supply {
   /// Chunks of classes that nothing may hold: all that nothing holds, and others.
   WARPHEAP_DEVICE bitmap_tree empties() const { return {where_.empties, universe_}; }
   WARPHEAP_DEVICE warpheap_changes changes() const {
-    return warpheap_changes(where_.state->changes);
+    return warpheap_changes(&where_.state->changes, 1, 0);
   }
   WARPHEAP_DEVICE std::uint32_t run_length(std::uint32_t first) const { return where_.runs[first]; }
 
@@ -76,7 +80,7 @@ class warpheap_supply {
     chunks_.format(universe_, rank, count);
     pool().format(present_, rank, count);
     empties().format(0, rank, count);
-    if (rank == 0) *where_.state = warpheap_state{0, 0, 0, present_, 0};
+    if (rank == 0) *where_.state = warpheap_state{0, 0, 1, present_, 0};
   }
 
   /// Adds chunks that the heap did not have so far, while lanes use it.
@@ -93,43 +97,45 @@ class warpheap_supply {
   WARPHEAP_DEVICE growth grow(const simt::group& team, std::uint32_t of, const slots& shape,
                               std::uint64_t noise) const {
     const bool leads = team.is_leader();
-    bitmap_tree::word_elements got;
-    growth result = growth::nothing;
-    if (leads && (pool_seems_left() || empties().draw(noise) != none)) {
+    const warpheap_changes changing = classes_.changes(of, classes_.shard());
+    int want = 0;
+    auto result = outcome::nothing;
+    if (leads && (pool().draw(noise) != none || empties().draw(noise) != none)) {
       const std::uint32_t size = classes_.size(of);
-      // By half of it at a time at most: more would give a class what it does not need.
-      if (classes_.may_grow(of, 1 + size / (2 * Config.most_adopted))) {
-        classes_.changes(of).begin();
-        got = adopt(wanted(shape, size), noise);
-        if (got.bits == 0) {
-          classes_.changes(of).end();
-          classes_.grew(of);
-        }
+      want = wanted(shape, size, static_cast<std::uint32_t>(team.size()));
+      // It doubles at most: more would give a class what it does not need.
+      if (classes_.may_grow(of, 1 + size / static_cast<std::uint32_t>(want))) {
+        changing.begin();
+        result = outcome::grown;
       } else {
-        result = growth::busy;
+        result = outcome::busy;
       }
     }
     team.sync();
-    got.word = team.broadcast(got.word);
-    got.bits = team.broadcast(got.bits);
-    if (got.bits == 0) {
-      return static_cast<growth>(team.broadcast(static_cast<std::uint32_t>(result)));
-    }
-    take_in(team, of, shape, got);
+    result = static_cast<outcome>(team.broadcast(static_cast<std::uint32_t>(result)));
+    if (result != outcome::grown) return {result, 0};
+    const bitmap_tree::word_elements got = adopt(team, want, noise);
+    if (got.bits != 0) take_in(team, of, shape, got);
     if (leads) {
-      // Nothing holds them yet.
-      empties().insert_bits(got.word, got.bits);
-      classes_.gained(of, got.count());
-      classes_.changes(of).end();
+      if (got.bits != 0) {
+        empties().insert_bits(got.word, got.bits);  // nothing holds them yet
+        classes_.gained(of, got.count());
+      }
+      changing.end();
       classes_.grew(of);
     }
     team.sync();
-    return growth::grown;
+    if (got.bits == 0) return {};
+    return {outcome::grown, got.nth(0)};
   }
 
   /// Whether classes may take chunks before they need them.
-  WARPHEAP_DEVICE bool is_plentiful() const {
-    return simt::atomic_ref(where_.state->left).load(simt::order::relaxed) > universe_ / 4;
+  WARPHEAP_DEVICE bool is_plentiful() const { return left() > universe_ / 4; }
+
+  /// How often chunks have come to where a class can take them from: never twice the same number,
+  /// but for a round of 2^32. Acquire pairs with the release of those that brought them.
+  WARPHEAP_DEVICE std::uint32_t returned() const {
+    return simt::atomic_ref(where_.state->came_back).load(simt::order::acquire);
   }
 
   /// A chunk that nothing holds any more, and that is not listed.
@@ -203,12 +209,9 @@ class warpheap_supply {
  private:
   static constexpr int most_patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
-  /// Empty chunks that one lane looks at to take one from its class.
-  static constexpr int most_looks = 32;
 
-  WARPHEAP_DEVICE bool pool_seems_left() const { return pool().draw(0) != none; }
-  WARPHEAP_DEVICE std::uint32_t returned() const {
-    return simt::atomic_ref(where_.state->came_back).load(simt::order::acquire);
+  WARPHEAP_DEVICE std::uint32_t left() const {
+    return simt::atomic_ref(where_.state->left).load(simt::order::relaxed);
   }
   WARPHEAP_DEVICE void note_return(std::uint32_t count) const {
     simt::atomic_ref(where_.state->came_back).fetch_add(count, simt::order::release);
@@ -218,29 +221,38 @@ class warpheap_supply {
     simt::atomic_ref(where_.state->left).fetch_add(count, simt::order::relaxed);
   }
 
-  /// Chunks that a class of `size` chunks takes at a time.
-  WARPHEAP_DEVICE int wanted(const slots& shape, std::uint32_t size) const {
-    const std::uint32_t left =
-        simt::atomic_ref(where_.state->left).load(simt::order::relaxed);
-    std::uint32_t want = size > universe_ / 1024 ? size : universe_ / 1024;
-    if (left <= universe_ / 4) want = left / 64 < want ? left / 64 : want;
+  /// Chunks that a group takes at a time for a class of `size` chunks.
+  WARPHEAP_DEVICE int wanted(const slots& shape, std::uint32_t size, std::uint32_t members) const {
+    const std::uint32_t remaining = left();
+    std::uint32_t want = size > universe_ / 2048 ? size : universe_ / 2048;
+    if (remaining <= universe_ / 4) {
+      // Perhaps there are many that other classes have left empty.
+      const std::uint32_t careful = remaining / 64 > size / 16 ? remaining / 64 : size / 16;
+      want = careful < want ? careful : want;
+    }
     // Each member of a group has a few words of the class's tree to change.
-    const std::uint32_t most = Config.most_adopted * 8 / (shape.words / 64 + 8);
+    std::uint32_t most = Config.most_adopted * 8 / (shape.words / 64 + 8);
+    if (most > members * 4) most = members * 4;
     if (want > most) want = most;
     return want == 0 ? 1 : static_cast<int>(want);
   }
 
-  /// Chunks of the pool, or one that another class does not use. They belong to nobody.
-  WARPHEAP_DEVICE bitmap_tree::word_elements adopt(int want, std::uint64_t noise) const {
-    const bitmap_tree::word_elements got = pool().claim_some(want, 0);
-    if (got.bits != 0) {
-      simt::atomic_ref(where_.state->left)
-          .fetch_sub(static_cast<std::uint32_t>(got.count()), simt::order::relaxed);
-      return got;
+  /// Chunks of the pool, or some that other classes do not use; all members call it. They belong to
+  /// nobody.
+  WARPHEAP_DEVICE bitmap_tree::word_elements adopt(const simt::group& team, int want,
+                                                   std::uint64_t noise) const {
+    bitmap_tree::word_elements got;
+    if (team.is_leader()) {
+      got = pool().claim_some(want, 0);
+      if (got.bits != 0) {
+        simt::atomic_ref(where_.state->left)
+            .fetch_sub(static_cast<std::uint32_t>(got.count()), simt::order::relaxed);
+      }
     }
-    const std::uint32_t chunk = take_unheld(noise);
-    if (chunk == none) return {};
-    return {chunk / 64, std::uint64_t{1} << chunk % 64};
+    team.sync();
+    got.bits = team.broadcast(got.bits);
+    got.word = team.broadcast(got.word);
+    return got.bits != 0 ? got : take_unheld(team, team.broadcast(want), noise);
   }
 
   /// The members share the work: the owner first, for who finds a word asks for it.
@@ -249,47 +261,73 @@ class warpheap_supply {
     const auto rank = static_cast<std::uint32_t>(team.rank());
     const auto members = static_cast<std::uint32_t>(team.size());
     const auto count = static_cast<std::uint32_t>(got.count());
+    const bitmap_tree open = classes_.open(of, shape, classes_.shard());
     for (std::uint32_t i = rank; i < count; i += members) {
       chunks_.hand_over(got.nth(static_cast<int>(i)), chunk_owner::nobody,
                         chunk_owner::first_class + of);
     }
+    if (team.is_leader()) open.begin_insertions();
     team.sync();
-    const bitmap_tree open = classes_.open(of);
-    const std::uint32_t parts = (shape.words + 126) / 64;  // leaf words that a chunk may lie in
-    for (std::uint32_t i = rank; i < count * parts; i += members) {
-      const std::uint32_t first = got.nth(static_cast<int>(i / parts)) * shape.words;
-      const std::uint32_t leaf = first / 64 + i % parts;
-      if (leaf > (first + shape.words - 1) / 64) continue;
-      open.insert_bits(leaf, bits_of_run(first, shape.words, leaf));
+    // Chunks that are neighbours are done together: their words are a run.
+    std::uint64_t rest = got.bits;
+    while (rest != 0) {
+      const int from = lowest_bit(rest);
+      const std::uint64_t gaps = ~(rest >> from);
+      const int chunks = gaps == 0 ? 64 : lowest_bit(gaps);
+      rest &= ~bit_range<std::uint64_t>(from, chunks);
+      const std::uint32_t first = (got.word * 64 + static_cast<std::uint32_t>(from)) * shape.words;
+      const std::uint32_t length = static_cast<std::uint32_t>(chunks) * shape.words;
+      for (std::uint32_t leaf = first / 64 + rank; leaf <= (first + length - 1) / 64;
+           leaf += members) {
+        open.insert_announced(leaf, bits_of_run(first, length, leaf));
+      }
     }
     team.sync();
+    if (team.is_leader()) open.end_insertions();
   }
 
-  /// Takes a chunk that nothing holds away from its class; it belongs to nobody then. None if there
-  /// seems to be no such.
-  WARPHEAP_DEVICE std::uint32_t take_unheld(std::uint64_t noise) const {
+  /// Takes up to `want` chunks that nothing holds away from their classes; all members call it. They
+  /// belong to nobody then. None if there seem to be no such.
+  WARPHEAP_DEVICE bitmap_tree::word_elements take_unheld(const simt::group& team, int want,
+                                                         std::uint64_t noise) const {
     for (;;) {
-      const std::uint32_t chunk = empties().claim_hashed(static_cast<std::uint32_t>(noise));
-      if (chunk == none) return none;
-      // What holds it in spite of that puts it back into the set when it lets go of it.
-      const std::uint32_t owner = chunks_.take_unheld(chunk);
-      if (owner == chunk_owner::nobody) continue;
-      const std::uint32_t of = owner - chunk_owner::first_class;
-      const std::uint32_t words = classes_.slots(of).words;
-      classes_.lost(of);
-      remove_run(classes_.open(of), chunk * words, words);
-      return chunk;
+      bitmap_tree::word_elements seen;
+      if (team.is_leader()) {
+        seen = empties().claim_some(
+            want, scale_to(static_cast<std::uint32_t>(noise), empties().leaf_words()));
+      }
+      team.sync();
+      seen.word = team.broadcast(seen.word);
+      seen.bits = team.broadcast(seen.bits);
+      if (seen.bits == 0) return {};
+      std::uint64_t mine = 0;
+      for (int i = team.rank(); i < seen.count(); i += team.size()) {
+        const std::uint32_t chunk = seen.nth(i);
+        // What holds it in spite of that puts it back into the set when it lets go of it.
+        const std::uint32_t owner = chunks_.take_unheld(chunk);
+        if (owner == chunk_owner::nobody) continue;
+        const std::uint32_t of = owner - chunk_owner::first_class;
+        const slots shape = classes_.slots(of);
+        classes_.lost(of);
+        remove_run(classes_.open(of, shape, classes_.shard()), chunk * shape.words, shape.words);
+        mine |= std::uint64_t{1} << chunk % 64;
+      }
+      const std::uint64_t below = team.scan_add(mine);
+      seen.bits = team.shuffle(below + mine, highest_bit(team.mask().bits()));
+      team.sync();
+      if (seen.bits != 0) return seen;
     }
   }
 
   /// Puts all chunks that nothing holds into the pool; whether there was one.
   WARPHEAP_DEVICE bool collect() const {
+    const simt::group alone(simt::lane_mask{1u << simt::lane_id()});
     bool any = false;
     for (;;) {
-      const std::uint32_t chunk = take_unheld(0);
-      if (chunk == none) return any;
-      pool().insert(chunk);
-      came_back(1);
+      const bitmap_tree::word_elements found = take_unheld(alone, 64, 0);
+      if (found.bits == 0) return any;
+      pool().insert_bits(found.word, found.bits);
+      came_back(static_cast<std::uint32_t>(found.count()));
       any = true;
     }
   }

@@ -51,6 +51,7 @@
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/inspection.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
+#include "warpheap/managers/warpheap/slot_search.hpp"
 #include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -71,7 +72,8 @@ class warpheap_manager {
 
   warpheap_manager(const region& memory, const simt::device_properties& machine,
                    const options& /*none*/)
-      : warpheap_manager(memory, shift_for(memory.bytes), machine.multiprocessors) {}
+      : warpheap_manager(memory, shift_for(memory.bytes),
+                         shards_for(memory.bytes, machine.multiprocessors)) {}
 
   /// A block of this size is served by an empty heap.
   WARPHEAP_HD std::size_t largest_block() const {
@@ -115,7 +117,7 @@ class warpheap_manager {
       const std::uint32_t of = owner - chunk_owner::first_class;
       const auto inside = static_cast<std::uint32_t>(offset) & (sizes().chunk_bytes() - 1);
       const slots shape = supply_.classes().slots(of);
-      free_slot(of, shape, chunk, shape.by_bytes.quotient(inside));
+      free_slot(of, shape, chunk, inside / shape.bytes);
     } else if (owner == chunk_owner::run) {
       supply_.give_run(chunk);
     }
@@ -128,26 +130,10 @@ class warpheap_manager {
 
  private:
   using slots = warpheap_slots;
-  using claimed = typename chunks::claimed;
-  using growth = typename supply::growth;
 
   static constexpr std::uint32_t none = bitmap_tree::none;
-  /// Looks at what others change before a request gives up.
-  static constexpr int patience = 64;
-  static constexpr std::uint32_t wait_ns = 200;
-
-  /// A leaf word of a class's tree: the words of chunks in which to look for slots.
-  struct leaf {
-    std::uint32_t number = none;
-    std::uint64_t bits = 0;  ///< 0 if the class seems to have no free slot
-  };
-  /// Slots of one word that were claimed.
-  struct share {
-    std::uint32_t word = 0;  ///< its number in the class
-    std::uint64_t bits = 0;
-    bool full = false;  ///< the word was full
-  };
-
+  /// The desks and counters of a multiprocessor take about 1/100 of that.
+  static constexpr std::size_t bytes_a_shard = std::size_t{1} << 19;
   warpheap_manager(const region& memory, int chunk_shift, std::uint32_t shards)
       : warpheap_manager(memory, chunk_shift, shards, fitting(memory, chunk_shift, shards)) {}
 
@@ -164,9 +150,11 @@ class warpheap_manager {
     const warpheap_size_classes sizes(chunk_shift);
     const std::size_t tree = bitmap_tree::words_for(universe);
     auto* state = cursor.take<warpheap_state>(1);
-    auto* records = cursor.take<typename classes::record>(sizes.count());
-    auto* hints = cursor.take<std::uint32_t>(classes::hints_for(sizes, shards), 128);
-    auto* open = cursor.take<std::uint64_t>(classes::tree_words(sizes, universe), 128);
+    typename classes::parts of_classes{};
+    of_classes.records = cursor.take<typename classes::record>(sizes.count());
+    of_classes.desks = cursor.take<typename classes::desk>(classes::desks_for(sizes, shards), 128);
+    of_classes.changes = cursor.take<std::uint64_t>(classes::changes_for(sizes, shards), 128);
+    of_classes.trees = cursor.take<std::uint64_t>(classes::tree_words(sizes, universe), 128);
     typename supply::parts where{};
     where.state = state;
     where.pool = cursor.take<std::uint64_t>(tree, 128);
@@ -174,7 +162,7 @@ class warpheap_manager {
     where.runs = cursor.take<std::uint32_t>(universe, 128);
     auto* states = cursor.take<std::uint64_t>(std::size_t{universe} * chunks::state_stride, 128);
     auto* words = cursor.take<std::uint64_t>(universe * chunks::words_for(sizes.chunk_bytes()), 128);
-    return supply(classes(sizes, records, open, hints, universe, shards),
+    return supply(classes(sizes, of_classes, universe, shards),
                   chunks(states, words, sizes.chunk_bytes()), where, universe, universe);
   }
 
@@ -187,6 +175,13 @@ class warpheap_manager {
     const int usual = wanted < smallest ? smallest : wanted > largest ? largest : wanted;
     const int least = bytes < 2048 ? smallest : ceil_log2(bytes) - 18;
     return usual > least ? usual : least;
+  }
+
+  /// Desks of a class: one for each multiprocessor unless the heap is small.
+  static std::uint32_t shards_for(std::size_t bytes, std::uint32_t multiprocessors) {
+    const std::size_t affordable = bytes / bytes_a_shard;
+    if (affordable == 0) return 1;
+    return affordable < multiprocessors ? static_cast<std::uint32_t>(affordable) : multiprocessors;
   }
 
   /// As many chunks as fit beside what describes them; 1 if none does.
@@ -215,214 +210,13 @@ class warpheap_manager {
   WARPHEAP_DEVICE std::byte* chunk_address(std::uint32_t chunk) const {
     return base_ + (std::size_t{chunk} << shift());
   }
-  WARPHEAP_DEVICE std::byte* slot_address(const share& got, int k, const slots& shape) const {
-    const std::uint32_t chunk = shape.by_words.quotient(got.word);
-    const std::uint32_t slot = (got.word - chunk * shape.words) * chunks::word_slots +
-                               static_cast<std::uint32_t>(kth_set_bit(got.bits, k));
-    return chunk_address(chunk) + slot * shape.bytes;
-  }
-
   // Slots.
 
   WARPHEAP_DEVICE void* malloc_slot(std::uint32_t of) const {
-    const slots shape = supply_.classes().slots(of);
-    const simt::group same = simt::coalesced().match(of);
-    std::uint64_t noise = simt::noise();
-    leaf seen;
-    share got;
-    bool low = false;
-    if (same.is_leader()) {
-      seen = hinted(of, noise);
-      got = claim_best(of, shape, seen, same.size(), noise, low);
-      low = low && supply_.is_plentiful();
-    }
-    same.sync();  // what the leader has acquired is the members' as well
-    got.word = same.broadcast(got.word);
-    got.bits = same.broadcast(got.bits);
-    if (same.any(low)) supply_.grow(same, of, shape, noise);
-    if (same.rank() < popcount(got.bits)) return slot_address(got, same.rank(), shape);
-    // The others are looking, too, and stay together as long as it helps.
-    return search(of, shape);
-  }
-
-  /// The leaf where this multiprocessor looked last, or another one if that is used up.
-  WARPHEAP_DEVICE leaf hinted(std::uint32_t of, std::uint64_t noise) const {
-    const bitmap_tree open = supply_.classes().open(of);
-    const simt::atomic_ref<std::uint32_t> hint = supply_.classes().hint(of);
-    leaf seen{hint.load(simt::order::relaxed), 0};
-    seen.bits = open.peek_word(seen.number);
-    return seen.bits != 0 ? seen : drawn(of, noise);
-  }
-
-  /// A leaf drawn at random, which is the hint from now on.
-  WARPHEAP_DEVICE leaf drawn(std::uint32_t of, std::uint64_t noise) const {
-    const bitmap_tree open = supply_.classes().open(of);
-    const std::uint32_t word = open.draw(noise);
-    if (word == none) return {};
-    supply_.classes().hint(of).store(word / 64, simt::order::relaxed);
-    return {word / 64, open.peek_word(word / 64)};
-  }
-
-  /// Claims slots for a group from that of a few words of a leaf which suits best.
-  /// \param low set if none of them had much room
-  WARPHEAP_DEVICE share claim_best(std::uint32_t of, const slots& shape, const leaf& where,
-                                   int want, std::uint64_t noise, bool& low) const {
-    share best;
-    low = true;
-    if (where.bits == 0) return best;
-    constexpr int looks = 4;
-    std::uint32_t words[looks];
-    std::uint64_t contents[looks];
-    std::uint64_t rest = rotated(where.bits, static_cast<int>(noise % 64));
-    for (int i = 0; i < looks; ++i) {
-      const int at = rest != 0 ? lowest_bit(rest) : 0;
-      rest &= rest - 1;
-      words[i] = where.number * 64 + (static_cast<std::uint32_t>(at) + noise) % 64;
-      contents[i] = look_at(shape, words[i]);
-      if (rest == 0) rest = rotated(where.bits, static_cast<int>(noise % 64));
-    }
-    int chosen = 0;
-    int most = -1;
-    for (int i = 0; i < looks; ++i) {
-      const int room = room_in(of, shape, words[i], contents[i]);
-      if (room <= most) continue;
-      chosen = i;
-      most = room;
-      if (room >= want) break;
-    }
-    best.word = words[chosen];
-    low = most * 3 < room_of(shape, best.word);
-    claim(of, shape, best, contents[chosen], want, 0);
-    return best;
-  }
-
-  WARPHEAP_DEVICE static std::uint64_t rotated(std::uint64_t bits, int by) {
-    return by == 0 ? bits : bits >> by | bits << (64 - by);
-  }
-  WARPHEAP_DEVICE std::uint64_t look_at(const slots& shape, std::uint32_t word) const {
-    const std::uint32_t chunk = shape.by_words.quotient(word);
-    return supply_.chunks().word(chunk, word - chunk * shape.words);
-  }
-  WARPHEAP_DEVICE static std::uint64_t slots_of_word(const slots& shape, std::uint32_t word) {
-    const std::uint32_t chunk = shape.by_words.quotient(word);
-    return chunks::slots_in(shape, word - chunk * shape.words);
-  }
-  WARPHEAP_DEVICE static int room_of(const slots& shape, std::uint32_t word) {
-    return popcount(slots_of_word(shape, word));
-  }
-  WARPHEAP_DEVICE static int room_in(std::uint32_t of, const slots& shape, std::uint32_t word,
-                                     std::uint64_t content) {
-    const std::uint64_t used = chunks::used_of(content);
-    if (used != 0 && !chunks::is_of(content, chunk_owner::first_class + of)) return 0;
-    return popcount(slots_of_word(shape, word) & ~used);
-  }
-
-  /// Claims up to `want` slots of the word `got.word`.
-  WARPHEAP_DEVICE void claim(std::uint32_t of, const slots& shape, share& got,
-                             std::uint64_t content, int want, int from) const {
-    const std::uint32_t chunk = shape.by_words.quotient(got.word);
-    const claimed result = supply_.chunks().claim(
-        chunk, got.word - chunk * shape.words, content, chunk_owner::first_class + of, shape, want,
-        from, [this](std::uint32_t unheld) { supply_.unheld(unheld); });
-    got.bits = result.bits;
-    got.full = result.room == 0 || result.foreign;
-  }
-
-  /// Each lane on its own, but for what it looks at: words of the leaf where its multiprocessor
-  /// looks, then of others, until it has a slot or there is none.
-  WARPHEAP_DEVICE void* search(std::uint32_t of, const slots& shape) const {
-    bool fresh = false;
-    for (int left = patience; left > 0;) {
-      // Formed anew each time: lanes that got a slot have left.
-      const simt::group same = simt::coalesced().match(of);
-      std::uint64_t noise = simt::noise();
-      leaf seen;
-      if (same.is_leader()) seen = fresh ? drawn(of, noise) : hinted(of, noise);
-      fresh = true;
-      same.sync();
-      seen.number = same.broadcast(seen.number);
-      seen.bits = same.broadcast(seen.bits);
-      if (seen.bits == 0) {
-        const verdict found = look_out(same, of, shape, noise);
-        if (found == verdict::out) return nullptr;
-        if (found == verdict::wait) {
-          --left;
-          simt::backoff(wait_ns);
-        }
-        continue;
-      }
-      share got;
-      for (int i = 0; i < Config.draws && got.bits == 0; ++i) {
-        const auto at = static_cast<int>(noise % 64);
-        noise = noise >> 6 | noise << 58;
-        const std::uint64_t rest = rotated(seen.bits, at);
-        if (rest == 0) break;
-        const auto bit = (static_cast<std::uint32_t>(lowest_bit(rest)) + static_cast<std::uint32_t>(at)) % 64;
-        got.word = seen.number * 64 + bit;
-        claim(of, shape, got, look_at(shape, got.word), 1, static_cast<int>(noise % 48));
-        if (got.full) seen.bits &= ~(std::uint64_t{1} << bit);
-      }
-      const bool served = got.bits != 0;
-      // While there is memory left, the class grows; else what is full must not be found again.
-      const bool plentiful = same.any(same.is_leader() && supply_.is_plentiful());
-      if (plentiful) {
-        if (same.any(!served) && supply_.grow(same, of, shape, noise) == growth::busy) {
-          simt::backoff(wait_ns);
-        }
-      } else if (same.any(!served && got.full)) {
-        hide(same, !served && got.full, of, shape, got.word);
-      }
-      if (served) return slot_address(got, 0, shape);
-    }
-    return nullptr;
-  }
-
-  enum class verdict : std::uint32_t { again, wait, out };
-
-  /// What to do when the tree of a class shows no word.
-  WARPHEAP_DEVICE verdict look_out(const simt::group& team, std::uint32_t of, const slots& shape,
-                                   std::uint64_t noise) const {
-    const growth grown = supply_.grow(team, of, shape, noise);
-    if (grown == growth::grown) return verdict::again;
-    verdict found = verdict::wait;
-    if (team.is_leader() && grown == growth::nothing) {
-      const warpheap_changes own = supply_.classes().changes(of);
-      const warpheap_changes all = supply_.changes();
-      const std::uint64_t own_before = own.look();
-      const std::uint64_t all_before = all.look();
-      const bool nothing = !supply_.classes().open(of).any() && !supply_.pool().any() &&
-                           !supply_.empties().any() && warpheap_changes::quiet(own_before) &&
-                           own.look() == own_before && warpheap_changes::quiet(all_before) &&
-                           all.look() == all_before;
-      if (nothing) found = verdict::out;
-    }
-    team.sync();
-    return static_cast<verdict>(team.broadcast(static_cast<std::uint32_t>(found)));
-  }
-
-  /// Takes words that were full out of the class's tree, for the members that say so. A lane that
-  /// frees a slot before the word is marked is seen here, and a lane that does so later sees the
-  /// mark, and finds the word again.
-  WARPHEAP_DEVICE void hide(const simt::group& team, bool hides, std::uint32_t of,
-                            const slots& shape, std::uint32_t word) const {
-    if (team.is_leader()) supply_.classes().changes(of).begin();
-    team.sync();
-    if (hides) {
-      const bitmap_tree open = supply_.classes().open(of);
-      const std::uint32_t chunk = shape.by_words.quotient(word);
-      const std::uint32_t number = word - chunk * shape.words;
-      open.remove(word);
-      const std::uint32_t owner = chunk_owner::first_class + of;
-      const std::uint64_t before = supply_.chunks().hide(chunk, number);
-      const bool full = chunks::used_of(before) == slots_of_word(shape, word) &&
-                        chunks::is_of(before, owner);
-      if (!full) {
-        supply_.chunks().unhide(chunk, number, owner);
-        if (supply_.chunks().belongs_to(chunk, owner)) open.insert(word);
-      }
-    }
-    team.sync();
-    if (team.is_leader()) supply_.classes().changes(of).end();
+    const warpheap_slot_search<Config> search(supply_, of);
+    const auto got = search.take();
+    if (got.chunk == none) return nullptr;
+    return chunk_address(got.chunk) + got.slot * search.shape().bytes;
   }
 
   WARPHEAP_DEVICE void free_slot(std::uint32_t of, const slots& shape, std::uint32_t chunk,
@@ -463,10 +257,10 @@ class warpheap_manager {
 
   WARPHEAP_DEVICE void find_again(std::uint32_t of, const slots& shape, std::uint32_t chunk,
                                   std::uint32_t number) const {
-    const warpheap_changes changes = supply_.classes().changes(of);
+    const warpheap_changes changes = supply_.classes().changes(of, supply_.classes().shard());
     changes.begin();
     if (supply_.chunks().unhide(chunk, number, chunk_owner::first_class + of)) {
-      supply_.classes().open(of).insert(chunk * shape.words + number);
+      supply_.classes().open(of, shape, supply_.classes().shard()).insert(chunk * shape.words + number);
     }
     changes.end();
   }
