@@ -73,10 +73,11 @@ class warpheap_classes {
   };
 
   /// What a multiprocessor knows about a class.
-  struct alignas(16) desk {
-    std::uint32_t next;   ///< the word to look at next, with flags of `warpheap_desk`
+  struct alignas(32) desk {
+    std::uint64_t out;    ///< when the class had no free slot: `warpheap_slot_search`
+    std::uint32_t next;   ///< the word to look at next: `warpheap_slot_search`
     std::uint32_t tree;   ///< where the class's tree begins, in lines of 16 words
-    std::uint64_t empty;  ///< when the class had no free slot: `warpheap_slot_search`
+    warpheap_slots slots;
   };
 
   /// Where everything lies.
@@ -122,7 +123,8 @@ class warpheap_classes {
       const warpheap_slots shape = slots_of(sizes_, of);
       if (of % count == rank) where_.records[of] = {0, 0};
       for (std::uint64_t i = rank; i < shards_; i += count) {
-        where_.desks[i * desk_stride(sizes_) + of] = {0, static_cast<std::uint32_t>(tree / line), 0};
+        where_.desks[i * desk_stride(sizes_) + of] = {
+            0, 0, static_cast<std::uint32_t>(tree / line), shape};
       }
       bitmap_tree(where_.trees + tree, universe_ * shape.words).format(0, rank, count);
       tree += tree_words_of(shape, universe_);
@@ -137,7 +139,7 @@ class warpheap_classes {
   /// The multiprocessor's number among those that have desks.
   WARPHEAP_DEVICE std::uint32_t shard() const { return simt::sm_id() % shards_; }
 
-  /// What a multiprocessor knows about a class: only hints, but for `tree`.
+  /// What a multiprocessor knows about a class: hints, and what never changes.
   WARPHEAP_DEVICE desk& desk_of(std::uint32_t of, std::uint32_t shard) const {
     return where_.desks[std::size_t{shard} * desk_stride(sizes_) + of];
   }
@@ -188,7 +190,7 @@ class warpheap_classes {
   }
   /// Desks of one multiprocessor lie together, those of different ones in different cache lines.
   WARPHEAP_HD static std::uint32_t desk_stride(const warpheap_size_classes& sizes) {
-    return round_up<std::uint32_t>(sizes.count(), 8);
+    return round_up<std::uint32_t>(sizes.count(), 4);
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> count(std::uint32_t of) const {
     return simt::atomic_ref(where_.records[of].chunks);

@@ -5,16 +5,15 @@
 /// How the manager `warpheap` finds a free slot of a class.
 ///
 /// A multiprocessor walks the words of its class one after another, group by group: the desk says
-/// which is next. The leader of a group looks at that word and at a few others of the same leaf of
-/// the class's tree, and claims for the whole group in the best of them. Lanes that are left over
-/// form a group again, with the next word. A leaf whose words were all full is left behind.
+/// which is next. The leader of a group claims in that word for the whole group; lanes that are left
+/// over form a group again, with the next word.
 ///
 /// When words have so little room that a group would need many, each lane claims for itself, in a
-/// word of the leaf that no other lane of the group tries.
+/// word that no other lane of the group tries.
 ///
-/// When leaf after leaf was full, one group of the multiprocessor moves: it draws words of the whole
-/// class at random, lets the class grow if they have little room, and sets the desk to new chunks or
-/// to where it drew. The others wait for that a moment, but no longer.
+/// When words were full again and again, one group of the multiprocessor moves: it draws words of
+/// the whole class at random, lets the class grow if they have little room, and sets the desk to new
+/// chunks or to where it drew. The others wait for that a moment, but no longer.
 
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
@@ -46,7 +45,10 @@ class warpheap_slot_search {
   };
 
   WARPHEAP_DEVICE warpheap_slot_search(const supply& from, std::uint32_t of)
-      : supply_(from), of_(of), shard_(from.classes().shard()), shape_(from.classes().slots(of)) {}
+      : supply_(from),
+        of_(of),
+        shard_(from.classes().shard()),
+        shape_(from.classes().desk_of(of, shard_).slots) {}
 
   WARPHEAP_HD const slots& shape() const { return shape_; }
 
@@ -57,12 +59,12 @@ class warpheap_slot_search {
       share got;
       if (same.is_leader()) got = claim_together(same.size());
       same.sync();  // what the leader has acquired is the members' as well
-      got.word = same.broadcast(got.word);
+      got.at = same.broadcast(got.at);
       got.bits = same.broadcast(got.bits);
       if (same.rank() < popcount(got.bits)) return place_of(got, same.rank());
-      if (got.word == none) break;
+      if (got.at == none) break;
     }
-    return search();
+    return search(supply_, of_);
   }
 
  private:
@@ -78,14 +80,15 @@ class warpheap_slot_search {
   /// Leaves without a slot for a lane, after which it moves.
   static constexpr int most_leaves = 2;
 
-  /// Flags of a desk's `next`: somebody is about to change it; memory was scarce at the last move.
+  // A desk's `next`: [ moving: 1 | scarce: 1 | chunk | word of the chunk ], the last as many bits as
+  // a chunk's words need, so that it runs on into the next chunk. Somebody is about to change it;
+  // memory was scarce when that was done last.
   static constexpr std::uint32_t moving = 1u << 31;
   static constexpr std::uint32_t scarce = 1u << 30;
-  static constexpr std::uint32_t word_mask = scarce - 1;
 
   /// Slots of one word that were claimed.
   struct share {
-    std::uint32_t word = none;  ///< its number in the class; none: lanes should go on alone
+    std::uint32_t at = none;  ///< [ chunk | word of the chunk ]; none: lanes should go on alone
     std::uint64_t bits = 0;
     bool full = false;  ///< the word was full
   };
@@ -96,82 +99,92 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE bitmap_tree open() const { return supply_.classes().open(of_, shape_, shard_); }
   WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
 
+  // Places of words: [ chunk | word of the chunk ], and their numbers in the class.
+
+  WARPHEAP_DEVICE int word_bits() const { return ceil_log2(shape_.words); }
+  WARPHEAP_DEVICE std::uint32_t chunk_at(std::uint32_t at) const {
+    return (at & ~(moving | scarce)) >> word_bits();
+  }
+  /// There may be up to twice as many places in a chunk as words: some are met twice.
+  WARPHEAP_DEVICE std::uint32_t word_at(std::uint32_t at) const {
+    const std::uint32_t word = at & low_bits<std::uint32_t>(word_bits());
+    return word < shape_.words ? word : word - shape_.words;
+  }
+  WARPHEAP_DEVICE std::uint32_t number_at(std::uint32_t at) const {
+    return chunk_at(at) * shape_.words + word_at(at);
+  }
+  WARPHEAP_DEVICE std::uint32_t place_of_number(std::uint32_t number) const {
+    const std::uint32_t chunk = number / shape_.words;
+    return chunk << word_bits() | (number - chunk * shape_.words);
+  }
+
   WARPHEAP_DEVICE place place_of(const share& got, int k) const {
-    const std::uint32_t chunk = got.word / shape_.words;
-    return {chunk, (got.word - chunk * shape_.words) * chunks::word_slots +
-                       static_cast<std::uint32_t>(kth_set_bit(got.bits, k))};
+    return {chunk_at(got.at), word_at(got.at) * chunks::word_slots +
+                                  static_cast<std::uint32_t>(kth_set_bit(got.bits, k))};
   }
-  WARPHEAP_DEVICE std::uint64_t look_at(std::uint32_t word) const {
-    const std::uint32_t chunk = word / shape_.words;
-    return supply_.chunks().word(chunk, word - chunk * shape_.words);
+  WARPHEAP_DEVICE std::uint64_t look_at(std::uint32_t at) const {
+    return supply_.chunks().word(chunk_at(at), word_at(at));
   }
-  WARPHEAP_DEVICE std::uint64_t slots_of_word(std::uint32_t word) const {
-    return chunks::slots_in(shape_, word % shape_.words);
+  WARPHEAP_DEVICE std::uint64_t slots_at(std::uint32_t at) const {
+    return chunks::slots_in(shape_, word_at(at));
   }
-  WARPHEAP_DEVICE int room_in(std::uint32_t word, std::uint64_t content) const {
+  WARPHEAP_DEVICE int room_in(std::uint32_t at, std::uint64_t content) const {
     const std::uint64_t used = chunks::used_of(content);
     if (used != 0 && !chunks::is_of(content, owner())) return 0;
-    return popcount(slots_of_word(word) & ~used);
-  }
-  WARPHEAP_DEVICE static std::uint64_t rotated(std::uint64_t bits, std::uint32_t by) {
-    return by % 64 == 0 ? bits : bits >> by % 64 | bits << (64 - by % 64);
+    return popcount(slots_at(at) & ~used);
   }
 
-  /// Claims for a group in the next word or in one nearby.
+  /// Claims for a group in the next word.
   WARPHEAP_DEVICE share claim_together(int want) const {
-    constexpr std::uint32_t looks = 4;
+    share got;
     const std::uint32_t at = next().fetch_add(1, simt::order::relaxed);
-    const std::uint32_t leaf = (at & word_mask) / 64;
-    const std::uint64_t bits = (at & moving) != 0 ? 0 : open().peek_word(leaf);
-    share best;
-    if (bits == 0) return best;
-    std::uint32_t words[looks];
-    std::uint64_t contents[looks];
-    for (std::uint32_t i = 0; i < looks; ++i) {
-      // The next word, and others at distances that differ from group to group.
-      const std::uint32_t from = at + i * (17 + at / 64 % 8);
-      words[i] = leaf * 64 + (static_cast<std::uint32_t>(lowest_bit(rotated(bits, from))) + from) % 64;
-      contents[i] = look_at(words[i]);
+    if ((at & moving) != 0 || chunk_at(at) >= supply_.universe()) return got;
+    const std::uint64_t content = look_at(at);
+    const int room = room_in(at, content);
+    if (room != 0 && room * 4 < want) return got;
+    got.at = at & ~scarce;
+    if (room != 0) {
+      claim(got, content, want, 0);
+    } else if (is_used_up(at)) {
+      leave(at);
     }
-    int most = -1;
-    std::uint64_t content = 0;
-    for (std::uint32_t i = 0; i < looks; ++i) {
-      const int room = room_in(words[i], contents[i]);
-      if (room <= most || most >= want) continue;
-      most = room;
-      best.word = words[i];
-      content = contents[i];
-    }
-    if (most == 0) {
-      leave(leaf);
-    } else if (most * 4 < want) {
-      best.word = none;
-    } else {
-      claim(best, content, want, 0);
-    }
-    return best;
+    return got;
   }
 
-  /// The leaf has no room: the next one is this multiprocessor's from now on, unless another lane
-  /// has seen to that.
-  WARPHEAP_DEVICE void leave(std::uint32_t leaf) const {
+  /// Whether other words near a full one are full as well.
+  WARPHEAP_DEVICE bool is_used_up(std::uint32_t at) const {
+    for (std::uint32_t distance = 13; distance < 64; distance += 13) {
+      std::uint32_t near = at + distance;
+      if (chunk_at(near) >= supply_.universe()) near = at - distance;
+      if (room_in(near, look_at(near)) != 0) return false;
+    }
+    return true;
+  }
+
+  /// There is no room: the next words are those of the leaf behind, unless another lane has moved on.
+  WARPHEAP_DEVICE void leave(std::uint32_t at) const {
     std::uint32_t now = next().load(simt::order::relaxed);
-    if ((now & word_mask) / 64 != leaf || (now & moving) != 0) return;
-    next().compare_exchange(now, (leaf + 1) * 64 | (now & scarce), simt::order::relaxed);
+    if ((now & moving) != 0 || now - at > 64) return;
+    next().compare_exchange(now, (now & scarce) | ((at & ~scarce) + 64), simt::order::relaxed);
   }
 
-  /// Claims up to `want` slots of the word `got.word`.
+  /// Claims up to `want` slots of the word at `got.at`.
   WARPHEAP_DEVICE void claim(share& got, std::uint64_t content, int want, int from) const {
-    const std::uint32_t chunk = got.word / shape_.words;
     const claimed result = supply_.chunks().claim(
-        chunk, got.word - chunk * shape_.words, content, owner(), shape_, want, from,
+        chunk_at(got.at), word_at(got.at), content, owner(), shape_, want, from,
         [this](std::uint32_t unheld) { supply_.unheld(unheld); });
     got.bits = result.bits;
     got.full = result.room == 0 || result.foreign;
   }
 
+  /// What lanes do when the words that their multiprocessor walks have little room. Takes copies, so
+  /// that callers need not keep in memory what they have in registers.
+  WARPHEAP_RARE static place search(supply from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).search_alone();
+  }
+
   /// Each lane for itself, but for where it looks and how the class grows.
-  WARPHEAP_DEVICE place search() const {
+  WARPHEAP_DEVICE place search_alone() const {
     int waits = most_waits;
     int leaves = 0;
     for (int left = patience; left > 0;) {
@@ -181,7 +194,7 @@ class warpheap_slot_search {
       std::uint64_t bits = 0;
       if (same.is_leader()) {
         at = next().load(simt::order::relaxed);
-        bits = open().peek_word((at & word_mask) / 64);
+        bits = open().peek_word(number_at(at) / 64);
       }
       same.sync();
       at = same.broadcast(at);
@@ -202,15 +215,14 @@ class warpheap_slot_search {
         continue;
       }
       ++leaves;
-      const std::uint32_t leaf = (at & word_mask) / 64;
-      const share got = claim_alone(same, leaf * 64, at, bits);
+      const share got = claim_alone(same, number_at(at), bits);
       const bool served = got.bits != 0;
       if (same.any(!served)) {
         // What is full must not be found again, but while memory is plentiful others find room.
         if ((at & scarce) != 0 && same.any(!served && got.full)) {
-          hide(same, !served && got.full, got.word);
+          hide(same, !served && got.full, got.at);
         }
-        if (same.is_leader()) leave(leaf);
+        if (same.is_leader()) leave(at);
         same.sync();
       }
       if (served) return place_of(got, 0);
@@ -218,16 +230,17 @@ class warpheap_slot_search {
     return {};
   }
 
-  /// Tries a few words of a leaf, each lane others.
-  WARPHEAP_DEVICE share claim_alone(const simt::group& team, std::uint32_t first, std::uint32_t at,
+  /// Tries a few words of the leaf with word `number`, each lane others.
+  WARPHEAP_DEVICE share claim_alone(const simt::group& team, std::uint32_t number,
                                     std::uint64_t bits) const {
     share got;
     const auto there = static_cast<std::uint32_t>(popcount(bits));
     for (int i = 0; i < Config.draws && got.bits == 0; ++i) {
       const std::uint32_t k =
-          at + static_cast<std::uint32_t>(team.rank()) + static_cast<std::uint32_t>(i) * 32;
-      got.word = first + static_cast<std::uint32_t>(kth_set_bit(bits, static_cast<int>(k % there)));
-      claim(got, look_at(got.word), 1, static_cast<int>(simt::noise() % 48));
+          number + static_cast<std::uint32_t>(team.rank()) + static_cast<std::uint32_t>(i) * 32;
+      got.at = place_of_number(number / 64 * 64 + static_cast<std::uint32_t>(kth_set_bit(
+                                                      bits, static_cast<int>(k % there))));
+      claim(got, look_at(got.at), 1, static_cast<int>(simt::noise() % chunks::word_slots));
     }
     return got;
   }
@@ -253,7 +266,9 @@ class warpheap_slot_search {
       grown = supply_.grow(team, of_, shape_, noise);
       if (grown.what == outcome::grown) drawn = grown.first * shape_.words;
     }
-    if (team.is_leader()) next().store(flags | (drawn & word_mask), simt::order::relaxed);
+    if (team.is_leader()) {
+      next().store(flags | (drawn == none ? 0 : place_of_number(drawn)), simt::order::relaxed);
+    }
     team.sync();
     if (!wanting || grown.what == outcome::grown) return verdict::again;
     if (drawn != none || grown.what == outcome::busy) return verdict::later;
@@ -269,8 +284,9 @@ class warpheap_slot_search {
     while (drawn < 8) {
       noise = mix64(noise);
       const std::uint32_t word = open().draw(noise);
-      const int room = word == none ? 0 : room_in(word, look_at(word));
-      const int enough = !plentiful || word == none ? 1 : popcount(slots_of_word(word)) / 2;
+      const std::uint32_t at = word == none ? 0 : place_of_number(word);
+      const int room = word == none ? 0 : room_in(at, look_at(at));
+      const int enough = plentiful ? popcount(slots_at(at)) / 2 : 1;
       roomy += team.ballot(room >= enough && room != 0).count();
       drawn += team.size();
     }
@@ -299,17 +315,18 @@ class warpheap_slot_search {
   /// Takes words that were full out of the class's tree, for the members that say so. A lane that
   /// frees a slot before the word is marked is seen here, and a lane that does so later sees the
   /// mark, and finds the word again.
-  WARPHEAP_DEVICE void hide(const simt::group& team, bool hides, std::uint32_t word) const {
+  WARPHEAP_DEVICE void hide(const simt::group& team, bool hides, std::uint32_t at) const {
     const warpheap_changes changing = supply_.classes().changes(of_, shard_);
     if (team.is_leader()) changing.begin();
     team.sync();
     if (hides) {
-      const std::uint32_t chunk = word / shape_.words;
-      const std::uint32_t number = word - chunk * shape_.words;
+      const std::uint32_t chunk = chunk_at(at);
+      const std::uint32_t number = word_at(at);
+      const std::uint32_t word = chunk * shape_.words + number;
       open().remove(word);
       const std::uint64_t before = supply_.chunks().hide(chunk, number);
       const bool full =
-          chunks::used_of(before) == slots_of_word(word) && chunks::is_of(before, owner());
+          chunks::used_of(before) == slots_at(at) && chunks::is_of(before, owner());
       if (!full) {
         supply_.chunks().unhide(chunk, number, owner());
         if (supply_.chunks().belongs_to(chunk, owner())) open().insert(word);

@@ -104,7 +104,8 @@ class warpheap_supply {
       const std::uint32_t size = classes_.size(of);
       want = wanted(shape, size, static_cast<std::uint32_t>(team.size()));
       // It doubles at most: more would give a class what it does not need.
-      if (classes_.may_grow(of, 1 + size / static_cast<std::uint32_t>(want))) {
+      const std::uint32_t first = is_plentiful() ? 4 : 1;
+      if (classes_.may_grow(of, first + size / static_cast<std::uint32_t>(want))) {
         changing.begin();
         result = outcome::grown;
       } else {
@@ -209,6 +210,8 @@ class warpheap_supply {
  private:
   static constexpr int most_patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
+  /// Slots that a class gains for each member of a group that lets it grow, at least.
+  static constexpr std::uint32_t slots_a_member = 64;
 
   WARPHEAP_DEVICE std::uint32_t left() const {
     return simt::atomic_ref(where_.state->left).load(simt::order::relaxed);
@@ -224,11 +227,14 @@ class warpheap_supply {
   /// Chunks that a group takes at a time for a class of `size` chunks.
   WARPHEAP_DEVICE int wanted(const slots& shape, std::uint32_t size, std::uint32_t members) const {
     const std::uint32_t remaining = left();
-    std::uint32_t want = size > universe_ / 2048 ? size : universe_ / 2048;
+    std::uint32_t want = (members * slots_a_member - 1) / shape.count + 1;
+    if (want < size / 4) want = size / 4;
     if (remaining <= universe_ / 4) {
       // Perhaps there are many that other classes have left empty.
       const std::uint32_t careful = remaining / 64 > size / 16 ? remaining / 64 : size / 16;
       want = careful < want ? careful : want;
+    } else if (want > remaining / 512) {
+      want = remaining / 512;
     }
     // Each member of a group has a few words of the class's tree to change.
     std::uint32_t most = Config.most_adopted * 8 / (shape.words / 64 + 8);
