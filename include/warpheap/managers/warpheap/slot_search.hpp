@@ -64,7 +64,7 @@ class warpheap_slot_search {
       if (same.rank() < popcount(got.bits)) return place_of(got, same.rank());
       if (got.at == none) break;
     }
-    return search(supply_, of_);
+    return search(supply_.copy(), of_);
   }
 
  private:
@@ -154,8 +154,8 @@ class warpheap_slot_search {
   /// Whether other words near a full one are full as well.
   WARPHEAP_DEVICE bool is_used_up(std::uint32_t at) const {
     for (std::uint32_t distance = 13; distance < 64; distance += 13) {
-      std::uint32_t near = at + distance;
-      if (chunk_at(near) >= supply_.universe()) near = at - distance;
+      const std::uint32_t near = at + distance;
+      if (chunk_at(near) >= supply_.universe()) break;
       if (room_in(near, look_at(near)) != 0) return false;
     }
     return true;
@@ -172,14 +172,13 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE void claim(share& got, std::uint64_t content, int want, int from) const {
     const claimed result = supply_.chunks().claim(
         chunk_at(got.at), word_at(got.at), content, owner(), shape_, want, from,
-        [this](std::uint32_t unheld) { supply_.unheld(unheld); });
+        [this](std::uint32_t unheld) { supply::unheld(supply_.copy(), unheld); });
     got.bits = result.bits;
     got.full = result.room == 0 || result.foreign;
   }
 
-  /// What lanes do when the words that their multiprocessor walks have little room. Takes copies, so
-  /// that callers need not keep in memory what they have in registers.
-  WARPHEAP_RARE static place search(supply from, std::uint32_t of) {
+  /// What lanes do when the words that their multiprocessor walks have little room.
+  WARPHEAP_RARE static place search(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).search_alone();
   }
 
@@ -208,7 +207,7 @@ class warpheap_slot_search {
       }
       if (bits == 0 || leaves >= most_leaves) {
         leaves = 0;
-        const verdict found = move(same);
+        const verdict found = move(supply_, of_, same.mask());
         if (found == verdict::out) return {};
         if (found == verdict::wait) --left;
         if (found != verdict::again) simt::backoff(wait_ns);
@@ -220,7 +219,7 @@ class warpheap_slot_search {
       if (same.any(!served)) {
         // What is full must not be found again, but while memory is plentiful others find room.
         if ((at & scarce) != 0 && same.any(!served && got.full)) {
-          hide(same, !served && got.full, got.at);
+          hide(supply_, of_, same.mask(), !served && got.full, got.at);
         }
         if (same.is_leader()) leave(at);
         same.sync();
@@ -248,6 +247,9 @@ class warpheap_slot_search {
   enum class verdict : std::uint32_t { again, later, wait, out };
 
   /// Sets the desk to where slots are, or lets the class grow, or finds out that there is nothing.
+  WARPHEAP_RARE static verdict move(const supply& from, std::uint32_t of, simt::lane_mask team) {
+    return warpheap_slot_search(from, of).move(simt::group(team));
+  }
   WARPHEAP_DEVICE verdict move(const simt::group& team) const {
     const std::uint64_t noise = simt::noise();
     std::uint32_t drawn = none;
@@ -315,6 +317,10 @@ class warpheap_slot_search {
   /// Takes words that were full out of the class's tree, for the members that say so. A lane that
   /// frees a slot before the word is marked is seen here, and a lane that does so later sees the
   /// mark, and finds the word again.
+  WARPHEAP_RARE static void hide(const supply& from, std::uint32_t of, simt::lane_mask team,
+                                 bool hides, std::uint32_t at) {
+    warpheap_slot_search(from, of).hide(simt::group(team), hides, at);
+  }
   WARPHEAP_DEVICE void hide(const simt::group& team, bool hides, std::uint32_t at) const {
     const warpheap_changes changing = supply_.classes().changes(of_, shard_);
     if (team.is_leader()) changing.begin();

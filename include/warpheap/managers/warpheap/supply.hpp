@@ -57,6 +57,7 @@ class warpheap_supply {
     std::uint64_t* pool;
     std::uint64_t* empties;
     std::uint32_t* runs;  ///< chunks of the run that starts at a chunk
+    warpheap_supply* copy;
   };
 
   warpheap_supply() = default;
@@ -67,6 +68,9 @@ class warpheap_supply {
   WARPHEAP_HD const classes_type& classes() const { return classes_; }
   WARPHEAP_HD const chunks_type& chunks() const { return chunks_; }
   WARPHEAP_HD std::uint32_t universe() const { return universe_; }
+  /// A copy of this in the heap, for what is called seldom: it loads what it needs, and its callers
+  /// keep nothing of it in registers.
+  WARPHEAP_DEVICE const warpheap_supply& copy() const { return *where_.copy; }
   WARPHEAP_DEVICE bitmap_tree pool() const { return {where_.pool, universe_}; }
   /// Chunks of classes that nothing may hold: all that nothing holds, and others.
   WARPHEAP_DEVICE bitmap_tree empties() const { return {where_.empties, universe_}; }
@@ -80,6 +84,7 @@ class warpheap_supply {
     chunks_.format(universe_, rank, count);
     pool().format(present_, rank, count);
     empties().format(0, rank, count);
+    if (rank == 0) *where_.copy = *this;
     if (rank == 0) *where_.state = warpheap_state{0, 0, 1, present_, 0};
   }
 
@@ -140,13 +145,14 @@ class warpheap_supply {
   }
 
   /// A chunk that nothing holds any more, and that is not listed.
-  WARPHEAP_DEVICE void unheld(std::uint32_t chunk) const {
-    changes().begin();
-    if (chunks_.enlist(chunk)) {
-      empties().insert(chunk);
-      note_return(1);
+  WARPHEAP_RARE static void unheld(const warpheap_supply& self, std::uint32_t chunk) {
+    const warpheap_changes moves = self.changes();
+    moves.begin();
+    if (self.chunks_.enlist(chunk)) {
+      self.empties().insert(chunk);
+      self.note_return(1);
     }
-    changes().end();
+    moves.end();
   }
 
   // Large blocks.

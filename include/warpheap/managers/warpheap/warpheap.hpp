@@ -87,7 +87,7 @@ class warpheap_manager {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    if (bytes > sizes().largest()) return malloc_run(bytes);
+    if (bytes > sizes().largest()) return run_address(malloc_run(supply_.copy(), chunks_for(bytes)));
     return malloc_slot(sizes().class_of(static_cast<std::uint32_t>(bytes)));
   }
 
@@ -97,7 +97,9 @@ class warpheap_manager {
     if (whole <= sizes().largest()) {
       return malloc_slot(sizes().aligned_class_of(static_cast<std::uint32_t>(whole)));
     }
-    if (alignment <= sizes().chunk_bytes()) return malloc_run(bytes);
+    if (alignment <= sizes().chunk_bytes()) {
+      return run_address(malloc_run(supply_.copy(), chunks_for(bytes)));
+    }
     return malloc_aligned_run(alignment, bytes);
   }
 
@@ -117,9 +119,9 @@ class warpheap_manager {
       const std::uint32_t of = owner - chunk_owner::first_class;
       const auto inside = static_cast<std::uint32_t>(offset) & (sizes().chunk_bytes() - 1);
       const slots shape = supply_.classes().slots(of);
-      free_slot(of, shape, chunk, inside / shape.bytes);
+      free_slot(of, chunk, inside / shape.bytes);
     } else if (owner == chunk_owner::run) {
-      supply_.give_run(chunk);
+      free_run(supply_.copy(), chunk);
     }
   }
 
@@ -159,6 +161,7 @@ class warpheap_manager {
     where.state = state;
     where.pool = cursor.take<std::uint64_t>(tree, 128);
     where.empties = cursor.take<std::uint64_t>(tree, 128);
+    where.copy = cursor.take<supply>(1, 128);
     where.runs = cursor.take<std::uint32_t>(universe, 128);
     auto* states = cursor.take<std::uint64_t>(std::size_t{universe} * chunks::state_stride, 128);
     auto* words = cursor.take<std::uint64_t>(universe * chunks::words_for(sizes.chunk_bytes()), 128);
@@ -219,7 +222,7 @@ class warpheap_manager {
     return chunk_address(got.chunk) + got.slot * search.shape().bytes;
   }
 
-  WARPHEAP_DEVICE void free_slot(std::uint32_t of, const slots& shape, std::uint32_t chunk,
+  WARPHEAP_DEVICE void free_slot(std::uint32_t of, std::uint32_t chunk,
                                  std::uint32_t slot) const {
     const std::uint32_t number = slot / chunks::word_slots;
     std::uint64_t bits = std::uint64_t{1} << slot % chunks::word_slots;
@@ -240,10 +243,10 @@ class warpheap_manager {
       }
       break;
     }
-    release_slots(of, shape, chunk, number, bits);
+    release_slots(of, chunk, number, bits);
   }
 
-  WARPHEAP_DEVICE void release_slots(std::uint32_t of, const slots& shape, std::uint32_t chunk,
+  WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk,
                                      std::uint32_t number, std::uint64_t bits) const {
     const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
     const std::uint64_t freed = chunks::used_of(before) & bits;
@@ -251,16 +254,18 @@ class warpheap_manager {
     if (!chunks::is_hidden(before) && !emptied) return;
     // Pairs with `hide` and with the claims of those that hold the chunk.
     simt::fence(simt::order::acq_rel);
-    if (chunks::is_hidden(before)) find_again(of, shape, chunk, number);
-    if (emptied && supply_.chunks().let_go(chunk)) supply_.unheld(chunk);
+    if (chunks::is_hidden(before)) find_again(supply_.copy(), of, chunk, number);
+    if (emptied && supply_.chunks().let_go(chunk)) supply::unheld(supply_.copy(), chunk);
   }
 
-  WARPHEAP_DEVICE void find_again(std::uint32_t of, const slots& shape, std::uint32_t chunk,
-                                  std::uint32_t number) const {
-    const warpheap_changes changes = supply_.classes().changes(of, supply_.classes().shard());
+  WARPHEAP_RARE static void find_again(const supply& in, std::uint32_t of, std::uint32_t chunk,
+                                       std::uint32_t number) {
+    const std::uint32_t shard = in.classes().shard();
+    const slots shape = in.classes().desk_of(of, shard).slots;
+    const warpheap_changes changes = in.classes().changes(of, shard);
     changes.begin();
-    if (supply_.chunks().unhide(chunk, number, chunk_owner::first_class + of)) {
-      supply_.classes().open(of, shape, supply_.classes().shard()).insert(chunk * shape.words + number);
+    if (in.chunks().unhide(chunk, number, chunk_owner::first_class + of)) {
+      in.classes().open(of, shape, shard).insert(chunk * shape.words + number);
     }
     changes.end();
   }
@@ -271,15 +276,20 @@ class warpheap_manager {
     return static_cast<std::uint32_t>(((bytes - 1) >> shift()) + 1);
   }
 
-  WARPHEAP_DEVICE void* malloc_run(std::size_t bytes) const {
-    const std::uint32_t first = supply_.take_run(chunks_for(bytes));
+  WARPHEAP_DEVICE void* run_address(std::uint32_t first) const {
     return first == none ? nullptr : chunk_address(first);
+  }
+  WARPHEAP_RARE static std::uint32_t malloc_run(const supply& from, std::uint32_t chunks) {
+    return from.take_run(chunks);
+  }
+  WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) {
+    to.give_run(first);
   }
 
   /// For alignments beyond a chunk: a run that is longer by that, of which the rest goes back.
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
     if (alignment > largest_block() || bytes > largest_block() - alignment) return nullptr;
-    const std::uint32_t first = supply_.take_run(chunks_for(bytes + alignment));
+    const std::uint32_t first = malloc_run(supply_.copy(), chunks_for(bytes + alignment));
     if (first == none) return nullptr;
     const auto address = reinterpret_cast<std::uintptr_t>(chunk_address(first));
     const std::size_t skipped = round_up<std::uintptr_t>(address, alignment) - address;
