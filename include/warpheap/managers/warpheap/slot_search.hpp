@@ -54,17 +54,29 @@ class warpheap_slot_search {
 
   /// Takes a slot for the calling lane; none if there is none.
   WARPHEAP_DEVICE place take() const {
-    for (int round = 0; round < Config.group_rounds; ++round) {
-      const simt::group same = simt::coalesced().match(of_);
-      share got;
-      if (same.is_leader()) got = claim_together(same.size());
-      same.sync();  // what the leader has acquired is the members' as well
-      got.at = same.broadcast(got.at);
-      got.bits = same.broadcast(got.bits);
-      if (same.rank() < popcount(got.bits)) return place_of(got, same.rank());
-      if (got.at == none) break;
+    int waited = 0;
+    for (int left = patience; left > 0;) {
+      std::uint32_t at = 0;
+      for (int round = 0; round < Config.group_rounds; ++round) {
+        const simt::group same = simt::coalesced().match(of_);
+        share got;
+        if (same.is_leader()) got = claim_together(same.size());
+        same.sync();  // what the leader has acquired is the members' as well
+        got.bits = same.broadcast(got.bits);
+        at = got.at = same.broadcast(got.at);
+        if (same.rank() < popcount(got.bits)) return place_of(got, same.rank());
+        if (same.any(got.full)) break;
+      }
+      const place found = alone(supply_.copy(), of_, at, waited);
+      if (found.chunk != none) return found;
+      ++waited;
+      if (found.slot != moves) continue;
+      waited = 0;
+      const verdict moved = move(supply_.copy(), of_);
+      if (moved == verdict::out) break;
+      if (moved == verdict::wait) --left;
     }
-    return search(supply_.copy(), of_);
+    return {};
   }
 
  private:
@@ -79,18 +91,22 @@ class warpheap_slot_search {
   static constexpr std::uint32_t move_ns = 500;
   /// Leaves without a slot for a lane, after which it moves.
   static constexpr int most_leaves = 2;
+  /// In place of a slot: the multiprocessor has to move.
+  static constexpr std::uint32_t moves = 1;
 
   // A desk's `next`: [ moving: 1 | scarce: 1 | chunk | word of the chunk ], the last as many bits as
   // a chunk's words need, so that it runs on into the next chunk. Somebody is about to change it;
   // memory was scarce when that was done last.
   static constexpr std::uint32_t moving = 1u << 31;
   static constexpr std::uint32_t scarce = 1u << 30;
+  /// A place that is none: the multiprocessor has to move.
+  static constexpr std::uint32_t nowhere = classes::nowhere;
 
   /// Slots of one word that were claimed.
   struct share {
-    std::uint32_t at = none;  ///< [ chunk | word of the chunk ]; none: lanes should go on alone
+    std::uint32_t at = 0;  ///< [ chunk | word of the chunk ], with flags
     std::uint64_t bits = 0;
-    bool full = false;  ///< the word was full
+    bool full = false;  ///< the word was full, or has so little room that lanes should go on alone
   };
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> next() const {
@@ -104,6 +120,9 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE int word_bits() const { return ceil_log2(shape_.words); }
   WARPHEAP_DEVICE std::uint32_t chunk_at(std::uint32_t at) const {
     return (at & ~(moving | scarce)) >> word_bits();
+  }
+  WARPHEAP_DEVICE bool is_somewhere(std::uint32_t at) const {
+    return (at & moving) == 0 && chunk_at(at) < supply_.universe();
   }
   /// There may be up to twice as many places in a chunk as words: some are met twice.
   WARPHEAP_DEVICE std::uint32_t word_at(std::uint32_t at) const {
@@ -136,17 +155,19 @@ class warpheap_slot_search {
 
   /// Claims for a group in the next word.
   WARPHEAP_DEVICE share claim_together(int want) const {
-    share got;
-    const std::uint32_t at = next().fetch_add(1, simt::order::relaxed);
-    if ((at & moving) != 0 || chunk_at(at) >= supply_.universe()) return got;
-    const std::uint64_t content = look_at(at);
-    const int room = room_in(at, content);
-    if (room != 0 && room * 4 < want) return got;
-    got.at = at & ~scarce;
-    if (room != 0) {
+    share got{next().fetch_add(1, simt::order::relaxed), 0, true};
+    if (!is_somewhere(got.at)) return got;
+    const std::uint64_t content = look_at(got.at);
+    const int room = room_in(got.at, content);
+    if (room * 4 >= want && room != 0) {
       claim(got, content, want, 0);
-    } else if (is_used_up(at)) {
-      leave(at);
+      got.full = false;
+    } else if (room == 0 && (got.at & scarce) == 0) {
+      if (is_used_up(got.at)) {
+        leave(got.at);
+      } else {
+        got.full = false;
+      }
     }
     return got;
   }
@@ -161,11 +182,13 @@ class warpheap_slot_search {
     return true;
   }
 
-  /// There is no room: the next words are those of the leaf behind, unless another lane has moved on.
+  /// There is no room: unless another lane has gone on, the next words are those of the leaf behind
+  /// if memory is scarce, for then it is as good as any other, and else the multiprocessor moves.
   WARPHEAP_DEVICE void leave(std::uint32_t at) const {
     std::uint32_t now = next().load(simt::order::relaxed);
     if ((now & moving) != 0 || now - at > 64) return;
-    next().compare_exchange(now, (now & scarce) | ((at & ~scarce) + 64), simt::order::relaxed);
+    const std::uint32_t to = (at & scarce) != 0 ? at + 64 : nowhere;
+    next().compare_exchange(now, to, simt::order::relaxed);
   }
 
   /// Claims up to `want` slots of the word at `got.at`.
@@ -177,56 +200,38 @@ class warpheap_slot_search {
     got.full = result.room == 0 || result.foreign;
   }
 
-  /// What lanes do when the words that their multiprocessor walks have little room.
-  WARPHEAP_RARE static place search(const supply& from, std::uint32_t of) {
-    return warpheap_slot_search(from, of).search_alone();
+  /// Each lane for itself, in words near the next one; `moves` if there seems to be nothing.
+  WARPHEAP_RARE static place alone(const supply& from, std::uint32_t of, std::uint32_t at,
+                                   int waited) {
+    return warpheap_slot_search(from, of).alone(at, waited);
   }
-
-  /// Each lane for itself, but for where it looks and how the class grows.
-  WARPHEAP_DEVICE place search_alone() const {
-    int waits = most_waits;
-    int leaves = 0;
-    for (int left = patience; left > 0;) {
-      // Formed anew each time: lanes that got a slot have left.
-      const simt::group same = simt::coalesced().match(of_);
-      std::uint32_t at = 0;
-      std::uint64_t bits = 0;
-      if (same.is_leader()) {
-        at = next().load(simt::order::relaxed);
-        bits = open().peek_word(number_at(at) / 64);
-      }
-      same.sync();
-      at = same.broadcast(at);
-      bits = same.broadcast(bits);
-      waits = same.broadcast(waits);
-      leaves = same.broadcast(leaves);
-      if ((at & moving) != 0 && waits > 0) {
-        --waits;
-        simt::backoff(move_ns);
-        continue;
-      }
-      if (bits == 0 || leaves >= most_leaves) {
-        leaves = 0;
-        const verdict found = move(supply_, of_, same.mask());
-        if (found == verdict::out) return {};
-        if (found == verdict::wait) --left;
-        if (found != verdict::again) simt::backoff(wait_ns);
-        continue;
-      }
-      ++leaves;
-      const share got = claim_alone(same, number_at(at), bits);
-      const bool served = got.bits != 0;
-      if (same.any(!served)) {
-        // What is full must not be found again, but while memory is plentiful others find room.
-        if ((at & scarce) != 0 && same.any(!served && got.full)) {
-          hide(supply_, of_, same.mask(), !served && got.full, got.at);
-        }
-        if (same.is_leader()) leave(at);
-        same.sync();
-      }
-      if (served) return place_of(got, 0);
+  WARPHEAP_DEVICE place alone(std::uint32_t at, int waited) const {
+    // Formed anew each time: lanes that got a slot have left.
+    const simt::group same = simt::coalesced().match(of_);
+    at = same.broadcast(at);
+    waited = same.broadcast(waited);
+    if ((at & moving) != 0 && waited < most_waits) {
+      simt::backoff(move_ns);
+      return {none, 0};
     }
-    return {};
+    std::uint64_t bits = 0;
+    if (is_somewhere(at) && waited < most_waits + most_leaves) {
+      if (same.is_leader()) bits = open().peek_word(number_at(at) / 64);
+      same.sync();
+      bits = same.broadcast(bits);
+    }
+    if (bits == 0) return {none, moves};
+    const share got = claim_alone(same, number_at(at), bits);
+    const bool served = got.bits != 0;
+    if (same.any(!served)) {
+      // What is full must not be found again, but while memory is plentiful others find room.
+      if ((at & scarce) != 0 && same.any(!served && got.full)) {
+        hide(same, !served && got.full, got.at);
+      }
+      if (same.is_leader()) leave(at);
+      same.sync();
+    }
+    return served ? place_of(got, 0) : place{none, 0};
   }
 
   /// Tries a few words of the leaf with word `number`, each lane others.
@@ -247,55 +252,72 @@ class warpheap_slot_search {
   enum class verdict : std::uint32_t { again, later, wait, out };
 
   /// Sets the desk to where slots are, or lets the class grow, or finds out that there is nothing.
-  WARPHEAP_RARE static verdict move(const supply& from, std::uint32_t of, simt::lane_mask team) {
-    return warpheap_slot_search(from, of).move(simt::group(team));
+  WARPHEAP_RARE static verdict move(const supply& from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).move();
   }
-  WARPHEAP_DEVICE verdict move(const simt::group& team) const {
-    const std::uint64_t noise = simt::noise();
-    std::uint32_t drawn = none;
+  WARPHEAP_DEVICE verdict move() const {
+    const simt::group team = simt::coalesced().match(of_);
     std::uint32_t flags = 0;
     if (team.is_leader()) {
       next().fetch_or(moving, simt::order::relaxed);
-      drawn = open().draw(noise);
       flags = supply_.is_plentiful() ? 0 : scarce;
     }
     team.sync();
-    drawn = team.broadcast(drawn);
     flags = team.broadcast(flags);
-    auto grown = typename supply::growth{};
-    const bool wanting = drawn == none || is_crowded(team, flags == 0, noise);
-    if (wanting) {
-      grown = supply_.grow(team, of_, shape_, noise);
-      if (grown.what == outcome::grown) drawn = grown.first * shape_.words;
+    const sample drawn = draw(team, flags == 0);
+    std::uint32_t to = drawn.place;
+    auto grown = outcome::grown;
+    if (drawn.is_crowded) {
+      const auto growth = supply::grow(supply_, team.mask(), of_);
+      grown = growth.what;
+      if (grown == outcome::grown) to = growth.first << word_bits();
     }
     if (team.is_leader()) {
-      next().store(flags | (drawn == none ? 0 : place_of_number(drawn)), simt::order::relaxed);
+      next().store(flags | (to == none ? nowhere : to), simt::order::relaxed);
     }
     team.sync();
-    if (!wanting || grown.what == outcome::grown) return verdict::again;
-    if (drawn != none || grown.what == outcome::busy) return verdict::later;
-    return is_out(team) ? verdict::out : verdict::wait;
+    if (grown == outcome::grown) return verdict::again;
+    auto result = verdict::later;
+    if (to == none && grown == outcome::nothing) {
+      result = is_out(supply_, of_, team.mask()) ? verdict::out : verdict::wait;
+    }
+    if (result != verdict::out) simt::backoff(wait_ns);
+    return result;
   }
 
-  /// Whether words drawn at random have so little room that the class should grow: while memory is
-  /// plentiful, classes are to be half empty.
-  WARPHEAP_DEVICE bool is_crowded(const simt::group& team, bool plentiful,
-                                  std::uint64_t noise) const {
+  /// What words of the whole class, drawn at random, look like.
+  struct sample {
+    std::uint32_t place;  ///< one with room if there is one, or none
+    bool is_crowded;      ///< they have so little room that the class should grow
+  };
+
+  /// While memory is plentiful, classes are to be half empty.
+  WARPHEAP_DEVICE sample draw(const simt::group& team, bool plentiful) const {
     int drawn = 0;
     int roomy = 0;
+    std::uint32_t best = none;
     while (drawn < 8) {
-      noise = mix64(noise);
-      const std::uint32_t word = open().draw(noise);
+      const std::uint32_t word = open().draw(simt::noise());
       const std::uint32_t at = word == none ? 0 : place_of_number(word);
       const int room = word == none ? 0 : room_in(at, look_at(at));
       const int enough = plentiful ? popcount(slots_at(at)) / 2 : 1;
-      roomy += team.ballot(room >= enough && room != 0).count();
+      const simt::lane_mask with_room = team.ballot(room >= enough && room != 0);
+      const simt::lane_mask any = team.ballot(word != none);
+      if (!with_room.empty()) {
+        best = team.shuffle(at, with_room.lowest());
+      } else if (best == none && !any.empty()) {
+        best = team.shuffle(at, any.lowest());
+      }
+      roomy += with_room.count();
       drawn += team.size();
     }
-    return plentiful ? roomy * 2 < drawn : roomy == 0;
+    return {best, plentiful ? roomy * 2 < drawn : roomy == 0};
   }
 
   /// Whether there is certainly no slot, no chunk in the pool, and none that nothing holds.
+  WARPHEAP_RARE static bool is_out(const supply& from, std::uint32_t of, simt::lane_mask team) {
+    return warpheap_slot_search(from, of).is_out(simt::group(team));
+  }
   WARPHEAP_DEVICE bool is_out(const simt::group& team) const {
     const auto rank = static_cast<std::uint32_t>(team.rank());
     const auto members = static_cast<std::uint32_t>(team.size());
@@ -317,10 +339,6 @@ class warpheap_slot_search {
   /// Takes words that were full out of the class's tree, for the members that say so. A lane that
   /// frees a slot before the word is marked is seen here, and a lane that does so later sees the
   /// mark, and finds the word again.
-  WARPHEAP_RARE static void hide(const supply& from, std::uint32_t of, simt::lane_mask team,
-                                 bool hides, std::uint32_t at) {
-    warpheap_slot_search(from, of).hide(simt::group(team), hides, at);
-  }
   WARPHEAP_DEVICE void hide(const simt::group& team, bool hides, std::uint32_t at) const {
     const warpheap_changes changing = supply_.classes().changes(of_, shard_);
     if (team.is_leader()) changing.begin();

@@ -99,42 +99,11 @@ class warpheap_supply {
 
   /// Lets a class grow, as far as one group does that at a time; all members call it. Lock-free: of
   /// the groups that want the same class to grow only some go on, and those wait for nobody.
-  WARPHEAP_DEVICE growth grow(const simt::group& team, std::uint32_t of, const slots& shape,
-                              std::uint64_t noise) const {
-    const bool leads = team.is_leader();
-    const warpheap_changes changing = classes_.changes(of, classes_.shard());
-    int want = 0;
-    auto result = outcome::nothing;
-    if (leads && (pool().draw(noise) != none || empties().draw(noise) != none)) {
-      const std::uint32_t size = classes_.size(of);
-      want = wanted(shape, size, static_cast<std::uint32_t>(team.size()));
-      // It doubles at most: more would give a class what it does not need.
-      const std::uint32_t first = is_plentiful() ? 4 : 1;
-      if (classes_.may_grow(of, first + size / static_cast<std::uint32_t>(want))) {
-        changing.begin();
-        result = outcome::grown;
-      } else {
-        result = outcome::busy;
-      }
-    }
-    team.sync();
-    result = static_cast<outcome>(team.broadcast(static_cast<std::uint32_t>(result)));
-    if (result != outcome::grown) return {result, 0};
-    const bitmap_tree::word_elements got = adopt(team, want, noise);
-    if (got.bits != 0) take_in(team, of, shape, got);
-    if (leads) {
-      if (got.bits != 0) {
-        empties().insert_bits(got.word, got.bits);  // nothing holds them yet
-        classes_.gained(of, got.count());
-      }
-      changing.end();
-      classes_.grew(of);
-    }
-    team.sync();
-    if (got.bits == 0) return {};
-    return {outcome::grown, got.nth(0)};
+  WARPHEAP_RARE static growth grow(const warpheap_supply& self, simt::lane_mask team,
+                                   std::uint32_t of) {
+    const std::uint32_t shard = self.classes_.shard();
+    return self.grow(simt::group(team), of, self.classes_.desk_of(of, shard).slots, simt::noise());
   }
-
   /// Whether classes may take chunks before they need them.
   WARPHEAP_DEVICE bool is_plentiful() const { return left() > universe_ / 4; }
 
@@ -214,6 +183,42 @@ class warpheap_supply {
   }
 
  private:
+  WARPHEAP_DEVICE growth grow(const simt::group& team, std::uint32_t of, const slots& shape,
+                              std::uint64_t noise) const {
+    const bool leads = team.is_leader();
+    const warpheap_changes changing = classes_.changes(of, classes_.shard());
+    int want = 0;
+    auto result = outcome::nothing;
+    if (leads && (pool().draw(noise) != none || empties().draw(noise) != none)) {
+      const std::uint32_t size = classes_.size(of);
+      want = wanted(shape, size, static_cast<std::uint32_t>(team.size()));
+      // It doubles at most: more would give a class what it does not need.
+      const std::uint32_t first = is_plentiful() ? 4 : 1;
+      if (classes_.may_grow(of, first + size / static_cast<std::uint32_t>(want))) {
+        changing.begin();
+        result = outcome::grown;
+      } else {
+        result = outcome::busy;
+      }
+    }
+    team.sync();
+    result = static_cast<outcome>(team.broadcast(static_cast<std::uint32_t>(result)));
+    if (result != outcome::grown) return {result, 0};
+    const bitmap_tree::word_elements got = adopt(team, want, noise);
+    if (got.bits != 0) take_in(team, of, shape, got);
+    if (leads) {
+      if (got.bits != 0) {
+        empties().insert_bits(got.word, got.bits);  // nothing holds them yet
+        classes_.gained(of, got.count());
+      }
+      changing.end();
+      classes_.grew(of);
+    }
+    team.sync();
+    if (got.bits == 0) return {};
+    return {outcome::grown, got.nth(0)};
+  }
+
   static constexpr int most_patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
   /// Slots that a class gains for each member of a group that lets it grow, at least.
