@@ -72,14 +72,13 @@ class warpheap_classes {
     std::uint32_t growers;  ///< lanes that are about to add some
   };
 
-  /// No word to look at.
-  static constexpr std::uint32_t nowhere = 1u << 29;
+  /// `next` for no word.
+  static constexpr std::uint64_t nowhere = std::uint64_t{1} << 40;
 
   /// What a multiprocessor knows about a class.
   struct alignas(32) desk {
-    std::uint64_t out;    ///< when the class had no free slot: `warpheap_slot_search`
-    std::uint32_t next;   ///< the word to look at next: `warpheap_slot_search`
-    std::uint32_t tree;   ///< where the class's tree begins, in lines of 16 words
+    std::uint64_t next;  ///< the word to look at next: `warpheap_slot_search`
+    std::uint32_t tree;  ///< where the class's tree begins, in lines of 16 words
     warpheap_slots slots;
   };
 
@@ -127,7 +126,7 @@ class warpheap_classes {
       if (of % count == rank) where_.records[of] = {0, 0};
       for (std::uint64_t i = rank; i < shards_; i += count) {
         where_.desks[i * desk_stride(sizes_) + of] = {
-            0, nowhere, static_cast<std::uint32_t>(tree / line), shape};
+            nowhere, static_cast<std::uint32_t>(tree / line), shape};
       }
       bitmap_tree(where_.trees + tree, universe_ * shape.words).format(0, rank, count);
       tree += tree_words_of(shape, universe_);

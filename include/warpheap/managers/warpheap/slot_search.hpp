@@ -94,13 +94,27 @@ class warpheap_slot_search {
   /// In place of a slot: the multiprocessor has to move.
   static constexpr std::uint32_t moves = 1;
 
-  // A desk's `next`: [ moving: 1 | scarce: 1 | chunk | word of the chunk ], the last as many bits as
-  // a chunk's words need, so that it runs on into the next chunk. Somebody is about to change it;
-  // memory was scarce when that was done last.
+  // A desk's `next`: [ moving: 1 | scarce: 1 | place | unit: 3 ]. Somebody is about to change it;
+  // memory was scarce when that was done last. A place is [ chunk | word of the chunk ], the word as
+  // many bits as a chunk's words need, so that it runs on into the next chunk. A group goes on by as
+  // many eighths of a word as it takes: groups of few lanes share words.
+  static constexpr int unit_bits = 3;
+  static constexpr int units = 1 << unit_bits;
+  // The same flags in a place.
   static constexpr std::uint32_t moving = 1u << 31;
   static constexpr std::uint32_t scarce = 1u << 30;
-  /// A place that is none: the multiprocessor has to move.
-  static constexpr std::uint32_t nowhere = classes::nowhere;
+  static constexpr std::uint32_t nowhere = 1u << 29;
+
+  WARPHEAP_DEVICE static std::uint32_t place_in(std::uint64_t next) {
+    const auto at = static_cast<std::uint32_t>(next >> unit_bits);
+    const auto flags = static_cast<std::uint32_t>(next >> 32) & (moving | scarce);
+    return flags | ((next & classes::nowhere) != 0 ? nowhere : at);
+  }
+  WARPHEAP_DEVICE static std::uint64_t next_for(std::uint32_t place) {
+    const std::uint64_t flags = std::uint64_t{place & (moving | scarce)} << 32;
+    if ((place & nowhere) != 0) return flags | classes::nowhere;
+    return flags | std::uint64_t{place & ~(moving | scarce)} << unit_bits;
+  }
 
   /// Slots of one word that were claimed.
   struct share {
@@ -109,7 +123,7 @@ class warpheap_slot_search {
     bool full = false;  ///< the word was full, or has so little room that lanes should go on alone
   };
 
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> next() const {
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> next() const {
     return simt::atomic_ref(supply_.classes().desk_of(of_, shard_).next);
   }
   WARPHEAP_DEVICE bitmap_tree open() const { return supply_.classes().open(of_, shape_, shard_); }
@@ -119,10 +133,10 @@ class warpheap_slot_search {
 
   WARPHEAP_DEVICE int word_bits() const { return ceil_log2(shape_.words); }
   WARPHEAP_DEVICE std::uint32_t chunk_at(std::uint32_t at) const {
-    return (at & ~(moving | scarce)) >> word_bits();
+    return (at & (nowhere - 1)) >> word_bits();
   }
   WARPHEAP_DEVICE bool is_somewhere(std::uint32_t at) const {
-    return (at & moving) == 0 && chunk_at(at) < supply_.universe();
+    return (at & (moving | nowhere)) == 0 && chunk_at(at) < supply_.universe();
   }
   /// There may be up to twice as many places in a chunk as words: some are met twice.
   WARPHEAP_DEVICE std::uint32_t word_at(std::uint32_t at) const {
@@ -155,7 +169,11 @@ class warpheap_slot_search {
 
   /// Claims for a group in the next word.
   WARPHEAP_DEVICE share claim_together(int want) const {
-    share got{next().fetch_add(1, simt::order::relaxed), 0, true};
+    const auto room_of_word = static_cast<int>(
+        shape_.count < chunks::word_slots ? shape_.count : chunks::word_slots);
+    const int parts = want * 3 >= room_of_word ? units : want * units / room_of_word + 1;
+    share got{place_in(next().fetch_add(static_cast<std::uint64_t>(parts), simt::order::relaxed)), 0,
+              true};
     if (!is_somewhere(got.at)) return got;
     const std::uint64_t content = look_at(got.at);
     const int room = room_in(got.at, content);
@@ -185,10 +203,11 @@ class warpheap_slot_search {
   /// There is no room: unless another lane has gone on, the next words are those of the leaf behind
   /// if memory is scarce, for then it is as good as any other, and else the multiprocessor moves.
   WARPHEAP_DEVICE void leave(std::uint32_t at) const {
-    std::uint32_t now = next().load(simt::order::relaxed);
-    if ((now & moving) != 0 || now - at > 64) return;
+    std::uint64_t now = next().load(simt::order::relaxed);
+    const std::uint32_t there = place_in(now);
+    if ((there & (moving | nowhere)) != 0 || there - at > 64) return;
     const std::uint32_t to = (at & scarce) != 0 ? at + 64 : nowhere;
-    next().compare_exchange(now, to, simt::order::relaxed);
+    next().compare_exchange(now, next_for(to), simt::order::relaxed);
   }
 
   /// Claims up to `want` slots of the word at `got.at`.
@@ -259,12 +278,12 @@ class warpheap_slot_search {
     const simt::group team = simt::coalesced().match(of_);
     std::uint32_t flags = 0;
     if (team.is_leader()) {
-      next().fetch_or(moving, simt::order::relaxed);
+      next().fetch_or(std::uint64_t{moving} << 32, simt::order::relaxed);
       flags = supply_.is_plentiful() ? 0 : scarce;
     }
     team.sync();
     flags = team.broadcast(flags);
-    const sample drawn = draw(team, flags == 0);
+    const sample drawn = draw(supply_, of_, team.mask(), flags == 0);
     std::uint32_t to = drawn.place;
     auto grown = outcome::grown;
     if (drawn.is_crowded) {
@@ -273,7 +292,7 @@ class warpheap_slot_search {
       if (grown == outcome::grown) to = growth.first << word_bits();
     }
     if (team.is_leader()) {
-      next().store(flags | (to == none ? nowhere : to), simt::order::relaxed);
+      next().store(next_for(flags | (to == none ? nowhere : to)), simt::order::relaxed);
     }
     team.sync();
     if (grown == outcome::grown) return verdict::again;
@@ -292,6 +311,10 @@ class warpheap_slot_search {
   };
 
   /// While memory is plentiful, classes are to be half empty.
+  WARPHEAP_RARE static sample draw(const supply& from, std::uint32_t of, simt::lane_mask team,
+                                   bool plentiful) {
+    return warpheap_slot_search(from, of).draw(simt::group(team), plentiful);
+  }
   WARPHEAP_DEVICE sample draw(const simt::group& team, bool plentiful) const {
     int drawn = 0;
     int roomy = 0;

@@ -133,11 +133,11 @@ class warpheap_supply {
       if (known_to_fail(length, returns)) return none;
       const warpheap_changes moves = changes();
       const std::uint32_t others = moves.begin();
-      std::uint32_t first = find_run(length);
+      std::uint32_t first = find_run(*this, length);
       bool collected = false;
       if (first == none) {
-        collected = collect();
-        if (collected) first = find_run(length);
+        collected = collect(*this);
+        if (collected) first = find_run(*this, length);
       }
       if (first != none) own_run(first, length);
       moves.end();
@@ -204,8 +204,8 @@ class warpheap_supply {
     team.sync();
     result = static_cast<outcome>(team.broadcast(static_cast<std::uint32_t>(result)));
     if (result != outcome::grown) return {result, 0};
-    const bitmap_tree::word_elements got = adopt(team, want, noise);
-    if (got.bits != 0) take_in(team, of, shape, got);
+    const bitmap_tree::word_elements got = adopt(*this, team.mask(), want, noise);
+    if (got.bits != 0) take_in(*this, team.mask(), of, got);
     if (leads) {
       if (got.bits != 0) {
         empties().insert_bits(got.word, got.bits);  // nothing holds them yet
@@ -256,6 +256,11 @@ class warpheap_supply {
 
   /// Chunks of the pool, or some that other classes do not use; all members call it. They belong to
   /// nobody.
+  WARPHEAP_RARE static bitmap_tree::word_elements adopt(const warpheap_supply& self,
+                                                        simt::lane_mask team, int want,
+                                                        std::uint64_t noise) {
+    return self.adopt(simt::group(team), want, noise);
+  }
   WARPHEAP_DEVICE bitmap_tree::word_elements adopt(const simt::group& team, int want,
                                                    std::uint64_t noise) const {
     bitmap_tree::word_elements got;
@@ -269,10 +274,14 @@ class warpheap_supply {
     team.sync();
     got.bits = team.broadcast(got.bits);
     got.word = team.broadcast(got.word);
-    return got.bits != 0 ? got : take_unheld(team, team.broadcast(want), noise);
+    return got.bits != 0 ? got : take_unheld(*this, team.mask(), team.broadcast(want), noise);
   }
 
   /// The members share the work: the owner first, for who finds a word asks for it.
+  WARPHEAP_RARE static void take_in(const warpheap_supply& self, simt::lane_mask team,
+                                    std::uint32_t of, bitmap_tree::word_elements got) {
+    self.take_in(simt::group(team), of, self.classes_.desk_of(of, self.classes_.shard()).slots, got);
+  }
   WARPHEAP_DEVICE void take_in(const simt::group& team, std::uint32_t of, const slots& shape,
                                const bitmap_tree::word_elements& got) const {
     const auto rank = static_cast<std::uint32_t>(team.rank());
@@ -305,6 +314,11 @@ class warpheap_supply {
 
   /// Takes up to `want` chunks that nothing holds away from their classes; all members call it. They
   /// belong to nobody then. None if there seem to be no such.
+  WARPHEAP_RARE static bitmap_tree::word_elements take_unheld(const warpheap_supply& self,
+                                                              simt::lane_mask team, int want,
+                                                              std::uint64_t noise) {
+    return self.take_unheld(simt::group(team), want, noise);
+  }
   WARPHEAP_DEVICE bitmap_tree::word_elements take_unheld(const simt::group& team, int want,
                                                          std::uint64_t noise) const {
     for (;;) {
@@ -337,11 +351,12 @@ class warpheap_supply {
   }
 
   /// Puts all chunks that nothing holds into the pool; whether there was one.
+  WARPHEAP_RARE static bool collect(const warpheap_supply& self) { return self.collect(); }
   WARPHEAP_DEVICE bool collect() const {
-    const simt::group alone(simt::lane_mask{1u << simt::lane_id()});
+    const simt::lane_mask alone{1u << simt::lane_id()};
     bool any = false;
     for (;;) {
-      const bitmap_tree::word_elements found = take_unheld(alone, 64, 0);
+      const bitmap_tree::word_elements found = take_unheld(*this, alone, 64, 0);
       if (found.bits == 0) return any;
       pool().insert_bits(found.word, found.bits);
       came_back(static_cast<std::uint32_t>(found.count()));
@@ -357,8 +372,10 @@ class warpheap_supply {
   }
 
   /// Takes a run out of the pool, from where the last one was found, and from the front.
+  WARPHEAP_RARE static std::uint32_t find_run(const warpheap_supply& self, std::uint32_t length) {
+    return self.find_run(length);
+  }
   WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length) const {
-    if (length == 1) return pool().claim_first();
     const simt::atomic_ref<std::uint32_t> hint(where_.state->run_word);
     const std::uint32_t from = hint.load(simt::order::relaxed);
     std::uint32_t first = claim_run_from(pool(), length, from);
