@@ -67,12 +67,12 @@ class warpheap_slot_search {
         if (same.rank() < popcount(got.bits)) return place_of(got, same.rank());
         if (same.any(got.full)) break;
       }
-      const place found = alone(supply_.copy(), of_, at, waited);
+      const place found = simt::call_apart(&alone_apart, supply_.copy(), of_, at, waited);
       if (found.chunk != none) return found;
       ++waited;
       if (found.slot != moves) continue;
       waited = 0;
-      const verdict moved = move(supply_.copy(), of_);
+      const verdict moved = simt::call_apart(&move_apart, supply_.copy(), of_);
       if (moved == verdict::out) break;
       if (moved == verdict::wait) --left;
     }
@@ -214,13 +214,13 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE void claim(share& got, std::uint64_t content, int want, int from) const {
     const claimed result = supply_.chunks().claim(
         chunk_at(got.at), word_at(got.at), content, owner(), shape_, want, from,
-        [this](std::uint32_t unheld) { supply::unheld(supply_.copy(), unheld); });
+        [this](std::uint32_t unheld) { simt::call_apart(&supply::unheld, supply_.copy(), unheld); });
     got.bits = result.bits;
     got.full = result.room == 0 || result.foreign;
   }
 
   /// Each lane for itself, in words near the next one; `moves` if there seems to be nothing.
-  WARPHEAP_RARE static place alone(const supply& from, std::uint32_t of, std::uint32_t at,
+  WARPHEAP_RARE static place alone_apart(const supply& from, std::uint32_t of, std::uint32_t at,
                                    int waited) {
     return warpheap_slot_search(from, of).alone(at, waited);
   }
@@ -271,7 +271,7 @@ class warpheap_slot_search {
   enum class verdict : std::uint32_t { again, later, wait, out };
 
   /// Sets the desk to where slots are, or lets the class grow, or finds out that there is nothing.
-  WARPHEAP_RARE static verdict move(const supply& from, std::uint32_t of) {
+  WARPHEAP_RARE static verdict move_apart(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).move();
   }
   WARPHEAP_DEVICE verdict move() const {
@@ -283,11 +283,11 @@ class warpheap_slot_search {
     }
     team.sync();
     flags = team.broadcast(flags);
-    const sample drawn = draw(supply_, of_, team.mask(), flags == 0);
+    const sample drawn = simt::call_apart(&draw_apart, supply_, of_, team.mask(), flags == 0);
     std::uint32_t to = drawn.place;
     auto grown = outcome::grown;
     if (drawn.is_crowded) {
-      const auto growth = supply::grow(supply_, team.mask(), of_);
+      const auto growth = simt::call_apart(&supply::grow_apart, supply_, team.mask(), of_);
       grown = growth.what;
       if (grown == outcome::grown) to = growth.first << word_bits();
     }
@@ -298,7 +298,7 @@ class warpheap_slot_search {
     if (grown == outcome::grown) return verdict::again;
     auto result = verdict::later;
     if (to == none && grown == outcome::nothing) {
-      result = is_out(supply_, of_, team.mask()) ? verdict::out : verdict::wait;
+      result = simt::call_apart(&is_out_apart, supply_, of_, team.mask()) ? verdict::out : verdict::wait;
     }
     if (result != verdict::out) simt::backoff(wait_ns);
     return result;
@@ -311,7 +311,7 @@ class warpheap_slot_search {
   };
 
   /// While memory is plentiful, classes are to be half empty.
-  WARPHEAP_RARE static sample draw(const supply& from, std::uint32_t of, simt::lane_mask team,
+  WARPHEAP_RARE static sample draw_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
                                    bool plentiful) {
     return warpheap_slot_search(from, of).draw(simt::group(team), plentiful);
   }
@@ -338,7 +338,7 @@ class warpheap_slot_search {
   }
 
   /// Whether there is certainly no slot, no chunk in the pool, and none that nothing holds.
-  WARPHEAP_RARE static bool is_out(const supply& from, std::uint32_t of, simt::lane_mask team) {
+  WARPHEAP_RARE static bool is_out_apart(const supply& from, std::uint32_t of, simt::lane_mask team) {
     return warpheap_slot_search(from, of).is_out(simt::group(team));
   }
   WARPHEAP_DEVICE bool is_out(const simt::group& team) const {

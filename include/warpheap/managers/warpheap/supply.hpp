@@ -99,7 +99,7 @@ class warpheap_supply {
 
   /// Lets a class grow, as far as one group does that at a time; all members call it. Lock-free: of
   /// the groups that want the same class to grow only some go on, and those wait for nobody.
-  WARPHEAP_RARE static growth grow(const warpheap_supply& self, simt::lane_mask team,
+  WARPHEAP_RARE static growth grow_apart(const warpheap_supply& self, simt::lane_mask team,
                                    std::uint32_t of) {
     const std::uint32_t shard = self.classes_.shard();
     return self.grow(simt::group(team), of, self.classes_.desk_of(of, shard).slots, simt::noise());
@@ -133,11 +133,11 @@ class warpheap_supply {
       if (known_to_fail(length, returns)) return none;
       const warpheap_changes moves = changes();
       const std::uint32_t others = moves.begin();
-      std::uint32_t first = find_run(*this, length);
+      std::uint32_t first = simt::call_apart(&find_run_apart, *this, length);
       bool collected = false;
       if (first == none) {
-        collected = collect(*this);
-        if (collected) first = find_run(*this, length);
+        collected = simt::call_apart(&collect_apart, *this);
+        if (collected) first = simt::call_apart(&find_run_apart, *this, length);
       }
       if (first != none) own_run(first, length);
       moves.end();
@@ -204,8 +204,8 @@ class warpheap_supply {
     team.sync();
     result = static_cast<outcome>(team.broadcast(static_cast<std::uint32_t>(result)));
     if (result != outcome::grown) return {result, 0};
-    const bitmap_tree::word_elements got = adopt(*this, team.mask(), want, noise);
-    if (got.bits != 0) take_in(*this, team.mask(), of, got);
+    const bitmap_tree::word_elements got = simt::call_apart(&adopt_apart, *this, team.mask(), want, noise);
+    if (got.bits != 0) simt::call_apart(&take_in_apart, *this, team.mask(), of, got);
     if (leads) {
       if (got.bits != 0) {
         empties().insert_bits(got.word, got.bits);  // nothing holds them yet
@@ -256,7 +256,7 @@ class warpheap_supply {
 
   /// Chunks of the pool, or some that other classes do not use; all members call it. They belong to
   /// nobody.
-  WARPHEAP_RARE static bitmap_tree::word_elements adopt(const warpheap_supply& self,
+  WARPHEAP_RARE static bitmap_tree::word_elements adopt_apart(const warpheap_supply& self,
                                                         simt::lane_mask team, int want,
                                                         std::uint64_t noise) {
     return self.adopt(simt::group(team), want, noise);
@@ -274,11 +274,11 @@ class warpheap_supply {
     team.sync();
     got.bits = team.broadcast(got.bits);
     got.word = team.broadcast(got.word);
-    return got.bits != 0 ? got : take_unheld(*this, team.mask(), team.broadcast(want), noise);
+    return got.bits != 0 ? got : simt::call_apart(&take_unheld_apart, *this, team.mask(), team.broadcast(want), noise);
   }
 
   /// The members share the work: the owner first, for who finds a word asks for it.
-  WARPHEAP_RARE static void take_in(const warpheap_supply& self, simt::lane_mask team,
+  WARPHEAP_RARE static void take_in_apart(const warpheap_supply& self, simt::lane_mask team,
                                     std::uint32_t of, bitmap_tree::word_elements got) {
     self.take_in(simt::group(team), of, self.classes_.desk_of(of, self.classes_.shard()).slots, got);
   }
@@ -314,7 +314,7 @@ class warpheap_supply {
 
   /// Takes up to `want` chunks that nothing holds away from their classes; all members call it. They
   /// belong to nobody then. None if there seem to be no such.
-  WARPHEAP_RARE static bitmap_tree::word_elements take_unheld(const warpheap_supply& self,
+  WARPHEAP_RARE static bitmap_tree::word_elements take_unheld_apart(const warpheap_supply& self,
                                                               simt::lane_mask team, int want,
                                                               std::uint64_t noise) {
     return self.take_unheld(simt::group(team), want, noise);
@@ -351,12 +351,12 @@ class warpheap_supply {
   }
 
   /// Puts all chunks that nothing holds into the pool; whether there was one.
-  WARPHEAP_RARE static bool collect(const warpheap_supply& self) { return self.collect(); }
+  WARPHEAP_RARE static bool collect_apart(const warpheap_supply& self) { return self.collect(); }
   WARPHEAP_DEVICE bool collect() const {
     const simt::lane_mask alone{1u << simt::lane_id()};
     bool any = false;
     for (;;) {
-      const bitmap_tree::word_elements found = take_unheld(*this, alone, 64, 0);
+      const bitmap_tree::word_elements found = simt::call_apart(&take_unheld_apart, *this, alone, 64, 0);
       if (found.bits == 0) return any;
       pool().insert_bits(found.word, found.bits);
       came_back(static_cast<std::uint32_t>(found.count()));
@@ -372,7 +372,7 @@ class warpheap_supply {
   }
 
   /// Takes a run out of the pool, from where the last one was found, and from the front.
-  WARPHEAP_RARE static std::uint32_t find_run(const warpheap_supply& self, std::uint32_t length) {
+  WARPHEAP_RARE static std::uint32_t find_run_apart(const warpheap_supply& self, std::uint32_t length) {
     return self.find_run(length);
   }
   WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length) const {

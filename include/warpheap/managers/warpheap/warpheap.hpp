@@ -87,7 +87,7 @@ class warpheap_manager {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    if (bytes > sizes().largest()) return run_address(malloc_run(supply_.copy(), chunks_for(bytes)));
+    if (bytes > sizes().largest()) return run_address(simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes)));
     return malloc_slot(sizes().class_of(static_cast<std::uint32_t>(bytes)));
   }
 
@@ -98,7 +98,7 @@ class warpheap_manager {
       return malloc_slot(sizes().aligned_class_of(static_cast<std::uint32_t>(whole)));
     }
     if (alignment <= sizes().chunk_bytes()) {
-      return run_address(malloc_run(supply_.copy(), chunks_for(bytes)));
+      return run_address(simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes)));
     }
     return malloc_aligned_run(alignment, bytes);
   }
@@ -289,7 +289,7 @@ class warpheap_manager {
   /// For alignments beyond a chunk: a run that is longer by that, of which the rest goes back.
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
     if (alignment > largest_block() || bytes > largest_block() - alignment) return nullptr;
-    const std::uint32_t first = malloc_run(supply_.copy(), chunks_for(bytes + alignment));
+    const std::uint32_t first = simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes + alignment));
     if (first == none) return nullptr;
     const auto address = reinterpret_cast<std::uintptr_t>(chunk_address(first));
     const std::size_t skipped = round_up<std::uintptr_t>(address, alignment) - address;
