@@ -64,8 +64,9 @@ class warpheap_slot_search {
         same.sync();  // what the leader has acquired is the members' as well
         got.bits = same.broadcast(got.bits);
         at = got.at = same.broadcast(got.at);
+        const bool little = same.broadcast(static_cast<int>(got.full)) != 0;
         if (same.rank() < popcount(got.bits)) return place_of(got, same.rank());
-        if (same.any(got.full)) break;
+        if (little) break;
       }
       const place found = simt::call_apart(&alone_apart, supply_.copy(), of_, at, waited);
       if (found.chunk != none) return found;
