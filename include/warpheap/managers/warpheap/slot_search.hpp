@@ -85,7 +85,7 @@ class warpheap_slot_search {
   using outcome = typename supply::outcome;
 
   /// Looks at what others change before a request gives up.
-  static constexpr int patience = 64;
+  static constexpr int patience = 8;
   static constexpr std::uint32_t wait_ns = 200;
   /// Looks at a desk whose multiprocessor is about to move, and the time between them.
   static constexpr int most_waits = 16;
