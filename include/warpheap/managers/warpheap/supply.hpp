@@ -107,11 +107,6 @@ class warpheap_supply {
   /// Whether classes may take chunks before they need them.
   WARPHEAP_DEVICE bool is_plentiful() const { return left() > universe_ / 4; }
 
-  /// How often chunks have come to where a class can take them from: never twice the same number,
-  /// but for a round of 2^32. Acquire pairs with the release of those that brought them.
-  WARPHEAP_DEVICE std::uint32_t returned() const {
-    return simt::atomic_ref(where_.state->came_back).load(simt::order::acquire);
-  }
 
   /// A chunk that nothing holds any more, and that is not listed.
   WARPHEAP_RARE static void unheld(const warpheap_supply& self, std::uint32_t chunk) {
@@ -226,6 +221,10 @@ class warpheap_supply {
 
   WARPHEAP_DEVICE std::uint32_t left() const {
     return simt::atomic_ref(where_.state->left).load(simt::order::relaxed);
+  }
+  /// Acquire pairs with `note_return`.
+  WARPHEAP_DEVICE std::uint32_t returned() const {
+    return simt::atomic_ref(where_.state->came_back).load(simt::order::acquire);
   }
   WARPHEAP_DEVICE void note_return(std::uint32_t count) const {
     simt::atomic_ref(where_.state->came_back).fetch_add(count, simt::order::release);

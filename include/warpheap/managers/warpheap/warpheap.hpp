@@ -8,16 +8,17 @@
 /// Algorithm: the heap is cut into chunks. A chunk belongs to nobody (the pool), to a size class,
 /// or to a large block. A bitmap says which slots of a chunk are in use, and a bitmap tree for each
 /// class which words of the bitmaps may have free slots. Lanes that want the same class at the same
-/// time form a group; its leader looks at a few words of a leaf of that tree, where its
-/// multiprocessor looked last, and claims free bits for the whole group by one atomic. Lanes that are
-/// left over draw words of the leaf on their own, a few times; then they follow the tree to other
-/// leaves. Words that turn out to be full are hidden from the tree when memory gets scarce. A class
+/// time form a group; its leader claims free bits for the whole group by one atomic, in the word
+/// that its multiprocessor is at: each walks its own part of the class. Where words have little room,
+/// lanes claim one by one, each in another word. Words that turn out to be full are hidden from the
+/// tree when memory gets scarce (slot_search.hpp). A class
 /// that runs low takes chunks from the pool, and when that is empty, chunks that another class has
-/// left empty. No multiprocessor, warp or lane keeps memory for itself: what one looks at first is a
+/// left empty. No multiprocessor, warp or lane keeps memory for itself: where one looks first is a
 /// hint.
 ///
 /// Layout:
-///   [ state ][ classes ][ hints: 4 B a class and multiprocessor ][ open words: a tree a class ]
+///   [ state ][ classes ][ desks: 32 B, changes: 8 B, a class and multiprocessor ]
+///   [ open words: a tree a class ]
 ///   [ pool: tree ][ empties: tree ][ run lengths: 4 B a chunk ][ states: 32 B a chunk ]
 ///   [ words: 8 B for 48 slots of 16 B ]
 ///   [ chunk 0 ][ chunk 1 ] ...       chunk: [ slot 0 ][ slot 1 ] ... of one class
@@ -35,10 +36,12 @@
 /// I7 nothing is in progress, and classes count their chunks right (place: the class)
 ///
 /// Progress: claims, frees, growth and the hiding of chunks are lock-free and wait for nobody. A
-/// request that found nothing waits only while a change that could serve it is in progress (a class
-/// that grows, a chunk that is being hidden, a run that is being claimed); lanes that make such
-/// changes do not wait and take part in no collective meanwhile but with members of their own group
-/// that are there with them. So waits end, whichever lanes of a warp run.
+/// request waits only while a change that could serve it is in progress (a class that grows, a word
+/// that is being hidden, a run that is being claimed, a desk that is about to be set, the last for a
+/// few looks at most); lanes that make such changes do not wait and take part in no collective
+/// meanwhile but with members of their own group that are there with them. So waits end, whichever
+/// lanes of a warp run. A request goes on without a wait only if its class has grown or shows words
+/// with room, which others then took, or if it has hidden words that were full.
 ///
 /// Null means that at a moment of the call there was no free slot of the class, no free chunk, and
 /// no chunk that nothing held; or that others took what was freed, or changed what the request
