@@ -120,18 +120,6 @@ class bitmap_tree {
     return (load_word(element / 64) & bit_of(element)) != 0;
   }
 
-  /// Whether the element is in the set and can be found: what `insert` sees to. Its lane needs not
-  /// insert it once more.
-  WARPHEAP_DEVICE bool shows(std::uint32_t element) const {
-    std::uint32_t base = leaf_base_;
-    while ((word_at(base + element / 64).load(simt::order::acquire) & bit_of(element)) != 0) {
-      if (base == 0) return true;
-      element /= 64;
-      base >>= 6;
-    }
-    return false;
-  }
-
   /// An element that `noise` draws, as good as the hints are: none says nothing for certain. One
   /// load a level. Each level draws evenly, so elements of words with few are drawn more often.
   WARPHEAP_DEVICE std::uint32_t draw(std::uint64_t noise) const {
@@ -140,7 +128,8 @@ class bitmap_tree {
     for (;;) {
       const std::uint64_t bits = word_at(base + index).load(simt::order::relaxed);
       if (bits == 0) return none;
-      const auto k = scale_to(static_cast<std::uint32_t>(noise), static_cast<std::uint32_t>(popcount(bits)));
+      const auto k =
+          scale_to(static_cast<std::uint32_t>(noise), static_cast<std::uint32_t>(popcount(bits)));
       noise = noise >> 16 | noise << 48;
       index = index * 64 + static_cast<std::uint32_t>(kth_set_bit(bits, static_cast<int>(k)));
       if (base == leaf_base_) return index;

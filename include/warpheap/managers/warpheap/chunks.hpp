@@ -14,11 +14,12 @@
 ///
 /// A word with slots in use has the tag of its owner; the tag of an empty word means nothing. So a
 /// lane that believes that a chunk belongs to its class finds out by the claim itself whether it
-/// does: either the compare-exchange sees the tag, or, in an empty word, the lane has held the chunk
-/// before and has seen the owner.
+/// does: either the compare-exchange sees the tag, or, in an empty word, the lane has held the
+/// chunk before and has seen the owner.
 ///
-/// `hidden` is set in a full word that lanes do not find any more when they look for slots. The lane
-/// that frees a slot of a hidden word and clears the bit makes sure that the word is found again.
+/// `hidden` is set in a full word that lanes do not find any more when they look for slots. The
+/// lane that frees a slot of a hidden word and clears the bit makes sure that the word is found
+/// again.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
@@ -55,9 +56,9 @@ class warpheap_chunks {
 
   /// What came of a claim.
   struct claimed {
-    std::uint64_t bits = 0;   ///< the slots of the word that the caller has now
-    std::uint64_t room = 0;   ///< the slots of the word that were free
-    bool foreign = false;     ///< the word belongs to another owner
+    std::uint64_t bits = 0;  ///< the slots of the word that the caller has now
+    std::uint64_t room = 0;  ///< the slots of the word that were free
+    bool foreign = false;    ///< the word belongs to another owner
   };
 
   /// Words of a chunk of the class with the smallest slots.
@@ -69,7 +70,9 @@ class warpheap_chunks {
   /// \param states `state_stride` a chunk
   /// \param words `words_for(chunk_bytes)` a chunk
   warpheap_chunks(std::uint64_t* states, std::uint64_t* words, std::uint32_t chunk_bytes)
-      : states_(states), words_(words), stride_(static_cast<std::uint32_t>(words_for(chunk_bytes))) {}
+      : states_(states),
+        words_(words),
+        stride_(static_cast<std::uint32_t>(words_for(chunk_bytes))) {}
 
   WARPHEAP_HD std::uint32_t stride() const { return stride_; }
 
@@ -86,9 +89,7 @@ class warpheap_chunks {
   WARPHEAP_HD static constexpr std::uint32_t holds_of(std::uint64_t state) {
     return static_cast<std::uint32_t>(state);
   }
-  WARPHEAP_HD static constexpr bool is_listed(std::uint64_t state) {
-    return (state & listed) != 0;
-  }
+  WARPHEAP_HD static constexpr bool is_listed(std::uint64_t state) { return (state & listed) != 0; }
   /// Relaxed: for those who know that the owner cannot change, or who only guess.
   WARPHEAP_DEVICE std::uint64_t look(std::uint32_t chunk) const {
     return state(chunk).load(simt::order::relaxed);

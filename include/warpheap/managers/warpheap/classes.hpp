@@ -111,7 +111,8 @@ class warpheap_classes {
     }
     return words;
   }
-  WARPHEAP_HD static std::size_t desks_for(const warpheap_size_classes& sizes, std::uint32_t shards) {
+  WARPHEAP_HD static std::size_t desks_for(const warpheap_size_classes& sizes,
+                                           std::uint32_t shards) {
     return std::size_t{shards} * desk_stride(sizes);
   }
   WARPHEAP_HD static std::size_t changes_for(const warpheap_size_classes& sizes,
@@ -187,7 +188,8 @@ class warpheap_classes {
  private:
   static constexpr std::size_t line = 16;  // words
 
-  WARPHEAP_HD static std::size_t tree_words_of(const warpheap_slots& shape, std::uint32_t universe) {
+  WARPHEAP_HD static std::size_t tree_words_of(const warpheap_slots& shape,
+                                               std::uint32_t universe) {
     return round_up<std::size_t>(bitmap_tree::words_for(universe * shape.words), line);
   }
   /// Desks of one multiprocessor lie together, those of different ones in different cache lines.

@@ -35,7 +35,8 @@ class warpheap_inspector {
     for (std::uint64_t i = rank; i < classes(); i += count) {
       size_class(static_cast<std::uint32_t>(i));
     }
-    if (rank == 0) findings_.expect(warpheap_changes::quiet(supply_.changes().look()), 7, classes());
+    if (rank == 0)
+      findings_.expect(warpheap_changes::quiet(supply_.changes().look()), 7, classes());
   }
 
  private:
@@ -88,7 +89,8 @@ class warpheap_inspector {
       if (bits == 0) continue;
       ++occupied;
       used += static_cast<std::uint32_t>(popcount(bits));
-      findings_.expect(chunks::is_of(word, whose) && (bits & ~chunks::slots_in(slots, i)) == 0, 4, c);
+      findings_.expect(chunks::is_of(word, whose) && (bits & ~chunks::slots_in(slots, i)) == 0, 4,
+                       c);
     }
     findings_.in_use(used, std::uint64_t{used} * slots.bytes);
     findings_.expect(chunks::holds_of(supply_.chunks().look(c)) == occupied, 3, c);

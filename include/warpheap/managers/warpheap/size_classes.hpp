@@ -67,10 +67,10 @@ class warpheap_size_classes {
  private:
   /// A chunk has 15, 14, ... 2 slots in the last classes.
   static constexpr std::uint32_t most_parts = 15;
-  static constexpr int fine_shift = 9;       // multiples of the granule up to 512
+  static constexpr int fine_shift = 9;        // multiples of the granule up to 512
   static constexpr int dense_end_shift = 12;  // dense up to 4096
-  static constexpr int dense_shift = 5;      // 32 to each doubling
-  static constexpr int loose_shift = 4;      // 16 to each doubling
+  static constexpr int dense_shift = 5;       // 32 to each doubling
+  static constexpr int loose_shift = 4;       // 16 to each doubling
   static constexpr std::uint32_t fine_classes = (1u << fine_shift) / granule;
   static constexpr std::uint32_t dense_classes = (dense_end_shift - fine_shift) << dense_shift;
 

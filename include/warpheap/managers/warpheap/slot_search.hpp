@@ -5,15 +5,15 @@
 /// How the manager `warpheap` finds a free slot of a class.
 ///
 /// A multiprocessor walks the words of its class one after another, group by group: the desk says
-/// which is next. The leader of a group claims in that word for the whole group; lanes that are left
-/// over form a group again, with the next word.
+/// which is next. The leader of a group claims in that word for the whole group; lanes that are
+/// left over form a group again, with the next word.
 ///
 /// When words have so little room that a group would need many, each lane claims for itself, in a
 /// word that no other lane of the group tries.
 ///
 /// When words were full again and again, one group of the multiprocessor moves: it draws words of
-/// the whole class at random, lets the class grow if they have little room, and sets the desk to new
-/// chunks or to where it drew. The others wait for that a moment, but no longer.
+/// the whole class at random, lets the class grow if they have little room, and sets the desk to
+/// new chunks or to where it drew. The others wait for that a moment, but no longer.
 
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
@@ -96,9 +96,9 @@ class warpheap_slot_search {
   static constexpr std::uint32_t moves = 1;
 
   // A desk's `next`: [ moving: 1 | scarce: 1 | place | unit: 3 ]. Somebody is about to change it;
-  // memory was scarce when that was done last. A place is [ chunk | word of the chunk ], the word as
-  // many bits as a chunk's words need, so that it runs on into the next chunk. A group goes on by as
-  // many eighths of a word as it takes: groups of few lanes share words.
+  // memory was scarce when that was done last. A place is [ chunk | word of the chunk ], the word
+  // as many bits as a chunk's words need, so that it runs on into the next chunk. A group goes on
+  // by as many eighths of a word as it takes: groups of few lanes share words.
   static constexpr int unit_bits = 3;
   static constexpr int units = 1 << unit_bits;
   // The same flags in a place.
@@ -170,11 +170,11 @@ class warpheap_slot_search {
 
   /// Claims for a group in the next word.
   WARPHEAP_DEVICE share claim_together(int want) const {
-    const auto room_of_word = static_cast<int>(
-        shape_.count < chunks::word_slots ? shape_.count : chunks::word_slots);
+    const auto room_of_word =
+        static_cast<int>(shape_.count < chunks::word_slots ? shape_.count : chunks::word_slots);
     const int parts = want * 3 >= room_of_word ? units : want * units / room_of_word + 1;
-    share got{place_in(next().fetch_add(static_cast<std::uint64_t>(parts), simt::order::relaxed)), 0,
-              true};
+    share got{place_in(next().fetch_add(static_cast<std::uint64_t>(parts), simt::order::relaxed)),
+              0, true};
     if (!is_somewhere(got.at)) return got;
     const std::uint64_t content = look_at(got.at);
     const int room = room_in(got.at, content);
@@ -213,16 +213,18 @@ class warpheap_slot_search {
 
   /// Claims up to `want` slots of the word at `got.at`.
   WARPHEAP_DEVICE void claim(share& got, std::uint64_t content, int want, int from) const {
-    const claimed result = supply_.chunks().claim(
-        chunk_at(got.at), word_at(got.at), content, owner(), shape_, want, from,
-        [this](std::uint32_t unheld) { simt::call_apart(&supply::unheld, supply_.copy(), unheld); });
+    const claimed result =
+        supply_.chunks().claim(chunk_at(got.at), word_at(got.at), content, owner(), shape_, want,
+                               from, [this](std::uint32_t unheld) {
+                                 simt::call_apart(&supply::unheld, supply_.copy(), unheld);
+                               });
     got.bits = result.bits;
     got.full = result.room == 0 || result.foreign;
   }
 
   /// Each lane for itself, in words near the next one; `moves` if there seems to be nothing.
   WARPHEAP_RARE static place alone_apart(const supply& from, std::uint32_t of, std::uint32_t at,
-                                   int waited) {
+                                         int waited) {
     return warpheap_slot_search(from, of).alone(at, waited);
   }
   WARPHEAP_DEVICE place alone(std::uint32_t at, int waited) const {
@@ -299,7 +301,8 @@ class warpheap_slot_search {
     if (grown == outcome::grown) return verdict::again;
     auto result = verdict::later;
     if (to == none && grown == outcome::nothing) {
-      result = simt::call_apart(&is_out_apart, supply_, of_, team.mask()) ? verdict::out : verdict::wait;
+      result =
+          simt::call_apart(&is_out_apart, supply_, of_, team.mask()) ? verdict::out : verdict::wait;
     }
     if (result != verdict::out) simt::backoff(wait_ns);
     return result;
@@ -313,7 +316,7 @@ class warpheap_slot_search {
 
   /// While memory is plentiful, classes are to be half empty.
   WARPHEAP_RARE static sample draw_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
-                                   bool plentiful) {
+                                         bool plentiful) {
     return warpheap_slot_search(from, of).draw(simt::group(team), plentiful);
   }
   WARPHEAP_DEVICE sample draw(const simt::group& team, bool plentiful) const {
@@ -339,7 +342,8 @@ class warpheap_slot_search {
   }
 
   /// Whether there is certainly no slot, no chunk in the pool, and none that nothing holds.
-  WARPHEAP_RARE static bool is_out_apart(const supply& from, std::uint32_t of, simt::lane_mask team) {
+  WARPHEAP_RARE static bool is_out_apart(const supply& from, std::uint32_t of,
+                                         simt::lane_mask team) {
     return warpheap_slot_search(from, of).is_out(simt::group(team));
   }
   WARPHEAP_DEVICE bool is_out(const simt::group& team) const {
@@ -373,8 +377,7 @@ class warpheap_slot_search {
       const std::uint32_t word = chunk * shape_.words + number;
       open().remove(word);
       const std::uint64_t before = supply_.chunks().hide(chunk, number);
-      const bool full =
-          chunks::used_of(before) == slots_at(at) && chunks::is_of(before, owner());
+      const bool full = chunks::used_of(before) == slots_at(at) && chunks::is_of(before, owner());
       if (!full) {
         supply_.chunks().unhide(chunk, number, owner());
         if (supply_.chunks().belongs_to(chunk, owner())) open().insert(word);

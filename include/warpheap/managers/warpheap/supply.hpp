@@ -8,6 +8,7 @@
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/state.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
@@ -16,20 +17,6 @@
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
-
-/// Words of the heap as a whole, each in a cache line of its own.
-struct warpheap_state {
-  /// Runs that are being claimed, and chunks on their way to the pool.
-  alignas(128) std::uint64_t changes;
-  /// {chunks that came back to the pool or became empty: 32 | length of a run: 32}: no run of that
-  /// length or a longer one was there when so many had come back.
-  alignas(128) std::uint64_t no_run;
-  alignas(128) std::uint32_t came_back;
-  /// Chunks in the pool, for those who only guess.
-  alignas(128) std::uint32_t left;
-  /// The leaf word of the pool where the last run was found.
-  alignas(128) std::uint32_t run_word;
-};
 
 template <warpheap_config Config>
 class warpheap_supply {
@@ -100,13 +87,12 @@ class warpheap_supply {
   /// Lets a class grow, as far as one group does that at a time; all members call it. Lock-free: of
   /// the groups that want the same class to grow only some go on, and those wait for nobody.
   WARPHEAP_RARE static growth grow_apart(const warpheap_supply& self, simt::lane_mask team,
-                                   std::uint32_t of) {
+                                         std::uint32_t of) {
     const std::uint32_t shard = self.classes_.shard();
     return self.grow(simt::group(team), of, self.classes_.desk_of(of, shard).slots, simt::noise());
   }
   /// Whether classes may take chunks before they need them.
   WARPHEAP_DEVICE bool is_plentiful() const { return left() > universe_ / 4; }
-
 
   /// A chunk that nothing holds any more, and that is not listed.
   WARPHEAP_RARE static void unheld(const warpheap_supply& self, std::uint32_t chunk) {
@@ -199,7 +185,8 @@ class warpheap_supply {
     team.sync();
     result = static_cast<outcome>(team.broadcast(static_cast<std::uint32_t>(result)));
     if (result != outcome::grown) return {result, 0};
-    const bitmap_tree::word_elements got = simt::call_apart(&adopt_apart, *this, team.mask(), want, noise);
+    const bitmap_tree::word_elements got =
+        simt::call_apart(&adopt_apart, *this, team.mask(), want, noise);
     if (got.bits != 0) simt::call_apart(&take_in_apart, *this, team.mask(), of, got);
     if (leads) {
       if (got.bits != 0) {
@@ -256,8 +243,8 @@ class warpheap_supply {
   /// Chunks of the pool, or some that other classes do not use; all members call it. They belong to
   /// nobody.
   WARPHEAP_RARE static bitmap_tree::word_elements adopt_apart(const warpheap_supply& self,
-                                                        simt::lane_mask team, int want,
-                                                        std::uint64_t noise) {
+                                                              simt::lane_mask team, int want,
+                                                              std::uint64_t noise) {
     return self.adopt(simt::group(team), want, noise);
   }
   WARPHEAP_DEVICE bitmap_tree::word_elements adopt(const simt::group& team, int want,
@@ -273,13 +260,16 @@ class warpheap_supply {
     team.sync();
     got.bits = team.broadcast(got.bits);
     got.word = team.broadcast(got.word);
-    return got.bits != 0 ? got : simt::call_apart(&take_unheld_apart, *this, team.mask(), team.broadcast(want), noise);
+    return got.bits != 0 ? got
+                         : simt::call_apart(&take_unheld_apart, *this, team.mask(),
+                                            team.broadcast(want), noise);
   }
 
   /// The members share the work: the owner first, for who finds a word asks for it.
   WARPHEAP_RARE static void take_in_apart(const warpheap_supply& self, simt::lane_mask team,
-                                    std::uint32_t of, bitmap_tree::word_elements got) {
-    self.take_in(simt::group(team), of, self.classes_.desk_of(of, self.classes_.shard()).slots, got);
+                                          std::uint32_t of, bitmap_tree::word_elements got) {
+    self.take_in(simt::group(team), of, self.classes_.desk_of(of, self.classes_.shard()).slots,
+                 got);
   }
   WARPHEAP_DEVICE void take_in(const simt::group& team, std::uint32_t of, const slots& shape,
                                const bitmap_tree::word_elements& got) const {
@@ -311,11 +301,11 @@ class warpheap_supply {
     if (team.is_leader()) open.end_insertions();
   }
 
-  /// Takes up to `want` chunks that nothing holds away from their classes; all members call it. They
-  /// belong to nobody then. None if there seem to be no such.
+  /// Takes up to `want` chunks that nothing holds away from their classes; all members call it.
+  /// They belong to nobody then. None if there seem to be no such.
   WARPHEAP_RARE static bitmap_tree::word_elements take_unheld_apart(const warpheap_supply& self,
-                                                              simt::lane_mask team, int want,
-                                                              std::uint64_t noise) {
+                                                                    simt::lane_mask team, int want,
+                                                                    std::uint64_t noise) {
     return self.take_unheld(simt::group(team), want, noise);
   }
   WARPHEAP_DEVICE bitmap_tree::word_elements take_unheld(const simt::group& team, int want,
@@ -355,7 +345,8 @@ class warpheap_supply {
     const simt::lane_mask alone{1u << simt::lane_id()};
     bool any = false;
     for (;;) {
-      const bitmap_tree::word_elements found = simt::call_apart(&take_unheld_apart, *this, alone, 64, 0);
+      const bitmap_tree::word_elements found =
+          simt::call_apart(&take_unheld_apart, *this, alone, 64, 0);
       if (found.bits == 0) return any;
       pool().insert_bits(found.word, found.bits);
       came_back(static_cast<std::uint32_t>(found.count()));
@@ -364,14 +355,15 @@ class warpheap_supply {
   }
 
   WARPHEAP_DEVICE bool known_to_fail(std::uint32_t length, std::uint32_t returns) const {
-    const std::uint64_t known =
-        simt::atomic_ref(where_.state->no_run).load(simt::order::relaxed);
+    const std::uint64_t known = simt::atomic_ref(where_.state->no_run).load(simt::order::relaxed);
     const auto shortest = static_cast<std::uint32_t>(known);
-    return shortest != 0 && length >= shortest && static_cast<std::uint32_t>(known >> 32) == returns;
+    return shortest != 0 && length >= shortest &&
+           static_cast<std::uint32_t>(known >> 32) == returns;
   }
 
   /// Takes a run out of the pool, from where the last one was found, and from the front.
-  WARPHEAP_RARE static std::uint32_t find_run_apart(const warpheap_supply& self, std::uint32_t length) {
+  WARPHEAP_RARE static std::uint32_t find_run_apart(const warpheap_supply& self,
+                                                    std::uint32_t length) {
     return self.find_run(length);
   }
   WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length) const {

@@ -9,12 +9,11 @@
 /// or to a large block. A bitmap says which slots of a chunk are in use, and a bitmap tree for each
 /// class which words of the bitmaps may have free slots. Lanes that want the same class at the same
 /// time form a group; its leader claims free bits for the whole group by one atomic, in the word
-/// that its multiprocessor is at: each walks its own part of the class. Where words have little room,
-/// lanes claim one by one, each in another word. Words that turn out to be full are hidden from the
-/// tree when memory gets scarce (slot_search.hpp). A class
-/// that runs low takes chunks from the pool, and when that is empty, chunks that another class has
-/// left empty. No multiprocessor, warp or lane keeps memory for itself: where one looks first is a
-/// hint.
+/// that its multiprocessor is at: each walks its own part of the class. Where words have little
+/// room, lanes claim one by one, each in another word. Words that turn out to be full are hidden
+/// from the tree when memory gets scarce (slot_search.hpp). A class that runs low takes chunks from
+/// the pool, and when that is empty, chunks that another class has left empty. No multiprocessor,
+/// warp or lane keeps memory for itself: where one looks first is a hint.
 ///
 /// Layout:
 ///   [ state ][ classes ][ desks: 32 B, changes: 8 B, a class and multiprocessor ]
@@ -37,8 +36,8 @@
 ///
 /// Progress: claims, frees, growth and the hiding of chunks are lock-free and wait for nobody. A
 /// request waits only while a change that could serve it is in progress (a class that grows, a word
-/// that is being hidden, a run that is being claimed, a desk that is about to be set, the last for a
-/// few looks at most); lanes that make such changes do not wait and take part in no collective
+/// that is being hidden, a run that is being claimed, a desk that is about to be set, the last for
+/// a few looks at most); lanes that make such changes do not wait and take part in no collective
 /// meanwhile but with members of their own group that are there with them. So waits end, whichever
 /// lanes of a warp run. A request goes on without a wait only if its class has grown or shows words
 /// with room, which others then took, or if it has hidden words that were full.
@@ -90,7 +89,8 @@ class warpheap_manager {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    if (bytes > sizes().largest()) return run_address(simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes)));
+    if (bytes > sizes().largest())
+      return run_address(simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes)));
     return malloc_slot(sizes().class_of(static_cast<std::uint32_t>(bytes)));
   }
 
@@ -167,13 +167,14 @@ class warpheap_manager {
     where.copy = cursor.take<supply>(1, 128);
     where.runs = cursor.take<std::uint32_t>(universe, 128);
     auto* states = cursor.take<std::uint64_t>(std::size_t{universe} * chunks::state_stride, 128);
-    auto* words = cursor.take<std::uint64_t>(universe * chunks::words_for(sizes.chunk_bytes()), 128);
+    auto* words =
+        cursor.take<std::uint64_t>(universe * chunks::words_for(sizes.chunk_bytes()), 128);
     return supply(classes(sizes, of_classes, universe, shards),
                   chunks(states, words, sizes.chunk_bytes()), where, universe, universe);
   }
 
-  /// log2 of a chunk's bytes in a heap of `bytes`: about 2048 chunks, within the limits; beyond 2^18
-  /// of them chunks grow with the heap.
+  /// log2 of a chunk's bytes in a heap of `bytes`: about 2048 chunks, within the limits; beyond
+  /// 2^18 of them chunks grow with the heap.
   static int shift_for(std::size_t bytes) {
     const int smallest = floor_log2(Config.smallest_chunk);
     const int largest = floor_log2(Config.largest_chunk);
@@ -225,8 +226,7 @@ class warpheap_manager {
     return chunk_address(got.chunk) + got.slot * search.shape().bytes;
   }
 
-  WARPHEAP_DEVICE void free_slot(std::uint32_t of, std::uint32_t chunk,
-                                 std::uint32_t slot) const {
+  WARPHEAP_DEVICE void free_slot(std::uint32_t of, std::uint32_t chunk, std::uint32_t slot) const {
     const std::uint32_t number = slot / chunks::word_slots;
     std::uint64_t bits = std::uint64_t{1} << slot % chunks::word_slots;
     // Neighbours often free neighbours: one of them does it for all. Looked at before matching,
@@ -249,8 +249,8 @@ class warpheap_manager {
     release_slots(of, chunk, number, bits);
   }
 
-  WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk,
-                                     std::uint32_t number, std::uint64_t bits) const {
+  WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
+                                     std::uint64_t bits) const {
     const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
     const std::uint64_t freed = chunks::used_of(before) & bits;
     const bool emptied = freed != 0 && chunks::used_of(before) == freed;
@@ -285,14 +285,13 @@ class warpheap_manager {
   WARPHEAP_RARE static std::uint32_t malloc_run(const supply& from, std::uint32_t chunks) {
     return from.take_run(chunks);
   }
-  WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) {
-    to.give_run(first);
-  }
+  WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) { to.give_run(first); }
 
   /// For alignments beyond a chunk: a run that is longer by that, of which the rest goes back.
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
     if (alignment > largest_block() || bytes > largest_block() - alignment) return nullptr;
-    const std::uint32_t first = simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes + alignment));
+    const std::uint32_t first =
+        simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes + alignment));
     if (first == none) return nullptr;
     const auto address = reinterpret_cast<std::uintptr_t>(chunk_address(first));
     const std::size_t skipped = round_up<std::uintptr_t>(address, alignment) - address;
