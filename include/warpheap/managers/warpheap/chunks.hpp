@@ -184,9 +184,10 @@ class warpheap_chunks {
       // Left to the lane that has emptied the word and is about to clear it.
       const std::uint64_t kept = is_of(seen, owner) ? seen & hidden : 0;
       // Acquire pairs with the release in `give_back`: the last owner's accesses come before the
-      // next one's.
-      if (ref(chunk, number)
-              .compare_exchange(seen, kept | tag_of(owner) | used | bits, simt::order::acquire)) {
+      // next one's. The first claim in a word releases as well: those behind it, which have not
+      // seen the chunk's state, learn from it to whom the chunk belongs, and so do lanes that free.
+      const simt::order o = used == 0 ? simt::order::acq_rel : simt::order::acquire;
+      if (ref(chunk, number).compare_exchange(seen, kept | tag_of(owner) | used | bits, o)) {
         result.bits = bits;
         if (used == 0) holds = false;  // the word holds the chunk now
         break;
