@@ -17,7 +17,7 @@ class bitmap_runs_over : public ::testing::TestWithParam<std::uint32_t> {
       : words(bitmap_tree::words_for(universe())),
         tree(words.data(), universe()),
         oracle(universe(), false) {
-    tree.format(false, 0, 1);
+    tree.format(0, 0, 1);
   }
 
   static std::uint32_t universe() { return GetParam(); }

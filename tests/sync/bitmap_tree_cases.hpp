@@ -26,7 +26,7 @@ class tree_world {
         tree(words.data(), universe),
         start_elements(std::move(elements)),
         owners(universe) {
-    tree.format(false, 0, 1);
+    tree.format(0, 0, 1);
     for (const std::uint32_t e : start_elements) tree.insert(e);
     start_ = words;
   }

@@ -17,7 +17,7 @@ class bitmap_tree_over : public ::testing::TestWithParam<std::uint32_t> {
   bitmap_tree_over()
       : words(bitmap_tree::words_for(universe()), 0xcdcdcdcdcdcdcdcdull),
         tree(words.data(), universe()) {
-    tree.format(false, 0, 1);
+    tree.format(0, 0, 1);
   }
 
   static std::uint32_t universe() { return GetParam(); }
@@ -104,7 +104,7 @@ TEST_P(bitmap_tree_over, is_a_set) {
 }
 
 TEST_P(bitmap_tree_over, claims_several_elements_of_one_word) {
-  tree.format(true, 0, 1);
+  tree.format(tree.universe(), 0, 1);
   for (std::uint32_t e = 0; e < universe(); ++e) oracle.insert(e);
   random_sequence random(universe());
   while (!oracle.empty()) {
@@ -128,13 +128,13 @@ TEST_P(bitmap_tree_over, claims_several_elements_of_one_word) {
 
 TEST_P(bitmap_tree_over, can_be_full_from_the_start) {
   for (const std::uint64_t lanes : {std::uint64_t{1}, std::uint64_t{7}}) {
-    for (std::uint64_t rank = 0; rank < lanes; ++rank) tree.format(true, rank, lanes);
+    for (std::uint64_t rank = 0; rank < lanes; ++rank) tree.format(tree.universe(), rank, lanes);
     oracle.clear();
     for (std::uint32_t e = 0; e < universe(); ++e) oracle.insert(e);
     expect_equal();
     EXPECT_EQ(tree.successor(universe()), bitmap_tree::none);
     EXPECT_EQ(tree.predecessor(bitmap_tree::none), universe() - 1);
-    for (std::uint64_t rank = 0; rank < lanes; ++rank) tree.format(false, rank, lanes);
+    for (std::uint64_t rank = 0; rank < lanes; ++rank) tree.format(0, rank, lanes);
     oracle.clear();
     expect_equal();
   }

@@ -22,6 +22,9 @@
 #define WARPHEAP_HD __host__ __device__
 /// A function that only lanes may call.
 #define WARPHEAP_DEVICE __device__
+/// A function that only lanes may call, and seldom: kept apart, so that its registers are not
+/// those of its callers.
+#define WARPHEAP_RARE __device__ __noinline__
 // nvcc offers its standard library for both sides under cuda::std.
 #include <cuda/std/bit>
 #define WARPHEAP_STD ::cuda::std
@@ -30,6 +33,7 @@
 #define WARPHEAP_MODEL cpu_model
 #define WARPHEAP_HD
 #define WARPHEAP_DEVICE
+#define WARPHEAP_RARE
 #include <bit>
 #define WARPHEAP_STD ::std
 #endif

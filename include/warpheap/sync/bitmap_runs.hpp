@@ -3,7 +3,7 @@
 
 /// \file
 /// Runs of consecutive elements of a `bitmap_tree`: insert one, claim one that is given, claim one
-/// of a given length from the back. A run may span leaf words.
+/// of a given length from the back, or from a place on. A run may span leaf words.
 ///
 /// A claim takes all of a run or nothing. While it takes the words of a long run one after another,
 /// others may see a part of it gone that comes back, and choose worse runs than they would have:
@@ -31,6 +31,14 @@ WARPHEAP_DEVICE inline void insert_run(const bitmap_tree& tree, std::uint32_t fi
                                        std::uint32_t length) {
   for (std::uint32_t word = first / 64; word <= (first + length - 1) / 64; ++word) {
     tree.insert_bits(word, bits_of_run(first, length, word));
+  }
+}
+
+/// Removes what is in the set of first..first+length-1. O(length / 64). \pre `length != 0`
+WARPHEAP_DEVICE inline void remove_run(const bitmap_tree& tree, std::uint32_t first,
+                                       std::uint32_t length) {
+  for (std::uint32_t word = first / 64; word <= (first + length - 1) / 64; ++word) {
+    tree.remove_bits(word, bits_of_run(first, length, word));
   }
 }
 
@@ -97,6 +105,52 @@ WARPHEAP_DEVICE inline std::uint32_t claim_last_run(const bitmap_tree& tree, std
     if (top == bitmap_tree::none) return bitmap_tree::none;
     const std::uint32_t first = top + 1 - length;
     if (claim_run(tree, first, length)) return first;
+  }
+}
+
+/// The lowest element of the first run of at least `length` elements that begins in leaf word `from`
+/// or behind, as seen word by word, or none. O(universe / 64).
+WARPHEAP_DEVICE inline std::uint32_t find_run_from(const bitmap_tree& tree, std::uint32_t length,
+                                                   std::uint32_t from) {
+  std::uint32_t first = 0;  // of the run that reaches up to where we are
+  std::uint32_t have = 0;   // its length so far
+  for (std::uint32_t word = from; word < tree.leaf_words(); ++word) {
+    std::uint64_t rest = tree.load_word(word);
+    if (rest == 0) {  // on to the next word with elements
+      const std::uint32_t next = tree.successor((word + 1) * 64);
+      if (next == bitmap_tree::none) return bitmap_tree::none;
+      word = next / 64;
+      rest = tree.load_word(word);
+      have = 0;
+    }
+    int at = 0;
+    while (rest != 0) {
+      const int gap = lowest_bit(rest);
+      if (gap != 0) have = 0;
+      at += gap;
+      rest >>= gap;
+      const std::uint64_t ended = ~rest;
+      const int ones = ended == 0 ? 64 : lowest_bit(ended);
+      if (have == 0) first = word * 64 + static_cast<std::uint32_t>(at);
+      have += static_cast<std::uint32_t>(ones);
+      if (have >= length) return first;
+      at += ones;
+      rest = ones == 64 ? 0 : rest >> ones;
+    }
+    if (at != 64) have = 0;
+  }
+  return bitmap_tree::none;
+}
+
+/// Removes `length` consecutive elements, the first ones that there are from leaf word `from` on,
+/// and returns the lowest of them, or none. O(universe / 64) for each run that is lost to others.
+/// \pre `length != 0`
+WARPHEAP_DEVICE inline std::uint32_t claim_run_from(const bitmap_tree& tree, std::uint32_t length,
+                                                    std::uint32_t from) {
+  for (;;) {
+    const std::uint32_t first = find_run_from(tree, length, from);
+    if (first == bitmap_tree::none || claim_run(tree, first, length)) return first;
+    from = first / 64;
   }
 }
 

@@ -85,8 +85,10 @@ class bitmap_tree {
     return ceil_div<std::uint32_t>(universe_, 64);
   }
 
-  /// Makes the set empty or holds all of the universe. Called by every lane of a grid of `count`.
-  WARPHEAP_DEVICE void format(bool full, std::uint64_t rank, std::uint64_t count) const {
+  /// Makes the set 0..elements-1. Called by every lane of a grid of `count`.
+  /// \pre `elements <= universe()`
+  WARPHEAP_DEVICE void format(std::uint32_t elements, std::uint64_t rank,
+                              std::uint64_t count) const {
     if (rank == 0) storage_[0] = 0;
     std::uint32_t base = leaf_base_;
     std::uint32_t bits = universe_;  // of the level
@@ -94,11 +96,12 @@ class bitmap_tree {
       const std::uint32_t used = ceil_div<std::uint32_t>(bits, 64);
       const std::uint32_t words = base == leaf_base_ ? used : base * 63 + 1;
       for (std::uint64_t i = rank; i < words; i += count) {
-        const std::uint64_t left = i < used ? bits - i * 64 : 0;
-        storage_[1 + base + i] = full ? low_bits<std::uint64_t>(left < 64 ? int(left) : 64) : 0;
+        const std::uint64_t left = i * 64 < elements ? elements - i * 64 : 0;
+        storage_[1 + base + i] = low_bits<std::uint64_t>(left < 64 ? int(left) : 64);
       }
       if (base == 0) return;
       bits = used;
+      elements = ceil_div<std::uint32_t>(elements, 64);
       base >>= 6;
     }
   }
@@ -117,6 +120,23 @@ class bitmap_tree {
     return (load_word(element / 64) & bit_of(element)) != 0;
   }
 
+  /// An element that `noise` draws, as good as the hints are: none says nothing for certain. One
+  /// load a level. Each level draws evenly, so elements of words with few are drawn more often.
+  WARPHEAP_DEVICE std::uint32_t draw(std::uint64_t noise) const {
+    std::uint32_t base = 0;
+    std::uint32_t index = 0;
+    for (;;) {
+      const std::uint64_t bits = word_at(base + index).load(simt::order::relaxed);
+      if (bits == 0) return none;
+      const auto k =
+          scale_to(static_cast<std::uint32_t>(noise), static_cast<std::uint32_t>(popcount(bits)));
+      noise = noise >> 16 | noise << 48;
+      index = index * 64 + static_cast<std::uint32_t>(kth_set_bit(bits, static_cast<int>(k)));
+      if (base == leaf_base_) return index;
+      base = base * 64 + 1;
+    }
+  }
+
   /// Inserts the elements of one leaf word together; what the word was before.
   WARPHEAP_DEVICE std::uint64_t insert_bits(std::uint32_t word, std::uint64_t bits) const {
     const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
@@ -126,6 +146,16 @@ class bitmap_tree {
       conclude();
     }
     return before;
+  }
+
+  /// Between the two, which one lane calls for them, lanes may insert by `insert_announced`: many
+  /// words cost two changes of the counter together.
+  WARPHEAP_DEVICE void begin_insertions() const { announce(); }
+  WARPHEAP_DEVICE void end_insertions() const { conclude(); }
+  /// As `insert_bits`. \pre announced by `begin_insertions`, which came before this call
+  WARPHEAP_DEVICE void insert_announced(std::uint32_t word, std::uint64_t bits) const {
+    const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
+    if (before == 0 || !shown(word)) settle(word, true);
   }
 
   /// Removes those of the elements of one leaf word that are in the set; which ones they were.
@@ -147,6 +177,11 @@ class bitmap_tree {
 
   WARPHEAP_DEVICE std::uint64_t load_word(std::uint32_t word) const {
     return leaf(word).load(simt::order::acquire);
+  }
+
+  /// As `load_word`, for those who only want to know where to look. 0 for a word beyond the last.
+  WARPHEAP_DEVICE std::uint64_t peek_word(std::uint32_t word) const {
+    return word < leaf_words() ? leaf(word).load(simt::order::relaxed) : 0;
   }
 
   /// The smallest element >= `from`, or none.

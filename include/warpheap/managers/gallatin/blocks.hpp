@@ -68,9 +68,9 @@ class gallatin_blocks {
   }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    free_segments().format(true, rank, count);
+    free_segments().format(free_segments().universe(), rank, count);
     for (std::uint32_t tree = 0; tree < geometry::trees; ++tree) {
-      free_blocks(tree).format(false, rank, count);
+      free_blocks(tree).format(0, rank, count);
       if (rank == 0) control_->moves[tree].word = 0;
     }
     if (rank == 0) control_->run_lock = 0;

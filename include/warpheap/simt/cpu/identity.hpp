@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
@@ -52,6 +53,12 @@ WARPHEAP_SWITCHING std::uint64_t noise() {
 inline std::byte* block_shared() { return runtime::self().shared; }
 
 inline void block_sync() { runtime::wait_for_block(); }
+
+/// Calls a function that is seldom needed.
+template <class Result, class... Arguments>
+Result call_apart(Result (*function)(Arguments...), std::type_identity_t<Arguments>... arguments) {
+  return function(arguments...);
+}
 
 /// There is no time in the CPU model: every wait is one turn of the other lanes.
 inline void backoff(std::uint32_t /*nanoseconds*/) { runtime::give_way(); }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
@@ -58,6 +59,16 @@ WARPHEAP_DEVICE inline std::byte* block_shared() {
 }
 
 WARPHEAP_DEVICE inline void block_sync() { __syncthreads(); }
+
+/// Calls a function that is seldom needed so that it costs its callers no registers. ptxas gives a
+/// function that it knows the registers above those of its callers, so that a kernel needs the sum
+/// along a chain of calls; one that is called by an address it does not know saves what it uses.
+template <class Result, class... Arguments>
+WARPHEAP_DEVICE Result call_apart(Result (*function)(Arguments...),
+                                  std::type_identity_t<Arguments>... arguments) {
+  asm volatile("" : "+l"(function));
+  return function(arguments...);
+}
 
 WARPHEAP_DEVICE inline void backoff(std::uint32_t nanoseconds) { __nanosleep(nanoseconds); }
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Checks the numbered invariants of managers/warpheap/warpheap.hpp, and counts what is in use.
+
+#include "warpheap/heap/inspection.hpp"
+#include "warpheap/managers/warpheap/supply.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Lives for one call, while no lane allocates.
+template <warpheap_config Config>
+class warpheap_inspector {
+ public:
+  using supply = warpheap_supply<Config>;
+  using chunks = warpheap_chunks<Config>;
+
+  WARPHEAP_DEVICE warpheap_inspector(const supply& of, inspection& findings)
+      : supply_(of), findings_(findings) {}
+
+  WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
+    const auto wrong_word = [this](std::uint64_t word) { findings_.expect(false, 1, word); };
+    supply_.pool().check(rank, count, wrong_word);
+    supply_.empties().check(rank, count, wrong_word);
+    for (std::uint32_t of = 0; of < classes(); ++of) {
+      supply_.classes().open(of, supply_.classes().slots(of), 0).check(rank, count, wrong_word);
+    }
+    for (std::uint64_t i = rank; i < supply_.universe(); i += count) {
+      chunk(static_cast<std::uint32_t>(i));
+    }
+    for (std::uint64_t i = rank; i < classes(); i += count) {
+      size_class(static_cast<std::uint32_t>(i));
+    }
+    if (rank == 0)
+      findings_.expect(warpheap_changes::quiet(supply_.changes().look()), 7, classes());
+  }
+
+ private:
+  WARPHEAP_DEVICE std::uint32_t classes() const { return supply_.classes().sizes().count(); }
+  WARPHEAP_DEVICE std::uint32_t owner(std::uint32_t chunk) const {
+    return chunks::owner_of(supply_.chunks().look(chunk));
+  }
+
+  WARPHEAP_DEVICE void chunk(std::uint32_t c) const {
+    const std::uint32_t whose = owner(c);
+    findings_.expect(supply_.pool().contains(c) == (whose == chunk_owner::nobody), 2, c);
+    if (whose >= chunk_owner::first_class) {
+      chunk_of_class(c, whose);
+    } else {
+      findings_.expect(chunks::holds_of(supply_.chunks().look(c)) == 0, 3, c);
+    }
+    if (whose == chunk_owner::run_inside) {
+      const std::uint32_t before = c == 0 ? chunk_owner::nobody : owner(c - 1);
+      findings_.expect(before == chunk_owner::run || before == chunk_owner::run_inside, 6, c);
+    }
+    if (whose == chunk_owner::run) run_from(c);
+  }
+
+  WARPHEAP_DEVICE void run_from(std::uint32_t first) const {
+    const std::uint32_t length = supply_.run_length(first);
+    const bool fits = length != 0 && length <= supply_.universe() - first;
+    findings_.expect(fits, 6, first);
+    if (!fits) return;
+    for (std::uint32_t i = 1; i < length; ++i) {
+      findings_.expect(owner(first + i) == chunk_owner::run_inside, 6, first + i);
+    }
+    const std::uint32_t behind = first + length;
+    findings_.expect(behind == supply_.universe() || owner(behind) != chunk_owner::run_inside, 6,
+                     behind);
+    findings_.in_use(1, std::uint64_t{length} << supply_.classes().sizes().chunk_shift());
+  }
+
+  WARPHEAP_DEVICE void chunk_of_class(std::uint32_t c, std::uint32_t whose) const {
+    const std::uint32_t of = whose - chunk_owner::first_class;
+    const warpheap_slots slots = supply_.classes().slots(of);
+    const bitmap_tree open = supply_.classes().open(of, slots, 0);
+    std::uint32_t occupied = 0;
+    std::uint32_t used = 0;
+    for (std::uint32_t i = 0; i < slots.words; ++i) {
+      const std::uint64_t word = supply_.chunks().word(c, i);
+      const std::uint64_t bits = chunks::used_of(word);
+      const bool full = bits == chunks::slots_in(slots, i);
+      findings_.expect(full || (!chunks::is_hidden(word) && open.contains(c * slots.words + i)), 5,
+                       c);
+      if (bits == 0) continue;
+      ++occupied;
+      used += static_cast<std::uint32_t>(popcount(bits));
+      findings_.expect(chunks::is_of(word, whose) && (bits & ~chunks::slots_in(slots, i)) == 0, 4,
+                       c);
+    }
+    findings_.in_use(used, std::uint64_t{used} * slots.bytes);
+    findings_.expect(chunks::holds_of(supply_.chunks().look(c)) == occupied, 3, c);
+    findings_.expect(
+        used != 0 || (supply_.empties().contains(c) && chunks::is_listed(supply_.chunks().look(c))),
+        5, c);
+  }
+
+  WARPHEAP_DEVICE void size_class(std::uint32_t of) const {
+    std::uint32_t count = 0;
+    for (std::uint32_t c = 0; c < supply_.universe(); ++c) {
+      if (owner(c) == chunk_owner::first_class + of) ++count;
+    }
+    findings_.expect(count == supply_.classes().size(of) &&
+                         warpheap_changes::quiet(supply_.classes().changes(of, 0).look()),
+                     7, of);
+  }
+
+  const supply& supply_;
+  inspection& findings_;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The manager that a heap has when none is named. Its design and what was tried are in
+/// docs/default-manager.md.
+///
+/// Algorithm: the heap is cut into chunks. A chunk belongs to nobody (the pool), to a size class,
+/// or to a large block. A bitmap says which slots of a chunk are in use, and a bitmap tree for each
+/// class which words of the bitmaps may have free slots. Lanes that want the same class at the same
+/// time form a group; its leader claims free bits for the whole group by one atomic, in the word
+/// that its multiprocessor is at: each walks its own part of the class. Where words have little
+/// room, lanes claim one by one, each in another word. Words that turn out to be full are hidden
+/// from the tree when memory gets scarce (slot_search.hpp). A class that runs low takes chunks from
+/// the pool, and when that is empty, chunks that another class has left empty. No multiprocessor,
+/// warp or lane keeps memory for itself: where one looks first is a hint.
+///
+/// Layout:
+///   [ state ][ classes ][ desks: 32 B, changes: 8 B, a class and multiprocessor ]
+///   [ open words: a tree a class ]
+///   [ pool: tree ][ empties: tree ][ run lengths: 4 B a chunk ][ states: 32 B a chunk ]
+///   [ words: 8 B for 48 slots of 16 B ]
+///   [ chunk 0 ][ chunk 1 ] ...       chunk: [ slot 0 ][ slot 1 ] ... of one class
+///   (chunks.hpp: state and word; classes.hpp: class; supply.hpp: pool and empties)
+///
+/// Invariants, while no lane allocates:
+/// I1 the words of all bitmap trees fit (place: the word)
+/// I2 a chunk is in the pool exactly if it belongs to nobody (place: the chunk)
+/// I3 a chunk is held by as many as it has words with slots in use (place: the chunk)
+/// I4 a word with slots in use has the tag of the chunk's owner, and no slots beyond the last
+///    (place: the chunk)
+/// I5 a word with a free slot is in its class's tree and not hidden, and a chunk without used slots
+///    is among the empties, as its state says (place: the chunk)
+/// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
+/// I7 nothing is in progress, and classes count their chunks right (place: the class)
+///
+/// Progress: claims, frees, growth and the hiding of chunks are lock-free and wait for nobody. A
+/// request waits only while a change that could serve it is in progress (a class that grows, a word
+/// that is being hidden, a run that is being claimed, a desk that is about to be set, the last for
+/// a few looks at most); lanes that make such changes do not wait and take part in no collective
+/// meanwhile but with members of their own group that are there with them. So waits end, whichever
+/// lanes of a warp run. A request goes on without a wait only if its class has grown or shows words
+/// with room, which others then took, or if it has hidden words that were full.
+///
+/// Null means that at a moment of the call there was no free slot of the class, no free chunk, and
+/// no chunk that nothing held; or that others took what was freed, or changed what the request
+/// looked at, in each of `patience` searches. For large blocks: no run of that length.
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/classes.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/inspection.hpp"
+#include "warpheap/managers/warpheap/size_classes.hpp"
+#include "warpheap/managers/warpheap/slot_search.hpp"
+#include "warpheap/managers/warpheap/supply.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+template <warpheap_config Config = warpheap_config{}>
+class warpheap_manager {
+ public:
+  using options = no_options;
+  using supply = warpheap_supply<Config>;
+  using chunks = warpheap_chunks<Config>;
+  using classes = warpheap_classes<Config>;
+
+  static constexpr capabilities about{.name = "warpheap"};
+
+  warpheap_manager(const region& memory, const simt::device_properties& machine,
+                   const options& /*none*/)
+      : warpheap_manager(memory, shift_for(memory.bytes),
+                         shards_for(memory.bytes, machine.multiprocessors)) {}
+
+  /// A block of this size is served by an empty heap.
+  WARPHEAP_HD std::size_t largest_block() const {
+    return std::size_t{supply_.universe()} << shift();
+  }
+  WARPHEAP_HD const supply& parts() const { return supply_; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    supply_.format(rank, count);
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
+    if (bytes > sizes().largest())
+      return run_address(simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes)));
+    return malloc_slot(sizes().class_of(static_cast<std::uint32_t>(bytes)));
+  }
+
+  WARPHEAP_DEVICE void* aligned_malloc(std::size_t alignment, std::size_t bytes) const {
+    const std::size_t whole = round_up(bytes, alignment);
+    if (alignment <= 16) return malloc(bytes);
+    if (whole <= sizes().largest()) {
+      return malloc_slot(sizes().aligned_class_of(static_cast<std::uint32_t>(whole)));
+    }
+    if (alignment <= sizes().chunk_bytes()) {
+      return run_address(simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes)));
+    }
+    return malloc_aligned_run(alignment, bytes);
+  }
+
+  WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
+    const std::uint32_t chunk = chunk_of(block);
+    const std::uint32_t owner = chunks::owner_of(supply_.chunks().look(chunk));
+    if (owner == chunk_owner::run) return std::size_t{supply_.run_length(chunk)} << shift();
+    return supply_.classes().slots(owner - chunk_owner::first_class).bytes;
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    const std::uint64_t offset = offset_of(block);
+    const auto chunk = static_cast<std::uint32_t>(offset >> shift());
+    if (offset >> shift() >= supply_.universe()) return;  // not of this heap
+    const std::uint32_t owner = chunks::owner_of(supply_.chunks().look(chunk));
+    if (owner >= chunk_owner::first_class) {
+      const std::uint32_t of = owner - chunk_owner::first_class;
+      const auto inside = static_cast<std::uint32_t>(offset) & (sizes().chunk_bytes() - 1);
+      const slots shape = supply_.classes().slots(of);
+      free_slot(of, chunk, inside / shape.bytes);
+    } else if (owner == chunk_owner::run) {
+      free_run(supply_.copy(), chunk);
+    }
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    warpheap_inspector<Config>(supply_, findings).run(rank, count);
+  }
+
+ private:
+  using slots = warpheap_slots;
+
+  static constexpr std::uint32_t none = bitmap_tree::none;
+  /// The desks and counters of a multiprocessor take about 1/100 of that.
+  static constexpr std::size_t bytes_a_shard = std::size_t{1} << 19;
+  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t shards)
+      : warpheap_manager(memory, chunk_shift, shards, fitting(memory, chunk_shift, shards)) {}
+
+  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t shards,
+                   std::uint32_t universe) {
+    region_cursor cursor(memory, about.name);
+    supply_ = lay_out(cursor, chunk_shift, shards, universe);
+    const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
+    base_ = cursor.take<std::byte>(universe * chunk_bytes, chunk_bytes);
+  }
+
+  static supply lay_out(region_cursor& cursor, int chunk_shift, std::uint32_t shards,
+                        std::uint32_t universe) {
+    const warpheap_size_classes sizes(chunk_shift);
+    const std::size_t tree = bitmap_tree::words_for(universe);
+    auto* state = cursor.take<warpheap_state>(1);
+    typename classes::parts of_classes{};
+    of_classes.records = cursor.take<typename classes::record>(sizes.count());
+    of_classes.desks = cursor.take<typename classes::desk>(classes::desks_for(sizes, shards), 128);
+    of_classes.changes = cursor.take<std::uint64_t>(classes::changes_for(sizes, shards), 128);
+    of_classes.trees = cursor.take<std::uint64_t>(classes::tree_words(sizes, universe), 128);
+    typename supply::parts where{};
+    where.state = state;
+    where.pool = cursor.take<std::uint64_t>(tree, 128);
+    where.empties = cursor.take<std::uint64_t>(tree, 128);
+    where.copy = cursor.take<supply>(1, 128);
+    where.runs = cursor.take<std::uint32_t>(universe, 128);
+    auto* states = cursor.take<std::uint64_t>(std::size_t{universe} * chunks::state_stride, 128);
+    auto* words =
+        cursor.take<std::uint64_t>(universe * chunks::words_for(sizes.chunk_bytes()), 128);
+    return supply(classes(sizes, of_classes, universe, shards),
+                  chunks(states, words, sizes.chunk_bytes()), where, universe, universe);
+  }
+
+  /// log2 of a chunk's bytes in a heap of `bytes`: about 2048 chunks, within the limits; beyond
+  /// 2^18 of them chunks grow with the heap.
+  static int shift_for(std::size_t bytes) {
+    const int smallest = floor_log2(Config.smallest_chunk);
+    const int largest = floor_log2(Config.largest_chunk);
+    const int wanted = bytes < 2048 ? smallest : floor_log2(bytes / 2048);
+    const int usual = wanted < smallest ? smallest : wanted > largest ? largest : wanted;
+    const int least = bytes < 2048 ? smallest : ceil_log2(bytes) - 18;
+    return usual > least ? usual : least;
+  }
+
+  /// Desks of a class: one for each multiprocessor unless the heap is small.
+  static std::uint32_t shards_for(std::size_t bytes, std::uint32_t multiprocessors) {
+    const std::size_t affordable = bytes / bytes_a_shard;
+    if (affordable == 0) return 1;
+    return affordable < multiprocessors ? static_cast<std::uint32_t>(affordable) : multiprocessors;
+  }
+
+  /// As many chunks as fit beside what describes them; 1 if none does.
+  static std::uint32_t fitting(const region& memory, int chunk_shift, std::uint32_t shards) {
+    const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
+    std::size_t fits = 1;
+    std::size_t too_many = memory.bytes / chunk_bytes + 1;
+    while (too_many - fits > 1) {
+      const std::size_t middle = fits + (too_many - fits) / 2;
+      region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
+      lay_out(endless, chunk_shift, shards, static_cast<std::uint32_t>(middle));
+      const std::size_t used = SIZE_MAX / 2 - endless.left(chunk_bytes);
+      (used + middle * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
+    }
+    return static_cast<std::uint32_t>(fits);
+  }
+
+  WARPHEAP_HD const warpheap_size_classes& sizes() const { return supply_.classes().sizes(); }
+  WARPHEAP_HD int shift() const { return sizes().chunk_shift(); }
+  WARPHEAP_DEVICE std::uint64_t offset_of(const void* block) const {
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - base_);
+  }
+  WARPHEAP_DEVICE std::uint32_t chunk_of(const void* block) const {
+    return static_cast<std::uint32_t>(offset_of(block) >> shift());
+  }
+  WARPHEAP_DEVICE std::byte* chunk_address(std::uint32_t chunk) const {
+    return base_ + (std::size_t{chunk} << shift());
+  }
+  // Slots.
+
+  WARPHEAP_DEVICE void* malloc_slot(std::uint32_t of) const {
+    const warpheap_slot_search<Config> search(supply_, of);
+    const auto got = search.take();
+    if (got.chunk == none) return nullptr;
+    return chunk_address(got.chunk) + got.slot * search.shape().bytes;
+  }
+
+  WARPHEAP_DEVICE void free_slot(std::uint32_t of, std::uint32_t chunk, std::uint32_t slot) const {
+    const std::uint32_t number = slot / chunks::word_slots;
+    std::uint64_t bits = std::uint64_t{1} << slot % chunks::word_slots;
+    // Neighbours often free neighbours: one of them does it for all. Looked at before matching,
+    // which is slow when all words are different.
+    const std::uint32_t word = chunk * supply_.chunks().stride() + number;
+    const simt::group team = simt::coalesced();
+    for (int passes = 0; passes < 2; ++passes) {
+      const simt::group rest = passes == 0 ? team : simt::coalesced();
+      const simt::lane_mask same = rest.ballot(rest.broadcast(word) == word);
+      if (!same.contains(simt::lane_id())) continue;
+      if (same.count() > 1) {
+        const simt::group together(same);
+        const std::uint64_t below = together.scan_add(bits);
+        bits = together.shuffle(below + bits, highest_bit(same.bits()));
+        together.sync();  // what the members did comes before what the leader releases
+        if (!together.is_leader()) return;
+      }
+      break;
+    }
+    release_slots(of, chunk, number, bits);
+  }
+
+  WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
+                                     std::uint64_t bits) const {
+    const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
+    const std::uint64_t freed = chunks::used_of(before) & bits;
+    const bool emptied = freed != 0 && chunks::used_of(before) == freed;
+    if (!chunks::is_hidden(before) && !emptied) return;
+    // Pairs with `hide` and with the claims of those that hold the chunk.
+    simt::fence(simt::order::acq_rel);
+    if (chunks::is_hidden(before)) find_again(supply_.copy(), of, chunk, number);
+    if (emptied && supply_.chunks().let_go(chunk)) supply::unheld(supply_.copy(), chunk);
+  }
+
+  WARPHEAP_RARE static void find_again(const supply& in, std::uint32_t of, std::uint32_t chunk,
+                                       std::uint32_t number) {
+    const std::uint32_t shard = in.classes().shard();
+    const slots shape = in.classes().desk_of(of, shard).slots;
+    const warpheap_changes changes = in.classes().changes(of, shard);
+    changes.begin();
+    if (in.chunks().unhide(chunk, number, chunk_owner::first_class + of)) {
+      in.classes().open(of, shape, shard).insert(chunk * shape.words + number);
+    }
+    changes.end();
+  }
+
+  // Large blocks.
+
+  WARPHEAP_DEVICE std::uint32_t chunks_for(std::size_t bytes) const {
+    return static_cast<std::uint32_t>(((bytes - 1) >> shift()) + 1);
+  }
+
+  WARPHEAP_DEVICE void* run_address(std::uint32_t first) const {
+    return first == none ? nullptr : chunk_address(first);
+  }
+  WARPHEAP_RARE static std::uint32_t malloc_run(const supply& from, std::uint32_t chunks) {
+    return from.take_run(chunks);
+  }
+  WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) { to.give_run(first); }
+
+  /// For alignments beyond a chunk: a run that is longer by that, of which the rest goes back.
+  WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
+    if (alignment > largest_block() || bytes > largest_block() - alignment) return nullptr;
+    const std::uint32_t first =
+        simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes + alignment));
+    if (first == none) return nullptr;
+    const auto address = reinterpret_cast<std::uintptr_t>(chunk_address(first));
+    const std::size_t skipped = round_up<std::uintptr_t>(address, alignment) - address;
+    const auto kept = first + static_cast<std::uint32_t>(skipped >> shift());
+    supply_.trim_run(first, kept, chunks_for(bytes));
+    return chunk_address(kept);
+  }
+
+  supply supply_;
+  std::byte* base_ = nullptr;
+};
+
+WARPHEAP_END_NAMESPACE
