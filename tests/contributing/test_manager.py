@@ -25,7 +25,16 @@ BLOCK = re.compile(
 # What finds managers in the tree, and what that needs. Empty files stand for what would only take
 # time: subjects that have nothing to do with the manager.
 COPIED = (
-    *("include", "cmake", "bench/backend", "bench/cases", "bench/host", "bench/lanes", "bench/workloads", "tools/manager_docs.py"),
+    *(
+        "include",
+        "cmake",
+        "bench/backend",
+        "bench/cases",
+        "bench/host",
+        "bench/lanes",
+        "bench/workloads",
+        "tools/manager_docs.py",
+    ),
     *("tests/conformance", "tests/mutants", "tests/support", "tests/verify", "README.md"),
     *("tests/managers/CMakeLists.txt", "docs/managers"),
 )

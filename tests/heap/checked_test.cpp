@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A hundred wrong uses of ten kinds, each of which the layer `checked` must name, and none of which
-// it may blame on a block that was used as it should be.
+// Wrong uses, each of which `checked` must name and none of which it may blame on a sound block.
 #include "device_array.hpp"
 
 #include "warpheap/heap/heap.hpp"

@@ -56,7 +56,10 @@ def test_what_is_written_is_read_again(tmp_path: Path, suffix: str) -> None:
         ("7,10:00:00.000002,allocate,0x7f00,1000,0", "in use already"),
         ("7,10:00:00.000002,allocate,block,5,0", "'block' is not a pointer"),
         ("7,10:00:00.000002,free,block,5,0", "'block' is not a pointer"),
-        ("7,10:00:00.000002,free,0x7f00,999,0", "freed with 999 bytes, but it was allocated with 1000"),
+        (
+            "7,10:00:00.000002,free,0x7f00,999,0",
+            "freed with 999 bytes, but it was allocated with 1000",
+        ),
         ("7,10:00:00.000002,allocate,0x9f00,-5,0", "'-5' is not a size"),
         ("7,10:00:00.000002,allocate,0x9f00,99999999999999999999,0", "is not a size"),
         ("7,10:00:00.000002,resize,0x9f00,5,0", "unknown action 'resize'"),

@@ -108,8 +108,8 @@ WARPHEAP_DEVICE inline std::uint32_t claim_last_run(const bitmap_tree& tree, std
   }
 }
 
-/// The lowest element of the first run of at least `length` elements that begins in leaf word `from`
-/// or behind, as seen word by word, or none. O(universe / 64).
+/// The lowest element of the first run of at least `length` elements that begins in leaf word
+/// `from` or behind, as seen word by word, or none. O(universe / 64).
 WARPHEAP_DEVICE inline std::uint32_t find_run_from(const bitmap_tree& tree, std::uint32_t length,
                                                    std::uint32_t from) {
   std::uint32_t first = 0;  // of the run that reaches up to where we are

@@ -56,7 +56,9 @@ def read(path: Path) -> Trace:
             if block is None:
                 raise _bad(path, number, f"{where} is freed a second time")
             if _count(path, number, size) != allocated:
-                reason = f"{where} is freed with {size} bytes, but it was allocated with {allocated}"
+                reason = (
+                    f"{where} is freed with {size} bytes, but it was allocated with {allocated}"
+                )
                 raise _bad(path, number, reason)
             known[address] = (None, 0)
             operations.append(-1 - block)

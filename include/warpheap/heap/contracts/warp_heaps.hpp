@@ -16,8 +16,8 @@ WARPHEAP_BEGIN_NAMESPACE
 ///
 /// - `begin(group)`: a collective of the group, whose lanes become the participants: all get the
 ///   same warp heap, or all get none when the heap is exhausted;
-/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null when the heap is exhausted. By
-/// any
+/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null when the heap is
+/// exhausted. By any
 ///   participants, together or not. \pre `0 < bytes && bytes <= largest_block()`
 /// - `tidy_up(heap)`: once by each participant that has not ended the heap: frees all of its
 ///   blocks, the heap stays. Returns when they are free, so participants wait for each other here;

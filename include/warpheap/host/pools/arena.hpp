@@ -171,7 +171,7 @@ class arena {
   Policy policy_;
   held_regions<Policy> regions_;
   std::unordered_map<address, address> aliases_;  ///< address handed out -> the policy's block
-  std::unordered_set<address> hidden_;            ///< those blocks, unknown to callers by their own address
+  std::unordered_set<address> hidden_;  ///< those blocks, unknown to callers by their own address
 };
 
 }  // namespace warpheap::host

@@ -11,8 +11,8 @@
 ///
 /// Progress of the lanes that wait for an entry: for each drawn position its lane still has a unit
 /// to find. Pages that were granted and not found lie on chunks whose entries are in the queue, or
-/// about to be put there by a lane that frees, grows or claims and never waits for a lane behind it. Each
-/// entry that comes serves the position drawn first.
+/// about to be put there by a lane that frees, grows or claims and never waits for a lane behind
+/// it. Each entry that comes serves the position drawn first.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 #include "warpheap/sync/group_sum.hpp"

@@ -85,7 +85,7 @@ class warpheap_supply {
   // Slots.
 
   /// Lets a class grow, as far as one group does that at a time; all members call it. Lock-free: of
-  /// the groups that want the same class to grow only some go on, and those wait for nobody.
+  /// the groups that want the same class to grow only some go on, and those never wait.
   WARPHEAP_RARE static growth grow_apart(const warpheap_supply& self, simt::lane_mask team,
                                          std::uint32_t of) {
     const std::uint32_t shard = self.classes_.shard();
@@ -129,7 +129,7 @@ class warpheap_supply {
             .store(std::uint64_t{returns} << 32 | length, simt::order::relaxed);
         return none;
       }
-      // Others hold parts of runs for a moment, and wait for nobody.
+      // Others hold parts of runs for a moment, and never wait.
       if (--patience < 0) return none;
       simt::backoff(wait_ns);
     }

@@ -34,7 +34,7 @@
 /// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
 /// I7 nothing is in progress, and classes count their chunks right (place: the class)
 ///
-/// Progress: claims, frees, growth and the hiding of chunks are lock-free and wait for nobody. A
+/// Progress: claims, frees, growth and the hiding of chunks are lock-free and never wait. A
 /// request waits only while a change that could serve it is in progress (a class that grows, a word
 /// that is being hidden, a run that is being claimed, a desk that is about to be set, the last for
 /// a few looks at most); lanes that make such changes do not wait and take part in no collective

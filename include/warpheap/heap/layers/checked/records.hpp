@@ -119,8 +119,9 @@ class block_table {
     return same;
   }
 
-  /// Whether a block is still the one that was found, with its guards in place. A read-modify-write:
-  /// a load might return the extent of a block whose place another one has taken since.
+  /// Whether a block is still the one that was found, with its guards in place. A
+  /// read-modify-write: a load might return the extent of a block whose place another one has taken
+  /// since.
   WARPHEAP_DEVICE static bool is_present(const known_block& of) {
     const std::uint64_t now = simt::atomic_ref(of.record->extent).fetch_or(0, simt::order::acq_rel);
     return ((now ^ of.extent) & ~(flags & ~retired)) == 0;
