@@ -165,8 +165,8 @@ class warpheap_classes {
   WARPHEAP_DEVICE std::uint32_t size(std::uint32_t of) const {
     return count(of).load(simt::order::relaxed);
   }
-  WARPHEAP_DEVICE void gained(std::uint32_t of, int chunks) const {
-    count(of).fetch_add(static_cast<std::uint32_t>(chunks), simt::order::relaxed);
+  WARPHEAP_DEVICE void gained(std::uint32_t of, int how_many) const {
+    count(of).fetch_add(static_cast<std::uint32_t>(how_many), simt::order::relaxed);
   }
   WARPHEAP_DEVICE void lost(std::uint32_t of) const {
     count(of).fetch_sub(1, simt::order::relaxed);
