@@ -12,10 +12,10 @@
 /// is. `free pages` counts set bits of the bitmap that nobody has claimed; bits are set before the
 /// count grows and cleared after it shrinks, so a lane that has claimed n pages finds n bits.
 ///
-/// A queue, or the chunks that are parked, have an entry for a chunk if and only if the chunk
-/// counts free pages, but for lanes that are on their way: the lane that frees the first page makes
-/// the entry; the one that takes the entry out may claim pages, nobody else may, and puts it back
-/// if he leaves some.
+/// A queue, or the tree of parked chunks, has an entry for a chunk if and only if the chunk counts
+/// free pages, but for lanes that are on their way: the lane that frees the first page makes the
+/// entry; the one that takes the entry out may claim pages, nobody else may, and puts it back if he
+/// leaves some.
 ///
 /// Orders: a count grows with release and is claimed with acquire. A claimer may find a bit whose
 /// page is not counted yet, while the one that its count stood for goes to another: so the bit of a
