@@ -7,7 +7,9 @@
 #include "warpheap/core/hash.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -116,6 +118,55 @@ class sizes_alternate : public sizes_meet<remainder::freed> {
   std::uint64_t seed_ = 0;
 };
 
+class one_run_or_two_blocks : public heap_world {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  /// \param index of the first of them, when blocks of `bytes` are sorted by address
+  one_run_or_two_blocks(const any_setup& how, std::uint32_t bytes, std::size_t index)
+      : heap_world(how), bytes_(bytes) {
+    std::vector<std::byte*> all;
+    heap.run_quietly([&] {
+      while (std::byte* const block = heap.take(bytes)) all.push_back(block);
+    });
+    std::sort(all.begin(), all.end());
+    heap.run_quietly([&] {
+      heap.give(all.at(index));
+      heap.give(all.at(index + 1));
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    run_served_ = false;
+    singles_served_ = 0;
+  }
+
+  void lane() {
+    const bool wants_both = simt::thread_rank() == 0;
+    if (heap.take(wants_both ? 2 * bytes_ : bytes_) == nullptr) return;
+    if (wants_both) {
+      run_served_ = true;
+    } else {
+      ++singles_served_;
+    }
+  }
+
+  std::string verdict() {
+    if (!run_served_ && singles_served_ < 2) {
+      return "the run was refused, and only " + std::to_string(singles_served_) +
+             " of its two blocks was served alone";
+    }
+    return heap.problem();
+  }
+
+ private:
+  std::uint32_t bytes_;
+  book<bool> run_served_ = false;
+  book<int> singles_served_ = 0;
+};
+
 }  // namespace
 
 void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases) {
@@ -127,6 +178,11 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
     cases.push_back(case_of<freed>("sizes_meet_in_freed", how, 8));
     cases.push_back(case_of<sizes_alternate>("sizes_alternate", how, 8));
   }
+}
+
+std::unique_ptr<scenario> run_or_singles(const any_setup& how, std::uint32_t bytes,
+                                         std::size_t index) {
+  return std::make_unique<scenario_over<one_run_or_two_blocks>>(how, bytes, index);
 }
 
 }  // namespace verify

@@ -12,6 +12,9 @@
 #include "any_manager.hpp"
 #include "scenario.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -19,6 +22,12 @@ namespace verify {
 
 /// Added to the cases of every manager.
 void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases);
+
+/// Two neighbours are free, on both sides of a boundary in the manager's maps. One lane wants both,
+/// two lanes want one each: if the run is refused, both single blocks are served.
+/// \param index of the first of them, when blocks of `bytes` are sorted by address
+std::unique_ptr<scenario> run_or_singles(const any_setup& how, std::uint32_t bytes,
+                                         std::size_t index);
 
 }  // namespace verify
 WARPHEAP_END_NAMESPACE

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -76,7 +77,11 @@ struct sizing {
   using sizes = geometry<Config>;
   static constexpr bool pages = Config.item == item_kind::pages;
   static constexpr bool virtualised = Config.queue != queue_kind::static_array;
-  static constexpr std::uint32_t most_chunks = 1u << 27;
+  /// Entries number chunks by 27 bits; with entries for chunks the semaphore counts all pages.
+  static constexpr std::uint32_t most_chunks =
+      pages ? 1u << 27
+            : static_cast<std::uint32_t>((sync::bulk_semaphore::most_units - 1) >>
+                                         sizes::most_pages_log2);
   /// A queue has, beside the chunks that its entries fill, one that is being filled, one that is
   /// ready, and, of entries for chunks, one partly taken: see virtual_queue.hpp.
   static constexpr std::uint32_t spare_chunks = 3 * sizes::classes;
@@ -138,12 +143,16 @@ class memory_map {
                                         sync::static_queue<slot_type>>;
   using value_type = std::conditional_t<virtualised, std::uint64_t, slot_type>;
 
-  /// \throws invalid_argument if the region is too small for any chunk
+  /// \throws invalid_argument if the region is too small for any chunk, or has more chunks than can
+  ///   be numbered
   memory_map(const region& memory, const char* owner) {
     const std::uint32_t least = least_chunks();
-    const std::size_t room = memory.bytes >> sizes::chunk_log2;
-    const auto most =
-        static_cast<std::uint32_t>(room < amounts::most_chunks ? room : amounts::most_chunks);
+    constexpr std::size_t most_bytes = std::size_t{amounts::most_chunks} << sizes::chunk_log2;
+    if (memory.bytes > most_bytes) {
+      throw invalid_argument(std::string(owner) + ": a heap of " + std::to_string(memory.bytes) +
+                             " bytes; at most " + std::to_string(most_bytes) + " are possible");
+    }
+    const auto most = static_cast<std::uint32_t>(memory.bytes >> sizes::chunk_log2);
     lay_out_most(memory, owner, least, most < least ? least : most,
                  [this](region_cursor& cursor, std::uint32_t chunks) {
                    amounts_ = amounts(chunks);
@@ -163,7 +172,7 @@ class memory_map {
     return chunk(chunk_index) + (std::size_t{page} << sizes::page_log2(cls));
   }
   WARPHEAP_DEVICE std::uint64_t offset_of(const void* block) const {
-    return static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - chunks_);
+    return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(chunks_);
   }
 
   WARPHEAP_DEVICE class_words& words(std::uint32_t cls) const { return classes_[cls]; }

@@ -45,7 +45,8 @@
 /// Deviations from the paper, and why:
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, in one go; the paper's
 ///   enqueues all and then waits in line with the others;
-/// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte;
+/// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte,
+///   and to half of one where the semaphore counts every page (C);
 /// - growth that finds no memory is taken back, and malloc returns null: the paper's goes
 ///   on with a chunk outside of the heap;
 /// - chunk states and bitmaps stand in tables, so that a page is aligned to its size, and a late
@@ -61,8 +62,8 @@
 ///   thousandths, P: a 256th, and three chunks a class), so neither starves the other; any chunk
 ///   may be either;
 /// - stacked instances take runs of base chunks from the same supply, and give them back to it;
-/// - foreign pointers are not passed on to another allocator; freeing one is an error of the
-///   caller.
+/// - pointers outside of the heap are not passed on to another allocator, but ignored; freeing any
+///   other address than that of a live block is an error of the caller.
 
 #include "warpheap/managers/ouroboros/chunk_items.hpp"
 #include "warpheap/managers/ouroboros/inspection.hpp"
@@ -162,6 +163,7 @@ class ouroboros {
   WARPHEAP_DEVICE void free(void* block) const {
     WARPHEAP_ASSERT(block != nullptr);
     const std::uint64_t offset = map_.offset_of(block);
+    if (offset >> sizes::chunk_log2 >= map_.chunk_count()) return;  // not of this heap
     auto chunk = static_cast<std::uint32_t>(offset >> sizes::chunk_log2);
     // Relaxed: the lane that frees a page has learnt of it after its chunk was formed.
     ouroboros_parts::chunk_state state = map_.table().get(chunk);
@@ -217,8 +219,8 @@ class ouroboros {
 
   /// For a lane that found no chunk: whether another try may find one. Each try that fails means
   /// that another lane has taken memory or holds what it has borrowed, and gives it back without
-  /// waiting for anybody; so tries come to an end. Where single chunks are left that form no run,
-  /// there is no hope.
+  /// waiting for anybody; so tries end. Where single chunks are left that form no run, there is no
+  /// hope.
   WARPHEAP_DEVICE bool may_grow_yet(std::uint32_t cls) const {
     const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
     const auto coming = [&] {

@@ -64,20 +64,21 @@ class device {
   const device_properties& properties() const { return *properties_; }
 
   /// Memory that lanes can use, aligned to 256 B or better.
-  /// \throws out_of_memory with the size asked for and the size that is free
+  /// \throws out_of_memory with the size asked for and the size that is free; cuda_error if CUDA
+  ///   refuses for another reason, such as an earlier kernel that failed
   void* allocate(std::size_t bytes) const {
     make_current();
     void* pointer = nullptr;
-    if (bytes == 0 || cudaMalloc(&pointer, bytes) != cudaSuccess) {
-      cudaGetLastError();  // an out-of-memory error must not surface at the next call
-      std::size_t free_bytes = 0;
-      std::size_t all_bytes = 0;
-      cudaMemGetInfo(&free_bytes, &all_bytes);
-      throw out_of_memory("cannot allocate " + std::to_string(bytes) +
-                          " bytes: " + properties().name + " has " + std::to_string(free_bytes) +
-                          " of " + std::to_string(all_bytes) + " bytes of memory free");
-    }
-    return pointer;
+    const cudaError_t status = bytes == 0 ? cudaErrorMemoryAllocation : cudaMalloc(&pointer, bytes);
+    if (status == cudaSuccess) return pointer;
+    cudaGetLastError();  // the error must not surface at the next call
+    if (status != cudaErrorMemoryAllocation) runtime::check(status, "allocate device memory");
+    std::size_t free_bytes = 0;
+    std::size_t all_bytes = 0;
+    cudaMemGetInfo(&free_bytes, &all_bytes);
+    throw out_of_memory("cannot allocate " + std::to_string(bytes) +
+                        " bytes: " + properties().name + " has " + std::to_string(free_bytes) +
+                        " of " + std::to_string(all_bytes) + " bytes of memory free");
   }
 
   void deallocate(void* pointer, std::size_t /*bytes*/) const noexcept {
