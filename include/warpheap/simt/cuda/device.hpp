@@ -30,8 +30,13 @@ inline void check(cudaError_t status, const char* attempted) {
   }
 }
 
+/// Of a block, as `launch` promises: a lane of such a block has 64 registers. One block at least
+/// must fit on a multiprocessor; to ask for two would halve the registers.
+inline constexpr int most_threads = 1024;
+inline constexpr int least_blocks = 1;
+
 template <class Functor>
-__global__ void run(const Functor functor) {
+__global__ void __launch_bounds__(most_threads, least_blocks) run(const Functor functor) {
   functor();
 }
 
@@ -105,7 +110,7 @@ class device {
   template <class Functor>
   requires std::is_trivially_copyable_v<Functor>
   void launch(const grid& shape, const Functor& functor) const {
-    if (shape.threads_per_block == 0 || shape.threads_per_block > 1024) {
+    if (shape.threads_per_block == 0 || shape.threads_per_block > runtime::most_threads) {
       throw invalid_argument("a block of " + std::to_string(shape.threads_per_block) +
                              " threads: 1 to 1024 are possible");
     }
