@@ -21,7 +21,9 @@ COMPILED = re.compile(
     r"^tests/(conformance|managers|verify|heap)/.*\.o$|^bench/.*_shard_\d+\.\w+\.o$"
 )
 # Tests that do, by their name in ctest.
-TESTED = re.compile(r"^(conformance|explore$|mutants$|bench\.program$|gallatin|ouroboros|\w+_rule)")
+TESTED = re.compile(
+    r"^(conformance|explore$|mutants$|bench\.program$|steady\.|gallatin|ouroboros|\w+_rule)"
+)
 
 
 def compile_seconds(log: str) -> float:

@@ -12,6 +12,17 @@
 namespace warpheap {
 namespace {
 
+// A heap of 40 GiB and more has so many pages of 16 bytes.
+TEST(random, a_round_over_more_than_2_to_the_31_places_visits_each_once) {
+  constexpr std::uint32_t count = 3'435'000'000u;
+  for (const std::uint32_t start : {0u, 1u, 860'000'000u, 2'900'000'000u, count - 1}) {
+    for (const std::uint32_t i : {0u, 1u, 534'999'999u, 535'000'000u, 1'394'967'296u, count - 1}) {
+      const std::uint64_t place = (std::uint64_t{start} + i) % count;
+      EXPECT_EQ(place_in_round(start, i, count), place) << "place " << i << " from " << start;
+    }
+  }
+}
+
 TEST(hash, mix64_has_the_published_values) {
   // The first numbers of SplitMix64 from state 0, as its authors' reference prints them.
   random_sequence random(0);

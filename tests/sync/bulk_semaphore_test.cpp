@@ -18,13 +18,35 @@ TEST(bulk_semaphore, takes_what_there_is_and_no_more) {
   std::uint64_t word = bulk_semaphore::initial(10);
   const bulk_semaphore units(word);
   EXPECT_EQ(units.take_up_to(4), 4u);
-  EXPECT_FALSE(units.take_all(7));
-  EXPECT_TRUE(units.take_all(5));
+  EXPECT_EQ(units.take_up_to(5), 5u);
   EXPECT_EQ(units.take_up_to(4), 1u);
   EXPECT_EQ(units.take_up_to(4), 0u);
   EXPECT_EQ(word, bulk_semaphore::initial(0));
   units.signal(3);
   EXPECT_EQ(word, bulk_semaphore::initial(3));
+}
+
+TEST(bulk_semaphore, what_is_borrowed_stays_expected) {
+  std::uint64_t word = bulk_semaphore::initial(10);
+  const bulk_semaphore units(word);
+  EXPECT_FALSE(units.borrow_all(11));
+  EXPECT_EQ(word, bulk_semaphore::initial(10));
+  ASSERT_TRUE(units.borrow_all(6));
+  EXPECT_EQ(units.read().count, 4);
+  EXPECT_EQ(units.read().expected(), 10);
+  // Others get what is there, and are told to wait for the rest.
+  const auto asked = units.ask(5, 3);
+  EXPECT_EQ(asked.granted, 4u);
+  EXPECT_TRUE(asked.covered);
+  EXPECT_EQ(asked.batches, 0u);
+  EXPECT_TRUE(units.decline(asked)) << "what is borrowed may come back";
+  EXPECT_EQ(units.borrow_up_to(2), 0u);
+  units.deliver(6, 4);
+  EXPECT_EQ(word, bulk_semaphore::initial(4));
+  EXPECT_EQ(units.borrow_up_to(7), 4u);
+  EXPECT_EQ(units.read().expected(), 4);
+  units.deliver(4, 0);
+  EXPECT_EQ(word, bulk_semaphore::initial(0));
 }
 
 // At the end of memory 31 pages serve 31 of 32 requests.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "sync/index_queue_cases.hpp"
 
-#include "warpheap/sync/index_stack.hpp"
-
 #include <array>
 #include <string>
 
@@ -98,46 +96,6 @@ class scarce : public makers {
   std::uint32_t batches_ = 0;
 };
 
-/// Lanes take indices off a stack and put them back.
-class stack_world {
- public:
-  static constexpr simt::grid shape{2, 4};
-  void reset(std::uint64_t /*seed*/) {
-    head_ = sync::index_stack::empty_head;
-    owners_ = {};
-    wrong_ = nullptr;
-    for (std::uint32_t i = 0; i < count; ++i) stack().push(i);
-  }
-  void lane() {
-    for (int round = 0; round < 3; ++round) {
-      const std::uint32_t index = stack().pop();
-      if (index == sync::index_stack::none) continue;
-      if (index >= count || ++owners_[index] != 1) {
-        wrong_ = "an index was popped twice";
-        return;
-      }
-      simt::backoff(1);
-      --owners_[index];
-      stack().push(index);
-    }
-  }
-  std::string verdict() {
-    if (wrong_ != nullptr) return wrong_;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (stack().pop() == sync::index_stack::none) return "an index was lost";
-    }
-    return stack().empty() ? "" : "the stack has more than was put";
-  }
-
- private:
-  static constexpr std::uint32_t count = 3;
-  sync::index_stack stack() { return sync::index_stack(head_, links_.data()); }
-  std::uint64_t head_ = 0;
-  std::array<std::uint32_t, count> links_{};
-  std::array<int, count> owners_{};
-  const char* wrong_ = nullptr;
-};
-
 const registrar added[]{
     queue<test::static_memory>("static_queue"),
     queue<test::array_memory<>>("virtual_array_queue"),
@@ -149,7 +107,6 @@ const registrar added[]{
                {case_of<plenty>("plenty"), case_of<scarce>("scarce")},
                "",
                ""}},
-    registrar{{"index_stack", subject_kind::structure, {case_of<stack_world>("turns")}, "", ""}},
 };
 
 }  // namespace

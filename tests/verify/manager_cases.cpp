@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "manager_cases.hpp"
 
+#include "end_of_memory_cases.hpp"
+#include "manager_world.hpp"
+
 #include "warpheap/core/random.hpp"
 
 #include <array>
@@ -10,38 +13,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
-
-constexpr int case_lanes = 8;
-
-/// What most cases share: an empty heap in the beginning, and everything freed in the end.
-class heap_world {
- public:
-  static constexpr simt::grid shape = two_warps;
-
-  explicit heap_world(const any_setup& how) : heap(how) {
-    heap.require_room(case_lanes, how.frees ? 2 : 3);
-  }
-
-  void reset(std::uint64_t /*seed*/) { heap.restore(); }
-  std::string verdict() { return heap.problem(); }
-
- protected:
-  /// A block, or a finding if there is none though there should be.
-  std::byte* must_take(std::uint32_t bytes) {
-    std::byte* block = heap.take(bytes);
-    if (block == nullptr && heap.how().exact) {
-      heap.blocks().note("null although memory is free");
-    }
-    return block;
-  }
-
-  /// Gives a block back if the manager takes any.
-  void give(std::byte* block) {
-    if (block != nullptr && heap.how().frees) heap.give(block);
-  }
-
-  any_heap heap;
-};
 
 /// Each lane takes a block, fills it, and frees it, twice.
 template <simt::grid Shape>
@@ -311,6 +282,7 @@ std::vector<named_case> manager_cases(const any_setup& how) {
     cases.push_back(case_of<out_of_memory_case>("out_of_memory", how));
     cases.push_back(case_of<wait_for_memory>("wait_for_memory", how));
   }
+  add_end_of_memory_cases(how, cases);
   return cases;
 }
 

@@ -5,18 +5,13 @@
 /// The cases that every manager is explored in. A manager becomes a subject with
 /// `const registrar added{manager_subject("name", setup<my_manager<...>>{.region_bytes = 4096})};`
 
-#include "scenario.hpp"
-#include "small_heap.hpp"
+#include "manager_world.hpp"
 
 #include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
-
-/// Two blocks of four lanes: two warps, both partial.
-inline constexpr simt::grid two_warps{2, 4};
-inline constexpr simt::grid one_warp{1, 8};
 
 /// All cases that the manager's capabilities allow.
 std::vector<named_case> manager_cases(const any_setup& how);

@@ -59,8 +59,11 @@ class scenario_over final : public scenario {
   }
 
  private:
+  /// Where groups form late and lanes spin meanwhile, a case that ends can take 20,000 steps.
+  static constexpr std::uint64_t step_limit = 200'000;
+
   World world_;
-  simt::explorer explorer_{World::shape};
+  simt::explorer explorer_{World::shape, step_limit};
 };
 
 enum class subject_kind { manager, structure, mutant };

@@ -14,6 +14,14 @@ WARPHEAP_HD constexpr std::uint32_t scale_to(std::uint32_t uniform, std::uint32_
   return static_cast<std::uint32_t>((static_cast<std::uint64_t>(uniform) * bound) >> 32);
 }
 
+/// Place `i` of a round over `count` places that begins at place `start`: right for every count, so
+/// also where `start + i` has no 32 bits. \pre `start < count` and `i < count`
+WARPHEAP_HD constexpr std::uint32_t place_in_round(std::uint32_t start, std::uint32_t i,
+                                                   std::uint32_t count) {
+  const std::uint32_t before_the_end = count - start;
+  return i < before_the_end ? start + i : i - before_the_end;
+}
+
 /// SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014): a Weyl sequence through `mix64`. One
 /// 64-bit word of state, so a lane can keep one in registers for the length of a call.
 class random_sequence {

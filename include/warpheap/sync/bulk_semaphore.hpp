@@ -84,10 +84,22 @@ class bulk_semaphore {
     return granted;
   }
 
-  /// Takes all `units` or none.
-  WARPHEAP_DEVICE bool take_all(std::uint32_t units) const {
-    if (subtract(units).count >= static_cast<std::int64_t>(units)) return true;
-    put_back(units);
+  /// Takes up to `units` away for a while. Until `deliver` says what became of them they count as
+  /// expected, so that no other caller takes units for used up that may come back. Returns how
+  /// many.
+  WARPHEAP_DEVICE std::uint32_t borrow_up_to(std::uint32_t units) const {
+    const auto wanted = static_cast<std::int64_t>(units);
+    const reading before = decode(word_.fetch_add(delta(-wanted, wanted), simt::order::acquire));
+    const std::uint32_t granted = clamp(before.count, units);
+    if (granted < units) return_borrowed(units - granted);
+    return granted;
+  }
+
+  /// Borrows all `units` or none.
+  WARPHEAP_DEVICE bool borrow_all(std::uint32_t units) const {
+    const std::uint32_t granted = borrow_up_to(units);
+    if (granted == units) return true;
+    if (granted != 0) return_borrowed(granted);
     return false;
   }
 
@@ -127,7 +139,8 @@ class bulk_semaphore {
     return kept;
   }
 
-  /// Ends a promise: of the `promised` units for others, `made` are there.
+  /// Ends a promise: of the `promised` units for others, `made` are there. Or ends a loan: of the
+  /// `promised` units that were borrowed, `made` are back.
   WARPHEAP_DEVICE void deliver(std::uint64_t promised, std::uint64_t made) const {
     word_.fetch_add(delta(static_cast<std::int64_t>(made), -static_cast<std::int64_t>(promised)),
                     simt::order::release);
@@ -186,6 +199,12 @@ class bulk_semaphore {
   WARPHEAP_DEVICE reading subtract(std::uint32_t units) const {
     return decode(
         word_.fetch_add(delta(-static_cast<std::int64_t>(units), 0), simt::order::acquire));
+  }
+
+  /// Relaxed: nothing was done with these units.
+  WARPHEAP_DEVICE void return_borrowed(std::uint32_t units) const {
+    const auto count = static_cast<std::int64_t>(units);
+    word_.fetch_add(delta(count, -count), simt::order::relaxed);
   }
 
   /// The state after that.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "managers/gallatin/segment_cases.hpp"
 
+#include "end_of_memory_cases.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -167,6 +169,7 @@ std::vector<named_case> gallatin_segment_cases(const gallatin_makers& with) {
       case_of<segment_of_four_words>("segment_of_four_words", with.many_blocks),
       case_of<freed_run_is_reused>("freed_run_is_reused", with.small),
       case_of<run_beside_frees>("run_beside_frees", with.small),
+      {"run_or_singles", [with] { return run_or_singles(with.small(70).how, 512, 63); }},
   };
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "end_of_memory_cases.hpp"
 #include "manager_cases.hpp"
 #include "managers/random_walk/setups.hpp"
 
@@ -11,8 +12,20 @@ namespace {
 template <int WordBits>
 using short_runs = rw_malloc<rw_malloc_config{.unit_bytes = 64, .word_bits = WordBits, .draws = 3}>;
 
-const registrar narrow{manager_subject("rw_malloc", small_runs<short_runs<32>>())};
-const registrar wide{manager_subject("rw_malloc_64", small_runs<short_runs<64>>())};
+/// With a case in which a run crosses from the first word to the second.
+/// \param region_bytes of that case
+template <int WordBits>
+subject runs(const char* name, std::size_t region_bytes) {
+  setup<short_runs<WordBits>> how = small_runs<short_runs<WordBits>>();
+  subject made = manager_subject(name, how);
+  how.region_bytes = region_bytes;
+  made.cases.push_back(
+      {"run_or_singles", [how] { return run_or_singles(how, 64, std::size_t{WordBits - 1}); }});
+  return made;
+}
+
+const registrar narrow{runs<32>("rw_malloc", 64 * 45)};
+const registrar wide{runs<64>("rw_malloc_64", 64 * 72)};
 const registrar across{manager_subject("rw_malloc_long", long_runs<short_runs<32>>())};
 
 }  // namespace

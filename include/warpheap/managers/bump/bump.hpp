@@ -12,6 +12,9 @@
 /// - sharded: as `warp`, over one counter for each multiprocessor, each with its share of the heap;
 ///   a shard that is used up sends its callers to the next one.
 ///
+/// The largest block is the share of a counter: the whole heap for the first two, the heap over the
+/// number of multiprocessors for the last. A request that fails leaves a gap.
+///
 /// Layout:
 ///
 ///     [ counters, one each 128 B ][ blocks ... ]
@@ -88,7 +91,7 @@ class bump {
     for (std::uint64_t i = rank; i < shards_; i += count) {
       const std::uint64_t asked = counters_[i].granules;
       // Requests that failed were counted too, each at most a share.
-      findings.expect(asked < most_asked, 1, i);
+      findings.expect(asked < 2 * run_on, 1, i);
       const std::uint64_t used = asked < granules ? asked : granules;
       findings.in_use(used != 0 ? 1 : 0, used * granule);
     }
@@ -97,7 +100,9 @@ class bump {
  private:
   static constexpr std::size_t granule = 16;
   static constexpr std::uint64_t most_together = 1u << 26;  // 1 GiB
-  static constexpr std::uint64_t most_asked = std::uint64_t{1} << 63;
+  /// A counter that has run on to here is set back. All lanes of a machine together ask for less
+  /// than the rest of the 64 bits before one of them sees it.
+  static constexpr std::uint64_t run_on = std::uint64_t{1} << 61;
 
   /// A cache line of its own, so that shards do not share one.
   struct alignas(128) counter {
@@ -107,12 +112,20 @@ class bump {
   /// The block at `start` of a shard, if it ends within the share.
   WARPHEAP_DEVICE void* place(std::uint32_t shard, std::uint64_t start, std::uint64_t need) const {
     const std::uint64_t granules = share_ / granule;
-    if (start + need > granules) return nullptr;
+    if (start + need > granules) {
+      // Back to the end of the share, from where on nothing was ever handed out: whatever others
+      // add to before or after, they find no room.
+      if (start >= run_on) {
+        simt::atomic_ref(counters_[shard].granules).store(granules, simt::order::relaxed);
+      }
+      return nullptr;
+    }
     return blocks_ + (shard * granules + start) * granule;
   }
 
   /// The next granules of a shard. Relaxed: blocks are never handed out twice, so there is no last
-  /// owner to be ordered against. A counter runs on when requests fail; it cannot wrap.
+  /// owner to be ordered against. A counter runs on when requests fail, and `place` sets it back
+  /// before it wraps: to look at it first would cost every request a round trip.
   WARPHEAP_DEVICE std::uint64_t advance(std::uint32_t shard, std::uint64_t need) const {
     return simt::atomic_ref(counters_[shard].granules).fetch_add(need, simt::order::relaxed);
   }

@@ -73,7 +73,10 @@ class gallatin_blocks {
       free_blocks(tree).format(0, rank, count);
       if (rank == 0) control_->moves[tree].word = 0;
     }
-    if (rank == 0) control_->run_lock = 0;
+    if (rank == 0) {
+      control_->run_lock = 0;
+      control_->run_claims = 0;
+    }
     for (std::uint64_t i = rank; i < shape_.segments(); i += count) {
       kinds_[i] = gallatin_segment::free;
     }
@@ -86,16 +89,17 @@ class gallatin_blocks {
   }
 
   /// Whether there is a block of `tree`, or a segment that could become some, or one that is on its
-  /// way. False only if all of that was missing at one time.
+  /// way, or one that is missing because a run is being claimed, which may fail and put it back.
+  /// False only if all of that was missing at one time.
   WARPHEAP_DEVICE bool obtainable(std::uint32_t tree) const {
     const std::uint64_t before = moves(tree).load(simt::order::acquire);
-    if (in_progress(before) != 0 || free_blocks(tree).any() || free_segments().any()) return true;
-    return moves(tree).load(simt::order::acquire) != before;
-  }
-
-  /// Whether a run of segments is being claimed: segments that are missing may come back.
-  WARPHEAP_DEVICE bool claiming_run() const {
-    return simt::atomic_ref(control_->run_lock).load(simt::order::acquire) != 0;
+    const std::uint64_t runs_before = run_claims().load(simt::order::acquire);
+    if (in_progress(before) != 0 || in_progress(runs_before) != 0 || free_blocks(tree).any() ||
+        free_segments().any()) {
+      return true;
+    }
+    return moves(tree).load(simt::order::acquire) != before ||
+           run_claims().load(simt::order::acquire) != runs_before;
   }
 
   /// Up to `want` free blocks of `tree`, now the caller's; none if there is none and no segment to
@@ -166,7 +170,7 @@ class gallatin_blocks {
     // Acquire and release order the holders; the holder never waits.
     busy = lock.exchange(1, simt::order::acquire) != 0;
     if (busy) return none;
-    const std::uint32_t first = claim_last_run(free_segments(), length);
+    const std::uint32_t first = claim_announced_run(length);
     if (first != none) {
       for (std::uint32_t i = 1; i < length; ++i) set_kind(first + i, gallatin_segment::inside);
       set_kind(first, gallatin_segment::run(length));
@@ -183,7 +187,7 @@ class gallatin_blocks {
 
   /// No lane moves a segment or holds the lock.
   WARPHEAP_DEVICE bool idle() const {
-    bool quiet = !claiming_run();
+    bool quiet = control_->run_lock == 0 && in_progress(control_->run_claims) == 0;
     for (std::uint32_t tree = 0; tree < geometry::trees; ++tree)
       quiet = quiet && in_progress(control_->moves[tree].word) == 0;
     return quiet;
@@ -193,7 +197,9 @@ class gallatin_blocks {
   // Moves of segments between the free segments and the blocks of a tree {ended:32 | in
   // progress:32}: announced before the segment leaves one and until it is in the other, so that a
   // lane that finds it in neither knows. A lane that sees the segment gone, by an acquire of the
-  // release that took it, sees the announcement, which therefore may be relaxed.
+  // release that took it, sees the announcement, which therefore may be relaxed. Claims of runs of
+  // segments are announced in the same way, in a word of their own: one that takes the words of the
+  // tree one after another and fails has hidden segments from all others.
   static constexpr std::uint64_t begins = 1;
   static constexpr std::uint64_t ends = (std::uint64_t{1} << 32) - 1;
   // A block's counter: {unit:8 | units left:24}
@@ -206,13 +212,29 @@ class gallatin_blocks {
       std::uint64_t word;
     };
     move_count moves[geometry::trees];
-    alignas(128) std::uint32_t run_lock;
+    alignas(128) std::uint64_t run_claims;
+    std::uint32_t run_lock;
   };
 
   WARPHEAP_HD static constexpr std::uint32_t in_progress(std::uint64_t moves_word) {
     return static_cast<std::uint32_t>(moves_word);
   }
 
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> run_claims() const {
+    return simt::atomic_ref(control_->run_claims);
+  }
+  /// The last run of free segments. Claims that fail end when no run is seen any more: each has
+  /// lost a segment to another lane.
+  WARPHEAP_DEVICE std::uint32_t claim_announced_run(std::uint32_t length) const {
+    for (;;) {
+      const std::uint32_t top = find_last_run(free_segments(), length);
+      if (top == none) return none;
+      run_claims().fetch_add(begins, simt::order::relaxed);
+      const bool claimed = claim_run(free_segments(), top + 1 - length, length);
+      run_claims().fetch_add(ends, simt::order::release);
+      if (claimed) return top + 1 - length;
+    }
+  }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves(std::uint32_t tree) const {
     return simt::atomic_ref(control_->moves[tree].word);
   }

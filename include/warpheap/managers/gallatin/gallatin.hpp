@@ -20,7 +20,7 @@
 ///
 /// Memory layout (defaults; s segments, m multiprocessors):
 ///
-///     [ moves, run lock ][ memory table: u32 x s ][ free segments: bitmap tree over s ]
+///     [ moves, run claims and lock ][ memory table: u32 x s ][ free segments: bitmap tree over s ]
 ///     [ free blocks: 9 bitmap trees, tree t over s << (8 - t) ]
 ///     [ counters: u32 {unit:8 | units left:24} x s << 8 ]
 ///     [ slots: u64 {units taken:32 | block:32} x 16 units (128 B) x m ][ fills: u32 x 16 ]
@@ -279,9 +279,11 @@ class gallatin {
     // The trees after the slots, so that what another search has just given back is seen.
     const bool there =
         leads && (buffers_.blocks().obtainable(tree) || buffers_.fills(unit) != fills);
-    if (team.any(there)) return true;
-    const bool others =
-        found == outlook::elsewhere_coming || team.any(leads && buffers_.blocks().claiming_run());
+    if (team.any(there)) {
+      simt::backoff(wait_ns);  // it may be what another lane has yet to put back
+      return true;
+    }
+    const bool others = found == outlook::elsewhere_coming;
     if (!team.any(others && leads && patience_left > 0)) return false;
     --patience_left;
     simt::backoff(wait_ns);

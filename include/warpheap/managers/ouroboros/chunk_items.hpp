@@ -37,7 +37,8 @@ class chunk_items {
   /// Wholly free chunks in the queues of other classes.
   WARPHEAP_DEVICE bool has_more(std::uint32_t cls) const {
     for (std::uint32_t other = 0; other < sizes::classes; ++other) {
-      if (other != cls && whole(other).load(simt::order::relaxed) > 0) return true;
+      // Acquire pairs with the release in `reclaim_from`.
+      if (other != cls && whole(other).load(simt::order::acquire) > 0) return true;
     }
     return false;
   }
@@ -237,9 +238,10 @@ class chunk_items {
 
   WARPHEAP_DEVICE bool reclaim_from(std::uint32_t cls) const {
     // With all units of a chunk in hand we may take entries out like any lane that was granted
-    // some, and take a chunk away without anybody being granted its pages.
+    // some, and take a chunk away without anybody being granted its pages. They are borrowed: lanes
+    // of the class that need pages meanwhile wait for what comes back.
     const std::uint32_t pages = 1u << sizes::pages_log2(cls);
-    if (!map_.units(cls).take_all(pages)) return false;
+    if (!map_.units(cls).borrow_all(pages)) return false;
     const auto queue = map_.queue(cls);
     // One look at each entry finds a chunk that was wholly free all the time.
     for (std::uint32_t look = 0; look <= map_.chunk_count(); ++look) {
@@ -247,15 +249,17 @@ class chunk_items {
       value_type entry = 0;
       while (!queue.poll(position, entry)) simt::backoff(pause);
       const auto chunk = static_cast<std::uint32_t>(entry);
-      if (map_.table().get(chunk).free_pages() == pages) {
-        whole(cls).fetch_sub(1, simt::order::relaxed);
+      if (map_.table().wholly_free(chunk, pages)) {
+        // In this order: see `can_grow`. Release: who sees the count sees the supply's.
         dissolve(cls, chunk);
+        whole(cls).fetch_sub(1, simt::order::release);
+        map_.units(cls).deliver(pages, 0);
         return true;
       }
       enqueue(cls, chunk);
       if (whole(cls).load(simt::order::relaxed) == 0) break;
     }
-    map_.units(cls).signal(pages);
+    map_.units(cls).deliver(pages, pages);
     return false;
   }
 

@@ -12,9 +12,10 @@
 /// is. `free pages` counts set bits of the bitmap that nobody has claimed; bits are set before the
 /// count grows and cleared after it shrinks, so a lane that has claimed n pages finds n bits.
 ///
-/// A queue or a stack has an entry for a chunk if and only if the chunk counts free pages, but for
-/// lanes that are on their way: the lane that frees the first page makes the entry; the one that
-/// takes the entry out may claim pages, nobody else may, and puts it back if he leaves some.
+/// A queue, or the tree of parked chunks, has an entry for a chunk if and only if the chunk counts
+/// free pages, but for lanes that are on their way: the lane that frees the first page makes the
+/// entry; the one that takes the entry out may claim pages, nobody else may, and puts it back if he
+/// leaves some.
 ///
 /// Orders: a count grows with release and is claimed with acquire. A claimer may find a bit whose
 /// page is not counted yet, while the one that its count stood for goes to another: so the bit of a
@@ -82,6 +83,13 @@ class chunk_table {
   }
   WARPHEAP_DEVICE chunk_state get(std::uint32_t chunk) const {
     return chunk_state(simt::atomic_ref(states_[chunk]).load(simt::order::relaxed));
+  }
+
+  /// Whether all `pages` pages of a chunk are free, whose entry the caller holds. Acquire pairs
+  /// with the release in `add`: what the pages' last owners did comes before the chunk's next life.
+  WARPHEAP_DEVICE bool wholly_free(std::uint32_t chunk, std::uint32_t pages) const {
+    return chunk_state(simt::atomic_ref(states_[chunk]).load(simt::order::acquire)).free_pages() ==
+           pages;
   }
 
   /// Makes a data chunk of `span` base chunks that are the caller's; its pages from `used` to

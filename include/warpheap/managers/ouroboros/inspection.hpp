@@ -89,11 +89,12 @@ class inspector {
       data += kind == chunk_kind::data || kind == chunk_kind::tail ? 1 : 0;
       queues += kind == chunk_kind::queue ? 1 : 0;
     }
-    const std::int64_t left = map_.supply().left().read().count;
+    const auto left = map_.supply().left().read();
     const std::uint64_t for_data = map_.chunk_count() - map_.for_queues();
-    findings_.expect(left >= 0 && static_cast<std::uint64_t>(left) + data == for_data &&
+    findings_.expect(left.count >= 0 && left.balance == 0 &&
+                         static_cast<std::uint64_t>(left.count) + data == for_data &&
                          queues <= map_.for_queues(),
-                     7, static_cast<std::uint64_t>(left));
+                     7, static_cast<std::uint64_t>(left.count));
   }
 
   const Map& map_;

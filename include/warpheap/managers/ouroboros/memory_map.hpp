@@ -10,13 +10,14 @@
 #include "warpheap/managers/ouroboros/chunk_supply.hpp"
 #include "warpheap/managers/ouroboros/chunk_table.hpp"
 #include "warpheap/managers/ouroboros/config.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
 #include "warpheap/sync/index_queue/array_directory.hpp"
 #include "warpheap/sync/index_queue/bounded_queue.hpp"
 #include "warpheap/sync/index_queue/list_directory.hpp"
-#include "warpheap/sync/index_stack.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -28,8 +29,6 @@ struct class_words {
   alignas(128) std::uint64_t units;
   /// Semaphore: entries that a queue of pages could take more. Virtualised queues share the first.
   alignas(128) std::uint64_t room;
-  /// Pages: stack of chunks with pages that the queue did not take.
-  alignas(128) std::uint64_t parked;
   /// Chunks: how many in the queue are wholly free. Off by some while lanes are at work.
   alignas(128) std::int64_t whole;
   sync::queue_ends ends;
@@ -78,7 +77,11 @@ struct sizing {
   using sizes = geometry<Config>;
   static constexpr bool pages = Config.item == item_kind::pages;
   static constexpr bool virtualised = Config.queue != queue_kind::static_array;
-  static constexpr std::uint32_t most_chunks = 1u << 27;
+  /// Entries number chunks by 27 bits; with entries for chunks the semaphore counts all pages.
+  static constexpr std::uint32_t most_chunks =
+      pages ? 1u << 27
+            : static_cast<std::uint32_t>((sync::bulk_semaphore::most_units - 1) >>
+                                         sizes::most_pages_log2);
   /// A queue has, beside the chunks that its entries fill, one that is being filled, one that is
   /// ready, and, of entries for chunks, one partly taken: see virtual_queue.hpp.
   static constexpr std::uint32_t spare_chunks = 3 * sizes::classes;
@@ -140,12 +143,16 @@ class memory_map {
                                         sync::static_queue<slot_type>>;
   using value_type = std::conditional_t<virtualised, std::uint64_t, slot_type>;
 
-  /// \throws invalid_argument if the region is too small for any chunk
+  /// \throws invalid_argument if the region is too small for any chunk, or has more chunks than can
+  ///   be numbered
   memory_map(const region& memory, const char* owner) {
     const std::uint32_t least = least_chunks();
-    const std::size_t room = memory.bytes >> sizes::chunk_log2;
-    const auto most =
-        static_cast<std::uint32_t>(room < amounts::most_chunks ? room : amounts::most_chunks);
+    constexpr std::size_t most_bytes = std::size_t{amounts::most_chunks} << sizes::chunk_log2;
+    if (memory.bytes > most_bytes) {
+      throw invalid_argument(std::string(owner) + ": a heap of " + std::to_string(memory.bytes) +
+                             " bytes; at most " + std::to_string(most_bytes) + " are possible");
+    }
+    const auto most = static_cast<std::uint32_t>(memory.bytes >> sizes::chunk_log2);
     lay_out_most(memory, owner, least, most < least ? least : most,
                  [this](region_cursor& cursor, std::uint32_t chunks) {
                    amounts_ = amounts(chunks);
@@ -165,7 +172,7 @@ class memory_map {
     return chunk(chunk_index) + (std::size_t{page} << sizes::page_log2(cls));
   }
   WARPHEAP_DEVICE std::uint64_t offset_of(const void* block) const {
-    return static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - chunks_);
+    return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(chunks_);
   }
 
   WARPHEAP_DEVICE class_words& words(std::uint32_t cls) const { return classes_[cls]; }
@@ -199,8 +206,9 @@ class memory_map {
   WARPHEAP_DEVICE sync::bounded_queue<queue_type> page_queue(std::uint32_t cls) const {
     return {queue(cls), &classes_[cls].units, &classes_[virtualised ? 0 : cls].room};
   }
-  WARPHEAP_DEVICE sync::index_stack parked(std::uint32_t cls) const {
-    return sync::index_stack(classes_[cls].parked, parked_links_);
+  /// Pages: the chunks with pages that the queue did not take.
+  WARPHEAP_DEVICE bitmap_tree parked(std::uint32_t cls) const {
+    return bitmap_tree(parked_words_ + parked_stride() * cls, amounts_.chunks);
   }
 
   /// Base chunks that queues own from the start: one each.
@@ -219,9 +227,9 @@ class memory_map {
       if (rank == 0) {
         classes_[cls].units = sync::bulk_semaphore::initial(0);
         classes_[cls].room = sync::bulk_semaphore::initial(amounts_.room());
-        classes_[cls].parked = sync::index_stack::empty_head;
         classes_[cls].whole = 0;
       }
+      if constexpr (pages) parked(cls).format(false, rank, count);
       if constexpr (virtualised) {
         queue(cls).format(rank, count, cls);
       } else {
@@ -238,6 +246,9 @@ class memory_map {
   static_assert(sizes::classes <= sync::list_directory::most_queues,
                 "ouroboros: a list directory tells no more queues apart");
 
+  /// Words of the parked chunks of one class.
+  WARPHEAP_HD std::size_t parked_stride() const { return bitmap_tree::words_for(amounts_.chunks); }
+
   void lay_out(region_cursor& cursor, const amounts& have) {
     const std::size_t count = have.chunks;
     classes_ = cursor.take<class_words>(sizes::classes, 128);
@@ -247,7 +258,10 @@ class memory_map {
     auto* const marks = cursor.take<std::uint32_t>(chunk_supply::mark_words(have.chunks), 128);
     auto* const states = cursor.take<std::uint32_t>(count, 128);
     auto* const masks = cursor.take<std::uint32_t>(count * sizes::mask_words, 128);
-    if (pages) parked_links_ = cursor.take<std::uint32_t>(count, 128);
+    if (pages) {
+      parked_words_ =
+          cursor.take<std::uint64_t>(bitmap_tree::words_for(have.chunks) * sizes::classes, 128);
+    }
     std::uint32_t* finished = nullptr;
     if (virtualised) finished = cursor.take<std::uint32_t>(count, 128);
     if constexpr (Config.queue == queue_kind::static_array) {
@@ -282,7 +296,7 @@ class memory_map {
   chunk_supply supply_;
   table_type table_;
   pool_type pool_;
-  std::uint32_t* parked_links_ = nullptr;
+  std::uint64_t* parked_words_ = nullptr;
   std::uint64_t* links_ = nullptr;
   void* storage_ = nullptr;
   std::byte* chunks_ = nullptr;

@@ -36,12 +36,17 @@
 /// that others have promised; lanes that have drawn or promised finish without waiting for later
 /// ones (see the queues, the semaphore, chunk_items.hpp). A wait for growth is given up after a
 /// bounded time if it was in vain. malloc returns null when the semaphore has nothing, expects
-/// nothing, and there is no chunk left.
+/// nothing, and there is no chunk left. What a lane takes and may give back, units of the supply
+/// until it has found a run and units of a class while it looks for a chunk to reclaim, is
+/// borrowed: it stays expected, and lanes that need it try again instead of counting it as used. A
+/// lane that has borrowed waits for no other that has, and borrows only where it has seen enough
+/// for itself.
 ///
 /// Deviations from the paper, and why:
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, in one go; the paper's
 ///   enqueues all and then waits in line with the others;
-/// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte;
+/// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte,
+///   and to half of one where the semaphore counts every page (C);
 /// - growth that finds no memory is taken back, and malloc returns null: the paper's goes
 ///   on with a chunk outside of the heap;
 /// - chunk states and bitmaps stand in tables, so that a page is aligned to its size, and a late
@@ -57,8 +62,8 @@
 ///   thousandths, P: a 256th, and three chunks a class), so neither starves the other; any chunk
 ///   may be either;
 /// - stacked instances take runs of base chunks from the same supply, and give them back to it;
-/// - foreign pointers are not passed on to another allocator; freeing one is an error of the
-///   caller.
+/// - pointers outside of the heap are not passed on to another allocator, but ignored; freeing any
+///   other address than that of a live block is an error of the caller.
 
 #include "warpheap/managers/ouroboros/chunk_items.hpp"
 #include "warpheap/managers/ouroboros/inspection.hpp"
@@ -158,6 +163,7 @@ class ouroboros {
   WARPHEAP_DEVICE void free(void* block) const {
     WARPHEAP_ASSERT(block != nullptr);
     const std::uint64_t offset = map_.offset_of(block);
+    if (offset >> sizes::chunk_log2 >= map_.chunk_count()) return;  // not of this heap
     auto chunk = static_cast<std::uint32_t>(offset >> sizes::chunk_log2);
     // Relaxed: the lane that frees a page has learnt of it after its chunk was formed.
     ouroboros_parts::chunk_state state = map_.table().get(chunk);
@@ -201,9 +207,28 @@ class ouroboros {
     }
   };
 
+  /// Whether there is memory for a chunk, or some that others have borrowed and may give back. The
+  /// supply comes last: chunks that leave a queue are in the supply before the queue is short of
+  /// them.
   WARPHEAP_DEVICE bool can_grow(std::uint32_t cls) const {
-    return map_.supply().left().read().count >= std::int64_t{1} << sizes::span_log2(cls) ||
-           items_type(map_).has_more(cls);
+    const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
+    const sync::bulk_semaphore left = map_.supply().left();
+    return left.read().expected() >= span || items_type(map_).has_more(cls) ||
+           left.read().expected() >= span;
+  }
+
+  /// For a lane that found no chunk: whether another try may find one. Each try that fails means
+  /// that another lane has taken memory or holds what it has borrowed, and gives it back without
+  /// waiting for anybody; so tries end. Where single chunks are left that form no run, there is no
+  /// hope.
+  WARPHEAP_DEVICE bool may_grow_yet(std::uint32_t cls) const {
+    const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
+    const auto coming = [&] {
+      const auto left = map_.supply().left().read();
+      return left.expected() >= span && (span == 1 || left.count < span);
+    };
+    return map_.units(cls).read().expected() > 0 || coming() || items_type(map_).has_more(cls) ||
+           coming();
   }
 
   /// Asks the semaphore for `wanted` pages. Called by the leader; may wait for other groups.
@@ -273,7 +298,8 @@ class ouroboros {
         bool hope = false;
         if (members.is_leader()) {
           units.deliver(promised, 0);
-          hope = units.read().expected() > 0;
+          hope = may_grow_yet(cls);
+          if (hope) simt::backoff(pause);
         }
         mine.out = !members.any(hope);
         return 0;
@@ -289,25 +315,26 @@ class ouroboros {
                                               std::uint32_t& chunk) const {
     const auto& supply = map_.supply();
     const int span_log2 = sizes::span_log2(cls);
-    std::uint32_t allowed = 0;
-    if (members.is_leader()) {
-      const std::uint32_t units = supply.left().take_up_to(wanted << span_log2);
-      allowed = units >> span_log2;
-      const std::uint32_t rest = units - (allowed << span_log2);
-      if (rest != 0) supply.left().signal(rest);
+    // Borrowed, for what forms no run goes back. A look first: lanes that cannot be served do not
+    // make others wait.
+    std::uint32_t borrowed = 0;
+    if (members.is_leader() && supply.left().read().count >= std::int64_t{1} << span_log2) {
+      borrowed = supply.left().borrow_up_to(wanted << span_log2);
     }
-    allowed = members.broadcast(allowed);
+    const std::uint32_t allowed = members.broadcast(borrowed >> span_log2);
     bool holds = static_cast<std::uint32_t>(members.rank()) < allowed;
     if (holds && span_log2 == 0) {
       chunk = supply.take();
     } else if (holds) {
       chunk = supply.take_run(1u << span_log2, thorough);
-      if (chunk == ouroboros_parts::chunk_supply::none) {
-        holds = false;
-        supply.refund(1u << span_log2);
-      }
+      holds = chunk != ouroboros_parts::chunk_supply::none;
     }
-    return members.ballot(holds);
+    const simt::lane_mask holders = members.ballot(holds);
+    if (borrowed != 0) {
+      const auto used = static_cast<std::uint32_t>(holders.count()) << span_log2;
+      supply.left().deliver(borrowed, borrowed - used);
+    }
+    return holders;
   }
 
   /// Cuts the chunks of `holders` into pages.
@@ -340,6 +367,8 @@ class ouroboros {
     if (in) block = map_.page(cls, from, unit & (pages_each - 1));
     return served;
   }
+
+  static constexpr std::uint32_t pause = 200;  // nanoseconds
 
   map_type map_;
 };

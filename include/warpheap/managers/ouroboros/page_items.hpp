@@ -5,8 +5,9 @@
 /// Queues of page indices (the variants P): a free page is an entry of its class's queue.
 ///
 /// A page that the queue has no room for is parked: it is marked in its chunk's bitmap, and chunks
-/// with parked pages are in a stack of their class. Growth takes from there before it takes a new
-/// chunk.
+/// with parked pages are in a bitmap tree of their class. Growth takes from there before it takes a
+/// new chunk. Virtualised queues share their room, so sizes that were used first may leave none for
+/// others, whose every page is parked then: a million lanes must not meet in one word for that.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 
@@ -29,7 +30,7 @@ class page_items {
   }
 
   /// Memory of the class besides the supply.
-  WARPHEAP_DEVICE bool has_more(std::uint32_t cls) const { return !map_.parked(cls).empty(); }
+  WARPHEAP_DEVICE bool has_more(std::uint32_t cls) const { return map_.parked(cls).any(); }
 
   /// The page for which the leader was granted a unit; null for members behind `granted`.
   WARPHEAP_DEVICE void* locate(const simt::group& members, std::uint32_t cls,
@@ -57,22 +58,23 @@ class page_items {
   WARPHEAP_DEVICE std::uint32_t unpark(const simt::group& members, std::uint32_t cls,
                                        std::uint32_t first_rank, std::uint32_t wanted,
                                        std::uint32_t& made, void*& block) const {
-    std::uint32_t chunk = sync::index_stack::none;
+    std::uint32_t chunk = bitmap_tree::none;
     std::uint32_t free_pages = 0;
     if (members.is_leader() && has_more(cls)) {
-      chunk = map_.parked(cls).pop();
-      if (chunk != sync::index_stack::none) free_pages = map_.table().get(chunk).free_pages();
+      // From a random place on: groups that grow at once seldom want the same chunk.
+      chunk = map_.parked(cls).claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
+      if (chunk != bitmap_tree::none) free_pages = map_.table().get(chunk).free_pages();
     }
     chunk = members.broadcast(chunk);
     made = 0;
-    if (chunk == sync::index_stack::none) return 0;
+    if (chunk == bitmap_tree::none) return 0;
     free_pages = members.broadcast(free_pages);
     const std::uint32_t direct = wanted < free_pages ? wanted : free_pages;
     const auto queue = map_.page_queue(cls);
     const std::uint64_t first = queue.reserve(members, free_pages - direct, made);
     if (members.is_leader()) {
       // Frees may have added pages meanwhile; nobody else takes any.
-      if (map_.table().take(chunk, direct + made).some_left) map_.parked(cls).push(chunk);
+      if (map_.table().take(chunk, direct + made).some_left) map_.parked(cls).insert(chunk);
     }
     const auto rank = static_cast<std::uint32_t>(members.rank());
     const auto size = static_cast<std::uint32_t>(members.size());
@@ -158,7 +160,7 @@ class page_items {
 
   /// Counts `pages` pages, already marked, as parked.
   WARPHEAP_DEVICE void park(std::uint32_t cls, std::uint32_t chunk, std::uint32_t pages) const {
-    if (map_.table().add(chunk, pages) == 0) map_.parked(cls).push(chunk);
+    if (map_.table().add(chunk, pages) == 0) map_.parked(cls).insert(chunk);
   }
 
   const Map& map_;

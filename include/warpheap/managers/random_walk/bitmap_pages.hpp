@@ -135,7 +135,7 @@ class bitmap_pages {
 
   WARPHEAP_DEVICE void free(void* block) const {
     WARPHEAP_ASSERT(block != nullptr);
-    give_page(pages_.number(block));
+    if (pages_.holds(block)) give_page(pages_.number(block));
   }
 
   WARPHEAP_DEVICE std::size_t usable_size(void* /*block*/) const { return largest_block(); }

@@ -37,7 +37,7 @@ class round_trip {
 
   /// Place number `i` of the trip. \pre `i < places`
   WARPHEAP_DEVICE std::uint32_t place(std::uint32_t i) const {
-    return start_ + i < places_ ? start_ + i : start_ + i - places_;
+    return place_in_round(start_, i, places_);
   }
 
  private:

@@ -36,7 +36,9 @@ class page_pool {
   /// A bound of the pages that a heap of `heap_bytes` has room for, 1 at least. \pre `check`
   static std::uint32_t most_pages(const page_options& settings, std::size_t heap_bytes) {
     const std::size_t most = heap_bytes / settings.page_bytes;
-    return most < 1 ? 1u : static_cast<std::uint32_t>(most);
+    if (most < 1) return 1;
+    // The largest heap has a page too many for 32 bits, but no room for all of them.
+    return most < no_page ? static_cast<std::uint32_t>(most) : no_page;
   }
 
   WARPHEAP_HD std::uint32_t count() const { return count_; }
@@ -46,7 +48,14 @@ class page_pool {
     return base_ + std::size_t{page} * granules_ * granule;
   }
 
-  /// The number of the page that starts at `block`.
+  /// Whether `block` lies among the pages. Null does not.
+  WARPHEAP_DEVICE bool holds(const void* block) const {
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(base_);
+    return offset < std::size_t{count_} * page_bytes();
+  }
+
+  /// The number of the page that starts at `block`. \pre `holds(block)`
   WARPHEAP_DEVICE std::uint32_t number(const void* block) const {
     const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(block) - base_);
     return by_granules_.quotient(static_cast<std::uint32_t>(offset / granule));

@@ -20,9 +20,10 @@ WARPHEAP_DEVICE std::uint32_t visit_words(exhaustion& memory, std::uint32_t word
   const simt::group together = simt::coalesced();
   const auto lanes = static_cast<std::uint32_t>(together.size());
   const auto rank = static_cast<std::uint32_t>(together.rank());
-  // No overflow: words are below 2^31, because a heap has at most 2^32 granules.
   const round_trip trip(together, words);
   std::uint32_t page = no_page;
+  // `done` does not overflow: a heap has at most 2^32 granules, and a word takes at least a granule
+  // for its page and a quarter of one for itself.
   for (std::uint32_t done = 0; done < words; done += batch * lanes) {
     std::uint32_t hits = 0;
     for (std::uint32_t j = 0; j < batch; ++j) {

@@ -18,12 +18,14 @@
 ///
 /// Layout:
 ///
-///     [ exhaustion ][ used ][ last ][ bundled ][ units ... ]      bitmaps of 1 bit a unit
-///     last:    the final unit of a run that is in use: how free finds the run's length
-///     bundled: the first unit of a run that holds a bundle
-///     bundle:  [ piece ][ piece ] ...      multiples of 32 B
-///     piece:   [ bytes back to the bundle: u32 | live pieces: u32, first piece only | 8 B ]
-///              [ the caller's bytes ... ]
+///     [ exhaustion ][ used ][ last ][ crossing ][ bundled ][ units ... ]
+///     bitmaps of 1 bit a unit, and of 1 bit a word: crossing
+///     last:     the final unit of a run that is in use: how free finds the run's length
+///     crossing: a run that lies in this word of `used` and the next is being claimed
+///     bundled:  the first unit of a run that holds a bundle
+///     bundle:   [ piece ][ piece ] ...      multiples of 32 B
+///     piece:    [ bytes back to the bundle: u32 | live pieces: u32, first piece only | 8 B ]
+///               [ the caller's bytes ... ]
 ///
 /// A piece's bytes never start where a unit starts: that tells free which of the two it has.
 ///
@@ -31,9 +33,10 @@
 /// unit that is in use; I3 a unit in use that is followed by a free one, or by the end, is a last
 /// one; I4 every bit of `bundled` is of a run's first unit (place: the word).
 ///
-/// Progress: lock-free. Claims never wait: a run that another lane holds in part for a moment is
-/// passed over. The full search at the end visits every word once in each of a bounded number of
-/// passes.
+/// Progress: lock-free but for runs that cross words: lanes that claim one across the same boundary
+/// take turns, and a full search waits for such a claim, because it may fail and give back what it
+/// has hidden. The lane that is waited for never waits. The full search at the end visits
+/// every word once in each of a bounded number of passes.
 ///
 /// Deviations: runs across words, rollback and the length of a block are not in the printed
 /// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The
@@ -129,8 +132,11 @@ class rw_malloc {
 
   WARPHEAP_DEVICE void free(void* block) const {
     WARPHEAP_ASSERT(block != nullptr);
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(base_);
+    if (offset >= std::size_t{units_.units()} * unit) return;  // not of this heap
     auto* bytes = static_cast<std::byte*>(block);
-    if (static_cast<std::size_t>(bytes - base_) % unit == 0) {
+    if (offset % unit == 0) {
       units_.give_run(unit_at(bytes));
       return;
     }

@@ -40,6 +40,7 @@ class unit_map {
         words_(ceil_div(units, width)),
         used_(cursor.take<word>(words_)),
         last_(cursor.take<word>(words_)),
+        crossing_(cursor.take<word>(crossing_words())),
         units_(units) {}
 
   WARPHEAP_HD std::uint32_t units() const { return units_; }
@@ -51,6 +52,7 @@ class unit_map {
       used_[i] = beyond(i);
       last_[i] = 0;
     }
+    for (std::uint64_t i = rank; i < crossing_words(); i += count) crossing_[i] = 0;
   }
 
   /// The units of word `i` that are in use, and those of them that a run starts with.
@@ -122,6 +124,9 @@ class unit_map {
   static constexpr int largest_run = WordBits;
   // Places that a lane has under way at once in a search, to hide their latency.
   static constexpr std::uint32_t batch = 4;
+  static constexpr std::uint32_t pause = 100;  // nanoseconds
+
+  WARPHEAP_HD std::uint32_t crossing_words() const { return ceil_div(words_, width); }
 
   WARPHEAP_DEVICE word beyond(std::uint64_t i) const {
     const std::uint64_t first = i * width;
@@ -159,10 +164,20 @@ class unit_map {
   WARPHEAP_DEVICE window look(std::uint32_t index) const {
     const auto at = [this](std::uint32_t i) {
       if (i >= words_) return full;
-      simt::atomic_ref used(used_[i]);
-      return Examine ? used.fetch_or(0, simt::order::acq_rel) : used.load(simt::order::relaxed);
+      return Examine ? examine(i) : simt::atomic_ref(used_[i]).load(simt::order::relaxed);
     };
     return static_cast<window>(at(index)) | static_cast<window>(at(index + 1)) << width;
+  }
+
+  /// Word `i`, in the way that `exhaustion` asks of searchers, and as no claim that may still fail
+  /// has left it. Ends: a lane that holds a mark never waits.
+  WARPHEAP_DEVICE word examine(std::uint32_t i) const {
+    for (;;) {
+      const word found = simt::atomic_ref(used_[i]).fetch_or(0, simt::order::acq_rel);
+      const word marks = simt::atomic_ref(crossing_[i / width]).load(simt::order::acquire);
+      if ((marks >> i % width & 1) == 0) return found;
+      simt::backoff(pause);
+    }
   }
 
   /// Where `units` free units in a row start in the lower word of `seen`; negative if nowhere.
@@ -185,30 +200,47 @@ class unit_map {
         bit + units <= static_cast<int>(width) ? units : static_cast<int>(width) - bit;
     const word low = bit_range<word>(bit, low_count);
     const word high = low_bits<word>(units - low_count);
-    if (!claim(index, low, seen, 0)) return no_run;
-    if (high != 0 && !claim(index + 1, high, seen, width)) {
-      // Orders as in `give_run`, so that one rule holds for all bits that become clear.
-      simt::atomic_ref(used_[index]).fetch_and(static_cast<word>(~low), simt::order::acq_rel);
-      out_->released();
-      return no_run;
-    }
+    const bool claimed = high == 0 ? claim(index, low, seen, 0, simt::order::acquire)
+                                   : claim_across(index, low, high, seen);
+    if (!claimed) return no_run;
     const std::uint32_t first = index * width + static_cast<std::uint32_t>(bit);
     // Relaxed: the lane that frees the block got its address from this lane, or from one after it.
     set(last_, first + static_cast<std::uint32_t>(units) - 1, 1);
     return first;
   }
 
+  /// Claims a run that lies in two words, one after the other, and gives the lower part back if the
+  /// upper one is lost. Meanwhile the boundary behind word `index` is marked: searchers do not take
+  /// the lower part for used before the mark is gone. Progress: a lane that holds a mark never
+  /// waits, so the next one gets it.
+  WARPHEAP_DEVICE bool claim_across(std::uint32_t index, word low, word high, window& seen) const {
+    const word bit = word{1} << index % width;
+    const simt::atomic_ref crossing(crossing_[index / width]);
+    while ((crossing.fetch_or(bit, simt::order::acquire) & bit) != 0) simt::backoff(pause);
+    // Release: a searcher that sees the bits set sees the mark.
+    bool claimed = claim(index, low, seen, 0, simt::order::acq_rel);
+    if (claimed && !claim(index + 1, high, seen, width, simt::order::acquire)) {
+      // Orders as in `give_run`, so that one rule holds for all bits that become clear.
+      simt::atomic_ref(used_[index]).fetch_and(static_cast<word>(~low), simt::order::acq_rel);
+      out_->released();
+      claimed = false;
+    }
+    // Release: a searcher that sees the mark gone sees what has become of the claim.
+    crossing.fetch_and(static_cast<word>(~bit), simt::order::release);
+    return claimed;
+  }
+
   /// Sets the bits of `mask`, all of them or no_run, and notes in `seen` what the word held.
   /// Progress: repeats only when another lane has changed the word.
-  WARPHEAP_DEVICE bool claim(std::uint32_t index, word mask, window& seen,
-                             std::uint32_t shift) const {
+  WARPHEAP_DEVICE bool claim(std::uint32_t index, word mask, window& seen, std::uint32_t shift,
+                             simt::order o) const {
     simt::atomic_ref used(used_[index]);
     // Exchanged as a whole: a lane that loses has changed nothing, so nobody else can be misled.
     word before = static_cast<word>(seen >> shift);
     bool won = false;
     while (!won && (before & mask) == 0) {
       // Acquire pairs with the release in `give_run`: the last owner's accesses come first.
-      won = used.compare_exchange(before, static_cast<word>(before | mask), simt::order::acquire);
+      won = used.compare_exchange(before, static_cast<word>(before | mask), o);
     }
     seen |= static_cast<window>(static_cast<word>(before | mask)) << shift;
     return won;
@@ -286,6 +318,7 @@ class unit_map {
   std::uint32_t words_ = 0;
   word* used_ = nullptr;
   word* last_ = nullptr;
+  word* crossing_ = nullptr;
   std::uint32_t units_ = 0;
 };
 

@@ -30,8 +30,13 @@ inline void check(cudaError_t status, const char* attempted) {
   }
 }
 
+/// Of a block, as `launch` promises: a lane of such a block has 64 registers. One block at least
+/// must fit on a multiprocessor; to ask for two would halve the registers.
+inline constexpr int most_threads = 1024;
+inline constexpr int least_blocks = 1;
+
 template <class Functor>
-__global__ void run(const Functor functor) {
+__global__ void __launch_bounds__(most_threads, least_blocks) run(const Functor functor) {
   functor();
 }
 
@@ -64,20 +69,21 @@ class device {
   const device_properties& properties() const { return *properties_; }
 
   /// Memory that lanes can use, aligned to 256 B or better.
-  /// \throws out_of_memory with the size asked for and the size that is free
+  /// \throws out_of_memory with the size asked for and the size that is free; cuda_error if CUDA
+  ///   refuses for another reason, such as an earlier kernel that failed
   void* allocate(std::size_t bytes) const {
     make_current();
     void* pointer = nullptr;
-    if (bytes == 0 || cudaMalloc(&pointer, bytes) != cudaSuccess) {
-      cudaGetLastError();  // an out-of-memory error must not surface at the next call
-      std::size_t free_bytes = 0;
-      std::size_t all_bytes = 0;
-      cudaMemGetInfo(&free_bytes, &all_bytes);
-      throw out_of_memory("cannot allocate " + std::to_string(bytes) +
-                          " bytes: " + properties().name + " has " + std::to_string(free_bytes) +
-                          " of " + std::to_string(all_bytes) + " bytes of memory free");
-    }
-    return pointer;
+    const cudaError_t status = bytes == 0 ? cudaErrorMemoryAllocation : cudaMalloc(&pointer, bytes);
+    if (status == cudaSuccess) return pointer;
+    cudaGetLastError();  // the error must not surface at the next call
+    if (status != cudaErrorMemoryAllocation) runtime::check(status, "allocate device memory");
+    std::size_t free_bytes = 0;
+    std::size_t all_bytes = 0;
+    cudaMemGetInfo(&free_bytes, &all_bytes);
+    throw out_of_memory("cannot allocate " + std::to_string(bytes) +
+                        " bytes: " + properties().name + " has " + std::to_string(free_bytes) +
+                        " of " + std::to_string(all_bytes) + " bytes of memory free");
   }
 
   void deallocate(void* pointer, std::size_t /*bytes*/) const noexcept {
@@ -104,7 +110,7 @@ class device {
   template <class Functor>
   requires std::is_trivially_copyable_v<Functor>
   void launch(const grid& shape, const Functor& functor) const {
-    if (shape.threads_per_block == 0 || shape.threads_per_block > 1024) {
+    if (shape.threads_per_block == 0 || shape.threads_per_block > runtime::most_threads) {
       throw invalid_argument("a block of " + std::to_string(shape.threads_per_block) +
                              " threads: 1 to 1024 are possible");
     }

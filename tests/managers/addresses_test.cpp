@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Addresses: heaps far larger than the machine's memory, of which next to nothing is touched, and
+// pointers that belong to no heap.
+#include "warpheap/managers/bump/bump.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
+#include "warpheap/managers/ouroboros/ouroboros.hpp"
+#include "warpheap/managers/random_walk/random_walk.hpp"
+
+#include "machine.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+simt::device_properties small_machine() {
+  simt::device_properties properties;
+  properties.multiprocessors = 4;
+  properties.resident_threads = 64;
+  return properties;
+}
+
+template <class Act>
+void in_a_lane(const Act& act) {
+  machine().launch({1, 1}, act);
+}
+
+template <class M>
+void expect_invariants(const M& manager) {
+  inspection found;
+  manager.inspect(0, 1, found);
+  for (int i = 0; i < inspection::most_invariants; ++i) {
+    EXPECT_EQ(found.violations[i], 0u) << "I" << i + 1 << " at " << found.places[i];
+  }
+}
+
+/// Memory that costs nothing until it is touched, and is zero then.
+class untouched_memory {
+ public:
+  explicit untouched_memory(std::size_t bytes)
+      : bytes_(bytes),
+        base_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~untouched_memory() {
+    if (there()) ::munmap(base_, bytes_);
+  }
+  untouched_memory(const untouched_memory&) = delete;
+  untouched_memory& operator=(const untouched_memory&) = delete;
+
+  bool there() const { return base_ != MAP_FAILED; }
+  region all() const { return {static_cast<std::byte*>(base_), bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  void* base_;
+};
+
+/// Blocks from all over a heap are apart, within it, and can be freed and allocated again.
+template <class M>
+void expect_sound_addresses(const M& manager, const region& memory, std::size_t bytes, int count) {
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::byte*> blocks;
+    in_a_lane([&] {
+      for (int i = 0; i < count; ++i) {
+        blocks.push_back(static_cast<std::byte*>(manager.malloc(bytes)));
+      }
+    });
+    std::sort(blocks.begin(), blocks.end());
+    ASSERT_NE(blocks.front(), nullptr);
+    EXPECT_GE(blocks.front(), memory.base);
+    EXPECT_LE(blocks.back() + bytes, memory.base + memory.bytes);
+    // Walks go everywhere but in CRW, so some of the blocks lie beyond any 32-bit offset.
+    if (std::string_view(M::about.name) != "crw") {
+      EXPECT_GT(static_cast<std::size_t>(blocks.back() - memory.base), memory.bytes / 2);
+    }
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+      ASSERT_GE(static_cast<std::size_t>(blocks[i] - blocks[i - 1]), bytes);
+    }
+    in_a_lane([&] {
+      for (std::byte* block : blocks) manager.free(block);
+    });
+  }
+}
+
+template <class M>
+class pages_of_large_heaps : public ::testing::Test {};
+using page_managers = ::testing::Types<rw<>, rw_bm<>, corw<>, crw<>>;
+TYPED_TEST_SUITE(pages_of_large_heaps, page_managers);
+
+TYPED_TEST(pages_of_large_heaps, blocks_are_apart_and_within) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
+  for (const std::size_t gib : {5, 41, 64}) {
+    const untouched_memory memory(gib << 30);
+    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
+    // Zero is what formatting writes, but for the bits beyond the last page.
+    const TypeParam manager(memory.all(), small_machine(), {.page_bytes = 16});
+    expect_sound_addresses(manager, memory.all(), 16, 2000);
+  }
+}
+
+TEST(runs_of_large_heaps, blocks_are_apart_and_within) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
+  for (const std::size_t gib : {5, 70, 1000}) {
+    const untouched_memory memory(gib << 30);
+    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
+    const rw_malloc<> manager(memory.all(), small_machine(), {});
+    expect_sound_addresses(manager, memory.all(), 1000, 1000);
+  }
+}
+
+TEST(segments_of_large_heaps, the_last_segments_hold_runs_blocks_and_units) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
+  for (const std::size_t gib : {5, 70, 139}) {
+    const untouched_memory memory(gib << 30);
+    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
+    const gallatin<> manager(memory.all(), small_machine(), {});
+    manager.format(0, 1);
+    const std::size_t segment = manager.shape().segment_bytes();
+    const std::size_t count = manager.shape().segments();
+    std::byte* const end = manager.segments() + count * segment;
+    in_a_lane([&] {
+      // Runs come from the back; what is first leaves only the last segments to the others.
+      auto* const run = static_cast<std::byte*>(manager.malloc(3 * segment));
+      EXPECT_EQ(run + 3 * segment, end);
+      manager.free(run);
+      std::vector<void*> first;
+      for (std::size_t i = 0; i + 2 < count; ++i) first.push_back(manager.malloc(segment));
+      auto* const unit = static_cast<std::byte*>(manager.malloc(48));
+      auto* const block = static_cast<std::byte*>(manager.malloc(segment / 4));
+      EXPECT_GE(unit, end - 2 * segment);
+      EXPECT_GE(block, end - 2 * segment);
+      EXPECT_LE(block + segment / 4, end);
+      EXPECT_EQ(manager.malloc(segment), nullptr);
+      manager.free(unit);
+      manager.free(block);
+      for (void* each : first) manager.free(each);
+      auto* const everything = static_cast<std::byte*>(manager.malloc(count * segment));
+      EXPECT_EQ(everything, manager.segments());
+      manager.free(everything);
+    });
+    expect_invariants(manager);
+  }
+}
+
+// A heap whose counters alone are there. Each refused request adds nearly its size to the counter,
+// so that a few million of them would take it around 64 bits.
+template <class M>
+class counters_of_bump : public ::testing::Test {};
+using bump_managers =
+    ::testing::Types<bump<bump_config{bump_counters::one}>, bump<bump_config{bump_counters::warp}>,
+                     bump<bump_config{bump_counters::sharded}>>;
+TYPED_TEST_SUITE(counters_of_bump, bump_managers);
+
+TYPED_TEST(counters_of_bump, requests_that_are_refused_never_wrap_them) {
+  struct alignas(4096) counters {
+    std::byte bytes[4096];
+  };
+  static counters memory;
+  constexpr std::size_t heap_bytes = std::size_t{1} << 48;
+  const TypeParam manager(region{memory.bytes, heap_bytes}, small_machine(), {});
+  manager.format(0, 1);
+  const std::size_t share = manager.largest_block();
+  ASSERT_GE(share * small_machine().multiprocessors, heap_bytes - 4096 - 4 * 16 - 64);
+  int served = 0;
+  in_a_lane([&] {
+    constexpr int requests = sanitized ? 100'000 : 5'000'000;
+    for (int i = 0; i < requests; ++i) {
+      const auto* const block = static_cast<std::byte*>(manager.malloc(share - 16));
+      if (block == nullptr) continue;
+      ++served;
+      EXPECT_GE(block, memory.bytes);
+    }
+  });
+  // One for each counter, and never again.
+  EXPECT_EQ(served, static_cast<int>(heap_bytes / share));
+  expect_invariants(manager);
+}
+
+// A pointer that lies outside of a heap is not an index into its tables.
+template <class M>
+class foreign_pointers : public ::testing::Test {};
+using all_that_free =
+    ::testing::Types<rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>, gallatin<>,
+                     ouroboros<ouroboros_config{.queue = queue_kind::static_array}>,
+                     ouroboros<ouroboros_config{.item = item_kind::chunks}>>;
+TYPED_TEST_SUITE(foreign_pointers, all_that_free);
+
+TYPED_TEST(foreign_pointers, are_ignored) {
+  constexpr std::size_t bytes = std::size_t{4} << 20;
+  std::vector<std::byte> around(3 * bytes, std::byte{0x5a});
+  std::byte* const base =
+      around.data() + (4096 - reinterpret_cast<std::uintptr_t>(around.data()) % 4096);
+  const region memory{base + bytes, bytes};
+  const TypeParam manager(memory, small_machine(), {});
+  manager.format(0, 1);
+  const std::vector<std::byte> before(around.begin(), around.end());
+  in_a_lane([&] {
+    for (std::byte* foreign :
+         {memory.base - 16, memory.base - 4096, memory.base - bytes / 2, memory.base + bytes,
+          memory.base + bytes + 4096, memory.base + bytes + bytes / 2,
+          reinterpret_cast<std::byte*>(std::uintptr_t{64}),
+          reinterpret_cast<std::byte*>(~std::uintptr_t{63})}) {
+      manager.free(foreign);
+    }
+  });
+  EXPECT_TRUE(around == before);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "end_of_memory_cases.hpp"
+
+#include "book.hpp"
+#include "manager_world.hpp"
+
+#include "warpheap/core/hash.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+/// What the last bytes of the heap were before.
+enum class remainder {
+  unused,  ///< never handed out
+  freed,   ///< blocks of the first size
+};
+
+template <remainder Last>
+class sizes_meet : public heap_world {
+ public:
+  /// \param blocks that are left: of the largest size if unused, else of the first size
+  sizes_meet(const any_setup& how, int blocks) : heap_world(how) {
+    const auto& sizes = heap.how().sizes;
+    if constexpr (Last == remainder::unused) {
+      const std::uint32_t most = *std::max_element(sizes.begin(), sizes.end());
+      std::vector<std::byte*> all;
+      take_before(most, all, ledger::most_blocks);
+      const auto kept = static_cast<int>(all.size()) - blocks;
+      heap.restore();
+      all.clear();
+      take_before(most, all, kept);
+    } else {
+      heap.fill_quietly();
+      heap.empty_quietly(std::max(0, heap.blocks().count() - blocks));
+    }
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    seed_ = seed;
+    refused_.assign(heap.how().sizes.size(), false);
+  }
+
+  void lane() {
+    // Which lanes want which size differs from schedule to schedule.
+    const std::uint64_t first = mix64(seed_) ^ mix64(simt::thread_rank() + 1);
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      const std::uint64_t which = (first + i) % refused_.size();
+      if (heap.take(heap.size(which)) == nullptr) refused_[which] = true;
+    }
+  }
+
+  std::string verdict() {
+    std::string wrong = heap.problem();
+    if (!wrong.empty() || !heap.how().exact) return wrong;
+    for (std::size_t which = 0; which < refused_.size(); ++which) {
+      if (!refused_[which]) continue;
+      const std::uint32_t bytes = heap.size(which);
+      std::vector<std::byte*> found;
+      take_before(bytes, found, 1);
+      if (!found.empty()) {
+        return "a lane was refused " + std::to_string(bytes) +
+               " bytes, which were free all the time";
+      }
+    }
+    return wrong;
+  }
+
+ private:
+  /// Takes up to `most` blocks with a single lane.
+  void take_before(std::uint32_t bytes, std::vector<std::byte*>& blocks, int most) {
+    heap.run_quietly([&] {
+      while (static_cast<int>(blocks.size()) < most) {
+        std::byte* const block = heap.take(bytes);
+        if (block == nullptr) return;
+        blocks.push_back(block);
+      }
+    });
+  }
+
+  std::uint64_t seed_ = 0;
+  std::vector<book<bool>> refused_;
+};
+
+/// Sizes come and go where memory ends: what one lane frees is reclaimed for another size while
+/// others still free beside it.
+class sizes_alternate : public sizes_meet<remainder::freed> {
+ public:
+  using sizes_meet<remainder::freed>::sizes_meet;
+
+  void reset(std::uint64_t seed) {
+    sizes_meet<remainder::freed>::reset(seed);
+    seed_ = seed;
+  }
+
+  void lane() {
+    std::byte* last = nullptr;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const std::uint64_t which = mix64(seed_ + i) ^ mix64(simt::thread_rank() + 1);
+      std::byte* const block = heap.take(heap.size(which));
+      give(last);
+      last = block;
+    }
+    give(last);
+  }
+  std::string verdict() { return heap.problem(); }
+
+ private:
+  std::uint64_t seed_ = 0;
+};
+
+class one_run_or_two_blocks : public heap_world {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  /// \param index of the first of them, when blocks of `bytes` are sorted by address
+  one_run_or_two_blocks(const any_setup& how, std::uint32_t bytes, std::size_t index)
+      : heap_world(how), bytes_(bytes) {
+    std::vector<std::byte*> all;
+    heap.run_quietly([&] {
+      while (std::byte* const block = heap.take(bytes)) all.push_back(block);
+    });
+    std::sort(all.begin(), all.end());
+    heap.run_quietly([&] {
+      heap.give(all.at(index));
+      heap.give(all.at(index + 1));
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    run_served_ = false;
+    singles_served_ = 0;
+  }
+
+  void lane() {
+    const bool wants_both = simt::thread_rank() == 0;
+    if (heap.take(wants_both ? 2 * bytes_ : bytes_) == nullptr) return;
+    if (wants_both) {
+      run_served_ = true;
+    } else {
+      ++singles_served_;
+    }
+  }
+
+  std::string verdict() {
+    if (!run_served_ && singles_served_ < 2) {
+      return "the run was refused, and only " + std::to_string(singles_served_) +
+             " of its two blocks was served alone";
+    }
+    return heap.problem();
+  }
+
+ private:
+  std::uint32_t bytes_;
+  book<bool> run_served_ = false;
+  book<int> singles_served_ = 0;
+};
+
+}  // namespace
+
+void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases) {
+  using unused = sizes_meet<remainder::unused>;
+  cases.push_back(case_of<unused>("sizes_meet", how, 1));
+  cases.push_back(case_of<unused>("sizes_meet_with_room", how, 3));
+  if (how.frees && how.reuses) {
+    using freed = sizes_meet<remainder::freed>;
+    cases.push_back(case_of<freed>("sizes_meet_in_freed", how, 8));
+    cases.push_back(case_of<sizes_alternate>("sizes_alternate", how, 8));
+  }
+}
+
+std::unique_ptr<scenario> run_or_singles(const any_setup& how, std::uint32_t bytes,
+                                         std::size_t index) {
+  return std::make_unique<scenario_over<one_run_or_two_blocks>>(how, bytes, index);
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Several sizes meet where memory ends.
+///
+/// Lanes take blocks and free none, so memory only gets less. Whatever a single lane can still
+/// allocate when all lanes have ended was therefore there at every moment, and no order of the
+/// requests explains why a lane was refused it: that is the verdict. Blocks are held at the end of
+/// every schedule, bundles, runs and chunks among them, and the invariants are checked with them.
+
+#include "any_manager.hpp"
+#include "scenario.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Added to the cases of every manager.
+void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases);
+
+/// Two neighbours are free, on both sides of a boundary in the manager's maps. One lane wants both,
+/// two lanes want one each: if the run is refused, both single blocks are served.
+/// \param index of the first of them, when blocks of `bytes` are sorted by address
+std::unique_ptr<scenario> run_or_singles(const any_setup& how, std::uint32_t bytes,
+                                         std::size_t index);
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

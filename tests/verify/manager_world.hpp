@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "scenario.hpp"
+#include "small_heap.hpp"
+
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Two blocks of four lanes: two warps, both partial.
+inline constexpr simt::grid two_warps{2, 4};
+inline constexpr simt::grid one_warp{1, 8};
+inline constexpr int case_lanes = 8;
+
+/// What most cases share: an empty heap in the beginning, and everything freed in the end.
+class heap_world {
+ public:
+  static constexpr simt::grid shape = two_warps;
+
+  explicit heap_world(const any_setup& how) : heap(how) {
+    heap.require_room(case_lanes, how.frees ? 2 : 3);
+  }
+
+  void reset(std::uint64_t /*seed*/) { heap.restore(); }
+  std::string verdict() { return heap.problem(); }
+
+ protected:
+  /// A block, or a finding if there is none though there should be.
+  std::byte* must_take(std::uint32_t bytes) {
+    std::byte* block = heap.take(bytes);
+    if (block == nullptr && heap.how().exact) {
+      heap.blocks().note("null although memory is free");
+    }
+    return block;
+  }
+
+  /// Gives a block back if the manager takes any.
+  void give(std::byte* block) {
+    if (block != nullptr && heap.how().frees) heap.give(block);
+  }
+
+  any_heap heap;
+};
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
