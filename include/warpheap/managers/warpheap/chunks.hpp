@@ -21,6 +21,7 @@
 /// lane that frees a slot of a hidden word and clears the bit makes sure that the word is found
 /// again.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/simt/simt.hpp"
