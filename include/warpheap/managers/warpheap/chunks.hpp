@@ -204,10 +204,16 @@ class warpheap_chunks {
     return ref(chunk, number).fetch_and(~bits, simt::order::release);
   }
 
-  /// Marks a word as hidden; what it was before. A read-modify-write, so that of the caller and a
-  /// lane that frees a slot the later one sees the other's change.
-  WARPHEAP_DEVICE std::uint64_t hide(std::uint32_t chunk, std::uint32_t number) const {
-    return ref(chunk, number).fetch_or(hidden, simt::order::acq_rel);
+  /// Marks a word of an owner as hidden if it is full; whether it was. A read-modify-write also if
+  /// it is hidden already: of the caller and a lane that frees a slot the later one sees the other's
+  /// change. A word of another owner is never marked: its lanes know nothing of the caller.
+  WARPHEAP_DEVICE bool hide(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
+                            const warpheap_slots& slots) const {
+    std::uint64_t seen = word(chunk, number);
+    do {
+      if (used_of(seen) != slots_in(slots, number) || !is_of(seen, owner)) return false;
+    } while (!ref(chunk, number).compare_exchange(seen, seen | hidden, simt::order::acq_rel));
+    return true;
   }
   /// Clears that mark; whether it was there. A word of another owner is left alone.
   WARPHEAP_DEVICE bool unhide(std::uint32_t chunk, std::uint32_t number,

@@ -55,7 +55,8 @@ class warpheap_slot_search {
   /// Takes a slot for the calling lane; none if there is none.
   WARPHEAP_DEVICE place take() const {
     int waited = 0;
-    for (int left = patience; left > 0;) {
+    int detours = most_detours;
+    for (int left = patience; left > 0 && detours > 0;) {
       std::uint32_t at = 0;
       for (int round = 0; round < Config.group_rounds; ++round) {
         const simt::group same = simt::coalesced().match(of_);
@@ -75,7 +76,7 @@ class warpheap_slot_search {
       waited = 0;
       const verdict moved = simt::call_apart(&move_apart, supply_.copy(), of_);
       if (moved == verdict::out) break;
-      if (moved == verdict::wait) --left;
+      --(moved == verdict::wait ? left : detours);
     }
     return {};
   }
@@ -86,6 +87,9 @@ class warpheap_slot_search {
 
   /// Looks at what others change before a request gives up.
   static constexpr int patience = 8;
+  /// Moves to places with room that others are faster to take, and chunks that the class has got
+  /// and that another class takes away again while they are empty.
+  static constexpr int most_detours = 64;
   static constexpr std::uint32_t wait_ns = 200;
   /// Looks at a desk whose multiprocessor is about to move, and the time between them.
   static constexpr int most_waits = 16;
@@ -376,11 +380,9 @@ class warpheap_slot_search {
       const std::uint32_t number = word_at(at);
       const std::uint32_t word = chunk * shape_.words + number;
       open().remove(word);
-      const std::uint64_t before = supply_.chunks().hide(chunk, number);
-      const bool full = chunks::used_of(before) == slots_at(at) && chunks::is_of(before, owner());
-      if (!full) {
-        supply_.chunks().unhide(chunk, number, owner());
-        if (supply_.chunks().belongs_to(chunk, owner())) open().insert(word);
+      if (!supply_.chunks().hide(chunk, number, owner(), shape_) &&
+          supply_.chunks().belongs_to(chunk, owner())) {
+        open().insert(word);
       }
     }
     team.sync();

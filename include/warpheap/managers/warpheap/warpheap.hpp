@@ -42,9 +42,9 @@
 /// lanes of a warp run. A request goes on without a wait only if its class has grown or shows words
 /// with room, which others then took, or if it has hidden words that were full.
 ///
-/// Null means that at a moment of the call there was no free slot of the class, no free chunk, and
-/// no chunk that nothing held; or that others took what was freed, or changed what the request
-/// looked at, in each of `patience` searches. For large blocks: no run of that length.
+/// Null is not exact yet: it means that a bounded number of looks found no free slot of the class,
+/// no free chunk, and no chunk that nothing held. A request whose looks others spoil each time may
+/// get null while memory is free. For large blocks: no run of that length.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
