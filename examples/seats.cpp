@@ -24,7 +24,7 @@ struct set_tables {
   std::uint32_t* tables;
 
   WARPHEAP_DEVICE void operator()() const {
-    free_seats.format(true, simt::thread_rank(), simt::grid_size());
+    free_seats.format(free_seats.universe(), simt::thread_rank(), simt::grid_size());
     for (std::uint64_t i = simt::thread_rank(); i < std::size_t{seats} * bins;
          i += simt::grid_size()) {
       tables[i] = 0;

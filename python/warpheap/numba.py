@@ -21,8 +21,8 @@ _pools: dict[int, Pool] = {}
 def use(policy: str = "tlsf", *, device: int = 0, **options: Any) -> Pool:
     """Make every array that Numba allocates come from a pool, one for each device.
 
-    To be called before Numba has used a device. ``options`` are those of warpheap.pool.Pool. Returns
-    the pool of ``device``.
+    To be called before Numba has used a device. ``options`` are those of warpheap.pool.Pool.
+    Returns the pool of ``device``.
     """
     from numba import cuda  # noqa: PLC0415
 

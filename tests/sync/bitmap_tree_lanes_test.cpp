@@ -17,7 +17,7 @@ struct format_tree {
   bitmap_tree tree;
   bool full;
   WARPHEAP_DEVICE void operator()() const {
-    tree.format(full, simt::thread_rank(), simt::grid_size());
+    tree.format(full ? tree.universe() : 0, simt::thread_rank(), simt::grid_size());
   }
 };
 

@@ -229,7 +229,7 @@ class memory_map {
         classes_[cls].room = sync::bulk_semaphore::initial(amounts_.room());
         classes_[cls].whole = 0;
       }
-      if constexpr (pages) parked(cls).format(false, rank, count);
+      if constexpr (pages) parked(cls).format(0, rank, count);
       if constexpr (virtualised) {
         queue(cls).format(rank, count, cls);
       } else {
