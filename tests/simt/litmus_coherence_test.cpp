@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// More of litmus_test.cpp: coherence of one word, orders of stores, barriers, plain stores, lanes that
-// spin.
+// More of litmus_test.cpp: coherence of one word, orders of stores, barriers, plain stores, lanes
+// that spin.
 #include "litmus.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE

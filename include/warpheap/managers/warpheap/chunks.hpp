@@ -205,8 +205,8 @@ class warpheap_chunks {
   }
 
   /// Marks a word of an owner as hidden if it is full; whether it was. A read-modify-write also if
-  /// it is hidden already: of the caller and a lane that frees a slot the later one sees the other's
-  /// change. A word of another owner is never marked: its lanes know nothing of the caller.
+  /// it is hidden already: of the caller and a lane that frees a slot the later one sees the
+  /// other's change. A word of another owner is never marked: its lanes know nothing of the caller.
   WARPHEAP_DEVICE bool hide(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
                             const warpheap_slots& slots) const {
     std::uint64_t seen = word(chunk, number);
