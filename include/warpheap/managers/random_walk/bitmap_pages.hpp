@@ -359,7 +359,8 @@ class bitmap_pages {
   std::uint32_t words_;
   std::uint32_t hint_count_ = 1;
   page_pool pages_;
-  [[no_unique_address]] Steps steps_;
+  // Not [[no_unique_address]]: host and device compilers lay kernel arguments out differently then.
+  Steps steps_;
 };
 
 }  // namespace random_walk

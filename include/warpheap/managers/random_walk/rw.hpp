@@ -168,7 +168,8 @@ class rw {
   exhaustion* out_;
   std::uint32_t* flags_;
   random_walk::page_pool pages_;
-  [[no_unique_address]] Steps steps_;
+  // Not [[no_unique_address]]: host and device compilers lay kernel arguments out differently then.
+  Steps steps_;
 };
 
 WARPHEAP_END_NAMESPACE
