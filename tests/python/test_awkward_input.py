@@ -56,7 +56,7 @@ def test_what_looks_like_markup_or_an_emoji_is_printed_as_it_stands(run: Run, na
 
 
 def test_what_a_program_says_is_printed_as_it_stands(run: Run, tmp_path: Path) -> None:
-    reason = run("verify", "--replay", "sound/churn/pct/1")
+    reason = run("verify", "--replay", "sound/churn/pct/sc/1")
     assert "with [brackets]" in reason.stdout
     shown = run(
         "survey", "--backend", "cpu", "--case", "scaling", "--manager", ":x:", FAKE_EXTRA=":x:"

@@ -88,7 +88,7 @@ def test_every_fate_is_one_row_with_its_reason(run: Run, tmp_path: Path) -> None
     assert fates["starve"] == ("ok", None)
     assert len(rows(tmp_path)) == POINTS * len(names)
     page = (tmp_path / "out/survey/report.html").read_text()
-    for text in ("SIGSEGV: about to fall over", "answered null to some requests; not drawn"):
+    for text in ("SIGSEGV: about to fall over", "returned null for some requests; not drawn"):
         assert text in page
 
 
@@ -118,7 +118,7 @@ def test_a_row_of_another_commit_is_measured_again(run: Run, tmp_path: Path) -> 
         False: POINTS,
     }
     page = (tmp_path / "out/survey/report.html").read_text()
-    assert f"{POINTS} rows of older commits" in page
+    assert f"{POINTS} older rows of measurements that were repeated" in page
 
 
 def test_a_checkout_that_git_refuses_is_named_and_no_row_is_reused(
@@ -152,7 +152,7 @@ def test_damaged_line_is_named(run: Run, tmp_path: Path) -> None:
     file.write_text("".join([lines[0], "rubbish\n", *lines[1:]]))
     result = run(*SMALL, "--manager", "rw")
     assert result.returncode == 2
-    assert "out/survey/results.jsonl:2: no JSON" in result.stderr
+    assert "out/survey/results.jsonl:2: not JSON" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
