@@ -161,7 +161,7 @@ class bitmap_pages {
   static constexpr search_kind search = Config.search;
 
   /// The same pages; each probe of a thread is counted in `counts[thread_rank()]`.
-  bitmap_pages<Config, counted_steps> counting(std::uint32_t* counts) const {
+  WARPHEAP_HD bitmap_pages<Config, counted_steps> counting(std::uint32_t* counts) const {
     return {*this, counted_steps(counts)};
   }
 
@@ -190,7 +190,7 @@ class bitmap_pages {
   friend class bitmap_pages;
 
   template <class Other>
-  bitmap_pages(const bitmap_pages<Config, Other>& same, const Steps& steps)
+  WARPHEAP_HD bitmap_pages(const bitmap_pages<Config, Other>& same, const Steps& steps)
       : out_(same.out_),
         used_(same.used_),
         locks_(same.locks_),

@@ -106,7 +106,7 @@ class rw {
   static constexpr int word_bits = 1;
 
   /// The same pages; each draw of a thread is counted in `counts[thread_rank()]`.
-  rw<Config, random_walk::counted_steps> counting(std::uint32_t* counts) const {
+  WARPHEAP_HD rw<Config, random_walk::counted_steps> counting(std::uint32_t* counts) const {
     return {out_, flags_, pages_, random_walk::counted_steps(counts)};
   }
 
@@ -146,7 +146,7 @@ class rw {
   template <rw_config, class>
   friend class rw;
 
-  rw(exhaustion* out, std::uint32_t* flags, const random_walk::page_pool& pages, const Steps& steps)
+  WARPHEAP_HD rw(exhaustion* out, std::uint32_t* flags, const random_walk::page_pool& pages, const Steps& steps)
       : out_(out), flags_(flags), pages_(pages), steps_(steps) {}
 
   static constexpr bool exact = Config.out_rule == random_walk::memory_out_rule::exact;

@@ -20,7 +20,7 @@ struct uncounted_steps {
 class counted_steps {
  public:
   /// \param counts one for each thread of the launch, to be cleared before
-  explicit counted_steps(std::uint32_t* counts) : counts_(counts) {}
+  WARPHEAP_HD explicit counted_steps(std::uint32_t* counts) : counts_(counts) {}
 
   WARPHEAP_DEVICE void step() const { ++counts_[simt::thread_rank()]; }
 
