@@ -146,7 +146,8 @@ class rw {
   template <rw_config, class>
   friend class rw;
 
-  WARPHEAP_HD rw(exhaustion* out, std::uint32_t* flags, const random_walk::page_pool& pages, const Steps& steps)
+  WARPHEAP_HD rw(exhaustion* out, std::uint32_t* flags, const random_walk::page_pool& pages,
+                 const Steps& steps)
       : out_(out), flags_(flags), pages_(pages), steps_(steps) {}
 
   static constexpr bool exact = Config.out_rule == random_walk::memory_out_rule::exact;
