@@ -42,10 +42,20 @@ bool fails() {
   return false;
 }
 
+/// Mistakes that hand memory out twice are races as well, and ThreadSanitizer says so.
+class conformance_of_racing_faults : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#if !WARPHEAP_CUDA_MODEL && WARPHEAP_THREAD_SANITIZER
+    GTEST_SKIP() << "the faults are races on purpose";
+#endif
+  }
+};
+
 template <arena_fault Fault>
 using arenas_with = warp_arenas<Fault>;
 
-TEST(conformance_of_faults, warp_heaps) {
+TEST_F(conformance_of_racing_faults, warp_heaps) {
   EXPECT_TRUE(
       (fails<blocks_are_disjoint_and_outlive_the_launch<arenas_with<arena_fault::overlapping>>>()));
   EXPECT_TRUE(
@@ -58,7 +68,7 @@ TEST(conformance_of_faults, warp_heaps) {
       fails<blocks_are_disjoint_and_outlive_the_launch<arenas_with<arena_fault::shares_heaps>>>()));
 }
 
-TEST(conformance_of_faults, objects) {
+TEST_F(conformance_of_racing_faults, objects) {
   EXPECT_TRUE(
       (fails<objects_of_all_types_keep_their_contents<slots_with<slot_fault::not_claimed>>>()));
   EXPECT_TRUE(

@@ -204,6 +204,13 @@ class warpheap_chunks {
     return ref(chunk, number).fetch_and(~bits, simt::order::release);
   }
 
+  /// Orders what lanes did before they changed a word, by `give_back` or `hide`, before what the
+  /// caller does next. Acquire pairs with their releases: all changes of a word are
+  /// read-modify-writes, so later ones do not break the sequence.
+  WARPHEAP_DEVICE void meet_changes(std::uint32_t chunk, std::uint32_t number) const {
+    static_cast<void>(ref(chunk, number).load(simt::order::acquire));
+  }
+
   /// Marks a word of an owner as hidden if it is full; whether it was. A read-modify-write also if
   /// it is hidden already: of the caller and a lane that frees a slot the later one sees the
   /// other's change. A word of another owner is never marked: its lanes know nothing of the caller.

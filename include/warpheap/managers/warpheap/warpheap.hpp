@@ -255,8 +255,8 @@ class warpheap_manager {
     const std::uint64_t freed = chunks::used_of(before) & bits;
     const bool emptied = freed != 0 && chunks::used_of(before) == freed;
     if (!chunks::is_hidden(before) && !emptied) return;
-    // Pairs with `hide` and with the claims of those that hold the chunk.
-    simt::fence(simt::order::acq_rel);
+    // The others that freed slots of the word come before what the chunk is used for next.
+    supply_.chunks().meet_changes(chunk, number);
     if (chunks::is_hidden(before)) find_again(supply_.copy(), of, chunk, number);
     if (emptied && supply_.chunks().let_go(chunk)) supply::unheld(supply_.copy(), chunk);
   }
