@@ -137,6 +137,7 @@ class unit_map {
   }
 
   /// Serves the members that are still without a run, one after another, from what the others see.
+  template <bool Examine = false>
   WARPHEAP_DEVICE std::uint32_t serve_others(const simt::group& team, std::uint32_t index,
                                              window& seen, int want, std::uint32_t run) const {
     const int me = simt::lane_id();
@@ -145,11 +146,12 @@ class unit_map {
       const int who = left.lowest();
       const int units = team.shuffle(want, who);
       std::uint32_t found = no_run;
-      // Ends: a claim that fails adds to what is seen, so the same run is not tried twice.
+      // Ends: a claim that fails adds to what is seen, so the same run is not tried twice, unless
+      // the claim that was faster has failed as well, against a third that has not.
       for (;;) {
         const simt::lane_mask able = team.ballot(find_run(seen, units) >= 0);
         if (able.empty()) break;
-        if (me == able.lowest()) found = take_in(index, seen, units);
+        if (me == able.lowest()) found = take_in<Examine>(index, seen, units);
         found = team.shuffle(found, able.lowest());
         if (found != no_run) break;
       }
@@ -193,16 +195,22 @@ class unit_map {
   }
 
   /// Tries to claim the first run of `units` that `seen` shows; what is learnt goes into `seen`.
+  /// With `Examine`, a run that was lost to a claim which then failed is seen again.
+  template <bool Examine = false>
   WARPHEAP_DEVICE std::uint32_t take_in(std::uint32_t index, window& seen, int units) const {
     const int bit = find_run(seen, units);
     if (bit < 0) return no_run;
+    [[maybe_unused]] const window before = seen;
     const int low_count =
         bit + units <= static_cast<int>(width) ? units : static_cast<int>(width) - bit;
     const word low = bit_range<word>(bit, low_count);
     const word high = low_bits<word>(units - low_count);
     const bool claimed = high == 0 ? claim(index, low, seen, 0, simt::order::acquire)
                                    : claim_across(index, low, high, seen);
-    if (!claimed) return no_run;
+    if (!claimed) {
+      if constexpr (Examine) seen = before | look<true>(index);
+      return no_run;
+    }
     const std::uint32_t first = index * width + static_cast<std::uint32_t>(bit);
     // Relaxed: the lane that frees the block got its address from this lane, or from one after it.
     set(last_, first + static_cast<std::uint32_t>(units) - 1, 1);
@@ -212,11 +220,17 @@ class unit_map {
   /// Claims a run that lies in two words, one after the other, and gives the lower part back if the
   /// upper one is lost. Meanwhile the boundary behind word `index` is marked: searchers do not take
   /// the lower part for used before the mark is gone. Progress: a lane that holds a mark never
-  /// waits, so the next one gets it.
+  /// waits, so the next one gets it; those whose run is gone do not wait for it.
   WARPHEAP_DEVICE bool claim_across(std::uint32_t index, word low, word high, window& seen) const {
     const word bit = word{1} << index % width;
     const simt::atomic_ref crossing(crossing_[index / width]);
-    while ((crossing.fetch_or(bit, simt::order::acquire) & bit) != 0) simt::backoff(pause);
+    const window wanted = static_cast<window>(low) | static_cast<window>(high) << width;
+    for (;;) {
+      seen |= look(index);
+      if ((seen & wanted) != 0) return false;
+      if ((crossing.fetch_or(bit, simt::order::acquire) & bit) == 0) break;
+      simt::backoff(pause);
+    }
     // Release: a searcher that sees the bits set sees the mark.
     bool claimed = claim(index, low, seen, 0, simt::order::acq_rel);
     if (claimed && !claim(index + 1, high, seen, width, simt::order::acquire)) {
@@ -283,7 +297,7 @@ class unit_map {
       if (!team.any(worth_it)) continue;
       for (std::uint32_t j = 0; j < batch; ++j) {
         const int wanted = left.contains(simt::lane_id()) ? want : 0;
-        run = serve_others(team, word_at(done + j * lanes + rank), seen[j], wanted, run);
+        run = serve_others<Examine>(team, word_at(done + j * lanes + rank), seen[j], wanted, run);
       }
     }
     team.sync();  // for a team of its own, as at the end of `take_runs`
