@@ -83,13 +83,6 @@ class block_fixture : public ::testing::Test {
     }
   }
 
-  /// The size that a refused heap of `bytes` would need, from its message; 0 if that says none.
-  static std::size_t size_needed(const std::string& refusal, std::size_t bytes) {
-    const std::string start = "a heap of " + std::to_string(bytes) + " bytes is too small for " +
-                              std::string(M::about.name) + ", which needs at least ";
-    return refusal.rfind(start, 0) == 0 ? std::stoull(refusal.substr(start.size())) : 0;
-  }
-
   static std::size_t usual_heap_bytes() {
     return std::max(scale::current().heap_bytes, traits::least_heap_bytes);
   }

@@ -74,10 +74,13 @@ CONFORMANCE_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_si
         this->expect_valid(*heap);
         this->give(*heap, all);
         this->expect_empty(*heap);
-      } catch (const invalid_argument& refusal) {
+      } catch (const region_too_small& refusal) {
         ++refused;
-        const std::size_t enough = this->size_needed(refusal.what(), bytes);
+        const std::size_t enough = refusal.enough();
         ASSERT_GT(enough, bytes) << refusal.what();
+        EXPECT_EQ(refusal.what(), "a heap of " + std::to_string(bytes) + " bytes is too small for " +
+                                      TypeParam::about.name + ", which needs at least " +
+                                      std::to_string(enough));
         EXPECT_NO_THROW(this->make_heap(64, enough)) << refusal.what();
         EXPECT_THROW(this->make_heap(64, enough - 1), invalid_argument) << refusal.what();
       }

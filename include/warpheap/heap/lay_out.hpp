@@ -49,7 +49,7 @@ std::optional<std::size_t> smallest_above(const region& memory,
 /// Lays a manager out in `memory`. A manager that finds it too small knows only what it was about
 /// to take; the message names the smallest size in which the layout succeeds.
 ///
-/// \throws invalid_argument if the region is too small
+/// \throws region_too_small with that size
 template <manager M>
 M lay_out(const region& memory, const simt::device_properties& machine,
           const typename M::options& settings) {
@@ -58,7 +58,8 @@ M lay_out(const region& memory, const simt::device_properties& machine,
   throw region_too_small("a heap of " + std::to_string(memory.bytes) + " bytes is too small for " +
                          std::string(M::about.name) +
                          (enough ? ", which needs at least " + std::to_string(*enough)
-                                 : std::string(" with these options")));
+                                 : std::string(" with these options")),
+                         enough.value_or(0));
 }
 
 }  // namespace detail

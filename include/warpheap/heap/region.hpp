@@ -20,7 +20,15 @@ struct region {
 /// A region is too small for a manager.
 class region_too_small : public invalid_argument {
  public:
-  using invalid_argument::invalid_argument;
+  explicit region_too_small(const std::string& message, std::size_t enough = 0)
+      : invalid_argument(message), enough_(enough) {}
+
+  /// Bytes of the smallest region that is large enough; 0 if that is unknown, as it is to the
+  /// manager, or if no region is. `heap` finds it out.
+  std::size_t enough() const { return enough_; }
+
+ private:
+  std::size_t enough_;
 };
 
 /// Deals a region out, front to back, while a manager lays itself out.
