@@ -5,11 +5,11 @@
 // about twice the heap, so most requests meet a heap that is nearly full, and blocks are freed by
 // other lanes, blocks and streams than those that took them.
 //
-//   steady MANAGER SECONDS HEAP_BYTES LANES [LIMIT_MS]
+//   steady MANAGER SECONDS HEAP_BYTES LANES [LIMIT_MS]     MANAGER: a name, or all
 //
-// Prints one JSON row: launches, the longest one in milliseconds, blocks, nulls, blocks with wrong
-// contents, blocks in use in the end. Fails if contents were wrong, if blocks were lost, if the
-// invariants do not hold, or if a launch took longer than the limit.
+// Prints one JSON row a manager: launches, the longest one in milliseconds, blocks, nulls, blocks
+// with wrong contents, blocks in use in the end. Fails if contents were wrong, if blocks were lost,
+// if the invariants do not hold, or if a launch took longer than the limit.
 #include "warpheap/core/random.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/registry.hpp"
@@ -200,13 +200,26 @@ int run(const request& asked) {
   return why.empty() ? 0 : 1;
 }
 
+/// The worst exit status of the managers that were asked for and whose lanes can free single blocks
+/// of any size; one that throws does not keep the others from running.
 int find_and_run(const request& asked) {
-  int result = 2;
+  int result = -1;
   managers::for_each([&]<class M>(std::type_identity<M>) {
-    if (asked.manager == M::about.name) result = run<M>(asked);
+    if (asked.manager != "all" && asked.manager != M::about.name) return;
+    if constexpr (block_manager<M>) {
+      int code = 1;
+      try {
+        code = run<M>(asked);
+      } catch (const std::exception& e) {
+        std::fprintf(stderr, "steady: %s: %s\n", M::about.name, e.what());
+      }
+      std::fflush(stdout);
+      result = std::max(result, code);
+    }
   });
-  if (result == 2) std::fprintf(stderr, "steady: unknown manager '%s'\n", asked.manager.c_str());
-  return result;
+  if (result >= 0) return result;
+  std::fprintf(stderr, "steady: no manager '%s' of single blocks\n", asked.manager.c_str());
+  return 2;
 }
 
 }  // namespace
@@ -215,15 +228,10 @@ WARPHEAP_END_NAMESPACE
 
 int main(int argc, char** argv) {
   if (argc < 5) {
-    std::fprintf(stderr, "usage: steady MANAGER SECONDS HEAP_BYTES LANES [LIMIT_MS]\n");
+    std::fprintf(stderr, "usage: steady MANAGER|all SECONDS HEAP_BYTES LANES [LIMIT_MS]\n");
     return 2;
   }
-  try {
-    return warpheap::test::find_and_run(
-        {argv[1], std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10),
-         std::strtoull(argv[4], nullptr, 10), argc > 5 ? std::atof(argv[5]) : 0});
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "steady: %s\n", e.what());
-    return 1;
-  }
+  return warpheap::test::find_and_run(
+      {argv[1], std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10),
+       std::strtoull(argv[4], nullptr, 10), argc > 5 ? std::atof(argv[5]) : 0});
 }
