@@ -46,7 +46,7 @@ void print_lanes(const device& on, const char* what, const Lane& lane) {
   constexpr int runs = 7;
   double best_ms = 1e300;
   for (int i = 0; i < runs; ++i) {
-    best_ms = std::min(best_ms, on.time(simt::grid::covering(lanes), lane));
+    best_ms = std::min(best_ms, on.start(simt::grid::covering(lanes), lane).ms());
   }
   std::printf("%-40s %8.1f million lanes/s\n", what, static_cast<double>(lanes) / best_ms / 1e3);
 }

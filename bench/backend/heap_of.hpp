@@ -14,6 +14,7 @@
 #include <string>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
@@ -60,8 +61,9 @@ class heap_of final : public bench::test_heap {
   }
 
  private:
-  double run(std::uint64_t threads, const std::type_info& kernel, const void* request) override {
-    return lanes::run(kernels{}, device_, threads, kernel, request, heap_->ref());
+  std::vector<double> run(const std::type_info& kernel,
+                          const std::vector<bench::launch_request>& launches) override {
+    return lanes::run(kernels{}, device_, kernel, launches, heap_->ref());
   }
 
   static std::uint32_t pages_of([[maybe_unused]] const heap<M>& of) {

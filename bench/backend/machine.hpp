@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <typeinfo>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
@@ -55,8 +56,9 @@ class local_machine final : public bench::machine {
   }
 
  private:
-  double run(std::uint64_t threads, const std::type_info& kernel, const void* request) override {
-    return lanes::run(kernels{}, device_, threads, kernel, request);
+  std::vector<double> run(const std::type_info& kernel,
+                          const std::vector<bench::launch_request>& launches) override {
+    return lanes::run(kernels{}, device_, kernel, launches);
   }
 
   device device_;

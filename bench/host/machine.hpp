@@ -58,6 +58,13 @@ struct heap_settings {
   std::uint64_t page_bytes = 0;
 };
 
+/// A launch of a kernel, with the kernel's request.
+struct launch_request {
+  std::uint64_t threads = 0;
+  std::uint32_t threads_per_block = 0;
+  const void* request = nullptr;
+};
+
 /// Runs kernels. Which kernel is meant is the type of its request: a plain structure that host code
 /// of any compiler and lanes share. All arrays are in device memory. Errors of the device are
 /// exceptions.
@@ -69,11 +76,26 @@ class launcher {
   /// \throws invalid_argument if there is no such kernel here
   template <class Request>
   double launch(std::uint64_t threads, const Request& request) {
-    return run(threads, typeid(Request), &request);
+    return run(typeid(Request), {{threads, 256, &request}}).front();
+  }
+
+  /// Runs the kernel once for each request, in `threads` lanes and in blocks of
+  /// `threads_per_block[i]`, all at the same time if the machine can. Waits; the milliseconds that
+  /// each took. \throws invalid_argument if there is no such kernel here
+  template <class Request>
+  std::vector<double> launch_together(std::uint64_t threads,
+                                      const std::vector<std::uint32_t>& threads_per_block,
+                                      const std::vector<Request>& requests) {
+    std::vector<launch_request> launches;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      launches.push_back({threads, threads_per_block[i], &requests[i]});
+    }
+    return run(typeid(Request), launches);
   }
 
  private:
-  virtual double run(std::uint64_t threads, const std::type_info& kernel, const void* request) = 0;
+  virtual std::vector<double> run(const std::type_info& kernel,
+                                  const std::vector<launch_request>& launches) = 0;
 };
 
 /// A heap that is to be measured, and the kernels that use one.

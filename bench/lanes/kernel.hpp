@@ -7,15 +7,16 @@
 /// handle and may constrain what it asks of it; one that needs none is called with nothing. A list
 /// of them is instantiated for every manager.
 
+#include "bench/host/machine.hpp"
 #include "warpheap/core/config.hpp"
 #include "warpheap/core/error.hpp"
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/simt/simt.hpp"
 
-#include <cstdint>
 #include <string>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace lanes {
@@ -44,21 +45,30 @@ concept runs_with = requires(const Kernel kernel, const Handle... heap) {
   kernel(heap...);
 };
 
-/// Runs that kernel of the list whose request is of the named type.
+/// Runs that kernel of the list whose request is of the named type, all launches at the same time
+/// if there are several and the machine can. Waits; the milliseconds of each.
 /// \throws invalid_argument if the list has none that can be called with these handles
 template <class... Kernels, class... Handle>
-double run(type_list<Kernels...>, const device& on, std::uint64_t threads,
-           const std::type_info& wanted, const void* request, const Handle&... heap) {
-  double ms = -1;
+std::vector<double> run(type_list<Kernels...>, const device& on, const std::type_info& wanted,
+                        const std::vector<bench::launch_request>& launches, const Handle&... heap) {
+  std::vector<simt::timed_launch> started;
   const auto try_one = [&]<class Kernel>(std::type_identity<Kernel>) {
     if constexpr (runs_with<Kernel, Handle...>) {
-      if (ms >= 0 || typeid(request_of<Kernel>) != wanted) return;
-      const Kernel kernel{*static_cast<const request_of<Kernel>*>(request)};
-      ms = on.time(simt::grid::covering(threads), bound<Kernel, Handle...>{heap..., kernel});
+      if (!started.empty() || typeid(request_of<Kernel>) != wanted) return;
+      if (launches.size() > 1) on.synchronize();  // queues do not wait for what was queued here
+      for (const bench::launch_request& one : launches) {
+        const Kernel kernel{*static_cast<const request_of<Kernel>*>(one.request)};
+        const device queue = launches.size() > 1 ? on.queue() : on;
+        started.push_back(queue.start(simt::grid::covering(one.threads, one.threads_per_block),
+                                      bound<Kernel, Handle...>{heap..., kernel}));
+      }
     }
   };
   (try_one(std::type_identity<Kernels>{}), ...);
-  if (ms < 0) throw invalid_argument(std::string("no such kernel here: ") + wanted.name());
+  if (started.empty()) throw invalid_argument(std::string("no such kernel here: ") + wanted.name());
+  std::vector<double> ms;
+  for (const simt::timed_launch& one : started) ms.push_back(one.ms());
+  on.synchronize();
   return ms;
 }
 

@@ -207,6 +207,20 @@ def _failing(scale: Scale) -> Iterator[Parameters]:
         yield {**_size(size), **filled}
 
 
+def _steady(scale: Scale) -> Iterator[Parameters]:
+    gpu = scale.full and scale.backend == "cuda"
+    if gpu:
+        load = {"threads": 256 * KIB, "rounds": 32, "heap_bytes": 256 * MIB}
+    else:
+        load = {"threads": 2 * KIB, "rounds": 8, "heap_bytes": 2 * MIB}
+    common = {**load, "iterations": scale.iterations, "seed": 1}
+    yield {**_size(64), **common}
+    if scale.full:
+        yield {**_size(SMALLEST, 4 * KIB), "distribution": "powers", **common}
+        yield {**_size(SMALLEST, 4 * KIB), **common}
+        yield {**_size(KIB, 32 * KIB), **common}
+
+
 CASES = (
     CasePlan("init", _init),
     CasePlan("alloc", _alloc),
@@ -223,4 +237,5 @@ CASES = (
     CasePlan("occupancy", _occupancy),
     CasePlan("sequence", _sequence),
     CasePlan("failing", _failing),
+    CasePlan("steady", _steady),
 )

@@ -83,7 +83,7 @@ TEST(device, needs_a_resident_block) {
 TEST(device, copies_refer_to_the_same_machine) {
   const device other = machine();
   EXPECT_EQ(&other.properties(), &machine().properties());
-  EXPECT_GE(other.time({1, 1}, do_nothing{}), 0.0);
+  EXPECT_GE(other.start({1, 1}, do_nothing{}).ms(), 0.0);
 }
 
 }  // namespace

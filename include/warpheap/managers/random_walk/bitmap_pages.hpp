@@ -17,7 +17,7 @@
 ///
 /// Layout:
 ///
-///     [ exhaustion ][ hints: 4 B each, CRW only ][ used: 1 bit a page ]
+///     [ search ][ hints: 4 B each, CRW only ][ used: 1 bit a page ]
 ///     [ locks: 1 bit a word, optional ][ pages ... ]
 ///
 /// Invariants: I1 the bits beyond the last page are set (place: the word); I2 no word is locked
@@ -25,7 +25,7 @@
 ///
 /// Progress: lock-free. A bit is lost only to a lane that won it, and a team walks on without end
 /// only if each time others win all that it saw. A word that is locked is skipped and never
-/// waited for. The full search at the end is bounded (`search_all`).
+/// waited for. The full search at the end is bounded (`shared_search`).
 ///
 /// Deviations: bits are set by an atomic OR that tells what was won, so the paper's lock map is not
 /// needed for correctness and is an option (`lock_map`) that filters contention; as printed it was
@@ -105,7 +105,7 @@ class bitmap_pages {
     }
     lay_out_most(memory, about.name, 1u, page_pool::most_pages(settings, memory.bytes),
                  [&](region_cursor& cursor, std::uint32_t pages) {
-                   out_ = cursor.take<exhaustion>(1);
+                   out_ = cursor.take<shared_search<>>(1);
                    if constexpr (clustered) hints_ = cursor.take<std::uint32_t>(hint_count_);
                    words_ = ceil_div(pages, width);
                    used_ = cursor.take<word>(words_);
@@ -296,7 +296,7 @@ class bitmap_pages {
   WARPHEAP_DEVICE std::uint32_t after_walk() const {
     if constexpr (!exact) return no_page;
     return search_pages(
-        *out_, words_, [this](std::uint32_t index) { return look(index) != full; },
+        *out_, words_,
         [this](std::uint32_t index) {
           return simt::atomic_ref(used_[index]).fetch_or(0, simt::order::acq_rel) != full;
         },
@@ -352,7 +352,7 @@ class bitmap_pages {
     return page == no_page ? after_walk() : page;
   }
 
-  exhaustion* out_;
+  shared_search<>* out_;
   word* used_;
   word* locks_ = nullptr;
   std::uint32_t* hints_ = nullptr;

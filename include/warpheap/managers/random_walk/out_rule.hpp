@@ -24,9 +24,10 @@ enum class memory_out_rule {
 constexpr std::uint32_t probes_until_out(memory_out_rule rule, std::uint32_t low_water_ppm) {
   const double share = low_water_ppm * 1e-6;
   // Statistical: 2.326^2 (1-L) / L, rounded down as in the paper (1,076 at 0.5 %). Exact:
-  // ln(1e9)/L, so that one call in a billion goes on to the full search while that share is free.
+  // ln(1e4)/L, so that one call in ten thousand goes on to the full search, which groups share,
+  // while that share is free.
   return static_cast<std::uint32_t>(
-      rule == memory_out_rule::statistical ? 2.326 * 2.326 * (1 - share) / share : 20.72 / share);
+      rule == memory_out_rule::statistical ? 2.326 * 2.326 * (1 - share) / share : 9.21 / share);
 }
 
 }  // namespace random_walk

@@ -3,7 +3,6 @@
 
 #include "warpheap/core/divisor.hpp"
 #include "warpheap/heap/manager.hpp"
-#include "warpheap/managers/random_walk/full_search.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -14,7 +13,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace random_walk {
 
 /// No page, where the number of a page is expected.
-inline constexpr std::uint32_t no_page = not_found;
+inline constexpr std::uint32_t no_page = 0xffffffffu;
 
 /// What a program chooses when it makes a heap of fixed pages.
 struct page_options {

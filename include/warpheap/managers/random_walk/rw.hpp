@@ -14,12 +14,12 @@
 ///
 /// Layout:
 ///
-///     [ exhaustion ][ flags: 32 bits a page ][ pages ... ]
+///     [ search ][ flags: 32 bits a page ][ pages ... ]
 ///
 /// Invariants: I1 every flag is 0 or 1 (place: the page).
 ///
 /// Progress: lock-free. A draw fails only because the page is in use. The full search at the end is
-/// bounded (`search_all`).
+/// bounded (`shared_search`).
 ///
 /// Deviations: in an exhausted heap the paper's search ends by a statistical rule only,
 /// which is the option `memory_out_rule::statistical`; the default ends with a search of all pages.
@@ -66,7 +66,7 @@ class rw {
     random_walk::page_pool::check(about.name, settings, memory.bytes);
     lay_out_most(memory, about.name, 1u, random_walk::page_pool::most_pages(settings, memory.bytes),
                  [&](region_cursor& cursor, std::uint32_t pages) {
-                   out_ = cursor.take<exhaustion>(1);
+                   out_ = cursor.take<shared_search<>>(1);
                    flags_ = cursor.take<std::uint32_t>(pages);
                    pages_ = random_walk::page_pool(cursor, pages, settings);
                  });
@@ -123,7 +123,7 @@ class rw {
     }
     if constexpr (!exact) return random_walk::no_page;
     return random_walk::search_pages(
-        *out_, pages_.count(), [this](std::uint32_t page) { return is_free(page); },
+        *out_, pages_.count(),
         [this](std::uint32_t page) {
           return simt::atomic_ref(flags_[page]).fetch_or(0, simt::order::acq_rel) == 0;
         },
@@ -146,7 +146,7 @@ class rw {
   template <rw_config, class>
   friend class rw;
 
-  WARPHEAP_HD rw(exhaustion* out, std::uint32_t* flags, const random_walk::page_pool& pages,
+  WARPHEAP_HD rw(shared_search<>* out, std::uint32_t* flags, const random_walk::page_pool& pages,
                  const Steps& steps)
       : out_(out), flags_(flags), pages_(pages), steps_(steps) {}
 
@@ -166,7 +166,7 @@ class rw {
                : random_walk::no_page;
   }
 
-  exhaustion* out_;
+  shared_search<>* out_;
   std::uint32_t* flags_;
   random_walk::page_pool pages_;
   // Not [[no_unique_address]]: host and device compilers lay kernel arguments out differently then.

@@ -18,7 +18,7 @@
 ///
 /// Layout:
 ///
-///     [ exhaustion ][ used ][ last ][ crossing ][ bundled ][ units ... ]
+///     [ search ][ used ][ last ][ crossing ][ bundled ][ units ... ]
 ///     bitmaps of 1 bit a unit, and of 1 bit a word: crossing
 ///     last:     the final unit of a run that is in use: how free finds the run's length
 ///     crossing: a run that lies in this word of `used` and the next is being claimed
@@ -35,8 +35,8 @@
 ///
 /// Progress: lock-free but for runs that cross words: lanes that claim one across the same boundary
 /// take turns, and a full search waits for such a claim, because it may fail and give back what it
-/// has hidden. The lane that is waited for never waits. The full search at the end visits
-/// every word once in each of a bounded number of passes.
+/// has hidden. The lane that is waited for never waits. The full search at the end, which groups
+/// share, is bounded (`shared_search`).
 ///
 /// Deviations: runs across words, rollback and the length of a block are not in the printed
 /// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The

@@ -4,9 +4,8 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/random.hpp"
 #include "warpheap/heap/manager.hpp"
-#include "warpheap/managers/random_walk/full_search.hpp"
 #include "warpheap/simt/simt.hpp"
-#include "warpheap/sync/exhaustion.hpp"
+#include "warpheap/sync/shared_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +15,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace random_walk {
 
 /// No run, where the number of a run's first unit is expected.
-inline constexpr std::uint32_t no_run = not_found;
+inline constexpr std::uint32_t no_run = 0xffffffffu;
 
 /// Which units of a heap are in use, and where the runs end that were handed out: two bits a unit.
 /// Finds free runs by random walks of teams of lanes. The bitmaps' invariants and the search's
@@ -36,7 +35,7 @@ class unit_map {
   unit_map() = default;
   /// Takes the bitmaps for `units` units out of `cursor`.
   unit_map(region_cursor& cursor, std::uint32_t units)
-      : out_(cursor.take<exhaustion>(1)),
+      : out_(cursor.take<shared_search<>>(1)),
         words_(ceil_div(units, width)),
         used_(cursor.take<word>(words_)),
         last_(cursor.take<word>(words_)),
@@ -260,48 +259,64 @@ class unit_map {
     return won;
   }
 
-  /// Looks at every place in turn. No run means that there was none at a moment of the call, or
-  /// that others took what was freed in each of the passes.
+  /// Looks at every place, together with the other groups that do. No run means that there was none
+  /// at a moment of the call, or that others freed and took in each of its rounds.
   WARPHEAP_DEVICE std::uint32_t search_runs(int want) const {
-    return search_all(
-        *out_, static_cast<std::uint32_t>(want), [&] { return visit_words<false>(want); },
-        [&] { return visit_words<true>(want); });
+    const simt::group team = simt::coalesced();
+    std::uint32_t run = no_run;
+    out_->search(
+        team, words_, [&] { return run == no_run ? static_cast<std::uint32_t>(want) : 0u; },
+        [&](std::uint32_t first, std::uint32_t count) {
+          return visit_words(team, first, count, want, run);
+        });
+    team.sync();  // for a team of its own, as at the end of `take_runs`
+    return run;
   }
 
-  /// One pass over all words. Ends early for the lanes whose size turns out not to be there.
-  template <bool Examine>
-  WARPHEAP_DEVICE std::uint32_t visit_words(int want) const {
-    const simt::group team = simt::coalesced();
+  /// Examines `count` words from `first` on and serves the members from them. The units of the
+  /// longest run that is left in those that the caller has examined.
+  WARPHEAP_DEVICE std::uint32_t visit_words(const simt::group& team, std::uint32_t first,
+                                            std::uint32_t count, int want,
+                                            std::uint32_t& run) const {
     const auto lanes = static_cast<std::uint32_t>(team.size());
     const auto rank = static_cast<std::uint32_t>(team.rank());
-    const round_trip trip(team, words_);
-    // Beyond the last word of the trip there is no word, in which `look` sees nothing free.
-    const auto word_at = [&](std::uint32_t i) { return i < words_ ? trip.place(i) : words_; };
-    std::uint32_t run = no_run;
-    for (std::uint32_t done = 0; done < words_; done += batch * lanes) {
-      // The lanes still to be served, and the least that one of them wants: most places have less.
-      const simt::lane_mask left =
-          team.ballot(run == no_run && !out_->is_out(static_cast<std::uint32_t>(want)));
-      if (left.empty()) break;
-      int least = largest_run;
-      for (simt::lane_mask rest = left; !rest.empty(); rest = rest.without(rest.lowest())) {
+    std::uint32_t longest = 0;
+    for (std::uint32_t done = 0; done < count; done += batch * lanes) {
+      // The least that a member wants that is not served: most places have less.
+      int least = largest_run + 1;
+      for (simt::lane_mask rest = team.ballot(run == no_run); !rest.empty();
+           rest = rest.without(rest.lowest())) {
         const int theirs = team.shuffle(want, rest.lowest());
         least = theirs < least ? theirs : least;
       }
       window seen[batch];
       bool worth_it = false;
       for (std::uint32_t j = 0; j < batch; ++j) {
-        seen[j] = look<Examine>(word_at(done + j * lanes + rank));
-        worth_it = worth_it || find_run(seen[j], least) >= 0;
+        const std::uint32_t i = done + j * lanes + rank;
+        // Beyond the last word there is no word, in which `look` sees nothing free.
+        seen[j] = look<true>(i < count ? first + i : words_);
+        worth_it = worth_it || (least <= largest_run && find_run(seen[j], least) >= 0);
       }
-      if (!team.any(worth_it)) continue;
+      const bool serve = team.any(worth_it);
       for (std::uint32_t j = 0; j < batch; ++j) {
-        const int wanted = left.contains(simt::lane_id()) ? want : 0;
-        run = serve_others<Examine>(team, word_at(done + j * lanes + rank), seen[j], wanted, run);
+        const std::uint32_t i = done + j * lanes + rank;
+        if (serve)
+          run = serve_others<true>(team, i < count ? first + i : words_, seen[j], want, run);
+        const auto left = static_cast<std::uint32_t>(longest_run(seen[j]));
+        longest = longest < left ? left : longest;
       }
     }
-    team.sync();  // for a team of its own, as at the end of `take_runs`
-    return run;
+    return longest;
+  }
+
+  /// Units of the longest free run that starts in the lower word of `seen`.
+  WARPHEAP_DEVICE static int longest_run(window seen) {
+    window starts = static_cast<window>(~seen);
+    int length = 0;
+    for (; static_cast<word>(starts) != 0 && length < largest_run; ++length) {
+      starts &= static_cast<window>(~seen) >> (length + 1);
+    }
+    return length;
   }
 
   WARPHEAP_DEVICE void set(word* bits, std::uint32_t first, int count) const {
@@ -328,7 +343,7 @@ class unit_map {
                       : index * width + static_cast<std::uint32_t>(lowest_bit(marks)) + 1;
   }
 
-  exhaustion* out_ = nullptr;
+  shared_search<>* out_ = nullptr;
   std::uint32_t words_ = 0;
   word* used_ = nullptr;
   word* last_ = nullptr;

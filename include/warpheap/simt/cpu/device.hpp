@@ -37,6 +37,17 @@ class executor;
 void launch(executor& on, const grid& shape, void (*run)(const void*), const void* functor);
 }  // namespace runtime
 
+/// A launch that was started. In the CPU model it has ended by then.
+class timed_launch {
+ public:
+  /// Waits for the launch. Milliseconds from its start to its end.
+  double ms() const { return ms_; }
+
+ private:
+  friend class device;
+  double ms_ = 0;
+};
+
 /// A machine that runs lanes: here the host's processors, lane by lane. Copies refer to the same
 /// machine. Its timings say nothing about a GPU.
 class device {
@@ -46,6 +57,10 @@ class device {
   static device cuda(int ordinal);
 
   const device_properties& properties() const;
+
+  /// The same machine with a queue of its own: what is launched there may run at the same time as
+  /// what is launched elsewhere, and in the CPU model never does.
+  device queue() const { return *this; }
 
   /// Memory that lanes can use, aligned to 4 KiB.
   /// \throws out_of_memory with the size asked for and the size that there is
@@ -68,12 +83,14 @@ class device {
   /// Waits for everything that was launched.
   void synchronize() const {}
 
-  /// Launches, waits, and gives the milliseconds that the launch took.
+  /// Launches, and does not wait on CUDA.
   template <class Functor>
-  double time(const grid& shape, const Functor& functor) const {
-    const double start = now_ms();
+  timed_launch start(const grid& shape, const Functor& functor) const {
+    timed_launch timer;
+    const double begin = now_ms();
     launch(shape, functor);
-    return now_ms() - start;
+    timer.ms_ = now_ms() - begin;
+    return timer;
   }
 
  private:

@@ -42,8 +42,34 @@ __global__ void __launch_bounds__(most_threads, least_blocks) run(const Functor 
 
 }  // namespace runtime
 
+/// A launch that was started, with CUDA events around it.
+class timed_launch {
+ public:
+  /// Waits for the launch. Milliseconds from its start to its end.
+  /// \throws cuda_error if a lane has failed
+  double ms() const {
+    runtime::check(cudaEventSynchronize(end_->handle), "wait for a launch");
+    float ms = 0;
+    runtime::check(cudaEventElapsedTime(&ms, begin_->handle, end_->handle), "read a timer");
+    return ms;
+  }
+
+ private:
+  friend class device;
+  struct event {
+    event() { runtime::check(cudaEventCreate(&handle), "create an event"); }
+    ~event() { cudaEventDestroy(handle); }
+    event(const event&) = delete;
+    event& operator=(const event&) = delete;
+    cudaEvent_t handle = nullptr;
+  };
+  std::shared_ptr<event> begin_ = std::make_shared<event>();
+  std::shared_ptr<event> end_ = std::make_shared<event>();
+};
+
 /// A machine that runs lanes: here a CUDA GPU. Copies refer to the same machine. Everything is
-/// queued on the default stream of the device, which the calling thread makes current.
+/// queued on one stream: the default stream of the device unless `on` or `queue` named another.
+/// Calls make the device current for the calling thread.
 class device {
  public:
   /// \throws invalid_argument always: nvcc compiles for CUDA; use a host compiler for the CPU model
@@ -67,6 +93,26 @@ class device {
   }
 
   const device_properties& properties() const { return *properties_; }
+
+  /// The same machine, with everything queued on a stream of the caller's, of this device, which
+  /// must outlive the result.
+  device on(cudaStream_t stream) const {
+    device other = *this;
+    other.stream_ = std::shared_ptr<CUstream_st>(std::shared_ptr<void>(), stream);
+    return other;
+  }
+
+  /// The same machine with a queue of its own: what is launched there may run at the same time as
+  /// what is launched elsewhere. Not even the default stream waits for it.
+  device queue() const {
+    make_current();
+    cudaStream_t stream = nullptr;
+    runtime::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
+    device other = *this;
+    other.stream_ =
+        std::shared_ptr<CUstream_st>(stream, [](cudaStream_t s) { cudaStreamDestroy(s); });
+    return other;
+  }
 
   /// Memory that lanes can use, aligned to 256 B or better.
   /// \throws out_of_memory with the size asked for and the size that is free; cuda_error if CUDA
@@ -93,16 +139,19 @@ class device {
 
   void copy_to_host(void* host, const void* on_device, std::size_t bytes) const {
     make_current();
-    runtime::check(cudaMemcpy(host, on_device, bytes, cudaMemcpyDeviceToHost), "copy to the host");
+    runtime::check(cudaMemcpyAsync(host, on_device, bytes, cudaMemcpyDeviceToHost, stream_.get()),
+                   "copy to the host");
+    runtime::check(cudaStreamSynchronize(stream_.get()), "copy to the host");
   }
   void copy_to_device(void* on_device, const void* host, std::size_t bytes) const {
     make_current();
-    runtime::check(cudaMemcpy(on_device, host, bytes, cudaMemcpyHostToDevice),
+    runtime::check(cudaMemcpyAsync(on_device, host, bytes, cudaMemcpyHostToDevice, stream_.get()),
                    "copy to the device");
+    runtime::check(cudaStreamSynchronize(stream_.get()), "copy to the device");
   }
   void fill(void* on_device, std::uint8_t byte, std::size_t bytes) const {
     make_current();
-    runtime::check(cudaMemset(on_device, byte, bytes), "fill device memory");
+    runtime::check(cudaMemsetAsync(on_device, byte, bytes, stream_.get()), "fill device memory");
   }
 
   /// Runs `functor()` once in every lane of `shape`. The launch is queued: errors of the lanes
@@ -116,41 +165,31 @@ class device {
     }
     if (shape.blocks == 0) return;
     make_current();
-    runtime::run<<<shape.blocks, shape.threads_per_block, shape.shared_bytes>>>(functor);
+    runtime::run<<<shape.blocks, shape.threads_per_block, shape.shared_bytes, stream_.get()>>>(
+        functor);
     runtime::check(cudaGetLastError(), "launch a kernel");
   }
 
-  /// Waits for everything that was launched.
-  /// \throws cuda_error if a lane has failed
+  /// Waits for everything that was launched here: with a stream that was named, for that stream,
+  /// else for the whole device. \throws cuda_error if a lane has failed
   void synchronize() const {
     make_current();
-    runtime::check(cudaDeviceSynchronize(), "wait for the device");
+    runtime::check(stream_ ? cudaStreamSynchronize(stream_.get()) : cudaDeviceSynchronize(),
+                   "wait for the device");
   }
 
-  /// Launches, waits, and gives the milliseconds between events around the launch.
+  /// Launches, and does not wait.
   template <class Functor>
-  double time(const grid& shape, const Functor& functor) const {
+  timed_launch start(const grid& shape, const Functor& functor) const {
     make_current();
-    event begin;
-    event end;
-    runtime::check(cudaEventRecord(begin.handle), "record an event");
+    timed_launch timer;
+    runtime::check(cudaEventRecord(timer.begin_->handle, stream_.get()), "record an event");
     launch(shape, functor);
-    runtime::check(cudaEventRecord(end.handle), "record an event");
-    synchronize();
-    float ms = 0;
-    runtime::check(cudaEventElapsedTime(&ms, begin.handle, end.handle), "read a timer");
-    return ms;
+    runtime::check(cudaEventRecord(timer.end_->handle, stream_.get()), "record an event");
+    return timer;
   }
 
  private:
-  struct event {
-    event() { runtime::check(cudaEventCreate(&handle), "create an event"); }
-    ~event() { cudaEventDestroy(handle); }
-    event(const event&) = delete;
-    event& operator=(const event&) = delete;
-    cudaEvent_t handle = nullptr;
-  };
-
   explicit device(int ordinal) : ordinal_(ordinal) {
     cudaDeviceProp found;
     runtime::check(cudaGetDeviceProperties(&found, ordinal), "read the device's properties");
@@ -176,6 +215,8 @@ class device {
   void make_current() const { runtime::check(cudaSetDevice(ordinal_), "select the device"); }
 
   int ordinal_;
+  /// Null: the default stream.
+  std::shared_ptr<CUstream_st> stream_;
   std::shared_ptr<const device_properties> properties_;
 };
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/exhaustion.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// A search of all places of a heap that the groups which found nothing by other means make
+/// together: it is cut into slices, each of which one group examines. So a million requests that
+/// cannot be served cost a few searches and not one each.
+///
+/// A round is announced to `exhaustion`, examined slice by slice, and confirmed by the last group
+/// to finish with the longest run that was left; it holds for all that wanted more, if nothing was
+/// freed meanwhile. Groups take what they want from the slices that they examine themselves. Those
+/// that come when all slices are taken wait for the end of the round, for what it says is as good
+/// for them: it ends within their call.
+///
+/// One word: [ round: 32 bits | idle: 1 | opening: 1 | next slice: 30 ]. Of a group that adds one
+/// to the next slice the round cannot end before that slice is done, so what the opener has written
+/// for the round stays as it is until then.
+///
+/// Orders: the opener's release pairs with the acquire of those that get a slice, so they examine
+/// after the announcement. The groups' additions to `finished_` are acquire and release: the last
+/// one sees all that was left. Its release at the end pairs with the acquire of those that wait.
+///
+/// Progress: a group that opens a round, or has a slice, does not wait for others before that is
+/// done (`visit` may wait for lanes that themselves never wait). So each round ends, and with it
+/// each wait. A caller gives up after `most_rounds`, in each of which others freed or took
+/// something.
+///
+/// \tparam LeastSlice places of a slice, at least
+template <std::uint32_t LeastSlice = 128>
+class shared_search {
+ public:
+  WARPHEAP_DEVICE void format() {
+    memory_.format();
+    turn_ = idle;
+    token_ = 0;
+    finished_ = 0;
+    longest_ = 0;
+  }
+
+  WARPHEAP_DEVICE bool is_out(std::uint32_t units) { return memory_.is_out(units); }
+  /// See `exhaustion::released`.
+  WARPHEAP_DEVICE void released() { memory_.released(); }
+
+  /// Searches until each member has what it wants, or memory is known to be exhausted for it.
+  ///
+  /// \param places that there are, one at least
+  /// \param wanted `std::uint32_t ()`: units that the caller still wants; 0 once it is served
+  /// \param visit `std::uint32_t (first, count)`: a collective of `team`: examines these places as
+  ///   `exhaustion` asks for it, takes from them what members want; the longest run that the
+  ///   calling lane has seen and that is left
+  template <class Wanted, class Visit>
+  WARPHEAP_DEVICE void search(const simt::group& team, std::uint32_t places, const Wanted& wanted,
+                              const Visit& visit) {
+    const auto unserved = [&] { return team.any(wanted() != 0 && !memory_.is_out(wanted())); };
+    const std::uint32_t slice_places =
+        places / most_slices < LeastSlice ? LeastSlice : ceil_div(places, most_slices);
+    const std::uint32_t slices = ceil_div(places, slice_places);
+    for (int rounds = 0; rounds < most_rounds && unserved(); ++rounds) {
+      slice mine = next_slice(team, slices);
+      for (; mine.number < slices; mine = next_slice(team, slices)) {
+        const std::uint32_t first = mine.number * slice_places;
+        const std::uint32_t left = places - first;
+        examined(visit(first, left < slice_places ? left : slice_places), team, slices);
+        if (!unserved()) return;
+      }
+      if (team.is_leader()) wait_for(mine.round);
+      team.sync();
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t idle = std::uint64_t{1} << 31;
+  static constexpr std::uint64_t opening = std::uint64_t{1} << 30;
+  static constexpr std::uint64_t next_mask = opening - 1;
+  static constexpr std::uint32_t most_slices = 1u << 16;
+  static constexpr int most_rounds = 64;
+  static constexpr std::uint32_t pause = 200;  // nanoseconds
+
+  struct slice {
+    std::uint32_t number;  ///< all are taken if it is not below their count
+    std::uint32_t round;
+  };
+
+  WARPHEAP_HD static constexpr std::uint32_t round_of(std::uint64_t turn) {
+    return static_cast<std::uint32_t>(turn >> 32);
+  }
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> turn() { return simt::atomic_ref(turn_); }
+
+  /// A slice of the present round, or of one that the group opens.
+  WARPHEAP_DEVICE slice next_slice(const simt::group& team, std::uint32_t slices) {
+    std::uint64_t got = 0;
+    if (team.is_leader()) got = take_slice(slices);
+    // A broadcast orders nothing: the members come after what the leader has acquired.
+    team.sync();
+    got = team.broadcast(got);
+    return {static_cast<std::uint32_t>(got & next_mask), round_of(got)};
+  }
+
+  WARPHEAP_DEVICE std::uint64_t take_slice(std::uint32_t slices) {
+    for (;;) {
+      std::uint64_t now = turn().load(simt::order::acquire);
+      if ((now & opening) != 0) {
+        simt::backoff(pause);
+      } else if ((now & idle) != 0) {
+        const std::uint64_t round = now >> 32;
+        if (turn().compare_exchange(now, round << 32 | opening, simt::order::acquire)) {
+          return open(round + 1);
+        }
+      } else {
+        if ((now & next_mask) >= slices) return now;
+        // What is added after the round has ended is overwritten when the next one opens.
+        now = turn().fetch_add(1, simt::order::acquire);
+        if ((now & (idle | opening)) == 0) return now;
+      }
+    }
+  }
+
+  /// Opens a round; its first slice is the caller's.
+  WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round) {
+    // Relaxed: the release below orders it, and before it nobody reads them.
+    simt::atomic_ref(token_).store(memory_.announce().epoch, simt::order::relaxed);
+    simt::atomic_ref(finished_).store(0, simt::order::relaxed);
+    simt::atomic_ref(longest_).store(0, simt::order::relaxed);
+    turn().store(round << 32 | 1, simt::order::release);
+    return round << 32;
+  }
+
+  /// Ends a slice; the last one of a round ends the round.
+  WARPHEAP_DEVICE void examined(std::uint32_t left, const simt::group& team, std::uint32_t slices) {
+    // Relaxed: released by the leader's addition, after the members have met.
+    if (left != 0) simt::atomic_ref(longest_).fetch_max(left, simt::order::relaxed);
+    team.sync();
+    if (team.is_leader() &&
+        simt::atomic_ref(finished_).fetch_add(1, simt::order::acq_rel) + 1 == slices) {
+      const std::uint32_t longest = simt::atomic_ref(longest_).load(simt::order::relaxed);
+      memory_.confirm({simt::atomic_ref(token_).load(simt::order::relaxed)}, longest + 1);
+      const std::uint64_t round = turn().load(simt::order::relaxed) >> 32;
+      turn().store(round << 32 | idle, simt::order::release);
+    }
+    team.sync();
+  }
+
+  /// Waits for the end of a round.
+  WARPHEAP_DEVICE void wait_for(std::uint32_t round) {
+    for (;;) {
+      const std::uint64_t now = turn().load(simt::order::acquire);
+      if (round_of(now) != round || (now & (idle | opening)) != 0) return;
+      simt::backoff(pause);
+    }
+  }
+
+  exhaustion memory_;
+  alignas(128) std::uint64_t turn_;
+  std::uint64_t token_;
+  alignas(128) std::uint32_t finished_;
+  std::uint32_t longest_;
+};
+
+WARPHEAP_END_NAMESPACE

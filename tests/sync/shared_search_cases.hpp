@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "scenario.hpp"
+
+#include "warpheap/simt/simt.hpp"
+
+#include <array>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Four cells in two slices that eight lanes of two warps search together.
+template <class Search>
+class searched_cells {
+ public:
+  static constexpr simt::grid shape{2, 4};
+
+  void reset(std::uint64_t /*seed*/) {
+    search_.format();
+    used_ = {};
+    takers_ = {};
+    wrong_ = nullptr;
+  }
+
+ protected:
+  static constexpr int none = -1;
+  static constexpr int count = 4;
+
+  /// The number of a cell, or none.
+  int take() {
+    const simt::group team = simt::coalesced();
+    int cell = none;
+    search_.search(
+        team, count, [&] { return cell == none ? 1u : 0u; },
+        [&](std::uint32_t first, std::uint32_t places) {
+          // The leader examines for all; the members try one after another.
+          bool left = false;
+          for (std::uint32_t i = first; i < first + places; ++i) {
+            bool is_free = false;
+            if (team.is_leader()) {
+              is_free = simt::atomic_ref(used_[i]).fetch_or(0, simt::order::acq_rel) == 0;
+            }
+            team.sync();
+            if (!team.any(is_free)) continue;
+            if (cell == none && simt::atomic_ref(used_[i]).exchange(1, simt::order::acq_rel) == 0) {
+              if (++takers_[i] != 1) wrong_ = "a cell was taken twice";
+              cell = static_cast<int>(i);
+            }
+            left = team.all(cell != none);
+          }
+          return left ? 1u : 0u;
+        });
+    return cell;
+  }
+  void give(int cell) {
+    --takers_[static_cast<std::size_t>(cell)];
+    simt::atomic_ref(used_[static_cast<std::size_t>(cell)]).exchange(0, simt::order::acq_rel);
+    search_.released();
+  }
+
+  Search search_;
+  std::array<std::uint32_t, count> used_;
+  std::array<int, count> takers_;
+  const char* wrong_ = nullptr;
+};
+
+/// Nothing is given back: four lanes get a cell, and the others learn that there is none.
+template <class Search>
+class all_are_found : public searched_cells<Search> {
+ public:
+  void reset(std::uint64_t seed) {
+    searched_cells<Search>::reset(seed);
+    served_ = 0;
+  }
+  void lane() {
+    if (this->take() >= 0) ++served_;
+  }
+  std::string verdict() {
+    if (this->wrong_ != nullptr) return this->wrong_;
+    if (served_ != this->count) return std::to_string(served_) + " of 4 cells were found";
+    return this->search_.is_out(1) ? "" : "lanes were refused, and nothing says that all is taken";
+  }
+
+ private:
+  book<int> served_ = 0;
+};
+
+/// Each lane takes and gives back. What lanes are refused for is gone in the end.
+template <class Search>
+class found_again : public searched_cells<Search> {
+ public:
+  void lane() {
+    for (int turn = 0; turn < 2; ++turn) {
+      const int cell = this->take();
+      if (cell < 0) continue;
+      simt::backoff(1);
+      this->give(cell);
+    }
+  }
+  std::string verdict() {
+    if (this->wrong_ != nullptr) return this->wrong_;
+    return this->search_.is_out(1) ? "all cells are free, and the search says that none is" : "";
+  }
+};
+
+/// Two of the cells are free all the time, and no more than two lanes want one at once.
+template <class Search>
+class never_refused : public searched_cells<Search> {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  void reset(std::uint64_t seed) {
+    searched_cells<Search>::reset(seed);
+    this->used_[seed % this->count] = 1;
+    this->used_[(seed + 1) % this->count] = 1;
+  }
+  void lane() {
+    for (int turn = 0; turn < 3; ++turn) {
+      const int cell = this->take();
+      if (cell < 0) {
+        this->wrong_ = "a lane was refused, and a cell was free all the time";
+        return;
+      }
+      this->give(cell);
+    }
+  }
+  std::string verdict() { return this->wrong_ != nullptr ? this->wrong_ : ""; }
+};
+
+template <class Search>
+std::vector<named_case> shared_search_cases() {
+  return {case_of<all_are_found<Search>>("all_are_found"),
+          case_of<found_again<Search>>("found_again"),
+          case_of<never_refused<Search>>("never_refused")};
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
