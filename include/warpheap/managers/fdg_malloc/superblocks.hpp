@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Where the warp heaps of fdg_malloc.hpp get SuperBlocks from: one, or several in a row for a
+/// request that is larger than one. What is taken together is a piece.
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_runs.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/exhaustion.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// What is known of the piece that begins with a SuperBlock. Plain words: they belong to the warp
+/// heap that has the piece, whose participants order their accesses by its phase; the tree of free
+/// SuperBlocks orders one owner before the next.
+struct fdg_piece {
+  /// SuperBlocks; 0 if no piece begins here.
+  std::uint32_t length;
+  /// Number of the warp heap, from 1.
+  std::uint32_t owner;
+  /// The piece that this warp heap took before, plus 1; 0 if this is its first.
+  std::uint32_t next;
+};
+
+class fdg_superblocks {
+ public:
+  static constexpr std::uint32_t none = bitmap_tree::none;
+  /// The bitmap tree has no more elements.
+  static constexpr std::uint32_t most = 1u << 31;
+
+  fdg_superblocks() = default;
+  fdg_superblocks(region_cursor& cursor, std::uint32_t count)
+      : runs_(cursor.take<exhaustion>(1, 128)),
+        tree_(cursor.take<std::uint64_t>(bitmap_tree::words_for(count), 128)),
+        pieces_(cursor.take<fdg_piece>(count, 16)),
+        count_(count) {}
+
+  WARPHEAP_HD std::uint32_t count() const { return count_; }
+  WARPHEAP_DEVICE fdg_piece& piece(std::uint32_t first) const { return pieces_[first]; }
+  WARPHEAP_DEVICE bitmap_tree free_ones() const { return bitmap_tree(tree_, count_); }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t lanes) const {
+    if (rank == 0) runs_->format();
+    free_ones().format(count_, rank, lanes);
+    for (std::uint64_t i = rank; i < count_; i += lanes) pieces_[i] = {0, 0, 0};
+  }
+
+  /// A SuperBlock, or none if there was none at a moment of the call. Each multiprocessor looks
+  /// from a leaf word of its own on, so that few meet and the rest of the heap stays in one piece.
+  WARPHEAP_DEVICE std::uint32_t take_one(std::uint32_t multiprocessor) const {
+    const bitmap_tree free = free_ones();
+    const bitmap_tree::word_elements got = free.claim_some(1, multiprocessor % free.leaf_words());
+    return got.bits == 0 ? none : got.nth(0);
+  }
+
+  /// The first of `length` SuperBlocks in a row, or none.
+  WARPHEAP_DEVICE std::uint32_t take_run(std::uint32_t length) const {
+    const std::uint32_t known = length < exhaustion::most_units ? length : exhaustion::most_units;
+    if (runs_->is_out(known)) return none;
+    const exhaustion::token search = runs_->announce();
+    // Pairs with the fence in `release`: either this search sees what is released there, or the
+    // release sees the announcement and withdraws what this search confirms.
+    simt::fence(simt::order::seq_cst);
+    const std::uint32_t first = claim_last_run(free_ones(), length);
+    // What is said of `most_units` must hold for all that need as many or more.
+    if (first == none && length == known) runs_->confirm(search, known);
+    return first;
+  }
+
+  WARPHEAP_DEVICE void release(std::uint32_t first, std::uint32_t length) const {
+    pieces_[first].length = 0;
+    insert_run(free_ones(), first, length);
+  }
+  /// Must be called once after pieces were released.
+  WARPHEAP_DEVICE void released() const {
+    simt::fence(simt::order::seq_cst);  // pairs with the one in `take_run`
+    runs_->released();
+  }
+
+ private:
+  exhaustion* runs_ = nullptr;
+  std::uint64_t* tree_ = nullptr;
+  fdg_piece* pieces_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+WARPHEAP_END_NAMESPACE
