@@ -50,7 +50,6 @@ bench::manager_info describe(const capabilities& about, allocation_scope scope) 
   info.alignment = about.alignment;
   info.frees = about.frees;
   info.fixed_pages = scope == allocation_scope::page;
-  info.whole_warps = scope == allocation_scope::warp;
   info.objects = scope == allocation_scope::object;
   const publication& published = about.published;
   info.about = {{"description", std::string(about.description)},

@@ -7,11 +7,13 @@
 #include "bench/lanes/kernel.hpp"
 #include "bench/lanes/pages.hpp"
 #include "warpheap/heap/heap.hpp"
+#include "warpheap/heap/layers/warp_heaps_as_blocks.hpp"
 #include "warpheap/managers/random_walk/bitmap_pages.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -31,7 +33,7 @@ constexpr const char* name_of(random_walk::search_kind search) {
   return "independent";
 }
 
-template <block_manager M>
+template <usable_manager M>
 bench::manager_info info_of() {
   bench::manager_info info = describe(M::about, scope_of<M>);
   if constexpr (lanes::hands_out_pages<M>) {
@@ -86,9 +88,17 @@ class heap_of final : public bench::test_heap {
   std::unique_ptr<heap<M>> heap_;
 };
 
-template <block_manager M>
+/// What the cases allocate from: the manager itself, or blocks over its warp heaps.
+template <usable_manager M>
+struct blocks_of : std::type_identity<M> {};
+template <usable_manager M>
+requires(warp_heap_manager<M> && !block_manager<M>) struct blocks_of<M>
+    : std::type_identity<warp_heaps_as_blocks<M>> {
+};
+
+template <usable_manager M>
 catalog_entry entry_of() {
-  return {info_of<M>(), heap_of<M>::open};
+  return {info_of<M>(), heap_of<typename blocks_of<M>::type>::open};
 }
 
 }  // namespace backend

@@ -45,7 +45,7 @@ measurement measure_alloc(const case_run& c) {
   }
   wrong.put_into(row);
   row.add(fields::malloc_ms, summarize_warm(malloc_ms));
-  row.add(fields::free_ms, summarize_warm(free_ms));
+  add_free(row, c.manager, free_ms);
   return row;
 }
 
@@ -56,7 +56,7 @@ const case_registration alloc{
                                {&given::threads, "1024"},
                                {&given::iterations, "10"},
                                {&given::free_percent, "100"}}),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees_to_occupy},
+     .needs = {&needs::bytes, &needs::frees_to_occupy},
      .fields = {&held_blocks, &held_bytes},
      .run = measure_alloc}};
 
@@ -64,7 +64,7 @@ const case_registration scaling{
     {.name = "scaling",
      .about = "as alloc, to be run over numbers of threads",
      .parameters = with_sizes({{&given::threads, "1024"}, {&given::iterations, "10"}}),
-     .needs = {&needs::bytes, &needs::single_lanes},
+     .needs = {&needs::bytes},
      .run = measure_alloc}};
 
 }  // namespace

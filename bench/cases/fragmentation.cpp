@@ -68,7 +68,7 @@ const case_registration fragmentation{
      .about = "range of the addresses handed out over the bytes asked for, at first and after "
               "rounds of allocating and freeing everything",
      .parameters = with_sizes({{&given::threads, "100000"}, {&given::rounds, "100"}}),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .needs = {&needs::bytes, &needs::frees},
      .fields = {&asked_bytes, &range_bytes, &range_bytes_last, &range_bytes_largest,
                 &range_over_bytes, &range_over_bytes_last, &range_over_bytes_largest},
      .run = measure_fragmentation}};

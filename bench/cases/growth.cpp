@@ -68,7 +68,7 @@ const case_registration growth{
     {.name = "growth",
      .about = "every round allocates and frees half of that, until the heap is exhausted",
      .parameters = with_sizes({{&given::threads, "100000"}, {&given::rounds, "100000"}}),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .needs = {&needs::bytes, &needs::frees},
      .fields = {&exhausted, &live_blocks, &live_bytes, &fields::utilization, &malloc_total_ms,
                 &free_total_ms},
      .run = measure_growth,

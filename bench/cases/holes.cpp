@@ -75,7 +75,7 @@ const case_registration holes{
      .about = "a full heap, every second block freed, the same sizes again; then all freed and "
               "one large block",
      .parameters = with_sizes({{&given::threads, "100000"}}),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .needs = {&needs::bytes, &needs::frees},
      .fields = {&fields::blocks, &freed_blocks, &fields::refilled_blocks, &refilled_share,
                 &fields::refill_ms, &quarter_in_one_block, &half_in_one_block},
      .run = measure_holes,

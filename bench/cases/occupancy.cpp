@@ -58,7 +58,7 @@ const case_registration occupancy{
     {.name = "occupancy",
      .about = "a full heap is thinned at random; half of what is free is asked for, then freed",
      .parameters = with_sizes({{&given::free_percent, "50"}, {&given::iterations, "10"}}, "64"),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .needs = {&needs::bytes, &needs::frees},
      .fields = {&occupied_blocks, &asked_blocks, &fields::longest_ms},
      .run = measure_occupancy}};
 

@@ -82,7 +82,7 @@ const case_registration sequence{
                     {&given::heap_bytes, ""},
                     {&given::iterations, "10"},
                     {&given::seed, "1"}},
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .needs = {&needs::bytes, &needs::frees},
      .fields = {&slowest_malloc_ms, &slowest_malloc_size, &slowest_free_ms, &slowest_free_size,
                 &fields::longest_ms},
      .run = measure_sequence}};

@@ -209,8 +209,8 @@ std::string row_json(const backend_info& backend, const machine_info* there,
       row[f->name] = nullptr;
     }
   }
-  // Also where there is no choice.
-  if (entry.asks(needs::single_lanes)) row[given::mode.name] = chosen[given::mode];
+  // Where lanes allocate: also if there is no choice.
+  if (entry.asks(needs::bytes)) row[given::mode.name] = chosen[given::mode];
   row["status"] = outcome.status;
   row["reason"] = outcome.reason ? json(*outcome.reason) : json();
   for (const auto& [f, value] : outcome.values()) {

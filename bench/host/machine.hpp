@@ -26,8 +26,6 @@ struct manager_info {
   bool frees = true;
   /// Its blocks are pages of one size.
   bool fixed_pages = false;
-  /// The lanes of a warp must call together.
-  bool whole_warps = false;
   /// Hands out objects of types that are fixed when it is compiled.
   bool objects = false;
   /// Pages that a step of a walk looks at; 0: the manager does not hand out numbered pages.

@@ -27,10 +27,6 @@ namespace needs {
 inline constexpr need bytes{
     "bytes", "hands out objects of types that are fixed when it is compiled, not bytes",
     [](const wanted& w) { return !w.manager.objects; }};
-inline constexpr need single_lanes{
-    "single_lanes",
-    "serves the lanes of a warp together; in this case each allocates and frees by itself",
-    [](const wanted& w) { return !w.manager.whole_warps || w.chosen[given::mode] == "warp"; }};
 inline constexpr need frees{"frees", "cannot free single blocks",
                             [](const wanted& w) { return w.manager.frees; }};
 inline constexpr need frees_to_occupy{

@@ -5,6 +5,7 @@
 #include "warpheap/core/align.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -155,6 +156,15 @@ std::unique_ptr<heap_fill> occupy(const case_run& c, test_heap& heap) {
   free_blocks(heap, count, filled->blocks.addresses(), freed);
   filled->blocks.write();
   return filled;
+}
+
+void add_free(measurement& row, const manager_info& manager, const std::vector<double>& ms) {
+  if (manager.frees) {
+    row.add(fields::free_ms, summarize_warm(ms));
+  } else {
+    row.add(fields::free_ms, std::optional<summary>());
+    row.reason = std::string("no free_ms: ") + needs::frees.reason;
+  }
 }
 
 double longest_of(std::initializer_list<std::vector<double>> series) {

@@ -85,6 +85,9 @@ heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads);
 /// frees a random share of the blocks. Null with 100 %.
 std::unique_ptr<heap_fill> occupy(const case_run& c, test_heap& heap);
 
+/// Adds `free_ms`: what was measured if the manager frees single blocks, else null and the reason.
+void add_free(measurement& row, const manager_info& manager, const std::vector<double>& ms);
+
 /// The longest of several series of launches, in milliseconds.
 double longest_of(std::initializer_list<std::vector<double>> series);
 

@@ -9,6 +9,7 @@
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/bump/bump.hpp"
 #include "warpheap/managers/cuda/cuda.hpp"
+#include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
@@ -22,6 +23,7 @@ using portable_managers = type_list<                        //
     bump<bump_config{.counters = bump_counters::warp}>,     //
     bump<bump_config{.counters = bump_counters::sharded}>,  //
     rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,              //
+    fdg_malloc<>,                                           //
     gallatin<>,                                             //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,

@@ -41,7 +41,7 @@ const case_registration churn{
      .about = "every thread allocates and frees at random, rounds times in one launch",
      .parameters = with_sizes(
          {{&given::threads, "262144"}, {&given::rounds, "64"}, {&given::iterations, "10"}}),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .needs = {&needs::bytes, &needs::frees},
      .fields = {&churn_ms},
      .run = measure_churn}};
 

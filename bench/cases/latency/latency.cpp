@@ -66,7 +66,7 @@ const case_registration latency{
     {.name = "latency",
      .about = "clock ticks of single calls, on a fresh and on a warm heap",
      .parameters = with_sizes({{&given::threads, "1024"}, {&given::iterations, "10"}}),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::clock},
+     .needs = {&needs::bytes, &needs::clock},
      .fields = {&malloc_fresh.ticks, &malloc_fresh.variance, &free_fresh.ticks,
                 &free_fresh.variance, &malloc_warm.ticks, &malloc_warm.variance, &free_warm.ticks,
                 &free_warm.variance},

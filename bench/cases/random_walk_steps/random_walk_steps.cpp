@@ -160,7 +160,7 @@ const case_registration random_walk_steps{
                     {&given::free_percent, "50"},
                     {&given::iterations, "100"},
                     {&given::seed, "1"}},
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees, &needs::numbered_pages},
+     .needs = {&needs::bytes, &needs::frees, &needs::numbered_pages},
      .fields = {&page_count, &free_pages_field, &word_bits, &search, &tas.mean, &tas.error,
                 &tas.first, &was.mean, &was.error, &was.first},
      .run = measure_walk_steps}};

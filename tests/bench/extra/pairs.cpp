@@ -38,7 +38,7 @@ const case_registration registered{
     {.name = "pairs",
      .about = "malloc and free in turn",
      .parameters = with_sizes({{&pairs, "4"}, {&given::threads, "64"}}),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .needs = {&needs::bytes, &needs::frees},
      .fields = {&pairs_ms},
      .run = measure_pairs}};
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Blocks over warp heaps: each warp has one, however its lanes come, and keeps it.
+#include "conformance/reference/warp_arenas.hpp"
+#include "device_array.hpp"
+#include "machine.hpp"
+
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/heap/layers/warp_heaps_as_blocks.hpp"
+
+#include <gtest/gtest.h>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using arenas = warp_arenas<>;
+using blocks = warp_heaps_as_blocks<arenas>;
+static_assert(any_size_manager<blocks> && !warp_heap_manager<blocks>);
+static_assert(!blocks::about.frees && blocks::about.reuse == memory_reuse::none);
+
+struct take_in_branches {
+  handle<blocks> from;
+  std::size_t bytes;
+  void** taken;
+  WARPHEAP_DEVICE void operator()() const {
+    // Even and odd lanes come apart, and so do the blocks of the grid.
+    if (simt::lane_id() % 2 == 0) simt::backoff(50);
+    taken[simt::thread_rank()] = from.malloc(bytes);
+  }
+};
+
+std::vector<void*> take(const heap<blocks>& from, std::uint32_t warps, std::size_t bytes) {
+  const device_array<void*> taken(warps * 32);
+  machine().launch({(warps + 1) / 2, warps == 1 ? 32u : 64u},
+                   take_in_branches{from.ref(), bytes, taken.get()});
+  return taken.read();
+}
+
+TEST(warp_heaps_as_blocks, a_warp_has_one_heap_in_all_launches) {
+  const heap<blocks> heap(machine(), std::size_t{1} << 20);
+  std::set<void*> distinct;
+  for (int launch = 0; launch < 3; ++launch) {
+    for (void* block : take(heap, 8, 64)) {
+      ASSERT_NE(block, nullptr);
+      EXPECT_TRUE(distinct.insert(block).second) << "a block was handed out twice";
+    }
+    EXPECT_EQ(heap.stats().blocks_in_use, 8u) << "warps have a heap each, and keep it";
+  }
+  EXPECT_TRUE(heap.validate().ok());
+}
+
+TEST(warp_heaps_as_blocks, a_warp_whose_heap_is_full_gets_null) {
+  const heap<blocks> heap(machine(), std::size_t{1} << 20);
+  EXPECT_EQ(take(heap, 1, arenas::arena_bytes / 32)[31] == nullptr, false);
+  for (void* block : take(heap, 1, 16)) EXPECT_EQ(block, nullptr);
+  EXPECT_EQ(heap.stats().failures, 32u);
+}
+
+TEST(warp_heaps_as_blocks, warps_without_a_heap_get_null_and_a_reset_helps) {
+  heap<blocks> heap(machine(), std::size_t{3} << 14);
+  const auto served = [&] {
+    std::uint64_t count = 0;
+    for (void* block : take(heap, 8, 16)) count += block != nullptr ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(served(), 2u * 32) << "there is memory for two arenas";
+  heap.reset();
+  EXPECT_EQ(heap.stats().blocks_in_use, 0u);
+  EXPECT_EQ(served(), 2u * 32);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
