@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The cases that every manager of warp heaps is explored in:
+/// `const registrar added{warp_heap_subject("name", warp_heap_setup<my_manager<...>>{...})};`
+
+#include "any_manager.hpp"
+#include "ledger.hpp"
+#include "manager_world.hpp"
+#include "scenario.hpp"
+
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// How a manager of warp heaps is set up, as small as it goes.
+template <warp_heap_manager M>
+struct warp_heap_setup {
+  /// Room for a warp heap of each of eight lanes, and three blocks in each.
+  std::size_t roomy_bytes;
+  /// Not for eight lanes that take what they can.
+  std::size_t scarce_bytes;
+  std::vector<std::uint32_t> sizes;
+};
+
+/// Warp heaps in a region that is put back into its first state by a copy.
+template <warp_heap_manager M, simt::grid Shape = two_warps>
+class warp_heap_world {
+ public:
+  static constexpr simt::grid shape = Shape;
+  using warp_heap = typename M::warp_heap;
+
+  warp_heap_world(std::size_t region_bytes, const std::vector<std::uint32_t>& sizes)
+      : bytes_(region_bytes),
+        sizes_(sizes),
+        region_(static_cast<std::byte*>(
+            std::aligned_alloc(4096, round_up<std::size_t>(region_bytes, 4096)))),
+        manager_({region_.get(), region_bytes}, explored_machine(), {}) {
+    std::memset(region_.get(), 0xcd, bytes_);  // nothing may rely on zeroes
+    manager_.format(0, 1);
+    state_.assign(region_.get(), region_.get() + bytes_);
+    capacity_ = count_alone();
+  }
+
+  void reset(std::uint64_t /*seed*/) {
+    std::memcpy(region_.get(), state_.data(), bytes_);
+    ledger_.reset(region_.get(), region_.get() + bytes_, M::about.alignment);
+  }
+
+  /// All lanes have ended their heaps: nothing is in use, and all of it can be had again, piece by
+  /// piece and as one.
+  std::string verdict() {
+    std::string wrong = problem();
+    if (wrong.empty() && count_alone() != capacity_) wrong = "memory is missing in the end";
+    return wrong.empty() ? problem() : wrong;
+  }
+
+ protected:
+  /// What a lane has taken since its heap was empty.
+  struct holding {
+    warp_heap from;
+    std::array<ledger::entry, 4> blocks;
+    int count = 0;
+  };
+
+  holding begin() { return {manager_.begin(simt::coalesced()), {}, 0}; }
+
+  /// Takes a block and fills it with its tag; false if there is none.
+  bool take(holding& mine, std::uint64_t which, bool must = false) {
+    const std::uint32_t bytes = sizes_[which % sizes_.size()];
+    void* block = mine.from ? manager_.malloc(mine.from, bytes) : nullptr;
+    ledger_.remark("malloc", static_cast<std::byte*>(block), bytes);
+    if (block == nullptr) {
+      if (must) ledger_.note("null although memory is free");
+      return false;
+    }
+    const std::uint32_t tag = ledger_.add(block, bytes);
+    auto* words = static_cast<std::uint32_t*>(block);
+    for (std::uint32_t i = 0; i < bytes / 4; ++i) words[i] = tag;
+    mine.blocks[static_cast<std::size_t>(mine.count++)] = {static_cast<std::byte*>(block), bytes,
+                                                           tag};
+    return true;
+  }
+  static bool has_room(const holding& mine) {
+    return mine.count < static_cast<int>(mine.blocks.size());
+  }
+
+  void tidy_up(holding& mine) {
+    check(mine);
+    if (mine.from) manager_.tidy_up(mine.from);
+  }
+  void end(holding& mine) {
+    check(mine);
+    if (mine.from) manager_.end(mine.from);
+  }
+
+ private:
+  struct releaser {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+
+  /// A lane has held its blocks until now, whatever other participants have done.
+  void check(holding& mine) {
+    for (int i = 0; i < mine.count; ++i) {
+      const ledger::entry& block = mine.blocks[static_cast<std::size_t>(i)];
+      const auto* words = reinterpret_cast<const std::uint32_t*>(block.start);
+      for (std::uint32_t w = 0; w < block.bytes / 4; ++w) {
+        if (words[w] == block.tag) continue;
+        ledger_.note("a block that lost its contents", block.start, block.bytes);
+        break;
+      }
+      ledger_.remove(block.start);
+    }
+    mine.count = 0;
+  }
+
+  std::string problem() {
+    if (!ledger_.problem().empty()) return ledger_.problem();
+    inspection found;
+    manager_.inspect(0, 1, found);
+    for (int i = 0; i < inspection::most_invariants; ++i) {
+      if (found.violations[i] == 0) continue;
+      return "invariant I" + std::to_string(i + 1) + " does not hold at " +
+             std::to_string(found.places[i]);
+    }
+    if (found.blocks_in_use != 0) return "a warp heap is left that all have ended";
+    return "";
+  }
+
+  /// How many blocks of the first size a single lane gets, after one that is as large as it goes.
+  int count_alone() {
+    int count = 0;
+    const auto outcome = alone_.run({simt::strategy::sticky, 1}, [&] {
+      const warp_heap mine = manager_.begin(simt::coalesced());
+      if (!mine || manager_.malloc(mine, manager_.largest_block()) == nullptr) count = -1;
+      if (!mine) return;
+      manager_.tidy_up(mine);
+      while (count >= 0 && manager_.malloc(mine, sizes_[0]) != nullptr) ++count;
+      manager_.end(mine);
+    });
+    if (!outcome.stuck.empty()) ledger_.note("a single lane does not finish");
+    return count;
+  }
+
+  std::size_t bytes_;
+  std::vector<std::uint32_t> sizes_;
+  std::unique_ptr<std::byte, releaser> region_;
+  M manager_;
+  std::vector<std::byte> state_;
+  ledger ledger_;
+  int capacity_ = 0;
+  simt::explorer alone_{{1, 1}, 2'000'000};
+};
+
+/// Lanes take blocks, tidy up, take again, and end.
+template <class M, simt::grid Shape>
+class tidy_and_end : public warp_heap_world<M, Shape> {
+ public:
+  using warp_heap_world<M, Shape>::warp_heap_world;
+  void lane() {
+    auto mine = this->begin();
+    const auto rank = simt::thread_rank();
+    for (std::uint64_t round = 0; round < 2; ++round) {
+      for (std::uint64_t i = 0; i < 3; ++i) this->take(mine, rank + round + i, true);
+      if (round == 0) this->tidy_up(mine);
+    }
+    this->end(mine);
+  }
+};
+
+/// Lanes leave one after the other, while those that stay tidy up.
+template <class M>
+class leave_early : public warp_heap_world<M> {
+ public:
+  using warp_heap_world<M>::warp_heap_world;
+  void lane() {
+    auto mine = this->begin();
+    for (int round = 0; round < simt::lane_id(); ++round) {
+      this->take(mine, static_cast<std::uint64_t>(round), true);
+      this->tidy_up(mine);
+    }
+    this->take(mine, 0, true);
+    this->end(mine);
+  }
+};
+
+/// Warp heaps come and go where memory ends. Nobody fails for ever.
+template <class M>
+class scarcity : public warp_heap_world<M> {
+ public:
+  using warp_heap_world<M>::warp_heap_world;
+  void lane() {
+    for (std::uint64_t round = 0; round < 2; ++round) {
+      auto mine = this->begin();
+      std::uint64_t which = simt::thread_rank() + round;
+      while (this->has_room(mine) && this->take(mine, which)) ++which;
+      if (round == 0) {
+        this->tidy_up(mine);
+        this->take(mine, which);
+      }
+      this->end(mine);
+    }
+  }
+};
+
+template <warp_heap_manager M>
+std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
+  return {
+      case_of<tidy_and_end<M, two_warps>>("tidy_and_end", how.roomy_bytes, how.sizes),
+      case_of<tidy_and_end<M, one_warp>>("one_warp", how.roomy_bytes, how.sizes),
+      case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.sizes),
+      case_of<scarcity<M>>("scarcity", how.scarce_bytes, how.sizes),
+  };
+}
+
+template <warp_heap_manager M>
+subject warp_heap_subject(const std::string& name, const warp_heap_setup<M>& how) {
+  return {name, subject_kind::manager, warp_heap_cases(how), "", ""};
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
