@@ -81,7 +81,7 @@ class warp_heaps_as_blocks {
   }
   WARPHEAP_DEVICE static warp_heap heap_of(std::uint64_t word) {
     warp_heap heap;
-    std::memcpy(&heap, &word, sizeof heap);
+    std::memcpy(static_cast<void*>(&heap), &word, sizeof heap);
     return heap;
   }
   WARPHEAP_DEVICE static std::uint64_t none() { return word_of(warp_heap{}); }

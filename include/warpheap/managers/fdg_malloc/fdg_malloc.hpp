@@ -269,7 +269,7 @@ class fdg_malloc {
   WARPHEAP_DEVICE bool settle(std::uint32_t number, const fdg_phase& phase) const {
     if (phase.arrived != phase.participants) return false;
     fdg_header& header = headers_.at(number);
-    const std::uint32_t newest = header.newest;
+    const std::uint32_t newest = simt::atomic_ref(header.newest).load(simt::order::relaxed);
     for (std::uint32_t piece = newest; piece != 0;) {
       const fdg_piece old = superblocks_.piece(piece - 1);
       superblocks_.release(piece - 1, old.length);

@@ -59,25 +59,34 @@ class fdg_superblocks {
     return got.bits == 0 ? none : got.nth(0);
   }
 
-  /// The first of `length` SuperBlocks in a row, or none.
+  /// The first of `length` SuperBlocks in a row, or none. Ends: each turn but the last one means
+  /// that another lane has taken or released SuperBlocks, or put back what it could not take.
   WARPHEAP_DEVICE std::uint32_t take_run(std::uint32_t length) const {
-    const std::uint32_t known = length < exhaustion::most_units ? length : exhaustion::most_units;
-    if (runs_->is_out(known)) return none;
-    const exhaustion::token search = runs_->announce();
-    // Pairs with the fence in `release`: either this search sees what is released there, or the
-    // release sees the announcement and withdraws what this search confirms.
-    simt::fence(simt::order::seq_cst);
-    const std::uint32_t first = claim_last_run(free_ones(), length);
+    const bitmap_tree free = free_ones();
     // What is said of `most_units` must hold for all that need as many or more.
-    if (first == none && length == known) runs_->confirm(search, known);
-    return first;
+    const bool can_be_out = length <= exhaustion::most_units;
+    while (!can_be_out || !runs_->is_out(length)) {
+      const exhaustion::token search = runs_->announce();
+      // Pairs with the fence in `released`: either this search sees what is free there, or the
+      // lane there sees the announcement and withdraws what this search confirms.
+      simt::fence(simt::order::seq_cst);
+      const std::uint32_t last = find_last_run(free, length);
+      if (last != none) {
+        const std::uint32_t first = last + 1 - length;
+        if (claim_run(free, first, length)) return first;
+        released();  // others may have searched while a part of the run was not there
+      } else if (!can_be_out || runs_->confirm(search, length)) {
+        return none;
+      }
+    }
+    return none;
   }
 
   WARPHEAP_DEVICE void release(std::uint32_t first, std::uint32_t length) const {
     pieces_[first].length = 0;
     insert_run(free_ones(), first, length);
   }
-  /// Must be called once after pieces were released.
+  /// Must be called after SuperBlocks have become free, once for all of them.
   WARPHEAP_DEVICE void released() const {
     simt::fence(simt::order::seq_cst);  // pairs with the one in `take_run`
     runs_->released();

@@ -48,8 +48,6 @@ struct fdg_phase {
   }
 };
 
-/// `newest` and `pieces` change by atomics while lanes allocate, and are read plainly by the lane
-/// that all participants have come before.
 struct alignas(32) fdg_header {
   std::uint64_t bump;
   std::uint64_t phase;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where blocks of a warp heap lie: together, one after the other, SuperBlock by SuperBlock.
+#include "device_array.hpp"
+#include "machine.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
+
+#include <gtest/gtest.h>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using manager = fdg_malloc<>;
+
+simt::device_properties with_warps(std::uint32_t warps) {
+  simt::device_properties properties;
+  properties.multiprocessors = 4;
+  properties.resident_threads = warps * 32;
+  return properties;
+}
+
+manager laid_out(std::size_t bytes, std::uint32_t warps) {
+  auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
+  return manager({nowhere, bytes}, with_warps(warps), {});
+}
+
+TEST(fdg_malloc, superblocks_are_as_large_as_four_a_resident_warp_allow) {
+  EXPECT_EQ(laid_out(512_MiB, 8448).superblock_bytes(), 8192u);
+  EXPECT_EQ(laid_out(64_MiB, 8448).superblock_bytes(), 1024u);
+  EXPECT_EQ(laid_out(256_MiB, 8448).superblock_bytes(), 4096u);
+  EXPECT_EQ(laid_out(16_MiB, 8448).superblock_bytes(), 1024u) << "no smaller ones";
+  EXPECT_EQ(laid_out(64_KiB, 2).superblock_bytes(), 8192u);
+}
+
+TEST(fdg_malloc, heaps_beyond_32_bits_lay_themselves_out) {
+  const manager large = laid_out(std::size_t{130} << 30, 8448);
+  EXPECT_EQ(large.largest_block(), std::size_t{large.superblocks()} * 8192);
+  EXPECT_GT(large.largest_block(), std::size_t{128} << 30);
+}
+
+TEST(fdg_malloc, words_hold_what_they_are_made_of) {
+  const fdg_bump bump = fdg_bump::of(fdg_bump{fdg_superblocks::most - 1, 512}.word());
+  EXPECT_TRUE(bump.is_set());
+  EXPECT_EQ(bump.superblock, fdg_superblocks::most - 1);
+  EXPECT_EQ(bump.used, 512u);
+  EXPECT_FALSE(fdg_bump::of(fdg_bump::nothing).is_set());
+  const std::uint64_t word = fdg_phase{7, 32, 31}.word();
+  EXPECT_EQ(fdg_phase::of(word + fdg_phase::one_arrival).arrived, 32u);
+  EXPECT_EQ(fdg_phase::of(word - fdg_phase::one_participant).participants, 31u);
+  EXPECT_EQ(fdg_phase::of(word).generation, 7u);
+}
+
+/// One warp whose lanes ask together; lane i in launch `call` for `bytes + i * more`.
+struct ask_together {
+  handle<manager> from;
+  manager::warp_heap* of;
+  std::size_t bytes;
+  std::size_t more;
+  std::uint32_t calls;
+  std::uintptr_t* found;
+  WARPHEAP_DEVICE void operator()() const {
+    const auto mine = from.begin();
+    const auto lane = static_cast<std::size_t>(simt::lane_id());
+    of[lane] = mine;
+    for (std::uint32_t i = 0; i < calls; ++i) {
+      found[i * 32 + lane] =
+          reinterpret_cast<std::uintptr_t>(from.malloc(mine, bytes + lane * more));
+    }
+  }
+};
+
+struct end_all {
+  handle<manager> from;
+  const manager::warp_heap* of;
+  WARPHEAP_DEVICE void operator()() const { from.end(of[simt::lane_id()]); }
+};
+
+class together : public ::testing::Test {
+ protected:
+  /// Addresses, from that of the first one on.
+  std::vector<std::int64_t> ask(std::size_t bytes, std::size_t more, std::uint32_t calls) {
+    const device_array<manager::warp_heap> of(32);
+    const device_array<std::uintptr_t> found(std::size_t{32} * calls);
+    machine().launch({1, 32}, ask_together{heap_.ref(), of.get(), bytes, more, calls, found.get()});
+    EXPECT_TRUE(heap_.validate().ok()) << heap_.validate().describe();
+    EXPECT_EQ(heap_.stats().blocks_in_use, 1u) << "one heap for all lanes";
+    bytes_in_use_ = heap_.stats().bytes_in_use;
+    machine().launch({1, 32}, end_all{heap_.ref(), of.get()});
+    EXPECT_TRUE(heap_.validate().ok());
+    EXPECT_EQ(heap_.stats().bytes_in_use, 0u);
+    std::vector<std::int64_t> places;
+    for (const std::uintptr_t address : found.read()) {
+      places.push_back(static_cast<std::int64_t>(address) -
+                       static_cast<std::int64_t>(found.read()[0]));
+    }
+    return places;
+  }
+
+  heap<manager> heap_{machine(), 64_MiB};
+  std::uint64_t bytes_in_use_ = 0;
+};
+
+TEST_F(together, blocks_of_16_bytes_fill_a_superblock_without_gaps) {
+  const auto places = ask(16, 0, 16);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_EQ(places[i], static_cast<std::int64_t>(16 * i));
+  }
+  EXPECT_EQ(bytes_in_use_, 8192u) << "all of one SuperBlock";
+  ask(16, 0, 17);
+  EXPECT_EQ(bytes_in_use_, 2u * 8192) << "and the next one";
+}
+
+TEST_F(together, lanes_are_apart_by_what_those_below_ask_for_in_granules) {
+  const auto places = ask(17, 0, 1);
+  EXPECT_EQ(places[31], 31 * 32);
+  const auto growing = ask(16, 16, 1);
+  EXPECT_EQ(growing[31], 16 * 31 * 32 / 2) << "8448 bytes in all: a run";
+  EXPECT_EQ(bytes_in_use_, 2u * 8192);
+}
+
+TEST_F(together, who_does_not_fit_into_the_rest_goes_to_the_next_superblock) {
+  const auto places = ask(160, 0, 2);  // 5120 bytes a call
+  EXPECT_EQ(places[31], 31 * 160);
+  EXPECT_EQ(places[63] - places[32], 31 * 160);
+  EXPECT_GE(std::abs(places[32]), 8192 - 31 * 160) << "not in the first one";
+  EXPECT_EQ(bytes_in_use_, 2u * 8192);
+}
+
+TEST_F(together, requests_whose_sum_is_too_large_are_served_one_by_one) {
+  // A heap of 64 MiB holds some of them, not all.
+  const auto places = ask(4_MiB, 0, 1);
+  std::uint64_t served = 0;
+  for (const std::int64_t place : places) served += place > -(std::int64_t{64} << 20) ? 1 : 0;
+  EXPECT_GE(served, 1u);
+  EXPECT_LE(served, 15u);
+  EXPECT_EQ(bytes_in_use_, served * 4_MiB);
+  EXPECT_EQ(heap_.stats().failures, 32u - served);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
