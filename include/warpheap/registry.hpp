@@ -11,6 +11,7 @@
 #include "warpheap/managers/cuda/cuda.hpp"
 #include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
+#include "warpheap/managers/kma/kma.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
 
@@ -25,6 +26,7 @@ using portable_managers = type_list<                        //
     rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,              //
     fdg_malloc<>,                                           //
     gallatin<>,                                             //
+    kma<>,                                                  //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,

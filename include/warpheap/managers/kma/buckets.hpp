@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Where lanes of kma.hpp find a superblock of their class: by a hash of class and multiprocessor,
+/// which has a bucket for each pair. A bucket holds one superblock, nothing, or poison while a lane
+/// attaches another one. What it holds may be out of date; the superblock's state tells.
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/managers/kma/state.hpp"
+#include "warpheap/managers/kma/superblocks.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+template <kma_config Config>
+class kma_buckets {
+ public:
+  using sizes = kma_sizes<Config>;
+  using superblocks = kma_superblocks<Config>;
+
+  kma_buckets() = default;
+  kma_buckets(region_cursor& cursor, std::uint32_t shards)
+      : words_(cursor.take<std::uint64_t>(std::size_t{shards} * pitch, 128)), shards_(shards) {}
+
+  /// How many buckets a class has in a heap of so many superblocks.
+  static std::uint32_t shards_for(std::uint32_t superblocks, std::uint32_t multiprocessors) {
+    const std::uint32_t most = std::min(std::max(multiprocessors, 1u), most_shards);
+    return std::clamp(superblocks / Config.superblocks_a_shard, 1u, most);
+  }
+
+  WARPHEAP_HD std::uint32_t shards() const { return shards_; }
+  WARPHEAP_HD std::uint32_t count() const { return shards_ * pitch; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t lanes) const {
+    for (std::uint64_t i = rank; i < count(); i += lanes) words_[i] = kma_bucket::none;
+  }
+
+  /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if there
+  /// was none at a moment of the call.
+  ///
+  /// Progress: a lane waits only while another one attaches a superblock, which is lock-free. That
+  /// one waits for nothing and is in no collective, so it may be of the waiter's own warp. A search
+  /// in vain starts again only if a superblock that lanes have freed was on its way.
+  WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
+                                    std::uint32_t want, std::uint32_t multiprocessor) const {
+    std::uint32_t shard = multiprocessor % shards_;
+    for (;;) {
+      const std::uint64_t moves = of.moves();
+      kma_grant got;
+      outlook next = ask(of, of_class, shard, want, multiprocessor, got);
+      if (got) return got;
+      // The buckets after the set and the queue: what leaves those comes to a bucket.
+      if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
+      if (next == outlook::nothing && of.nothing_moved_since(moves)) return {};
+      if (next != outlook::ask) simt::backoff(wait_ns);
+    }
+  }
+
+  // While no lane changes them.
+  WARPHEAP_DEVICE std::uint64_t peek(std::uint32_t i) const { return words_[i]; }
+  /// How many buckets of the class hold `word`.
+  WARPHEAP_DEVICE std::uint32_t count_of(std::uint32_t of_class, std::uint64_t word) const {
+    std::uint32_t found = 0;
+    for (std::uint32_t shard = 0; shard < shards_; ++shard) {
+      found += words_[shard * pitch + of_class] == word ? 1 : 0;
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::uint32_t most_shards = 32;
+  /// The buckets of a shard are in lines of their own.
+  static constexpr std::uint32_t pitch = 16;
+  static_assert(sizes::classes <= pitch);
+  static constexpr std::uint32_t wait_ns = 100;
+
+  enum class outlook {
+    nothing,  ///< no free slot was found
+    ask,      ///< there may be some now
+    wait,     ///< another lane attaches a superblock
+  };
+
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> at(std::uint32_t of_class,
+                                                     std::uint32_t shard) const {
+    return simt::atomic_ref<std::uint64_t>(words_[shard * pitch + of_class]);
+  }
+
+  WARPHEAP_DEVICE outlook ask(const superblocks& of, std::uint32_t of_class, std::uint32_t shard,
+                              std::uint32_t want, std::uint32_t multiprocessor,
+                              kma_grant& got) const {
+    const auto bucket = at(of_class, shard);
+    // Acquire: pairs with the release below, behind which is the superblock's state.
+    std::uint64_t seen = bucket.load(simt::order::acquire);
+    if (seen == kma_bucket::poison) return outlook::wait;
+    if (seen != kma_bucket::none) {
+      got = of.reserve(kma_bucket::of(seen), of_class, want);
+      if (got) return outlook::ask;
+    }
+    if (!of.obtainable(of_class)) return outlook::nothing;
+    // What is there is of no use and stays so. Relaxed: only the store below says anything.
+    if (!bucket.compare_exchange(seen, kma_bucket::poison, simt::order::relaxed)) {
+      return outlook::ask;
+    }
+    kma_state now{};
+    got = of.obtain(of_class, want, multiprocessor, now);
+    const bool attached = got && now.mode == kma_mode::attached;
+    // Release: pairs with the load above.
+    bucket.store(attached ? kma_bucket{got.superblock, now.epoch}.word() : kma_bucket::none,
+                 simt::order::release);
+    return outlook::ask;
+  }
+
+  /// Looks at all buckets of the class.
+  /// \param shard changed to one that has a free slot, if one has
+  WARPHEAP_DEVICE outlook elsewhere(const superblocks& of, std::uint32_t of_class,
+                                    std::uint32_t& shard) const {
+    outlook found = outlook::nothing;
+    for (std::uint32_t i = 0; i < shards_; ++i) {
+      const std::uint32_t other = (shard + i) % shards_;
+      const std::uint64_t seen = at(of_class, other).load(simt::order::acquire);
+      if (seen == kma_bucket::none) continue;
+      if (seen == kma_bucket::poison) {
+        found = outlook::wait;
+      } else if (of.is_attached(kma_bucket::of(seen))) {
+        shard = other;
+        return outlook::ask;
+      }
+    }
+    return found;
+  }
+
+  std::uint64_t* words_ = nullptr;
+  std::uint32_t shards_ = 0;
+};
+
+WARPHEAP_END_NAMESPACE

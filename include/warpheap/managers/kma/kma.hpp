@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// R. Spliet, L. Howes, B. R. Gaster, A. L. Varbanescu: "KMA: A Dynamic Memory Manager for OpenCL",
+/// GPGPU-7 (2014), DOI 10.1145/2588768.2576781. The lower of its two layers.
+///
+/// Algorithm:
+/// - The heap is an array of superblocks of 4 KiB. Each is empty, or of a class: cut into blocks of
+///   one power of two from 16 B to 4 KiB. Empty ones are in a lock-free queue.
+/// - malloc finds the superblock of its class by hash. A compare-exchange of that superblock's
+///   state word reserves a slot, for all lanes of a warp that ask the class together; each lane
+///   then iterates over the bitmap for a free block.
+/// - A lane that finds no superblock with a free slot there poisons the bucket and attaches one: a
+///   partly used one of the class, else an empty one.
+/// - free clears the block's bit, then counts the slot in the state word. A superblock whose last
+///   block is freed goes back into the queue, and one that was full is known as partly used.
+///
+/// Memory layout (s superblocks; 9 classes; k buckets a class):
+///
+///     [ moves ][ queue: head | tail ][ links: u64 x s ]
+///     [ { state: u64 {epoch:32 | mode:8 | class:8 | free slots:16}, bitmap: 8 x u32 } x s ]
+///     [ partly used: 9 bitmap trees over s ][ buckets: u64 {epoch:32 | superblock + 1:32} x 16 x k
+///     ] [ superblock 0 | superblock 1 | ... ]       4 KiB each, and at a multiple of that
+///     superblock of class c:  [ block 0 | ... | block (256 >> c) - 1 ]
+///
+/// Invariants, while no lane allocates:
+/// I1 the words of all bitmap trees fit (place: the word)
+/// I2 the queue has the empty superblocks and no others; walked by one lane for 2^16 nodes at most
+///    (place: the superblock)
+/// I3 as many bits are set as slots are not free, none beyond the slots of the class (place: the
+///    superblock)
+/// I4 a superblock is full exactly if it has no free slot, empty if it has all; one that is partly
+///    used is in the set of its class (place: the superblock)
+/// I5 an attached superblock is in exactly one bucket, of its class and in its epoch; no bucket is
+///    poisoned (place: the superblock, or the bucket)
+/// I6 no superblock is on its way (place: 0)
+///
+/// Progress: lock-free, but for lanes that wait while another one attaches a superblock to their
+/// bucket; see buckets.hpp.
+///
+/// Null: at a moment of the call no slot of the class was free and no superblock was empty, but for
+/// the one that the queue keeps; see superblocks.hpp for why that is sure.
+///
+/// Deviations from the publication, as far as its abstract, the survey and its release tell:
+/// - State words and bitmaps lie apart from the superblocks. Blocks are powers of two and aligned
+///   to their size; in the release headers shorten them, and 128 bytes take 252.
+/// - State and bucket carry an epoch, the state its class. A lane that is late can neither reserve
+///   in a superblock's next life nor detach another one.
+/// - A superblock that was full is attached again once a block of it is free. In the release one
+///   live block keeps all of it from use.
+/// - Lanes that find what is in a bucket used up replace it, in place of waiting for the one that
+///   took the last slot to remove it.
+/// - A bucket for each class and up to 32 multiprocessors, in place of one that all lanes of a
+///   class meet at.
+/// - Links of 32-bit index and tag; in the release the index wraps at 256 MiB.
+/// - free writes nothing into the block, which may be its next owner's already.
+/// - The upper layer, of arrays, lists and trees, is not part of this.
+
+#include "warpheap/heap/fit_units.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/kma/buckets.hpp"
+#include "warpheap/managers/kma/inspection.hpp"
+#include "warpheap/managers/kma/state.hpp"
+#include "warpheap/managers/kma/superblocks.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+template <kma_config Config = kma_config{}>
+class kma {
+ public:
+  using options = no_options;
+  using sizes = kma_sizes<Config>;
+
+  static constexpr capabilities about{
+      .name = "kma",
+      .description = "superblocks found by hash, slots reserved in their state words",
+      .folder = "kma",
+      .published = {.authors = "Roy Spliet, Lee Howes, Benedict R. Gaster, Ana Lucia Varbanescu",
+                    .title = "KMA: A Dynamic Memory Manager for OpenCL",
+                    .venue = "GPGPU-7",
+                    .year = 2014,
+                    .doi = "10.1145/2588768.2576781"},
+      .deviations = {"State words and bitmaps are apart from the blocks, which are powers of two.",
+                     "State words and buckets carry an epoch.",
+                     "A superblock that was full is used again once a block of it is free.",
+                     "Lanes replace a used-up superblock, and wait for nobody to remove it.",
+                     "Each multiprocessor has buckets of its own, up to 32.",
+                     "Links have 32-bit indices and tags.", "Freed blocks are not written to.",
+                     "The layer of data structures is not part of it."},
+      .largest_block = Config.superblock_bytes,
+  };
+
+  kma(const region& memory, const simt::device_properties& machine, const options& /*none*/) {
+    using store = kma_superblocks<Config>;
+    const std::size_t most =
+        std::clamp<std::size_t>(memory.bytes / Config.superblock_bytes, store::least, store::most);
+    lay_out_most(memory, about.name, store::least, static_cast<std::uint32_t>(most),
+                 [&](region_cursor& cursor, std::uint32_t count) {
+                   superblocks_ = store(cursor, count);
+                   buckets_ = kma_buckets<Config>(
+                       cursor, kma_buckets<Config>::shards_for(count, machine.multiprocessors));
+                   data_ = cursor.take<std::byte>(std::size_t{count} * Config.superblock_bytes,
+                                                  Config.superblock_bytes);
+                 });
+  }
+
+  WARPHEAP_HD std::uint32_t superblocks() const { return superblocks_.count(); }
+  WARPHEAP_HD std::uint32_t shards() const { return buckets_.shards(); }
+  WARPHEAP_HD std::size_t largest_block() const { return Config.superblock_bytes; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    superblocks_.format(rank, count);
+    buckets_.format(rank, count);
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
+    const std::uint32_t c = sizes::class_for(bytes);
+    for (;;) {
+      // Formed anew each time: those that got a slot have left.
+      const simt::group same = simt::coalesced().match(c);
+      std::uint64_t word = kma_grant{}.word();
+      if (same.is_leader()) {
+        word = buckets_
+                   .reserve(superblocks_, c, static_cast<std::uint32_t>(same.size()), simt::sm_id())
+                   .word();
+      }
+      same.sync();  // what the leader has acquired is the members' as well
+      const kma_grant got = kma_grant::of(same.broadcast(word));
+      if (!got) return nullptr;
+      const auto rank = static_cast<std::uint32_t>(same.rank());
+      if (rank >= got.count) continue;
+      const std::uint32_t slot = superblocks_.locate(got.superblock, c, got.hint + rank);
+      return block_at(got.superblock, slot * sizes::block_bytes(c));
+    }
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    const std::uint64_t offset = offset_of(block);
+    if (offset >= std::uint64_t{superblocks_.count()} * Config.superblock_bytes) return;
+    const auto superblock = static_cast<std::uint32_t>(offset / Config.superblock_bytes);
+    const auto inside = static_cast<std::uint32_t>(offset % Config.superblock_bytes);
+    const simt::group same = simt::coalesced().match(superblock);
+    const bool was_taken = superblocks_.clear(
+        superblock, inside / sizes::block_bytes(superblocks_.class_of(superblock)));
+    // A block that was free already is not counted again.
+    const auto count = static_cast<std::uint32_t>(same.ballot(was_taken).count());
+    same.sync();  // the members' bits are cleared before the leader counts them
+    if (same.is_leader() && count != 0) superblocks_.count_free(superblock, count);
+  }
+
+  WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
+    return sizes::block_bytes(superblocks_.class_of(
+        static_cast<std::uint32_t>(offset_of(block) / Config.superblock_bytes)));
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    kma_inspector<Config>(superblocks_, buckets_, findings).run(rank, count);
+  }
+
+ private:
+  WARPHEAP_DEVICE std::byte* block_at(std::uint32_t superblock, std::uint32_t inside) const {
+    return data_ + std::size_t{superblock} * Config.superblock_bytes + inside;
+  }
+  WARPHEAP_DEVICE std::uint64_t offset_of(void* block) const {
+    return static_cast<std::uint64_t>(static_cast<std::byte*>(block) - data_);
+  }
+
+  kma_superblocks<Config> superblocks_;
+  kma_buckets<Config> buckets_;
+  std::byte* data_ = nullptr;
+};
+
+WARPHEAP_END_NAMESPACE

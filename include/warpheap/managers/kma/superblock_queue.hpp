@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The free list of kma.hpp: the lock-free queue of M. Michael and M. Scott ("Simple, Fast, and
+/// Practical Non-Blocking and Blocking Concurrent Queue Algorithms", PODC 1996), with superblocks
+/// as its nodes.
+///
+/// A node has a link, {its successor + 1:32 | tag:32}; head and tail are {node:32 | tag:32}. The
+/// head is a dummy: a lane that dequeues makes its successor the dummy and gets the old one. So the
+/// queue always keeps a node, and links are only ever written as links: a lane that is late reads
+/// no other data.
+///
+/// Tags: every change of a word counts its tag up, so a compare-exchange by a lane that is late
+/// fails, though the same node may be there again.
+///
+/// Orders: all loads acquire, all changes are acq_rel or release. A lane that reads a link which
+/// belongs to a node's next life thereby knows that head and tail have gone past its former one,
+/// and what it compares them with next tells it so. What a lane wrote before it enqueued a node is
+/// visible to the lane that dequeues it: the links from the one to the other are read with acquire.
+///
+/// Progress: lock-free. Each turn of a loop but the last means that another lane has moved head or
+/// tail, or has linked a node.
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+class kma_queue {
+ public:
+  static constexpr std::uint32_t none = 0xffffffffu;
+
+  struct alignas(128) ends {
+    std::uint64_t head;
+    std::uint64_t apart[15];  // of a line of its own
+    std::uint64_t tail;
+  };
+
+  kma_queue() = default;
+  kma_queue(region_cursor& cursor, std::uint32_t nodes)
+      : ends_(cursor.take<ends>(1)),
+        links_(cursor.take<std::uint64_t>(nodes, 128)),
+        nodes_(nodes) {}
+
+  /// All nodes are in it, node 0 as the dummy.
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t lanes) const {
+    if (rank == 0) {
+      ends_->head = position{0, 0}.word();
+      ends_->tail = position{nodes_ - 1, 0}.word();
+    }
+    for (std::uint64_t i = rank; i < nodes_; i += lanes) {
+      const auto next = static_cast<std::uint32_t>(i + 1);
+      links_[i] = link{next == nodes_ ? none : next, 0}.word();
+    }
+  }
+
+  WARPHEAP_DEVICE void enqueue(std::uint32_t node) const {
+    const simt::atomic_ref own(links_[node]);
+    own.store(link{none, link::of(own.load(simt::order::relaxed)).tag + 1}.word(),
+              simt::order::release);
+    for (;;) {
+      std::uint64_t last = tail().load(simt::order::acquire);
+      const position at = position::of(last);
+      std::uint64_t behind = next_of(at.node).load(simt::order::acquire);
+      if (tail().load(simt::order::acquire) != last) continue;
+      const link next = link::of(behind);
+      if (next.node != none) {
+        advance_tail(last, next.node);
+      } else if (next_of(at.node).compare_exchange(behind, link{node, next.tag + 1}.word(),
+                                                   simt::order::acq_rel)) {
+        advance_tail(last, node);
+        return;
+      }
+    }
+  }
+
+  /// A node, or none if there was but the dummy at a moment of the call.
+  WARPHEAP_DEVICE std::uint32_t dequeue() const {
+    for (;;) {
+      std::uint64_t first = head().load(simt::order::acquire);
+      const position at = position::of(first);
+      std::uint64_t last = tail().load(simt::order::acquire);
+      const link next = link::of(next_of(at.node).load(simt::order::acquire));
+      if (head().load(simt::order::acquire) != first) continue;
+      if (next.node == none) return none;
+      if (position::of(last).node == at.node) {
+        advance_tail(last, next.node);  // which must never fall behind the head
+      } else if (head().compare_exchange(first, position{next.node, at.tag + 1}.word(),
+                                         simt::order::acq_rel)) {
+        return at.node;
+      }
+    }
+  }
+
+  /// Whether there was but the dummy at a moment of the call.
+  WARPHEAP_DEVICE bool is_empty() const {
+    for (;;) {
+      const std::uint64_t first = head().load(simt::order::acquire);
+      const link next = link::of(next_of(position::of(first).node).load(simt::order::acquire));
+      if (head().load(simt::order::acquire) == first) return next.node == none;
+    }
+  }
+
+  // While no lane changes it.
+  WARPHEAP_DEVICE std::uint32_t first() const { return position::of(ends_->head).node; }
+  WARPHEAP_DEVICE std::uint32_t last() const { return position::of(ends_->tail).node; }
+  WARPHEAP_DEVICE std::uint32_t after(std::uint32_t node) const {
+    return link::of(links_[node]).node;
+  }
+
+ private:
+  struct position {
+    std::uint32_t node;
+    std::uint32_t tag;
+    WARPHEAP_HD static constexpr position of(std::uint64_t word) {
+      return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+    }
+    WARPHEAP_HD constexpr std::uint64_t word() const { return std::uint64_t{tag} << 32 | node; }
+  };
+  struct link {
+    std::uint32_t node;  ///< none: the last one
+    std::uint32_t tag;
+    WARPHEAP_HD static constexpr link of(std::uint64_t word) {
+      return {static_cast<std::uint32_t>(word) - 1, static_cast<std::uint32_t>(word >> 32)};
+    }
+    WARPHEAP_HD constexpr std::uint64_t word() const {
+      return std::uint64_t{tag} << 32 | static_cast<std::uint32_t>(node + 1);
+    }
+  };
+  using word_ref = simt::atomic_ref<std::uint64_t>;
+
+  WARPHEAP_DEVICE word_ref head() const { return word_ref(ends_->head); }
+  WARPHEAP_DEVICE word_ref tail() const { return word_ref(ends_->tail); }
+  WARPHEAP_DEVICE word_ref next_of(std::uint32_t node) const { return word_ref(links_[node]); }
+
+  /// Fails if another lane has done it.
+  WARPHEAP_DEVICE void advance_tail(std::uint64_t seen, std::uint32_t to) const {
+    const position next{to, position::of(seen).tag + 1};
+    tail().compare_exchange(seen, next.word(), simt::order::acq_rel);
+  }
+
+  ends* ends_ = nullptr;
+  std::uint64_t* links_ = nullptr;
+  std::uint32_t nodes_ = 0;
+};
+
+WARPHEAP_END_NAMESPACE

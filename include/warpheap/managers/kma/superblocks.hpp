@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The superblocks of kma.hpp: their state words and bitmaps, the queue of empty ones, and for each
+/// class the set of those that have free slots and are in no bucket.
+///
+/// `moves` {ended:32 | in progress:32} makes null trustworthy: a lane that frees announces there
+/// that a superblock with free slots is on its way into a set or the queue. A lane that has found
+/// nothing anywhere believes it only if nothing was on its way then.
+
+#include "warpheap/core/bits.hpp"
+#include "warpheap/heap/region.hpp"
+#include "warpheap/managers/kma/state.hpp"
+#include "warpheap/managers/kma/superblock_queue.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+template <kma_config Config>
+class kma_superblocks {
+ public:
+  using sizes = kma_sizes<Config>;
+  static constexpr std::uint32_t none = kma_queue::none;
+  /// Less would leave none beside the queue's dummy; a bitmap tree has no more elements.
+  static constexpr std::uint32_t least = 2;
+  static constexpr std::uint32_t most = 1u << 31;
+
+  kma_superblocks() = default;
+  kma_superblocks(region_cursor& cursor, std::uint32_t count)
+      : moves_(cursor.take<std::uint64_t>(1, 128)),
+        empty_(cursor, count),
+        words_(cursor.take<words>(count, 128)),
+        partial_(cursor.take<std::uint64_t>(sizes::classes * bitmap_tree::words_for(count), 128)),
+        count_(count) {}
+
+  WARPHEAP_HD std::uint32_t count() const { return count_; }
+  WARPHEAP_DEVICE const kma_queue& empty_ones() const { return empty_; }
+  WARPHEAP_DEVICE bitmap_tree partial(std::uint32_t of_class) const {
+    return bitmap_tree(partial_ + of_class * bitmap_tree::words_for(count_), count_);
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t lanes) const {
+    if (rank == 0) *moves_ = 0;
+    empty_.format(rank, lanes);
+    for (std::uint64_t i = rank; i < count_; i += lanes) {
+      words_[i].state = kma_state{0, kma_mode::empty, 0, 0}.word();
+      for (std::uint32_t& word : words_[i].taken) word = 0;
+    }
+    for (std::uint32_t c = 0; c < sizes::classes; ++c) partial(c).format(0, rank, lanes);
+  }
+
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> state(std::uint32_t superblock) const {
+    return simt::atomic_ref<std::uint64_t>(words_[superblock].state);
+  }
+
+  /// The class of a superblock that the caller has a block of, which keeps the class as it is.
+  WARPHEAP_DEVICE std::uint32_t class_of(std::uint32_t superblock) const {
+    return kma_state::of(state(superblock).load(simt::order::relaxed)).of_class;
+  }
+
+  /// Whether there was a superblock for a bucket of the class. If not, there was none at the time
+  /// at which it was looked for in the set, and in the queue after that.
+  WARPHEAP_DEVICE bool obtainable(std::uint32_t of_class) const {
+    return partial(of_class).any() || !empty_.is_empty();
+  }
+
+  /// A superblock that becomes attached to a bucket, of which up to `want` slots are the caller's;
+  /// no slots if there is none. `epoch` begins with that.
+  WARPHEAP_DEVICE kma_grant obtain(std::uint32_t of_class, std::uint32_t want, std::uint32_t near,
+                                   kma_state& now) const {
+    const bitmap_tree set = partial(of_class);
+    for (;;) {
+      const auto found = set.claim_some(1, near % set.leaf_words());
+      if (found.bits == 0) break;
+      const kma_grant got = reattach(found.nth(0), of_class, want, now);
+      if (got) return got;
+      // It was there no more, or of another class: the element came late. Ends: it is gone now.
+    }
+    const std::uint32_t superblock = empty_.dequeue();
+    if (superblock == none) return {};
+    const kma_state before = kma_state::of(state(superblock).load(simt::order::relaxed));
+    const std::uint32_t all = sizes::slots(of_class);
+    const std::uint32_t count = want < all ? want : all;
+    now = kma_state{before.epoch + 1, kma_mode::attached, of_class, all}.after_reserving(count);
+    // Nobody else changes the state of a superblock that the queue gave. Release: pairs with the
+    // acquire of those that find it in the bucket.
+    state(superblock).store(now.word(), simt::order::release);
+    return {superblock, count, 0};
+  }
+
+  /// Reserves up to `want` slots, if the superblock is still attached as `bucket` says.
+  WARPHEAP_DEVICE kma_grant reserve(const kma_bucket& bucket, std::uint32_t of_class,
+                                    std::uint32_t want) const {
+    const auto word = state(bucket.superblock);
+    // Acquire, here and in the exchange: pairs with the release of frees, whose cleared bits are
+    // seen then.
+    std::uint64_t seen = word.load(simt::order::acquire);
+    for (;;) {
+      const kma_state now = kma_state::of(seen);
+      if (now.mode != kma_mode::attached || now.epoch != bucket.epoch) return {};
+      const std::uint32_t count = want < now.free ? want : now.free;
+      if (word.compare_exchange(seen, now.after_reserving(count).word(), simt::order::acq_rel)) {
+        return {bucket.superblock, count, sizes::slots(of_class) - now.free};
+      }
+    }
+  }
+
+  /// Whether `reserve` would have served a slot.
+  WARPHEAP_DEVICE bool is_attached(const kma_bucket& bucket) const {
+    const kma_state now = kma_state::of(state(bucket.superblock).load(simt::order::acquire));
+    return now.mode == kma_mode::attached && now.epoch == bucket.epoch;
+  }
+
+  /// Takes the slot that the caller has reserved: any free one, from `hint` on. Ends: a slot's bit
+  /// is cleared before it is counted as free, so each lane that has reserved one has one. A look
+  /// at all words that finds none means that others have taken or freed some meanwhile.
+  WARPHEAP_DEVICE std::uint32_t locate(std::uint32_t superblock, std::uint32_t of_class,
+                                       std::uint32_t hint) const {
+    const std::uint32_t slots = sizes::slots(of_class);
+    std::uint32_t word = hint / 32;
+    std::uint32_t skipped = low_bits<std::uint32_t>(static_cast<int>(hint % 32));
+    for (;;) {
+      const std::uint32_t there = slots - word * 32;
+      const auto all = low_bits<std::uint32_t>(there < 32 ? static_cast<int>(there) : 32);
+      const simt::atomic_ref taken(words_[superblock].taken[word]);
+      std::uint32_t open = all & ~skipped & ~taken.load(simt::order::relaxed);
+      while (open != 0) {
+        const std::uint32_t bit = 1u << lowest_bit(open);
+        // Acquire: pairs with the release in `clear`, by which the block's last owner ends with it.
+        const std::uint32_t before = taken.fetch_or(bit, simt::order::acquire);
+        if ((before & bit) == 0) return word * 32 + static_cast<std::uint32_t>(lowest_bit(bit));
+        open &= ~before;
+      }
+      skipped = 0;
+      word = (word + 1) * 32 < slots ? word + 1 : 0;
+    }
+  }
+
+  /// Makes a slot's bit free; false if it was already. It must be counted then.
+  WARPHEAP_DEVICE bool clear(std::uint32_t superblock, std::uint32_t slot) const {
+    const std::uint32_t bit = 1u << slot % 32;
+    const simt::atomic_ref taken(words_[superblock].taken[slot / 32]);
+    // Release: what the owner did with the block comes before the next owner.
+    return (taken.fetch_and(~bit, simt::order::release) & bit) != 0;
+  }
+
+  /// Counts slots as free whose bits are, and moves the superblock where it belongs then.
+  WARPHEAP_DEVICE void count_free(std::uint32_t superblock, std::uint32_t slots) const {
+    const auto word = state(superblock);
+    std::uint64_t seen = word.load(simt::order::relaxed);
+    bool announced = false;
+    // Ends: the exchange fails only if another lane has reserved or freed slots.
+    for (;;) {
+      const kma_state now = kma_state::of(seen);
+      kma_state after = now;
+      after.free += slots;
+      const bool becomes_empty = after.free == sizes::slots(now.of_class);
+      const bool becomes_partial = !becomes_empty && now.mode == kma_mode::full;
+      if (becomes_partial) after.mode = kma_mode::partial;
+      if (becomes_empty) after = {now.epoch, kma_mode::empty, 0, 0};
+      if (!announced && (becomes_empty || becomes_partial)) {
+        announce();
+        announced = true;
+      }
+      // Release: the cleared bits, and what has been announced, come before what others do with
+      // the slots. Acquire: the last one hands on what the others have freed.
+      if (!word.compare_exchange(seen, after.word(), simt::order::acq_rel)) continue;
+      if (becomes_partial) partial(now.of_class).insert(superblock);
+      if (becomes_empty) {
+        // Before the superblock is of another class.
+        if (now.mode == kma_mode::partial) partial(now.of_class).remove(superblock);
+        empty_.enqueue(superblock);
+      }
+      break;
+    }
+    if (announced) conclude();
+  }
+
+  /// What `nothing_moved_since` is asked later.
+  WARPHEAP_DEVICE std::uint64_t moves() const {
+    return simt::atomic_ref(*moves_).load(simt::order::acquire);
+  }
+  /// Whether no superblock was on its way from `before` until now.
+  WARPHEAP_DEVICE bool nothing_moved_since(std::uint64_t before) const {
+    return (before & in_progress) == 0 && moves() == before;
+  }
+
+  // While no lane changes them.
+  WARPHEAP_DEVICE std::uint32_t taken_bits(std::uint32_t superblock, std::uint32_t word) const {
+    return words_[superblock].taken[word];
+  }
+
+ private:
+  struct words {
+    std::uint64_t state;
+    /// Slots that are somebody's.
+    std::uint32_t taken[(sizes::bit_words + 1) / 2 * 2];
+  };
+  static constexpr std::uint64_t in_progress = 0xffffffffu;
+
+  WARPHEAP_DEVICE kma_grant reattach(std::uint32_t superblock, std::uint32_t of_class,
+                                     std::uint32_t want, kma_state& now) const {
+    const auto word = state(superblock);
+    std::uint64_t seen = word.load(simt::order::acquire);
+    for (;;) {
+      const kma_state there = kma_state::of(seen);
+      if (there.mode != kma_mode::partial || there.of_class != of_class) return {};
+      const std::uint32_t count = want < there.free ? want : there.free;
+      now = kma_state{there.epoch + 1, kma_mode::attached, of_class, there.free}.after_reserving(
+          count);
+      if (word.compare_exchange(seen, now.word(), simt::order::acq_rel)) {
+        return {superblock, count, sizes::slots(of_class) - there.free};
+      }
+    }
+  }
+
+  // Relaxed: the exchange of the state behind it releases it.
+  WARPHEAP_DEVICE void announce() const {
+    simt::atomic_ref(*moves_).fetch_add(1, simt::order::relaxed);
+  }
+  // Release: a lane that sees the end sees the superblock where it is now.
+  WARPHEAP_DEVICE void conclude() const {
+    simt::atomic_ref(*moves_).fetch_add((std::uint64_t{1} << 32) - 1, simt::order::release);
+  }
+
+  std::uint64_t* moves_ = nullptr;
+  kma_queue empty_;
+  words* words_ = nullptr;
+  std::uint64_t* partial_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+WARPHEAP_END_NAMESPACE

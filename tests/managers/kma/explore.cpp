@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "managers/kma/setups.hpp"
+
+#include "warpheap/managers/kma/kma.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+using small = kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1}>;
+const registrar added{manager_subject("kma", small_kma<small>())};
+
+}  // namespace
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
