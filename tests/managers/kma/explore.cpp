@@ -8,7 +8,7 @@ namespace verify {
 namespace {
 
 using small = kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1}>;
-const registrar added{manager_subject("kma", small_kma<small>())};
+const registrar added{{"kma", subject_kind::manager, kma_cases(small_kma<small>()), "", ""}};
 
 }  // namespace
 }  // namespace verify

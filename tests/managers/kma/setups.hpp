@@ -3,6 +3,9 @@
 
 #include "manager_cases.hpp"
 
+#include <string>
+#include <vector>
+
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
@@ -10,6 +13,36 @@ namespace verify {
 template <class M>
 setup<M> small_kma() {
   return {.region_bytes = 4096, .sizes = {16, 24, 64}};
+}
+
+/// As many free slots as lanes, and each lane takes one at a time. So there is always one for a
+/// lane that asks, wherever the superblock that it is in may be on its way to.
+class one_for_each : public heap_world {
+ public:
+  /// \param which of the sizes
+  one_for_each(const any_setup& how, std::uint64_t which) : heap_world(how), which_(which) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> all;
+      while (std::byte* const block = heap.take(heap.size(which_))) all.push_back(block);
+      for (int i = 0; i < case_lanes; ++i) heap.give(all[static_cast<std::size_t>(i)]);
+    });
+    heap.keep_state();
+  }
+
+  void lane() {
+    for (int round = 0; round < 3; ++round) give(must_take(heap.size(which_)));
+  }
+
+ private:
+  std::uint64_t which_;
+};
+
+inline std::vector<named_case> kma_cases(const any_setup& how) {
+  std::vector<named_case> cases = manager_cases(how);
+  cases.push_back(case_of<one_for_each>("one_for_each", how, 0));
+  cases.push_back(case_of<one_for_each>("one_pair_for_each", how, 1));
+  cases.push_back(case_of<one_for_each>("one_superblock_for_each", how, 2));
+  return cases;
 }
 
 }  // namespace verify

@@ -21,7 +21,7 @@
 ///     [ moves ][ queue: head | tail ][ links: u64 x s ]
 ///     [ { state: u64 {epoch:32 | mode:8 | class:8 | free slots:16}, bitmap: 8 x u32 } x s ]
 ///     [ partly used: 9 bitmap trees over s ][ buckets: u64 {epoch:32 | superblock + 1:32} x 16 x k
-///     ] [ superblock 0 | superblock 1 | ... ]       4 KiB each, and at a multiple of that
+///     ] [ superblock 0 | superblock 1 | ... ]       4 KiB each, at multiples of that
 ///     superblock of class c:  [ block 0 | ... | block (256 >> c) - 1 ]
 ///
 /// Invariants, while no lane allocates:
@@ -106,7 +106,7 @@ class kma {
                    buckets_ = kma_buckets<Config>(
                        cursor, kma_buckets<Config>::shards_for(count, machine.multiprocessors));
                    data_ = cursor.take<std::byte>(std::size_t{count} * Config.superblock_bytes,
-                                                  Config.superblock_bytes);
+                                                  std::min(Config.superblock_bytes, page_bytes));
                  });
   }
 
@@ -153,6 +153,8 @@ class kma {
     const auto count = static_cast<std::uint32_t>(same.ballot(was_taken).count());
     same.sync();  // the members' bits are cleared before the leader counts them
     if (same.is_leader() && count != 0) superblocks_.count_free(superblock, count);
+    // Nobody goes on to look for a block before its own one can be found.
+    same.sync();
   }
 
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
@@ -166,6 +168,9 @@ class kma {
   }
 
  private:
+  /// What regions are aligned to at least.
+  static constexpr std::uint32_t page_bytes = 4096;
+
   WARPHEAP_DEVICE std::byte* block_at(std::uint32_t superblock, std::uint32_t inside) const {
     return data_ + std::size_t{superblock} * Config.superblock_bytes + inside;
   }
