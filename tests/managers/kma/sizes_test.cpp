@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The arithmetic of sizes and words, and layouts at the edges.
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/kma/kma.hpp"
+
+#include <gtest/gtest.h>
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using sizes = kma<>::sizes;
+
+simt::device_properties with_multiprocessors(std::uint32_t count) {
+  simt::device_properties properties;
+  properties.multiprocessors = count;
+  return properties;
+}
+
+kma<> laid_out(std::size_t bytes, std::uint32_t multiprocessors = 132) {
+  auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
+  return kma<>({nowhere, bytes}, with_multiprocessors(multiprocessors), {});
+}
+
+TEST(kma, classes_are_powers_of_two_from_16_bytes_to_a_superblock) {
+  EXPECT_EQ(sizes::classes, 9u);
+  for (std::uint32_t c = 0; c < sizes::classes; ++c) {
+    EXPECT_EQ(sizes::block_bytes(c), 16u << c);
+    EXPECT_EQ(sizes::slots(c) * sizes::block_bytes(c), 4096u);
+    EXPECT_EQ(sizes::class_for(16u << c), c);
+    if (c != 0) {
+      EXPECT_EQ(sizes::class_for((8u << c) + 1), c);
+    }
+  }
+  EXPECT_EQ(sizes::class_for(1), 0u);
+  EXPECT_EQ(sizes::class_for(128), 3u) << "128 bytes take 128, not the release's 252";
+}
+
+TEST(kma, words_hold_what_they_are_made_of) {
+  const kma_state state{0xfffffffe, kma_mode::partial, 12, 4096};
+  const kma_state again = kma_state::of(state.word());
+  EXPECT_EQ(again.epoch, state.epoch);
+  EXPECT_EQ(again.mode, state.mode);
+  EXPECT_EQ(again.of_class, state.of_class);
+  EXPECT_EQ(again.free, state.free);
+  EXPECT_EQ(state.after_reserving(4096).mode, kma_mode::full);
+  EXPECT_EQ(state.after_reserving(4095).mode, kma_mode::attached);
+  const kma_bucket bucket = kma_bucket::of(kma_bucket{(1u << 31) - 1, 7}.word());
+  EXPECT_EQ(bucket.superblock, (1u << 31) - 1);
+  EXPECT_EQ(bucket.epoch, 7u);
+  const kma_grant grant = kma_grant::of(kma_grant{70000, 32, 4064}.word());
+  EXPECT_EQ(grant.superblock, 70000u);
+  EXPECT_EQ(grant.count, 32u);
+  EXPECT_EQ(grant.hint, 4064u);
+  EXPECT_FALSE(kma_grant::of(kma_grant{}.word()));
+}
+
+TEST(kma, metadata_takes_two_percent) {
+  const kma<> small = laid_out(16_MiB);
+  EXPECT_GE(small.superblocks(), 4096u * 98 / 100);
+  EXPECT_LT(small.superblocks(), 4096u);
+}
+
+TEST(kma, multiprocessors_have_buckets_as_far_as_superblocks_go) {
+  EXPECT_EQ(laid_out(64_KiB).shards(), 1u);
+  EXPECT_EQ(laid_out(1_MiB).shards(), 3u);
+  EXPECT_EQ(laid_out(64_MiB).shards(), 32u);
+  EXPECT_EQ(laid_out(64_MiB, 4).shards(), 4u);
+  EXPECT_EQ(laid_out(64_MiB, 0).shards(), 1u);
+}
+
+TEST(kma, heaps_beyond_32_bits_lay_themselves_out) {
+  EXPECT_GT(laid_out(std::size_t{130} << 30).superblocks(), 33'000'000u);
+}
+
+TEST(kma, less_than_two_superblocks_are_too_small) {
+  EXPECT_THROW(laid_out(8192), region_too_small);
+  EXPECT_EQ(laid_out(20480).superblocks() >= 2, true);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
