@@ -112,7 +112,7 @@ const case_registration steady{
                                {&given::iterations, "10"},
                                {&contents, "ends"}},
                               "64"),
-     .needs = {&needs::bytes, &needs::single_lanes, &needs::frees},
+     .needs = {&needs::bytes, &needs::frees},
      .fields = {&malloc_rate, &live_share, &refused, &fields::blocks, &fields::longest_ms},
      .run = measure_steady,
      .fills = true}};
