@@ -58,8 +58,8 @@ class warp_heap_world {
     ledger_.reset(region_.get(), region_.get() + bytes_, M::about.alignment);
   }
 
-  /// All lanes have ended their heaps: nothing is in use, and all of it can be had again, piece by
-  /// piece and as one.
+  /// All lanes have ended their heaps: nothing is in use, and all memory can be allocated again,
+  /// piece by piece and as one.
   std::string verdict() {
     std::string wrong = problem();
     if (wrong.empty() && count_alone() != capacity_) wrong = "memory is missing in the end";
@@ -195,7 +195,7 @@ class leave_early : public warp_heap_world<M> {
   }
 };
 
-/// Warp heaps come and go where memory ends. Nobody fails for ever.
+/// Warp heaps come and go while the heap is exhausted, and no memory is lost.
 template <class M>
 class scarcity : public warp_heap_world<M> {
  public:

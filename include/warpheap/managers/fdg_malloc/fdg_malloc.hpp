@@ -43,7 +43,7 @@
 ///
 /// Null: the sum of what lanes ask for together is not there, and then neither is what the lane
 /// asks for alone: no run is free, or no SuperBlock, and the rest of the current one is too small.
-/// What is left of other warps' SuperBlocks is no help.
+/// The rest of other warps' SuperBlocks does not count.
 ///
 /// Reuse is partial: memory is used again when its warp heap is tidied up or ended.
 ///

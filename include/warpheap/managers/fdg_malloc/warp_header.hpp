@@ -30,7 +30,7 @@ struct fdg_bump {
   WARPHEAP_HD constexpr bool is_set() const { return superblock != 0xffffffffu; }
 };
 
-/// Who is there, and who has arrived at a tidy-up.
+/// How many participants there are, and how many have arrived at a tidy-up.
 struct fdg_phase {
   std::uint32_t generation;
   std::uint32_t participants;
@@ -85,7 +85,7 @@ struct alignas(32) fdg_header {
     while (now.load(simt::order::acquire) >> 32 == since >> 32) simt::backoff(50);
   }
 
-  /// Nothing is allocated, nobody has arrived.
+  /// The warp heap is empty, and none of its participants has arrived.
   WARPHEAP_DEVICE void start_generation(const fdg_phase& last) {
     empty();
     // Release: those that wait find the warp heap empty and its memory free.

@@ -89,7 +89,7 @@ class kma {
       .deviations = {"State words and bitmaps are apart from the blocks, which are powers of two.",
                      "State words and buckets carry an epoch.",
                      "A superblock that was full is used again once a block of it is free.",
-                     "Lanes replace a used-up superblock, and wait for nobody to remove it.",
+                     "Lanes replace a used-up superblock instead of waiting for its removal.",
                      "Each multiprocessor has buckets of its own, up to 32.",
                      "Links have 32-bit indices and tags.", "Freed blocks are not written to.",
                      "The layer of data structures is not part of it."},
