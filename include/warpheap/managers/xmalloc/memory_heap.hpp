@@ -78,17 +78,17 @@ class memory_heap {
   }
 
   /// A block of `units`, in the given state; `none` if there is none.
-  WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, memory_state state) const {
+  /// \param kept free blocks of so many units stay whole: `none`, too, if there is one. 0: take any
+  WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, memory_state state,
+                                     std::uint32_t kept = 0) const {
     if (is_out(units)) return none;
     lock();
-    const std::uint32_t found = search(units);
+    const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
     std::uint32_t taken = none;
     if (found != none) {
       taken = cut(found, units);
       at(taken).state = state;
       at(taken).word = block_word::memory().bits();
-    } else if (!is_out(units)) {
-      simt::atomic_ref(shared_->none_from).store(units, simt::order::relaxed);
     }
     unlock();
     return taken;
@@ -151,13 +151,15 @@ class memory_heap {
 
   /// A free block of `units` or more. \pre locked
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t units) const {
-    const std::uint32_t first = shared_->rover;
-    if (first == none) return none;
-    std::uint32_t unit = first;
-    do {
-      if (at(unit).next - unit >= units) return unit;
-      unit = ring(unit).next;
-    } while (unit != first);
+    if (is_out(units)) return none;
+    if (shared_->rover != none) {
+      std::uint32_t unit = shared_->rover;
+      do {
+        if (at(unit).next - unit >= units) return unit;
+        unit = ring(unit).next;
+      } while (unit != shared_->rover);
+    }
+    simt::atomic_ref(shared_->none_from).store(units, simt::order::relaxed);
     return none;
   }
 

@@ -62,7 +62,9 @@ class supply {
         // Ends: each time, another lane has taken blocks, or makes some; see xmalloc.hpp.
         if (came == outcome::others_served) continue;
       }
-      const std::uint32_t unit = memory().take(units, memory_state::block);
+      // Not where a Superblock fits, which serves more requests: it came after this lane looked.
+      const std::uint32_t unit =
+          memory().take(units, memory_state::block, basic ? sizes::superblock_units(cls) : 0);
       if (unit != none) return memory().bytes_of(unit);
       const std::uint32_t price = price_of_another_try(basic, cls, units, before);
       if (price == 0 || price > patience) return nullptr;
@@ -100,6 +102,7 @@ class supply {
   static constexpr std::uint32_t price_of_trim = 8;
 
   enum class outcome { served, others_served, nothing };
+  enum class entrance : std::uint32_t { open, crowded, nothing_to_refill_from };
 
   /// Moves of blocks between the levels that hide them meanwhile, as a lane found them.
   struct glance {
@@ -153,17 +156,16 @@ class supply {
                                  std::byte*& block) const {
     const auto size = static_cast<std::uint32_t>(same.size());
     std::uint64_t found = std::uint64_t{none} << 32;
-    std::uint32_t entered = 0;
+    entrance at = entrance::nothing_to_refill_from;
     if (same.is_leader() && may_refill(cls)) {
-      entered = 1;
-      // Acquire pairs with the release below: what earlier refills did comes first.
-      if (in_progress(moves(cls).fetch_add(move_begins, simt::order::acquire)) < refills_) {
+      at = enter(cls);
+      if (at == entrance::open) {
         found = open_superblock(cls, size + sizes::superblock_blocks / 2);
       } else {
         simt::backoff(pause);
       }
     }
-    entered = same.broadcast(entered);
+    at = same.broadcast(at);
     found = same.broadcast(found);
     const auto superblock = static_cast<std::uint32_t>(found >> 32);
     const auto blocks = static_cast<std::uint32_t>(found);
@@ -175,9 +177,23 @@ class supply {
     }
     if (got > size) buffer_surplus(same, cls, superblock, blocks, size);
     // Release pairs with `look`.
-    if (entered != 0 && same.is_leader()) moves(cls).fetch_add(move_ends, simt::order::release);
+    if (at == entrance::open && same.is_leader()) {
+      moves(cls).fetch_add(move_ends, simt::order::release);
+    }
     if (block != nullptr) return outcome::served;
-    return entered != 0 ? outcome::others_served : outcome::nothing;
+    return at == entrance::nothing_to_refill_from ? outcome::nothing : outcome::others_served;
+  }
+
+  /// Begins a refill, unless as many are under way as may. A lane that may not leaves at once, and
+  /// one that sees that it would not does not come, so that the number falls.
+  WARPHEAP_DEVICE entrance enter(std::uint32_t cls) const {
+    if (in_progress(moves(cls).load(simt::order::relaxed)) >= refills_) return entrance::crowded;
+    // Acquire pairs with the release at the end of a refill: what earlier ones did comes first.
+    if (in_progress(moves(cls).fetch_add(move_begins, simt::order::acquire)) < refills_) {
+      return entrance::open;
+    }
+    moves(cls).fetch_add(move_ends, simt::order::relaxed);
+    return entrance::crowded;
   }
 
   WARPHEAP_DEVICE bool may_refill(std::uint32_t cls) const {
