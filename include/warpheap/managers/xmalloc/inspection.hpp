@@ -64,8 +64,8 @@ class inspector {
                                   std::uint64_t number, const Check& check) const {
     for (std::uint64_t i = rank; i < of.positions().size(); i += count) {
       std::uint64_t value = 0;
-      const bool there = of.positions().peek(of.positions().first() + i, value) &&
-                         value < all_.memory().units();
+      const bool there =
+          of.positions().peek(of.positions().first() + i, value) && value < all_.memory().units();
       findings_.expect(there, 1, number);
       if (there) check(static_cast<std::uint32_t>(value));
     }
@@ -130,8 +130,7 @@ class inspector {
     const auto& memory = all_.memory();
     std::uint32_t unit = memory.rover();
     for (std::uint64_t left = free_blocks; left != 0; --left) {
-      const bool is_free =
-          unit < memory.units() && memory.at(unit).state == memory_state::free;
+      const bool is_free = unit < memory.units() && memory.at(unit).state == memory_state::free;
       findings_.expect(is_free, 8, unit);
       if (!is_free) return;
       unit = memory.next_free(unit);

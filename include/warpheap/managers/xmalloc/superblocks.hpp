@@ -50,8 +50,7 @@ class superblocks {
   }
 
   /// The first byte of block `i` of a Superblock. All of them begin as far into a unit.
-  WARPHEAP_HD std::byte* block(std::uint32_t superblock, std::uint32_t cls,
-                               std::uint32_t i) const {
+  WARPHEAP_HD std::byte* block(std::uint32_t superblock, std::uint32_t cls, std::uint32_t i) const {
     return block_in(superblock + i * sizes::block_units(cls));
   }
   /// The Basicblock that begins in `unit`.
@@ -65,8 +64,7 @@ class superblocks {
   }
 
   /// Splits a new Superblock, and takes its first `wanted` blocks. `none` if there is no memory.
-  WARPHEAP_DEVICE std::uint32_t carve(std::uint32_t cls, std::uint32_t wanted,
-                                      taken& got) const {
+  WARPHEAP_DEVICE std::uint32_t carve(std::uint32_t cls, std::uint32_t wanted, taken& got) const {
     const std::uint32_t unit = memory_.take(sizes::superblock_units(cls), memory_state::superblock);
     if (unit == none) return none;
     for (std::uint32_t i = 0; i < sizes::superblock_blocks; ++i) {
@@ -104,8 +102,7 @@ class superblocks {
   [[nodiscard]] WARPHEAP_DEVICE bool give_back(std::uint32_t superblock,
                                                std::uint32_t blocks) const {
     // Release pairs with the acquire in `take` and `retire`; acquire: an owner that was before.
-    const std::uint64_t before =
-        word(superblock).fetch_or(blocks | held, simt::order::acq_rel);
+    const std::uint64_t before = word(superblock).fetch_or(blocks | held, simt::order::acq_rel);
     if ((static_cast<std::uint32_t>(before) | blocks) == sizes::all_blocks) count_whole(1);
     return (before & held) == 0;
   }

@@ -197,8 +197,7 @@ class supply {
   }
 
   WARPHEAP_DEVICE bool may_refill(std::uint32_t cls) const {
-    return fifos::count(buffers_.second(cls)) > 0 ||
-           !memory().is_out(sizes::superblock_units(cls));
+    return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::superblock_units(cls));
   }
 
   /// Takes up to `wanted` blocks of one Superblock: [ its unit:32 | a bit for each block:32 ].
@@ -226,16 +225,15 @@ class supply {
     const std::uint64_t first = list.reserve(same, surplus, accepted);
     for (auto i = static_cast<std::uint32_t>(same.rank()); i < accepted;
          i += static_cast<std::uint32_t>(same.size())) {
-      list.positions().put(first + i,
-                           superblock + nth(blocks, used + i) * sizes::block_units(cls));
+      list.positions().put(first + i, superblock + nth(blocks, used + i) * sizes::block_units(cls));
     }
     same.sync();
     if (!same.is_leader()) return;
     if (accepted != 0) list.items().signal(accepted);
     if (accepted != surplus) {
       const std::uint32_t first_left = nth(blocks, used + accepted);
-      return_blocks(cls, superblock, blocks & ~low_bits<std::uint32_t>(
-                                                   static_cast<int>(first_left)));
+      return_blocks(cls, superblock,
+                    blocks & ~low_bits<std::uint32_t>(static_cast<int>(first_left)));
     }
   }
 

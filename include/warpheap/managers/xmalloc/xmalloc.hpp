@@ -150,9 +150,8 @@ class xmalloc {
   WARPHEAP_DEVICE void free(void* block) const {
     WARPHEAP_ASSERT(block != nullptr);
     auto* bytes = static_cast<std::byte*>(block);
-    const auto offset =
-        reinterpret_cast<std::uintptr_t>(bytes) -
-        reinterpret_cast<std::uintptr_t>(supply_.memory().base());
+    const auto offset = reinterpret_cast<std::uintptr_t>(bytes) -
+                        reinterpret_cast<std::uintptr_t>(supply_.memory().base());
     if (offset >= std::size_t{supply_.memory().units()} * sizes::unit) return;  // not of this heap
     using xmalloc_parts::block_kind;
     using xmalloc_parts::block_word;
