@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a request costs, and when its memory can be had again. On the CPU model lanes that call
+// What a request costs, and when its memory is available again. On the CPU model lanes that call
 // together are one group.
 #include "lanes.hpp"
 

@@ -11,8 +11,8 @@
 /// free blocks then stays. A search in vain notes its size, and larger ones return at once until a
 /// merged block is as large.
 ///
-/// Progress: blocking. Who holds the lock walks the ring of free blocks once at most and waits for
-/// nobody.
+/// Progress: blocking. The lane that holds the lock walks the ring of free blocks twice at most and
+/// never waits.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"

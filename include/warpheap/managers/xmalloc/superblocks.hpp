@@ -74,7 +74,7 @@ class superblocks {
     }
     head(unit).cls = cls;
     const std::uint32_t left = sizes::all_blocks & ~lowest(sizes::all_blocks, wanted);
-    // Relaxed: whoever learns of the Superblock or of its blocks does so by a FIFO.
+    // Relaxed: other lanes learn of the Superblock and of its blocks by a FIFO.
     word(unit).store(left == 0 ? 0 : left | held, simt::order::relaxed);
     got = {sizes::all_blocks & ~left, left != 0};
     return unit;

@@ -39,7 +39,7 @@
 /// I9 nothing is locked and nothing is being moved (0).
 ///
 /// Progress: FIFOs are waited for as bounded_queue.hpp says; Superblocks' words are lock-free; the
-/// heap is blocking, behind a lock whose holder waits for nobody. A lane that finds no block starts
+/// heap is blocking, behind a lock whose holder never waits. A lane that finds no block starts
 /// over when others took what it saw, or while as many groups of its class refill as may: each
 /// of those ends without waiting for it. It waits for a trim's end: the lane that trims waits for
 /// the heap's lock alone and for FIFOs. Members of a group wait for their leader, which is at one
