@@ -14,6 +14,7 @@
 #include "warpheap/managers/kma/kma.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include <array>
 
@@ -32,7 +33,8 @@ using portable_managers = type_list<                        //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::chunks}>,
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::pages}>,
-    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>>;
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>,
+    xmalloc<>>;
 
 /// A manager that exists, but not on this machine.
 struct missing_manager {

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Basicblocks: they come from a first-level FIFO, which is refilled from a Superblock of the
+/// second level or a new one, and go back into a first-level FIFO or to their Superblock.
+///
+/// Progress: see xmalloc.hpp.
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/managers/xmalloc/buffers.hpp"
+#include "warpheap/managers/xmalloc/geometry.hpp"
+#include "warpheap/managers/xmalloc/superblocks.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace xmalloc_parts {
+
+template <xmalloc_config Config>
+class basic_blocks {
+  using sizes = geometry<Config>;
+  using fifos = buffers<Config>;
+
+ public:
+  /// What became of a try to take a block.
+  enum class outcome {
+    served,
+    others_served,  ///< others took what was there, or make some
+    nothing,
+  };
+
+  basic_blocks() = default;
+  /// \param refills groups of a class that may split Superblocks at once
+  basic_blocks(region_cursor& cursor, std::uint32_t units, std::uint32_t refills)
+      : moves_(cursor.take<move_word>(sizes::classes, 128)), refills_(refills) {
+    buffers_ = fifos(cursor, units);
+    const memory_heap<Config> memory(cursor, units);
+    superblocks_ = superblocks<Config>(memory, cursor);
+  }
+
+  WARPHEAP_HD const fifos& buffered() const { return buffers_; }
+  WARPHEAP_HD const superblocks<Config>& supers() const { return superblocks_; }
+  WARPHEAP_HD const memory_heap<Config>& memory() const { return superblocks_.memory(); }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    for (std::uint32_t cls = 0; rank == 0 && cls < sizes::classes; ++cls) moves_[cls].word = 0;
+    buffers_.format(rank, count);
+    superblocks_.format(rank);
+    memory().format(rank);
+  }
+
+  /// One try of all lanes that call together for a class.
+  WARPHEAP_DEVICE outcome take(std::uint32_t cls, std::byte*& block) const {
+    const simt::group same = simt::coalesced().match(cls);
+    std::uint32_t list = none;
+    if (same.is_leader()) list = buffers_.list_with_blocks(cls);
+    list = same.broadcast(list);
+    if (list == none) return refill(same, cls, block);
+    std::uint32_t unit = none;
+    if (!fifos::pop(same, buffers_.list(cls, list), unit)) return outcome::others_served;
+    block = superblocks_.block_in(unit);
+    return outcome::served;
+  }
+
+  /// Frees what `take` gave.
+  WARPHEAP_DEVICE void give(std::byte* block, std::uint32_t cls) const {
+    const simt::group same = simt::coalesced().match(cls);
+    const auto list = buffers_.list(cls, same.broadcast(fifos::own_list()));
+    const bool kept = list.push(same, memory().unit_of(block));
+    if (same.all(kept)) return;
+    // A block whose Superblock a lane then owns hides others until that is in its FIFO.
+    if (same.is_leader()) moves(cls).fetch_add(move_begins, simt::order::relaxed);
+    same.sync();
+    if (!kept) return_block(cls, block);
+    same.sync();
+    // Release pairs with `look_at_moves`.
+    if (same.is_leader()) moves(cls).fetch_add(move_ends, simt::order::release);
+  }
+
+  /// Gives a block back to its Superblock.
+  WARPHEAP_DEVICE void return_block(std::uint32_t cls, std::byte* block) const {
+    const std::uint32_t distance = superblocks<Config>::distance(block);
+    return_blocks(cls, memory().unit_of(block) - distance,
+                  1u << distance / sizes::block_units(cls));
+  }
+  /// Whether the FIFOs of a class have anything, or are being looked into.
+  WARPHEAP_DEVICE bool any_buffered(std::uint32_t cls) const {
+    bool any = fifos::count(buffers_.second(cls)) != 0;
+    for (std::uint32_t i = 0; i < sizes::lists; ++i) {
+      any = fifos::count(buffers_.list(cls, i)) != 0 || any;
+    }
+    return any;
+  }
+
+  /// Moves of blocks of a class between the levels, which hide them meanwhile: two equal words
+  /// without a move in progress say that there was none in between. Acquire pairs with the release
+  /// of a move's end: what was moved is seen after it.
+  WARPHEAP_DEVICE std::uint64_t look_at_moves(std::uint32_t cls) const {
+    return moves(cls).load(simt::order::acquire);
+  }
+  WARPHEAP_HD static std::uint32_t in_progress(std::uint64_t moves) {
+    return static_cast<std::uint32_t>(moves);
+  }
+
+ private:
+  // Nanoseconds: about the time of a refill.
+  static constexpr std::uint32_t pause = 500;
+
+  enum class entrance : std::uint32_t { open, crowded, nothing_to_refill_from };
+
+  struct alignas(128) move_word {
+    /// [ moves that have ended:32 | that are in progress:32 ]
+    std::uint64_t word;
+  };
+
+  static constexpr std::uint64_t move_begins = 1;
+  static constexpr std::uint64_t move_ends = (std::uint64_t{1} << 32) - 1;
+
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves(std::uint32_t cls) const {
+    return simt::atomic_ref<std::uint64_t>(moves_[cls].word);
+  }
+
+  /// The leader takes blocks of a Superblock for all members and some more, which go into a list.
+  WARPHEAP_DEVICE outcome refill(const simt::group& same, std::uint32_t cls,
+                                 std::byte*& block) const {
+    const auto size = static_cast<std::uint32_t>(same.size());
+    std::uint64_t found = std::uint64_t{none} << 32;
+    entrance at = entrance::nothing_to_refill_from;
+    if (same.is_leader() && may_refill(cls)) {
+      at = enter(cls);
+      if (at == entrance::open) {
+        found = open_superblock(cls, size + sizes::superblock_blocks / 2);
+      } else {
+        simt::backoff(pause);
+      }
+    }
+    at = static_cast<entrance>(same.broadcast(static_cast<std::uint32_t>(at)));
+    found = same.broadcast(found);
+    const auto superblock = static_cast<std::uint32_t>(found >> 32);
+    const auto blocks = static_cast<std::uint32_t>(found);
+    same.sync();  // what the leader has acquired is the members' as well
+    const auto got = static_cast<std::uint32_t>(popcount(blocks));
+    const auto rank = static_cast<std::uint32_t>(same.rank());
+    if (rank < got) {
+      block = superblocks_.block(superblock, cls, nth(blocks, rank));
+    }
+    if (got > size) buffer_surplus(same, cls, superblock, blocks, size);
+    // Release pairs with `look_at_moves`.
+    if (at == entrance::open && same.is_leader()) {
+      moves(cls).fetch_add(move_ends, simt::order::release);
+    }
+    if (block != nullptr) return outcome::served;
+    return at == entrance::nothing_to_refill_from ? outcome::nothing : outcome::others_served;
+  }
+
+  /// Begins a refill, unless as many are under way as may. A lane that may not leaves at once, and
+  /// one that sees that it would not does not come, so that the number falls.
+  WARPHEAP_DEVICE entrance enter(std::uint32_t cls) const {
+    if (in_progress(moves(cls).load(simt::order::relaxed)) >= refills_) return entrance::crowded;
+    // Acquire pairs with the release at the end of a refill: what earlier ones did comes first.
+    if (in_progress(moves(cls).fetch_add(move_begins, simt::order::acquire)) < refills_) {
+      return entrance::open;
+    }
+    moves(cls).fetch_add(move_ends, simt::order::relaxed);
+    return entrance::crowded;
+  }
+
+  WARPHEAP_DEVICE bool may_refill(std::uint32_t cls) const {
+    return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::superblock_units(cls));
+  }
+
+  /// Takes up to `wanted` blocks of one Superblock: [ its unit:32 | a bit for each block:32 ].
+  WARPHEAP_DEVICE std::uint64_t open_superblock(std::uint32_t cls, std::uint32_t wanted) const {
+    std::uint32_t superblock = none;
+    typename superblocks<Config>::taken got{0, false};
+    if (fifos::count(buffers_.second(cls)) > 0 &&
+        fifos::pop(alone(), buffers_.second(cls), superblock)) {
+      got = superblocks_.take(superblock, wanted);
+    } else {
+      superblock = superblocks_.carve(cls, wanted, got);
+    }
+    if (got.owns) buffers_.push_second(cls, superblock);
+    return std::uint64_t{superblock} << 32 | got.blocks;
+  }
+
+  /// Puts the blocks behind the first `used` into a list, as far as it has room, and the others
+  /// back.
+  WARPHEAP_DEVICE void buffer_surplus(const simt::group& same, std::uint32_t cls,
+                                      std::uint32_t superblock, std::uint32_t blocks,
+                                      std::uint32_t used) const {
+    const auto surplus = static_cast<std::uint32_t>(popcount(blocks)) - used;
+    const auto list = buffers_.list(cls, same.broadcast(fifos::own_list()));
+    std::uint32_t accepted = 0;
+    const std::uint64_t first = list.reserve(same, surplus, accepted);
+    for (auto i = static_cast<std::uint32_t>(same.rank()); i < accepted;
+         i += static_cast<std::uint32_t>(same.size())) {
+      list.positions().put(first + i, superblock + nth(blocks, used + i) * sizes::block_units(cls));
+    }
+    same.sync();
+    if (!same.is_leader()) return;
+    if (accepted != 0) list.items().signal(accepted);
+    if (accepted != surplus) {
+      const std::uint32_t first_left = nth(blocks, used + accepted);
+      return_blocks(cls, superblock,
+                    blocks & ~low_bits<std::uint32_t>(static_cast<int>(first_left)));
+    }
+  }
+
+  WARPHEAP_DEVICE void return_blocks(std::uint32_t cls, std::uint32_t superblock,
+                                     std::uint32_t blocks) const {
+    if (superblocks_.give_back(superblock, blocks)) buffers_.push_second(cls, superblock);
+  }
+
+  WARPHEAP_DEVICE static std::uint32_t nth(std::uint32_t bits, std::uint32_t n) {
+    return static_cast<std::uint32_t>(kth_set_bit(bits, static_cast<int>(n)));
+  }
+
+  move_word* moves_ = nullptr;
+  std::uint32_t refills_ = 1;
+  fifos buffers_;
+  superblocks<Config> superblocks_;
+};
+
+}  // namespace xmalloc_parts
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Checks the numbered invariants of managers/xmalloc/xmalloc.hpp, and counts what is in use.
+
+#include "warpheap/heap/inspection.hpp"
+#include "warpheap/managers/xmalloc/coalescing.hpp"
+#include "warpheap/managers/xmalloc/geometry.hpp"
+#include "warpheap/managers/xmalloc/supply.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace xmalloc_parts {
+
+/// Lives for one call, while no lane allocates.
+template <xmalloc_config Config>
+class inspector {
+  using sizes = geometry<Config>;
+  using fifo = typename buffers<Config>::fifo;
+
+ public:
+  WARPHEAP_DEVICE inspector(const supply<Config>& all, inspection& findings)
+      : all_(all), findings_(findings) {}
+
+  WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
+    // Each of some lanes walks the whole list, and looks into its share of the blocks.
+    const std::uint64_t walkers = count < most_walkers ? count : most_walkers;
+    if (rank < walkers) walk(rank, walkers);
+    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
+      for (std::uint32_t i = 0; i < sizes::lists; ++i) {
+        const fifo list = all_.buffered().list(cls, i);
+        const std::uint64_t number = cls * sizes::lists + i;
+        if (rank == 0) counts(list, all_.buffered().list_blocks(), number);
+        each_entry(list, rank, count, number,
+                   [&](std::uint32_t unit) { cached_block(cls, unit, number); });
+      }
+      const fifo second = all_.buffered().second(cls);
+      const std::uint64_t number = sizes::classes * sizes::lists + cls;
+      if (rank == 0) counts(second, all_.buffered().second_blocks(cls), number);
+      each_entry(second, rank, count, number, [&](std::uint32_t unit) {
+        findings_.expect(is_superblock(unit) && all_.blocks().cls(unit) == cls &&
+                             (all_.blocks().state(unit) & superblocks<Config>::held) != 0,
+                         3, number);
+      });
+    }
+    if (rank == 0) findings_.expect(!all_.moves() && !all_.memory().is_locked(), 9, 0);
+  }
+
+ private:
+  static constexpr std::uint64_t most_walkers = 256;
+
+  WARPHEAP_DEVICE void counts(const fifo& of, std::uint64_t slots, std::uint64_t number) const {
+    const auto entries = static_cast<std::int64_t>(of.positions().size());
+    findings_.expect(of.items().read().count == entries &&
+                         of.room().read().count + entries == static_cast<std::int64_t>(slots),
+                     1, number);
+  }
+
+  template <class Check>
+  WARPHEAP_DEVICE void each_entry(const fifo& of, std::uint64_t rank, std::uint64_t count,
+                                  std::uint64_t number, const Check& check) const {
+    for (std::uint64_t i = rank; i < of.positions().size(); i += count) {
+      std::uint64_t value = 0;
+      const bool there =
+          of.positions().peek(of.positions().first() + i, value) && value < all_.memory().units();
+      findings_.expect(there, 1, number);
+      if (there) check(static_cast<std::uint32_t>(value));
+    }
+  }
+
+  /// Only for what a FIFO names: a unit inside of a block has no header.
+  WARPHEAP_DEVICE bool is_superblock(std::uint32_t unit) const {
+    return all_.memory().at(unit).state == memory_state::superblock;
+  }
+
+  /// A Basicblock in a list. It counts as in use in its Superblock's map, and not here.
+  WARPHEAP_DEVICE void cached_block(std::uint32_t cls, std::uint32_t unit,
+                                    std::uint64_t number) const {
+    std::byte* const block = all_.blocks().block_in(unit);
+    const block_word word(word_before(block));
+    const std::uint32_t distance = superblocks<Config>::distance(block);
+    const std::uint32_t i = distance / sizes::block_units(cls);
+    const bool known = word.kind() == block_kind::basic && word.cls() == cls &&
+                       word.pieces() == 0 && distance <= unit && i < sizes::superblock_blocks &&
+                       is_superblock(unit - distance) && all_.blocks().cls(unit - distance) == cls;
+    findings_.expect(known && (all_.blocks().state(unit - distance) >> i & 1) == 0, 2, number);
+    findings_.in_use(~std::uint64_t{0}, 0 - std::uint64_t{sizes::block_bytes(cls)});
+  }
+
+  WARPHEAP_DEVICE void walk(std::uint64_t rank, std::uint64_t walkers) const {
+    const auto& memory = all_.memory();
+    std::uint32_t prev = none;
+    bool after_free = false;
+    std::uint64_t free_blocks = 0;
+    std::uint64_t held = 0;
+    std::int64_t whole = 0;
+    std::uint64_t i = 0;
+    for (std::uint32_t unit = 0; unit != memory.units(); ++i) {
+      const auto& head = memory.at(unit);
+      const bool is_free = head.state == memory_state::free;
+      const bool sound = head.prev == prev && head.next > unit && head.next <= memory.units() &&
+                         !(is_free && after_free) && head.state != memory_state::end;
+      if (rank == 0) findings_.expect(sound, 7, unit);
+      if (!sound) return;
+      free_blocks += is_free;
+      if (head.state == memory_state::superblock && rank == 0) {
+        const std::uint64_t state = all_.blocks().state(unit);
+        held += (state & superblocks<Config>::held) != 0;
+        whole += static_cast<std::uint32_t>(state) == sizes::all_blocks;
+      }
+      if (i % walkers == rank) memory_block(unit, head.next - unit);
+      after_free = is_free;
+      prev = unit;
+      unit = head.next;
+    }
+    if (rank != 0) return;
+    findings_.expect(memory.at(memory.units()).prev == prev, 7, memory.units());
+    std::uint64_t entries = 0;
+    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
+      entries += all_.buffered().second(cls).positions().size();
+    }
+    findings_.expect(entries == held && all_.blocks().whole() == whole, 5, 0);
+    ring(free_blocks);
+  }
+
+  WARPHEAP_DEVICE void ring(std::uint64_t free_blocks) const {
+    const auto& memory = all_.memory();
+    std::uint32_t unit = memory.rover();
+    for (std::uint64_t left = free_blocks; left != 0; --left) {
+      const bool is_free = unit < memory.units() && memory.at(unit).state == memory_state::free;
+      findings_.expect(is_free, 8, unit);
+      if (!is_free) return;
+      unit = memory.next_free(unit);
+      findings_.expect((unit == memory.rover()) == (left == 1), 8, unit);
+    }
+    findings_.expect(free_blocks != 0 || unit == none, 8, unit);
+  }
+
+  WARPHEAP_DEVICE void memory_block(std::uint32_t unit, std::uint32_t units) const {
+    const auto& head = all_.memory().at(unit);
+    if (head.state == memory_state::superblock) {
+      basic_blocks(unit);
+    } else if (head.state == memory_state::block) {
+      findings_.expect(block_word(head.word).kind() == block_kind::memory, 7, unit);
+      block_in_use(unit, all_.memory().bytes_of(unit), std::uint64_t{units} * sizes::unit);
+    }
+  }
+
+  WARPHEAP_DEVICE void basic_blocks(std::uint32_t superblock) const {
+    const std::uint32_t cls = all_.blocks().cls(superblock);
+    const std::uint64_t state = all_.blocks().state(superblock);
+    const auto map = static_cast<std::uint32_t>(state);
+    const bool fits = cls < sizes::classes && (map & ~sizes::all_blocks) == 0 &&
+                      ((state & superblocks<Config>::held) != 0) == (map != 0);
+    findings_.expect(fits, 4, superblock);
+    if (!fits) return;
+    for (std::uint32_t i = 0; i < sizes::superblock_blocks; ++i) {
+      std::byte* const block = all_.blocks().block(superblock, cls, i);
+      const block_word word(word_before(block));
+      const bool is_free = (map >> i & 1) != 0;
+      findings_.expect(word.kind() == block_kind::basic && word.cls() == cls &&
+                           superblocks<Config>::distance(block) == i * sizes::block_units(cls) &&
+                           (!is_free || word.pieces() == 0),
+                       4, superblock);
+      if (!is_free) block_in_use(superblock, block, sizes::block_bytes(cls));
+    }
+  }
+
+  WARPHEAP_DEVICE void block_in_use(std::uint32_t unit, std::byte* block,
+                                    std::uint64_t bytes) const {
+    const std::uint32_t pieces = block_word(word_before(block)).pieces();
+    if (pieces == 0) return findings_.in_use(1, bytes);
+    const std::uint32_t live = coalescing<Config>::live(block);
+    findings_.expect(live >= 1 && live <= pieces, 6, unit);
+    findings_.in_use(live, bytes);
+  }
+
+  const supply<Config>& all_;
+  inspection& findings_;
+};
+
+}  // namespace xmalloc_parts
+WARPHEAP_END_NAMESPACE

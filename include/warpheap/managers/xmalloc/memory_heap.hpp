@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The bottom of XMalloc: a linked list of Memoryblocks, free and in use, that tile the heap. A
+/// search walks the free ones; a block that is freed merges with free neighbours.
+///
+/// One lock guards the list, so headers of neighbours, which are read and changed while blocks
+/// merge and split, never go out of date. Everything that says `\pre locked` is plain access. The
+/// search is next fit, and a block is cut off the end of a free one, whose place in the ring of
+/// free blocks then stays. A search in vain notes its size, and larger ones return at once until a
+/// merged block is as large.
+///
+/// Progress: blocking. The lane that holds the lock walks the ring of free blocks twice at most and
+/// never waits.
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/managers/xmalloc/geometry.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace xmalloc_parts {
+
+enum class memory_state : std::uint32_t { free = 0, block = 1, superblock = 2, end = 3 };
+
+template <xmalloc_config Config>
+class memory_heap {
+  using sizes = geometry<Config>;
+
+ public:
+  /// Before a Memoryblock's first byte.
+  struct header {
+    std::uint32_t next;
+    /// `none` for the first.
+    std::uint32_t prev;
+    memory_state state;
+    /// A block_word, of a block in use.
+    std::uint32_t word;
+  };
+
+  memory_heap() = default;
+  memory_heap(region_cursor& cursor, std::uint32_t units)
+      : shared_(cursor.take<shared_words>(1)), units_(units) {
+    // The end is a header that is never free.
+    base_ = cursor.take<std::byte>(std::size_t{units} * sizes::unit + sizeof(header), 128);
+  }
+
+  WARPHEAP_HD std::uint32_t units() const { return units_; }
+  WARPHEAP_HD std::byte* base() const { return base_; }
+  WARPHEAP_HD header& at(std::uint32_t unit) const {
+    return *reinterpret_cast<header*>(base_ + std::size_t{unit} * sizes::unit);
+  }
+  WARPHEAP_HD std::byte* bytes_of(std::uint32_t unit) const {
+    return base_ + std::size_t{unit} * sizes::unit + sizes::memory_header;
+  }
+  /// The unit that `block`, a pointer into the heap, lies in.
+  WARPHEAP_HD std::uint32_t unit_of(const std::byte* block) const {
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(block - base_) / sizes::unit);
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank) const {
+    if (rank != 0) return;
+    at(0) = {units_, none, memory_state::free, 0};
+    at(units_) = {none, 0, memory_state::end, 0};
+    ring(0) = {0, 0};
+    shared_->lock = 0;
+    shared_->rover = 0;
+    shared_->none_from = units_ + 1;
+  }
+
+  /// Whether no free block of `units` is there. Relaxed: the word changes under the lock alone, and
+  /// a lane that knows of a free knows of what it wrote here.
+  WARPHEAP_DEVICE bool is_out(std::uint32_t units) const {
+    return units >= simt::atomic_ref(shared_->none_from).load(simt::order::relaxed);
+  }
+
+  /// A block of `units`, in the given state; `none` if there is none.
+  /// \param kept free blocks of so many units stay whole: `none`, too, if there is one. 0: take any
+  WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, memory_state state,
+                                     std::uint32_t kept = 0) const {
+    if (is_out(units)) return none;
+    lock();
+    const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
+    std::uint32_t taken = none;
+    if (found != none) {
+      taken = cut(found, units);
+      at(taken).state = state;
+      at(taken).word = block_word::memory().bits();
+    }
+    unlock();
+    return taken;
+  }
+
+  /// Frees a block. Returns the units of the free block that it is part of then.
+  WARPHEAP_DEVICE std::uint32_t give(std::uint32_t unit) const {
+    lock();
+    const std::uint32_t merged = merge(unit);
+    const std::uint32_t size = at(merged).next - merged;
+    if (is_out(size)) {
+      simt::atomic_ref(shared_->none_from).store(size + 1, simt::order::relaxed);
+    }
+    unlock();
+    return size;
+  }
+
+  // For the time when nobody allocates.
+
+  WARPHEAP_DEVICE bool is_locked() const { return shared_->lock != 0; }
+  WARPHEAP_DEVICE std::uint32_t rover() const { return shared_->rover; }
+  WARPHEAP_DEVICE std::uint32_t next_free(std::uint32_t unit) const { return ring(unit).next; }
+
+ private:
+  // Nanoseconds: about the time that the lock is held.
+  static constexpr std::uint32_t shortest_pause = 64;
+  static constexpr std::uint32_t longest_pause = 2000;
+
+  struct shared_words {
+    alignas(128) std::uint32_t lock;
+    /// A free block, where the next search begins; `none` if there is none.
+    std::uint32_t rover;
+    /// No free block has as many units.
+    alignas(128) std::uint32_t none_from;
+  };
+  /// The first bytes of a free block.
+  struct links {
+    std::uint32_t next;
+    std::uint32_t prev;
+  };
+
+  WARPHEAP_DEVICE links& ring(std::uint32_t unit) const {
+    return *reinterpret_cast<links*>(bytes_of(unit));
+  }
+
+  /// Progress: see the head of this file.
+  WARPHEAP_DEVICE void lock() const {
+    const simt::atomic_ref word(shared_->lock);
+    std::uint32_t pause = shortest_pause;
+    // Acquire pairs with the release in `unlock`: what the last holder wrote, and what the last
+    // owners of free blocks did in them.
+    while (word.load(simt::order::relaxed) != 0 || word.exchange(1, simt::order::acquire) != 0) {
+      simt::backoff(pause);
+      pause = pause < longest_pause ? 2 * pause : longest_pause;
+    }
+  }
+  WARPHEAP_DEVICE void unlock() const {
+    simt::atomic_ref(shared_->lock).store(0, simt::order::release);
+  }
+
+  /// A free block of `units` or more. \pre locked
+  WARPHEAP_DEVICE std::uint32_t search(std::uint32_t units) const {
+    if (is_out(units)) return none;
+    if (shared_->rover != none) {
+      std::uint32_t unit = shared_->rover;
+      do {
+        if (at(unit).next - unit >= units) return unit;
+        unit = ring(unit).next;
+      } while (unit != shared_->rover);
+    }
+    simt::atomic_ref(shared_->none_from).store(units, simt::order::relaxed);
+    return none;
+  }
+
+  /// The last `units` of a free block, or all of it. \pre locked
+  WARPHEAP_DEVICE std::uint32_t cut(std::uint32_t unit, std::uint32_t units) const {
+    const std::uint32_t next = at(unit).next;
+    if (next - unit == units) {
+      unlink(unit);
+      return unit;
+    }
+    const std::uint32_t last = next - units;
+    at(last).next = next;
+    at(last).prev = unit;
+    at(next).prev = last;
+    at(unit).next = last;
+    shared_->rover = unit;
+    return last;
+  }
+
+  /// Makes a block free, and one with its free neighbours. \pre locked
+  WARPHEAP_DEVICE std::uint32_t merge(std::uint32_t unit) const {
+    header& freed = at(unit);
+    freed.state = memory_state::free;
+    freed.word = 0;
+    if (at(freed.next).state == memory_state::free) {
+      unlink(freed.next);
+      join(unit, at(freed.next).next);
+    }
+    if (freed.prev != none && at(freed.prev).state == memory_state::free) {
+      join(freed.prev, freed.next);
+      return freed.prev;
+    }
+    link(unit);
+    return unit;
+  }
+
+  WARPHEAP_DEVICE void join(std::uint32_t unit, std::uint32_t next) const {
+    at(unit).next = next;
+    at(next).prev = unit;
+  }
+
+  WARPHEAP_DEVICE void link(std::uint32_t unit) const {
+    const std::uint32_t next = shared_->rover;
+    if (next == none) {
+      ring(unit) = {unit, unit};
+      shared_->rover = unit;
+      return;
+    }
+    const std::uint32_t prev = ring(next).prev;
+    ring(unit) = {next, prev};
+    ring(prev).next = unit;
+    ring(next).prev = unit;
+  }
+
+  WARPHEAP_DEVICE void unlink(std::uint32_t unit) const {
+    const links around = ring(unit);
+    ring(around.prev).next = around.next;
+    ring(around.next).prev = around.prev;
+    if (shared_->rover == unit) shared_->rover = around.next == unit ? none : around.next;
+  }
+
+  shared_words* shared_ = nullptr;
+  std::byte* base_ = nullptr;
+  std::uint32_t units_ = 0;
+};
+
+}  // namespace xmalloc_parts
+WARPHEAP_END_NAMESPACE

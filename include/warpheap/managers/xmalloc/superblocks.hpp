@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Superblocks: Memoryblocks that are split into Basicblocks of one class.
+///
+/// A Superblock's word is [ 0:31 | held:1 | map:32 ], a bit of the map for each free block. `held`
+/// says that exactly one of two things is true: the second-level FIFO of the class has the
+/// Superblock once, or one call owns it. Only its owner takes blocks, and ends its ownership by
+/// putting the Superblock into the FIFO, or with the last free block, in one step with taking that.
+/// A lane that gives a block back sets its bit and `held`; if `held` was off, it owns the
+/// Superblock. So a Superblock is never in the FIFO twice, and an owner that sees all blocks free
+/// can return the memory: no block is out, and nobody else has a reference.
+///
+/// Progress: lock-free; the compare-exchange repeats only when a block came back meanwhile.
+
+#include "warpheap/managers/xmalloc/geometry.hpp"
+#include "warpheap/managers/xmalloc/memory_heap.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace xmalloc_parts {
+
+template <xmalloc_config Config>
+class superblocks {
+  using sizes = geometry<Config>;
+
+ public:
+  static constexpr std::uint64_t held = std::uint64_t{1} << 32;
+
+  /// What an owner has taken.
+  struct taken {
+    /// A bit for each block.
+    std::uint32_t blocks;
+    /// Blocks are left, and the caller is still the owner.
+    bool owns;
+  };
+
+  superblocks() = default;
+  superblocks(const memory_heap<Config>& memory, region_cursor& cursor)
+      : memory_(memory), whole_(cursor.take<std::int64_t>(1, 128)) {}
+
+  WARPHEAP_HD const memory_heap<Config>& memory() const { return memory_; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank) const {
+    if (rank == 0) *whole_ = 0;
+  }
+
+  /// The first byte of block `i` of a Superblock. All of them begin as far into a unit.
+  WARPHEAP_HD std::byte* block(std::uint32_t superblock, std::uint32_t cls, std::uint32_t i) const {
+    return block_in(superblock + i * sizes::block_units(cls));
+  }
+  /// The Basicblock that begins in `unit`.
+  WARPHEAP_HD std::byte* block_in(std::uint32_t unit) const {
+    return memory_.base() + std::size_t{unit} * sizes::unit + sizes::first_block;
+  }
+
+  /// Units from a Basicblock back to its Superblock.
+  WARPHEAP_HD static std::uint32_t distance(const std::byte* block) {
+    return reinterpret_cast<const std::uint32_t*>(block)[-2];
+  }
+
+  /// Splits a new Superblock, and takes its first `wanted` blocks. `none` if there is no memory.
+  WARPHEAP_DEVICE std::uint32_t carve(std::uint32_t cls, std::uint32_t wanted, taken& got) const {
+    const std::uint32_t unit = memory_.take(sizes::superblock_units(cls), memory_state::superblock);
+    if (unit == none) return none;
+    for (std::uint32_t i = 0; i < sizes::superblock_blocks; ++i) {
+      std::byte* const first = block(unit, cls, i);
+      reinterpret_cast<std::uint32_t*>(first)[-2] = i * sizes::block_units(cls);
+      word_before(first) = block_word::basic(cls).bits();
+    }
+    head(unit).cls = cls;
+    const std::uint32_t left = sizes::all_blocks & ~lowest(sizes::all_blocks, wanted);
+    // Relaxed: other lanes learn of the Superblock and of its blocks by a FIFO.
+    word(unit).store(left == 0 ? 0 : left | held, simt::order::relaxed);
+    got = {sizes::all_blocks & ~left, left != 0};
+    return unit;
+  }
+
+  /// Takes up to `wanted` blocks, one at least. \pre the caller owns the Superblock, `wanted != 0`
+  WARPHEAP_DEVICE taken take(std::uint32_t superblock, std::uint32_t wanted) const {
+    const auto now = word(superblock);
+    std::uint64_t seen = now.load(simt::order::relaxed);
+    for (;;) {
+      const auto map = static_cast<std::uint32_t>(seen);
+      const std::uint32_t mine = lowest(map, wanted);
+      const std::uint32_t left = map & ~mine;
+      // Acquire pairs with `give_back`: the last owners' accesses come first. Release: with the
+      // last block goes the ownership, and what this owner did comes before what the next does.
+      if (now.compare_exchange(seen, left == 0 ? 0 : left | held, simt::order::acq_rel)) {
+        if (map == sizes::all_blocks) count_whole(-1);
+        return {mine, left != 0};
+      }
+    }
+  }
+
+  /// Gives `blocks`, a bit for each, back. True if the caller owns the Superblock now and has to
+  /// put it into its FIFO; else it must not touch it any more.
+  [[nodiscard]] WARPHEAP_DEVICE bool give_back(std::uint32_t superblock,
+                                               std::uint32_t blocks) const {
+    // Release pairs with the acquire in `take` and `retire`; acquire: an owner that was before.
+    const std::uint64_t before = word(superblock).fetch_or(blocks | held, simt::order::acq_rel);
+    if ((static_cast<std::uint32_t>(before) | blocks) == sizes::all_blocks) count_whole(1);
+    return (before & held) == 0;
+  }
+
+  /// Returns the memory of a Superblock if all of its blocks are free; the units of the free
+  /// Memoryblock that it became part of, or 0. \pre the caller owns the Superblock
+  WARPHEAP_DEVICE std::uint32_t retire(std::uint32_t superblock) const {
+    // Acquire pairs with `give_back`: the last owners of all blocks are done with them.
+    if (static_cast<std::uint32_t>(word(superblock).load(simt::order::acquire)) !=
+        sizes::all_blocks) {
+      return 0;
+    }
+    count_whole(-1);
+    return memory_.give(superblock);
+  }
+
+  /// Whether a Superblock has all of its blocks free.
+  WARPHEAP_DEVICE bool any_whole() const {
+    return simt::atomic_ref(*whole_).load(simt::order::relaxed) > 0;
+  }
+
+  // For the time when nobody allocates.
+
+  WARPHEAP_DEVICE std::uint32_t cls(std::uint32_t superblock) const { return head(superblock).cls; }
+  WARPHEAP_DEVICE std::uint64_t state(std::uint32_t superblock) const {
+    return head(superblock).word;
+  }
+  WARPHEAP_DEVICE std::int64_t whole() const { return *whole_; }
+
+ private:
+  /// At a Superblock's first byte.
+  struct header {
+    std::uint64_t word;
+    std::uint32_t cls;
+    std::uint32_t padding;
+  };
+  static_assert(sizes::memory_header + sizeof(header) + sizes::basic_header <= sizes::first_block);
+
+  WARPHEAP_DEVICE header& head(std::uint32_t superblock) const {
+    return *reinterpret_cast<header*>(memory_.bytes_of(superblock));
+  }
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> word(std::uint32_t superblock) const {
+    return simt::atomic_ref<std::uint64_t>(head(superblock).word);
+  }
+
+  /// Relaxed: a hint for those that find nothing. Below 0 for moments, when a block that completes
+  /// a Superblock is taken before it is counted.
+  WARPHEAP_DEVICE void count_whole(std::int64_t change) const {
+    simt::atomic_ref(*whole_).fetch_add(change, simt::order::relaxed);
+  }
+
+  /// The lowest `count` set bits of `map`, or all if it has fewer. \pre `count != 0`
+  WARPHEAP_DEVICE static std::uint32_t lowest(std::uint32_t map, std::uint32_t count) {
+    if (static_cast<std::uint32_t>(popcount(map)) <= count) return map;
+    return map & low_bits<std::uint32_t>(kth_set_bit(map, static_cast<int>(count)));
+  }
+
+  memory_heap<Config> memory_;
+  /// Superblocks all of whose blocks are free.
+  std::int64_t* whole_ = nullptr;
+};
+
+}  // namespace xmalloc_parts
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Where blocks come from and go to: Basicblocks first, then Memoryblocks; and the trim, which
+/// takes what the FIFOs hold back to the Memoryblocks.
+///
+/// Progress and null: see xmalloc.hpp.
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/managers/xmalloc/basic_blocks.hpp"
+#include "warpheap/managers/xmalloc/buffers.hpp"
+#include "warpheap/managers/xmalloc/geometry.hpp"
+#include "warpheap/managers/xmalloc/superblocks.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace xmalloc_parts {
+
+template <xmalloc_config Config>
+class supply {
+  using sizes = geometry<Config>;
+  using fifos = buffers<Config>;
+  using basics = basic_blocks<Config>;
+
+ public:
+  supply() = default;
+  /// \param refills groups of a class that may split Superblocks at once
+  supply(region_cursor& cursor, std::uint32_t units, std::uint32_t refills)
+      : trims_(cursor.take<std::uint64_t>(1, 128)), basics_(cursor, units, refills) {}
+
+  WARPHEAP_HD const fifos& buffered() const { return basics_.buffered(); }
+  WARPHEAP_HD const superblocks<Config>& blocks() const { return basics_.supers(); }
+  WARPHEAP_HD const memory_heap<Config>& memory() const { return basics_.memory(); }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) *trims_ = 0;
+    basics_.format(rank, count);
+  }
+
+  /// A Basicblock or Memoryblock of `bytes`, or null.
+  WARPHEAP_DEVICE std::byte* take(std::size_t bytes) const {
+    const bool basic = bytes <= sizes::largest_basic;
+    const std::uint32_t cls = basic ? sizes::class_of(bytes) : 0;
+    const std::uint32_t units = sizes::units_for(bytes);
+    for (std::uint32_t patience = most_patience;;) {
+      const glance before = look(basic, cls);
+      if (basic) {
+        std::byte* block = nullptr;
+        const auto came = basics_.take(cls, block);
+        if (block != nullptr) return block;
+        // Ends: each time, another lane has taken blocks, or makes some; see xmalloc.hpp.
+        if (came == basics::outcome::others_served) continue;
+      }
+      // Not where a Superblock fits, which serves more requests: it came after this lane looked.
+      const std::uint32_t unit =
+          memory().take(units, memory_state::block, basic ? sizes::superblock_units(cls) : 0);
+      if (unit != none) return memory().bytes_of(unit);
+      const std::uint32_t price = price_of_another_try(basic, cls, units, before);
+      if (price == 0 || price > patience) return nullptr;
+      patience -= price;
+    }
+  }
+
+  /// Frees what `take` gave.
+  WARPHEAP_DEVICE void give(std::byte* block) const {
+    const block_word word(word_before(block));
+    if (word.kind() == block_kind::memory) {
+      memory().give(memory().unit_of(block));
+    } else if (word.kind() == block_kind::basic) {
+      basics_.give(block, word.cls());
+    }
+  }
+
+  // For the time when nobody allocates.
+
+  /// Moves and trims that have not ended.
+  WARPHEAP_DEVICE bool moves() const {
+    bool any = *trims_ % 2 != 0;
+    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
+      any = any || basics::in_progress(basics_.look_at_moves(cls)) != 0;
+    }
+    return any;
+  }
+
+ private:
+  // Nanoseconds: about the time of a refill.
+  static constexpr std::uint32_t pause = 500;
+  /// What a lane that finds nothing spends before it gives up.
+  static constexpr std::uint32_t most_patience = 64;
+  static constexpr std::uint32_t price_of_look = 1;
+  static constexpr std::uint32_t price_of_trim = 8;
+
+  /// What hides blocks for a while, as a lane found it.
+  struct glance {
+    std::uint64_t moves;
+    std::uint64_t trims;
+  };
+
+  /// Acquire pairs with the release of a trim's end: what it has returned is seen after it.
+  WARPHEAP_DEVICE glance look(bool basic, std::uint32_t cls) const {
+    return {basic ? basics_.look_at_moves(cls) : 0,
+            simt::atomic_ref(*trims_).load(simt::order::acquire)};
+  }
+
+  /// What another try costs a lane that found nothing anywhere; 0 if there is no hope.
+  WARPHEAP_DEVICE std::uint32_t price_of_another_try(bool basic, std::uint32_t cls,
+                                                     std::uint32_t units,
+                                                     const glance& before) const {
+    if (is_trimming()) {
+      // Ends: the lane that trims waits for no lane that waits here.
+      do simt::backoff(pause);
+      while (is_trimming());
+      return price_of_trim;
+    }
+    if (may_trim()) {
+      if (!trim(units)) simt::backoff(pause);
+      return price_of_trim;
+    }
+    if (basic && basics_.any_buffered(cls)) {
+      simt::backoff(pause);
+      return price_of_look;
+    }
+    const glance now = look(basic, cls);
+    const bool quiet = now.moves == before.moves && now.trims == before.trims &&
+                       basics::in_progress(now.moves) == 0;
+    if (quiet && memory().is_out(units)) return 0;
+    simt::backoff(pause);
+    return price_of_look;
+  }
+
+  WARPHEAP_DEVICE bool is_trimming() const {
+    return simt::atomic_ref(*trims_).load(simt::order::acquire) % 2 != 0;
+  }
+
+  /// Whether a trim can return anything: a list has blocks, or a Superblock is free.
+  WARPHEAP_DEVICE bool may_trim() const {
+    bool any = blocks().any_whole();
+    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
+      for (std::uint32_t i = 0; i < sizes::lists; ++i) {
+        any = fifos::count(buffered().list(cls, i)) > 0 || any;
+      }
+    }
+    return any;
+  }
+
+  /// Returns the Basicblocks in all lists to their Superblocks, and then the memory of free
+  /// Superblocks, until a Memoryblock of `units` is free. False if another lane trims.
+  ///
+  /// Ends: it takes no more out of a FIFO than that has when its turn comes.
+  WARPHEAP_DEVICE bool trim(std::uint32_t units) const {
+    const simt::atomic_ref trims(*trims_);
+    std::uint64_t seen = trims.load(simt::order::relaxed);
+    // Acquire pairs with the release of the trim before.
+    if (seen % 2 != 0 || !trims.compare_exchange(seen, seen + 1, simt::order::acquire)) {
+      return false;
+    }
+    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
+      for (std::uint32_t i = 0; i < sizes::lists; ++i) empty_list(cls, buffered().list(cls, i));
+    }
+    bool enough = false;
+    for (std::uint32_t cls = 0; cls < sizes::classes && !enough; ++cls) {
+      enough = retire_superblocks(cls, units);
+    }
+    trims.fetch_add(1, simt::order::release);  // pairs with `look`
+    return true;
+  }
+
+  WARPHEAP_DEVICE void empty_list(std::uint32_t cls, const typename fifos::fifo& list) const {
+    for (std::int64_t left = fifos::count(list); left > 0; --left) {
+      std::uint32_t unit = none;
+      if (!fifos::pop(alone(), list, unit)) return;
+      basics_.return_block(cls, blocks().block_in(unit));
+    }
+  }
+
+  /// True if a Memoryblock of `units` is free then.
+  WARPHEAP_DEVICE bool retire_superblocks(std::uint32_t cls, std::uint32_t units) const {
+    const auto second = buffered().second(cls);
+    for (std::int64_t left = fifos::count(second); left > 0 && blocks().any_whole(); --left) {
+      std::uint32_t superblock = none;
+      if (!fifos::pop(alone(), second, superblock)) return false;
+      const std::uint32_t merged = blocks().retire(superblock);
+      if (merged == 0) {
+        buffered().push_second(cls, superblock);
+      } else if (merged >= units) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Odd while a lane trims.
+  std::uint64_t* trims_ = nullptr;
+  basics basics_;
+};
+
+}  // namespace xmalloc_parts
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// XMalloc: X. Huang, C. I. Rodrigues, S. Jones, I. Buck, W. Hwu, "XMalloc: A Scalable Lock-free
+/// Dynamic Memory Allocator for Many-core Machines", IEEE CIT 2010, 10.1109/CIT.2010.206.
+///
+/// Algorithm: the lanes of a warp that want small blocks ask for one, their parent, and share it.
+/// Requests are rounded up to the size of a Basicblock, of one of five classes, and served from
+/// FIFOs of free ones (the first level). If those of the class are empty, a Superblock with free
+/// Basicblocks comes out of a FIFO of such (the second level), or is split off the heap; some of
+/// its Basicblocks fill a first-level FIFO. Larger requests, as Superblocks, are Memoryblocks of
+/// the heap, a linked list that is searched for a fit. A freed piece counts its parent down; a
+/// freed Basicblock goes into a first-level FIFO, or if that is full back to its Superblock; a
+/// Memoryblock merges with its free neighbours.
+///
+/// Layout (defaults):
+///
+///     [ moves, trims | FIFOs: counts, ends, slots | lock, rover | Memoryblocks ... | end ]
+///     Memoryblock:  [ next: u32 | prev: u32 | state: u32 | word ] [ bytes ... ]   n x 64 B
+///     Superblock:   a Memoryblock whose bytes are [ {held:1, map:32}: u64 | class: u32 | 4 B ]
+///                   [ Basicblock 0 | ... | Basicblock 31 ]
+///     Basicblock:   [ units back to the Superblock: u32 | word ] [ bytes ... ]  512 B << class
+///     parent:       bytes of a block: [ live pieces: u32 | 8 B ] [ word | piece ] [ word | piece ]
+///     word:         what the block behind it is (geometry.hpp)
+///
+/// Invariants, while no lane allocates (place):
+/// I1 a FIFO counts its entries, and its room is the rest of its slots (FIFO);
+/// I2 an entry of a first-level FIFO is a Basicblock of the class, without pieces, whose Superblock
+///    does not have it (FIFO);
+/// I3 an entry of a second-level FIFO is a Superblock of the class that is held (FIFO);
+/// I4 a Superblock is held exactly if its map has blocks, all of its blocks are of its class and
+///    know it, and what its map has is without pieces (unit);
+/// I5 the second-level FIFOs have as many entries as Superblocks are held, and as many Superblocks
+///    are counted as free as are (0);
+/// I6 a parent in use has 1 to as many live pieces as it was made with (unit);
+/// I7 Memoryblocks tile the heap, neighbours agree, and no two free ones touch (unit);
+/// I8 the ring of free Memoryblocks has each of them once (unit);
+/// I9 nothing is locked and nothing is being moved (0).
+///
+/// Progress: FIFOs are waited for as bounded_queue.hpp says; Superblocks' words are lock-free; the
+/// heap is blocking, behind a lock whose holder never waits. A lane that finds no block starts
+/// over when others took what it saw, or while as many groups of its class refill as may: each
+/// of those ends without waiting for it. It waits for a trim's end: the lane that trims waits for
+/// the heap's lock alone and for FIFOs. Members of a group wait for their leader, which is at one
+/// of these; no leader waits for members of another group. What else may bring memory, moves of
+/// blocks that others have begun and trims, is tried a bounded number of times.
+///
+/// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
+/// lane looked there in turn, and no refill or trim was under way. Not exact: memory that others
+/// take in one place and free in another meanwhile may be missed.
+///
+/// Deviations from the paper, and why:
+/// - requests are coalesced among the lanes that happen to call together, by shuffles; a team that
+///   is too large for a Basicblock is halved. A lane alone, or whose team gets null, asks for
+///   itself;
+/// - the FIFOs are rings of tickets with counts: a group's operation costs three or four atomics
+///   without a retry, where a compare-exchange on the ends serialises as the square of its callers.
+///   They are not lock-free: a consumer waits for a producer that is between two steps;
+/// - a Superblock's word says whether it is queued or owned (superblocks.hpp), so none is queued
+///   twice, and memory can be returned safely;
+/// - refills of a class at once are limited, to one for each multiprocessor: or every starving
+///   lane splits a Superblock of its own;
+/// - completely free Superblocks return to the heap by a trim, when a request finds no memory, and
+///   not at once: they are in a FIFO, whose middle nobody can reach;
+/// - a request for which there is no Superblock gets a Memoryblock of its own size: heaps that are
+///   smaller than a Superblock work, and the heap's last bytes are used;
+/// - one lock guards the list of Memoryblocks, and free ones are linked in a ring of their own.
+
+#include "warpheap/heap/fit_units.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/xmalloc/coalescing.hpp"
+#include "warpheap/managers/xmalloc/geometry.hpp"
+#include "warpheap/managers/xmalloc/inspection.hpp"
+#include "warpheap/managers/xmalloc/publication.hpp"
+#include "warpheap/managers/xmalloc/supply.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+using xmalloc_parts::xmalloc_config;
+
+template <xmalloc_config Config = xmalloc_config{}>
+class xmalloc {
+  using sizes = xmalloc_parts::geometry<Config>;
+  using pieces = xmalloc_parts::coalescing<Config>;
+
+ public:
+  using options = no_options;
+
+  static constexpr capabilities about{
+      .name = "xmalloc",
+      .description = "coalesced requests, two levels of FIFOs, a list of blocks that merge",
+      .folder = "xmalloc",
+      .published = xmalloc_parts::published,
+      .deviations = {"Lanes that call together are coalesced by shuffles, without lockstep.",
+                     "FIFOs are rings of tickets with counts, and not lock-free.",
+                     "A Superblock's word says whether it is queued or owned.",
+                     "Refills of a class at once are limited to one a multiprocessor.",
+                     "Free Superblocks return to the heap when a request finds no memory.",
+                     "Requests without a Superblock get a Memoryblock of their own size.",
+                     "One lock guards the list of Memoryblocks."},
+  };
+
+  /// \throws invalid_argument if the region is larger than 256 GiB
+  xmalloc(const region& memory, const simt::device_properties& machine, const options& /*none*/) {
+    const std::size_t most = memory.bytes / sizes::unit;
+    if (most > sizes::most_units) {
+      throw invalid_argument(std::string(about.name) + ": a heap of " +
+                             std::to_string(memory.bytes) + " bytes; less than " +
+                             std::to_string(sizes::most_units * sizes::unit) + " are possible");
+    }
+    const std::uint32_t refills = std::max(machine.multiprocessors, 1u);
+    lay_out_most(memory, about.name, 1u, static_cast<std::uint32_t>(std::max<std::size_t>(most, 1)),
+                 [&](region_cursor& cursor, std::uint32_t units) {
+                   supply_ = xmalloc_parts::supply<Config>(cursor, units, refills);
+                 });
+  }
+
+  /// One Memoryblock of all units.
+  WARPHEAP_HD std::size_t largest_block() const {
+    return std::size_t{supply_.memory().units()} * sizes::unit - sizes::memory_header;
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    supply_.format(rank, count);
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
+    if (bytes < Config.coalesce_below) {
+      const auto asked = pieces::fit(simt::coalesced(), bytes);
+      if (asked.members.size() > 1) {
+        std::byte* parent = nullptr;
+        if (asked.members.is_leader()) {
+          parent = supply_.take(sizes::first_piece + asked.bytes.total);
+        }
+        asked.members.sync();  // what the leader has acquired is the members' as well
+        parent = asked.members.broadcast(parent);
+        if (parent != nullptr) return pieces::split(asked, parent);
+      }
+    }
+    return supply_.take(bytes);
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    WARPHEAP_ASSERT(block != nullptr);
+    auto* bytes = static_cast<std::byte*>(block);
+    const auto offset = reinterpret_cast<std::uintptr_t>(bytes) -
+                        reinterpret_cast<std::uintptr_t>(supply_.memory().base());
+    if (offset >= std::size_t{supply_.memory().units()} * sizes::unit) return;  // not of this heap
+    using xmalloc_parts::block_kind;
+    using xmalloc_parts::block_word;
+    if (block_word(xmalloc_parts::word_before(bytes)).kind() == block_kind::piece) {
+      bytes = pieces::free_piece(bytes);
+    }
+    if (bytes != nullptr) supply_.give(bytes);
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    xmalloc_parts::inspector<Config>(supply_, findings).run(rank, count);
+  }
+
+  /// What the region holds, for tests.
+  const xmalloc_parts::supply<Config>& parts() const { return supply_; }
+
+ private:
+  xmalloc_parts::supply<Config> supply_;
+};
+
+WARPHEAP_END_NAMESPACE
