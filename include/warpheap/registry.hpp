@@ -10,6 +10,7 @@
 #include "warpheap/managers/bump/bump.hpp"
 #include "warpheap/managers/cuda/cuda.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
+#include "warpheap/managers/halloc/halloc.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
 
@@ -22,7 +23,7 @@ using portable_managers = type_list<                        //
     bump<bump_config{.counters = bump_counters::warp}>,     //
     bump<bump_config{.counters = bump_counters::sharded}>,  //
     rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,              //
-    gallatin<>,                                             //
+    gallatin<>, halloc<>,                                   //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,
