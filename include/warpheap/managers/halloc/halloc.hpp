@@ -117,6 +117,8 @@ class halloc {
   }
 
   WARPHEAP_HD shape_type shape() const { return slabs().shape(); }
+  /// Where slab 0 begins.
+  WARPHEAP_HD std::byte* first_slab() const { return blocks_; }
   WARPHEAP_HD std::size_t largest_block() const { return shape_type::largest_block; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
