@@ -61,14 +61,14 @@
 /// - Slabs are parts of one region, smaller ones in small heaps.
 
 #include "warpheap/core/assert.hpp"
-#include "warpheap/core/hash.hpp"
-#include "warpheap/core/random.hpp"
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/halloc/chunk_map.hpp"
+#include "warpheap/managers/halloc/full_search.hpp"
 #include "warpheap/managers/halloc/geometry.hpp"
 #include "warpheap/managers/halloc/heads.hpp"
 #include "warpheap/managers/halloc/inspection.hpp"
+#include "warpheap/managers/halloc/places.hpp"
 #include "warpheap/managers/halloc/publication.hpp"
 #include "warpheap/managers/halloc/slabs.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -111,19 +111,18 @@ class halloc {
     lay_out_most(memory, about.name, 1u, static_cast<std::uint32_t>(most),
                  [&](region_cursor& cursor, std::uint32_t count) {
                    shape.set_slabs(count);
-                   heads_ = head_table(slab_table(shape, cursor), cursor);
-                   blocks_ = cursor.take<std::byte>(std::size_t{count} << shape.slab_shift(), 256);
+                   places_ = halloc_parts::places<Config>(shape, cursor);
                  });
   }
 
-  WARPHEAP_HD shape_type shape() const { return slabs().shape(); }
+  WARPHEAP_HD shape_type shape() const { return places_.shape(); }
   /// Where slab 0 begins.
-  WARPHEAP_HD std::byte* first_slab() const { return blocks_; }
+  WARPHEAP_HD std::byte* first_slab() const { return places_.first_slab(); }
   WARPHEAP_HD std::size_t largest_block() const { return shape_type::largest_block; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     slabs().format(rank, count);
-    heads_.format(rank, count);
+    heads().format(rank, count);
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
@@ -133,35 +132,36 @@ class halloc {
     halloc_parts::walk route(number, shape().blocks(size), shape_type::neighbours(size));
     int attempts_left = patience;
     for (;;) {
-      const std::uint32_t head = heads_.head(size);
+      const std::uint32_t head = heads().head(size);
       bool used_up = false;
       if (head != none) {
         const std::uint32_t chunk = look_in(head, size, route, used_up);
         if (chunk != chunk_map::none) {
-          void* const block = settle(head, chunk, size);
+          void* const block = places_.settle(head, chunk, size);
           if (block != nullptr) return block;
-          continue;  // the slab is another's now, and there is another head
+          continue;  // the slab has become another size's, and there is another head
         }
       }
-      if (slabs().known().of(shape_type::kind_of(size)).is_out(shape_type::span(size)))
-        return nullptr;
-      if (attempts_left > patience - most_renewals || !used_up) {
-        const auto found = heads_.renew(size, head, used_up);
-        if (found == outcome::locked) heads_.await(size, head);
-        if (found != outcome::nothing) {
-          attempts_left -= used_up ? 1 : 0;
+      if (is_out(size)) return nullptr;
+      // A head without a place that does not count as full comes back sooner or later.
+      if (!used_up || attempts_left > patience - most_replaced) {
+        const auto now = heads().renew(size, head, used_up);
+        if (now == outcome::locked) heads().await(size, head);
+        if (now != outcome::nothing) {
+          if (now == outcome::replaced && used_up) --attempts_left;
           continue;
         }
       }
-      bool is_out = false;
-      void* const block = search_all(size, number, is_out);
-      if (block != nullptr || is_out || --attempts_left <= 0) return block;
+      bool found_nothing = false;
+      void* const block =
+          halloc_parts::full_search<Config>(places_, size, number).run(found_nothing);
+      if (block != nullptr || found_nothing || --attempts_left <= 0) return block;
       simt::backoff(wait_ns);
     }
   }
 
   WARPHEAP_DEVICE void free(void* pointer) const {
-    const place at = find(pointer);
+    const auto at = places_.find(pointer);
     if (at.slab == none) return;
     const chunk_map map = slabs().map(at.slab);
     const std::uint32_t span = map.clear_length(at.chunk);
@@ -178,58 +178,42 @@ class halloc {
   }
 
   WARPHEAP_DEVICE std::size_t usable_size(void* pointer) const {
-    const place at = find(pointer);
+    const auto at = places_.find(pointer);
     return at.slab == none ? 0
                            : std::size_t{slabs().map(at.slab).length(at.chunk)} * at.chunk_bytes;
   }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
-    halloc_parts::inspector<Config>(heads_, findings).run(rank, count);
+    halloc_parts::inspector<Config>(heads(), findings).run(rank, count);
   }
 
  private:
   using slab_table = halloc_parts::slabs<Config>;
   using head_table = halloc_parts::heads<Config>;
   using chunk_map = halloc_parts::chunk_map;
-  using slab_word = halloc_parts::slab_word;
   using outcome = typename head_table::outcome;
 
   static constexpr std::uint32_t none = slab_table::none;
   /// Attempts of a request for which nobody else got on: searches of all slabs that were disturbed,
   /// and heads that had no place of its size although they were not full.
   static constexpr int patience = 16;
-  /// Of these, how often such a head is replaced.
-  static constexpr int most_renewals = 4;
+  /// How many such heads are replaced.
+  static constexpr int most_replaced = 4;
   static constexpr std::uint32_t wait_ns = 200;
 
-  /// Where a block begins.
-  struct place {
-    std::uint32_t slab;
-    std::uint32_t chunk;
-    std::uint32_t chunk_bytes;
-  };
+  WARPHEAP_HD const slab_table& slabs() const { return places_.table(); }
+  WARPHEAP_HD const head_table& heads() const { return places_.head_slabs(); }
 
-  WARPHEAP_HD const slab_table& slabs() const { return heads_.table(); }
-
-  /// Of a block that is live: so its slab keeps the kind of chunks that the word says.
-  WARPHEAP_DEVICE place find(void* pointer) const {
-    const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(pointer) - blocks_);
-    const std::uint64_t slab = offset >> shape().slab_shift();
-    if (slab >= shape().slabs()) return {none, 0, 0};  // not of this heap
-    const auto number = static_cast<std::uint32_t>(slab);
-    const slab_word now = slabs().look(number);
-    if (!now.bound()) return {none, 0, 0};
-    const std::uint32_t chunk_bytes = shape_type::chunk_bytes(shape_type::kind_of(now.size()));
-    const auto inside = static_cast<std::uint32_t>(offset) & (shape().slab_bytes() - 1);
-    return {number, inside / chunk_bytes, chunk_bytes};
+  WARPHEAP_DEVICE bool is_out(std::uint32_t size) const {
+    return slabs().known().of(shape_type::kind_of(size)).is_out(shape_type::span(size));
   }
 
   WARPHEAP_DEVICE std::uint32_t request_number(std::uint32_t size) const {
     const simt::group same = simt::coalesced().match(size);
     std::uint32_t first = 0;
     if (same.is_leader()) {
-      first = heads_.number_requests(size, static_cast<std::uint32_t>(same.size()));
+      first = heads().number_requests(size, static_cast<std::uint32_t>(same.size()));
     }
     return same.broadcast(first) + static_cast<std::uint32_t>(same.rank());
   }
@@ -244,107 +228,13 @@ class halloc {
       const std::uint32_t chunk = route.place() * span;
       if (map.try_claim(chunk, span)) return chunk;
       route.advance();
-      if (probe % 2 == 0 && heads_.is_full(head, size)) return chunk_map::none;
+      if (probe % 2 == 0 && heads().is_full(head, size)) return chunk_map::none;
     }
     used_up = true;
     return map.search(route.place() * span / chunk_map::word_chunks, shape().chunks(size), span);
   }
 
-  /// The block at a place that this lane has claimed; null if the slab has no chunks of this kind
-  /// any more: then the claim is undone. The lanes that claimed places of one slab and size count
-  /// them together, and one of them replaces a head that they have filled.
-  WARPHEAP_DEVICE void* settle(std::uint32_t slab, std::uint32_t chunk, std::uint32_t size) const {
-    const std::uint32_t span = shape_type::span(size);
-    const simt::group same = simt::coalesced().match(slab << 4 | size);
-    const std::uint32_t chunks = static_cast<std::uint32_t>(same.size()) * span;
-    same.sync();
-    std::uint64_t word = 0;
-    if (same.is_leader()) word = slabs().add(slab, chunks).bits();
-    same.sync();  // what the leader has acquired is the members' as well
-    const slab_word before(same.broadcast(word));
-    if (!slab_table::suits(before, size)) {
-      slabs().map(slab).put_back(chunk, span);
-      same.sync();
-      if (same.is_leader()) {
-        slabs().subtract(slab, chunks);
-        slabs().known().end_all();  // whatever its chunks are
-      }
-      return nullptr;
-    }
-    slabs().map(slab).set_length(chunk, span);
-    if (same.is_leader() && before.head() && before.size() == size &&
-        !shape().is_full(size, before.used()) && shape().is_full(size, before.used() + chunks)) {
-      heads_.renew(size, slab, false);
-    }
-    return block_at(slab, chunk, size);
-  }
-
-  /// Searches all slabs for a place, from one that the request's number is hashed to.
-  /// \param is_out set if there was none, and nothing came back during the search
-  WARPHEAP_DEVICE void* search_all(std::uint32_t size, std::uint32_t number, bool& is_out) const {
-    const std::uint32_t span = shape_type::span(size);
-    exhaustion& memory = slabs().known().of(shape_type::kind_of(size));
-    const exhaustion::token mine = memory.announce();
-    const auto hash = static_cast<std::uint32_t>(mix64(number) >> 32);
-    const std::uint32_t start = scale_to(hash, shape().slabs());
-    bool on_its_way = false;
-    for (std::uint32_t i = 0; i < shape().slabs(); ++i) {
-      const std::uint32_t slab = place_in_round(start, i, shape().slabs());
-      void* const block = search_slab(slab, size, hash, on_its_way);
-      if (block != nullptr) return block;
-    }
-    is_out = !on_its_way && memory.confirm(mine, span);
-    return nullptr;
-  }
-
-  /// A block of this slab, if it has a place for one or can be had as a whole.
-  /// \param on_its_way set if another lane is about to change what the slab is
-  WARPHEAP_DEVICE void* search_slab(std::uint32_t slab, std::uint32_t size, std::uint32_t hash,
-                                    bool& on_its_way) const {
-    const std::uint32_t span = shape_type::span(size);
-    const std::uint32_t chunks = shape().chunks(size);
-    const slab_word now = slabs().examine(slab);
-    const bool suits = slab_table::suits(now, size);
-    const bool empty = !now.bound() || now.used() == 0;
-    if (!suits && !empty) return nullptr;
-    if (suits && now.used() + span > chunks) return nullptr;
-    const std::uint32_t start = scale_to(hash, chunks / chunk_map::word_chunks + 1);
-    if (!suits) {
-      if (now.head()) {
-        heads_.release_head(slab);
-      } else if (now.bound()) {
-        slabs().release(slab);
-      }
-      if (!slabs().open(slab, size)) {
-        on_its_way = true;
-        return nullptr;
-      }
-    }
-    const std::uint32_t chunk = slabs().map(slab).search(start, chunks, span);
-    if (suits) {
-      if (chunk == chunk_map::none) return nullptr;
-      void* const block = settle(slab, chunk, size);
-      on_its_way = on_its_way || block == nullptr;
-      return block;
-    }
-    // The slab is this lane's work, and the chunks are counted.
-    if (chunk == chunk_map::none) {
-      slabs().subtract(slab, span);
-      on_its_way = true;
-      return nullptr;
-    }
-    slabs().map(slab).set_length(chunk, span);
-    return block_at(slab, chunk, size);
-  }
-
-  WARPHEAP_DEVICE void* block_at(std::uint32_t slab, std::uint32_t chunk,
-                                 std::uint32_t size) const {
-    return blocks_ + (std::size_t{slab} << shape().slab_shift()) +
-           std::size_t{chunk} * shape_type::chunk_bytes(shape_type::kind_of(size));
-  }
-
-  head_table heads_;
-  std::byte* blocks_ = nullptr;
+  halloc_parts::places<Config> places_;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -31,9 +31,10 @@ class heads {
   static constexpr std::uint32_t none = slab_table::none;
 
   enum class outcome {
-    renewed,  ///< there is another head, or the head has room again
-    nothing,  ///< there is no slab that could be the head
-    locked,   ///< another lane is at it
+    replaced,  ///< this lane has replaced the head
+    renewed,   ///< another lane has, or the head has room again
+    nothing,   ///< there is no slab that could be the head
+    locked,    ///< another lane is at it
   };
 
   heads() = default;
@@ -77,6 +78,7 @@ class heads {
       } else {
         set_head(size, fresh);
         if (old != none) slabs_.retire(old);
+        result = outcome::replaced;
       }
     }
     unlock(size);
