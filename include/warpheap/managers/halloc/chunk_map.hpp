@@ -87,6 +87,10 @@ class chunk_map {
   WARPHEAP_DEVICE std::uint32_t length(std::uint32_t chunk) const {
     return length_word(chunk).load(simt::order::relaxed) >> length_shift(chunk) & length_mask;
   }
+  /// Whether none of the `length_chunks` chunks from `chunk` on begins a block.
+  WARPHEAP_DEVICE bool has_no_length(std::uint32_t chunk) const {
+    return length_word(chunk).load(simt::order::relaxed) == 0;
+  }
   /// Clears the length of the block at `chunk`: what it was, 0 if no block starts there.
   WARPHEAP_DEVICE std::uint32_t clear_length(std::uint32_t chunk) const {
     const std::uint32_t before =

@@ -26,6 +26,12 @@ class full_search {
   using shape_type = geometry<Config>;
   using slab_table = slabs<Config>;
 
+  struct result {
+    void* block;
+    /// There was no place, and nothing came back during the search.
+    bool is_out;
+  };
+
   WARPHEAP_DEVICE full_search(const places<Config>& where, std::uint32_t size,
                               std::uint32_t request)
       : places_(where),
@@ -33,9 +39,8 @@ class full_search {
         size_(size),
         hash_(static_cast<std::uint32_t>(mix64(request) >> 32)) {}
 
-  /// A block, or null. From a slab on that the request's number is hashed to, round and round.
-  /// \param is_out set if there was no place, and nothing came back during the search
-  WARPHEAP_DEVICE void* run(bool& is_out) const {
+  /// From a slab on that the request's number is hashed to, round and round.
+  WARPHEAP_DEVICE result run() const {
     exhaustion& memory = slabs_.known().of(shape_type::kind_of(size_));
     const exhaustion::token mine = memory.announce();
     const std::uint32_t slabs = slabs_.shape().slabs();
@@ -44,10 +49,9 @@ class full_search {
     for (std::uint32_t i = 0; i < slabs; ++i) {
       const std::uint32_t slab = place_in_round(start, i, slabs);
       void* const block = look_in(slab, on_its_way);
-      if (block != nullptr) return block;
+      if (block != nullptr) return {block, false};
     }
-    is_out = !on_its_way && memory.confirm(mine, shape_type::span(size_));
-    return nullptr;
+    return {nullptr, !on_its_way && memory.confirm(mine, shape_type::span(size_))};
   }
 
  private:

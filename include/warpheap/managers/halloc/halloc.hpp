@@ -42,8 +42,10 @@
 ///
 /// Null: when a search has examined every slab and found no place, and nothing came back meanwhile
 /// (shortages.hpp). If lanes that free and allocate disturb a search all the time, or an empty head
-/// of another size is being replaced, after `patience` attempts. Partly filled slabs of other kinds
-/// of chunks are of no use to a size.
+/// of another size is being replaced, after `patience` attempts. A place that another lane has
+/// claimed in part, and is about to give back, counts as taken; so where memory ends, two requests
+/// of different sizes may both fail where one could have been served. Partly filled slabs of other
+/// kinds of chunks are of no use to a size.
 ///
 /// Deviations from the publication, and why:
 /// - Requests above 3072 bytes are not served: it passes them to CUDA's allocator.
@@ -121,8 +123,7 @@ class halloc {
   WARPHEAP_HD std::size_t largest_block() const { return shape_type::largest_block; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    slabs().format(rank, count);
-    heads().format(rank, count);
+    places_.format(rank, count);
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
@@ -145,17 +146,15 @@ class halloc {
       if (is_out(size)) return nullptr;
       // A head without a place that does not count as full comes back sooner or later.
       if (!used_up || attempts_left > patience - most_replaced) {
-        const auto now = heads().renew(size, head, used_up);
+        const auto now = places_.renew_head(size, head, used_up);
         if (now == outcome::locked) heads().await(size, head);
         if (now != outcome::nothing) {
           if (now == outcome::replaced && used_up) --attempts_left;
           continue;
         }
       }
-      bool found_nothing = false;
-      void* const block =
-          halloc_parts::full_search<Config>(places_, size, number).run(found_nothing);
-      if (block != nullptr || found_nothing || --attempts_left <= 0) return block;
+      const auto found = simt::call_apart(&search_apart, places_.copy(), size, number);
+      if (found.block != nullptr || found.is_out || --attempts_left <= 0) return found.block;
       simt::backoff(wait_ns);
     }
   }
@@ -192,6 +191,7 @@ class halloc {
   using slab_table = halloc_parts::slabs<Config>;
   using head_table = halloc_parts::heads<Config>;
   using chunk_map = halloc_parts::chunk_map;
+  using full_search = halloc_parts::full_search<Config>;
   using outcome = typename head_table::outcome;
 
   static constexpr std::uint32_t none = slab_table::none;
@@ -216,6 +216,11 @@ class halloc {
       first = heads().number_requests(size, static_cast<std::uint32_t>(same.size()));
     }
     return same.broadcast(first) + static_cast<std::uint32_t>(same.rank());
+  }
+
+  WARPHEAP_RARE static typename full_search::result search_apart(
+      const halloc_parts::places<Config>& in, std::uint32_t size, std::uint32_t number) {
+    return full_search(in, size, number).run();
   }
 
   /// The first chunk of a place that this lane has claimed in the head, or none: the head is full,

@@ -75,8 +75,14 @@ class inspector {
     const slab_word now = slabs_.look(slab);
     std::uint32_t of_blocks = 0;
     std::uint32_t blocks = 0;
+    // A word of lengths at a time, as most are 0.
     for (std::uint32_t bit = 0; bit < chunk_map::word_chunks; ++bit) {
-      const std::uint32_t length = map.length(word * chunk_map::word_chunks + bit);
+      const std::uint32_t chunk = word * chunk_map::word_chunks + bit;
+      if (bit % chunk_map::length_chunks == 0 && map.has_no_length(chunk)) {
+        bit += chunk_map::length_chunks - 1;
+        continue;
+      }
+      const std::uint32_t length = map.length(chunk);
       if (length == 0) continue;
       if (!is_power_of_two(length) || bit % length != 0) return false;
       const auto bits = bit_range<std::uint32_t>(static_cast<int>(bit), static_cast<int>(length));

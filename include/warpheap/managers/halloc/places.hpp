@@ -32,9 +32,12 @@ class places {
     std::uint32_t chunk_bytes;
   };
 
+  using outcome = typename head_table::outcome;
+
   places() = default;
   places(const shape_type& shape, region_cursor& cursor)
-      : heads_(slab_table(shape, cursor), cursor),
+      : copy_(cursor.take<places>(1, 128)),
+        heads_(slab_table(shape, cursor), cursor),
         blocks_(cursor.take<std::byte>(std::size_t{shape.slabs()} << shape.slab_shift(), 256)) {}
 
   WARPHEAP_HD shape_type shape() const { return table().shape(); }
@@ -42,6 +45,21 @@ class places {
   WARPHEAP_HD const head_table& head_slabs() const { return heads_; }
   /// Where slab 0 begins.
   WARPHEAP_HD std::byte* first_slab() const { return blocks_; }
+
+  /// A copy of this in the heap, for what is called seldom: it loads what it needs, and its callers
+  /// keep nothing of it in registers.
+  WARPHEAP_DEVICE const places& copy() const { return *copy_; }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) *copy_ = *this;
+    table().format(rank, count);
+    heads_.format(rank, count);
+  }
+
+  /// As `heads::renew`, kept apart.
+  WARPHEAP_DEVICE outcome renew_head(std::uint32_t size, std::uint32_t old, bool used_up) const {
+    return simt::call_apart(&renew_apart, copy(), size, old, used_up);
+  }
 
   /// The block at a place that is this lane's, and counted.
   WARPHEAP_DEVICE void* block_of(std::uint32_t slab, std::uint32_t chunk,
@@ -87,12 +105,18 @@ class places {
     }
     if (same.is_leader() && before.head() && before.size() == size &&
         !shape().is_full(size, before.used()) && shape().is_full(size, before.used() + chunks)) {
-      heads_.renew(size, slab, false);
+      renew_head(size, slab, false);
     }
     return block_of(slab, chunk, size);
   }
 
  private:
+  WARPHEAP_RARE static outcome renew_apart(const places& in, std::uint32_t size, std::uint32_t old,
+                                           bool used_up) {
+    return in.heads_.renew(size, old, used_up);
+  }
+
+  places* copy_ = nullptr;
   head_table heads_;
   std::byte* blocks_ = nullptr;
 };
