@@ -236,7 +236,15 @@ class halloc {
       if (probe % 2 == 0 && heads().is_full(head, size)) return chunk_map::none;
     }
     used_up = true;
-    return map.search(route.place() * span / chunk_map::word_chunks, shape().chunks(size), span);
+    return simt::call_apart(&search_head_apart, places_.copy(), head, size, route.place());
+  }
+
+  WARPHEAP_RARE static std::uint32_t search_head_apart(const halloc_parts::places<Config>& in,
+                                                       std::uint32_t head, std::uint32_t size,
+                                                       std::uint32_t from) {
+    const std::uint32_t span = shape_type::span(size);
+    return in.table().map(head).search(from * span / chunk_map::word_chunks,
+                                       in.shape().chunks(size), span);
   }
 
   halloc_parts::places<Config> places_;
