@@ -11,6 +11,7 @@
 #include "warpheap/managers/cuda/cuda.hpp"
 #include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
+#include "warpheap/managers/halloc/halloc.hpp"
 #include "warpheap/managers/kma/kma.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
@@ -20,21 +21,23 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-using portable_managers = type_list<                        //
-    bump<bump_config{.counters = bump_counters::one}>,      //
-    bump<bump_config{.counters = bump_counters::warp}>,     //
-    bump<bump_config{.counters = bump_counters::sharded}>,  //
-    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,              //
-    fdg_malloc<>,                                           //
-    gallatin<>,                                             //
-    kma<>,                                                  //
-    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,
-    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,
-    ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,
-    ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::chunks}>,
-    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::pages}>,
-    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>,
-    xmalloc<>>;
+// The published ones in the order of their years, variants of a paper together.
+using portable_managers = type_list<                                                             //
+    bump<bump_config{.counters = bump_counters::one}>,                                           //
+    bump<bump_config{.counters = bump_counters::warp}>,                                          //
+    bump<bump_config{.counters = bump_counters::sharded}>,                                       //
+    xmalloc<>,                                                                                   //
+    fdg_malloc<>,                                                                                //
+    kma<>,                                                                                       //
+    halloc<>,                                                                                    //
+    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,    //
+    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,   //
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,   //
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::chunks}>,  //
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::pages}>,    //
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>,   //
+    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,                                                   //
+    gallatin<>>;
 
 /// A manager that exists, but not on this machine.
 struct missing_manager {

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Which chunks of a slab are in use, one bit each, and how long the blocks are: four bits a chunk,
+/// in the first chunk of a block the number of its chunks, else 0.
+///
+/// A block's bits lie in one word, for blocks are 1, 2, 4 or 8 chunks at multiples of that number.
+///
+/// Memory orders: bits are set with acquire and cleared with release, so that what the last owner
+/// did with a block comes before what the next one does. Lengths are relaxed: a length is cleared
+/// before the bits are, and set after the next owner has set them. Claims and returns are both
+/// acq_rel, for `shortages`: see there.
+
+#include "warpheap/core/bits.hpp"
+#include "warpheap/core/random.hpp"
+#include "warpheap/managers/halloc/shortages.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace halloc_parts {
+
+class chunk_map {
+ public:
+  static constexpr std::uint32_t none = 0xffffffffu;
+  static constexpr std::uint32_t word_chunks = 32;
+  static constexpr std::uint32_t length_chunks = 8;  // of a word of lengths
+
+  WARPHEAP_DEVICE chunk_map(std::uint32_t* bits, std::uint32_t* lengths, shortages known)
+      : bits_(bits), lengths_(lengths), known_(known) {}
+
+  /// Takes the `span` chunks from `chunk` on, if all of them seem to be free.
+  WARPHEAP_DEVICE bool try_claim(std::uint32_t chunk, std::uint32_t span) const {
+    const std::uint32_t mask = mask_of(chunk, span);
+    // Relaxed: only a look that spares the atomics for places that are taken.
+    if ((word_of(chunk).load(simt::order::relaxed) & mask) != 0) return false;
+    std::uint32_t before = 0;
+    return claim(chunk, mask, before);
+  }
+
+  /// Takes the first free block from word `start` on, round and round; its first chunk, or `none`
+  /// if each place was taken when this lane examined its word, by a read-modify-write.
+  /// \param chunks of the slab, for blocks of this span
+  ///
+  /// Lock-free: a word is looked at again only if another lane has taken a place in it meanwhile.
+  WARPHEAP_DEVICE std::uint32_t search(std::uint32_t start, std::uint32_t chunks,
+                                       std::uint32_t span) const {
+    const std::uint32_t words = (chunks + word_chunks - 1) / word_chunks;
+    for (std::uint32_t i = 0; i < words; ++i) {
+      const std::uint32_t word = place_in_round(start % words, i, words);
+      const std::uint32_t first = word * word_chunks;
+      const std::uint32_t left = chunks - first;
+      std::uint32_t known = simt::atomic_ref(bits_[word]).load(simt::order::relaxed);
+      bool examined = false;
+      for (;;) {
+        const std::uint32_t places =
+            free_places(known, span) &
+            low_bits<std::uint32_t>(left < 32 ? static_cast<int>(left) : 32);
+        if (places != 0) {
+          const std::uint32_t chunk = first + static_cast<std::uint32_t>(lowest_bit(places));
+          std::uint32_t before = 0;
+          if (claim(chunk, mask_of(chunk, span), before)) return chunk;
+          known = before;
+          examined = true;
+        } else if (examined) {
+          break;
+        } else {
+          known = simt::atomic_ref(bits_[word]).fetch_or(0, simt::order::acq_rel);
+          examined = true;
+        }
+      }
+    }
+    return none;
+  }
+
+  /// Gives chunks back. Their user has done with them, and their length is cleared.
+  WARPHEAP_DEVICE void put_back(std::uint32_t chunk, std::uint32_t span) const {
+    word_of(chunk).fetch_and(~mask_of(chunk, span), simt::order::acq_rel);
+  }
+
+  /// The owner of the block at `chunk` notes how many chunks it has.
+  WARPHEAP_DEVICE void set_length(std::uint32_t chunk, std::uint32_t span) const {
+    length_word(chunk).fetch_or(span << length_shift(chunk), simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE std::uint32_t length(std::uint32_t chunk) const {
+    return length_word(chunk).load(simt::order::relaxed) >> length_shift(chunk) & length_mask;
+  }
+  /// Whether none of the `length_chunks` chunks from `chunk` on begins a block.
+  WARPHEAP_DEVICE bool has_no_length(std::uint32_t chunk) const {
+    return length_word(chunk).load(simt::order::relaxed) == 0;
+  }
+  /// Clears the length of the block at `chunk`: what it was, 0 if no block starts there.
+  WARPHEAP_DEVICE std::uint32_t clear_length(std::uint32_t chunk) const {
+    const std::uint32_t before =
+        length_word(chunk).fetch_and(~(length_mask << length_shift(chunk)), simt::order::relaxed);
+    return before >> length_shift(chunk) & length_mask;
+  }
+
+  /// The bits of word `word`.
+  WARPHEAP_DEVICE std::uint32_t bits(std::uint32_t word) const {
+    return simt::atomic_ref(bits_[word]).load(simt::order::relaxed);
+  }
+
+  /// Bit i is set if the chunks from i on are free and are a place for a block of `span`.
+  WARPHEAP_HD static constexpr std::uint32_t free_places(std::uint32_t used, std::uint32_t span) {
+    std::uint32_t free = ~used;
+    for (std::uint32_t width = 1; width < span; width *= 2) free &= free >> width;
+    const std::uint32_t multiples_of_span = ~0u / low_bits<std::uint32_t>(static_cast<int>(span));
+    return free & multiples_of_span;
+  }
+
+ private:
+  static constexpr std::uint32_t length_mask = 15;
+
+  WARPHEAP_HD static constexpr std::uint32_t mask_of(std::uint32_t chunk, std::uint32_t span) {
+    return bit_range<std::uint32_t>(static_cast<int>(chunk % word_chunks), static_cast<int>(span));
+  }
+  WARPHEAP_HD static constexpr std::uint32_t length_shift(std::uint32_t chunk) {
+    return chunk % length_chunks * 4;
+  }
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> word_of(std::uint32_t chunk) const {
+    return simt::atomic_ref(bits_[chunk / word_chunks]);
+  }
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> length_word(std::uint32_t chunk) const {
+    return simt::atomic_ref(lengths_[chunk / length_chunks]);
+  }
+
+  /// Sets the bits of a place. If some of them were set, clears those that this call has set.
+  WARPHEAP_DEVICE bool claim(std::uint32_t chunk, std::uint32_t mask, std::uint32_t& before) const {
+    before = word_of(chunk).fetch_or(mask, simt::order::acq_rel);
+    if ((before & mask) == 0) return true;
+    const std::uint32_t mine = mask & ~before;
+    if (mine != 0) {
+      word_of(chunk).fetch_and(~mine, simt::order::acq_rel);
+      known_.end_all();  // a search may have taken them for taken
+    }
+    return false;
+  }
+
+  std::uint32_t* bits_;
+  std::uint32_t* lengths_;
+  shortages known_;
+};
+
+}  // namespace halloc_parts
+WARPHEAP_END_NAMESPACE
