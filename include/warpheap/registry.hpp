@@ -12,6 +12,7 @@
 #include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 
 #include <array>
 
@@ -23,6 +24,7 @@ using portable_managers = type_list<                        //
     bump<bump_config{.counters = bump_counters::sharded}>,  //
     rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,              //
     gallatin<>,                                             //
+    scatter_alloc<>,                                        //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,
