@@ -61,7 +61,7 @@ class chunk_search {
           const std::uint32_t at = region * Config.region_pages + (page + j) % Config.region_pages;
           if (at >= end || !seems_useful(at, units)) continue;
           const std::uint64_t meeting = std::uint64_t{at} << 32 | units;
-          void* const found = take_in(simt::coalesced().match(meeting), at, units);
+          void* const found = take_in<false>(simt::coalesced().match(meeting), at, units);
           if (found != nullptr) return found;
         }
         blocks.reject(region, level);
@@ -78,15 +78,23 @@ class chunk_search {
   }
 
   /// Chunks for members of `same`, who all want `units`, in one page; null for those without.
+  /// \tparam Newest whether the page is looked at as `size_exhaustion` asks of searchers
+  template <bool Newest>
   WARPHEAP_DEVICE void* take_in(const simt::group& same, std::uint32_t page,
                                 std::uint32_t units) const {
     const auto size = static_cast<std::uint32_t>(same.size());
     std::uint32_t opened = 0;
     page_state reserved{0};
     if (same.is_leader()) {
-      if (pages_.table().look(page).is_unused()) opened = pages_.open(page, units, size);
-      // Another lane may have been faster, and left room.
-      if (opened == 0) reserved = pages_.table().reserve(page, units, size);
+      const auto look = [&] {
+        return Newest ? pages_.table().examine(page) : pages_.table().look(page);
+      };
+      page_state seen = look();
+      if (seen.is_unused()) {
+        opened = pages_.open(page, units, size);
+        if (opened == 0) seen = look();  // another lane was faster, and may have left room
+      }
+      if (opened == 0) reserved = pages_.table().reserve(page, seen, units, size);
     }
     same.sync();  // what the leader has acquired is the members' as well
     opened = same.broadcast(opened);
@@ -162,6 +170,7 @@ class chunk_search {
     const std::uint32_t pages = pages_.table().pages();
     std::uint64_t epoch = 0;
     if (same.is_leader()) epoch = pages_.out().announce();
+    same.sync();  // each member releases the announcement by its looks
     void* block = nullptr;
     for (std::uint32_t base = 0; base < pages; base += size) {
       // Another group may have come to the end of its search.
@@ -174,7 +183,7 @@ class chunk_search {
         const std::uint32_t page = same.shuffle(mine, found.lowest());
         const simt::lane_mask left = same.ballot(block == nullptr);
         if (left.empty()) return block;
-        if (block == nullptr) block = take_in(simt::group(left), page, units);
+        if (block == nullptr) block = take_in<true>(simt::group(left), page, units);
       }
       if (same.ballot(block == nullptr).empty()) return block;
     }

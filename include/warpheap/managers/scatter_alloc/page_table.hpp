@@ -114,13 +114,13 @@ class page_table {
            seen.count() < sizes::capacity(seen.units());
   }
 
-  /// Reserves up to `want` chunks for requests of `units`. The state, with how many there are in
-  /// place of the count; unused if there is none. Repeats only if another lane has changed the
-  /// state.
-  WARPHEAP_DEVICE page_state reserve(std::uint32_t page, std::uint32_t units,
+  /// Reserves up to `want` chunks of a page last seen as `last` for requests of `units`. The state,
+  /// with how many there are in place of the count; unused if there is none. Repeats only if
+  /// another lane has changed the state.
+  WARPHEAP_DEVICE page_state reserve(std::uint32_t page, page_state last, std::uint32_t units,
                                      std::uint32_t want) const {
     const auto word = state(page);
-    std::uint64_t seen = word.load(simt::order::relaxed);
+    std::uint64_t seen = last.word();
     while (has_room(page_state{seen}, units)) {
       const page_state now{seen};
       const std::uint32_t room = sizes::capacity(now.units()) - now.count();
