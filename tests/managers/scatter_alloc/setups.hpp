@@ -6,16 +6,16 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Flat pages of 256 bytes: 8 and 5 chunks of the smaller sizes, single pages, runs of two.
+/// Flat pages of 256 bytes with 8, 5 and 2 chunks, single pages, and runs of two.
 template <class M>
 setup<M> flat_pages() {
-  return {.region_bytes = 9216, .sizes = {32, 48, 200, 300}, .exact = false};
+  return {.region_bytes = 4096, .sizes = {32, 100, 48, 200, 300}, .exact = false};
 }
 
 /// Pages of 1 KiB, most of them with two levels: 63 chunks of 16 bytes.
 template <class M>
 setup<M> two_level_pages() {
-  return {.region_bytes = 6400, .sizes = {16, 100, 600}, .exact = false};
+  return {.region_bytes = 5120, .sizes = {16, 100, 600}, .exact = false};
 }
 
 }  // namespace verify
