@@ -144,7 +144,7 @@ TEST_F(scatter_alloc_reuse, an_exhausted_heap_says_so_until_something_is_freed) 
 }
 
 TEST_F(scatter_alloc_reuse, chunks_come_from_the_front_and_runs_from_the_back) {
-  const auto& blocks = heap_.ref().manager().parts().blocks();
+  const auto blocks = heap_.ref().manager().parts().blocks();
   ASSERT_GE(blocks.count(), 3u);
   std::set<std::uint64_t> of_chunks;
   for (void* block : take(100, 200)) {

@@ -25,7 +25,8 @@ struct scatter_config {
   /// A power of two.
   std::uint32_t region_pages = 16;
   /// Super Blocks of a heap at most: fewer in a heap where each would have less than
-  /// `least_block_pages`, a multiple of `region_pages`.
+  /// `least_block_pages`. Their sizes are multiples of that, which is a multiple of `region_pages`;
+  /// the last one has what is left over, too.
   std::uint32_t super_blocks = 8;
   std::uint32_t least_block_pages = 64;
   /// Percentage of a Super Block's pages in use from which on the next one becomes the active one.

@@ -30,8 +30,7 @@ class super_blocks {
   super_blocks(region_cursor& cursor, std::uint32_t pages)
       : pages_(pages),
         blocks_(std::clamp(pages / Config.least_block_pages, 1u, Config.super_blocks)),
-        block_pages_(std::max(round_down(pages / blocks_, Config.region_pages),
-                              std::min(pages, Config.region_pages))),
+        block_pages_(std::max(round_down(pages / blocks_, Config.least_block_pages), 1u)),
         // The words share no cache line, but for those that are read together.
         active_(cursor.take<std::uint32_t>(1, 128)),
         used_(cursor.take<std::uint64_t>(blocks_, 128)),
