@@ -85,7 +85,7 @@ class scatter_alloc_reuse : public ::testing::Test {
   warpheap::heap<manager> heap_{machine(), heap_bytes};
 };
 
-TEST_F(scatter_alloc_reuse, every_chunk_of_every_page_can_be_had) {
+TEST_F(scatter_alloc_reuse, every_chunk_of_every_page_is_handed_out) {
   for (const std::uint64_t bytes : {16, 64, 112, 128, 1360, 2048}) {
     heap_.reset();
     const std::uint32_t capacity =

@@ -10,8 +10,8 @@
 ///
 /// A chunk is reserved first, in the state, and then taken, in a mask; it is freed in the opposite
 /// order. So there are never more bits set than chunks reserved, a lane with a reservation always
-/// finds a bit, and a page of which nothing is reserved has none set. Use and count share a word:
-/// who reserves knows what size it reserves, also when the page has been freed and used anew.
+/// finds a bit, and a page of which nothing is reserved has none set. Use and count share a word,
+/// so a reservation is always of the size that the lane saw, even if the page was freed meanwhile.
 ///
 /// Orders: `open` publishes masks by a release, which pairs with the acquire of `reserve`; later
 /// reservations and frees are read-modify-writes, so the chain from it does not break. Taking a bit
@@ -251,7 +251,7 @@ class page_table {
     return bits & low_bits<std::uint32_t>(kth_set_bit(bits, static_cast<int>(count)));
   }
 
-  /// A segment was seen full. Whoever frees a chunk of it clears the mask's bit first and then
+  /// A segment was seen full. A lane that frees a chunk of it clears the mask's bit first and then
   /// looks for the hint. If its read-modify-write of the mask comes before the one here, this lane
   /// sees the bit clear; if it comes after, it acquires what is released here and sees the hint.
   /// So a hint of a segment that is not full does not stay.

@@ -8,8 +8,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace scatter_parts {
 
-/// Knows for which sizes of chunks nothing is to be had. Like `exhaustion`, but for sizes of which
-/// a larger one may be there when a smaller one is not.
+/// Knows for which sizes of chunks the heap is exhausted. Like `exhaustion`, but for sizes of which
+/// a larger one may be available when a smaller one is not.
 ///
 /// A caller that is about to search every page announces that, and confirms afterwards that it
 /// found nothing of its size. A lane that makes room withdraws everything, so a confirmation stands

@@ -3,7 +3,7 @@
 
 /// \file
 /// Super Blocks and their regions: where requests start to look. All of it is hints, and right
-/// while nobody allocates; only the page usage table and the free pages say what can be had.
+/// while nobody allocates; only the page usage table and the free pages say what is available.
 ///
 /// Chunks and single pages come from the active Super Block. Runs come from the last ones, which
 /// are reserved for runs as long as they hold any; requests for chunks enter those after all
