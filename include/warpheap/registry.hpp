@@ -15,6 +15,7 @@
 #include "warpheap/managers/kma/kma.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include <array>
@@ -27,6 +28,7 @@ using portable_managers = type_list<                                            
     bump<bump_config{.counters = bump_counters::warp}>,                                          //
     bump<bump_config{.counters = bump_counters::sharded}>,                                       //
     xmalloc<>,                                                                                   //
+    scatter_alloc<>,                                                                             //
     fdg_malloc<>,                                                                                //
     kma<>,                                                                                       //
     halloc<>,                                                                                    //

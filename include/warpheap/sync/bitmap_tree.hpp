@@ -179,6 +179,12 @@ class bitmap_tree {
     return leaf(word).load(simt::order::acquire);
   }
 
+  /// As `load_word`, but what is seen is the word's latest value, and lanes that change it later
+  /// see what the caller did before.
+  WARPHEAP_DEVICE std::uint64_t examine_word(std::uint32_t word) const {
+    return leaf(word).fetch_or(0, simt::order::acq_rel);
+  }
+
   /// As `load_word`, for those who only want to know where to look. 0 for a word beyond the last.
   WARPHEAP_DEVICE std::uint64_t peek_word(std::uint32_t word) const {
     return word < leaf_words() ? leaf(word).load(simt::order::relaxed) : 0;

@@ -39,6 +39,9 @@ inline std::uint64_t grid_size() {
 
 inline std::uint32_t sm_id() { return runtime::self().sm; }
 
+/// A hint, as `sm_id` is: warps of one block have different ones.
+inline std::uint32_t warp_slot() { return thread_in_block() / warp_size; }
+
 /// There is no time in the CPU model: the clock stands still.
 inline constexpr bool has_clock = false;
 inline std::uint64_t ticks() { return 0; }

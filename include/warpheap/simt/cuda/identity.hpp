@@ -45,6 +45,13 @@ WARPHEAP_DEVICE inline std::uint32_t sm_id() {
   return id;
 }
 
+/// Which of its multiprocessor's places for warps the lane's warp has: a hint, as `sm_id` is.
+WARPHEAP_DEVICE inline std::uint32_t warp_slot() {
+  std::uint32_t slot;
+  asm volatile("mov.u32 %0, %%warpid;" : "=r"(slot));
+  return slot;
+}
+
 inline constexpr bool has_clock = true;
 
 /// Cycles of the multiprocessor's clock since some moment: two looks of one lane can be subtracted.

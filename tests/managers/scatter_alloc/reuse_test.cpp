@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pages change their use, and what is between the sizes.
+#include "device_array.hpp"
+#include "machine.hpp"
+
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using manager = scatter_alloc<>;
+
+/// Every lane asks once.
+struct take_one_each {
+  handle<manager> from;
+  std::uint64_t bytes;
+  std::uint64_t count;
+  void** blocks;
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t rank = simt::thread_rank();
+    if (rank < count) blocks[rank] = from.malloc(bytes);
+  }
+};
+
+struct give_one_each {
+  handle<manager> to;
+  std::uint64_t count;
+  void* const* blocks;
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t rank = simt::thread_rank();
+    if (rank < count) to.free(blocks[rank]);
+  }
+};
+
+class scatter_alloc_reuse : public ::testing::Test {
+ protected:
+  static constexpr std::size_t heap_bytes = std::size_t{1} << 20;
+
+  /// Up to `count` blocks, sorted: those that were not null.
+  std::vector<void*> take(std::uint64_t bytes, std::uint64_t count) {
+    const device_array<void*> blocks(count);
+    machine().launch(covering(count), take_one_each{heap_.ref(), bytes, count, blocks.get()});
+    std::vector<void*> got;
+    for (void* block : blocks.read()) {
+      if (block != nullptr) got.push_back(block);
+    }
+    std::sort(got.begin(), got.end());
+    expect_valid();
+    return got;
+  }
+  /// All that there are; the last lanes come one by one, when nothing is on its way any more.
+  std::vector<void*> take_all(std::uint64_t bytes) {
+    std::vector<void*> all = take(bytes, heap_bytes / bytes + 1);
+    for (auto more = take(bytes, 1); !more.empty(); more = take(bytes, 1)) {
+      all.push_back(more.front());
+    }
+    return all;
+  }
+
+  void give(const std::vector<void*>& which) {
+    const device_array<void*> blocks(which);
+    machine().launch(covering(which.size()),
+                     give_one_each{heap_.ref(), which.size(), blocks.get()});
+    expect_valid();
+  }
+
+  void expect_valid() {
+    const validation found = heap_.validate();
+    ASSERT_TRUE(found.ok()) << found.describe();
+  }
+
+  std::uint32_t pages() { return heap_.ref().manager().parts().table().pages(); }
+  std::uint64_t page_of(const void* block) {
+    return heap_.ref().manager().parts().table().offset_of(block) / 4096;
+  }
+
+  warpheap::heap<manager> heap_{machine(), heap_bytes};
+};
+
+TEST_F(scatter_alloc_reuse, every_chunk_of_every_page_is_handed_out) {
+  for (const std::uint64_t bytes : {16, 64, 112, 128, 1360, 2048}) {
+    heap_.reset();
+    const std::uint32_t capacity =
+        manager::sizes::capacity(manager::sizes::units_for(static_cast<std::size_t>(bytes)));
+    const auto all = take_all(bytes);
+    EXPECT_EQ(all.size(), std::size_t{capacity} * pages()) << bytes;
+    EXPECT_EQ(heap_.stats().blocks_in_use, all.size());
+    EXPECT_EQ(heap_.stats().bytes_in_use, all.size() * ((bytes + 15) / 16 * 16));
+    give(all);
+    EXPECT_EQ(heap_.stats().blocks_in_use, 0u);
+  }
+}
+
+// Masks of small chunks lie where users of other sizes have written.
+TEST_F(scatter_alloc_reuse, a_page_serves_every_size_once_it_is_empty) {
+  for (const std::uint64_t bytes : {16, 2048, 64, 4096, 32, 9000, 112, 3000, 16}) {
+    const auto all = take_all(bytes);
+    const std::uint64_t room =
+        bytes > 4096   ? 1
+        : bytes > 2048 ? pages()
+                       : std::uint64_t{manager::sizes::capacity(
+                             manager::sizes::units_for(static_cast<std::size_t>(bytes)))} *
+                             pages();
+    EXPECT_GE(all.size(), room) << bytes;
+    for (void* block : all) std::fill_n(static_cast<std::uint8_t*>(block), bytes, 0xffu);
+    give(all);
+  }
+  EXPECT_EQ(take(std::uint64_t{pages()} * 4096, 1).size(), 1u) << "a run of all pages";
+}
+
+TEST_F(scatter_alloc_reuse, sizes_that_a_page_does_not_suit_go_elsewhere) {
+  const auto of_64 = take(64, 1);
+  const auto of_32 = take(32, 1);
+  const auto of_48 = take(48, 1);
+  for (const std::uint64_t bytes : {16, 80, 2049, 4096, 4097}) {
+    const auto other = take(bytes, 40);
+    EXPECT_EQ(other.size(), 40u);
+    for (void* block : other) EXPECT_NE(page_of(block), page_of(of_64.front())) << bytes;
+  }
+  EXPECT_EQ(of_32.size() + of_48.size(), 2u);
+}
+
+TEST_F(scatter_alloc_reuse, an_exhausted_heap_says_so_until_something_is_freed) {
+  auto all = take_all(2048);
+  EXPECT_TRUE(take(2048, 100).empty());
+  EXPECT_TRUE(take(1024, 100).empty());
+  EXPECT_TRUE(take(4000, 100).empty());
+  EXPECT_TRUE(take(16, 100).empty());
+  // A page of 2048 does not suit 16 before both of its chunks are free.
+  give({all[0]});
+  EXPECT_TRUE(take(16, 100).empty());
+  EXPECT_TRUE(take(4000, 1).empty());
+  give({all[1]});
+  EXPECT_EQ(page_of(all[0]), page_of(all[1]));
+  EXPECT_EQ(take(16, 300).size(), 254u);
+}
+
+TEST_F(scatter_alloc_reuse, chunks_come_from_the_front_and_runs_from_the_back) {
+  const auto blocks = heap_.ref().manager().parts().blocks();
+  ASSERT_GE(blocks.count(), 3u);
+  std::set<std::uint64_t> of_chunks;
+  for (void* block : take(100, 200)) {
+    EXPECT_EQ(blocks.block_of(static_cast<std::uint32_t>(page_of(block))), 0u);
+    of_chunks.insert(page_of(block));
+  }
+  for (void* block : take(5000, 8)) {
+    EXPECT_EQ(blocks.block_of(static_cast<std::uint32_t>(page_of(block))), blocks.count() - 1);
+  }
+  // Where both kinds meet, neither is refused what there is.
+  EXPECT_EQ(take(4096, pages()).size(), pages() - 16u - of_chunks.size());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
