@@ -32,6 +32,8 @@ constexpr const char* name_of(memory_reuse reuse) {
       return "all";
     case memory_reuse::partial:
       return "partial";
+    case memory_reuse::unchecked:
+      return "unchecked";
     case memory_reuse::none:
       break;
   }

@@ -12,6 +12,7 @@
 #include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
+#include "warpheap/managers/reg_eff/reg_eff.hpp"
 
 #include <array>
 
@@ -28,7 +29,13 @@ using portable_managers = type_list<                        //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::chunks}>,
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::pages}>,
-    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>>;
+    ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>,
+    reg_eff<reg_eff_config{.keeps = book_keeping::counter}>,
+    reg_eff<reg_eff_config{.keeps = book_keeping::wrapping_counter}>,
+    reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 2}>,
+    reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 1}>,
+    reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 2}>,
+    reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 1}>>;
 
 /// A manager that exists, but not on this machine.
 struct missing_manager {
