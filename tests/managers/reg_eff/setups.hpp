@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "manager_cases.hpp"
+
+#include "warpheap/managers/reg_eff/reg_eff.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Room for what 24 requests of each size need, and no more than 80 blocks.
+template <class M>
+setup<M> small_counter() {
+  return {.region_bytes = 1408, .sizes = {16, 32, 24}};
+}
+
+/// Chunks of four granules and more. A block of the first size takes two.
+template <memory_offsets Offsets, int HeaderWords>
+using small_list =
+    reg_eff<reg_eff_config{.offsets = Offsets, .header_words = HeaderWords, .presplit_bytes = 64}>;
+
+/// As `small_list`, one chunk in the beginning, and frees that leave merging to searches.
+using one_chunk = reg_eff<reg_eff_config{.presplit_bytes = 0, .merges = false}>;
+
+template <class M>
+setup<M> small_chunks() {
+  return {.region_bytes = 2688, .sizes = {16, 40, 88}};
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
