@@ -37,8 +37,8 @@ struct reg_eff_config {
   /// Positions are 31-bit numbers of granules, so 16 bytes limit a heap to 32 GiB.
   std::size_t granule_bytes = 16;
 
-  constexpr bool has_list() const { return keeps == book_keeping::list; }
-  constexpr std::size_t header_bytes() const {
+  WARPHEAP_HD constexpr bool has_list() const { return keeps == book_keeping::list; }
+  WARPHEAP_HD constexpr std::size_t header_bytes() const {
     return has_list() ? sizeof(std::uint32_t) * static_cast<std::size_t>(header_words) : 0;
   }
   constexpr bool is_valid() const {

@@ -5,6 +5,7 @@
 /// Variants C, CF, CM and CFM: first fit in the list of chunks, from a memory offset on.
 
 #include "warpheap/core/error.hpp"
+#include "warpheap/core/random.hpp"
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/reg_eff/chunk_list.hpp"
@@ -68,7 +69,7 @@ class list_heap {
     const auto need = static_cast<std::uint32_t>(Config.granules_for(bytes));
     if (running_.is_proven(need)) return nullptr;
     const std::uint32_t chunk = search(my_offset().load(simt::order::relaxed), need);
-    return chunk != list::none ? chunks_.block(chunk) : search_all(need);
+    return chunk < chunks_.end() ? chunks_.block(chunk) : search_all(need);
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
@@ -116,22 +117,32 @@ class list_heap {
     my_offset().store(next == chunks_.end() ? 0 : next, simt::order::relaxed);
   }
 
+  /// A search lost a chunk to another lane, and has not looked at all the others.
+  static constexpr std::uint32_t lost = list::none - 1;
+
   /// The first chunk from `from` to the end that was free and large enough, now kept for the
-  /// caller, or none.
+  /// caller; none, or `lost`.
+  ///
+  /// A lane that loses a race goes on a random distance ahead, the farther the more often it has
+  /// lost: in step, a million lanes would lose a million races each.
   ///
   /// Ends: each step goes forward.
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t from, std::uint32_t need) const {
+    std::uint32_t result = list::none;
+    std::uint32_t reach = need < chunks_.end() / 4 ? 4 * need : chunks_.end();
     std::uint32_t chunk = chunks_.next_free(from);
     while (chunk != list::none) {
-      std::uint32_t obstacle = chunks_.obstacle(chunk, need);
-      if (obstacle == list::none) {
-        if (take(chunk, need)) return chunk;
-        obstacle = chunk + 1;
-      }
       // All chunks before the obstacle run into it, too.
-      chunk = chunks_.next_free(obstacle);
+      std::uint32_t next = chunks_.obstacle(chunk, need);
+      if (next == list::none) {
+        if (take(chunk, need)) return chunk;
+        result = lost;
+        next = chunk + 1 + scale_to(static_cast<std::uint32_t>(simt::noise()), reach);
+        reach = reach < chunks_.end() / 4 ? 4 * reach : chunks_.end();
+      }
+      chunk = chunks_.next_free(next);
     }
-    return list::none;
+    return result;
   }
 
   /// Claims a chunk, merges and splits it to fit, and keeps it. False if it is not free, or turns
@@ -166,15 +177,14 @@ class list_heap {
 
   /// Searches all chunks until one fits, or there was a time when none did.
   ///
-  /// Ends: the search starts again only if another lane holds a chunk, which it does for a bounded
-  /// number of steps and waits for nobody, or has made one free, or if this lane has claimed one
-  /// that others made too small since it looked.
+  /// Ends: the search starts again only if another lane has taken or freed a chunk since this one
+  /// looked, or holds one, which it does for a bounded number of steps in which it never waits.
   WARPHEAP_DEVICE void* search_all(std::uint32_t need) const {
     for (std::uint32_t wait = 64;; wait = wait < 4096 ? wait * 2 : wait) {
       const auto before = running_.now();
       const std::uint32_t chunk = search(0, need);
-      if (chunk != list::none) return chunks_.block(chunk);
-      if (running_.was_quiet(before)) {
+      if (chunk < chunks_.end()) return chunks_.block(chunk);
+      if (chunk == list::none && running_.was_quiet(before)) {
         running_.prove(before, need);
         return nullptr;
       }

@@ -46,6 +46,8 @@
 ///   starts: only its owner may read a header;
 /// - a search merges free chunks if that makes one large enough: after a free, chunks merge only
 ///   with the next one and once, so an emptied heap would stay in pieces;
+/// - a lane that loses a race for a chunk goes on at random ahead: otherwise all lanes would go
+///   along the list in step, and lose a race for every chunk that another lane takes;
 /// - a request that finds nothing returns null; the published search never ends;
 /// - positions count granules of 16 bytes, and headers lie before them: heaps of up to 32 GiB, and
 ///   aligned blocks;
@@ -103,6 +105,7 @@ class reg_eff : public reg_eff_parts::heap_of<Config, Config.has_list()>::type {
               ? decltype(capabilities::deviations){
                     "Chunks are claimed in a map outside of the heap, which searches follow.",
                     "A search merges free chunks if that makes one large enough.",
+                    "A lane that loses a race for a chunk goes on at random ahead.",
                     "A request that finds nothing returns null; the published search never ends.",
                     "Positions count granules of 16 bytes: heaps up to 32 GiB, aligned blocks.",
                     "The smallest chunks of an empty heap have 128 bytes, not 16.",
