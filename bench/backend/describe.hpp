@@ -51,6 +51,7 @@ bench::manager_info describe(const capabilities& about, allocation_scope scope) 
   info.largest_block = about.largest_block;
   info.alignment = about.alignment;
   info.frees = about.frees;
+  info.runs_out = about.keeps_blocks_apart();
   info.fixed_pages = scope == allocation_scope::page;
   info.whole_warps = scope == allocation_scope::warp;
   info.objects = scope == allocation_scope::object;

@@ -8,11 +8,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-template <book_keeping Keeps>
-registrar counter() {
-  using manager = reg_eff<reg_eff_config{.keeps = Keeps}>;
-  return registrar{manager_subject(manager::about.name, small_counter<manager>())};
-}
+using counter = reg_eff<reg_eff_config{.keeps = book_keeping::counter}>;
+using wrapping_counter = reg_eff<reg_eff_config{.keeps = book_keeping::wrapping_counter}>;
 
 /// With a case in which two neighbours are free, and a lane wants both.
 template <class M>
@@ -24,8 +21,8 @@ registrar list(const char* name) {
 }
 
 const registrar added[]{
-    counter<book_keeping::counter>(),
-    counter<book_keeping::wrapping_counter>(),
+    registrar{manager_subject("reg_eff_a", small_counter<counter>())},
+    registrar{subject{"reg_eff_aw", subject_kind::manager, ring_cases<wrapping_counter>(), "", ""}},
     list<small_list<memory_offsets::one, 2>>("reg_eff_c"),
     list<small_list<memory_offsets::one, 1>>("reg_eff_cf"),
     list<small_list<memory_offsets::per_multiprocessor, 2>>("reg_eff_cm"),

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "manager_cases.hpp"
+#include "managers/reg_eff/ring.hpp"
 
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
+
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -12,6 +15,14 @@ namespace verify {
 template <class M>
 setup<M> small_counter() {
   return {.region_bytes = 1408, .sizes = {16, 32, 24}};
+}
+
+/// With a case at the end of the ring.
+template <class M>
+std::vector<named_case> ring_cases() {
+  auto cases = manager_cases(small_counter<M>());
+  cases.push_back(case_of<ring>("ring", any_setup(small_counter<M>())));
+  return cases;
 }
 
 /// Chunks of four granules and more. A block of the first size takes two.
