@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "managers/reg_eff/setups.hpp"
 
-#include "end_of_memory_cases.hpp"
 #include "manager_cases.hpp"
+
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -11,23 +12,18 @@ namespace {
 using counter = reg_eff<reg_eff_config{.keeps = book_keeping::counter}>;
 using wrapping_counter = reg_eff<reg_eff_config{.keeps = book_keeping::wrapping_counter}>;
 
-/// With a case in which two neighbours are free, and a lane wants both.
-template <class M>
-registrar list(const char* name) {
-  const setup<M> how = small_chunks<M>();
-  subject made = manager_subject(name, how);
-  made.cases.push_back({"run_or_singles", [how] { return run_or_singles(how, 16, 3); }});
-  return registrar{made};
+registrar explored(const char* name, const std::vector<named_case>& cases) {
+  return registrar{subject{name, subject_kind::manager, cases, "", ""}};
 }
 
 const registrar added[]{
     registrar{manager_subject("reg_eff_a", small_counter<counter>())},
-    registrar{subject{"reg_eff_aw", subject_kind::manager, ring_cases<wrapping_counter>(), "", ""}},
-    list<small_list<memory_offsets::one, 2>>("reg_eff_c"),
-    list<small_list<memory_offsets::one, 1>>("reg_eff_cf"),
-    list<small_list<memory_offsets::per_multiprocessor, 2>>("reg_eff_cm"),
-    list<small_list<memory_offsets::per_multiprocessor, 1>>("reg_eff_cfm"),
-    list<one_chunk>("reg_eff_one_chunk"),
+    explored("reg_eff_aw", ring_cases<wrapping_counter>()),
+    explored("reg_eff_c", list_cases<small_list<memory_offsets::one, 2>>()),
+    explored("reg_eff_cf", list_cases<small_list<memory_offsets::one, 1>>()),
+    explored("reg_eff_cm", list_cases<small_list<memory_offsets::per_multiprocessor, 2>>()),
+    explored("reg_eff_cfm", list_cases<small_list<memory_offsets::per_multiprocessor, 1>>()),
+    explored("reg_eff_one_chunk", list_cases<one_chunk>()),
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "end_of_memory_cases.hpp"
 #include "manager_cases.hpp"
-#include "managers/reg_eff/ring.hpp"
+#include "managers/reg_eff/worlds.hpp"
 
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 
@@ -36,6 +37,16 @@ using one_chunk = reg_eff<reg_eff_config{.presplit_bytes = 0, .merges = false}>;
 template <class M>
 setup<M> small_chunks() {
   return {.region_bytes = 2688, .sizes = {16, 40, 88}};
+}
+
+/// With cases about chunks that merge, and about searches that find nothing.
+template <class M>
+std::vector<named_case> list_cases() {
+  const any_setup how = small_chunks<M>();
+  auto cases = manager_cases(how);
+  cases.push_back({"run_or_singles", [how] { return run_or_singles(how, 16, 3); }});
+  cases.push_back(case_of<one_each>("one_each", how));
+  return cases;
 }
 
 }  // namespace verify

@@ -14,8 +14,10 @@ namespace reg_eff_parts {
 ///
 /// A word a shard: [ chunks made free, modulo 2^40 | operations in progress: 24 bits ]. An
 /// operation announces itself before it claims a chunk, and counts what it made free when it ends.
-/// So if none is in progress after a search, and the sums of what was made free before it and after
-/// it agree, then nothing was made free meanwhile: whatever the search did not see was taken.
+/// So if none is in progress before a search nor after it, and the sums of what was made free
+/// agree, then nothing was made free meanwhile: whatever the search did not see was taken. (Before
+/// it, too: a lane that has emptied a word of the tree may hide for a moment what others put there
+/// since.)
 ///
 /// Orders: the announcement may be relaxed, for the claim that follows is a release: a search that
 /// sees the claim, by acquire, also sees the announcement afterwards. The end is a release: a
@@ -72,6 +74,7 @@ class operations {
 
   /// Whether a search that began after `before`, and ends now, has missed nothing.
   WARPHEAP_DEVICE bool was_quiet(const look& before) const {
+    if (!before.quiet) return false;
     const look after = now();
     return after.quiet && after.made_free == before.made_free;
   }

@@ -26,5 +26,22 @@ class ring : public heap_world {
   static constexpr int before_the_end = 75;
 };
 
+/// As many free blocks as lanes, of which each holds one at most: null is wrong at any time, though
+/// what is free moves about, and merges and splits.
+class one_each : public heap_world {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  explicit one_each(const any_setup& how) : heap_world(how) {
+    heap.fill_quietly();
+    heap.empty_quietly(heap.capacity() - static_cast<int>(shape.blocks));
+    heap.keep_state();
+  }
+
+  void lane() {
+    for (int round = 0; round < 4; ++round) give(must_take(heap.size(0)));
+  }
+};
+
 }  // namespace verify
 WARPHEAP_END_NAMESPACE
