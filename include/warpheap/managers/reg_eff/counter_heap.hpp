@@ -24,7 +24,7 @@ class counter_heap {
     const std::uint64_t most = memory.bytes / granule;
     lay_out_most(memory, Config.name(), std::uint64_t{1}, most < 1 ? 1 : most,
                  [this](region_cursor& cursor, std::uint64_t granules) {
-                   counter_ = cursor.take<std::uint64_t>(1, 128);
+                   counter_ = cursor.take<counter>(1, alignof(counter));
                    blocks_ = cursor.take<std::byte>(granules * granule, granule);
                    end_ = granules;
                  });
@@ -33,7 +33,7 @@ class counter_heap {
   WARPHEAP_HD std::size_t largest_block() const { return end_ * granule; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t /*count*/) const {
-    if (rank == 0) *counter_ = 0;
+    if (rank == 0) counter_->granules = 0;
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
@@ -47,8 +47,9 @@ class counter_heap {
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t /*count*/,
                                inspection& findings) const {
     if (rank != 0) return;
-    findings.expect(*counter_ <= end_ + most_lanes * end_, 1, *counter_);
-    const std::uint64_t used = *counter_ < end_ ? *counter_ : end_;
+    const std::uint64_t asked = counter_->granules;
+    findings.expect(asked <= end_ + most_lanes * end_, 1, asked);
+    const std::uint64_t used = asked < end_ ? asked : end_;
     findings.in_use(used != 0 ? 1 : 0, used * granule);
   }
 
@@ -56,6 +57,11 @@ class counter_heap {
   static constexpr std::size_t granule = Config.granule_bytes;
   /// Of any machine at one time: each may add one request after the counter has passed the end.
   static constexpr std::uint64_t most_lanes = std::uint64_t{1} << 24;
+
+  /// A cache line of its own, apart from blocks.
+  struct alignas(128) counter {
+    std::uint64_t granules;
+  };
 
   WARPHEAP_DEVICE void* block(std::uint64_t start) const { return blocks_ + start * granule; }
 
@@ -65,9 +71,9 @@ class counter_heap {
   /// A. A request adds only if it may fit: a counter that ran on with every failed one would wrap
   /// in the end. Those that lost a race run on by their own size.
   WARPHEAP_DEVICE void* advance(std::uint64_t need) const {
-    const simt::atomic_ref counter(*counter_);
-    if (counter.load(simt::order::relaxed) + need > end_) return nullptr;
-    const std::uint64_t start = counter.fetch_add(need, simt::order::relaxed);
+    const simt::atomic_ref granules(counter_->granules);
+    if (granules.load(simt::order::relaxed) + need > end_) return nullptr;
+    const std::uint64_t start = granules.fetch_add(need, simt::order::relaxed);
     return start + need <= end_ ? block(start) : nullptr;
   }
 
@@ -77,18 +83,18 @@ class counter_heap {
   /// Ends: the exchange fails only if another lane has added or has wrapped. Lanes add once
   /// until somebody has wrapped, so after a finite number of additions one of them does.
   WARPHEAP_DEVICE void* advance_around(std::uint64_t need) const {
-    const simt::atomic_ref counter(*counter_);
+    const simt::atomic_ref granules(counter_->granules);
     for (;;) {
-      const std::uint64_t start = counter.fetch_add(need, simt::order::relaxed);
+      const std::uint64_t start = granules.fetch_add(need, simt::order::relaxed);
       if (start + need <= end_) return block(start);
       std::uint64_t seen = start + need;
       do {
-        if (counter.compare_exchange(seen, need, simt::order::relaxed)) return block(0);
+        if (granules.compare_exchange(seen, need, simt::order::relaxed)) return block(0);
       } while (seen + need > end_);
     }
   }
 
-  std::uint64_t* counter_;
+  counter* counter_;
   std::byte* blocks_;
   std::uint64_t end_;
 };
