@@ -89,7 +89,7 @@ class chunk_list {
   }
 
   /// The first chunk that is not free among those that start inside of the `need` granules from
-  /// `chunk` on; none if a block could lie there, once it is claimed and merged.
+  /// `chunk` on; none if a block could lie there, once it is claimed and merged. O(need / 64).
   WARPHEAP_DEVICE std::uint32_t obstacle(std::uint32_t chunk, std::uint32_t need) const {
     const std::uint64_t last = std::uint64_t{chunk} + need;
     std::uint32_t word = (chunk + 1) / 64;
