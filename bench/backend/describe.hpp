@@ -32,6 +32,8 @@ constexpr const char* name_of(memory_reuse reuse) {
       return "all";
     case memory_reuse::partial:
       return "partial";
+    case memory_reuse::unchecked:
+      return "unchecked";
     case memory_reuse::none:
       break;
   }
@@ -49,6 +51,7 @@ bench::manager_info describe(const capabilities& about, allocation_scope scope) 
   info.largest_block = about.largest_block;
   info.alignment = about.alignment;
   info.frees = about.frees;
+  info.runs_out = about.keeps_blocks_apart();
   info.fixed_pages = scope == allocation_scope::page;
   info.objects = scope == allocation_scope::object;
   const publication& published = about.published;

@@ -70,7 +70,7 @@ const case_registration exhaustion{
     {.name = "exhaustion",
      .about = "requests to a full heap until all have their null, then recovery",
      .parameters = with_sizes({{&given::threads, "100000"}, {&given::iterations, "10"}}),
-     .needs = {&needs::bytes},
+     .needs = {&needs::bytes, &needs::runs_out},
      .fields = {&fields::blocks, &fields::fill_ms, &null_ms, &surplus_served,
                 &fields::refilled_blocks, &fields::refill_ms, &recovered_share},
      .run = measure_exhaustion,

@@ -51,7 +51,7 @@ const case_registration failing{
     {.name = "failing",
      .about = "a launch of requests that all fail, on a full heap",
      .parameters = with_sizes({{&given::threads, "1048576"}, {&given::iterations, "10"}}, "64"),
-     .needs = {&needs::bytes},
+     .needs = {&needs::bytes, &needs::runs_out},
      .fields = {&fields::blocks, &failing_ms, &failed_requests, &fields::longest_ms},
      .run = measure_failing,
      .fills = true}};

@@ -34,7 +34,7 @@ const case_registration utilization{
     {.name = "utilization",
      .about = "share of the heap that is handed out at the first null",
      .parameters = with_sizes({{&given::threads, "100000"}}),
-     .needs = {&needs::bytes},
+     .needs = {&needs::bytes, &needs::runs_out},
      .fields = {&fields::blocks, &bytes, &launches, &fields::fill_ms, &fields::utilization},
      .run = measure_utilization,
      .fills = true}};

@@ -29,6 +29,8 @@ inline constexpr need bytes{
     [](const wanted& w) { return !w.manager.objects; }};
 inline constexpr need frees{"frees", "cannot free single blocks",
                             [](const wanted& w) { return w.manager.frees; }};
+inline constexpr need runs_out{"runs_out", "never runs out: hands out again what is in use",
+                               [](const wanted& w) { return w.manager.runs_out; }};
 inline constexpr need frees_to_occupy{
     "frees_to_occupy", "cannot free single blocks, which an occupied heap is made with",
     [](const wanted& w) { return w.manager.frees || w.chosen[given::free_percent] >= 100; }};

@@ -15,6 +15,7 @@
 #include "warpheap/managers/kma/kma.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
+#include "warpheap/managers/reg_eff/reg_eff.hpp"
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
@@ -30,6 +31,12 @@ using portable_managers = type_list<                                            
     xmalloc<>,                                                                                   //
     scatter_alloc<>,                                                                             //
     fdg_malloc<>,                                                                                //
+    reg_eff<reg_eff_config{.keeps = book_keeping::counter}>,                                     //
+    reg_eff<reg_eff_config{.keeps = book_keeping::wrapping_counter}>,                            //
+    reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 2}>,                  //
+    reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 1}>,                  //
+    reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 2}>,   //
+    reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 1}>,   //
     kma<>,                                                                                       //
     halloc<>,                                                                                    //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,    //

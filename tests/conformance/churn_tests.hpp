@@ -26,6 +26,7 @@ void expect_clean_churn(Fixture& test, const std::shared_ptr<heap<M>>& heap, std
 }
 
 CONFORMANCE_TEST(conformance, contents_survive_a_churn) {
+  WARPHEAP_REQUIRE_BLOCKS_APART();
   for (const std::uint32_t wanted : {16u, 256u, 2000u, 8192u}) {
     const auto most = static_cast<std::uint32_t>(served<TypeParam>(wanted));
     const auto heap = this->make_heap(most);

@@ -7,6 +7,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
 CONFORMANCE_TEST(conformance, a_full_heap_gives_null_and_is_whole_again_once_it_is_emptied) {
+  WARPHEAP_REQUIRE_BLOCKS_APART();
   const std::uint64_t bytes = this->fill_bytes();
   const auto heap = this->make_fill_heap();
   const auto failures = heap->stats().failures;

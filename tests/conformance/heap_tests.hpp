@@ -23,6 +23,7 @@ CONFORMANCE_TEST(conformance, a_new_heap_is_empty_and_valid) {
 }
 
 CONFORMANCE_TEST(conformance, a_reset_frees_everything) {
+  WARPHEAP_REQUIRE_BLOCKS_APART();
   WARPHEAP_REQUIRE(TypeParam::about.resets, "a reset that frees everything");
   const std::uint64_t bytes = this->fill_bytes();
   const auto heap = this->make_fill_heap();
@@ -59,6 +60,7 @@ CONFORMANCE_TEST(conformance, two_heaps_do_not_meet) {
 }
 
 CONFORMANCE_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_that_does) {
+  WARPHEAP_REQUIRE_BLOCKS_APART();
   WARPHEAP_REQUIRE(TypeParam::about.uses_region, "blocks out of the heap's region");
   const std::size_t most = std::size_t{1} << 20;
   std::uint64_t refused = 0;

@@ -57,5 +57,9 @@ bool add_conformance_test(const char* suite, const char* name, const char* file,
 #define WARPHEAP_REQUIRE(claim, what) \
   if (!(claim)) GTEST_SKIP() << TypeParam::about.name << " does not claim: " << what
 
+/// What a test needs that asks for more than the heap has.
+#define WARPHEAP_REQUIRE_BLOCKS_APART() \
+  WARPHEAP_REQUIRE(TypeParam::about.keeps_blocks_apart(), "blocks that stay apart in a full heap")
+
 }  // namespace test
 WARPHEAP_END_NAMESPACE

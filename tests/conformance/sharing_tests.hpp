@@ -49,6 +49,7 @@ CONFORMANCE_TEST(conformance, a_single_lane_may_free_what_all_have_taken) {
 }
 
 CONFORMANCE_TEST(conformance, lanes_of_the_same_launch_may_free_each_others_blocks) {
+  WARPHEAP_REQUIRE_BLOCKS_APART();
   using exchange = exchange_blocks<handle<TypeParam>>;
   const auto most = static_cast<std::uint32_t>(served<TypeParam>(256));
   const auto heap = this->make_heap(most);

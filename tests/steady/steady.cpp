@@ -110,13 +110,14 @@ int run(const request& asked) {
   return why.empty() ? 0 : 1;
 }
 
-/// The worst exit status of the managers that were asked for and whose lanes can free single blocks
-/// of any size; one that throws does not keep the others from running.
+/// The worst exit status of the managers that were asked for, whose lanes can free single blocks
+/// of any size, and which do not hand out blocks in use; one that throws does not keep the others
+/// from running.
 int find_and_run(const request& asked) {
   int result = -1;
   managers::for_each([&]<class M>(std::type_identity<M>) {
     if (asked.manager != "all" && asked.manager != M::about.name) return;
-    if constexpr (block_manager<M>) {
+    if constexpr (block_manager<M> && M::about.keeps_blocks_apart()) {
       int code = 1;
       try {
         code = run<M>(asked);
@@ -127,7 +128,7 @@ int find_and_run(const request& asked) {
     }
   });
   if (result >= 0) return result;
-  std::fprintf(stderr, "steady: no manager '%s' of single blocks\n", asked.manager.c_str());
+  std::fprintf(stderr, "steady: no manager '%s' of single blocks that stay apart\n", asked.manager.c_str());
   return 2;
 }
 

@@ -29,6 +29,8 @@ struct setup {
   bool reuses = M::about.reuse == memory_reuse::all;
   /// `inspect` counts the blocks that callers hold.
   bool counts = M::about.frees;
+  /// Null comes when the heap is full.
+  bool ends = M::about.keeps_blocks_apart();
 };
 
 /// A manager behind virtual functions. The cases are compiled once, and not for each of the
@@ -93,6 +95,7 @@ struct any_setup {
         exact(how.exact),
         reuses(how.reuses),
         counts(how.counts),
+        ends(how.ends),
         frees(M::about.frees),
         alignment(M::about.alignment),
         make([options = how.options](const region& where) -> std::unique_ptr<any_manager> {
@@ -105,6 +108,7 @@ struct any_setup {
   bool exact;
   bool reuses;
   bool counts;
+  bool ends;
   bool frees;
   std::size_t alignment;
   std::function<std::unique_ptr<any_manager>(const region&)> make;

@@ -273,8 +273,9 @@ std::vector<named_case> manager_cases(const any_setup& how) {
       case_of<malloc_free<one_warp>>("one_warp", how),
       case_of<divergent>("divergent", how),
       case_of<mixed_sizes>("mixed_sizes", how),
-      case_of<fill>("fill", how),
   };
+  if (!how.ends) return cases;
+  cases.push_back(case_of<fill>("fill", how));
   if (how.frees && how.reuses) {
     cases.push_back(case_of<cross_free>("cross_free", how));
     cases.push_back(case_of<churn>("churn", how));

@@ -10,9 +10,11 @@ WARPHEAP_BEGIN_NAMESPACE
 
 /// What becomes of freed memory.
 enum class memory_reuse {
-  none,     ///< nothing is handed out again before a reset
-  partial,  ///< handed out again under conditions that the manager's header names
-  all,      ///< every freed block can be handed out again
+  none,       ///< nothing is handed out again before a reset
+  partial,    ///< handed out again under conditions that the manager's header names
+  all,        ///< every freed block can be handed out again
+  unchecked,  ///< handed out again whether it was freed or not: null never comes, and blocks
+              ///< overlap as soon as more was asked for than the heap has. For baselines
 };
 
 /// The publication that describes a manager.
@@ -52,6 +54,9 @@ struct capabilities {
   bool uses_region = true;
   /// `heap::reset` makes everything free again.
   bool resets = true;
+
+  /// Two blocks in use never share a byte, and a heap without room for a block says so.
+  constexpr bool keeps_blocks_apart() const { return reuse != memory_reuse::unchecked; }
 };
 
 WARPHEAP_END_NAMESPACE

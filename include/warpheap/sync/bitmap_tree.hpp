@@ -89,20 +89,24 @@ class bitmap_tree {
   /// \pre `elements <= universe()`
   WARPHEAP_DEVICE void format(std::uint32_t elements, std::uint64_t rank,
                               std::uint64_t count) const {
+    const auto prefix = [elements](std::uint64_t first, std::uint64_t span) {
+      const std::uint64_t left = first < elements ? ceil_div(elements - first, span) : 0;
+      return low_bits<std::uint64_t>(left < 64 ? int(left) : 64);
+    };
+    format_words(prefix, rank, count);
+  }
+  /// Makes any set: bit i of `bits(first, span)` says whether it has an element among the `span`
+  /// ones from first + i * span on, which may lie beyond the universe.
+  WARPHEAP_DEVICE void format_words(const auto& bits, std::uint64_t rank,
+                                    std::uint64_t count) const {
     if (rank == 0) storage_[0] = 0;
-    std::uint32_t base = leaf_base_;
-    std::uint32_t bits = universe_;  // of the level
-    for (;;) {
-      const std::uint32_t used = ceil_div<std::uint32_t>(bits, 64);
-      const std::uint32_t words = base == leaf_base_ ? used : base * 63 + 1;
+    std::uint64_t span = 1;
+    for (std::uint32_t base = leaf_base_;; base >>= 6, span *= 64) {
+      const std::uint32_t words = base == leaf_base_ ? leaf_words() : base * 63 + 1;
       for (std::uint64_t i = rank; i < words; i += count) {
-        const std::uint64_t left = i * 64 < elements ? elements - i * 64 : 0;
-        storage_[1 + base + i] = low_bits<std::uint64_t>(left < 64 ? int(left) : 64);
+        storage_[1 + base + i] = bits(i * 64 * span, span);
       }
       if (base == 0) return;
-      bits = used;
-      elements = ceil_div<std::uint32_t>(elements, 64);
-      base >>= 6;
     }
   }
 
@@ -123,9 +127,8 @@ class bitmap_tree {
   /// An element that `noise` draws, as good as the hints are: none says nothing for certain. One
   /// load a level. Each level draws evenly, so elements of words with few are drawn more often.
   WARPHEAP_DEVICE std::uint32_t draw(std::uint64_t noise) const {
-    std::uint32_t base = 0;
     std::uint32_t index = 0;
-    for (;;) {
+    for (std::uint32_t base = 0;; base = base * 64 + 1) {
       const std::uint64_t bits = word_at(base + index).load(simt::order::relaxed);
       if (bits == 0) return none;
       const auto k =
@@ -133,7 +136,6 @@ class bitmap_tree {
       noise = noise >> 16 | noise << 48;
       index = index * 64 + static_cast<std::uint32_t>(kth_set_bit(bits, static_cast<int>(k)));
       if (base == leaf_base_) return index;
-      base = base * 64 + 1;
     }
   }
 
@@ -190,12 +192,13 @@ class bitmap_tree {
     return word < leaf_words() ? leaf(word).load(simt::order::relaxed) : 0;
   }
 
-  /// The smallest element >= `from`, or none.
+  /// The smallest element >= `from`, or none. If not `Trusted`, at once, and as good as the hints.
+  template <bool Trusted = true>
   WARPHEAP_DEVICE std::uint32_t successor(std::uint32_t from) const {
     if (from >= universe_) return none;
-    const word_elements found =
-        find<true>(leaf_base_, from / 64, ~low_bits<std::uint64_t>(static_cast<int>(from % 64)));
-    return found.bits == 0 ? none : found.word * 64 + lowest_bit(found.bits);
+    const std::uint64_t mask = ~low_bits<std::uint64_t>(static_cast<int>(from % 64));
+    return only(Trusted ? find<true>(leaf_base_, from / 64, mask)
+                        : search<true>(leaf_base_, from / 64, load_word(from / 64) & mask));
   }
 
   /// The largest element <= `from`, or none.
@@ -253,9 +256,8 @@ class bitmap_tree {
   template <class Wrong>
   WARPHEAP_DEVICE void check(std::uint64_t rank, std::uint64_t count, const Wrong& wrong) const {
     if (rank == 0 && (storage_[0] & in_progress_mask) != 0) wrong(0);
-    std::uint32_t base = leaf_base_;
     std::uint32_t bits = universe_;
-    for (;;) {
+    for (std::uint32_t base = leaf_base_;; base >>= 6) {
       const std::uint32_t words = ceil_div<std::uint32_t>(bits, 64);
       for (std::uint64_t i = rank; i < words; i += count) {
         const std::uint64_t left = bits - i * 64;
@@ -267,7 +269,6 @@ class bitmap_tree {
       }
       if (base == 0) return;
       bits = words;
-      base >>= 6;
     }
   }
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace reg_eff_parts {
+
+/// Tells a lane that searched all chunks in vain whether that proves anything: whether any other
+/// lane held a chunk, or made one free, meanwhile. And remembers the proof, so that the next lanes
+/// need not search until something has been freed.
+///
+/// A word a shard: [ chunks made free, modulo 2^40 | operations in progress: 24 bits ]. An
+/// operation announces itself before it claims a chunk, and counts what it made free when it ends.
+/// So if none is in progress before a search nor after it, and the sums of what was made free
+/// agree, then nothing was made free meanwhile: whatever the search did not see was taken. (Before
+/// it, too: a lane that has emptied a word of the tree may hide for a moment what others put there
+/// since.)
+///
+/// Orders: the announcement may be relaxed, for the claim that follows is a release: a search that
+/// sees the claim, by acquire, also sees the announcement afterwards. The end is a release: a
+/// search that begins with a look at it sees the chunks that were made free.
+class operations {
+ public:
+  static constexpr std::uint32_t most_shards = 16;
+
+  /// A cache line of its own, so that multiprocessors do not share one.
+  struct alignas(128) shard {
+    std::uint64_t word;
+  };
+  /// [ sum of chunks made free, modulo 2^40 | granules that were not to be had: 24 bits ], 0: none
+  using proof = std::uint64_t;
+
+  /// What was seen at one look.
+  struct look {
+    std::uint64_t made_free;
+    bool quiet;
+  };
+
+  operations() = default;
+  operations(shard* shards, std::uint32_t count, proof* exhausted)
+      : shards_(shards), count_(count), exhausted_(exhausted) {}
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    for (std::uint64_t i = rank; i < count_; i += count) shards_[i].word = 0;
+    if (rank == 0) *exhausted_ = 0;
+  }
+
+  /// Announces an operation. Returns what `end` is to be told: the lane may be on another
+  /// multiprocessor by then.
+  WARPHEAP_DEVICE std::uint32_t begin() const {
+    const std::uint32_t where = simt::sm_id() % count_;
+    simt::atomic_ref(shards_[where].word).fetch_add(1, simt::order::relaxed);
+    return where;
+  }
+  /// \param made_free chunks that the operation has put into the set of free ones
+  WARPHEAP_DEVICE void end(std::uint32_t where, std::uint32_t made_free) const {
+    simt::atomic_ref(shards_[where].word)
+        .fetch_add((std::uint64_t{made_free} << progress_bits) - 1, simt::order::release);
+  }
+
+  WARPHEAP_DEVICE look now() const {
+    look seen{0, true};
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const std::uint64_t word = simt::atomic_ref(shards_[i].word).load(simt::order::acquire);
+      seen.made_free += word >> progress_bits;
+      seen.quiet = seen.quiet && (word & progress_mask) == 0;
+    }
+    seen.made_free &= ~std::uint64_t{0} >> progress_bits;
+    return seen;
+  }
+
+  /// Whether a search that began after `before`, and ends now, has missed nothing.
+  WARPHEAP_DEVICE bool was_quiet(const look& before) const {
+    if (!before.quiet) return false;
+    const look after = now();
+    return after.quiet && after.made_free == before.made_free;
+  }
+
+  /// Remembers that no run of `need` granules was free at `seen`.
+  WARPHEAP_DEVICE void prove(const look& seen, std::uint32_t need) const {
+    if (need > progress_mask) return;
+    // Release: see `is_proven`.
+    simt::atomic_ref(*exhausted_)
+        .store(seen.made_free << progress_bits | need, simt::order::release);
+  }
+
+  /// Whether it is known that no run of `need` granules is free.
+  WARPHEAP_DEVICE bool is_proven(std::uint32_t need) const {
+    // Acquire, pairs with `prove`: no shard is seen as it was before the proof, so a sum that
+    // agrees means that each of the shards does.
+    const simt::atomic_ref exhausted(*exhausted_);
+    proof seen = exhausted.load(simt::order::acquire);
+    if (seen == 0 || need < (seen & progress_mask)) return false;
+    if (now().made_free == seen >> progress_bits) return true;
+    // Out of date: nobody has to look at all shards for it again.
+    exhausted.compare_exchange(seen, 0, simt::order::relaxed);
+    return false;
+  }
+
+  /// While no lane allocates. \return operations that are still in progress
+  WARPHEAP_DEVICE std::uint64_t in_progress() const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) sum += shards_[i].word & progress_mask;
+    return sum;
+  }
+  /// While no lane allocates. The need of the proof that holds now, or 0.
+  WARPHEAP_DEVICE std::uint32_t proven() const {
+    const bool holds = *exhausted_ != 0 && now().made_free == *exhausted_ >> progress_bits;
+    return holds ? static_cast<std::uint32_t>(*exhausted_ & progress_mask) : 0;
+  }
+
+ private:
+  static constexpr int progress_bits = 24;
+  static constexpr std::uint64_t progress_mask = (std::uint64_t{1} << progress_bits) - 1;
+
+  shard* shards_ = nullptr;
+  std::uint32_t count_ = 0;
+  proof* exhausted_ = nullptr;
+};
+
+}  // namespace reg_eff_parts
+WARPHEAP_END_NAMESPACE
