@@ -132,7 +132,7 @@ class basic_blocks {
     if (same.is_leader() && may_refill(cls)) {
       at = enter(cls);
       if (at == entrance::open) {
-        found = open_superblock(cls, size + sizes::superblock_blocks / 2);
+        found = simt::call_apart(&open_apart, *this, cls, size + sizes::superblock_blocks / 2);
       } else {
         simt::backoff(pause);
       }
@@ -147,7 +147,7 @@ class basic_blocks {
     if (rank < got) {
       block = superblocks_.block(superblock, cls, nth(blocks, rank));
     }
-    if (got > size) buffer_surplus(same, cls, superblock, blocks, size);
+    if (got > size) simt::call_apart(&buffer_apart, *this, same, cls, superblock, blocks, size);
     // Release pairs with `look_at_moves`.
     if (at == entrance::open && same.is_leader()) {
       moves(cls).fetch_add(move_ends, simt::order::release);
@@ -172,6 +172,11 @@ class basic_blocks {
     return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::superblock_units(cls));
   }
 
+  WARPHEAP_RARE static std::uint64_t open_apart(const basic_blocks& self, std::uint32_t cls,
+                                                std::uint32_t wanted) {
+    return self.open_superblock(cls, wanted);
+  }
+
   /// Takes up to `wanted` blocks of one Superblock: [ its unit:32 | a bit for each block:32 ].
   WARPHEAP_DEVICE std::uint64_t open_superblock(std::uint32_t cls, std::uint32_t wanted) const {
     std::uint32_t superblock = none;
@@ -184,6 +189,12 @@ class basic_blocks {
     }
     if (got.owns) buffers_.push_second(cls, superblock);
     return std::uint64_t{superblock} << 32 | got.blocks;
+  }
+
+  WARPHEAP_RARE static void buffer_apart(const basic_blocks& self, simt::group same,
+                                         std::uint32_t cls, std::uint32_t superblock,
+                                         std::uint32_t blocks, std::uint32_t used) {
+    self.buffer_surplus(same, cls, superblock, blocks, used);
   }
 
   /// Puts the blocks behind the first `used` into a list, as far as it has room, and the others

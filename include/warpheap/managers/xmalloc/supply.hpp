@@ -56,10 +56,10 @@ class supply {
         if (came == basics::outcome::others_served) continue;
       }
       // Not where a Superblock fits, which serves more requests: it came after this lane looked.
-      const std::uint32_t unit =
-          memory().take(units, memory_state::block, basic ? sizes::superblock_units(cls) : 0);
+      const std::uint32_t unit = simt::call_apart(&take_memory_apart, memory(), units,
+                                                  basic ? sizes::superblock_units(cls) : 0u);
       if (unit != none) return memory().bytes_of(unit);
-      const std::uint32_t price = price_of_another_try(basic, cls, units, before);
+      const std::uint32_t price = simt::call_apart(&price_apart, *this, basic, cls, units, before);
       if (price == 0 || price > patience) return nullptr;
       patience -= price;
     }
@@ -104,6 +104,16 @@ class supply {
   WARPHEAP_DEVICE glance look(bool basic, std::uint32_t cls) const {
     return {basic ? basics_.look_at_moves(cls) : 0,
             simt::atomic_ref(*trims_).load(simt::order::acquire)};
+  }
+
+  WARPHEAP_RARE static std::uint32_t price_apart(const supply& self, bool basic, std::uint32_t cls,
+                                                 std::uint32_t units, glance before) {
+    return self.price_of_another_try(basic, cls, units, before);
+  }
+
+  WARPHEAP_RARE static std::uint32_t take_memory_apart(const memory_heap<Config>& from,
+                                                       std::uint32_t units, std::uint32_t kept) {
+    return from.take(units, memory_state::block, kept);
   }
 
   /// What another try costs a lane that found nothing anywhere; 0 if there is no hope.
