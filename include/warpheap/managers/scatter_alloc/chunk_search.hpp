@@ -40,8 +40,9 @@ class chunk_search {
  private:
   using table = page_table<Config>;
 
-  /// Searches of all pages, if each is spoiled by what others free.
-  static constexpr int most_searches = 16;
+  /// Searches of all pages, if each is spoiled by what others free: few, for a heap that is always
+  /// nearly full spoils most of them.
+  static constexpr int most_searches = 2;
 
   /// Linear probing in the Super Block of `start`.
   WARPHEAP_DEVICE void* probe(std::uint32_t start, std::uint32_t units) const {

@@ -40,7 +40,7 @@
 /// there together. Each loop repeats only if another lane has changed the word: reservations have a
 /// bound, so each of them finds a bit (page_table.hpp), and a claim of pages that fails has lost
 /// them to another lane (bitmap_tree.hpp, bitmap_runs.hpp). Probing, and the search of all pages
-/// at its end, which is tried 16 times at most, visit each page once.
+/// at its end, which is tried twice at most, visit each page once.
 ///
 /// Null: no free page, and no page with a suitable chunk, was seen when all were looked at; no run
 /// of that length was seen. Not exact: what another lane is about to make a page of chunks, or to
