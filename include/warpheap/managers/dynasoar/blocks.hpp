@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The blocks of DynaSOAr and what type each has; see dynasoar.hpp for the publication.
+///
+/// A block is free, or has up to 64 slots of one type. Its word of free slots has a bit for each.
+/// Three kinds of bitmap trees say where to look:
+///
+/// - free: the blocks without a type. The lane that removes a block from it may give it a type;
+/// - allocated[T]: the blocks of type T. The lane that removes a block from it, and no other, may
+///   make it free: so its type stays while that lane compares and exchanges the word of free slots
+///   from "all" to "none", and only an empty block is ever taken away;
+/// - active[T]: the blocks of type T with free slots. A hint: a lane that takes from such a block
+///   looks at its type once it has slots, which keep the type from changing.
+///
+/// How active[T] gets right: a lane that has changed a word of free slots between none and some
+/// inserts or removes the block, looks at the word and the type again, and repeats that until what
+/// it did agrees with what it saw. So nobody waits for the lane that made the change before. The
+/// look is a read-modify-write: a lane that frees into a block which had free slots loads the bit
+/// of active[T] after it, and either that lane sees that the bit was removed, and sees to it
+/// itself, or the look of the one that removed it sees the freed slot.
+///
+/// How a lane that finds nothing knows that there is nothing: whatever hides free slots of a type
+/// is announced in `moves` {ended:32 | in progress:32}: a free block that becomes an active one, an
+/// empty block on its way to the free ones, and changes of active[T]. A search that found nothing
+/// counts if no move was in progress before it and `moves` is the same after it. So null means: at
+/// one time there was neither a free block nor a slot of the type whose destruction had returned.
+/// (A lane that took slots from a block whose type had just changed holds them until it has seen
+/// the type. They are not free meanwhile.)
+///
+/// Progress: lock-free. `settle` repeats when another lane has changed the block, `close` when
+/// another has taken a slot and given it back, `take_from` when others have taken all that it
+/// wanted. `take` waits only for lanes that are in the middle of a move, and those never wait.
+///
+/// Memory orders: words of free slots and trees change by acq_rel, so what the last owner of a slot
+/// did comes before what the next one does: also where its block changed its type, because the
+/// compare-exchange of `close` acquires what every freeing lane released, and free.insert and its
+/// claim hand that on. The type is written before the word of free slots is released, so a lane
+/// that has acquired a free slot sees the slot's type.
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/core/bits.hpp"
+#include "warpheap/core/random.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// \tparam Shape what the types are: `types`, how many; `block_bytes`; `slots(type)`, 1 to 64;
+/// `slot_bytes(type)`, what a slot counts in the statistics
+template <class Shape>
+class dynasoar_blocks {
+ public:
+  static constexpr std::uint32_t none = bitmap_tree::none;
+  static constexpr std::uint32_t most_blocks = 1u << 31;  // of a bitmap tree
+
+  /// A slot of a block, or none.
+  struct place {
+    std::uint32_t block = none;
+    std::uint32_t slot = 0;
+  };
+
+  dynasoar_blocks() = default;
+  dynasoar_blocks(region_cursor& cursor, std::uint32_t count) : count_(count) {
+    tree_words_ = round_up<std::size_t>(bitmap_tree::words_for(count), line_words);
+    moves_ = cursor.take<std::uint64_t>(1, line_bytes);
+    trees_ = cursor.take<std::uint64_t>(tree_words_ * (2 * Shape::types + 1), line_bytes);
+    free_slots_ = cursor.take<std::uint64_t>(count);
+    types_ = cursor.take<std::uint32_t>(count);
+    data_ = cursor.take<std::byte>(count * Shape::block_bytes, line_bytes);
+  }
+
+  WARPHEAP_HD std::uint32_t count() const { return count_; }
+  WARPHEAP_HD std::byte* address(std::uint32_t block) const {
+    return data_ + std::size_t{block} * Shape::block_bytes;
+  }
+  /// Bytes from the first block on.
+  WARPHEAP_HD std::uint64_t offset(const void* at) const {
+    return reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(data_);
+  }
+
+  WARPHEAP_HD bitmap_tree free_blocks() const { return tree(0); }
+  WARPHEAP_HD bitmap_tree allocated_blocks(std::uint32_t type) const { return tree(1 + type); }
+  WARPHEAP_HD bitmap_tree active_blocks(std::uint32_t type) const {
+    return tree(1 + Shape::types + type);
+  }
+
+  WARPHEAP_HD static constexpr std::uint64_t all_slots(std::uint32_t type) {
+    return low_bits<std::uint64_t>(Shape::slots(type));
+  }
+  /// The type that a block has or had last.
+  WARPHEAP_DEVICE std::uint32_t type_of(std::uint32_t block) const {
+    return simt::atomic_ref(types_[block]).load(simt::order::relaxed);
+  }
+  /// The slots of a block that are free.
+  WARPHEAP_DEVICE std::uint64_t free_slots(std::uint32_t block) const {
+    return simt::atomic_ref(free_slots_[block]).load(simt::order::acquire);
+  }
+  /// Whether no move is in progress.
+  WARPHEAP_DEVICE bool idle() const {
+    return (moves().load(simt::order::acquire) & in_progress) == 0;
+  }
+
+  /// Makes all blocks free. Called by every lane of a grid of `count`.
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) *moves_ = 0;
+    for (std::uint32_t i = 0; i < 2 * Shape::types + 1; ++i) {
+      tree(i).format(i == 0 ? count_ : 0, rank, count);
+    }
+    for (std::uint64_t i = rank; i < count_; i += count) {
+      free_slots_[i] = 0;
+      types_[i] = 0;
+    }
+  }
+
+  /// A slot of type `type`; none if nothing is free. The lanes that call together with one type
+  /// take their slots together, by one atomic if a block has enough of them.
+  WARPHEAP_DEVICE place allocate(std::uint32_t type) const {
+    for (;;) {  // ends: each round serves the leader at least, or nobody any more
+      const simt::group same = simt::coalesced().match(type);
+      claimed got;
+      if (same.is_leader()) got = take(type, same.size());
+      same.sync();  // what the leader has acquired is the members' as well
+      got.block = same.broadcast(got.block);
+      got.slots = same.broadcast(got.slots);
+      if (got.slots == 0) return {};
+      if (same.rank() < popcount(got.slots)) {
+        return {got.block, static_cast<std::uint32_t>(kth_set_bit(got.slots, same.rank()))};
+      }
+    }
+  }
+
+  /// Frees a slot. \pre `type` is the block's, and the slot is the caller's
+  WARPHEAP_DEVICE void release(std::uint32_t type, place at) const {
+    give_back(type, at.block, std::uint64_t{1} << at.slot);
+  }
+
+ private:
+  /// Slots of one block that are the caller's.
+  struct claimed {
+    std::uint32_t block = none;
+    std::uint64_t slots = 0;
+  };
+
+  static constexpr std::size_t line_bytes = 128;
+  static constexpr std::size_t line_words = line_bytes / sizeof(std::uint64_t);
+  static constexpr std::uint64_t in_progress = 0xffffffffu;
+  static constexpr std::uint64_t move_begins = 1;
+  static constexpr std::uint64_t move_ends = (std::uint64_t{1} << 32) - 1;
+  /// Active blocks that are tried before a free one is taken.
+  static constexpr int draws = 5;
+  /// Searches that others' moves may spoil before one is believed.
+  static constexpr int patience = 64;
+  static constexpr std::uint32_t wait_ns = 200;
+
+  WARPHEAP_HD bitmap_tree tree(std::uint32_t i) const {
+    return bitmap_tree(trees_ + i * tree_words_, count_);
+  }
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves() const {
+    return simt::atomic_ref(*moves_);
+  }
+  // As in `bitmap_tree`: a lane that sees what a move changed sees its announcement, for the change
+  // is a release. The end of a move is one, for what it ends.
+  WARPHEAP_DEVICE void announce() const { moves().fetch_add(move_begins, simt::order::relaxed); }
+  WARPHEAP_DEVICE void conclude() const { moves().fetch_add(move_ends, simt::order::release); }
+
+  /// Up to `want` slots of one block. None if nothing is free.
+  WARPHEAP_DEVICE claimed take(std::uint32_t type, int want) const {
+    const bitmap_tree active = active_blocks(type);
+    int spoilt = 0;
+    for (;;) {
+      for (int i = 0; i < draws; ++i) {
+        const std::uint32_t block = active.draw(simt::noise());
+        if (block == none) break;
+        const claimed got = take_from(type, block, want);
+        if (got.slots != 0) return got;
+      }
+      // Nothing that is easy to find. From here on each look counts, and none writes: when memory
+      // is out, all lanes look.
+      const std::uint64_t before = moves().load(simt::order::acquire);
+      if (free_blocks().any()) {
+        const claimed got = open(type, want);
+        if (got.slots != 0) return got;
+      } else if (const std::uint32_t block = active.successor(0); block != none) {
+        const claimed got = take_from(type, block, want);
+        if (got.slots != 0) return got;
+      } else if ((before & in_progress) == 0 && moves().load(simt::order::acquire) == before) {
+        return {};
+      } else if (++spoilt == patience) {
+        return {};
+      }
+      simt::backoff(wait_ns);  // others were faster, or are in the middle of a move
+    }
+  }
+
+  /// Up to `want` free slots of a block; none if it has none, or is of another type.
+  WARPHEAP_DEVICE claimed take_from(std::uint32_t type, std::uint32_t block, int want) const {
+    const simt::atomic_ref free(free_slots_[block]);
+    std::uint64_t seen = free.load(simt::order::acquire);
+    if (type_of(block) != type) return {};
+    while (seen != 0) {
+      const std::uint64_t wanted = choose(seen, want);
+      const std::uint64_t before = free.fetch_and(~wanted, simt::order::acq_rel);
+      const std::uint64_t got = before & wanted;
+      if (got == 0) {  // others were faster
+        seen = before;
+        continue;
+      }
+      // The slots that we have keep the type as it is; it need not be what it was before.
+      const std::uint32_t now = type_of(block);
+      if ((before & ~wanted) == 0) update_active(now, block, false);
+      if (now == type) return {block, got};
+      give_back(now, block, got);
+      return {};
+    }
+    return {};
+  }
+
+  /// Gives a free block the type and takes up to `want` of its slots; none if no block is free.
+  ///
+  /// The slots are taken before others see the block, so it is not empty when they do: a lane that
+  /// was about to close the same block at an earlier time cannot close it now.
+  WARPHEAP_DEVICE claimed open(std::uint32_t type, int want) const {
+    const std::uint64_t taken = all_slots(type) & low_bits<std::uint64_t>(want);
+    const std::uint64_t left = all_slots(type) & ~taken;
+    if (left != 0) announce();
+    const std::uint32_t block =
+        free_blocks().claim_hashed(static_cast<std::uint32_t>(simt::noise()));
+    if (block != none) {
+      simt::atomic_ref(types_[block]).store(type, simt::order::relaxed);
+      // Before its slots can be taken and freed: only an allocated block can be closed.
+      allocated_blocks(type).insert(block);
+      // Pairs with the acquire of `take_from`: that lane sees the type.
+      simt::atomic_ref(free_slots_[block]).store(left, simt::order::release);
+      if (left != 0) settle(type, block, true);
+    }
+    if (left != 0) conclude();
+    return block == none ? claimed{} : claimed{block, taken};
+  }
+
+  WARPHEAP_DEVICE void give_back(std::uint32_t type, std::uint32_t block,
+                                 std::uint64_t slots) const {
+    const std::uint64_t before =
+        simt::atomic_ref(free_slots_[block]).fetch_or(slots, simt::order::acq_rel);
+    WARPHEAP_ASSERT((before & slots) == 0);
+    // Both tests, in this order: a block of one slot goes from full to empty in one step.
+    if ((before | slots) == all_slots(type) && close(type, block)) return;
+    if (before == 0 || !active_blocks(type).contains(block)) update_active(type, block, true);
+  }
+
+  /// Makes a block free if all of its slots are; whether this call has. If not, and they are,
+  /// another lane is about to.
+  WARPHEAP_DEVICE bool close(std::uint32_t type, std::uint32_t block) const {
+    const bitmap_tree allocated = allocated_blocks(type);
+    const simt::atomic_ref free(free_slots_[block]);
+    bool closed = false;
+    announce();
+    while (!closed && allocated.remove(block)) {
+      std::uint64_t all = all_slots(type);
+      closed = free.compare_exchange(all, 0, simt::order::acq_rel);
+      if (closed) {
+        settle(type, block, false);
+        free_blocks().insert(block);
+      } else {
+        allocated.insert(block);
+        // A lane that freed the last slot meanwhile could not remove the block, and left it to us:
+        // its attempt comes before our insertion, which acquires what it released.
+        if (free.load(simt::order::acquire) != all_slots(type)) break;
+      }
+    }
+    conclude();
+    return closed;
+  }
+
+  /// As `settle`, announced.
+  WARPHEAP_DEVICE void update_active(std::uint32_t type, std::uint32_t block, bool active) const {
+    announce();
+    settle(type, block, active);
+    conclude();
+  }
+
+  /// Brings active[type] up to date with a block whose free slots the caller has changed between
+  /// none and some. \pre announced
+  WARPHEAP_DEVICE void settle(std::uint32_t type, std::uint32_t block, bool active) const {
+    const bitmap_tree of_type = active_blocks(type);
+    for (;;) {
+      if (active) {
+        of_type.insert(block);
+      } else {
+        of_type.remove(block);
+      }
+      const std::uint64_t free =
+          simt::atomic_ref(free_slots_[block]).fetch_or(0, simt::order::acq_rel);
+      const bool now = free != 0 && type_of(block) == type;
+      if (now == active) return;
+      active = now;
+    }
+  }
+
+  /// `want` of `slots`, or all if there are fewer: neighbours, from a random one on, so that warps
+  /// that meet in a block rarely want the same.
+  WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t slots, int want) {
+    const int surplus = popcount(slots) - want;
+    if (surplus <= 0) return slots;
+    const auto skip = static_cast<int>(
+        scale_to(static_cast<std::uint32_t>(simt::noise()), static_cast<std::uint32_t>(surplus) + 1));
+    const int first = kth_set_bit(slots, skip);
+    return slots & bit_range<std::uint64_t>(first, kth_set_bit(slots, skip + want - 1) - first + 1);
+  }
+
+  std::uint64_t* moves_ = nullptr;
+  std::uint64_t* trees_ = nullptr;
+  std::size_t tree_words_ = 0;
+  std::uint64_t* free_slots_ = nullptr;
+  std::uint32_t* types_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+WARPHEAP_END_NAMESPACE
