@@ -16,8 +16,8 @@ class coarse_dynasoar : public dynasoar<dynasoar_config{.smallest_bytes = 512, .
   static constexpr capabilities about = renamed(base::about, "dynasoar_coarse");
 };
 
-using subjects = type_list<dynasoar<>, coarse_dynasoar,
-                           dynasoar_objects<type_list<small_object, large_object>>>;
+using subjects =
+    type_list<dynasoar<>, coarse_dynasoar, dynasoar_objects<type_list<small_object, large_object>>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -223,8 +223,8 @@ class dynasoar_blocks {
 
   /// Gives a free block the type and takes up to `want` of its slots; none if no block is free.
   ///
-  /// The slots are taken before others see the block, so it is not empty when they do: a lane that
-  /// was about to close the same block at an earlier time cannot close it now.
+  /// The slots are taken before others see the block. So it is not empty until this call has
+  /// returned, and a lane that is late to close it for its earlier slots cannot.
   WARPHEAP_DEVICE claimed open(std::uint32_t type, int want) const {
     const std::uint64_t taken = all_slots(type) & low_bits<std::uint64_t>(want);
     const std::uint64_t left = all_slots(type) & ~taken;
@@ -233,7 +233,6 @@ class dynasoar_blocks {
         free_blocks().claim_hashed(static_cast<std::uint32_t>(simt::noise()));
     if (block != none) {
       simt::atomic_ref(types_[block]).store(type, simt::order::relaxed);
-      // Before its slots can be taken and freed: only an allocated block can be closed.
       allocated_blocks(type).insert(block);
       // Pairs with the acquire of `take_from`: that lane sees the type.
       simt::atomic_ref(free_slots_[block]).store(left, simt::order::release);
@@ -307,8 +306,8 @@ class dynasoar_blocks {
   WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t slots, int want) {
     const int surplus = popcount(slots) - want;
     if (surplus <= 0) return slots;
-    const auto skip = static_cast<int>(
-        scale_to(static_cast<std::uint32_t>(simt::noise()), static_cast<std::uint32_t>(surplus) + 1));
+    const auto skip = static_cast<int>(scale_to(static_cast<std::uint32_t>(simt::noise()),
+                                                static_cast<std::uint32_t>(surplus) + 1));
     const int first = kth_set_bit(slots, skip);
     return slots & bit_range<std::uint64_t>(first, kth_set_bit(slots, skip + want - 1) - first + 1);
   }

@@ -16,14 +16,16 @@
 ///   which have free slots.
 /// - malloc: the lanes of a warp that want the same type draw an active block and take their free
 ///   slots in it by one atomic AND; after five draws in vain they give a free block the type.
-/// - free: an atomic OR sets the slot's bit. A block that had no free slot becomes active; one whose
+/// - free: an atomic OR sets the slot's bit. A block that had no free slot becomes active; one
+/// whose
 ///   slots are all free becomes a free block.
 ///
 /// Layout (m blocks, k types; defaults: blocks of 1 KiB, k = 7):
 ///
 ///     [ moves: u64 ][ free blocks: bitmap tree over m ][ allocated: k trees ][ active: k trees ]
 ///     [ free slots: u64 x m ][ types: u32 x m ][ block 0 | block 1 | ... ]
-///     block of type t:  [ slot 0 | slot 1 | ... ]      64 slots of 16 B, 32 of 32 B, ... 1 of 1 KiB
+///     block of type t:  [ slot 0 | slot 1 | ... ]      64 slots of 16 B, 32 of 32 B, ... 1 of 1
+///     KiB
 ///
 /// Invariants, while no lane allocates (place: the block, if nothing else is said):
 /// I1 the words of all bitmap trees fit (place: the word)
@@ -98,8 +100,9 @@ class dynasoar {
 
   static constexpr capabilities about{
       .name = "dynasoar",
-      .description = "blocks of 64 slots of one size, found through bitmap trees; sizes in the "
-                     "place of the publication's types",
+      .description =
+          "blocks of 64 slots of one size, found through bitmap trees; sizes in the "
+          "place of the publication's types",
       .folder = "dynasoar",
       .published = dynasoar_publication,
       .deviations = {"Free slots and types lie in arrays beside the blocks, not in their headers.",

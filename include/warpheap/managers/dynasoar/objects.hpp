@@ -130,7 +130,8 @@ class dynasoar_objects<type_list<Types...>> {
 
   static constexpr capabilities about{
       .name = "dynasoar_objects",
-      .description = "objects of named types as structures of arrays, all of a type visited at once",
+      .description =
+          "objects of named types as structures of arrays, all of a type visited at once",
       .folder = "dynasoar",
       .published = dynasoar_publication,
       .deviations = {"Those of dynasoar, but for the sizes.",

@@ -7,8 +7,9 @@ WARPHEAP_BEGIN_NAMESPACE
 
 inline constexpr publication dynasoar_publication{
     .authors = "Matthias Springer, Hidehiko Masuhara",
-    .title = "DynaSOAr: A Parallel Memory Allocator for Object-Oriented Programming on GPUs with "
-             "Efficient Memory Access",
+    .title =
+        "DynaSOAr: A Parallel Memory Allocator for Object-Oriented Programming on GPUs with "
+        "Efficient Memory Access",
     .venue = "ECOOP",
     .year = 2019,
     .doi = "10.4230/LIPIcs.ECOOP.2019.17",
