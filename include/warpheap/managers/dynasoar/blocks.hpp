@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The blocks of DynaSOAr and what type each has; see dynasoar.hpp for the publication.
+/// How DynaSOAr's blocks get and lose their types, and slots their owners; see dynasoar.hpp for the
+/// publication.
 ///
 /// A block is free, or has up to 64 slots of one type. Its word of free slots has a bit for each.
 /// Three kinds of bitmap trees say where to look:
@@ -31,7 +32,9 @@
 ///
 /// Progress: lock-free. `settle` repeats when another lane has changed the block, `close` when
 /// another has taken a slot and given it back, `take_from` when others have taken all that it
-/// wanted. `take` waits only for lanes that are in the middle of a move, and those never wait.
+/// wanted. `take` waits for lanes that are in the middle of a move. Those wait for nobody but, in
+/// the search of a free block, for lanes that bring a tree's hints up to date, which never wait.
+/// None of them meets a waiting lane in a collective before it is done.
 ///
 /// Memory orders: words of free slots and trees change by acq_rel, so what the last owner of a slot
 /// did comes before what the next one does: also where its block changed its type, because the
@@ -39,25 +42,23 @@
 /// claim hand that on. The type is written before the word of free slots is released, so a lane
 /// that has acquired a free slot sees the slot's type.
 
-#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/dynasoar/table.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// \tparam Shape what the types are: `types`, how many; `block_bytes`; `slots(type)`, 1 to 64;
-/// `slot_bytes(type)`, what a slot counts in the statistics
+/// \tparam Shape as of `dynasoar_table`
 template <class Shape>
 class dynasoar_blocks {
  public:
+  using table = dynasoar_table<Shape>;
   static constexpr std::uint32_t none = bitmap_tree::none;
-  static constexpr std::uint32_t most_blocks = 1u << 31;  // of a bitmap tree
 
   /// A slot of a block, or none.
   struct place {
@@ -66,57 +67,9 @@ class dynasoar_blocks {
   };
 
   dynasoar_blocks() = default;
-  dynasoar_blocks(region_cursor& cursor, std::uint32_t count) : count_(count) {
-    tree_words_ = round_up<std::size_t>(bitmap_tree::words_for(count), line_words);
-    moves_ = cursor.take<std::uint64_t>(1, line_bytes);
-    trees_ = cursor.take<std::uint64_t>(tree_words_ * (2 * Shape::types + 1), line_bytes);
-    free_slots_ = cursor.take<std::uint64_t>(count);
-    types_ = cursor.take<std::uint32_t>(count);
-    data_ = cursor.take<std::byte>(count * Shape::block_bytes, line_bytes);
-  }
+  WARPHEAP_HD explicit dynasoar_blocks(const table& blocks) : table_(blocks) {}
 
-  WARPHEAP_HD std::uint32_t count() const { return count_; }
-  WARPHEAP_HD std::byte* address(std::uint32_t block) const {
-    return data_ + std::size_t{block} * Shape::block_bytes;
-  }
-  /// Bytes from the first block on.
-  WARPHEAP_HD std::uint64_t offset(const void* at) const {
-    return reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(data_);
-  }
-
-  WARPHEAP_HD bitmap_tree free_blocks() const { return tree(0); }
-  WARPHEAP_HD bitmap_tree allocated_blocks(std::uint32_t type) const { return tree(1 + type); }
-  WARPHEAP_HD bitmap_tree active_blocks(std::uint32_t type) const {
-    return tree(1 + Shape::types + type);
-  }
-
-  WARPHEAP_HD static constexpr std::uint64_t all_slots(std::uint32_t type) {
-    return low_bits<std::uint64_t>(Shape::slots(type));
-  }
-  /// The type that a block has or had last.
-  WARPHEAP_DEVICE std::uint32_t type_of(std::uint32_t block) const {
-    return simt::atomic_ref(types_[block]).load(simt::order::relaxed);
-  }
-  /// The slots of a block that are free.
-  WARPHEAP_DEVICE std::uint64_t free_slots(std::uint32_t block) const {
-    return simt::atomic_ref(free_slots_[block]).load(simt::order::acquire);
-  }
-  /// Whether no move is in progress.
-  WARPHEAP_DEVICE bool idle() const {
-    return (moves().load(simt::order::acquire) & in_progress) == 0;
-  }
-
-  /// Makes all blocks free. Called by every lane of a grid of `count`.
-  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    if (rank == 0) *moves_ = 0;
-    for (std::uint32_t i = 0; i < 2 * Shape::types + 1; ++i) {
-      tree(i).format(i == 0 ? count_ : 0, rank, count);
-    }
-    for (std::uint64_t i = rank; i < count_; i += count) {
-      free_slots_[i] = 0;
-      types_[i] = 0;
-    }
-  }
+  WARPHEAP_HD const table& state() const { return table_; }
 
   /// A slot of type `type`; none if nothing is free. The lanes that call together with one type
   /// take their slots together, by one atomic if a block has enough of them.
@@ -147,31 +100,15 @@ class dynasoar_blocks {
     std::uint64_t slots = 0;
   };
 
-  static constexpr std::size_t line_bytes = 128;
-  static constexpr std::size_t line_words = line_bytes / sizeof(std::uint64_t);
-  static constexpr std::uint64_t in_progress = 0xffffffffu;
-  static constexpr std::uint64_t move_begins = 1;
-  static constexpr std::uint64_t move_ends = (std::uint64_t{1} << 32) - 1;
   /// Active blocks that are tried before a free one is taken.
   static constexpr int draws = 5;
   /// Searches that others' moves may spoil before one is believed.
   static constexpr int patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
 
-  WARPHEAP_HD bitmap_tree tree(std::uint32_t i) const {
-    return bitmap_tree(trees_ + i * tree_words_, count_);
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves() const {
-    return simt::atomic_ref(*moves_);
-  }
-  // As in `bitmap_tree`: a lane that sees what a move changed sees its announcement, for the change
-  // is a release. The end of a move is one, for what it ends.
-  WARPHEAP_DEVICE void announce() const { moves().fetch_add(move_begins, simt::order::relaxed); }
-  WARPHEAP_DEVICE void conclude() const { moves().fetch_add(move_ends, simt::order::release); }
-
   /// Up to `want` slots of one block. None if nothing is free.
   WARPHEAP_DEVICE claimed take(std::uint32_t type, int want) const {
-    const bitmap_tree active = active_blocks(type);
+    const bitmap_tree active = table_.active_blocks(type);
     int spoilt = 0;
     for (;;) {
       for (int i = 0; i < draws; ++i) {
@@ -182,14 +119,14 @@ class dynasoar_blocks {
       }
       // Nothing that is easy to find. From here on each look counts, and none writes: when memory
       // is out, all lanes look.
-      const std::uint64_t before = moves().load(simt::order::acquire);
-      if (free_blocks().any()) {
+      const std::uint64_t before = table_.moves();
+      if (table_.free_blocks().any()) {
         const claimed got = open(type, want);
         if (got.slots != 0) return got;
       } else if (const std::uint32_t block = active.successor(0); block != none) {
         const claimed got = take_from(type, block, want);
         if (got.slots != 0) return got;
-      } else if ((before & in_progress) == 0 && moves().load(simt::order::acquire) == before) {
+      } else if (!table::any_in_progress(before) && table_.moves() == before) {
         return {};
       } else if (++spoilt == patience) {
         return {};
@@ -200,9 +137,9 @@ class dynasoar_blocks {
 
   /// Up to `want` free slots of a block; none if it has none, or is of another type.
   WARPHEAP_DEVICE claimed take_from(std::uint32_t type, std::uint32_t block, int want) const {
-    const simt::atomic_ref free(free_slots_[block]);
+    const simt::atomic_ref free = table_.free_slots(block);
     std::uint64_t seen = free.load(simt::order::acquire);
-    if (type_of(block) != type) return {};
+    if (table_.type_of(block) != type) return {};
     while (seen != 0) {
       const std::uint64_t wanted = choose(seen, want);
       const std::uint64_t before = free.fetch_and(~wanted, simt::order::acq_rel);
@@ -212,7 +149,7 @@ class dynasoar_blocks {
         continue;
       }
       // The slots that we have keep the type as it is; it need not be what it was before.
-      const std::uint32_t now = type_of(block);
+      const std::uint32_t now = table_.type_of(block);
       if ((before & ~wanted) == 0) update_active(now, block, false);
       if (now == type) return {block, got};
       give_back(now, block, got);
@@ -226,76 +163,75 @@ class dynasoar_blocks {
   /// The slots are taken before others see the block. So it is not empty until this call has
   /// returned, and a lane that is late to close it for its earlier slots cannot.
   WARPHEAP_DEVICE claimed open(std::uint32_t type, int want) const {
-    const std::uint64_t taken = all_slots(type) & low_bits<std::uint64_t>(want);
-    const std::uint64_t left = all_slots(type) & ~taken;
-    if (left != 0) announce();
+    const std::uint64_t taken = table::all_slots(type) & low_bits<std::uint64_t>(want);
+    const std::uint64_t left = table::all_slots(type) & ~taken;
+    if (left != 0) table_.announce();
     const std::uint32_t block =
-        free_blocks().claim_hashed(static_cast<std::uint32_t>(simt::noise()));
+        table_.free_blocks().claim_hashed(static_cast<std::uint32_t>(simt::noise()));
     if (block != none) {
-      simt::atomic_ref(types_[block]).store(type, simt::order::relaxed);
-      allocated_blocks(type).insert(block);
+      table_.set_type(block, type);
+      table_.allocated_blocks(type).insert(block);
       // Pairs with the acquire of `take_from`: that lane sees the type.
-      simt::atomic_ref(free_slots_[block]).store(left, simt::order::release);
+      table_.free_slots(block).store(left, simt::order::release);
       if (left != 0) settle(type, block, true);
     }
-    if (left != 0) conclude();
+    if (left != 0) table_.conclude();
     return block == none ? claimed{} : claimed{block, taken};
   }
 
   WARPHEAP_DEVICE void give_back(std::uint32_t type, std::uint32_t block,
                                  std::uint64_t slots) const {
-    const std::uint64_t before =
-        simt::atomic_ref(free_slots_[block]).fetch_or(slots, simt::order::acq_rel);
+    const std::uint64_t before = table_.free_slots(block).fetch_or(slots, simt::order::acq_rel);
     WARPHEAP_ASSERT((before & slots) == 0);
     // Both tests, in this order: a block of one slot goes from full to empty in one step.
-    if ((before | slots) == all_slots(type) && close(type, block)) return;
-    if (before == 0 || !active_blocks(type).contains(block)) update_active(type, block, true);
+    if ((before | slots) == table::all_slots(type) && close(type, block)) return;
+    if (before != 0 && table_.active_blocks(type).contains(block)) return;
+    update_active(type, block, true);
   }
 
   /// Makes a block free if all of its slots are; whether this call has. If not, and they are,
   /// another lane is about to.
   WARPHEAP_DEVICE bool close(std::uint32_t type, std::uint32_t block) const {
-    const bitmap_tree allocated = allocated_blocks(type);
-    const simt::atomic_ref free(free_slots_[block]);
+    const bitmap_tree allocated = table_.allocated_blocks(type);
+    const simt::atomic_ref free = table_.free_slots(block);
     bool closed = false;
-    announce();
+    table_.announce();
     while (!closed && allocated.remove(block)) {
-      std::uint64_t all = all_slots(type);
+      std::uint64_t all = table::all_slots(type);
       closed = free.compare_exchange(all, 0, simt::order::acq_rel);
       if (closed) {
         settle(type, block, false);
-        free_blocks().insert(block);
+        table_.free_blocks().insert(block);
       } else {
         allocated.insert(block);
         // A lane that freed the last slot meanwhile could not remove the block, and left it to us:
         // its attempt comes before our insertion, which acquires what it released.
-        if (free.load(simt::order::acquire) != all_slots(type)) break;
+        if (free.load(simt::order::acquire) != table::all_slots(type)) break;
       }
     }
-    conclude();
+    table_.conclude();
     return closed;
   }
 
   /// As `settle`, announced.
   WARPHEAP_DEVICE void update_active(std::uint32_t type, std::uint32_t block, bool active) const {
-    announce();
+    table_.announce();
     settle(type, block, active);
-    conclude();
+    table_.conclude();
   }
 
   /// Brings active[type] up to date with a block whose free slots the caller has changed between
   /// none and some. \pre announced
   WARPHEAP_DEVICE void settle(std::uint32_t type, std::uint32_t block, bool active) const {
-    const bitmap_tree of_type = active_blocks(type);
+    const bitmap_tree of_type = table_.active_blocks(type);
     for (;;) {
       if (active) {
         of_type.insert(block);
       } else {
         of_type.remove(block);
       }
-      const std::uint64_t free =
-          simt::atomic_ref(free_slots_[block]).fetch_or(0, simt::order::acq_rel);
-      const bool now = free != 0 && type_of(block) == type;
+      const std::uint64_t free = table_.free_slots(block).fetch_or(0, simt::order::acq_rel);
+      const bool now = free != 0 && table_.type_of(block) == type;
       if (now == active) return;
       active = now;
     }
@@ -312,13 +248,7 @@ class dynasoar_blocks {
     return slots & bit_range<std::uint64_t>(first, kth_set_bit(slots, skip + want - 1) - first + 1);
   }
 
-  std::uint64_t* moves_ = nullptr;
-  std::uint64_t* trees_ = nullptr;
-  std::size_t tree_words_ = 0;
-  std::uint64_t* free_slots_ = nullptr;
-  std::uint32_t* types_ = nullptr;
-  std::byte* data_ = nullptr;
-  std::uint32_t count_ = 0;
+  table table_;
 };
 
 WARPHEAP_END_NAMESPACE

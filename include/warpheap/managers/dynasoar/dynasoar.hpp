@@ -57,7 +57,9 @@
 #include "warpheap/managers/dynasoar/blocks.hpp"
 #include "warpheap/managers/dynasoar/inspection.hpp"
 #include "warpheap/managers/dynasoar/publication.hpp"
+#include "warpheap/managers/dynasoar/table.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -118,21 +120,18 @@ class dynasoar {
 
   dynasoar(const region& memory, const simt::device_properties& /*machine*/,
            const options& /*none*/) {
-    using store = dynasoar_blocks<shape>;
-    const std::size_t most = memory.bytes / shape::block_bytes;
-    lay_out_most(memory, about.name, 1u,
-                 most < 1                    ? 1u
-                 : most < store::most_blocks ? static_cast<std::uint32_t>(most)
-                                             : store::most_blocks,
+    const std::size_t most =
+        std::clamp<std::size_t>(memory.bytes / shape::block_bytes, 1, table::most_blocks);
+    lay_out_most(memory, about.name, 1u, static_cast<std::uint32_t>(most),
                  [this](region_cursor& cursor, std::uint32_t count) {
-                   blocks_ = dynasoar_blocks<shape>(cursor, count);
+                   blocks_ = dynasoar_blocks<shape>(table(cursor, count));
                  });
   }
 
   WARPHEAP_HD std::size_t largest_block() const { return shape::block_bytes; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    blocks_.format(rank, count);
+    state().format(rank, count);
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
@@ -140,31 +139,35 @@ class dynasoar {
     const std::uint32_t type = shape::type_for(bytes);
     const auto got = blocks_.allocate(type);
     if (got.block == blocks_.none) return nullptr;
-    return blocks_.address(got.block) + got.slot * shape::slot_bytes(type);
+    return state().address(got.block) + got.slot * shape::slot_bytes(type);
   }
 
   WARPHEAP_DEVICE void free(void* pointer) const {
-    const std::uint64_t offset = blocks_.offset(pointer);
+    const std::uint64_t offset = state().offset(pointer);
     const std::uint64_t block = offset / shape::block_bytes;
-    if (block >= blocks_.count()) return;  // not of this heap
+    if (block >= state().count()) return;  // not of this heap
     const auto number = static_cast<std::uint32_t>(block);
     // Relaxed is enough: the caller's slot has kept the type as it is since malloc.
-    const std::uint32_t type = blocks_.type_of(number);
+    const std::uint32_t type = state().type_of(number);
     const std::uint64_t inside = offset % shape::block_bytes;
     blocks_.release(type, {number, static_cast<std::uint32_t>(inside / shape::slot_bytes(type))});
   }
 
   WARPHEAP_DEVICE std::size_t usable_size(void* pointer) const {
-    const std::uint64_t block = blocks_.offset(pointer) / shape::block_bytes;
-    return shape::slot_bytes(blocks_.type_of(static_cast<std::uint32_t>(block)));
+    const std::uint64_t block = state().offset(pointer) / shape::block_bytes;
+    return shape::slot_bytes(state().type_of(static_cast<std::uint32_t>(block)));
   }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
-    inspect_blocks(blocks_, rank, count, findings);
+    inspect_blocks(state(), rank, count, findings);
   }
 
  private:
+  using table = dynasoar_table<shape>;
+
+  WARPHEAP_HD const table& state() const { return blocks_.state(); }
+
   dynasoar_blocks<shape> blocks_;
 };
 

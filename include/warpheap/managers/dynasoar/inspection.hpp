@@ -5,7 +5,7 @@
 /// Checks the numbered invariants of managers/dynasoar/dynasoar.hpp, and counts what is in use.
 
 #include "warpheap/heap/inspection.hpp"
-#include "warpheap/managers/dynasoar/blocks.hpp"
+#include "warpheap/managers/dynasoar/table.hpp"
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ WARPHEAP_BEGIN_NAMESPACE
 
 /// Called by every lane of a grid of `count` while no lane allocates.
 template <class Shape>
-WARPHEAP_DEVICE void inspect_blocks(const dynasoar_blocks<Shape>& blocks, std::uint64_t rank,
+WARPHEAP_DEVICE void inspect_blocks(const dynasoar_table<Shape>& blocks, std::uint64_t rank,
                                     std::uint64_t count, inspection& findings) {
   const auto wrong_word = [&](std::uint64_t word) { findings.expect(false, 1, word); };
   blocks.free_blocks().check(rank, count, wrong_word);
@@ -23,7 +23,7 @@ WARPHEAP_DEVICE void inspect_blocks(const dynasoar_blocks<Shape>& blocks, std::u
   }
   for (std::uint64_t i = rank; i < blocks.count(); i += count) {
     const auto block = static_cast<std::uint32_t>(i);
-    const std::uint64_t free = blocks.free_slots(block);
+    const std::uint64_t free = blocks.free_slots(block).load(simt::order::relaxed);
     int owners = 0;
     if (blocks.free_blocks().contains(block)) {
       ++owners;
@@ -42,7 +42,7 @@ WARPHEAP_DEVICE void inspect_blocks(const dynasoar_blocks<Shape>& blocks, std::u
     }
     findings.expect(owners == 1, 2, block);
   }
-  if (rank == 0) findings.expect(blocks.idle(), 6, 0);
+  if (rank == 0) findings.expect(!blocks.any_in_progress(blocks.moves()), 6, 0);
 }
 
 WARPHEAP_END_NAMESPACE

@@ -34,6 +34,7 @@
 #include "warpheap/managers/dynasoar/fields.hpp"
 #include "warpheap/managers/dynasoar/inspection.hpp"
 #include "warpheap/managers/dynasoar/publication.hpp"
+#include "warpheap/managers/dynasoar/table.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -142,11 +143,11 @@ class dynasoar_objects<type_list<Types...>> {
 
   dynasoar_objects(const region& memory, const simt::device_properties& /*machine*/,
                    const options& /*none*/) {
-    const std::size_t most = std::clamp<std::size_t>(memory.bytes / shape::block_bytes, 1,
-                                                     dynasoar_blocks<shape>::most_blocks);
+    const std::size_t most =
+        std::clamp<std::size_t>(memory.bytes / shape::block_bytes, 1, table::most_blocks);
     lay_out_most(memory, about.name, 1u, static_cast<std::uint32_t>(most),
                  [this](region_cursor& cursor, std::uint32_t count) {
-                   blocks_ = dynasoar_blocks<shape>(cursor, count);
+                   blocks_ = dynasoar_blocks<shape>(table(cursor, count));
                    noted_ = cursor.take<std::uint64_t>(count);
                  });
   }
@@ -158,15 +159,15 @@ class dynasoar_objects<type_list<Types...>> {
   }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    blocks_.format(rank, count);
-    for (std::uint64_t i = rank; i < blocks_.count(); i += count) noted_[i] = 0;
+    state().format(rank, count);
+    for (std::uint64_t i = rank; i < state().count(); i += count) noted_[i] = 0;
   }
 
   template <class T, class... Arguments>
   WARPHEAP_DEVICE pointer<T> make(Arguments&&... arguments) const {
     const auto at = blocks_.allocate(number_of<T>());
     if (at.block == blocks_.none) return {};
-    const pointer<T> made(blocks_.address(at.block), at.slot);
+    const pointer<T> made(state().address(at.block), at.slot);
     made.store(T(std::forward<Arguments>(arguments)...));
     return made;
   }
@@ -183,18 +184,18 @@ class dynasoar_objects<type_list<Types...>> {
   template <class T>
   WARPHEAP_DEVICE void destroy(pointer<T> object) const {
     WARPHEAP_ASSERT(object);
-    const std::uint64_t block = blocks_.offset(object.block()) / shape::block_bytes;
+    const std::uint64_t block = state().offset(object.block()) / shape::block_bytes;
     blocks_.release(number_of<T>(), {static_cast<std::uint32_t>(block), object.slot()});
   }
 
   template <class T>
   WARPHEAP_DEVICE void snapshot(std::uint64_t rank, std::uint64_t count) const {
     constexpr std::uint32_t type = number_of<T>();
-    for (std::uint64_t i = rank; i < blocks_.count(); i += count) {
+    for (std::uint64_t i = rank; i < state().count(); i += count) {
       const auto block = static_cast<std::uint32_t>(i);
-      noted_[i] = blocks_.allocated_blocks(type).contains(block)
-                      ? blocks_.all_slots(type) & ~blocks_.free_slots(block)
-                      : 0;
+      const std::uint64_t free = state().free_slots(block).load(simt::order::relaxed);
+      noted_[i] =
+          state().allocated_blocks(type).contains(block) ? table::all_slots(type) & ~free : 0;
     }
   }
 
@@ -202,16 +203,16 @@ class dynasoar_objects<type_list<Types...>> {
   template <class T, class Visit>
   WARPHEAP_DEVICE void visit(std::uint64_t rank, std::uint64_t count, const Visit& f) const {
     constexpr std::uint64_t slots = slots_of<T>;
-    for (std::uint64_t i = rank; i < blocks_.count() * slots; i += count) {
+    for (std::uint64_t i = rank; i < state().count() * slots; i += count) {
       const auto block = static_cast<std::uint32_t>(i / slots);
       const auto slot = static_cast<std::uint32_t>(i % slots);
-      if ((noted_[block] >> slot & 1) != 0) f(pointer<T>(blocks_.address(block), slot));
+      if ((noted_[block] >> slot & 1) != 0) f(pointer<T>(state().address(block), slot));
     }
   }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
-    inspect_blocks(blocks_, rank, count, findings);
+    inspect_blocks(state(), rank, count, findings);
   }
 
  private:
@@ -224,6 +225,10 @@ class dynasoar_objects<type_list<Types...>> {
     ((found = found || std::is_same_v<T, Types>, number += found ? 0 : 1), ...);
     return number;
   }
+
+  using table = dynasoar_table<shape>;
+
+  WARPHEAP_HD const table& state() const { return blocks_.state(); }
 
   dynasoar_blocks<shape> blocks_;
   std::uint64_t* noted_ = nullptr;
