@@ -98,7 +98,7 @@ class dynasoar_objects<type_list<Types...>> {
         align_up<std::size_t>(std::min({soa_layout<Types>::bytes(64)...}), 64);
 
     template <class T>
-    static constexpr int slots_of() {
+    WARPHEAP_HD static constexpr int slots_of() {
       int most = 64;
       while (most != 0 && soa_layout<T>::bytes(most) > block_bytes) --most;
       return most;
