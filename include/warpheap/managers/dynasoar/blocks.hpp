@@ -22,25 +22,26 @@
 /// of active[T] after it, and either that lane sees that the bit was removed, and sees to it
 /// itself, or the look of the one that removed it sees the freed slot.
 ///
-/// How a lane that finds nothing knows that there is nothing: whatever hides free slots of a type
-/// is announced in `moves` {ended:32 | in progress:32}: a free block that becomes an active one, an
-/// empty block on its way to the free ones, and changes of active[T]. A search that found nothing
-/// counts if no move was in progress before it and `moves` is the same after it. So null means: at
-/// one time there was neither a free block nor a slot of the type whose destruction had returned.
-/// (A lane that took slots from a block whose type had just changed holds them until it has seen
-/// the type. They are not free meanwhile.)
+/// How a lane that finds nothing knows that there is nothing: every change of the trees of free and
+/// of active blocks is part of a move that is announced in `moves` {ended:32 | in progress:32}
+/// before it hides anything, until all can be found again. While no move is in progress the trees'
+/// hints are right, so one walk down each tells whether it is empty. What two walks found counts if
+/// no move was in progress before them and `moves` is the same after them. So null means: at one
+/// time there was neither a free block nor a slot of the type whose destruction had returned. (A
+/// lane that took slots from a block whose type had just changed holds them until it has seen the
+/// type. They are not free meanwhile.) Only when others' moves spoil `patience` searches in vain
+/// does a lane give up without knowing.
 ///
-/// Progress: lock-free. `settle` repeats when another lane has changed the block, `close` when
-/// another has taken a slot and given it back, `take_from` when others have taken all that it
-/// wanted. `take` waits for lanes that are in the middle of a move. Those wait for nobody but, in
-/// the search of a free block, for lanes that bring a tree's hints up to date, which never wait.
-/// None of them meets a waiting lane in a collective before it is done.
+/// Progress: lock-free, and nobody waits for a particular lane. `settle` repeats when another lane
+/// has changed the block, `close` when another has taken a slot and given it back, `take_from` when
+/// others have taken all that it wanted, `take` when others were faster or are in the middle of a
+/// move, which never waits.
 ///
 /// Memory orders: words of free slots and trees change by acq_rel, so what the last owner of a slot
 /// did comes before what the next one does: also where its block changed its type, because the
-/// compare-exchange of `close` acquires what every freeing lane released, and free.insert and its
-/// claim hand that on. The type is written before the word of free slots is released, so a lane
-/// that has acquired a free slot sees the slot's type.
+/// compare-exchange of `close` acquires what every freeing lane released, and the insertion into
+/// free and the removal from it hand that on. The type is written before the word of free slots is
+/// released, so a lane that has acquired a free slot sees its type.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
@@ -117,19 +118,18 @@ class dynasoar_blocks {
         const claimed got = take_from(type, block, want);
         if (got.slots != 0) return got;
       }
-      // Nothing that is easy to find. From here on each look counts, and none writes: when memory
-      // is out, all lanes look.
+      // Nothing that is easy to find. This look counts, and only reads: when memory is out, all
+      // lanes look.
       const std::uint64_t before = table_.moves();
-      if (table_.free_blocks().any()) {
-        const claimed got = open(type, want);
+      if (const std::uint32_t block = table_.free_blocks().draw(simt::noise()); block != none) {
+        const claimed got = open(type, block, want);
         if (got.slots != 0) return got;
-      } else if (const std::uint32_t block = active.successor(0); block != none) {
-        const claimed got = take_from(type, block, want);
-        if (got.slots != 0) return got;
-      } else if (!table::any_in_progress(before) && table_.moves() == before) {
-        return {};
-      } else if (++spoilt == patience) {
-        return {};
+      } else if (active.draw(simt::noise()) == none) {
+        // Pairs with the releases of the trees' changes: if a draw saw one of a move, this lane
+        // sees the move.
+        simt::fence(simt::order::acquire);
+        if (!table::any_in_progress(before) && table_.moves() == before) return {};
+        if (++spoilt == patience) return {};
       }
       simt::backoff(wait_ns);  // others were faster, or are in the middle of a move
     }
@@ -158,25 +158,24 @@ class dynasoar_blocks {
     return {};
   }
 
-  /// Gives a free block the type and takes up to `want` of its slots; none if no block is free.
+  /// Gives a block the type and takes up to `want` of its slots; none if it is no longer free.
   ///
   /// The slots are taken before others see the block. So it is not empty until this call has
   /// returned, and a lane that is late to close it for its earlier slots cannot.
-  WARPHEAP_DEVICE claimed open(std::uint32_t type, int want) const {
+  WARPHEAP_DEVICE claimed open(std::uint32_t type, std::uint32_t block, int want) const {
     const std::uint64_t taken = table::all_slots(type) & low_bits<std::uint64_t>(want);
     const std::uint64_t left = table::all_slots(type) & ~taken;
-    if (left != 0) table_.announce();
-    const std::uint32_t block =
-        table_.free_blocks().claim_hashed(static_cast<std::uint32_t>(simt::noise()));
-    if (block != none) {
+    table_.announce();
+    const bool ours = table_.free_blocks().remove(block);
+    if (ours) {
       table_.set_type(block, type);
       table_.allocated_blocks(type).insert(block);
       // Pairs with the acquire of `take_from`: that lane sees the type.
       table_.free_slots(block).store(left, simt::order::release);
       if (left != 0) settle(type, block, true);
     }
-    if (left != 0) table_.conclude();
-    return block == none ? claimed{} : claimed{block, taken};
+    table_.conclude();
+    return ours ? claimed{block, taken} : claimed{};
   }
 
   WARPHEAP_DEVICE void give_back(std::uint32_t type, std::uint32_t block,
