@@ -9,6 +9,7 @@
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/bump/bump.hpp"
 #include "warpheap/managers/cuda/cuda.hpp"
+#include "warpheap/managers/dynasoar/dynasoar.hpp"
 #include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/halloc/halloc.hpp"
@@ -39,6 +40,7 @@ using portable_managers = type_list<                                            
     reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 1}>,   //
     kma<>,                                                                                       //
     halloc<>,                                                                                    //
+    dynasoar<>,                                                                                  //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,    //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,   //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,   //
