@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/host/policies/policy.hpp"
@@ -68,11 +69,14 @@ class buddy_policy {
 
   void add_region(extent region) {
     const std::size_t granules = region.bytes / tiles_.granule;
-    index root = tiles_.add(region);
-    for (std::size_t done = 0; done != granules;) {
-      const int order = System::root(granules - done, done);
-      done += System::granules(order);
-      const index rest = done == granules ? block_table::none : cut(root, order);
+    std::vector<int> roots;
+    for (std::size_t done = 0; done != granules; done += System::granules(roots.back())) {
+      roots.push_back(System::root(granules - done, done));
+    }
+    index root = tiles_.add(region, roots.size());
+    for (std::size_t n = 0; n != roots.size(); ++n) {
+      const int order = roots[n];
+      const index rest = n + 1 == roots.size() ? block_table::none : cut(root, order);
       set(root, {.order = order, .depth = 0, .right = false, .memory = false});
       push(root);
       root = rest;

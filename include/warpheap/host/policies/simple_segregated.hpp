@@ -4,7 +4,6 @@
 #include <bit>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -39,7 +38,6 @@ class simple_segregated {
     const index top = tiles_.add(region);
     table()[top].tag = top_class;
     lists_.push(table(), top_class, top);
-    regions_.push_back(region.base);
   }
 
   bool region_is_free(address base) const {
@@ -54,7 +52,6 @@ class simple_segregated {
   void remove_region(address base) {
     lists_.remove(table(), top_class, make_whole(base));
     tiles_.remove(base);
-    std::erase(regions_, base);
   }
 
   extent allocate(std::size_t bytes, std::size_t, effort) {
@@ -79,7 +76,7 @@ class simple_segregated {
     const std::size_t bytes = table()[which].bytes;
     lists_.push(table(), table()[which].tag, which);
     if (table().used() == 0) {
-      for (const address region : regions_) make_whole(region);
+      tiles_.for_each_region([&](address region) { make_whole(region); });
     }
     return bytes;
   }
@@ -121,7 +118,7 @@ class simple_segregated {
   block_table& table() { return tiles_.table; }
 
   index carve(std::size_t bytes) {
-    const index top = lists_.first_that_fits(table(), top_class, bytes, regions_.size());
+    const index top = lists_.first_that_fits(table(), top_class, bytes, tiles_.count_regions());
     if (top == block_table::none) return top;
     lists_.remove(table(), top_class, top);
     if (table()[top].bytes != bytes) {
@@ -146,7 +143,6 @@ class simple_segregated {
 
   tiled_regions tiles_;
   free_lists<top_class + 1> lists_;
-  std::vector<address> regions_;
 };
 
 static_assert(placement_policy<simple_segregated>);
