@@ -22,6 +22,8 @@
 /// - `subject(range_bytes, most_blocks)`: manages that many bytes.
 /// - `allocate(bytes)`: a handle; `offset(handle)`: where the block starts, or `nowhere`.
 /// - `deallocate(handle)`.
+/// A handle is what a caller must keep to know where its block is and to free it, and no more: the
+/// replay keeps one for each block, and they compete for the caches with the allocator's records.
 /// Requests are rounded up to a granule of 256 bytes by all of them.
 namespace warpheap::bench::host_pools {
 
@@ -37,11 +39,11 @@ class policy_subject {
   policy_subject(std::uint64_t range, std::size_t) : policy_(host::policy_options{granule}) {
     policy_.add_region({base, align_down<std::size_t>(range, granule)});
   }
-  host::extent allocate(std::uint64_t bytes) {
-    return policy_.allocate(bytes, granule, host::effort::bounded);
+  host::address allocate(std::uint64_t bytes) {
+    return policy_.allocate(bytes, granule, host::effort::bounded).base;
   }
-  void deallocate(host::extent block) { policy_.deallocate(block.base); }
-  static std::uint64_t offset(host::extent block) { return block ? block.base - base : nowhere; }
+  void deallocate(host::address block) { policy_.deallocate(block); }
+  static std::uint64_t offset(host::address block) { return block != 0 ? block - base : nowhere; }
 
  private:
   Policy policy_;
@@ -51,11 +53,16 @@ class policy_subject {
 class range_subject {
  public:
   range_subject(std::uint64_t range, std::size_t) : range_(range, granule) {}
-  host::offset_range::block allocate(std::uint64_t bytes) { return range_.allocate(bytes); }
-  void deallocate(host::offset_range::block block) { range_.deallocate(block.handle); }
-  static std::uint64_t offset(host::offset_range::block block) {
-    return block.bytes != 0 ? block.offset : nowhere;
+  struct block {
+    std::uint64_t offset;
+    std::uint64_t handle;
+  };
+  block allocate(std::uint64_t bytes) {
+    const host::offset_range::block made = range_.allocate(bytes);
+    return {made.bytes != 0 ? made.offset : nowhere, made.handle};
   }
+  void deallocate(block freed) { range_.deallocate(freed.handle); }
+  static std::uint64_t offset(block made) { return made.offset; }
 
  private:
   host::offset_range range_;
