@@ -18,10 +18,11 @@
 #include <vk_mem_alloc.h>
 #endif
 
-/// The allocators that are compared, each behind the same four members:
+/// The allocators that are compared, each behind the same members:
 /// - `subject(range_bytes, most_blocks)`: manages that many bytes.
 /// - `allocate(bytes)`: a handle; `offset(handle)`: where the block starts, or `nowhere`.
 /// - `deallocate(handle)`.
+/// - `has_lock`: several threads may call it at once.
 /// A handle is what a caller must keep to know where its block is and to free it, and no more: the
 /// replay keeps one for each block, and they compete for the caches with the allocator's records.
 /// Requests are rounded up to a granule of 256 bytes by all of them.
@@ -36,6 +37,7 @@ inline constexpr host::address base = host::address{1} << 44;
 template <class Policy>
 class policy_subject {
  public:
+  static constexpr bool has_lock = false;
   policy_subject(std::uint64_t range, std::size_t) : policy_(host::policy_options{granule}) {
     policy_.add_region({base, align_down<std::size_t>(range, granule)});
   }
@@ -52,6 +54,7 @@ class policy_subject {
 /// The default policy in a range of offsets, as users of C and C++ have it: frees by handle.
 class range_subject {
  public:
+  static constexpr bool has_lock = false;
   range_subject(std::uint64_t range, std::size_t) : range_(range, granule) {}
   struct block {
     std::uint64_t offset;
@@ -72,6 +75,7 @@ class range_subject {
 template <class Policy>
 class pool_subject {
  public:
+  static constexpr bool has_lock = true;
   pool_subject(std::uint64_t range, std::size_t)
       : pool_(std::make_shared<addresses>(), std::make_shared<host::no_events>(),
               {.initial_bytes = range, .limit_bytes = range}) {}
@@ -95,6 +99,7 @@ class pool_subject {
 #if defined(WARPHEAP_OFFSET_ALLOCATOR)
 class offset_allocator_subject {
  public:
+  static constexpr bool has_lock = false;
   offset_allocator_subject(std::uint64_t range, std::size_t most_blocks)
       : allocator_(static_cast<std::uint32_t>(range / granule), 2 * most_blocks + 1000) {}
   OffsetAllocator::Allocation allocate(std::uint64_t bytes) {
@@ -115,6 +120,7 @@ class offset_allocator_subject {
 template <VmaVirtualAllocationCreateFlags Strategy>
 class vma_subject {
  public:
+  static constexpr bool has_lock = false;
   struct block {
     VmaVirtualAllocation handle;
     VkDeviceSize offset;
