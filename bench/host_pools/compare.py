@@ -4,7 +4,9 @@
 usage: compare.py PROGRAM ROWS [--traces DIR] [--repeats N] [--subjects NAME...] [--threads]
 
 With --threads, one, two and four threads share each subject instead, and the rows are of the case
-host_pools_threads: the median of the repeats, and the most calls a second. PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
+host_pools_threads: the median of the repeats, and the most calls a second.
+
+PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 1,000, 200,000 and 2,000,000 slots. Subjects run
 in turn, and the time is the thread's processor time, so that other programs on the machine disturb
 little; callgrind counts the instructions of the first calls of a trace.
