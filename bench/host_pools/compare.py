@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measures the pools and their peers on the same traces, and writes rows of the case host_pools.
 
-usage: compare.py PROGRAM ROWS [--traces DIR] [--repeats N] [--subjects NAME...]
+usage: compare.py PROGRAM ROWS [--traces DIR] [--repeats N] [--subjects NAME...] [--threads]
+
+With --threads, one, two and four threads share each subject instead, and the rows are of the case
+host_pools_threads: the median of the repeats, and the most calls a second.
 
 PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 1,000, 200,000 and 2,000,000 slots. Subjects run
@@ -14,7 +17,9 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,6 +31,8 @@ from warpheap import programs
 from warpheap.traces import log, synthetic
 from warpheap.traces.model import Trace
 
+SHARED = ("tlsf_pool", "offset_range", "offset_allocator")
+SHARED_MILLISECONDS = 300
 DEFAULT = ("tlsf", "offset_range", "segregated_fit", "offset_allocator", "vma_time", "vma_memory")
 COUNTED_EVENTS = 200_000
 COMMAND = "bench/host_pools/compare.py PROGRAM ROWS --traces DIR"
@@ -95,6 +102,45 @@ def measure(program: Path, trace: Trace, subjects: list[str], repeats: int) -> l
     ]
 
 
+def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[dict]:
+    """Let threads share each subject; returns a row for each number of threads."""
+    trace = synthetic.make("malloc-large-log", 1000, 200_000, seed=1)
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "operations.bin"
+        trace.operations.astype(np.int64).tofile(file)
+        command = [str(program), "threads", str(file), str(repeats), str(SHARED_MILLISECONDS)]
+        run = subprocess.run([*command, *subjects], capture_output=True, text=True, check=True)
+    turns: dict[tuple[str, int], list[dict]] = {}
+    for line in map(json.loads, run.stdout.splitlines()):
+        turns.setdefault((line["manager"], line["threads"]), []).append(line)
+    rows = []
+    for (manager, threads), all_turns in turns.items():
+        values = {name: [turn[name] for turn in all_turns] for name in all_turns[0]}
+        rates = values["calls_per_second"]
+        rows.append(
+            {"schema": 1, "case": "host_pools_threads", "backend": "cpu", "trace": trace.name}
+            | {"status": "ok", "reason": None, "command": f"{COMMAND} --threads"}
+            | {"manager": manager, "threads": threads, "repeats": len(rates)}
+            | {"calls_per_second": statistics.median(rates), "most_calls_per_second": max(rates)}
+            | {"cpu_ns": round(statistics.median(values["cpu_ns"]), 2)}
+            | {"fairness": round(statistics.median(values["fairness"]), 3)}
+            | {
+                "call_ns": {
+                    name: statistics.median(turn[name] for turn in values["call_ns"])
+                    for name in ("p50", "p99.9", "max")
+                }
+            }
+        )
+    return rows
+
+
+def append(file: Path, rows: list[dict], stamp: dict) -> None:
+    """Append rows to a file, each with what they have in common."""
+    with file.open("a", encoding="utf-8") as out:
+        for row in rows:
+            out.write(json.dumps(row | stamp) + "\n")
+
+
 def main() -> int:
     """Measure every trace, and append the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -103,25 +149,29 @@ def main() -> int:
     parser.add_argument("--traces", type=Path)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--subjects", nargs="+")
+    parser.add_argument("--threads", action="store_true")
     options = parser.parse_args()
     known = subprocess.run(
         [str(options.program), "list"], capture_output=True, text=True, check=True
     ).stdout.split()
-    subjects = options.subjects or [name for name in DEFAULT if name in known]
+    usual = SHARED if options.threads else DEFAULT
+    subjects = options.subjects or [name for name in usual if name in known]
     if unknown := set(subjects) - set(known):
         print(f"unknown subjects {sorted(unknown)}; known: {' '.join(known)}", file=sys.stderr)
         return 2
+    load = os.getloadavg()[0]
     logs = sorted(options.traces.glob("*.csv*")) if options.traces else []
     stamp = {
         "commit": programs.revision(options.program),
+        "load": round(load, 1),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
+    if options.threads:
+        append(options.rows, measure_threads(options.program, subjects, options.repeats), stamp)
+        return 0
     for trace in [*map(log.read, logs), *benchmarks()]:
         print(trace.name, flush=True)
-        rows = measure(options.program, trace, subjects, options.repeats)
-        with options.rows.open("a", encoding="utf-8") as file:
-            for row in rows:
-                file.write(json.dumps(row | stamp) + "\n")
+        append(options.rows, measure(options.program, trace, subjects, options.repeats), stamp)
     return 0
 
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "subjects.hpp"
+#include "threads.hpp"
 
 namespace warpheap::bench::host_pools {
 namespace {
@@ -73,22 +73,16 @@ template <class Subject, class Handle>
   return true;
 }
 
-/// Nanoseconds that this thread has run: other programs on the machine do not count.
-double thread_nanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
-}
-
 /// The time of a call in nanoseconds, of those after the warm-up; negative when out of memory.
 template <class Subject>
 double time_of_a_call(const trace& t, std::uint64_t range) {
   const auto subject = std::make_unique<Subject>(range, t.peak_blocks);
   std::vector<decltype(subject->allocate(0))> blocks(t.asks);
   if (!make_calls(*subject, t, 0, t.warm_up, blocks)) return -1;
-  const double start = thread_nanoseconds();
+  // Other programs on the machine do not count.
+  const double start = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
   const bool all = make_calls(*subject, t, t.warm_up, t.operations.size(), blocks);
-  const double ns = thread_nanoseconds() - start;
+  const double ns = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - start;
   return all ? ns / static_cast<double>(t.operations.size() - t.warm_up) : -1;
 }
 
@@ -151,6 +145,34 @@ int run(const trace& t, const std::vector<std::string_view>& names, int repeats,
   return 0;
 }
 
+/// Threads that share a subject, in turn for each subject and number of threads. A line for each
+/// turn.
+int run_threads(const trace& t, const std::vector<std::string_view>& names, int repeats,
+                std::chrono::milliseconds span) {
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (const unsigned threads : {1u, 2u, 4u}) {
+      const std::uint64_t range =
+          align_down<std::uint64_t>(threads * (2 * t.peak + (1 << 20)), granule);
+      for (const std::string_view wanted : names) {
+        for_each_subject([&](std::string_view name, auto* type) {
+          using subject = std::remove_pointer_t<decltype(type)>;
+          if (name != wanted) return;
+          const sharing s =
+              share<subject>(t.operations, t.asks, range, threads * t.peak_blocks, threads, span);
+          std::printf(
+              "{\"manager\":\"%s\",\"threads\":%u,\"calls_per_second\":%.0f,\"cpu_ns\":%.2f,"
+              "\"fairness\":%.3f,"
+              "\"call_ns\":{\"p50\":%.0f,\"p99.9\":%.0f,\"max\":%.0f}}\n",
+              std::string(name).c_str(), threads, s.calls_per_second, s.cpu_ns, s.fairness,
+              s.p50_ns, s.p999_ns, s.max_ns);
+          std::fflush(stdout);
+        });
+      }
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 }  // namespace warpheap::bench::host_pools
 
@@ -162,10 +184,16 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc < 6) {
-    std::fprintf(stderr,
-                 "usage: warpheap-bench-host-pools list\n"
-                 "       warpheap-bench-host-pools TRACE WARM_UP REPEATS SMALLEST SUBJECT...\n");
+    std::fprintf(
+        stderr,
+        "usage: warpheap-bench-host-pools list\n"
+        "       warpheap-bench-host-pools TRACE WARM_UP REPEATS SMALLEST SUBJECT...\n"
+        "       warpheap-bench-host-pools threads TRACE REPEATS MILLISECONDS SUBJECT...\n");
     return 2;
+  }
+  if (std::strcmp(argv[1], "threads") == 0) {
+    return run_threads(read(argv[2], 0), {argv + 5, argv + argc}, std::atoi(argv[3]),
+                       std::chrono::milliseconds(std::atoi(argv[4])));
   }
   const trace t = read(argv[1], std::strtoull(argv[2], nullptr, 10));
   return run(t, {argv + 5, argv + argc}, std::atoi(argv[3]), std::strcmp(argv[4], "1") == 0);

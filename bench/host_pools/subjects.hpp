@@ -18,10 +18,13 @@
 #include <vk_mem_alloc.h>
 #endif
 
-/// The allocators that are compared, each behind the same four members:
+/// The allocators that are compared, each behind the same members:
 /// - `subject(range_bytes, most_blocks)`: manages that many bytes.
 /// - `allocate(bytes)`: a handle; `offset(handle)`: where the block starts, or `nowhere`.
 /// - `deallocate(handle)`.
+/// - `has_lock`: several threads may call it at once.
+/// A handle is what a caller must keep to know where its block is and to free it, and no more: the
+/// replay keeps one for each block, and they compete for the caches with the allocator's records.
 /// Requests are rounded up to a granule of 256 bytes by all of them.
 namespace warpheap::bench::host_pools {
 
@@ -34,14 +37,15 @@ inline constexpr host::address base = host::address{1} << 44;
 template <class Policy>
 class policy_subject {
  public:
+  static constexpr bool has_lock = false;
   policy_subject(std::uint64_t range, std::size_t) : policy_(host::policy_options{granule}) {
     policy_.add_region({base, align_down<std::size_t>(range, granule)});
   }
-  host::extent allocate(std::uint64_t bytes) {
-    return policy_.allocate(bytes, granule, host::effort::bounded);
+  host::address allocate(std::uint64_t bytes) {
+    return policy_.allocate(bytes, granule, host::effort::bounded).base;
   }
-  void deallocate(host::extent block) { policy_.deallocate(block.base); }
-  static std::uint64_t offset(host::extent block) { return block ? block.base - base : nowhere; }
+  void deallocate(host::address block) { policy_.deallocate(block); }
+  static std::uint64_t offset(host::address block) { return block != 0 ? block - base : nowhere; }
 
  private:
   Policy policy_;
@@ -50,12 +54,18 @@ class policy_subject {
 /// The default policy in a range of offsets, as users of C and C++ have it: frees by handle.
 class range_subject {
  public:
+  static constexpr bool has_lock = false;
   range_subject(std::uint64_t range, std::size_t) : range_(range, granule) {}
-  host::offset_range::block allocate(std::uint64_t bytes) { return range_.allocate(bytes); }
-  void deallocate(host::offset_range::block block) { range_.deallocate(block.handle); }
-  static std::uint64_t offset(host::offset_range::block block) {
-    return block.bytes != 0 ? block.offset : nowhere;
+  struct block {
+    std::uint64_t offset;
+    std::uint64_t handle;
+  };
+  block allocate(std::uint64_t bytes) {
+    const host::offset_range::block made = range_.allocate(bytes);
+    return {made.bytes != 0 ? made.offset : nowhere, made.handle};
   }
+  void deallocate(block freed) { range_.deallocate(freed.handle); }
+  static std::uint64_t offset(block made) { return made.offset; }
 
  private:
   host::offset_range range_;
@@ -65,6 +75,7 @@ class range_subject {
 template <class Policy>
 class pool_subject {
  public:
+  static constexpr bool has_lock = true;
   pool_subject(std::uint64_t range, std::size_t)
       : pool_(std::make_shared<addresses>(), std::make_shared<host::no_events>(),
               {.initial_bytes = range, .limit_bytes = range}) {}
@@ -88,6 +99,7 @@ class pool_subject {
 #if defined(WARPHEAP_OFFSET_ALLOCATOR)
 class offset_allocator_subject {
  public:
+  static constexpr bool has_lock = false;
   offset_allocator_subject(std::uint64_t range, std::size_t most_blocks)
       : allocator_(static_cast<std::uint32_t>(range / granule), 2 * most_blocks + 1000) {}
   OffsetAllocator::Allocation allocate(std::uint64_t bytes) {
@@ -108,6 +120,7 @@ class offset_allocator_subject {
 template <VmaVirtualAllocationCreateFlags Strategy>
 class vma_subject {
  public:
+  static constexpr bool has_lock = false;
   struct block {
     VmaVirtualAllocation handle;
     VkDeviceSize offset;

@@ -118,6 +118,50 @@ TEST_P(pages, an_empty_upstream_is_no_reason_to_fail_while_there_are_holes) {
   expect_sound();
 }
 
+TEST_P(pages, an_upstream_that_overstates_what_it_has_is_no_reason_to_fail) {
+  for (const std::size_t overstated : {1, 3, 15, 1000}) {
+    held = {};
+    make({.region_bytes = page, .spare_percent = 1000}, 33 * page);
+    source->overstated = overstated * page;
+    fragment(10);
+    ASSERT_EQ(source->held(), 30 * page);
+    ASSERT_NE(take(18 * page), nullptr) << "15 pages of the holes and 3 of the upstream";
+    EXPECT_EQ(source->held(), 33 * page);
+    expect_sound();
+    ASSERT_EQ(take(1), nullptr);
+    expect_sound();
+  }
+}
+
+TEST_P(pages, the_rest_of_a_hole_that_a_request_uses_in_part_may_move) {
+  make({.region_bytes = page, .spare_percent = 1000}, 17 * page);
+  void* const before = take(5 * page);
+  void* const hole = take(6 * page);
+  void* const behind = take(5 * page);
+  ASSERT_NE(take(page), nullptr);
+  give(before);
+  give(behind);
+  ASSERT_EQ(pool->trim(0), 10 * page);
+  ASSERT_NE(take(8 * page), nullptr) << "behind the last block";
+  ASSERT_EQ(source->held(), 15 * page);
+  give(hole);
+  // Vacant addresses on both sides: the request covers those of one side and half of the hole.
+  ASSERT_NE(take(8 * page), nullptr) << "6 pages of the hole and 2 of the upstream";
+  EXPECT_EQ(source->held(), 17 * page);
+  expect_sound();
+}
+
+TEST_P(pages, the_upstreams_last_pages_extend_a_region_by_less_than_its_step) {
+  make({.region_bytes = 8 * page}, 10 * page);
+  void* const first = take(7 * page + page / 2);
+  ASSERT_NE(first, nullptr);
+  ASSERT_EQ(source->held(), 8 * page);
+  ASSERT_NE(take(2 * page + page / 2), nullptr) << "half a page is free, two are to be had";
+  EXPECT_EQ(source->held(), 10 * page);
+  EXPECT_EQ(source->regions(), 1u);
+  expect_sound();
+}
+
 TEST_P(pages, vacant_addresses_are_used_again) {
   // Addresses for twice the memory: without their reuse they would not last.
   make({.limit_bytes = 64 * page, .region_bytes = page}, 64 * page, 128 * page);

@@ -25,11 +25,16 @@ inline std::vector<std::string> all_policy_names() {
   return names;
 }
 
-/// Regions that can grow where they are: each reserves 64 MiB of addresses.
+/// Regions that can grow where they are: each reserves 64 MiB of addresses. Refuses what would make
+/// it hold more than its budget.
 class growing_upstream final : public upstream {
  public:
+  static constexpr std::size_t room = std::size_t{64} << 20;
+
+  explicit growing_upstream(std::size_t budget = room) : budget_(budget) {}
+
   void* allocate(std::size_t bytes) override {
-    if (bytes > room) return nullptr;
+    if (bytes > room || held_ + bytes > budget_) return nullptr;
     held_ += bytes;
     ++regions_;
     return source_.allocate(room);
@@ -40,7 +45,7 @@ class growing_upstream final : public upstream {
     source_.deallocate(memory, room);
   }
   bool extend(void*, std::size_t bytes, std::size_t more) override {
-    if (bytes + more > room) return false;
+    if (bytes + more > room || held_ + more > budget_) return false;
     held_ += more;
     return true;
   }
@@ -50,9 +55,8 @@ class growing_upstream final : public upstream {
   std::size_t regions() const { return regions_; }
 
  private:
-  static constexpr std::size_t room = std::size_t{64} << 20;
-
   reserved_upstream source_;
+  std::size_t budget_;
   std::size_t held_ = 0;
   std::size_t regions_ = 0;
 };
@@ -115,7 +119,7 @@ class paged_upstream final : public upstream {
   bool extend(void* memory, std::size_t bytes, std::size_t more) override {
     return bytes + more <= room_ && commit(at(memory, bytes), more);
   }
-  std::size_t available_bytes() const override { return budget_ - held(); }
+  std::size_t available_bytes() const override { return budget_ - held() + overstated; }
   std::size_t page_bytes() const override { return page; }
   bool commit(void* place, std::size_t bytes) override {
     if (held() + bytes > budget_) return false;
@@ -147,6 +151,7 @@ class paged_upstream final : public upstream {
   std::size_t regions() const { return regions_; }
 
   std::size_t decommitted = 0;
+  std::size_t overstated = 0;  ///< what it says to have beyond what it has
 
  private:
   static void* at(const void* memory, std::size_t offset) {

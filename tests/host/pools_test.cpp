@@ -243,6 +243,18 @@ TEST_P(pools, grow_to_the_limit_and_give_free_regions_back) {
   pool->deallocate(again, stream_id::none);
 }
 
+TEST(pools_that_grow, the_upstreams_last_bytes_extend_a_region_by_less_than_its_step) {
+  const auto growing = std::make_shared<growing_upstream>(10_MiB);
+  const auto pool =
+      make_pool("tlsf", growing, std::make_shared<no_events>(), {.region_bytes = 8_MiB});
+  ASSERT_NE(pool->try_allocate(7_MiB, 1, stream_id::none), nullptr);
+  ASSERT_EQ(growing->held(), 8_MiB);
+  EXPECT_NE(pool->try_allocate(3_MiB, 1, stream_id::none), nullptr);
+  EXPECT_EQ(growing->held(), 10_MiB);
+  EXPECT_EQ(growing->regions(), 1u);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
 TEST_P(pools, a_region_that_can_grow_grows_where_it_is) {
   const auto growing = std::make_shared<growing_upstream>();
   const auto pool = make_pool(GetParam(), growing, std::make_shared<no_events>(),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "pool_fixture.hpp"
@@ -92,6 +93,54 @@ TEST(small_pools_under_a_limit, a_pool_without_memory_for_its_books_fails_and_st
     return pool->stats().blocks == taken - known ? 0 : 2;
   };
   EXPECT_EXIT(exit_under_a_limit(400'000'000, run), testing::ExitedWithCode(0), "");
+}
+
+// Adds regions until the process has no memory for them. The policy must be as it was before the
+// one that failed.
+template <class Policy>
+int add_regions_until_memory_is_out() {
+  constexpr std::size_t granule = 256;
+  constexpr std::size_t bytes = 61 * granule;  // several roots of every buddy system
+  Policy policy(policy_options{granule});
+  std::vector<char> spare(4_MiB);
+  std::size_t added = 0;
+  try {
+    // A gap between two regions: they are not neighbours.
+    for (;; ++added) policy.add_region({(added + 1) * 2 * bytes, bytes});
+  } catch (const out_of_memory&) {
+  } catch (const std::bad_alloc&) {
+  }
+  spare = {};
+  std::size_t managed = 0;
+  policy.for_each_block([&](extent block, bool) { managed += block.bytes; });
+  if (policy.check()) return 1;
+  return added > 1000 && managed == added * bytes ? 0 : 2;
+}
+
+TEST_P(small_pools, a_region_without_memory_for_its_books_changes_nothing) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs terabytes of addresses";
+  for_each_policy([](auto policy) {
+    using type = typename decltype(policy)::type;
+    if (policy.name != GetParam()) return;
+    EXPECT_EXIT(exit_under_a_limit(60'000'000, add_regions_until_memory_is_out<type>),
+                testing::ExitedWithCode(0), "");
+  });
+}
+
+// The default policy, without memory for the books of a region.
+class refusing_policy : public tlsf {
+ public:
+  using tlsf::tlsf;
+  void add_region(extent) { throw std::bad_alloc(); }
+};
+
+TEST(small_pools_under_a_limit, a_region_that_the_policy_cannot_add_goes_back) {
+  const auto source = std::make_shared<counted_upstream>();
+  stream_pool<refusing_policy> pool(source, std::make_shared<no_events>());
+  EXPECT_THROW(pool.try_allocate(1000, 1, stream_id::none), std::bad_alloc);
+  EXPECT_EQ(source->regions(), 0u);
+  EXPECT_EQ(pool.stats().regions, 0u);
+  EXPECT_EQ(pool.stats().reserved_bytes, 0u);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "warpheap/host/resources/earlier_names.hpp"
 #include "warpheap/host/resources/pool_resource.hpp"
+#include "warpheap/host/resources/stream_like.hpp"
 
 namespace warpheap::host {
 
@@ -18,8 +20,11 @@ namespace warpheap::host {
 /// - `void* on_allocate(std::size_t bytes, stream_id stream, Call call)`
 /// - `void on_deallocate(void* memory, std::size_t bytes, stream_id stream, Call call)`
 template <class Derived, class Resource>
-class resource_adaptor {
+class resource_adaptor : public earlier_names<resource_adaptor<Derived, Resource>> {
  public:
+  using earlier_names<resource_adaptor>::allocate;
+  using earlier_names<resource_adaptor>::deallocate;
+
   using wrapped_resource = Resource;
 
   static constexpr std::size_t default_alignment = pool_resource::default_alignment;
@@ -28,44 +33,28 @@ class resource_adaptor {
 
   template <stream_like Stream>
   void* allocate(Stream stream, std::size_t bytes, std::size_t alignment = default_alignment) {
-    return self().on_allocate(bytes, id_of(stream),
-                              [&] { return upstream_.allocate(stream, bytes, alignment); });
+    return derived().on_allocate(bytes, id_of(stream),
+                                 [&] { return upstream_.allocate(stream, bytes, alignment); });
   }
   template <stream_like Stream>
   void deallocate(Stream stream, void* memory, std::size_t bytes,
                   std::size_t alignment = default_alignment) {
-    self().on_deallocate(memory, bytes, id_of(stream),
-                         [&] { upstream_.deallocate(stream, memory, bytes, alignment); });
+    derived().on_deallocate(memory, bytes, id_of(stream),
+                            [&] { upstream_.deallocate(stream, memory, bytes, alignment); });
   }
   void* allocate_sync(std::size_t bytes, std::size_t alignment = default_alignment) {
-    return self().on_allocate(bytes, stream_id::none,
-                              [&] { return upstream_.allocate_sync(bytes, alignment); });
+    return derived().on_allocate(bytes, stream_id::none,
+                                 [&] { return upstream_.allocate_sync(bytes, alignment); });
   }
   void deallocate_sync(void* memory, std::size_t bytes, std::size_t alignment = default_alignment) {
-    self().on_deallocate(memory, bytes, stream_id::none,
-                         [&] { upstream_.deallocate_sync(memory, bytes, alignment); });
-  }
-
-  /// The same four under the names that CCCL used before version 3.1.
-  void* allocate(std::size_t bytes, std::size_t alignment) {
-    return allocate_sync(bytes, alignment);
-  }
-  void deallocate(void* memory, std::size_t bytes, std::size_t alignment) {
-    deallocate_sync(memory, bytes, alignment);
-  }
-  template <stream_like Stream>
-  void* allocate_async(std::size_t bytes, std::size_t alignment, Stream stream) {
-    return allocate(stream, bytes, alignment);
-  }
-  template <stream_like Stream>
-  void deallocate_async(void* memory, std::size_t bytes, std::size_t alignment, Stream stream) {
-    deallocate(stream, memory, bytes, alignment);
+    derived().on_deallocate(memory, bytes, stream_id::none,
+                            [&] { upstream_.deallocate_sync(memory, bytes, alignment); });
   }
 
   const Resource& upstream_resource() const { return upstream_; }
 
  private:
-  Derived& self() { return static_cast<Derived&>(*this); }
+  Derived& derived() { return static_cast<Derived&>(*this); }
 
   Resource upstream_;
 };

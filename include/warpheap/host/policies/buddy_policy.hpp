@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/host/policies/policy.hpp"
+#include "warpheap/host/policies/rounding_policy.hpp"
 #include "warpheap/host/stores/free_lists.hpp"
-#include "warpheap/host/stores/tiled_regions.hpp"
 
 namespace warpheap::host {
 
@@ -46,33 +47,30 @@ inline constexpr int top = 31;
 /// its halves the way that Hirschberg's Fibonacci system keeps it: a left half remembers its
 /// parent's own bit, a right half what its parent remembered.
 ///
-/// Invariants: T1-T5 (tiling); B1: a free block is in the list of its order, and the order's bit is
-/// set if and only if its list has a block; B2: every block is as large as its order; B3: no block
-/// and its buddy are both free.
+/// Invariants: T1-T5 (tiling), F1 (lists); B1: a free block is in the list of its order, and the
+/// order's bit is set if and only if its list has a block; B2: every block is as large as its
+/// order; B3: no block and its buddy are both free.
 ///
 /// Complexity: allocate and deallocate O(orders), that is O(log of a region's size).
 template <class System>
-class buddy_policy {
+class buddy_policy : public rounding_policy {
  public:
-  using index = block_table::index;
-
-  /// A block is a whole order: no tail of it can be taken back.
-  static constexpr bool truncates = false;
-  static constexpr bool aligns = false;
-
   /// Either half of such a region holds a power of two that is large enough, and the whole of it
   /// every smaller size.
   static constexpr std::size_t region_for(std::size_t bytes) { return 2 * std::bit_ceil(bytes); }
 
-  explicit buddy_policy(policy_options options) : tiles_(options) {}
+  explicit buddy_policy(policy_options options) : rounding_policy(options) {}
 
   void add_region(extent region) {
     const std::size_t granules = region.bytes / tiles_.granule;
-    index root = tiles_.add(region);
-    for (std::size_t done = 0; done != granules;) {
-      const int order = System::root(granules - done, done);
-      done += System::granules(order);
-      const index rest = done == granules ? block_table::none : cut(root, order);
+    std::vector<int> roots;
+    for (std::size_t done = 0; done != granules; done += System::granules(roots.back())) {
+      roots.push_back(System::root(granules - done, done));
+    }
+    index root = tiles_.add(region, roots.size());
+    for (std::size_t n = 0; n != roots.size(); ++n) {
+      const int order = roots[n];
+      const index rest = n + 1 == roots.size() ? block_table::none : cut(root, order);
       set(root, {.order = order, .depth = 0, .right = false, .memory = false});
       push(root);
       root = rest;
@@ -127,38 +125,26 @@ class buddy_policy {
     return bytes;
   }
 
-  std::size_t truncate(address, std::size_t) { return 0; }
-
-  extent block_at(address base) const { return tiles_.block_at(base); }
-
-  template <class Visitor>
-  void for_each_block(Visitor&& visit) const {
-    tiles_.for_each_block(visit);
-  }
-
   std::optional<std::string> check() const {
-    if (auto wrong = tiles_.check()) return wrong;
-    std::size_t listed = 0;
     for (int order = 0; order < buddies::orders; ++order) {
       if ((nonempty_ >> order & 1) == lists_.empty(order)) {
         return "B1: the bit of order " + std::to_string(order);
       }
-      for (index which = lists_.head(order); which != block_table::none;
-           which = tiles_.table[which].list_next, ++listed) {
-        const auto& block = tiles_.table[which];
-        if (!block.free || tag_of(which).order != order) {
-          return "B1: the block at " + to_text(block.base) + " is in a wrong list";
-        }
-        if (block.bytes != System::granules(order) * tiles_.granule) {
-          return "B2: the block at " + to_text(block.base) + " is not as large as its order";
-        }
-        if (tiles_.table[buddy_of(which)].free) {
-          return "B3: the block at " + to_text(block.base) + " was not merged with its buddy";
-        }
-      }
     }
-    if (listed != tiles_.count_free()) return "B1: a free block is in no list";
-    return std::nullopt;
+    return check_lists(lists_, [&](std::size_t list, index which) -> std::optional<std::string> {
+      const auto& block = tiles_.table[which];
+      const int order = static_cast<int>(list);
+      if (tag_of(which).order != order) {
+        return "B1: the block at " + to_text(block.base) + " is in a wrong list";
+      }
+      if (block.bytes != System::granules(order) * tiles_.granule) {
+        return "B2: the block at " + to_text(block.base) + " is not as large as its order";
+      }
+      if (tiles_.table[buddy_of(which)].free) {
+        return "B3: the block at " + to_text(block.base) + " was not merged with its buddy";
+      }
+      return std::nullopt;
+    });
   }
 
  private:
@@ -168,8 +154,6 @@ class buddy_policy {
     bool right;   ///< it is the right half of its parent
     bool memory;  ///< see the comment of the class
   };
-
-  block_table& table() { return tiles_.table; }
 
   tag tag_of(index which) const {
     const unsigned word = tiles_.table[which].tag;
@@ -231,7 +215,6 @@ class buddy_policy {
     }
   }
 
-  tiled_regions tiles_;
   std::uint64_t nonempty_ = 0;
   free_lists<buddies::orders> lists_;
 };

@@ -182,11 +182,13 @@ class hybrid_policy {
   }
 
   index new_slab(std::size_t size_class, effort how) {
+    // First the books, which may fail: the large block would be lost.
+    if (!slabs_.make_room(1)) return block_table::none;
+    if (data_.size() < slabs_.size() + 2) data_.resize(2 * slabs_.size() + 2);
     const extent block = large_.allocate(slab_bytes_, slab_bytes_, how);
     if (!block) return block_table::none;
     const index which = slabs_.add_region(block);
     slabs_.hand_out(which);
-    if (data_.size() <= which) data_.resize(which + 1);
     slab& s = data_[which];
     s.size_class = size_class;
     s.free_count = objects_of(size_class);

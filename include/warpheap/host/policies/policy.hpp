@@ -50,7 +50,8 @@ concept vacatable_policy = extendable_policy<Policy> &&
 /// A placement policy: decides where in its regions a block goes. It is given addresses, never
 /// memory. One thread at a time: the pool around it locks, counts, grows and orders streams.
 ///
-/// - `add_region(r)`: `r` is managed from now on; base and size are multiples of the granule.
+/// - `add_region(r)`: `r` is managed from now on; base and size are multiples of the granule. If it
+///   throws because the process has no memory for the books, nothing has changed.
 /// - `region_is_free(base)`: no block of the region that starts at `base` is handed out.
 /// - `remove_region(base)`: forgets that region. \pre `region_is_free(base)`
 /// - `allocate(bytes, alignment, effort)`: a block of at least `bytes` bytes, or nothing. If

@@ -4,13 +4,12 @@
 #include <bit>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/host/policies/policy.hpp"
+#include "warpheap/host/policies/rounding_policy.hpp"
 #include "warpheap/host/stores/free_lists.hpp"
-#include "warpheap/host/stores/tiled_regions.hpp"
 
 namespace warpheap::host {
 
@@ -20,26 +19,20 @@ namespace warpheap::host {
 ///
 /// Deviation from the paper: once the last block comes back, every region becomes one whole again.
 ///
-/// Invariants: T1-T5 (tiling); S1: every free block is in the list of its size or is the top of its
-/// region; S2: each block but a top is a power of two of granules long.
+/// Invariants: T1-T5 (tiling), F1 (lists); S1: every free block is in the list of its size or is
+/// the top of its region; S2: each block but a top is a power of two of granules long.
 ///
 /// Complexity: allocate O(regions) when it carves, else O(1); deallocate O(1), amortised.
-class simple_segregated {
+class simple_segregated : public rounding_policy {
  public:
-  using index = block_table::index;
-
-  static constexpr bool truncates = false;
-  static constexpr bool aligns = false;
-
   static constexpr std::size_t region_for(std::size_t bytes) { return std::bit_ceil(bytes); }
 
-  explicit simple_segregated(policy_options options) : tiles_(options) {}
+  explicit simple_segregated(policy_options options) : rounding_policy(options) {}
 
   void add_region(extent region) {
     const index top = tiles_.add(region);
     table()[top].tag = top_class;
     lists_.push(table(), top_class, top);
-    regions_.push_back(region.base);
   }
 
   bool region_is_free(address base) const {
@@ -54,7 +47,6 @@ class simple_segregated {
   void remove_region(address base) {
     lists_.remove(table(), top_class, make_whole(base));
     tiles_.remove(base);
-    std::erase(regions_, base);
   }
 
   extent allocate(std::size_t bytes, std::size_t, effort) {
@@ -79,49 +71,32 @@ class simple_segregated {
     const std::size_t bytes = table()[which].bytes;
     lists_.push(table(), table()[which].tag, which);
     if (table().used() == 0) {
-      for (const address region : regions_) make_whole(region);
+      tiles_.for_each_region([&](address region) { make_whole(region); });
     }
     return bytes;
   }
 
-  std::size_t truncate(address, std::size_t) { return 0; }
-
-  extent block_at(address base) const { return tiles_.block_at(base); }
-
-  template <class Visitor>
-  void for_each_block(Visitor&& visit) const {
-    tiles_.for_each_block(visit);
-  }
-
   std::optional<std::string> check() const {
-    if (auto wrong = tiles_.check()) return wrong;
-    std::size_t listed = 0;
-    for (std::uint16_t list = 0; list <= top_class; ++list) {
-      for (index which = lists_.head(list); which != block_table::none;
-           which = tiles_.table[which].list_next, ++listed) {
-        const auto& block = tiles_.table[which];
-        if (!block.free || block.tag != list) {
-          return "S1: the block at " + to_text(block.base) + " is in a wrong list";
-        }
-        if (list != top_class && block.bytes != tiles_.granule << list) {
-          return "S2: the block at " + to_text(block.base) + " is not of its class's size";
-        }
-        if (list == top_class && block.right != block_table::none) {
-          return "S1: the top at " + to_text(block.base) + " is not the end of its region";
-        }
+    return check_lists(lists_, [&](std::size_t list, index which) -> std::optional<std::string> {
+      const auto& block = tiles_.table[which];
+      if (block.tag != list) {
+        return "S1: the block at " + to_text(block.base) + " is in a wrong list";
       }
-    }
-    if (listed != tiles_.count_free()) return "S1: a free block is in no list";
-    return std::nullopt;
+      if (list != top_class && block.bytes != tiles_.granule << list) {
+        return "S2: the block at " + to_text(block.base) + " is not of its class's size";
+      }
+      if (list == top_class && block.right != block_table::none) {
+        return "S1: the top at " + to_text(block.base) + " is not the end of its region";
+      }
+      return std::nullopt;
+    });
   }
 
  private:
   static constexpr std::uint16_t top_class = 63;
 
-  block_table& table() { return tiles_.table; }
-
   index carve(std::size_t bytes) {
-    const index top = lists_.first_that_fits(table(), top_class, bytes, regions_.size());
+    const index top = lists_.first_that_fits(table(), top_class, bytes, tiles_.count_regions());
     if (top == block_table::none) return top;
     lists_.remove(table(), top_class, top);
     if (table()[top].bytes != bytes) {
@@ -144,9 +119,7 @@ class simple_segregated {
     return first;
   }
 
-  tiled_regions tiles_;
   free_lists<top_class + 1> lists_;
-  std::vector<address> regions_;
 };
 
 static_assert(placement_policy<simple_segregated>);

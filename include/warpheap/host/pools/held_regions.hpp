@@ -185,22 +185,31 @@ class held_regions {
       const std::size_t step = round_up(missing, options_.region_bytes);
       const std::size_t room = options_.limit_bytes - reserved_bytes_;
       const std::size_t more = align_down(std::min(step, room), options_.granule_bytes);
-      return more >= missing && extend(last, more);
+      return more >= missing && extend(last, more, missing);
     } else {
       return false;
     }
   }
 
+  // Nothing has changed if `most_held`, what the upstream says to have and the holes do not
+  // suffice.
   bool move_pages_to(const growth_site& site, std::size_t most_held) {
     if (!site.range) return false;
     const std::size_t missing = site.missing();
-    const std::size_t room = std::min(room_below(most_held), source_->available_bytes());
-    if (missing <= room && commit(site, missing)) return true;
-    // If the upstream has less than it said, room is of no use.
-    const std::size_t moved =
-        pages_.set_aside(missing <= room ? missing : missing - room, site.range);
+    const std::size_t room = std::min({missing, room_below(most_held), source_->available_bytes()});
+    if (pages_.movable_bytes(site.range) < missing - room) return false;
+    const std::size_t moved = set_aside(missing - room, site);
+    if (commit(site, missing)) return true;
+    // An upstream may have less than it says. How much is unknown, so the holes give as much of the
+    // whole as they have: then the memory suffices if it does at all.
+    return set_aside(missing - std::min(missing, moved), site) != 0 && commit(site, missing);
+  }
+
+  // As of `page_moves`.
+  std::size_t set_aside(std::size_t bytes, const growth_site& site) {
+    const std::size_t moved = pages_.set_aside(bytes, site.range);
     reserved_bytes_ -= moved;
-    return moved != 0 && commit(site, missing);
+    return moved;
   }
 
   // Gets memory for the pages of a site that have none; at the end of the region in steps of a
@@ -212,16 +221,21 @@ class held_regions {
     if (!all || site.beyond == 0) return all;
     const std::size_t wanted =
         std::min(round_up(site.beyond, options_.region_bytes), room - filled);
-    return extend(regions_.back(), std::max(align_down(wanted, page_bytes()), site.beyond));
+    const std::size_t more = std::max(align_down(wanted, page_bytes()), site.beyond);
+    return extend(regions_.back(), more, site.beyond);
   }
 
-  bool extend(region& last, std::size_t more) {
+  // Makes a region `more` bytes longer, or `least` if the upstream does not have as much.
+  bool extend(region& last, std::size_t more, std::size_t least) {
     if constexpr (extendable_policy<Policy>) {
-      if (!source_->extend(last.memory, last.bytes, more)) return false;
-      policy_.extend_region(last.managed.base, more);
+      if (!source_->extend(last.memory, last.bytes, more)) {
+        return more > least && extend(last, least, least);
+      }
+      // If the policy throws, the memory is held all the same, and the region grows no more.
       last.bytes += more;
-      last.managed.bytes += more;
       hold(more);
+      policy_.extend_region(last.managed.base, more);
+      last.managed.bytes += more;
       return true;
     } else {
       return false;
@@ -245,8 +259,15 @@ class held_regions {
       source_->deallocate(memory, whole);
       return false;
     }
-    policy_.add_region(managed);
-    regions_.push_back({memory, whole, managed});
+    const std::size_t before = regions_.size();
+    try {
+      regions_.push_back({memory, whole, managed});
+      policy_.add_region(managed);
+    } catch (...) {
+      regions_.resize(before);
+      source_->deallocate(memory, whole);
+      throw;
+    }
     hold(whole);
     return true;
   }

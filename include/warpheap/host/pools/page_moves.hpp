@@ -41,8 +41,8 @@ class page_moves {
     return moved_bytes_ <= (few_moves + requests / 8) * page_bytes();
   }
 
-  /// The bytes of the whole pages in holes. \pre `page_bytes() != 0`
-  std::size_t movable_bytes() const { return sum_of(whole_pages({})); }
+  /// The bytes of the whole pages in holes outside of `spared`. \pre `page_bytes() != 0`
+  std::size_t movable_bytes(extent spared = {}) const { return sum_of(whole_pages(spared)); }
 
   /// Where `bytes` bytes fit with the least additional memory; `growing` may be empty.
   /// `starts_region(base)` tells whether a region starts there. \pre `page_bytes() != 0`
@@ -56,14 +56,13 @@ class page_moves {
     return search.best();
   }
 
-  /// Takes at least `bytes` bytes of whole pages out of holes that do not touch `spared`, for the
-  /// next calls of `fill` and of the upstream. Returns the bytes taken; 0, and nothing changed, if
-  /// the holes have fewer. \pre no stream uses free memory
+  /// Takes `bytes` bytes, rounded up to pages, or as many as there are, out of holes for the next
+  /// calls of `fill` and of the upstream: pages that `spared` does not touch. Returns the bytes
+  /// taken. \pre no stream uses free memory
   std::size_t set_aside(std::size_t bytes, extent spared) {
-    const std::vector<extent> pages = whole_pages(spared);
-    if (sum_of(pages) < bytes) return 0;
-    const std::size_t moved = vacate(
-        pages, bytes, [&](void* place, std::size_t part) { source_.set_aside(place, part); });
+    const std::size_t moved =
+        vacate(whole_pages(spared), bytes,
+               [&](void* place, std::size_t part) { source_.set_aside(place, part); });
     moved_bytes_ += moved;
     return moved;
   }
@@ -117,16 +116,24 @@ class page_moves {
     return bytes;
   }
 
-  // The whole pages of free blocks, the largest first, without the blocks that `spared` touches.
+  // The whole pages of free blocks that `spared` does not touch, the largest piece first.
   // O(blocks), and O(n log n) in the n of them that have a page.
   std::vector<extent> whole_pages(extent spared) const {
     std::vector<extent> found;
     if constexpr (vacatable_policy<Policy>) {
-      policy_.for_each_unused([&](extent part, bool vacant) {
-        if (vacant || (part.base < spared.end() && spared.base < part.end())) return;
-        const address base = align_up(part.base, page_bytes());
-        const address end = align_down(part.end(), page_bytes());
+      const auto add = [&](address from, address to) {
+        const address base = align_up(from, page_bytes());
+        const address end = align_down(to, page_bytes());
         if (base < end) found.push_back({base, end - base});
+      };
+      policy_.for_each_unused([&](extent part, bool vacant) {
+        if (vacant) return;
+        if (part.end() <= spared.base || spared.end() <= part.base) {
+          add(part.base, part.end());
+        } else {
+          add(part.base, spared.base);
+          add(spared.end(), part.end());
+        }
       });
     }
     std::sort(found.begin(), found.end(), [](extent a, extent b) { return a.bytes > b.bytes; });

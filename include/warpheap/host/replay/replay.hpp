@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -31,19 +32,15 @@ struct replay_options {
   bool stop_at_failure = false;
 };
 
-/// What a replay knows of an allocation of the trace.
-struct replayed_block {
-  void* memory;
-  std::size_t bytes;
-};
-
-/// The calls alone, each timed if `Timed`: whatever else a replay tells is computed afterwards, so
-/// that a replay takes the time of its calls. Returns the number of events that were made.
+/// The calls alone, each timed if `Timed`: whatever else a replay tells is computed before or
+/// afterwards, so that a replay takes the time of its calls. `sizes[n]` is the size of allocation
+/// n, whose memory is kept in `blocks[n]`. Returns the number of events that were made.
 template <bool Timed, class Allocate, class Deallocate, class Look>
 [[gnu::noinline]] std::size_t make_calls(const trace_view& trace, const replay_options& options,
-                                         const tick_clock* clock, replayed_block* blocks,
-                                         Allocate& allocate, Deallocate& deallocate, Look& look) {
-  replayed_block* next = blocks;
+                                         const tick_clock* clock, void** blocks,
+                                         const std::size_t* sizes, Allocate& allocate,
+                                         Deallocate& deallocate, Look& look) {
+  void** next = blocks;
   for (std::size_t event = 0; event < trace.count; ++event) {
     const std::int64_t operation = trace.operations[event];
     const stream_id stream = stream_of(trace, event);
@@ -54,13 +51,13 @@ template <bool Timed, class Allocate, class Deallocate, class Look>
       if constexpr (Timed) before = tick_clock::now();
       void* const memory = allocate(bytes, stream);
       if constexpr (Timed) ticks = tick_clock::now() - before;
-      *next++ = {memory, bytes};
+      *next++ = memory;
       if (memory == nullptr && options.stop_at_failure && bytes != 0) return event + 1;
     } else {
-      const replayed_block freed = blocks[-1 - operation];
-      if (freed.memory != nullptr) {
+      void* const freed = blocks[-1 - operation];
+      if (freed != nullptr) {
         if constexpr (Timed) before = tick_clock::now();
-        deallocate(freed.memory, freed.bytes, stream);
+        deallocate(freed, sizes[-1 - operation], stream);
         if constexpr (Timed) ticks = tick_clock::now() - before;
       }
     }
@@ -80,9 +77,10 @@ template <bool Timed, class Allocate, class Deallocate, class Look>
 template <class Allocate, class Deallocate, class Look>
 replay_result replay(const trace_view& trace, const replay_options& options, Allocate&& allocate,
                      Deallocate&& deallocate, Look&& look) {
-  const auto asks = std::count_if(trace.operations, trace.operations + trace.count,
-                                  [](std::int64_t operation) { return operation >= 0; });
-  std::vector<replayed_block> blocks(static_cast<std::size_t>(asks));
+  std::vector<std::size_t> sizes;
+  std::copy_if(trace.operations, trace.operations + trace.count, std::back_inserter(sizes),
+               [](std::int64_t operation) { return operation >= 0; });
+  std::vector<void*> blocks(sizes.size());
   std::optional<tick_clock> clock;
   replay_result result{};
   if (options.latencies != nullptr) {
@@ -90,9 +88,10 @@ replay_result replay(const trace_view& trace, const replay_options& options, All
     result.clock_overhead_ns = clock->overhead_nanoseconds();
   }
   const auto start = std::chrono::steady_clock::now();
-  const std::size_t events =
-      clock ? make_calls<true>(trace, options, &*clock, blocks.data(), allocate, deallocate, look)
-            : make_calls<false>(trace, options, nullptr, blocks.data(), allocate, deallocate, look);
+  const std::size_t events = clock ? make_calls<true>(trace, options, &*clock, blocks.data(),
+                                                      sizes.data(), allocate, deallocate, look)
+                                   : make_calls<false>(trace, options, nullptr, blocks.data(),
+                                                       sizes.data(), allocate, deallocate, look);
   result.wall_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
@@ -104,24 +103,25 @@ replay_result replay(const trace_view& trace, const replay_options& options, All
   for (std::size_t event = 0; event < events; ++event) {
     const std::int64_t operation = trace.operations[event];
     if (operation < 0) {
-      replayed_block& freed = blocks[static_cast<std::size_t>(-1 - operation)];
-      if (freed.memory != nullptr) in_use -= freed.bytes;
-      freed.memory = nullptr;
+      const auto freed = static_cast<std::size_t>(-1 - operation);
+      if (blocks[freed] != nullptr) in_use -= sizes[freed];
+      blocks[freed] = nullptr;
       continue;
     }
-    const replayed_block& made = blocks[asked++];
-    if (made.memory == nullptr) {
-      result.failures += made.bytes != 0;
+    void* const made = blocks[asked];
+    const std::size_t bytes = sizes[asked++];
+    if (made == nullptr) {
+      result.failures += bytes != 0;
       continue;
     }
-    in_use += made.bytes;
+    in_use += bytes;
     result.peak_bytes = std::max(result.peak_bytes, in_use);
-    lowest = std::min(lowest, reinterpret_cast<address>(made.memory));
-    highest = std::max(highest, reinterpret_cast<address>(made.memory) + made.bytes);
+    lowest = std::min(lowest, reinterpret_cast<address>(made));
+    highest = std::max(highest, reinterpret_cast<address>(made) + bytes);
   }
   result.span_bytes = highest > lowest ? highest - lowest : 0;
-  for (const replayed_block& left : blocks) {
-    if (left.memory != nullptr) deallocate(left.memory, left.bytes, stream_id::legacy_default);
+  for (std::size_t n = 0; n < blocks.size(); ++n) {
+    if (blocks[n] != nullptr) deallocate(blocks[n], sizes[n], stream_id::legacy_default);
   }
   return result;
 }

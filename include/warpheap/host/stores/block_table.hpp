@@ -64,9 +64,12 @@ class block_table {
     std::fill_n(&chains_[0], initial_chains, none);
   }
 
-  /// Makes room for one request, whatever it must split: afterwards `most_splits` blocks can be
-  /// made without a failure. False if the table is nearly full or the process has no memory for it.
-  bool make_room() { return blocks_.size() + most_splits <= blocks_.capacity() || grow_blocks(); }
+  /// Makes room for one request, whatever it must split, or for `count` blocks: afterwards that
+  /// many can be made without a failure. False if the table is nearly full or the process has no
+  /// memory for it.
+  bool make_room(std::size_t count = most_splits) {
+    return blocks_.size() + count <= blocks_.capacity() || grow_blocks(count);
+  }
 
   block& operator[](index which) { return blocks_[which]; }
   const block& operator[](index which) const { return blocks_[which]; }
@@ -236,9 +239,9 @@ class block_table {
   static constexpr std::size_t most_splits = 64;
 
   // Spare records make the table larger than the count of blocks; they are used before others.
-  [[gnu::noinline]] bool grow_blocks() {
-    if (count_ + most_splits > max_blocks_) return false;
-    return spares() >= most_splits || blocks_.reserve(blocks_.size() + most_splits);
+  [[gnu::noinline]] bool grow_blocks(std::size_t count) {
+    if (count_ + count > max_blocks_) return false;
+    return spares() >= count || blocks_.reserve(blocks_.size() + count);
   }
 
   std::size_t spares() const { return blocks_.size() - 1 - count_; }

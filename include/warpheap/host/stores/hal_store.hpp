@@ -25,8 +25,9 @@ class hal_store {
   explicit hal_store(policy_options) {}
 
   void add_region(extent region) {
-    regions_.add(region, {});
+    regions_.make_room();
     free_.insert_after(free_.search(region.base), region);
+    regions_.add(region, {});
   }
   void remove_region(address base) {
     free_.erase(free_.search(base));

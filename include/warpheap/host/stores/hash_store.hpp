@@ -29,6 +29,7 @@ class hash_store {
   explicit hash_store(policy_options options) : tiles_(options) {}
 
   void add_region(extent region) {
+    heads_.make_room();
     const index whole = tiles_.add(region);
     link_first(heads_.add(region, block_table::none), whole);
   }

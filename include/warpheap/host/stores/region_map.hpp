@@ -20,7 +20,12 @@ class region_map {
     Payload data;
   };
 
-  /// \pre overlaps no region that is here
+  /// Makes room for one more region, so that `add` cannot fail. \throws std::bad_alloc
+  void make_room() {
+    if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
+  }
+
+  /// \pre overlaps no region that is here. \throws std::bad_alloc, and nothing has changed
   Payload& add(extent range, Payload data) {
     const auto place = std::upper_bound(regions_.begin(), regions_.end(), range.base, before);
     return regions_.insert(place, region{range, std::move(data)})->data;

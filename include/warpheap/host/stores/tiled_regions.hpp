@@ -5,6 +5,7 @@
 #include <string>
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/core/error.hpp"
 #include "warpheap/host/policy_options.hpp"
 #include "warpheap/host/stores/block_table.hpp"
 #include "warpheap/host/stores/region_map.hpp"
@@ -22,11 +23,16 @@ class tiled_regions {
 
   explicit tiled_regions(policy_options options) : granule(options.granule_bytes) {}
 
-  /// The region as one free block that is in no list.
-  index add(extent region) {
-    const index edge = table.add_region({region.base, 0});
+  /// The region as one free block that is in no list, with room for records of `parts` blocks that
+  /// the caller may split it into. \throws out_of_memory or std::bad_alloc, and nothing has changed
+  index add(extent region, std::size_t parts = 1) {
+    if (!table.make_room(parts + 1)) {
+      throw out_of_memory("the process has no memory for the records of a region of " +
+                          std::to_string(region.bytes) + " bytes");
+    }
+    index& edge = regions_.add(region, block_table::none);
+    edge = table.add_region({region.base, 0});
     table[edge].free = false;
-    regions_.add(region, edge);
     return table.append(edge, region.bytes);
   }
 
@@ -35,6 +41,14 @@ class tiled_regions {
     table.forget(first_of(base));
     table.forget(regions_.find(base)->data);
     regions_.remove(base);
+  }
+
+  std::size_t count_regions() const { return regions_.size(); }
+
+  /// Calls `visit(base)` for each region.
+  template <class Visitor>
+  void for_each_region(Visitor&& visit) const {
+    for (const auto& region : regions_) visit(region.range.base);
   }
 
   index first_of(address region_base) const {
