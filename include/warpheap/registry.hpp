@@ -7,6 +7,7 @@
 /// until each has run its contract's conformance suite (tests/managers/NAME).
 
 #include "warpheap/core/type_list.hpp"
+#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 #include "warpheap/managers/bump/bump.hpp"
 #include "warpheap/managers/cuda/cuda.hpp"
 #include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
@@ -39,6 +40,7 @@ using portable_managers = type_list<                                            
     reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 1}>,   //
     kma<>,                                                                                       //
     halloc<>,                                                                                    //
+    bulk_allocator<>,                                                                            //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,    //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,   //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,   //

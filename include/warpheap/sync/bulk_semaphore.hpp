@@ -114,8 +114,7 @@ class bulk_semaphore {
     result.missing = units - result.granted;
     if (result.missing == 0) return result;
     const std::int64_t after = before.expected() - static_cast<std::int64_t>(units);
-    const std::int64_t turn =
-        batches_below(after, batch) - batches_below(before.expected(), batch);
+    const std::int64_t turn = batches_below(after, batch) - batches_below(before.expected(), batch);
     const std::int64_t need = batches_below(-static_cast<std::int64_t>(result.missing), batch);
     result.covered = after >= 0;
     const bool all = turn > need || (in_vain && !result.covered);
