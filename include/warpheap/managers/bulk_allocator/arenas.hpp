@@ -90,17 +90,24 @@ class arenas {
     return is_of_chunks(list) ? sizes::regular_bins : sizes::blocks(list % lists_each);
   }
 
-  /// Up to `want` blocks of a class, out of the caller's arena or another one; none if there is no
-  /// memory.
+  /// Up to `want` blocks of a class, out of the caller's arena or another one; none if no arena has
+  /// or expects any, nor the tree a chunk.
+  ///
+  /// Ends: an attempt that fails was overtaken by a lane that took what it saw, and such attempts
+  /// are counted.
   WARPHEAP_DEVICE share take(std::uint32_t arena, std::uint32_t cls, std::uint32_t want) const {
-    for (std::uint32_t i = 0; i < count_; ++i) {
-      const bool has = lists_.units(list_of(arena, cls)).read().expected() > 0 || has_bins(arena) ||
-                       (i == 0 && has_chunks());
-      if (has) {
-        const share got = take_from(arena, cls, want);
-        if (got.blocks != 0) return got;
+    bool hope = true;
+    for (int looks = 0; hope && looks < patience; ++looks) {
+      hope = false;
+      for (std::uint32_t i = 0; i < count_; ++i) {
+        if (lists_.units(list_of(arena, cls)).read().expected() > 0 || has_bins(arena) ||
+            (i == 0 && has_chunks())) {
+          hope = true;
+          const share got = take_from(arena, cls, want);
+          if (got.blocks != 0) return got;
+        }
+        arena = arena + 1 < count_ ? arena + 1 : 0;
       }
-      arena = arena + 1 < count_ ? arena + 1 : 0;
     }
     return {};
   }
@@ -110,9 +117,13 @@ class arenas {
     give_items<false>(table_.state(bin).list(), bin, blocks);
   }
 
-  /// A node of the buddy tree, or none.
+  /// A node of the buddy tree; none if the tree neither has nor expects one. Ends: see above.
   WARPHEAP_DEVICE std::uint32_t take_node(int order) const {
-    return buddy_.expects(order) ? buddy_.take(order) : tree_buddy::none;
+    for (int looks = 0; looks < patience && buddy_.expects(order); ++looks) {
+      const std::uint32_t node = buddy_.take(order);
+      if (node != tree_buddy::none) return node;
+    }
+    return tree_buddy::none;
   }
   WARPHEAP_DEVICE void give_node(int order, std::uint32_t node) const {
     if (!buddy_.give(order, node)) note_idle(idle_pairs);
@@ -168,7 +179,7 @@ class arenas {
     const share got = obtain(
         chunks_of(arena), 1, [this] { return has_chunks(); },
         [this] {
-          const std::uint32_t node = buddy_.take(Config.chunk_log2);
+          const std::uint32_t node = take_node(Config.chunk_log2);
           return node == tree_buddy::none ? slab_table::none : node << Config.chunk_log2;
         });
     if (got.blocks == 0) return slab_table::none;
