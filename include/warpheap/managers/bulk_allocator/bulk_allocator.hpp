@@ -159,6 +159,9 @@ class bulk_allocator {
     bulk_parts::inspector<Config>(arenas_, findings).run(rank, count);
   }
 
+  /// Pages of the heap, for tests.
+  WARPHEAP_HD std::uint32_t pages() const { return arenas_.buddy().pages(); }
+
  private:
   /// Each attempt but the first follows a reclaiming.
   static constexpr int most_attempts = 16;
