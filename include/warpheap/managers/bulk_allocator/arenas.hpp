@@ -98,16 +98,16 @@ class arenas {
   WARPHEAP_DEVICE share take(std::uint32_t arena, std::uint32_t cls, std::uint32_t want) const {
     bool hope = true;
     for (int looks = 0; hope && looks < patience; ++looks) {
-      hope = false;
+      hope = has_chunks();
       for (std::uint32_t i = 0; i < count_; ++i) {
-        if (lists_.units(list_of(arena, cls)).read().expected() > 0 || has_bins(arena) ||
-            (i == 0 && has_chunks())) {
+        if ((i == 0 && hope) || may_have(arena, cls)) {
           hope = true;
           const share got = take_from(arena, cls, want);
           if (got.blocks != 0) return got;
         }
         arena = arena + 1 < count_ ? arena + 1 : 0;
       }
+      hope = hope || has_chunks();
     }
     return {};
   }
@@ -162,6 +162,12 @@ class arenas {
   static constexpr std::uint32_t idle_pairs = 2;
   static constexpr int patience = 64;
 
+  /// Looks downwards and upwards, as the tree does: a bin that is taken becomes units of its size,
+  /// one that is given back becomes a unit of the chunks.
+  WARPHEAP_DEVICE bool may_have(std::uint32_t arena, std::uint32_t cls) const {
+    return has_bins(arena) || lists_.units(list_of(arena, cls)).read().expected() > 0 ||
+           has_bins(arena);
+  }
   WARPHEAP_DEVICE bool has_bins(std::uint32_t arena) const {
     return lists_.units(chunks_of(arena)).read().expected() > 0;
   }
