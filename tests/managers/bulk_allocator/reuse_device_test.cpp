@@ -111,7 +111,7 @@ TEST_F(bulk_reuse, sizes_at_the_border_of_the_two_allocators) {
   EXPECT_EQ(heap_.stats().bytes_in_use, 1024u + 4096u + 8192u);
 }
 
-// Blocks go back to the arenas that they came from, and what arenas keep is had when it is needed.
+// Blocks go back to the arenas that they came from, and what arenas keep is available when it is needed.
 TEST_F(bulk_reuse, the_heap_is_whole_after_blocks_of_all_sizes_were_freed_by_other_lanes) {
   std::vector<void*> blocks;
   for (std::uint64_t bytes = 16; bytes <= 8192; bytes *= 2) {
@@ -125,7 +125,7 @@ TEST_F(bulk_reuse, the_heap_is_whole_after_blocks_of_all_sizes_were_freed_by_oth
   EXPECT_EQ(take(heap_.largest_block(), 1).size(), 1u);
 }
 
-// One block of each bin keeps it; freed memory of one size is no help to another then.
+// One block of each bin keeps it; freed memory of one size cannot serve another then.
 TEST_F(bulk_reuse, a_bin_in_use_keeps_its_size) {
   auto blocks = take_all(16);
   std::sort(blocks.begin(), blocks.end());

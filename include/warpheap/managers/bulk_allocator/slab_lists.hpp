@@ -137,7 +137,7 @@ class slab_lists {
     return simt::atomic_ref(lists_[list].lock);
   }
 
-  /// Ends: the holder of a lock changes some links and waits for nobody.
+  /// Ends: the holder of a lock changes some links and never waits.
   WARPHEAP_DEVICE void acquire(std::uint32_t list) const {
     while (lock_word(list).exchange(1, simt::order::acquire) != 0) simt::backoff(64);
   }
