@@ -111,7 +111,8 @@ TEST_F(bulk_reuse, sizes_at_the_border_of_the_two_allocators) {
   EXPECT_EQ(heap_.stats().bytes_in_use, 1024u + 4096u + 8192u);
 }
 
-// Blocks go back to the arenas that they came from, and what arenas keep is available when it is needed.
+// Blocks go back to the arenas that they came from, and what arenas keep is available when it is
+// needed.
 TEST_F(bulk_reuse, the_heap_is_whole_after_blocks_of_all_sizes_were_freed_by_other_lanes) {
   std::vector<void*> blocks;
   for (std::uint64_t bytes = 16; bytes <= 8192; bytes *= 2) {

@@ -85,7 +85,8 @@ class tree_buddy {
   WARPHEAP_DEVICE bitmap_tree nodes(int order) const {
     return {orders_[order].nodes, nodes_of(order)};
   }
-  /// Parents of pairs of nodes of `order` that could not be merged. Some have been merged or taken since.
+  /// Parents of pairs of nodes of `order` that could not be merged. Some have been merged or taken
+  /// since.
   WARPHEAP_DEVICE bitmap_tree pairs(int order) const {
     return {orders_[order].pairs, parents_of(order)};
   }
