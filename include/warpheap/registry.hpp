@@ -7,6 +7,7 @@
 /// until each has run its contract's conformance suite (tests/managers/NAME).
 
 #include "warpheap/core/type_list.hpp"
+#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 #include "warpheap/managers/bump/bump.hpp"
 #include "warpheap/managers/cuda/cuda.hpp"
 #include "warpheap/managers/dynasoar/dynasoar.hpp"
@@ -41,6 +42,7 @@ using portable_managers = type_list<                                            
     kma<>,                                                                                       //
     halloc<>,                                                                                    //
     dynasoar<>,                                                                                  //
+    bulk_allocator<>,                                                                            //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,    //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>,   //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::pages}>,   //

@@ -35,7 +35,7 @@ TEST(bulk_semaphore, what_is_borrowed_stays_expected) {
   EXPECT_EQ(units.read().count, 4);
   EXPECT_EQ(units.read().expected(), 10);
   // Others get what is there, and are told to wait for the rest.
-  const auto asked = units.ask(5, 3);
+  const auto asked = units.ask(5, 8);
   EXPECT_EQ(asked.granted, 4u);
   EXPECT_TRUE(asked.covered);
   EXPECT_EQ(asked.batches, 0u);
@@ -53,7 +53,7 @@ TEST(bulk_semaphore, what_is_borrowed_stays_expected) {
 TEST(bulk_semaphore, grants_a_part) {
   std::uint64_t word = bulk_semaphore::initial(31);
   const bulk_semaphore units(word);
-  const auto asked = units.ask(32, 9);
+  const auto asked = units.ask(32, 512);
   EXPECT_EQ(asked.granted, 31u);
   EXPECT_EQ(asked.missing, 1u);
   EXPECT_EQ(asked.batches, 1u);
@@ -69,7 +69,7 @@ TEST(bulk_semaphore, a_batch_is_made_once) {
   std::vector<bulk_semaphore::answer> asked;
   std::uint32_t batches = 0;
   for (int i = 0; i < 64; ++i) {
-    asked.push_back(units.ask(32, 9));
+    asked.push_back(units.ask(32, 512));
     batches += asked.back().batches;
     EXPECT_FALSE(asked.back().covered);
   }
@@ -78,7 +78,7 @@ TEST(bulk_semaphore, a_batch_is_made_once) {
   std::uint64_t for_others = 0;
   for (const auto& a : asked) {
     if (a.batches != 0) {
-      EXPECT_EQ(units.promise(a, 9), 32u);
+      EXPECT_EQ(units.promise(a, 512), 32u);
       for_others += 512 - 32;
     } else {
       units.decline(a);
@@ -86,26 +86,26 @@ TEST(bulk_semaphore, a_batch_is_made_once) {
   }
   EXPECT_EQ(units.read().count, 0);
   EXPECT_EQ(units.read().balance, static_cast<std::int64_t>(for_others));
-  EXPECT_TRUE(units.ask(32, 9).covered);
+  EXPECT_TRUE(units.ask(32, 512).covered);
 }
 
 TEST(bulk_semaphore, who_has_waited_in_vain_grows) {
   std::uint64_t word = bulk_semaphore::initial(0);
   const bulk_semaphore units(word);
-  const auto first = units.ask(1, 4);
+  const auto first = units.ask(1, 16);
   EXPECT_EQ(first.batches, 1u);
-  const auto second = units.ask(1, 4);
+  const auto second = units.ask(1, 16);
   EXPECT_EQ(second.batches, 0u) << "the first caller's batch is enough for both";
   EXPECT_FALSE(units.decline(second));
-  EXPECT_EQ(units.ask(1, 4, true).batches, 1u);
+  EXPECT_EQ(units.ask(1, 16, true).batches, 1u);
 }
 
 TEST(bulk_semaphore, a_promise_that_fails_leaves_nothing_behind) {
   std::uint64_t word = bulk_semaphore::initial(5);
   const bulk_semaphore units(word);
-  const auto asked = units.ask(8, 9);
+  const auto asked = units.ask(8, 512);
   EXPECT_EQ(asked.granted, 5u);
-  EXPECT_EQ(units.promise(asked, 9), 3u);
+  EXPECT_EQ(units.promise(asked, 512), 3u);
   EXPECT_EQ(units.read().expected(), 509);
   units.deliver(509, 0);
   EXPECT_EQ(word, bulk_semaphore::initial(0));
@@ -116,7 +116,7 @@ TEST(bulk_semaphore, a_promise_that_fails_leaves_nothing_behind) {
 TEST(bulk_semaphore, counts_of_large_machines_and_heaps_fit) {
   std::uint64_t word = bulk_semaphore::initial(0);
   const bulk_semaphore units(word);
-  for (int i = 0; i < 300'000; ++i) units.ask(1, 0);
+  for (int i = 0; i < 300'000; ++i) units.ask(1, 1);
   EXPECT_EQ(units.read().count, -300'000);
   EXPECT_EQ(units.read().balance, 0);
   units.signal(300'000);
@@ -130,8 +130,8 @@ TEST(bulk_semaphore, counts_of_large_machines_and_heaps_fit) {
   std::uint64_t expecting = bulk_semaphore::initial(0);
   const bulk_semaphore others(expecting);
   std::vector<bulk_semaphore::answer> asked;
-  for (int i = 0; i < 100; ++i) asked.push_back(others.ask(1, 20, true));
-  for (const auto& a : asked) others.promise(a, 20);
+  for (int i = 0; i < 100; ++i) asked.push_back(others.ask(1, 1u << 20, true));
+  for (const auto& a : asked) others.promise(a, 1u << 20);
   EXPECT_EQ(others.read().balance, 100 * ((1 << 20) - 1));
   EXPECT_EQ(others.read().count, 0);
 }
@@ -159,7 +159,7 @@ TEST(bulk_semaphore, agrees_with_three_numbers) {
       case 2: {
         std::int64_t expected = count;
         for (const std::uint32_t p : promised) expected += p;
-        const auto asked = units.ask(n, 4);
+        const auto asked = units.ask(n, 16);
         ASSERT_EQ(asked.granted, std::min<std::int64_t>(n, count));
         count -= asked.granted;
         if (asked.missing == 0) break;
@@ -168,7 +168,7 @@ TEST(bulk_semaphore, agrees_with_three_numbers) {
         if (asked.batches == 0) {
           units.decline(asked);
         } else {
-          const std::uint32_t kept = units.promise(asked, 4);
+          const std::uint32_t kept = units.promise(asked, 16);
           ASSERT_LE(kept, asked.missing);
           promised.push_back(asked.batches * 16 - kept);
         }
@@ -195,13 +195,13 @@ struct late_delivery {
   void lane() {
     const bulk_semaphore units(word);
     if (simt::thread_rank() == 0) {
-      const auto asked = units.ask(1, 1);
-      units.promise(asked, 1);
+      const auto asked = units.ask(1, 2);
+      units.promise(asked, 2);
       for (int i = 0; i < 60; ++i) simt::backoff(1);
       units.deliver(1, 1);
     } else {
       while (units.read().balance == 0) simt::backoff(1);
-      const auto asked = units.ask(1, 1);
+      const auto asked = units.ask(1, 2);
       granted = units.await(asked);
     }
   }

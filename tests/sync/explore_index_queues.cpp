@@ -17,7 +17,7 @@ registrar queue(const char* name) {
 class makers {
  public:
   static constexpr simt::grid shape{2, 4};
-  static constexpr int batch_log2 = 2;
+  static constexpr std::uint32_t batch = 4;
 
   void reset(std::uint64_t /*seed*/) {
     word_ = sync::bulk_semaphore::initial(1);
@@ -30,12 +30,12 @@ class makers {
   bool use(std::uint32_t& batches_left) {
     const sync::bulk_semaphore units(word_);
     for (bool in_vain = false;;) {
-      const auto asked = units.ask(1, batch_log2, in_vain);
+      const auto asked = units.ask(1, batch, in_vain);
       in_vain = false;
       if (asked.missing == 0) break;
       const bool can = simt::atomic_ref(batches_left).load(simt::order::relaxed) != 0;
       if (can && asked.batches != 0) {
-        const std::uint32_t kept = units.promise(asked, batch_log2);
+        const std::uint32_t kept = units.promise(asked, batch);
         const std::uint32_t before =
             simt::atomic_ref(batches_left).fetch_sub(1, simt::order::relaxed);
         const bool success = static_cast<std::int32_t>(before) > 0;

@@ -27,6 +27,7 @@
 /// Orders: additions of units release (what a unit stands for was written before), operations that
 /// may grant units acquire. Everything else only keeps accounts and is relaxed.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
@@ -103,19 +104,18 @@ class bulk_semaphore {
     return false;
   }
 
-  /// Asks for `units`, of which more are made in batches of `2^batch_log2`.
+  /// Asks for `units`, of which more are made in batches of `batch`.
   /// \param in_vain the caller has waited, and `await` gave up. Those on whom he relied have
   /// failed,
   ///   or rely on it: unless enough is expected now, it is its turn.
-  WARPHEAP_DEVICE answer ask(std::uint32_t units, int batch_log2, bool in_vain = false) const {
+  WARPHEAP_DEVICE answer ask(std::uint32_t units, std::uint32_t batch, bool in_vain = false) const {
     const reading before = subtract(units);
     answer result{clamp(before.count, units), 0, 0, true};
     result.missing = units - result.granted;
     if (result.missing == 0) return result;
     const std::int64_t after = before.expected() - static_cast<std::int64_t>(units);
-    const std::int64_t turn =
-        batches_below(after, batch_log2) - batches_below(before.expected(), batch_log2);
-    const std::int64_t need = batches_below(-static_cast<std::int64_t>(result.missing), batch_log2);
+    const std::int64_t turn = batches_below(after, batch) - batches_below(before.expected(), batch);
+    const std::int64_t need = batches_below(-static_cast<std::int64_t>(result.missing), batch);
     result.covered = after >= 0;
     const bool all = turn > need || (in_vain && !result.covered);
     result.batches = static_cast<std::uint32_t>(all ? need : turn);
@@ -130,8 +130,8 @@ class bulk_semaphore {
 
   /// Undertakes to make `asked.batches` batches. The caller keeps the first units of them for
   /// itself: the result says how many, `asked.missing` at most. Must be followed by `deliver`.
-  WARPHEAP_DEVICE std::uint32_t promise(const answer& asked, int batch_log2) const {
-    const std::uint64_t made = std::uint64_t{asked.batches} << batch_log2;
+  WARPHEAP_DEVICE std::uint32_t promise(const answer& asked, std::uint32_t batch) const {
+    const std::uint64_t made = std::uint64_t{asked.batches} * batch;
     const std::uint32_t kept =
         made < asked.missing ? static_cast<std::uint32_t>(made) : asked.missing;
     word_.fetch_add(delta(asked.missing, static_cast<std::int64_t>(made - kept)),
@@ -184,11 +184,12 @@ class bulk_semaphore {
     return (static_cast<std::uint64_t>(balance) << count_bits) + static_cast<std::uint64_t>(count);
   }
 
-  /// How many batches it takes to lift `availability` to 0 or above.
+  /// How many batches it takes to lift `availability` to 0 or above. What is missing fits into the
+  /// 28 bits of E - R, so a division of 32 bits is enough.
   WARPHEAP_HD static constexpr std::int64_t batches_below(std::int64_t availability,
-                                                          int batch_log2) {
+                                                          std::uint32_t batch) {
     if (availability >= 0) return 0;
-    return (-availability + (std::int64_t{1} << batch_log2) - 1) >> batch_log2;
+    return ceil_div(static_cast<std::uint32_t>(-availability), batch);
   }
 
   WARPHEAP_HD static constexpr std::uint32_t clamp(std::int64_t count, std::uint32_t units) {

@@ -234,13 +234,13 @@ class ouroboros {
   /// Asks the semaphore for `wanted` pages. Called by the leader; may wait for other groups.
   WARPHEAP_DEVICE plan decide(std::uint32_t cls, std::uint32_t wanted, bool in_vain) const {
     const sync::bulk_semaphore units = map_.units(cls);
-    const auto asked = units.ask(wanted, sizes::pages_log2(cls), in_vain);
+    const auto asked = units.ask(wanted, 1u << sizes::pages_log2(cls), in_vain);
     plan result{asked.granted};
     if (asked.missing == 0) return result;
     const bool growing = can_grow(cls);
     if (growing && asked.batches != 0) {
       result.batches = asked.batches;
-      result.kept = units.promise(asked, sizes::pages_log2(cls));
+      result.kept = units.promise(asked, 1u << sizes::pages_log2(cls));
     } else if (asked.granted == 0 && (growing || asked.covered)) {
       result.granted = units.await(asked);
       result.in_vain = result.granted == 0;

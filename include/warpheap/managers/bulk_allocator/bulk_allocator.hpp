@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// BulkAllocator: I. Gelado, M. Garland, "Throughput-oriented GPU memory allocation", PPoPP 2019,
+/// 10.1145/3293883.3295727.
+///
+/// Algorithm: two allocators on bulk semaphores, which hand out units and tell a lane when it is
+/// its turn to make a batch of more (sync/bulk_semaphore.hpp).
+/// TBuddy serves requests of more than 1 KiB: a static binary tree of buddies over 4 KiB pages,
+/// with a semaphore for each order, which grows by splitting a node of the order above.
+/// UAlloc serves smaller ones, rounded up to a power of two. Each multiprocessor has an arena, with
+/// a list of bins and a semaphore for each size, and a list of chunks with a semaphore of bins.
+/// A size grows by a bin out of a chunk, and an arena by a chunk of 512 KiB out of the tree.
+/// The lanes of a warp that want one size ask the semaphore as one, and take their blocks' number
+/// from a bin together; each then claims a bit of the bin's map.
+/// free knows by the address: blocks of UAlloc, and only those, do not start where a page does. A
+/// bin and a chunk whose items are all free go back where they came from.
+///
+/// Layout:
+///
+///     [ words of reclaiming | orders of the tree | their bitmap trees | lists of the arenas |
+///       states of pages | links | page 0 | page 1 | ... ]
+///
+///     a chunk:       [ special bin 0 | ... | special bin 3 | regular bin 0 | ... | 123 ]
+///     a special bin: [ header | tail 31 s | tail 31 s + 1 | ... | tail 31 s + 30 ]
+///     a regular bin: [ header | blocks ... ], and its blocks go on in its tail
+///
+/// The header of a bin is its map of blocks, that of special bin 0 the chunk's map of bins. Headers
+/// and tails have 128 bytes, so a bin of 16-byte blocks has 248 behind its header and 8 in its
+/// tail, and one of 1 KiB blocks has three and uses no tail.
+///
+/// Invariants, while nobody allocates (place):
+/// I1 each page is part of exactly one available node, large block or chunk (page);
+/// I2 the semaphore of an order has as many units as there are available nodes, and nobody at work
+///    (order);
+/// I3 two buddies that are both available are noted as a pair (parent);
+/// I4 the words of the bitmap trees fit (word);
+/// I5 the semaphore of a list has as many units as its slabs have free items, nobody is at work,
+///    and the list is not locked (list);
+/// I6 the count of a slab is the number of clear bits in its map, and bits that stand for no item
+///    are set (page);
+/// I7 a list has just the slabs that belong to it and have free items, and its links agree (list or
+///    page);
+/// I8 a regular bin is taken in its chunk's map exactly if it is a bin of the same arena (page);
+/// I9 nobody reclaims (0).
+///
+/// Progress: blocking. Locks are those of lists, held for some changes of links. Lanes wait for
+/// growth that others have promised, in one direction only (see `obtain` and `take`): a promise is
+/// kept or taken back, and waiting for one that came to nothing is counted. Lanes that claim nodes
+/// or items hold units that stand for them. Before null, a lane reclaims, or waits for the lane
+/// that does, and tries again while anything is reclaimed, `most_attempts` times. Null: neither the
+/// tree nor an arena had, or expected, what was needed, at some moments of the call. Memory that
+/// others are about to move may be missed then, so null is not exact.
+///
+/// Deviations from the paper, and why:
+/// - counts and links of bins and chunks stand in a table beside the pages. A lane that comes late
+///   meets no user data there, so lists need neither read-copy-update, with its delegated barriers,
+///   nor the collective mutex: a list has a lock, for changes only, and lanes of a warp draw as
+///   one;
+/// - the available nodes of an order are bits of a bitmap tree, which are taken by one atomic; the
+///   paper has a state in each node, busy, partial or available, and locks node and parent;
+/// - blocks have 16 bytes at least, as the contract has it, not 8;
+/// - semaphores are those of sync/, without compare-exchange: one atomic a request;
+/// - a chunk of 512 KiB has 128 bins, of which four are special; the paper names two;
+/// - a bin or chunk that is wholly free is kept if its list would be left with less than a slab's
+///   worth, else a lane that takes and frees one block would make a chunk each time;
+/// - when memory runs out, a lane takes from other arenas, slabs that were kept are given back, and
+///   buddies that could not be merged are merged; the paper returns null with them;
+/// - a heap has an arena for each four chunks at most, so that small heaps are not pinned.
+
+#include "warpheap/core/assert.hpp"
+#include "warpheap/heap/fit_units.hpp"
+#include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/bulk_allocator/arenas.hpp"
+#include "warpheap/managers/bulk_allocator/geometry.hpp"
+#include "warpheap/managers/bulk_allocator/inspection.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+using bulk_parts::bulk_allocator_config;
+
+template <bulk_allocator_config Config = bulk_allocator_config{}>
+class bulk_allocator {
+  using sizes = bulk_parts::geometry<Config>;
+  using arenas_type = bulk_parts::arenas<Config>;
+  using share = typename arenas_type::share;
+
+ public:
+  using options = no_options;
+
+  static constexpr capabilities about{
+      .name = "bulk_allocator",
+      .description = "bulk semaphores, a buddy tree of pages, and arenas of bins for small sizes",
+      .folder = "bulk_allocator",
+      .published =
+          {
+              .authors = "Isaac Gelado, Michael Garland",
+              .title = "Throughput-oriented GPU memory allocation",
+              .venue = "PPoPP",
+              .year = 2019,
+              .doi = "10.1145/3293883.3295727",
+          },
+      .deviations =
+          {
+              "Counts and links of bins stand in a table, so lists need no read-copy-update.",
+              "Available nodes are bits of a bitmap tree; no node is locked.",
+              "The smallest block has 16 bytes.",
+              "Four bins of a chunk of 128 hold the tails; the paper names two.",
+              "The last free bin of a list and chunk of an arena are kept until memory runs out.",
+              "When memory runs out, other arenas serve, and free slabs and buddies are reclaimed.",
+              "A heap has an arena for each four chunks at most.",
+          },
+  };
+
+  bulk_allocator(const region& memory, const simt::device_properties& machine,
+                 const options& /*none*/) {
+    const std::size_t room = memory.bytes >> sizes::page_shift;
+    const auto most = static_cast<std::uint32_t>(
+        room < bulk_parts::tree_buddy::most_pages ? room : bulk_parts::tree_buddy::most_pages);
+    lay_out_most(memory, about.name, sizes::chunk_pages,
+                 most < sizes::chunk_pages ? sizes::chunk_pages : most,
+                 [&](region_cursor& cursor, std::uint32_t pages) {
+                   arenas_.lay_out(cursor, pages, machine.multiprocessors);
+                 });
+  }
+
+  /// The largest node that the heap has when it is empty.
+  WARPHEAP_HD std::size_t largest_block() const {
+    return std::size_t{1} << (arenas_.buddy().top() + sizes::page_shift);
+  }
+
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    arenas_.format(rank, count);
+  }
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
+    return bytes <= Config.largest_small ? malloc_small(sizes::class_of(bytes))
+                                         : malloc_large(sizes::order_of(bytes));
+  }
+
+  WARPHEAP_DEVICE void free(void* block) const {
+    WARPHEAP_ASSERT(block != nullptr);
+    const auto offset =
+        static_cast<std::uint64_t>(static_cast<std::byte*>(block) - arenas_.table().heap());
+    if (offset % Config.page_bytes == 0) {
+      free_large(static_cast<std::uint32_t>(offset >> sizes::page_shift));
+    } else {
+      free_small(sizes::place_of(offset));
+    }
+  }
+
+  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
+                               inspection& findings) const {
+    bulk_parts::inspector<Config>(arenas_, findings).run(rank, count);
+  }
+
+  /// Pages of the heap, for tests.
+  WARPHEAP_HD std::uint32_t pages() const { return arenas_.buddy().pages(); }
+
+ private:
+  /// Each attempt but the first follows a reclaiming.
+  static constexpr int most_attempts = 16;
+
+  WARPHEAP_DEVICE void* address(std::uint64_t offset) const {
+    return arenas_.table().heap() + offset;
+  }
+
+  WARPHEAP_DEVICE void* malloc_large(int order) const {
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+      const std::uint32_t seen = arenas_.reclaims();
+      const std::uint32_t node = arenas_.take_node(order);
+      if (node != bulk_parts::tree_buddy::none) {
+        const std::uint32_t page = node << order;
+        arenas_.table().set_state(page, bulk_parts::page_state::large_block(order));
+        return address(std::uint64_t{page} << sizes::page_shift);
+      }
+      if (!arenas_.reclaim(seen)) break;
+    }
+    return nullptr;
+  }
+
+  WARPHEAP_DEVICE void free_large(std::uint32_t page) const {
+    const bulk_parts::page_state state = arenas_.table().state(page);
+    if (!state.is_large_block()) return;  // not a live block
+    arenas_.table().set_state(page, bulk_parts::page_state::nothing());
+    arenas_.give_node(state.order(), page >> state.order());
+  }
+
+  WARPHEAP_DEVICE void* malloc_small(std::uint32_t cls) const {
+    const std::uint32_t arena = simt::sm_id() % arenas_.count();
+    void* block = nullptr;
+    // Lanes that are served leave, so each turn forms its groups anew. Each turn serves a lane of
+    // the group or ends it.
+    while (turn(simt::coalesced().match(arenas_type::list_of(arena, cls)), arena, cls, block)) {
+    }
+    return block;
+  }
+
+  /// True if the caller has to ask again.
+  WARPHEAP_DEVICE bool turn(const simt::group& members, std::uint32_t arena, std::uint32_t cls,
+                            void*& block) const {
+    // A share in one word: the bin, and how many of its blocks.
+    std::uint64_t word = 0;
+    if (members.is_leader()) {
+      const share got = take(arena, cls, static_cast<std::uint32_t>(members.size()));
+      word = std::uint64_t{got.bin} << 32 | got.blocks << 1 | (got.fresh ? 1u : 0u);
+    }
+    word = members.broadcast(word);
+    members.sync();  // what the leader has acquired comes before what the members do
+    const auto bin = static_cast<std::uint32_t>(word >> 32);
+    const std::uint32_t blocks = static_cast<std::uint32_t>(word) >> 1;
+    const auto rank = static_cast<std::uint32_t>(members.rank());
+    if (rank >= blocks) return blocks != 0;
+    const bool fresh = (word & 1u) != 0;
+    const std::uint32_t index =
+        fresh ? rank
+              : arenas_.table().claim(bin, sizes::blocks(cls),
+                                      static_cast<std::uint32_t>(simt::noise() >> 32));
+    block = address(sizes::block_start(bin, cls, index));
+    return false;
+  }
+
+  WARPHEAP_DEVICE share take(std::uint32_t arena, std::uint32_t cls, std::uint32_t want) const {
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+      const std::uint32_t seen = arenas_.reclaims();
+      const share got = arenas_.take(arena, cls, want);
+      if (got.blocks != 0) return got;
+      if (!arenas_.reclaim(seen)) break;
+    }
+    return {};
+  }
+
+  WARPHEAP_DEVICE void free_small(const bulk_parts::small_place& place) const {
+    const bulk_parts::page_state state = arenas_.table().state(place.bin);
+    if (!state.is_slab()) return;  // not a live block
+    const std::uint32_t cls = state.list() % arenas_type::lists_each;
+    arenas_.table().unclaim(place.bin, sizes::index_of(place, cls));
+    const simt::group same = simt::coalesced().match(place.bin);
+    same.sync();  // what the members cleared comes before what the leader releases
+    if (same.is_leader()) arenas_.give(place.bin, static_cast<std::uint32_t>(same.size()));
+  }
+
+  arenas_type arenas_;
+};
+
+WARPHEAP_END_NAMESPACE

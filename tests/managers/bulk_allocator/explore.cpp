@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "managers/bulk_allocator/setups.hpp"
+#include "managers/bulk_allocator/whole_again.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+using small = bulk_allocator<small_pages>;
+
+const registrar added[]{
+    registrar{manager_subject("bulk_allocator", few_bins<small>())},
+    registrar{manager_subject("bulk_allocator_nodes", few_nodes<small>())},
+    registrar{{"bulk_allocator_whole", subject_kind::manager,
+               whole_again_cases(few_bins<small>(6144), 2048), "", ""}},
+};
+
+}  // namespace
+}  // namespace verify
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "manager_cases.hpp"
+
+#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Pages of 128 bytes, chunks of four, one of them special: bins of eight or four blocks, the last
+/// ones in a tail.
+inline constexpr bulk_allocator_config small_pages{.page_bytes = 128,
+                                                   .header_bytes = 32,
+                                                   .chunk_log2 = 2,
+                                                   .smallest_block = 16,
+                                                   .largest_small = 32,
+                                                   .chunks_per_arena = 2};
+
+/// Blocks of 16 and 32 bytes, and pages.
+template <class M>
+setup<M> few_bins(std::size_t region_bytes = 8192) {
+  return {.region_bytes = region_bytes, .sizes = {32, 16, 100}, .exact = false};
+}
+
+/// Nodes of the buddy tree alone: of one page, two and four.
+template <class M>
+setup<M> few_nodes(std::size_t region_bytes = 4096) {
+  return {.region_bytes = region_bytes, .sizes = {100, 200, 400}, .exact = false};
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
