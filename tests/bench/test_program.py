@@ -88,7 +88,7 @@ class ListTest(unittest.TestCase):
             if manager["available"]:
                 claims = manager["capabilities"]
                 self.assertIn(claims["scope"], {"thread", "warp", "object", "page"})
-                self.assertIn(claims["reuse"], {"all", "partial", "none"})
+                self.assertIn(claims["reuse"], {"all", "partial", "none", "unchecked"})
         missing = [m["name"] for m in found["managers"] if not m["available"]]
         self.assertEqual(missing, ["cuda"])
 

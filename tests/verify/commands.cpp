@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -107,6 +108,27 @@ bool hunt(const subject& mutant, const std::string& only_memory, const budget& l
   return false;
 }
 
+/// The same in a process of its own: what a mutant does to the explorer's memory ends with it, and
+/// a crash is a finding.
+bool hunt_apart(const subject& mutant, const std::string& only_memory, const budget& limits) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) throw error("no process could be started for a mutant");
+  if (child == 0) {
+    const bool found = hunt(mutant, only_memory, limits);
+    std::fflush(stdout);
+    _exit(found ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0;
+  const int by = WTERMSIG(status);
+  const bool crashed = by == SIGSEGV || by == SIGBUS || by == SIGABRT || by == SIGFPE;
+  std::printf("%s %-42s           ended by signal %d\n", crashed ? "found    " : "LOST     ",
+              mutant.name.c_str(), by);
+  return crashed;
+}
+
 }  // namespace
 
 int print_list() {
@@ -200,7 +222,7 @@ int hunt_mutants(const selection& only, const budget& limits) {
   for (const subject* s : sorted(true)) {
     if (!only.subject.empty() && s->name != only.subject) continue;
     ++hunted;
-    if (!hunt(*s, only.memory, limits)) ++survivors;
+    if (!hunt_apart(*s, only.memory, limits)) ++survivors;
     std::fflush(stdout);
   }
   std::printf("%d mutants, %d not found\n", hunted, survivors);

@@ -28,11 +28,11 @@
 
 #include "warpheap/core/random.hpp"
 #include "warpheap/heap/fit_units.hpp"
+#include "warpheap/managers/random_walk/counted_steps.hpp"
 #include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 #include "warpheap/managers/random_walk/page_search.hpp"
 #include "warpheap/managers/random_walk/publication.hpp"
-#include "warpheap/managers/random_walk/steps.hpp"
 
 #include <cstddef>
 #include <cstdint>
