@@ -80,9 +80,9 @@ CONFORMANCE_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_si
         ++refused;
         const std::size_t enough = refusal.enough();
         ASSERT_GT(enough, bytes) << refusal.what();
-        EXPECT_EQ(refusal.what(), "a heap of " + std::to_string(bytes) + " bytes is too small for " +
-                                      TypeParam::about.name + ", which needs at least " +
-                                      std::to_string(enough));
+        EXPECT_EQ(refusal.what(), "a heap of " + std::to_string(bytes) +
+                                      " bytes is too small for " + TypeParam::about.name +
+                                      ", which needs at least " + std::to_string(enough));
         EXPECT_NO_THROW(this->make_heap(64, enough)) << refusal.what();
         EXPECT_THROW(this->make_heap(64, enough - 1), invalid_argument) << refusal.what();
       }

@@ -128,7 +128,8 @@ int find_and_run(const request& asked) {
     }
   });
   if (result >= 0) return result;
-  std::fprintf(stderr, "steady: no manager '%s' of single blocks that stay apart\n", asked.manager.c_str());
+  std::fprintf(stderr, "steady: no manager '%s' of single blocks that stay apart\n",
+               asked.manager.c_str());
   return 2;
 }
 

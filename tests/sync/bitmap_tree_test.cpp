@@ -26,10 +26,6 @@ class bitmap_tree_over : public ::testing::TestWithParam<std::uint32_t> {
     const auto found = oracle.lower_bound(from);
     return found == oracle.end() ? bitmap_tree::none : *found;
   }
-  std::uint32_t predecessor(std::uint32_t from) const {
-    const auto found = oracle.upper_bound(from);
-    return found == oracle.begin() ? bitmap_tree::none : *std::prev(found);
-  }
 
   void expect_equal() const {
     std::vector<std::uint32_t> wrong;
@@ -40,12 +36,6 @@ class bitmap_tree_over : public ::testing::TestWithParam<std::uint32_t> {
       found.insert(e);
     }
     EXPECT_EQ(found, oracle);
-    std::set<std::uint32_t> backwards;
-    for (std::uint32_t e = tree.predecessor(universe() - 1); e != bitmap_tree::none;
-         e = e == 0 ? bitmap_tree::none : tree.predecessor(e - 1)) {
-      backwards.insert(e);
-    }
-    EXPECT_EQ(backwards, oracle);
   }
 
   std::vector<std::uint64_t> words;
@@ -81,7 +71,6 @@ TEST_P(bitmap_tree_over, is_a_set) {
         break;
       case 5:
         ASSERT_EQ(tree.successor(element), successor(element));
-        ASSERT_EQ(tree.predecessor(element), predecessor(element));
         break;
       case 6:
         if (!grows) {
@@ -133,7 +122,6 @@ TEST_P(bitmap_tree_over, can_be_full_from_the_start) {
     for (std::uint32_t e = 0; e < universe(); ++e) oracle.insert(e);
     expect_equal();
     EXPECT_EQ(tree.successor(universe()), bitmap_tree::none);
-    EXPECT_EQ(tree.predecessor(bitmap_tree::none), universe() - 1);
     for (std::uint64_t rank = 0; rank < lanes; ++rank) tree.format(0, rank, lanes);
     oracle.clear();
     expect_equal();

@@ -56,9 +56,9 @@ M lay_out(const region& memory, const simt::device_properties& machine,
   if (const auto made = try_to_lay_out<M>(memory, machine, settings)) return *made;
   const auto enough = smallest_above<M>(memory, machine, settings);
   throw region_too_small("a heap of " + std::to_string(memory.bytes) + " bytes is too small for " +
-                         std::string(M::about.name) +
-                         (enough ? ", which needs at least " + std::to_string(*enough)
-                                 : std::string(" with these options")),
+                             std::string(M::about.name) +
+                             (enough ? ", which needs at least " + std::to_string(*enough)
+                                     : std::string(" with these options")),
                          enough.value_or(0));
 }
 

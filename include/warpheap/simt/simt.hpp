@@ -6,8 +6,8 @@
 /// runs on both models:
 ///
 /// - identity: `lane_id, thread_rank, thread_in_block, block_rank, block_size, grid_size, sm_id`,
-///   `warp_slot`, `noise` (a word that differs between lanes and calls), `ticks` (of a clock, if `has_clock`),
-///   `expect_lane` (for what host code must not call);
+///   `warp_slot`, `noise` (a word that differs between lanes and calls), `ticks` (of a clock, if
+///   `has_clock`), `expect_lane` (for what host code must not call);
 /// - `group`, made by `coalesced()` or `warp()`: `mask, size, rank, leader, is_leader, ballot, any,
 ///   all, shuffle, broadcast, match, scan_add, sync`;
 /// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope;

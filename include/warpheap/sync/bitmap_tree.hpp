@@ -197,20 +197,12 @@ class bitmap_tree {
   WARPHEAP_DEVICE std::uint32_t successor(std::uint32_t from) const {
     if (from >= universe_) return none;
     const std::uint64_t mask = ~low_bits<std::uint64_t>(static_cast<int>(from % 64));
-    return only(Trusted ? find<true>(leaf_base_, from / 64, mask)
-                        : search<true>(leaf_base_, from / 64, load_word(from / 64) & mask));
-  }
-
-  /// The largest element <= `from`, or none.
-  WARPHEAP_DEVICE std::uint32_t predecessor(std::uint32_t from) const {
-    if (from >= universe_) from = universe_ - 1;
-    const word_elements found =
-        find<false>(leaf_base_, from / 64, low_bits<std::uint64_t>(int(from % 64) + 1));
-    return found.bits == 0 ? none : found.word * 64 + highest_bit(found.bits);
+    return only(Trusted ? find(leaf_base_, from / 64, mask)
+                        : search(leaf_base_, from / 64, load_word(from / 64) & mask));
   }
 
   /// Whether the set has any element.
-  WARPHEAP_DEVICE bool any() const { return find<true>(0, 0, ~std::uint64_t{0}).bits != 0; }
+  WARPHEAP_DEVICE bool any() const { return find(0, 0, ~std::uint64_t{0}).bits != 0; }
 
   /// Removes the smallest element, or under contention one of the smallest, and returns it, or none
   /// if the set is empty.
@@ -231,10 +223,10 @@ class bitmap_tree {
     for (;;) {
       word_elements seen;
       if (first_word != 0) {
-        seen = search<true>(leaf_base_, first_word, load_word(first_word));
+        seen = search(leaf_base_, first_word, load_word(first_word));
         first_word = 0;  // the next search covers everything
       }
-      if (seen.bits == 0) seen = find<true>(0, 0, ~std::uint64_t{0});
+      if (seen.bits == 0) seen = find(0, 0, ~std::uint64_t{0});
       if (seen.bits == 0) return {};
       while (seen.bits != 0) {
         const std::uint64_t wanted = choose(seen.bits, want, window);
@@ -345,16 +337,14 @@ class bitmap_tree {
     }
   }
 
-  /// The nearest leaf word with elements, upwards or downwards from word `index` of the level at
-  /// `base`, of which `bits` are left to look at; as good as the hints are.
-  template <bool Upwards>
+  /// The nearest leaf word with elements, from word `index` of the level at `base` on, of which
+  /// `bits` are left to look at; as good as the hints are.
   WARPHEAP_DEVICE word_elements search(std::uint32_t base, std::uint32_t index,
                                        std::uint64_t bits) const {
     for (;;) {
       if (bits != 0) {
         if (base == leaf_base_) return {index, bits};
-        index =
-            index * 64 + static_cast<std::uint32_t>(Upwards ? lowest_bit(bits) : highest_bit(bits));
+        index = index * 64 + static_cast<std::uint32_t>(lowest_bit(bits));
         base = base * 64 + 1;
         bits = word_at(base + index).load(simt::order::acquire);
       } else {
@@ -362,20 +352,19 @@ class bitmap_tree {
         const int place = static_cast<int>(index % 64);
         index /= 64;
         base >>= 6;
-        bits = word_at(base + index).load(simt::order::acquire) &
-               (Upwards ? ~low_bits<std::uint64_t>(place + 1) : low_bits<std::uint64_t>(place));
+        bits =
+            word_at(base + index).load(simt::order::acquire) & ~low_bits<std::uint64_t>(place + 1);
       }
     }
   }
 
   /// As `search`, from the bits `mask` of a word on, and to be trusted if it finds nothing.
-  template <bool Upwards>
   WARPHEAP_DEVICE word_elements find(std::uint32_t base, std::uint32_t index,
                                      std::uint64_t mask) const {
     for (;;) {
       const std::uint64_t before = changes().load(simt::order::acquire);
       const word_elements found =
-          search<Upwards>(base, index, word_at(base + index).load(simt::order::acquire) & mask);
+          search(base, index, word_at(base + index).load(simt::order::acquire) & mask);
       if (found.bits != 0) return found;
       // Acquire loads keep the search before this one.
       if ((before & in_progress_mask) == 0 && changes().load(simt::order::acquire) == before) {

@@ -156,7 +156,7 @@ class shared_search {
     }
   }
 
-  exhaustion memory_;
+  alignas(128) exhaustion memory_;
   alignas(128) std::uint64_t turn_;
   std::uint64_t token_;
   alignas(128) std::uint32_t finished_;

@@ -128,7 +128,7 @@ TEST(halloc_chunk_map, free_places_are_aligned_and_whole) {
                 chunk_map::free_places(0, span) & ~(1u << chunk / span * span));
     }
   }
-  // Free chunks on both sides of a boundary are no place.
+  // Free chunks on both sides of a boundary are not a place.
   EXPECT_EQ(chunk_map::free_places(~0x6u, 2), 0u);
   EXPECT_EQ(chunk_map::free_places(~0x3cu, 4), 0u);
   EXPECT_EQ(chunk_map::free_places(~0xff0u, 8), 0u);

@@ -12,6 +12,9 @@ namespace warpheap::host {
 /// into its own scope.
 template <class Resource>
 class earlier_names {
+  friend Resource;
+  earlier_names() = default;
+
  public:
   void* allocate(std::size_t bytes, std::size_t alignment) {
     return self().allocate_sync(bytes, alignment);

@@ -97,7 +97,7 @@ struct geometry {
     const std::uint32_t chunk = chunk_of(bin);
     const std::uint32_t tail = bin - chunk - special_bins;
     return (std::uint64_t{chunk + tail / tails} << page_shift) +
-           Config.header_bytes * (1 + tail % tails) +
+           std::uint64_t{Config.header_bytes} * (1 + tail % tails) +
            ((index - blocks_behind_header(cls)) << block_shift(cls));
   }
 

@@ -118,8 +118,8 @@ class dynasoar_blocks {
         const claimed got = take_from(type, block, want);
         if (got.slots != 0) return got;
       }
-      // Nothing that is easy to find. This look counts, and only reads: when memory is out, all
-      // lanes look.
+      // Nothing that is easy to find. This look counts, and only reads: once the heap is
+      // exhausted, all lanes look.
       const std::uint64_t before = table_.moves();
       if (const std::uint32_t block = table_.free_blocks().draw(simt::noise()); block != none) {
         const claimed got = open(type, block, want);

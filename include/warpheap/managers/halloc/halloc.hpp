@@ -173,7 +173,7 @@ class halloc {
     if (same.is_leader()) {
       slabs().subtract(at.slab, static_cast<std::uint32_t>(same.size()) * span);
     }
-    same.sync();  // now what each member has freed can be had again
+    same.sync();  // now what each member has freed is free again
   }
 
   WARPHEAP_DEVICE std::size_t usable_size(void* pointer) const {

@@ -9,8 +9,8 @@
 /// meets nobody in a collective, so a lane may wait for it wherever the holder is.
 ///
 /// Memory orders: a head is read relaxed, as a hint. Requests believe the slab's word alone, which
-/// they change with acq_rel. A lane that found in this word that the slab is no head any more has
-/// seen what came before that, so it does not read the same head again.
+/// they change with acq_rel. A lane that found in this word that the slab is not a head any more
+/// has seen what came before that, so it does not read the same head again.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/halloc/geometry.hpp"

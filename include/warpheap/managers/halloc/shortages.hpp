@@ -26,7 +26,7 @@ class shortages {
   WARPHEAP_DEVICE exhaustion& of(std::uint32_t kind) const { return words_[kind]; }
   /// Chunks of this kind have come back.
   WARPHEAP_DEVICE void end(std::uint32_t kind) const { words_[kind].released(); }
-  /// A slab has become free, or can be had although it is a head; or it is not known what kind of
+  /// A slab has become free, or is available although it is a head; or it is not known what kind of
   /// chunks has come back.
   WARPHEAP_DEVICE void end_all() const {
     for (std::uint32_t kind = 0; kind < kinds; ++kind) words_[kind].released();

@@ -5,7 +5,7 @@
 /// The slabs of Halloc: their words, the sets that hold them by class, and how a slab gets from one
 /// to another (managers/halloc/halloc.hpp explains them).
 ///
-/// A slab that is no head and not full belongs in one set, by its word: `home`. An atomic that
+/// A slab that is neither a head nor full belongs in one set, by its word: `home`. An atomic that
 /// changes the home sees both homes in the word, so exactly one lane knows of the change, and puts
 /// the slab into its new set after it. Only lanes that look for a slab take it out of a set, before
 /// they look at its word. So a slab is never missing from its home but while a lane is about to put
@@ -131,7 +131,7 @@ class slabs {
     const slab_word after(before.bits() - chunks);
     moved(slab, before, after);
     if (!after.bound() || (after.head() && after.used() == 0)) {
-      known().end_all();  // such a slab can be had for blocks of any size
+      known().end_all();  // such a slab is available for blocks of any size
     } else {
       known().end(shape_type::kind_of(after.size()));
     }
@@ -186,7 +186,7 @@ class slabs {
     return slab;
   }
 
-  /// A slab is no head any more.
+  /// A slab is not a head any more.
   WARPHEAP_DEVICE void retire(std::uint32_t slab) const {
     const slab_word before(word(slab).fetch_and(~slab_word::head_bit, simt::order::acq_rel));
     moved(slab, before, slab_word(before.bits() & ~slab_word::head_bit));

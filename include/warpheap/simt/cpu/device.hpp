@@ -40,7 +40,7 @@ void launch(executor& on, const grid& shape, void (*run)(const void*), const voi
 /// A launch that was started. In the CPU model it has ended by then.
 class timed_launch {
  public:
-  /// Waits for the launch. Milliseconds from its start to its end.
+  /// Waits for the launch. How many milliseconds it took.
   double ms() const { return ms_; }
 
  private:

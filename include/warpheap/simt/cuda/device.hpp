@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(most_threads, least_blocks) run(const Functor 
 /// A launch that was started, with CUDA events around it.
 class timed_launch {
  public:
-  /// Waits for the launch. Milliseconds from its start to its end.
+  /// Waits for the launch. How many milliseconds it took.
   /// \throws cuda_error if a lane has failed
   double ms() const {
     runtime::check(cudaEventSynchronize(end_->handle), "wait for a launch");
