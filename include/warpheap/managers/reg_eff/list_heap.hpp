@@ -103,10 +103,13 @@ class list_heap {
  private:
   using list = chunk_list<Config>;
   static constexpr std::size_t granule = Config.granule_bytes;
-  /// A request that others spoil each time gives up after so many searches, and after having
-  /// visited so many chunks: in a heap of many, each search costs a launch milliseconds.
-  static constexpr int least_searches = 4;
-  static constexpr std::uint32_t most_visits = 4096;
+  /// A request that others spoil each time gives up after so many visits of chunks, for in a heap
+  /// of many each search costs a launch milliseconds; and after so many searches where few are
+  /// free, all of which others may hold for a moment.
+  static constexpr std::uint32_t least_searches = 4;
+  static constexpr std::uint32_t most_searches = 1u << 16;
+  static constexpr std::uint32_t most_visits = 1u << 17;
+  static constexpr std::uint32_t few = 16;
 
   /// A cache line of its own, so that multiprocessors do not share one.
   struct alignas(128) offset {
@@ -183,11 +186,12 @@ class list_heap {
   }
 
   /// Searches all chunks until one fits, or there was a time when none did, or others have taken or
-  /// freed chunks during each search: `least_searches`, `most_visits`.
+  /// freed chunks during each of a bounded number of searches.
   WARPHEAP_DEVICE void* search_all(std::uint32_t need) const {
     std::uint32_t wait = 64;
     std::uint32_t visits = 0;
-    for (int searches = 0; searches < least_searches || visits < most_visits; ++searches) {
+    for (std::uint32_t searches = 0; searches < most_searches; ++searches) {
+      if (searches >= least_searches && visits >= most_visits && visits > searches * few) break;
       const auto before = running_.now();
       const std::uint32_t chunk = search(0, need, visits);
       if (chunk < chunks_.end()) return chunks_.block(chunk);
