@@ -103,7 +103,7 @@ class shared_search {
     return {static_cast<std::uint32_t>(got & next_mask), round_of(got)};
   }
 
-  /// Ends: the lane that opens a round waits for nobody, so it may be of the caller's own warp; and
+  /// Ends: the lane that opens a round never waits, so it may be of the caller's own warp; and
   /// a round is missed only because others have opened and ended it.
   WARPHEAP_DEVICE std::uint64_t take_slice(std::uint32_t slices) {
     for (;;) {
