@@ -15,7 +15,12 @@ _FLAGS = ["-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
 _INCLUDES = [
     f"-I{ROOT / folder}" for folder in ("include", "tests", "tests/verify", "tests/support")
 ]
-_HARNESS = ("main.cpp", "commands.cpp", "exploration.cpp", "manager_cases.cpp", "races.cpp")
+# The explorer without its subjects.
+HARNESS = sorted(
+    source
+    for source in (ROOT / "tests/verify").glob("*.cpp")
+    if not source.name.endswith("_test.cpp")
+)
 _START_S = 60.0  # a program may take as long to start and to replay, beside its own time limit
 
 
@@ -79,7 +84,7 @@ class Workshop:
             return self._harness[flavour.name]
 
     def _make_harness(self, flavour: Flavour) -> list[Path]:
-        own = [(ROOT / "tests/verify" / name, ("-O0",)) for name in _HARNESS]
+        own = [(source, ("-O0",)) for source in HARNESS]
         runtime = [
             (source, (*flavour.runtime, "-O2", "-DWARPHEAP_RUNTIME_ASAN=0"))
             for source in sorted((ROOT / "src/simt").glob("*.cpp"))
