@@ -147,6 +147,9 @@ class Table(unittest.TestCase):
         self.assertIn("mutants.toml", [file.name for file in files])
         table = mutate.read_table(*files)
         self.assertGreaterEqual(len(table["mutant"]), 10)
+        for how in table["profile"].values():
+            for path in how.get("sources", []):
+                self.assertTrue((workshop.ROOT / "tests" / path).is_file(), path)
 
 
 class TheWorkshop(unittest.TestCase):
