@@ -79,6 +79,7 @@ class shared_search {
     finished_ = 0;
   }
 
+  WARPHEAP_DEVICE Known& known() { return known_; }
   WARPHEAP_DEVICE bool is_out(std::uint32_t units) { return known_.memory().is_out(units); }
   /// See `exhaustion::released`.
   WARPHEAP_DEVICE void released() { known_.memory().released(); }

@@ -13,6 +13,7 @@
 #include "warpheap/managers/reg_eff/config.hpp"
 #include "warpheap/managers/reg_eff/operations.hpp"
 #include "warpheap/managers/reg_eff/presplit.hpp"
+#include "warpheap/managers/reg_eff/runs_left.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/shared_search.hpp"
 
@@ -112,12 +113,18 @@ class list_heap {
   static constexpr std::uint32_t most_visits = 64;
   /// Granules of a place of the searches that requests share.
   static constexpr std::uint32_t place = 64;
-  using shared_searches = shared_search<128, longest_runs<operations>>;
+  using shared_searches = shared_search<128, runs_left>;
+  /// A lane whose search ended without a result, for others took or freed chunks in each round,
+  /// searches again until it has seen so many runs: where there are few, others may hold the ones
+  /// that suit it for a moment.
+  static constexpr std::uint32_t most_runs = 1u << 11;
+  static constexpr int most_searches = 1024;
 
-  /// Free chunks that follow each other.
-  struct run {
+  /// The longest run of free chunks that follow each other, and how many runs there are.
+  struct runs {
     std::uint32_t start;
     std::uint32_t length;
+    std::uint32_t count;
   };
 
   /// A cache line of its own, so that multiprocessors do not share one.
@@ -192,36 +199,42 @@ class list_heap {
   WARPHEAP_DEVICE std::uint32_t search_all(std::uint32_t need) const {
     const simt::group team = simt::coalesced();
     std::uint32_t chunk = list::none;
-    searches_->search(
-        team, ceil_div(chunks_.end(), place), [&] { return chunk == list::none ? need : 0u; },
-        [&](std::uint32_t first, std::uint32_t count) {
-          return visit(team, first, count, need, chunk);
-        });
+    std::uint32_t seen = 0;
+    bool done = false;
+    for (int searches = 0; searches < most_searches && !done; ++searches) {
+      searches_->search(
+          team, ceil_div(chunks_.end(), place), [&] { return chunk == list::none ? need : 0u; },
+          [&](std::uint32_t first, std::uint32_t count) {
+            return visit(team, first, count, need, chunk);
+          });
+      seen += searches_->known().count();
+      done = team.all(chunk != list::none || running_.is_out(need) || seen > most_runs);
+    }
     team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
     return chunk;
   }
 
   /// Examines `count` places from `first` on, of which each member has a part, and serves the
-  /// members from them. The longest run that is left in the caller's part.
-  WARPHEAP_DEVICE std::uint32_t visit(const simt::group& team, std::uint32_t first,
-                                      std::uint32_t count, std::uint32_t need,
-                                      std::uint32_t& chunk) const {
+  /// members from them. What is left in the caller's part.
+  WARPHEAP_DEVICE runs_left::seen visit(const simt::group& team, std::uint32_t first,
+                                        std::uint32_t count, std::uint32_t need,
+                                        std::uint32_t& chunk) const {
     const auto lanes = static_cast<std::uint32_t>(team.size());
     const std::uint32_t part = ceil_div(count, lanes);
     const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
     const std::uint32_t end = begin + part < count ? begin + part : count;
     // Each turn serves a member, or loses a race for a chunk: not too many of those.
     for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
-      run mine{list::none, 0};
+      runs mine{list::none, 0, 0};
       if (begin < end) mine = longest((first + begin) * place, (first + end) * place);
-      if (!serve(team, mine, need, chunk)) return mine.length;
+      if (!serve(team, mine, need, chunk)) return {mine.length, mine.count};
     }
-    return chunks_.end();  // others are busy here: nothing is certain
+    return {chunks_.end(), 1};  // others are busy here: nothing is certain
   }
 
   /// Serves members that are still without a chunk from the runs that the members have found. False
   /// if none of the runs suits any of them.
-  WARPHEAP_DEVICE bool serve(const simt::group& team, run& mine, std::uint32_t need,
+  WARPHEAP_DEVICE bool serve(const simt::group& team, runs& mine, std::uint32_t need,
                              std::uint32_t& chunk) const {
     const int me = simt::lane_id();
     bool suited = false;
@@ -243,13 +256,14 @@ class list_heap {
     return suited;
   }
 
-  /// The longest run that starts in granules `first` to `last` - 1.
-  WARPHEAP_DEVICE run longest(std::uint32_t first, std::uint32_t last) const {
-    run best{list::none, 0};
+  /// The runs that start in granules `first` to `last` - 1.
+  WARPHEAP_DEVICE runs longest(std::uint32_t first, std::uint32_t last) const {
+    runs best{list::none, 0, 0};
     for (std::uint32_t start = chunks_.next_free(first); start < last;) {
       std::uint32_t end = chunks_.obstacle(start, chunks_.end() - start);
       if (end == list::none) end = chunks_.end();
-      if (end - start > best.length) best = {start, end - start};
+      if (end - start > best.length) best = {start, end - start, best.count};
+      ++best.count;
       start = chunks_.next_free(end);
     }
     return best;
