@@ -81,6 +81,7 @@ class list_heap {
 
   WARPHEAP_DEVICE void free(void* block) const {
     WARPHEAP_ASSERT(block != nullptr);
+    if (!chunks_.holds(block)) return;  // not of this heap
     const std::uint32_t chunk = chunks_.chunk_of(block);
     std::uint32_t next = chunks_.next_of(chunk);
     const std::uint32_t operation = running_.begin();
