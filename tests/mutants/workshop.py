@@ -95,7 +95,9 @@ class Workshop:
             (source, (*flavour.runtime, "-O2", "-DWARPHEAP_RUNTIME_ASAN=0"))
             for source in sorted((ROOT / "src/simt").glob("*.cpp"))
         ]
-        return [self._object(source, source.stem, flags, flavour) for source, flags in own + runtime]
+        return [
+            self._object(source, source.stem, flags, flavour) for source, flags in own + runtime
+        ]
 
     def _other(self, path: str, flavour: Flavour) -> Path:
         with self._lock:
