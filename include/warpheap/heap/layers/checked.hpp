@@ -69,6 +69,7 @@ class checked {
     inner.alignment = 16;
     return inner;
   }();
+  static_assert(!hears_failures<M>, "on_failure must be the outermost layer");
   static_assert(M::about.uses_region, "checked needs a manager whose blocks lie in its region");
 
   checked(const region& memory, const simt::device_properties& machine, const options& settings)
