@@ -2,7 +2,7 @@
 # Installs the build tree BUILD into PREFIX, and configures, builds and runs the project CONSUMER
 # against what was installed (not against the checkout).
 # cmake -D BUILD=... -D PREFIX=... -D CONSUMER=... -D GENERATOR=... -D CXX=... -D COMPONENT=...
-#       -D WANT_CPU=... -D WANT_CUDA=... -P run.cmake
+#       -D WANT_CPU=... -D WANT_CUDA=... [-D BUILD_ONLY=ON] -P run.cmake
 function(step)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT RESULT_VARIABLE _result)
   if(NOT _result EQUAL 0)
@@ -26,4 +26,7 @@ if(NOT _found MATCHES "=${PREFIX}/installed/")
   message(FATAL_ERROR "the package was not found where it was installed: ${_found}")
 endif()
 step(${CMAKE_COMMAND} --build ${PREFIX}/build)
+if(BUILD_ONLY)
+  return()
+endif()
 step(${CMAKE_CTEST_COMMAND} --test-dir ${PREFIX}/build --output-on-failure --no-tests=error)
