@@ -43,7 +43,9 @@ endif()
 
 # As a source: it is compiled for the GPUs of its user.
 install(
-  FILES ${PROJECT_SOURCE_DIR}/src/heap/cuda/make_cuda_heap.cu ${CMAKE_CURRENT_LIST_DIR}/WarpheapCudaHeap.cmake
+  FILES
+    ${PROJECT_SOURCE_DIR}/src/heap/cuda/make_cuda_heap.cu
+    ${CMAKE_CURRENT_LIST_DIR}/WarpheapCudaHeap.cmake
   DESTINATION ${_package_dir}
   COMPONENT headers
 )

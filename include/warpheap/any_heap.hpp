@@ -126,7 +126,7 @@ struct cuda_heap_options {
 /// A heap of the default manager on a CUDA device. In the target `warpheap::cuda`.
 /// \param ordinal number of the device
 /// \param bytes size of the heap, with everything that the manager keeps in it
-/// \throws invalid_argument if there is no such device, or `bytes` are too few; out_of_memory if
+/// \throws invalid_argument if the device does not exist, or `bytes` are too few; out_of_memory if
 ///   the device has less
 any_heap make_cuda_heap(int ordinal, std::size_t bytes, const cuda_heap_options& how = {});
 

@@ -20,6 +20,8 @@ step(
   ${CMAKE_COMMAND} -S ${CONSUMER} -B ${PREFIX}/build -G ${GENERATOR}
   -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_PREFIX_PATH=${PREFIX}/installed -D WANT_CPU=${WANT_CPU}
   -D WANT_CUDA=${WANT_CUDA}
+  # Nothing of it is run: no code for a GPU need be made.
+  -D CMAKE_CUDA_ARCHITECTURES=90-virtual
 )
 file(STRINGS ${PREFIX}/build/CMakeCache.txt _found REGEX "^warpheap_DIR:PATH=")
 if(NOT _found MATCHES "=${PREFIX}/installed/")

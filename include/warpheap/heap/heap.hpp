@@ -83,8 +83,8 @@ class heap {
              settings) {}
 
   /// In memory out of a resource, which is copied, and given back to it: any of `cuda::mr` or RMM,
-  /// or a reference to one.
-  /// \throws what the resource throws, invalid_argument if the manager needs more
+  /// or a reference to one. What the resource throws goes through.
+  /// \throws invalid_argument if the manager needs more
   template <memory_resource R>
   heap(const device& on, R from, std::size_t bytes, const options& settings = {})
       : heap(on, device_memory(from, held(bytes)), device_memory(from, sizeof(notes)), bytes,

@@ -91,8 +91,21 @@ struct incident {
     if (other != 0) text += ", the next one is " + hex(other);
     if (allocated.known()) text += "; allocated by " + allocated.describe();
     if (freed.known()) text += "; freed by " + freed.describe();
-    if (noticed.known()) text += "; found in a call of " + noticed.describe();
+    if (noticed.known()) text += how_noticed() + noticed.describe();
     return text;
+  }
+
+  /// A wrong free is itself the call in which it was found.
+  const char* how_noticed() const {
+    switch (what) {
+      case kind::double_free:
+        return "; freed again by ";
+      case kind::foreign_free:
+      case kind::interior_free:
+        return "; freed by ";
+      default:
+        return "; found in a call of ";
+    }
   }
 
   static std::string hex(std::uint64_t address) {

@@ -37,8 +37,8 @@ class device_memory {
       : memory_(static_cast<std::byte*>(on.allocate(bytes)),
                 [on, bytes](std::byte* pointer) { on.deallocate(pointer, bytes); }) {}
 
-  /// Out of a resource, of which a copy is kept, and given back to it.
-  /// \throws what the resource throws
+  /// Out of a resource, of which a copy is kept, and given back to it. What the resource throws
+  /// goes through.
   template <memory_resource R>
   device_memory(R from, std::size_t bytes) : memory_(take(from, bytes)) {
     memory_.get_deleter() = [from = std::move(from), bytes](std::byte* pointer) mutable {
