@@ -68,6 +68,13 @@ install(
   DESTINATION ${_package_dir}
   COMPONENT headers
 )
+# For builds without CMake: pkg-config --cflags warpheap.
+configure_file(${CMAKE_CURRENT_LIST_DIR}/warpheap.pc.in ${PROJECT_BINARY_DIR}/warpheap.pc @ONLY)
+install(
+  FILES ${PROJECT_BINARY_DIR}/warpheap.pc
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig
+  COMPONENT headers
+)
 install(
   FILES ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${CMAKE_INSTALL_DATADIR}/warpheap

@@ -16,6 +16,20 @@ if(COMPONENT)
   set(_component --component ${COMPONENT})
 endif()
 step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}/installed ${_component})
+find_program(_pkg_config pkg-config)
+if(_pkg_config)
+  set(ENV{PKG_CONFIG_PATH} ${PREFIX}/installed/share/pkgconfig)
+  execute_process(
+    COMMAND ${_pkg_config} --cflags warpheap
+    OUTPUT_VARIABLE _flags
+    OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY
+  )
+  string(REGEX REPLACE "^-I" "" _include "${_flags}")
+  if(NOT EXISTS ${_include}/warpheap/warpheap.hpp)
+    message(FATAL_ERROR "pkg-config's flags do not lead to the headers: ${_flags}")
+  endif()
+endif()
 step(
   ${CMAKE_COMMAND} -S ${CONSUMER} -B ${PREFIX}/build -G ${GENERATOR}
   -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_PREFIX_PATH=${PREFIX}/installed -D WANT_CPU=${WANT_CPU}
