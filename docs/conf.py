@@ -6,6 +6,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from sphinx.util import logging
+
 ROOT = Path(__file__).resolve().parents[1]
 with (ROOT / "pyproject.toml").open("rb") as file:
     version = release = tomllib.load(file)["project"]["version"]
@@ -26,6 +28,10 @@ breathe_projects = {"warpheap": str(ROOT / "build/docs/xml")}
 breathe_default_project = "warpheap"
 breathe_default_members = ("members",)
 
+# Pages of the checkout that the site does not have, and whose links are checked all the same.
+OTHER_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "include/warpheap/README.md")
+CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+RELATIVE = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 LINK = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)#\s]*)(#[^)]*)?\)")
 
 
@@ -44,8 +50,18 @@ def leave_the_site(app, docname: str, source: list[str]) -> None:
     source[0] = LINK.sub(plain, source[0])
 
 
+def check_other_pages() -> None:
+    """Warns of links of OTHER_PAGES that lead nowhere."""
+    for name in OTHER_PAGES:
+        page = ROOT / name
+        for target in RELATIVE.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
+            if not (page.parent / target).exists():
+                logging.getLogger(__name__).warning("%s: no file %s", name, target)
+
+
 def setup(app) -> None:
     """Called by Sphinx."""
+    check_other_pages()
     (ROOT / "build/docs").mkdir(parents=True, exist_ok=True)
     subprocess.run(["doxygen", "docs/Doxyfile"], cwd=ROOT, check=True)
     app.connect("source-read", leave_the_site)
