@@ -46,28 +46,28 @@ struct heap_stats {
 
   /// What is in use and what has failed for which reason, a few lines.
   std::string describe() const {
-    std::string text = "in use: " + counted(blocks_in_use, "block") + ", " +
+    std::string text = "in use: " + count_of(blocks_in_use, "block") + ", " +
                        std::to_string(bytes_in_use) + " of " + std::to_string(heap_bytes) +
                        " bytes\n";
     for (const blocks_of_size& size : in_use) {
       text += "  " + std::to_string(size.most_bytes / 2 + 1) + " to " +
-              std::to_string(size.most_bytes) + " bytes: " + counted(size.blocks, "block") + ", " +
+              std::to_string(size.most_bytes) + " bytes: " + count_of(size.blocks, "block") + ", " +
               std::to_string(size.bytes) + " bytes\n";
     }
     if (calls) {
-      text += "calls: " + counted(calls->mallocs, "block") + " allocated, " +
+      text += "calls: " + count_of(calls->mallocs, "block") + " allocated, " +
               std::to_string(calls->frees()) + " freed; at most " +
               std::to_string(calls->peak_blocks) + " blocks and " +
               std::to_string(calls->peak_bytes) + " bytes at once\n";
     }
     if (impossible != 0) {
-      text += "failed: " + counted(impossible, "request") +
+      text += "failed: " + count_of(impossible, "request") +
               " beyond the largest block of this heap, " + std::to_string(largest_block) +
               " bytes, which it never serves; one of the last asked for " +
               std::to_string(last_impossible_bytes) + " bytes\n";
     }
     if (failures != 0) {
-      text += "failed: " + counted(failures, "request") +
+      text += "failed: " + count_of(failures, "request") +
               " because the heap was exhausted; one of the last asked for " +
               std::to_string(last_failed_bytes) + " bytes. " + why_exhausted();
     }
@@ -76,7 +76,7 @@ struct heap_stats {
   }
 
  private:
-  static std::string counted(std::uint64_t number, const char* what) {
+  static std::string count_of(std::uint64_t number, const char* what) {
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
   }
 

@@ -40,14 +40,12 @@ class device_memory {
   /// Out of a resource, of which a copy is kept, and given back to it. What the resource throws
   /// goes through.
   template <memory_resource R>
-  device_memory(R from, std::size_t bytes) : memory_(take(from, bytes)) {
-    memory_.get_deleter() = [from = std::move(from), bytes](std::byte* pointer) mutable {
-      if constexpr (synchronous_resource<R>) {
-        from.deallocate_sync(pointer, bytes, alignment);
-      } else {
-        from.deallocate(pointer, bytes, alignment);
-      }
-    };
+  device_memory(R from, std::size_t bytes) : memory_(nullptr, giving_back(from, bytes)) {
+    if constexpr (synchronous_resource<R>) {
+      memory_.reset(static_cast<std::byte*>(from.allocate_sync(bytes, alignment)));
+    } else {
+      memory_.reset(static_cast<std::byte*>(from.allocate(bytes, alignment)));
+    }
   }
 
   /// Memory of the caller, which must outlive the result.
@@ -65,15 +63,14 @@ class device_memory {
       : memory_(memory, std::move(release)) {}
 
   template <class R>
-  static std::unique_ptr<std::byte, std::function<void(std::byte*)>> take(R& from,
-                                                                          std::size_t bytes) {
-    void* memory = nullptr;
-    if constexpr (synchronous_resource<R>) {
-      memory = from.allocate_sync(bytes, alignment);
-    } else {
-      memory = from.allocate(bytes, alignment);
-    }
-    return {static_cast<std::byte*>(memory), [](std::byte*) {}};
+  static std::function<void(std::byte*)> giving_back(R from, std::size_t bytes) {
+    return [from = std::move(from), bytes](std::byte* pointer) mutable {
+      if constexpr (synchronous_resource<R>) {
+        from.deallocate_sync(pointer, bytes, alignment);
+      } else {
+        from.deallocate(pointer, bytes, alignment);
+      }
+    };
   }
 
   std::unique_ptr<std::byte, std::function<void(std::byte*)>> memory_;
