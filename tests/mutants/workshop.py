@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-_FLAGS = ["-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
+_FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
 _INCLUDES = [
     f"-I{ROOT / folder}" for folder in ("include", "tests", "tests/verify", "tests/support")
 ]
