@@ -62,6 +62,11 @@ class heap_of final : public bench::test_heap {
     device_.synchronize();
   }
 
+  bench::heap_state state() const override {
+    const heap_stats found = heap_->stats();
+    return {found.blocks_in_use, found.bytes_in_use, heap_->validate().violations.size()};
+  }
+
  private:
   std::vector<double> run(const std::type_info& kernel,
                           const std::vector<bench::launch_request>& launches) override {

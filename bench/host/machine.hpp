@@ -98,6 +98,14 @@ class launcher {
                                   const std::vector<launch_request>& launches) = 0;
 };
 
+/// What a heap says of itself while no lane uses it.
+struct heap_state {
+  std::uint64_t blocks_in_use = 0;
+  std::uint64_t bytes_in_use = 0;
+  /// Invariants of the manager that do not hold.
+  std::uint64_t broken_invariants = 0;
+};
+
 /// A heap that is to be measured, and the kernels that use one.
 class test_heap : public launcher {
  public:
@@ -105,6 +113,8 @@ class test_heap : public launcher {
 
   /// Everything is free again. Waits until that is done.
   virtual void reset() = 0;
+
+  virtual heap_state state() const = 0;
 
   /// Of a manager that hands out numbered pages; 0 for others.
   std::uint32_t page_count() const { return page_count_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/support.hpp"
 #include "bench/workloads/graph_init/csr.hpp"
+#include "bench/workloads/graph_init/fields.hpp"
 #include "bench/workloads/graph_init/request.hpp"
 
 #include <string>
@@ -10,22 +11,8 @@ namespace warpheap::bench {
 
 namespace {
 
-constexpr parameter<graph_file> graph_path{{.name = "graph",
-                                            .unit = "file",
-                                            .about = "the graph, as a CSR file",
-                                            .role = field_role::axis}};
 constexpr field<summary> write_ms{
     {.name = "write_ms", .unit = "ms", .about = "writing the adjacencies", .better = "less"}};
-constexpr field<std::uint64_t> nodes{
-    {.name = "nodes", .unit = "nodes", .about = "of the graph", .role = field_role::detail}};
-constexpr field<std::uint64_t> entries{{.name = "entries",
-                                        .unit = "entries",
-                                        .about = "of all adjacencies; an edge has two",
-                                        .role = field_role::detail}};
-constexpr field<std::uint64_t> largest_degree{{.name = "largest_degree",
-                                               .unit = "entries",
-                                               .about = "of the longest adjacency",
-                                               .role = field_role::detail}};
 constexpr field<std::uint64_t> intact_adjacencies{
     {.name = "intact_adjacencies",
      .unit = "blocks",
