@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The dynamic graph of the survey's program against NetworkX, with every manager that frees blocks.
+
+After each update the program's edges must be those of a ``networkx.DiGraph`` that got the same update
+without the edges which the program reports as refused. Skipped where the program is not built.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import networkx
+import pytest
+
+from warpheap import graphs
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYOUTS = ("blocks", "pages")
+AMPLE = 64 << 20
+
+
+@cache
+def program() -> Path | None:
+    """Give the built program of the CPU model."""
+    place = "bench/warpheap-bench-cpu"
+    found = [*ROOT.glob(f"build/cpu-release/{place}"), *ROOT.glob(f"build/*/{place}")]
+    return found[0] if found else None
+
+
+def managers() -> list[str]:
+    """Give the managers that free single blocks of bytes."""
+    if program() is None:
+        return []
+    listed = json.loads(subprocess.check_output([str(program()), "list"]))
+    return [
+        manager["name"]
+        for manager in listed["managers"]
+        if manager["available"]
+        and manager["capabilities"]["frees"]
+        and manager["capabilities"]["scope"] != "object"
+    ]
+
+
+def run(case: str, **parameters: object) -> dict[str, Any]:
+    """Give the row of a measurement."""
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
+    command = [str(program()), "run", "--case", case, *flags]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def pairs(keys: list[int]) -> Iterator[tuple[int, int]]:
+    """Give the edges that the program writes as numbers."""
+    return ((key >> 32, key & 0xFFFFFFFF) for key in keys)
+
+
+def check(dump: Path) -> int:
+    """Replay a program's updates with NetworkX and compare. Give how many edges were refused."""
+    reference = networkx.DiGraph()
+    refusals = updates = 0
+    for line in dump.read_text().splitlines():
+        said = json.loads(line)
+        if "update" in said:
+            updates += 1
+            reference.add_nodes_from(range(said["vertices"]))
+            batch, refused = set(pairs(said["batch"])), set(pairs(said["refused"]))
+            assert len(refused) == len(said["refused"]), "an edge is refused twice"
+            assert refused <= batch
+            assert not any(reference.has_edge(*edge) for edge in refused), "a known edge is refused"
+            if said["update"] == "insert":
+                reference.add_edges_from(batch - refused)
+            else:
+                assert not refused, "a deletion is refused"
+                reference.remove_edges_from(batch)
+            assert len(said["edges"]) == reference.number_of_edges()
+            assert set(pairs(said["edges"])) == set(reference.edges)
+            refusals += len(refused)
+        elif "triangles" in said:
+            whole = networkx.Graph(reference.to_undirected(reciprocal=True))
+            # With refused edges one direction may be missing: the program counts undirected graphs.
+            if not refusals:
+                assert said["triangles"] == sum(networkx.triangles(whole).values()) // 3
+        else:
+            ranks = networkx.pagerank(reference, alpha=0.85, tol=1e-10, max_iter=1000)
+            for vertex, rank in enumerate(said["pagerank"]):
+                assert rank == pytest.approx(ranks[vertex], abs=1e-6)
+    assert updates > 0
+    return refusals
+
+
+def smallest_heap(asked: dict[str, object]) -> int:
+    """Give a heap in which everything fits and that is at most 3 % too large."""
+    low, high = 0, AMPLE
+    while high - low > high * 0.03:
+        middle = (low + high) // 2
+        row = run(**asked, heap_bytes=middle)  # type: ignore[arg-type]
+        low, high = (low, middle) if row["status"] == "ok" else (middle, high)
+    return high
+
+
+@pytest.fixture(scope="module")
+def bus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the smallest shipped graph as a CSR file."""
+    return graphs.load(Path("1138_bus.mtx"), tmp_path_factory.mktemp("csr")).csr_file
+
+
+@pytest.mark.skipif(program() is None, reason="warpheap-bench-cpu is not built")
+@pytest.mark.parametrize("manager", managers())
+def test_edges_are_those_of_networkx(manager: str, bus: Path, tmp_path: Path) -> None:
+    """With memory enough, and with heaps that are too small by 1, 10 and 50 %."""
+    dump = tmp_path / "dump.jsonl"
+    for layout in LAYOUTS:
+        asked = {
+            "case": "graph_update",
+            "manager": manager,
+            "graph": bus,
+            "adjacency": layout,
+            "batch": 500,
+            "rounds": 2,
+            "source_range": 50,
+        }
+        row = run(**asked, heap_bytes=AMPLE, dump=dump)  # type: ignore[arg-type]
+        assert (row["status"], row["corrupted"], row["leaked_blocks"]) == ("ok", 0, 0), row
+        assert (row["refused_edges"], row["triangles"]) == (0, 128)
+        assert check(dump) == 0
+        needed = smallest_heap(asked)
+        for percent in (1, 10, 50):
+            heap_bytes = needed * (100 - percent) // 100
+            row = run(**asked, heap_bytes=heap_bytes, overfull="go_on", dump=dump)  # type: ignore[arg-type]
+            if row["status"] == "failed" and "bytes" in row["reason"]:
+                continue  # the manager's own data does not fit, and the row says so
+            assert (row["status"], row["corrupted"], row["leaked_blocks"]) == ("ok", 0, 0), row
+            assert check(dump) == row["refused_edges"]
