@@ -138,6 +138,32 @@ def _graph_init(scale: Scale) -> Iterator[Parameters]:
     yield _timed(scale)
 
 
+def _graph_update(scale: Scale) -> Iterator[Parameters]:
+    # The batches of the survey, of ouroGraph and of Gallatin; any source, or a thousand of them.
+    gpu = scale.full and scale.backend == "cuda"
+    common = {"rounds": 10, "heap_bytes": scale.heap_bytes, "seed": 1}
+    for adjacency in ("blocks", "pages") if scale.full else ("blocks",):
+        for batch in (10_000, 100_000, 1_000_000) if gpu else (10_000,):
+            for source_range in (0, 1000) if scale.full else (0,):
+                points = {"adjacency": adjacency, "batch": batch, "source_range": source_range}
+                yield {**points, **common}
+
+
+def _graph_expand(scale: Scale) -> Iterator[Parameters]:
+    common = {"heap_bytes": scale.heap_bytes, "seed": 1}
+    if scale.full and scale.backend == "cuda":
+        # To 100 M edges in rounds, and 16 M at once.
+        growths = [
+            {"scale": 22, "batch": 1_000_000, "rounds": 100},
+            {"scale": 20, "batch": 16_000_000, "rounds": 1},
+        ]
+    else:
+        growths = [{"scale": 14, "batch": 10_000, "rounds": 10}]
+    for adjacency in ("blocks", "pages") if scale.full else ("blocks",):
+        for growth in growths:
+            yield {"adjacency": adjacency, **growth, **common}
+
+
 def _latency(scale: Scale) -> Iterator[Parameters]:
     for size in powers(4, 12, 2) if scale.full else [64]:
         yield {"threads": 1 << scale.max_threads_log2, **_size(size), **_timed(scale)}
@@ -227,6 +253,8 @@ CASES = (
     CasePlan("scaling", _scaling),
     CasePlan("random_walk_steps", _random_walk_steps),
     CasePlan("graph_init", _graph_init),
+    CasePlan("graph_update", _graph_update),
+    CasePlan("graph_expand", _graph_expand),
     CasePlan("latency", _latency),
     CasePlan("fragmentation", _fragmentation),
     CasePlan("utilization", _utilization),

@@ -73,8 +73,8 @@ measurement measure_graph_expand(const case_run& c) {
 const case_registration graph_expand{
     {.name = "graph_expand",
      .about = "a dynamic graph grows by batches of R-MAT edges (Graph500 parameters)",
-     .parameters = {{&dynamic_graphs::batch, "100000"},
-                    {&scale, "16"},
+     .parameters = {{&dynamic_graphs::batch, "10000"},
+                    {&scale, "14"},
                     {&dynamic_graphs::adjacency, "blocks"},
                     {&dynamic_graphs::adjacency_page, "64"},
                     {&given::rounds, "10"},
