@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The dynamic graph of the survey's program against NetworkX, with every manager that frees blocks.
 
-After each update the program's edges must be those of a ``networkx.DiGraph`` that got the same update
-without the edges which the program reports as refused. Skipped where the program is not built.
+After each update the program's edges must be those of a ``networkx.DiGraph`` that got the same
+update without the edges which the program reports as refused. Skipped where the program is not
+built.
 """
 
 from __future__ import annotations
@@ -118,9 +119,7 @@ def bus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(program() is None, reason="warpheap-bench-cpu is not built")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("manager", managers())
-def test_edges_are_those_of_networkx(
-    manager: str, layout: str, bus: Path, tmp_path: Path
-) -> None:
+def test_edges_are_those_of_networkx(manager: str, layout: str, bus: Path, tmp_path: Path) -> None:
     """With memory enough, and with heaps that are too small by 1, 10 and 50 %."""
     dump = tmp_path / "dump.jsonl"
     asked = {
