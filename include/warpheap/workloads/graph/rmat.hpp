@@ -11,6 +11,15 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace graph {
 
+/// A bijection of the numbers below 2^scale: odd factors and shifts towards lower bits can be
+/// undone.
+WARPHEAP_HD constexpr std::uint32_t scrambled(std::uint32_t v, std::uint64_t seed, int scale) {
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << scale) - 1);
+  v = (v * 0x9e3779b1u + static_cast<std::uint32_t>(seed)) & mask;
+  v ^= v >> ((scale + 1) / 2);
+  return (v * 0x85ebca6bu) & mask;
+}
+
 /// Edge number `i` of the R-MAT graph of 2^scale vertices with the parameters of Graph500
 /// (A = 0.57, B = C = 0.19; D. Chakrabarti, Y. Zhan, C. Faloutsos, SDM 2004,
 /// DOI 10.1137/1.9781611972740.43): at each level the edge falls into one of the four quarters of
@@ -28,15 +37,7 @@ WARPHEAP_HD constexpr std::uint64_t rmat_edge(std::uint64_t seed, std::uint64_t 
     source = source << 1 | (drawn >= ab ? 1u : 0u);
     target = target << 1 | ((drawn >= a && drawn < ab) || drawn >= abc ? 1u : 0u);
   }
-  // Odd factors and shifts towards lower bits can be undone within `scale` bits.
-  const std::uint32_t mask = static_cast<std::uint32_t>((std::uint64_t{1} << scale) - 1);
-  const int half = (scale + 1) / 2;
-  for (std::uint32_t* const v : {&source, &target}) {
-    *v = (*v * 0x9e3779b1u + static_cast<std::uint32_t>(seed)) & mask;
-    *v ^= *v >> half;
-    *v = (*v * 0x85ebca6bu) & mask;
-  }
-  return graph_data::edge_key(source, target);
+  return std::uint64_t{scrambled(source, seed, scale)} << 32 | scrambled(target, seed, scale);
 }
 
 /// Lane i writes edge `first + i`.
