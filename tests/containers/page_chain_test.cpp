@@ -58,6 +58,15 @@ struct append_by_warp {
   }
 };
 
+struct append_too_much {
+  heap_ref heap;
+  chain* of;
+  std::uint32_t* served;
+  WARPHEAP_DEVICE void operator()() const {
+    *served = (of->append(heap, 13) != nullptr) + (of->append(heap, 0) != nullptr);
+  }
+};
+
 struct truncate_each {
   heap_ref heap;
   chain* chains;
@@ -171,15 +180,6 @@ TEST(page_chain, keeps_what_warps_append) {
   truncate(subject, chains, 0);
   expect_nothing_left(subject);
 }
-
-struct append_too_much {
-  heap_ref heap;
-  chain* of;
-  std::uint32_t* served;
-  WARPHEAP_DEVICE void operator()() const {
-    *served = (of->append(heap, 13) != nullptr) + (of->append(heap, 0) != nullptr);
-  }
-};
 
 TEST(page_chain, refuses_runs_that_fit_in_no_page) {
   const heap<> subject(machine(), 1_MiB);
