@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The machine of one model.
+/// What the machines of both models have in common.
 
 #include "bench/backend/catalog.hpp"
 #include "bench/kernel_list.hpp"
@@ -20,7 +20,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
 
-class local_machine final : public bench::machine {
+class local_machine : public bench::machine {
  public:
   local_machine(const device& on, const catalog& entries) : device_(on), catalog_(entries) {
     const simt::device_properties& found = on.properties();
