@@ -23,6 +23,9 @@ std::uint32_t key_of_rank(std::uint64_t r, std::uint64_t distinct) {
   return static_cast<std::uint32_t>(r * step % distinct);
 }
 
+// Shares of ranks that differ by less do not show in any table.
+constexpr double least_skew = 0.001;
+
 double uniform(random_sequence& random) {
   return static_cast<double>(random.next() >> 11) * 0x1p-53;
 }
@@ -34,7 +37,7 @@ std::uint32_t value(random_sequence& random) {
 /// Ranks by Zipf's law: a search in the running sums of the ranks' shares.
 class zipf {
  public:
-  explicit zipf(const key_distribution& keys) : sums_(keys.skew == 0 ? 0 : keys.distinct) {
+  explicit zipf(const key_distribution& keys) : sums_(keys.skew < least_skew ? 0 : keys.distinct) {
     double sum = 0;
     for (std::size_t r = 0; r < sums_.size(); ++r) {
       sums_[r] = sum += std::pow(static_cast<double>(r + 1), -keys.skew);
@@ -88,6 +91,12 @@ table foreign_keys(std::uint64_t rows, const key_distribution& keys, double matc
     made.values[i] = value(random);
   }
   return made;
+}
+
+table spread_keys(table from) {
+  constexpr std::uint32_t odd = 0x9e3779b1u;
+  for (std::uint32_t& key : from.keys) key *= odd;
+  return from;
 }
 
 }  // namespace warpheap::bench

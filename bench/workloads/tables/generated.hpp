@@ -25,4 +25,8 @@ table primary_keys(std::uint64_t distinct, std::uint64_t seed);
 table foreign_keys(std::uint64_t rows, const key_distribution& keys, double match_percent,
                    std::uint64_t seed);
 
+/// The same rows with keys all over the 32-bit words instead of those from 0 on: different keys
+/// stay different. O(rows)
+table spread_keys(table from);
+
 }  // namespace warpheap::bench
