@@ -29,6 +29,7 @@ class local_machine : public bench::machine {
     info_.toolkit = found.toolkit;
     info_.memory_bytes = found.memory_bytes;
     info_.resident_threads = found.resident_threads;
+    info_.has_clock = simt::has_clock;
   }
 
   const bench::machine_info& info() const override { return info_; }

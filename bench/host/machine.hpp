@@ -50,6 +50,8 @@ struct machine_info {
   std::uint64_t memory_bytes = 0;
   /// Threads that can be resident at once.
   std::uint64_t resident_threads = 1;
+  /// Lanes can read a clock.
+  bool has_clock = false;
 };
 
 struct heap_settings {
