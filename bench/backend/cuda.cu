@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/backend/cuda_machine.hpp"
+#include "bench/backend/cuda/machine.hpp"
 #include "bench/backend/program.hpp"
 
 namespace warpheap::bench {

@@ -62,7 +62,7 @@ class join_world {
     }
     sort(found);
     if (!std::includes(expected_.begin(), expected_.end(), found.begin(), found.end(), before)) {
-      return "a match that is none, or one that was found twice";
+      return "a match of rows that have none, or one that was found twice";
     }
     for (std::size_t p = 0; p < probe_.keys.size(); ++p) {
       const auto is_mine = [&](const bench::match& m) { return m.probe == probe_.values[p]; };

@@ -6,8 +6,7 @@
 /// one lane or team at a time.
 ///
 /// The word `tails[c]` is the address of the chain's last page (a multiple of 16, in 44 bits) and
-/// how many rows it was asked to take (20 bits), so one addition reserves places for a group of
-/// lanes:
+/// the number of rows asked of it (20 bits), so one addition reserves places for a group of lanes:
 ///
 ///     tail -> [ page before | rows ... ] -> [ page before | rows ... ] -> 0
 ///
