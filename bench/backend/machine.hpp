@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The machine of one model.
+/// What the machines of both models have in common.
 
 #include "bench/backend/catalog.hpp"
 #include "bench/kernel_list.hpp"
@@ -20,7 +20,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
 
-class local_machine final : public bench::machine {
+class local_machine : public bench::machine {
  public:
   local_machine(const device& on, const catalog& entries) : device_(on), catalog_(entries) {
     const simt::device_properties& found = on.properties();
@@ -29,6 +29,7 @@ class local_machine final : public bench::machine {
     info_.toolkit = found.toolkit;
     info_.memory_bytes = found.memory_bytes;
     info_.resident_threads = found.resident_threads;
+    info_.has_clock = simt::has_clock;
   }
 
   const bench::machine_info& info() const override { return info_; }

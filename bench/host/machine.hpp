@@ -50,6 +50,8 @@ struct machine_info {
   std::uint64_t memory_bytes = 0;
   /// Threads that can be resident at once.
   std::uint64_t resident_threads = 1;
+  /// Lanes can read a clock.
+  bool has_clock = false;
 };
 
 struct heap_settings {
@@ -63,6 +65,8 @@ struct launch_request {
   std::uint64_t threads = 0;
   std::uint32_t threads_per_block = 0;
   const void* request = nullptr;
+  /// Of a block, for kernels that use block-shared memory.
+  std::uint32_t shared_bytes = 0;
 };
 
 /// Runs kernels. Which kernel is meant is the type of its request: a plain structure that host code
@@ -76,7 +80,18 @@ class launcher {
   /// \throws invalid_argument if there is no such kernel here
   template <class Request>
   double launch(std::uint64_t threads, const Request& request) {
-    return run(typeid(Request), {{threads, 256, &request}}).front();
+    return run(typeid(Request), {{threads, 256, &request, 0}}).front();
+  }
+
+  /// Runs the kernel in `blocks` blocks of `threads_per_block` lanes with `shared_bytes` of shared
+  /// memory each, waits, and returns the milliseconds that it took.
+  /// \throws invalid_argument if there is no such kernel here
+  template <class Request>
+  double launch_blocks(std::uint64_t blocks, std::uint32_t threads_per_block,
+                       std::uint32_t shared_bytes, const Request& request) {
+    return run(typeid(Request),
+               {{blocks * threads_per_block, threads_per_block, &request, shared_bytes}})
+        .front();
   }
 
   /// Runs the kernel once for each request, in `threads` lanes and in blocks of
@@ -88,7 +103,7 @@ class launcher {
                                       const std::vector<Request>& requests) {
     std::vector<launch_request> launches;
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      launches.push_back({threads, threads_per_block[i], &requests[i]});
+      launches.push_back({threads, threads_per_block[i], &requests[i], 0});
     }
     return run(typeid(Request), launches);
   }
@@ -123,7 +138,14 @@ class test_heap : public launcher {
   std::uint32_t page_count_;
 };
 
-/// A machine, and the kernels that need no heap.
+/// Pairs in device memory, keys and values apart.
+struct columns {
+  std::uint32_t* keys = nullptr;
+  std::uint32_t* values = nullptr;
+};
+
+/// A machine, the kernels that need no heap, and what its vendor's libraries do better than kernels
+/// of ours.
 class machine : public launcher {
  public:
   virtual const machine_info& info() const = 0;
@@ -134,6 +156,19 @@ class machine : public launcher {
   virtual void to_host(void* host, const void* on_device, std::size_t bytes) = 0;
   virtual void to_device(void* on_device, const void* host, std::size_t bytes) = 0;
   virtual void fill(void* on_device, std::uint8_t byte, std::size_t bytes) = 0;
+
+  /// As `allocate`, from a pool that the machine keeps, if it has one: much faster once it is warm.
+  virtual void* allocate_pooled(std::size_t bytes) = 0;
+  virtual void deallocate_pooled(void* pointer, std::size_t bytes) noexcept = 0;
+
+  /// Replaces each of `count` numbers in device memory by the sum of those before it. Waits.
+  virtual void sum_before(std::uint64_t* numbers, std::uint64_t count) = 0;
+
+  /// Orders pairs of `from` by the bits `first_bit` to `end_bit - 1` of their keys into `to`; pairs
+  /// that are equal there stay in their order. Waits; the milliseconds that it took.
+  /// \pre `from` and `to` do not overlap
+  virtual double sort(const columns& from, const columns& to, std::uint64_t count, int first_bit,
+                      int end_bit) = 0;
 
   /// \throws invalid_argument if the manager needs a larger heap, out_of_memory if the device has
   /// less

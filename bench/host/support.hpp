@@ -12,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace warpheap::bench {
@@ -43,6 +44,7 @@ class block_table {
 
   const request_batch& batch() const { return batch_; }
   std::uint64_t* addresses() const { return addresses_.data(); }
+  std::vector<std::uint64_t> addresses_on_host() const { return addresses_.to_host(batch_.count); }
 
   /// `count` requests from number `begin` of the table on, as a batch, and their addresses.
   request_batch part(std::uint64_t begin, std::uint64_t count) const;
@@ -100,6 +102,14 @@ class tally {
   }
   void add_nulls(std::uint64_t count) { nulls_ += count; }
   void add_corrupted(std::uint64_t count) { corrupted_ += count; }
+
+  /// For what no manager is to blame for.
+  /// \throws error with the name of what failed if anything was wrong
+  void expect_none(const std::string& what) const {
+    if (nulls_ + corrupted_ == 0) return;
+    throw error(what + ": " + std::to_string(nulls_) + " requests were not served and " +
+                std::to_string(corrupted_) + " pieces had wrong contents");
+  }
 
   void put_into(measurement& row) const {
     row.add(fields::null_returns, nulls_);

@@ -59,8 +59,9 @@ std::vector<double> run(type_list<Kernels...>, const device& on, const std::type
       for (const bench::launch_request& one : launches) {
         const Kernel kernel{*static_cast<const request_of<Kernel>*>(one.request)};
         const device queue = launches.size() > 1 ? on.queue() : on;
-        started.push_back(queue.start(simt::grid::covering(one.threads, one.threads_per_block),
-                                      bound<Kernel, Handle...>{heap..., kernel}));
+        simt::grid shape = simt::grid::covering(one.threads, one.threads_per_block);
+        shape.shared_bytes = one.shared_bytes;
+        started.push_back(queue.start(shape, bound<Kernel, Handle...>{heap..., kernel}));
       }
     }
   };

@@ -245,6 +245,37 @@ def _steady(scale: Scale) -> Iterator[Parameters]:
         yield {**_size(KIB, 32 * KIB), **common}
 
 
+def _work_generation(scale: Scale) -> Iterator[Parameters]:
+    for largest in (64, 4 * KIB):
+        # Half of the heap at most, so that every manager has room.
+        most = min(1 << scale.max_threads_log2, scale.heap_bytes // (2 * largest))
+        for exponent in range(0, most.bit_length(), 2 if scale.full else 8):
+            yield {"threads": 1 << exponent, **_size(4, largest), **_timed(scale)}
+
+
+def _access(scale: Scale) -> Iterator[Parameters]:
+    sizes = [_size(size) for size in (16, 32, 64, 128)] if scale.full else [_size(64)]
+    threads = 128 * KIB if scale.full and scale.backend == "cuda" else 8 * KIB
+    for size in (*sizes, _size(4, 64), _size(16, 128)):
+        yield {"threads": threads, **size, **_timed(scale)}
+
+
+def _join(scale: Scale) -> Iterator[Parameters]:
+    gpu = scale.full and scale.backend == "cuda"
+    for rows in powers(14, 24, 2) if gpu else (16 * KIB,):
+        keys = {"rows": rows, "distinct_keys": rows}
+        yield {**keys, **_timed(scale)}
+        if scale.full:
+            yield {**keys, "match_percent": 10, **_timed(scale)}
+            yield {**keys, "key_skew": 1.0, **_timed(scale)}
+
+
+def _group_by(scale: Scale) -> Iterator[Parameters]:
+    rows = 10_000_000 if scale.full and scale.backend == "cuda" else 16 * KIB
+    for distinct in (10, 1000, 1_000_000) if scale.full else (1000,):
+        yield {"rows": rows, "distinct_keys": distinct, **_timed(scale)}
+
+
 CASES = (
     CasePlan("init", _init),
     CasePlan("alloc", _alloc),
@@ -264,4 +295,8 @@ CASES = (
     CasePlan("sequence", _sequence),
     CasePlan("failing", _failing),
     CasePlan("steady", _steady),
+    CasePlan("work_generation", _work_generation),
+    CasePlan("access", _access),
+    CasePlan("join", _join),
+    CasePlan("group_by", _group_by),
 )

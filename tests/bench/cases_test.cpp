@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The cases over managers whose faults and virtues are known.
+#include "bench/backend/cpu_machine.hpp"
 #include "bench/backend/describe.hpp"
 #include "bench/backend/heap_of.hpp"
-#include "bench/backend/machine.hpp"
 #include "bench/host/arguments.hpp"
 #include "bench/host/support.hpp"
 
@@ -91,7 +91,7 @@ bench::measurement run_slots(const std::string& manager, const std::string& case
       backend::entry_of<slots<fault::one_way>>(),
       backend::entry_of<slots<fault::not_portable>>(),
   };
-  backend::local_machine here(device::cpu(), entries);
+  backend::cpu_machine here(device::cpu(), entries);
   const bench::case_entry& entry = *bench::find_case(case_name);
   std::vector<std::string> words;
   for (const auto& [name, value] : given) {

@@ -30,6 +30,8 @@ SMALL = {
     "pages": 1 << 14,
     "iterations": 2,
     "rounds": 8,
+    "rows": 2048,
+    "distinct_keys": 512,
 }
 
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The smallest program: the CPU model and the default manager alone.
+#include "bench/backend/cpu_machine.hpp"
 #include "bench/backend/describe.hpp"
 #include "bench/backend/heap_of.hpp"
-#include "bench/backend/machine.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/default_manager.hpp"
 
@@ -17,7 +17,7 @@ backend_info describe_backend() {
 }
 
 std::unique_ptr<machine> open_machine() {
-  return std::make_unique<backend::local_machine>(
+  return std::make_unique<backend::cpu_machine>(
       device::cpu(), backend::catalog{backend::entry_of<default_manager>()});
 }
 

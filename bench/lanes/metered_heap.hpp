@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// How much of a kernel's time its warps spend in malloc.
+
+#include "bench/host/call_time.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace lanes {
+
+/// A heap's handle whose mallocs are timed on the multiprocessor's clock if there is a place for
+/// the sum. Without one, a call costs one comparison more.
+template <class Handle>
+struct metered_heap {
+  Handle heap;
+  bench::call_time* time = nullptr;
+
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    if (time == nullptr) return heap.malloc(bytes);
+    const std::uint64_t begin = simt::ticks();
+    void* const block = heap.malloc(bytes);
+    // Relaxed: the host reads it after the launch.
+    simt::atomic_ref(time->in_malloc).fetch_add(simt::ticks() - begin, simt::order::relaxed);
+    return block;
+  }
+  WARPHEAP_DEVICE void free(void* block) const { heap.free(block); }
+};
+
+/// Adds what a warp took from `begin` on. Each warp's lane 0 calls it once, at its end.
+WARPHEAP_DEVICE inline void add_whole_time(bench::call_time* time, std::uint64_t begin) {
+  if (time == nullptr || simt::lane_id() != 0) return;
+  // Relaxed: as above.
+  simt::atomic_ref(time->in_all).fetch_add(simt::ticks() - begin, simt::order::relaxed);
+}
+
+}  // namespace lanes
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "bench/workloads/group_by/request.hpp"
+#include "warpheap/core/hash.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace lanes::group_by {
+
+/// Adds a row to a group. Relaxed throughout: it is read after a barrier or the launch.
+WARPHEAP_DEVICE inline void add_to(bench::row_group& group, std::uint64_t count, std::uint64_t sum,
+                                   std::uint32_t min_complement, std::uint32_t max) {
+  simt::atomic_ref(group.count).fetch_add(count, simt::order::relaxed);
+  simt::atomic_ref(group.sum).fetch_add(sum, simt::order::relaxed);
+  simt::atomic_ref(group.min_complement).fetch_max(min_complement, simt::order::relaxed);
+  simt::atomic_ref(group.max).fetch_max(max, simt::order::relaxed);
+}
+
+/// Groups of at most half as many keys as it has places, in block-shared memory. A warp's lanes use
+/// it together.
+class shared_groups {
+ public:
+  static constexpr std::uint32_t places = bench::short_grouping::places;
+
+  WARPHEAP_DEVICE shared_groups()
+      : keys_(reinterpret_cast<std::uint64_t*>(simt::block_shared())),
+        groups_(reinterpret_cast<bench::row_group*>(keys_ + places)) {}
+
+  WARPHEAP_DEVICE void clear(const simt::group& together) const {
+    for (auto i = static_cast<std::uint32_t>(together.rank()); i < places;
+         i += static_cast<std::uint32_t>(together.size())) {
+      keys_[i] = 0;
+      groups_[i] = {};
+    }
+    together.sync();
+  }
+
+  WARPHEAP_DEVICE void add(const bench::keyed_row& row) const {
+    const std::uint64_t key = used | row.key;
+    auto place = static_cast<std::uint32_t>(mix64(row.key)) % places;
+    // Ends: at most half of the places are ever used.
+    for (;; place = (place + 1) % places) {
+      std::uint64_t found = 0;
+      // Relaxed: a place never changes once it has a key.
+      if (simt::atomic_ref(keys_[place]).compare_exchange(found, key, simt::order::relaxed)) break;
+      if (found == key) break;
+    }
+    add_to(groups_[place], 1, row.value, ~row.value, row.value);
+  }
+
+  /// Adds all groups to those that are done.
+  WARPHEAP_DEVICE void emit(const simt::group& together, const bench::group_list& done) const {
+    together.sync();
+    for (auto i = static_cast<std::uint32_t>(together.rank()); i < places;
+         i += static_cast<std::uint32_t>(together.size())) {
+      if (keys_[i] == 0) continue;
+      bench::row_group group = groups_[i];
+      group.key = static_cast<std::uint32_t>(keys_[i]);
+      // Relaxed: the host reads it after the launch.
+      const std::uint32_t place = simt::atomic_ref(*done.count).fetch_add(1u, simt::order::relaxed);
+      done.groups[place] = group;
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t used = std::uint64_t{1} << 32;
+
+  std::uint64_t* keys_;
+  bench::row_group* groups_;
+};
+
+}  // namespace lanes::group_by
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bench/workloads/join/hash_join.hpp"
+#include "bench/workloads/tables/generated.hpp"
+
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpheap::bench {
+
+namespace {
+
+constexpr parameter<std::string_view> build_table{
+    {.name = "build_table",
+     .unit = "file",
+     .about = "the side that is hashed, as FILE.csv:KEY:VALUE; 'generated': each key once",
+     .role = field_role::facet}};
+constexpr parameter<std::string_view> probe_table{
+    {.name = "probe_table",
+     .unit = "file",
+     .about = "the other side, as FILE.csv:KEY:VALUE; 'generated': keys drawn at random",
+     .role = field_role::facet}};
+constexpr parameter<double> match_percent{
+    {.name = "match_percent",
+     .unit = "%",
+     .about = "of the generated probe rows, have a key of the build side",
+     .role = field_role::facet,
+     .phrase = "{} match"},
+    {.least = 0, .most = 100},
+    100.0};
+constexpr field<std::uint64_t> build_rows{
+    {.name = "build_rows", .unit = "rows", .about = "hashed", .role = field_role::detail}};
+constexpr field<std::uint64_t> probe_rows{
+    {.name = "probe_rows", .unit = "rows", .about = "looked up", .role = field_role::detail}};
+constexpr field<summary> partition_ms{
+    {.name = "partition_ms",
+     .unit = "ms",
+     .about = "partitioning both sides, which pages and two passes have in common",
+     .better = "less"}};
+constexpr field<summary> join_ms{{.name = "join_ms",
+                                  .unit = "ms",
+                                  .about = "the join into pages of the heap, on the host's clock",
+                                  .better = "less"}};
+constexpr field<summary> gather_ms{
+    {.name = "gather_ms",
+     .unit = "ms",
+     .about = "copying the pages into one array, which a reader of the pages does not need",
+     .better = "less"}};
+
+table build_side(const parameters& chosen) {
+  const std::string named(chosen[build_table]);
+  if (named != "generated") return read_csv(named);
+  return primary_keys(chosen[given::distinct_keys], chosen[given::seed]);
+}
+
+table probe_side(const parameters& chosen) {
+  const std::string named(chosen[probe_table]);
+  if (named != "generated") return read_csv(named);
+  const key_distribution keys{chosen[given::distinct_keys], chosen[given::key_skew]};
+  return foreign_keys(chosen[given::rows], keys, chosen[match_percent], chosen[given::seed]);
+}
+
+std::vector<match> matches_of(const paged_join& joined) {
+  const pooled_array<match> gathered = joined.gather();
+  return gathered.to_host(gathered.size());
+}
+
+void write_result(const std::string& path, const paged_join& joined) {
+  std::ofstream matches(path);
+  matches << "key,build,probe\n";
+  for (const match& m : matches_of(joined)) {
+    matches << m.key << ',' << m.build << ',' << m.probe << '\n';
+  }
+  std::ofstream lost(path + ".lost");
+  lost << "key,probe,matches\n";
+  for (const auto& row : joined.lost_rows()) {
+    lost << row.key << ',' << row.value << ',' << row.count << '\n';
+  }
+  if (!matches.flush() || !lost.flush()) throw usage_error(path + ": cannot be written");
+}
+
+/// What the pages hold, against the join in two passes; how often it is not the same.
+std::uint64_t count_wrong(machine& on, const paged_join& paged, const pooled_array<match>& all) {
+  const std::uint64_t lost = paged.lost();
+  if (paged.size() + lost != all.size()) return 1;
+  return lost == 0 && digest(on, paged.gather()) != digest(on, all) ? 1 : 0;
+}
+
+measurement measure_join(const case_run& c) {
+  const std::uint64_t page = c.chosen[given::page_bytes];
+  const auto heap = open_heap(c, page);
+  const table build = build_side(c.chosen);
+  const table probe = probe_side(c.chosen);
+  hash_join join(c.on, build, probe);
+  const auto occupied = occupy_with_pages(c, *heap);
+  const std::uint64_t blocks_before = heap->state().blocks_in_use;
+  paged_join paged(join, *heap, static_cast<std::uint32_t>(page));
+  std::vector<double> partitioning, joining, freeing, gathering, baseline;
+  std::uint64_t matches = 0, lost = 0, bytes = 0;
+  tally wrong;
+  for (std::uint64_t run = 0; run <= c.chosen[given::iterations]; ++run) {
+    partitioning.push_back(join.partition());
+    std::optional<pooled_array<match>> all;
+    baseline.push_back(host_ms([&] { all.emplace(join.two_pass()); }));
+    joining.push_back(host_ms([&] { paged.run(); }));
+    gathering.push_back(host_ms([&] { paged.gather(); }));
+    wrong.add_corrupted(count_wrong(c.on, paged, *all));
+    if (run == 0) {
+      matches = all->size();
+      lost = paged.lost();
+      bytes = (heap->state().blocks_in_use - blocks_before) * page;
+      const std::string path(c.chosen[given::output]);
+      if (path != "none") write_result(path, paged);
+    }
+    wrong.add_nulls(paged.lost());
+    freeing.push_back(paged.release());
+  }
+  const device_array<call_time> time(c.on, 1);
+  if (c.on.info().has_clock) {
+    paged.run(time.data());
+    paged.release();
+  }
+  expect_empty(*heap, blocks_before);
+
+  measurement row;
+  wrong.put_into(row);
+  const double ms = summarize_warm(joining).median;
+  const double free_ms = summarize_warm(freeing).median;
+  const std::uint64_t moved = join.rows() * 2 * sizeof(std::uint32_t) + matches * sizeof(match);
+  row.add(fields::free_ms, summarize_warm(freeing));
+  row.add(join_ms, summarize_warm(joining));
+  row.add(fields::baseline_ms, summarize_warm(baseline));
+  row.add(partition_ms, summarize_warm(partitioning));
+  row.add(gather_ms, summarize_warm(gathering));
+  row.add(fields::row_rate, static_cast<double>(join.rows()) / ms / 1e3);
+  row.add(fields::bandwidth, static_cast<double>(moved) / ms / 1e6);
+  row.add(fields::malloc_share, time.to_host().front().share());
+  row.add(fields::free_share, free_ms / (ms + free_ms));
+  row.add(build_rows, build.rows());
+  row.add(probe_rows, probe.rows());
+  row.add(fields::result_rows, matches - lost);
+  row.add(fields::lost_rows, lost);
+  row.add(fields::peak_bytes, bytes);
+  return row;
+}
+
+const case_registration join{
+    {.name = "join",
+     .about =
+         "a radix hash join that writes its matches into pages of the heap, against two passes",
+     .parameters = {{&build_table, "generated"},
+                    {&probe_table, "generated"},
+                    {&given::rows, "65536"},
+                    {&given::distinct_keys, "65536"},
+                    {&given::key_skew, "1e-9"},
+                    {&match_percent, "100"},
+                    {&given::page_bytes, "256"},
+                    {&given::free_percent, "100"},
+                    {&given::heap_bytes, ""},
+                    {&given::iterations, "10"},
+                    {&given::seed, "1"},
+                    {&given::output, "none"}},
+     .needs = {&needs::bytes, &needs::frees, &needs::runs_out},
+     .fields = {&join_ms, &fields::baseline_ms, &partition_ms, &gather_ms, &fields::row_rate,
+                &fields::bandwidth, &fields::malloc_share, &fields::free_share, &build_rows,
+                &probe_rows, &fields::result_rows, &fields::lost_rows, &fields::peak_bytes},
+     .run = measure_join}};
+
+}  // namespace
+
+}  // namespace warpheap::bench

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The join of two partitioned tables: a block joins a partition at a time, with a hash table of
+/// the build side in shared memory (after R. Rui, Y. Tu, SSDBM 2017, as the random-walk paper uses
+/// it). What becomes of the matches is the sink's business.
+
+#include "bench/workloads/join/keys.hpp"
+#include "bench/workloads/join/request.hpp"
+#include "warpheap/core/bits.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace lanes::join {
+
+/// Chained hashing of up to `rows` rows in block-shared memory: two places a row.
+class shared_table {
+ public:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  WARPHEAP_DEVICE shared_table(std::uint32_t rows, std::uint32_t partition_bits)
+      : keys_(reinterpret_cast<std::uint32_t*>(simt::block_shared())),
+        values_(keys_ + rows),
+        nexts_(values_ + rows),
+        heads_(nexts_ + rows),
+        partition_bits_(partition_bits),
+        place_bits_(static_cast<std::uint32_t>(floor_log2(std::uint64_t{rows})) + 1) {}
+
+  /// Holds rows `begin` to `begin + rows - 1` of a side. All lanes of the block call it.
+  WARPHEAP_DEVICE void fill(const bench::join_side& side, std::uint64_t begin,
+                            std::uint32_t rows) const {
+    const std::uint32_t me = simt::thread_in_block();
+    simt::block_sync();  // no lane looks for rows of the last filling any more
+    for (std::uint32_t i = me; i < 1u << place_bits_; i += simt::block_size()) heads_[i] = none;
+    simt::block_sync();
+    for (std::uint32_t i = me; i < rows; i += simt::block_size()) {
+      const std::uint32_t key = side.keys[begin + i];
+      keys_[i] = key;
+      values_[i] = side.values[begin + i];
+      // Relaxed: the barrier publishes it.
+      nexts_[i] = simt::atomic_ref(heads_[place_of(key, partition_bits_, place_bits_)])
+                      .exchange(i, simt::order::relaxed);
+    }
+    simt::block_sync();
+  }
+
+  /// The first row with the key, or none.
+  WARPHEAP_DEVICE std::uint32_t find(std::uint32_t key) const {
+    return from(heads_[place_of(key, partition_bits_, place_bits_)], key);
+  }
+  /// The next one.
+  WARPHEAP_DEVICE std::uint32_t find_after(std::uint32_t row, std::uint32_t key) const {
+    return from(nexts_[row], key);
+  }
+  WARPHEAP_DEVICE std::uint32_t value(std::uint32_t row) const { return values_[row]; }
+
+ private:
+  // Ends: every row was put before those that were in its chain.
+  WARPHEAP_DEVICE std::uint32_t from(std::uint32_t row, std::uint32_t key) const {
+    while (row != none && keys_[row] != key) row = nexts_[row];
+    return row;
+  }
+
+  std::uint32_t* keys_;
+  std::uint32_t* values_;
+  std::uint32_t* nexts_;
+  std::uint32_t* heads_;
+  std::uint32_t partition_bits_;
+  std::uint32_t place_bits_;
+};
+
+/// Calls `sink(warp, found, row, match)` for all pairs of rows with equal keys: in all lanes of a
+/// warp together, `found` in those that have a match, with the number of its probe row. Which lane
+/// finds how many matches depends on the input and the shape of the launch alone. All lanes of the
+/// grid call it, in blocks of `shared_bytes_of(in.chunk_rows)` shared bytes.
+template <class Sink>
+WARPHEAP_DEVICE void join_partitions(const bench::join_input& in, Sink& sink) {
+  const shared_table built(in.chunk_rows, in.partition_bits);
+  const std::uint64_t blocks = simt::grid_size() / simt::block_size();
+  for (std::uint64_t p = simt::block_rank(); p < std::uint64_t{1} << in.partition_bits;
+       p += blocks) {
+    const std::uint64_t probe_end = in.probe.offsets[p + 1];
+    const std::uint64_t build_end = in.build.offsets[p + 1];
+    if (in.probe.offsets[p] == probe_end) continue;
+    // A partition that does not fit is joined in parts, each with all of the probe side.
+    for (std::uint64_t begin = in.build.offsets[p]; begin < build_end; begin += in.chunk_rows) {
+      const std::uint64_t left = build_end - begin;
+      built.fill(in.build, begin,
+                 left < in.chunk_rows ? static_cast<std::uint32_t>(left) : in.chunk_rows);
+      // All lanes go round as often, so that warps stay together.
+      for (std::uint64_t first = in.probe.offsets[p]; first < probe_end;
+           first += simt::block_size()) {
+        const std::uint64_t row = first + simt::thread_in_block();
+        const std::uint32_t key = row < probe_end ? in.probe.keys[row] : 0;
+        const std::uint32_t value = row < probe_end ? in.probe.values[row] : 0;
+        std::uint32_t found = row < probe_end ? built.find(key) : shared_table::none;
+        const simt::group together = simt::warp();
+        // Ends: each round takes one row of a chain from every lane that has any.
+        while (together.any(found != shared_table::none)) {
+          const bool matches = found != shared_table::none;
+          bench::match match{key_of(key), 0, value};
+          if (matches) match.build = built.value(found);
+          sink(together, matches, row, match);
+          if (matches) found = built.find_after(found, key);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace lanes::join
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warpheap::bench {
+
+/// Two columns of a table: row i is (keys[i], values[i]).
+struct table {
+  std::vector<std::uint32_t> keys;
+  std::vector<std::uint32_t> values;
+
+  std::uint64_t rows() const { return keys.size(); }
+};
+
+/// Reads two columns of a CSV file, named as `FILE:KEY:VALUE`, for example
+/// `orders.csv:o_orderkey:o_custkey`. The first line names the columns; fields may be quoted. Cells
+/// are whole numbers below 2^32. O(bytes of the file), which is held in memory.
+/// \throws usage_error with file, line and what is wrong
+table read_csv(const std::string& named);
+
+}  // namespace warpheap::bench

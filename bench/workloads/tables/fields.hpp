@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What the cases over tables have in common.
+
+#include "bench/host/support.hpp"
+#include "bench/workloads/tables/csv.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace warpheap::bench {
+
+namespace given {
+
+inline constexpr parameter<std::uint64_t> rows{{.name = "rows",
+                                                .unit = "rows",
+                                                .about = "of a generated table",
+                                                .role = field_role::axis,
+                                                .phrase = "{} rows"},
+                                               {.least = 1, .most = std::uint64_t{1} << 31}};
+inline constexpr parameter<std::uint64_t> distinct_keys{
+    {.name = "distinct_keys",
+     .unit = "keys",
+     .about = "that a generated table draws from",
+     .role = field_role::axis,
+     .phrase = "{} keys"},
+    {.least = 1, .most = std::uint64_t{1} << 31}};
+inline constexpr parameter<double> key_skew{
+    {.name = "key_skew",
+     .about = "exponent of Zipf's law for generated keys; below 0.001: all are equally likely",
+     .role = field_role::facet,
+     .phrase = "skew {}"},
+    {.least = 0, .most = 8}};
+inline constexpr parameter<std::uint64_t> page_bytes{
+    {.name = "page_bytes",
+     .unit = "bytes",
+     .about = "of a page of rows, its head included",
+     .role = field_role::facet,
+     .phrase = "pages of {}"},
+    {.least = 64, .most = 1 << 20}};
+inline constexpr parameter<std::string_view> output{
+    {.name = "output",
+     .unit = "file",
+     .about = "the result is written to it as CSV, and what found no room to FILE.lost; 'none': "
+              "neither",
+     .role = field_role::detail}};
+
+}  // namespace given
+
+namespace fields {
+
+inline constexpr field<double> row_rate{{.name = "row_rate",
+                                         .unit = "M/s",
+                                         .about = "rows of the input, in millions a second",
+                                         .better = "more"}};
+inline constexpr field<double> bandwidth{
+    {.name = "bandwidth",
+     .unit = "GB/s",
+     .about = "bytes of the input and of the result, each counted once, over the time",
+     .better = "more"}};
+inline constexpr field<double> malloc_share{
+    {.name = "malloc_share",
+     .unit = "share",
+     .about = "of the warps' time, in malloc: a run of its own, on the multiprocessors' clock",
+     .better = "less"}};
+inline constexpr field<double> free_share{{.name = "free_share",
+                                           .unit = "share",
+                                           .about = "of the whole time, in launches that free",
+                                           .better = "less"}};
+inline constexpr field<summary> baseline_ms{
+    {.name = "baseline_ms",
+     .unit = "ms",
+     .about = "the same in two passes, without a manager: count, prefix sum, allocate, write; on "
+              "the host's clock",
+     .better = "less"}};
+inline constexpr field<std::uint64_t> lost_rows{
+    {.name = "lost_rows",
+     .unit = "rows",
+     .about = "of the result (of the input, where rows are grouped) that found no room, in one run",
+     .role = field_role::detail}};
+inline constexpr field<std::uint64_t> result_rows{{.name = "result_rows",
+                                                   .unit = "rows",
+                                                   .about = "of the result, in one run",
+                                                   .role = field_role::detail}};
+inline constexpr field<std::uint64_t> peak_bytes{
+    {.name = "peak_bytes",
+     .unit = "bytes",
+     .about = "of the pages that were in use at once, at most",
+     .role = field_role::detail}};
+
+}  // namespace fields
+
+/// Milliseconds that `act`, which waits for what it launches, takes on the host's clock.
+template <class Act>
+double host_ms(const Act& act) {
+  const auto start = std::chrono::steady_clock::now();
+  act();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  return took.count();
+}
+
+/// \throws out_of_memory with the sizes if the machine has less memory than an operator over a
+/// table
+///   of so many rows takes
+inline void require_memory(machine& on, const std::string& what, std::uint64_t rows,
+                           std::uint64_t bytes) {
+  const machine_info& there = on.info();
+  if (there.memory_bytes == 0 || bytes <= there.memory_bytes) return;
+  throw out_of_memory(what + " of " + std::to_string(rows) + " rows takes " +
+                      std::to_string(bytes) + " bytes beside the heap: " + there.device + " has " +
+                      std::to_string(there.memory_bytes) + " bytes of memory");
+}
+
+/// As `occupy`, with blocks of the size of pages.
+inline std::unique_ptr<heap_fill> occupy_with_pages(const case_run& c, test_heap& heap) {
+  parameters sized = c.chosen;
+  for (const parameter_info* size : {&given::size_min, &given::size_max}) {
+    sized.set(*size, c.chosen[given::page_bytes]);
+  }
+  return occupy({c.on, c.manager, sized}, heap);
+}
+
+/// \throws error if an operator that has ended left blocks in the heap, or if the manager's
+/// invariants
+///   do not hold
+inline void expect_empty(test_heap& heap, std::uint64_t blocks_before) {
+  const heap_state state = heap.state();
+  if (state.broken_invariants != 0) {
+    throw error(std::to_string(state.broken_invariants) +
+                " invariants of the manager do not hold at the end");
+  }
+  if (state.blocks_in_use == blocks_before) return;
+  throw error(std::to_string(state.blocks_in_use) + " blocks are in use at the end, and " +
+              std::to_string(blocks_before) + " were before");
+}
+
+/// A table in device memory.
+struct device_table {
+  std::uint64_t rows;
+  device_array<std::uint32_t> keys;
+  device_array<std::uint32_t> values;
+
+  device_table(machine& on, const table& from)
+      : rows(from.rows()), keys(on, from.keys), values(on, from.values) {}
+  device_table(machine& on, std::uint64_t count)
+      : rows(count), keys(on, count), values(on, count) {}
+
+  columns data() const { return {keys.data(), values.data()}; }
+};
+
+}  // namespace warpheap::bench
