@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Compiles the drop-in's programs with plain nvcc and runs them on the GPU of this machine.
+#
+# usage: tests/dropin/run.sh [--compile-only] OUT
+#
+# Prints a line a program, PASS or FAIL, and exits 1 if any has failed. OUT gets the binaries and the
+# programs' output. NVCC and ARCH (sm_90) choose the compiler and the GPU.
+set -uo pipefail
+
+compile_only=false
+if [ "${1:-}" = --compile-only ]; then
+  compile_only=true
+  shift
+fi
+out=${1:?usage: run.sh [--compile-only] OUT}
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+programs=$root/tests/dropin/programs
+malloc=$root/src/malloc/cuda
+nvcc=${NVCC:-nvcc}
+arch=${ARCH:-sm_90}
+failed=0
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+
+# judge NAME COMMAND...: runs it; its last line of output, and whether it exited 0.
+judge() {
+  local name=$1
+  shift
+  if "$@" >"$out/$name.log" 2>&1; then
+    echo "PASS $name: $(tail -n 1 "$out/$name.log")"
+  else
+    echo "FAIL $name: $(tail -n 3 "$out/$name.log" | tr '\n' ' ')"
+    failed=1
+  fi
+}
+compile() {
+  local name=$1
+  shift
+  judge "compile-$name" "$nvcc" -arch="$arch" -O3 -I "$root/include" "$@"
+}
+# program NAME [NVCC'S ARGUMENT...]: relocatable device code, the two objects, the linker's options.
+program() {
+  local name=$1
+  shift
+  compile "$name" -std=c++17 -rdc=true --options-file "$malloc/link_options.txt" \
+    "$programs/$name.cu" "$out/device_malloc.o" "$out/launch_hooks.o" -o "$out/$name" "$@"
+}
+run() {
+  local name=$1
+  shift
+  $compile_only || judge "$name" "$@"
+}
+
+compile device_malloc -std=c++20 -rdc=true -Xcompiler -fPIC -c "$malloc/device_malloc.cu" \
+  -o "$out/device_malloc.o"
+compile launch_hooks -std=c++20 -rdc=true -Xcompiler -fPIC -c "$malloc/launch_hooks.cu" \
+  -o "$out/launch_hooks.o"
+compile fatbin -std=c++20 -rdc=true -fatbin "$malloc/device_malloc.cu" \
+  -o "$out/device_malloc.fatbin"
+
+# The same program over CUDA's heap, with the hooks, and with one object and no option at all.
+compile unchanged_cuda -std=c++14 "$programs/unchanged.cu" -o "$out/unchanged_cuda"
+program unchanged
+compile unchanged_object -std=c++14 -rdc=true "$programs/unchanged.cu" "$out/device_malloc.o" \
+  -o "$out/unchanged_object"
+compile table_cuda -std=c++14 "$root/examples/chained_table.cu" -o "$out/table_cuda"
+compile table -std=c++14 -rdc=true --options-file "$malloc/link_options.txt" \
+  "$root/examples/chained_table.cu" "$out/device_malloc.o" "$out/launch_hooks.o" -o "$out/table"
+program says_size
+program captured
+program no_heap
+program jit -lnvrtc -lnvJitLink -lcuda
+compile modules_library -std=c++17 -rdc=true -shared -Xcompiler -fPIC -cudart shared \
+  --options-file "$malloc/link_options.txt" "$programs/modules_library.cu" \
+  "$out/device_malloc.o" "$out/launch_hooks.o" -o "$out/libmodules_library.so"
+program modules -cudart shared "$out/libmodules_library.so" -Xlinker -rpath="$out"
+
+export WARPHEAP_MALLOC_REPORT=1
+run unchanged_cuda "$out/unchanged_cuda" 1000000 1
+run unchanged env WARPHEAP_MALLOC_BYTES=1G "$out/unchanged" 1000000 5
+run unchanged_gallatin env WARPHEAP_MALLOC_BYTES=1G WARPHEAP_MALLOC_MANAGER=gallatin \
+  "$out/unchanged" 1000000 5
+run unchanged_object env WARPHEAP_MALLOC_BYTES=1G "$out/unchanged_object" 1000000 5
+run table_cuda "$out/table_cuda"
+run table "$out/table"
+run says_size "$out/says_size"
+run captured "$out/captured"
+run no_heap env WARPHEAP_MALLOC_BYTES=1 "$out/no_heap"
+run no_heap_manager env WARPHEAP_MALLOC_MANAGER=unknown "$out/no_heap"
+run modules env WARPHEAP_MALLOC_BYTES=256M "$out/modules"
+run jit "$out/jit" "$out/device_malloc.fatbin" "$arch"
+if ! $compile_only && command -v compute-sanitizer >/dev/null; then
+  run memcheck env WARPHEAP_MALLOC_BYTES=1G compute-sanitizer --error-exitcode 99 \
+    "$out/unchanged" 10000 1
+fi
+exit $failed
