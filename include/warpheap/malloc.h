@@ -67,6 +67,9 @@ WARPHEAP_MALLOC_API int warpheap_malloc_get_statistics(warpheap_malloc_statistic
  */
 WARPHEAP_MALLOC_API int warpheap_malloc_attach(void* state, size_t bytes);
 
+/** Bytes of a `warpheap_malloc_state`. */
+WARPHEAP_MALLOC_API size_t warpheap_malloc_state_bytes(void);
+
 /** What this thread's latest call that returned 1 has to say. Valid until its next call. */
 WARPHEAP_MALLOC_API const char* warpheap_malloc_error(void);
 

@@ -90,6 +90,15 @@ run no_heap env WARPHEAP_MALLOC_BYTES=1 "$out/no_heap"
 run no_heap_manager env WARPHEAP_MALLOC_MANAGER=unknown "$out/no_heap"
 run modules env WARPHEAP_MALLOC_BYTES=256M "$out/modules"
 run jit "$out/jit" "$out/device_malloc.fatbin" "$arch"
+# Kernels of Python, where the framework is; the first one compiles, for about a minute.
+export PYTHONPATH=$root/python${PYTHONPATH:+:$PYTHONPATH} WARPHEAP_CACHE=$out/cache
+for framework in cupy_kernel:cupy numba_kernel:numba.cuda numba_arrays:numba.cuda; do
+  if ! $compile_only && python3 -c "import ${framework#*:}" 2>"$out/${framework%:*}.log"; then
+    run "${framework%:*}" python3 "$root/examples/${framework%:*}.py"
+  elif ! $compile_only; then
+    echo "SKIP ${framework%:*}: $(tail -n 1 "$out/${framework%:*}.log")"
+  fi
+done
 if ! $compile_only && command -v compute-sanitizer >/dev/null; then
   run memcheck env WARPHEAP_MALLOC_BYTES=1G compute-sanitizer --error-exitcode 99 \
     "$out/unchanged" 10000 1

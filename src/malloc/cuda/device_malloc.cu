@@ -150,6 +150,8 @@ extern "C" int warpheap_malloc_attach(void* state, std::size_t bytes) {
   });
 }
 
+extern "C" std::size_t warpheap_malloc_state_bytes() { return sizeof(malloc_ref); }
+
 extern "C" const char* warpheap_malloc_error() { return last_error.c_str(); }
 
 namespace {
