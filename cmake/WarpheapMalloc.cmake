@@ -21,6 +21,12 @@ if(NOT TARGET warpheap_malloc)
     PROPERTIES CUDA_SEPARABLE_COMPILATION ON POSITION_INDEPENDENT_CODE ON
   )
   target_link_libraries(warpheap_malloc PRIVATE warpheap::warpheap)
+  # A kernel needs the registers of what it calls, and one whose launch bounds allow fewer does not
+  # link: 32 are what kernels have that fill a multiprocessor.
+  target_compile_options(
+    warpheap_malloc
+    PRIVATE --options-file=${WARPHEAP_MALLOC_SOURCES}/compile_options.txt
+  )
   # For warpheap/malloc.h, which is C: the program need not be C++20.
   target_include_directories(
     warpheap_malloc

@@ -138,6 +138,7 @@ def build(compute_capability: str) -> Built:
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         common = [str(nvcc), "-std=c++20", "-O3", f"-arch=sm_{compute_capability}", "-rdc=true"]
         common += ["-I", str(found.include)]
+        common += ["--options-file", str(found.malloc / "compile_options.txt")]
         source = str(found.malloc / "device_malloc.cu")
         hooks = str(found.malloc / "launch_hooks.cu")
         visible = '-DWARPHEAP_MALLOC_API=__attribute__((visibility("default")))'

@@ -27,10 +27,10 @@ out=$(cd "$out" && pwd)
 judge() {
   local name=$1
   shift
-  if "$@" >"$out/$name.log" 2>&1; then
+  if "$@" >"$out/$name.log" 2>"$out/$name.err"; then
     echo "PASS $name: $(tail -n 1 "$out/$name.log")"
   else
-    echo "FAIL $name: $(tail -n 3 "$out/$name.log" | tr '\n' ' ')"
+    echo "FAIL $name: $(tail -q -n 3 "$out/$name.log" "$out/$name.err" | tr '\n' ' ')"
     failed=1
   fi
 }
@@ -52,18 +52,26 @@ run() {
   $compile_only || judge "$name" "$@"
 }
 
-compile device_malloc -std=c++20 -rdc=true -Xcompiler -fPIC -c "$malloc/device_malloc.cu" \
-  -o "$out/device_malloc.o"
-compile launch_hooks -std=c++20 -rdc=true -Xcompiler -fPIC -c "$malloc/launch_hooks.cu" \
-  -o "$out/launch_hooks.o"
-compile fatbin -std=c++20 -rdc=true -fatbin "$malloc/device_malloc.cu" \
-  -o "$out/device_malloc.fatbin"
+options=(-std=c++20 -rdc=true -Xcompiler -fPIC --options-file "$malloc/compile_options.txt")
+compile device_malloc "${options[@]}" -c "$malloc/device_malloc.cu" -o "$out/device_malloc.o"
+compile launch_hooks "${options[@]}" -c "$malloc/launch_hooks.cu" -o "$out/launch_hooks.o"
+compile fatbin "${options[@]}" -fatbin "$malloc/device_malloc.cu" -o "$out/device_malloc.fatbin"
 
 # The same program over CUDA's heap, with the hooks, and with one object and no option at all.
 compile unchanged_cuda -std=c++14 "$programs/unchanged.cu" -o "$out/unchanged_cuda"
 program unchanged
 compile unchanged_object -std=c++14 -rdc=true "$programs/unchanged.cu" "$out/device_malloc.o" \
   -o "$out/unchanged_object"
+# What the limit of compile_options.txt costs: the same with more registers.
+for registers in 64 255; do
+  compile "device_malloc_$registers" -std=c++20 -rdc=true -maxrregcount=$registers \
+    -c "$malloc/device_malloc.cu" -o "$out/device_malloc_$registers.o"
+  compile "unchanged_$registers" -std=c++14 -rdc=true "$programs/unchanged.cu" \
+    "$out/device_malloc_$registers.o" -o "$out/unchanged_$registers"
+done
+compile bounded -std=c++17 -rdc=true --options-file "$malloc/link_options.txt" \
+  "$root/tests/install/consumer/allocates.cu" "$out/device_malloc.o" "$out/launch_hooks.o" \
+  -o "$out/bounded"
 compile table_cuda -std=c++14 "$root/examples/chained_table.cu" -o "$out/table_cuda"
 compile table -std=c++14 -rdc=true --options-file "$malloc/link_options.txt" \
   "$root/examples/chained_table.cu" "$out/device_malloc.o" "$out/launch_hooks.o" -o "$out/table"
@@ -82,6 +90,10 @@ run unchanged env WARPHEAP_MALLOC_BYTES=1G "$out/unchanged" 1000000 5
 run unchanged_gallatin env WARPHEAP_MALLOC_BYTES=1G WARPHEAP_MALLOC_MANAGER=gallatin \
   "$out/unchanged" 1000000 5
 run unchanged_object env WARPHEAP_MALLOC_BYTES=1G "$out/unchanged_object" 1000000 5
+for registers in 64 255; do
+  run "unchanged_$registers" env WARPHEAP_MALLOC_BYTES=1G "$out/unchanged_$registers" 1000000 5
+done
+run bounded env WARPHEAP_MALLOC_BYTES=1G "$out/bounded"
 run table_cuda "$out/table_cuda"
 run table "$out/table"
 run says_size "$out/says_size"

@@ -12,6 +12,8 @@
 
 #include <cuda_runtime_api.h>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -40,18 +42,30 @@ namespace {
 
 using namespace warpheap;
 
-/// Of each device: whether this module's variable was filled, or cannot be.
-std::atomic<bool> settled[malloc_heaps::most_devices];
+/// Of each device: the epoch (`malloc_heaps::epoch`) in which this module's variable was filled, or
+/// could not be; 0 before that.
+std::atomic<std::uint32_t> settled[malloc_heaps::most_devices];
 /// This thread is in here already: the launches that lay a heap out pass through the hooks, too.
 thread_local bool inside = false;
 thread_local std::string last_error;
 
+/// While a thread captures a stream, CUDA refuses most of its calls that concern other streams,
+/// too, unless it says that it knows what it does. Ours are of a queue that nobody captures.
 class entry {
  public:
-  entry() { inside = true; }
-  ~entry() { inside = false; }
+  entry() {
+    inside = true;
+    cudaThreadExchangeStreamCaptureMode(&mode_);
+  }
+  ~entry() {
+    cudaThreadExchangeStreamCaptureMode(&mode_);
+    inside = false;
+  }
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
 int current_device() {
@@ -75,8 +89,10 @@ void* state_address() {
 /// Gives the heap of device `ordinal` to this module.
 void settle(int ordinal) {
   malloc_heaps& heaps = malloc_heaps::of_process();
+  const std::uint32_t now = heaps.epoch(ordinal);
   heaps.attach(heaps.get(ordinal, {}), state_address());
-  settled[ordinal] = true;
+  // Release: another thread's launch that sees this comes after the copy.
+  settled[ordinal].store(now, std::memory_order_release);
 }
 
 template <class Call>
@@ -99,10 +115,11 @@ extern "C" WARPHEAP_HIDDEN void warpheap_malloc_before_launch() {
   if (inside) return;
   int ordinal = 0;
   if (cudaGetDevice(&ordinal) != cudaSuccess || ordinal >= malloc_heaps::most_devices) return;
-  if (settled[ordinal].load(std::memory_order_acquire)) return;
+  const std::uint32_t now = malloc_heaps::of_process().epoch(ordinal);
+  if (settled[ordinal].load(std::memory_order_acquire) == now) return;
   if (guarded([&] { settle(ordinal); }) == 0) return;
   // Once, not at each launch.
-  if (!settled[ordinal].exchange(true)) {
+  if (settled[ordinal].exchange(now) != now) {
     std::fprintf(stderr, "warpheap: malloc in kernels of device %d returns null: %s\n", ordinal,
                  last_error.c_str());
   }
@@ -110,11 +127,7 @@ extern "C" WARPHEAP_HIDDEN void warpheap_malloc_before_launch() {
 
 /// Before cudaDeviceReset, which frees the memory of the heap and forgets the variable.
 extern "C" WARPHEAP_HIDDEN void warpheap_malloc_before_reset() {
-  guarded([] {
-    const int ordinal = current_device();
-    malloc_heaps::of_process().forget(ordinal);
-    settled[ordinal] = false;
-  });
+  guarded([] { malloc_heaps::of_process().forget(current_device()); });
 }
 
 extern "C" int warpheap_malloc_use(std::size_t bytes, const char* manager) {

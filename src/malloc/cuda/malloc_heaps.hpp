@@ -7,6 +7,9 @@
 
 #include <cuda_runtime_api.h>
 #include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -19,7 +22,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// needed, of which every module gets the handle. A block that one module takes, another may free.
 ///
 /// One object in the process, also where several shared libraries have this code: its symbol is
-/// visible and unique. It is never destroyed, because kernels may run until the very end.
+/// visible and unique. It is never destroyed, because kernels may run until the very end. Callers
+/// allow calls while a stream is captured (`entry` in device_malloc.cu).
 class __attribute__((visibility("default"))) malloc_heaps {
  public:
   static constexpr int most_devices = 64;
@@ -29,7 +33,7 @@ class __attribute__((visibility("default"))) malloc_heaps {
     return *only;
   }
 
-  /// The heap of a device, made with `wish` if there is none. Safe while a stream is captured.
+  /// The heap of a device, made with `wish` if there is none.
   /// \throws what `selected_heap` and `read_malloc_settings` throw
   const selected_heap& get(int ordinal, const malloc_settings& wish) {
     const std::lock_guard lock(mutex_);
@@ -39,7 +43,7 @@ class __attribute__((visibility("default"))) malloc_heaps {
   /// As `get`. \throws invalid_argument also if the device has a heap
   void make(int ordinal, const malloc_settings& wish) {
     const std::lock_guard lock(mutex_);
-    if (const auto& there = heaps_[ordinal].heap) {
+    if (const auto& there = heaps_[ordinal]) {
       throw invalid_argument("device " + std::to_string(ordinal) + " has its heap of " +
                              std::to_string(there->bytes()) +
                              " bytes already: choose before its first kernel");
@@ -49,20 +53,27 @@ class __attribute__((visibility("default"))) malloc_heaps {
 
   /// Writes the handle of a heap to a module's variable at the device's address `state`.
   void attach(const selected_heap& heap, void* state) const {
-    const capture_allows_this relaxed;
     const malloc_ref ref = heap.ref();
     heap.on().copy_to_device(state, &ref, sizeof ref);
   }
 
-  /// Frees the heap of a device that is about to be reset.
+  /// Frees the heap of a device that is about to be reset, which also forgets every module's
+  /// variable.
   void forget(int ordinal) {
     const std::lock_guard lock(mutex_);
-    heaps_[ordinal].heap.reset();
+    heaps_[ordinal].reset();
+    // Release: pairs with `epoch`, after which a module attaches itself again.
+    epochs_[ordinal].fetch_add(1, std::memory_order_release);
+  }
+
+  /// Changes with each reset of the device; never 0. What was attached before is forgotten.
+  std::uint32_t epoch(int ordinal) const {
+    return 1 + epochs_[ordinal].load(std::memory_order_acquire);
   }
 
   void fill(int ordinal, warpheap_malloc_statistics& result) {
     const std::lock_guard lock(mutex_);
-    const auto& heap = heaps_[ordinal].heap;
+    const auto& heap = heaps_[ordinal];
     if (!heap) return;
     // The heap waits for its own queue alone.
     simt::runtime::check(cudaDeviceSynchronize(), "wait for the device");
@@ -76,27 +87,9 @@ class __attribute__((visibility("default"))) malloc_heaps {
   }
 
  private:
-  /// While a thread captures a stream, CUDA refuses most calls of it, of other streams, too, unless
-  /// it says that it knows what it does. Ours are of a queue of our own, which nobody captures.
-  class capture_allows_this {
-   public:
-    capture_allows_this() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-    ~capture_allows_this() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-    capture_allows_this(const capture_allows_this&) = delete;
-    capture_allows_this& operator=(const capture_allows_this&) = delete;
-
-   private:
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-  };
-
-  struct of_device {
-    std::optional<selected_heap> heap;
-  };
-
   const selected_heap& find_or_make(int ordinal, const malloc_settings& wish) {
-    auto& heap = heaps_[ordinal].heap;
+    auto& heap = heaps_[ordinal];
     if (heap) return *heap;
-    const capture_allows_this relaxed;
     malloc_settings chosen =
         read_malloc_settings([](const char* name) { return std::getenv(name); });
     if (wish.bytes != 0) chosen.bytes = wish.bytes;
@@ -134,7 +127,7 @@ class __attribute__((visibility("default"))) malloc_heaps {
 
   void report() {
     for (int ordinal = 0; ordinal < most_devices; ++ordinal) {
-      if (!heaps_[ordinal].heap) continue;
+      if (!heaps_[ordinal]) continue;
       try {
         simt::runtime::check(cudaSetDevice(ordinal), "select the device");
         warpheap_malloc_statistics now = {};
@@ -153,7 +146,8 @@ class __attribute__((visibility("default"))) malloc_heaps {
   }
 
   std::mutex mutex_;
-  std::array<of_device, most_devices> heaps_;
+  std::array<std::optional<selected_heap>, most_devices> heaps_;
+  std::array<std::atomic<std::uint32_t>, most_devices> epochs_{};
 };
 
 WARPHEAP_END_NAMESPACE
