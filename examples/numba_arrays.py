@@ -7,7 +7,8 @@ usage: numba_arrays.py. Needs numba-cuda 0.30 or newer, nvcc and a GPU.
 import sys
 
 import numpy as np
-from numba import config, cuda
+from numba import cuda
+from numba.cuda.core import config
 
 import warpheap.numba
 

@@ -12,18 +12,17 @@ Kernels of numba-cuda allocate from a heap of the device:
 
     heap = warpheap.numba.DeviceHeap(bytes=1 << 30)
     malloc, free, pointer = heap.malloc, heap.free, heap.pointer
-    from numba.cuda.np.numpy_support import carray
 
     @cuda.jit
     def kernel(out):
         block = malloc(8 * n)                     # an address; 0 when out of memory
         if block != 0:
-            values = carray(pointer(block), n, np.int64)
+            values = carray(pointer(block), n, np.int64)    # numba.cuda.np.numpy_support.carray
             ...
             free(block)
 
 With ``@cuda.jit(link=heap.link)`` so do arrays that a kernel makes, where Numba's run-time is on
-(``NUMBA_CUDA_ENABLE_NRT=1``): it calls the same malloc and free.
+(``numba.cuda.core.config.CUDA_ENABLE_NRT = True``): it calls the same malloc and free.
 """
 
 from __future__ import annotations

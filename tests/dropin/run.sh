@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Compiles the drop-in's programs with plain nvcc and runs them on the GPU of this machine.
 #
-# usage: tests/dropin/run.sh [--compile-only] OUT
+# usage: tests/dropin/run.sh [--compile-only | --run-only] OUT
 #
 # Prints a line a program, PASS or FAIL, and exits 1 if any has failed. OUT gets the binaries and the
-# programs' output. NVCC and ARCH (sm_90) choose the compiler and the GPU.
+# programs' output; --run-only takes the binaries that are there. NVCC and ARCH (sm_90) choose the
+# compiler and the GPU.
 set -uo pipefail
 
-compile_only=false
-if [ "${1:-}" = --compile-only ]; then
-  compile_only=true
-  shift
-fi
-out=${1:?usage: run.sh [--compile-only] OUT}
+compile=true
+run=true
+case ${1:-} in
+  --compile-only) run=false && shift ;;
+  --run-only) compile=false && shift ;;
+esac
+out=${1:?usage: run.sh [--compile-only | --run-only] OUT}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 programs=$root/tests/dropin/programs
 malloc=$root/src/malloc/cuda
@@ -37,6 +39,7 @@ judge() {
 compile() {
   local name=$1
   shift
+  $compile || return 0
   judge "compile-$name" "$nvcc" -arch="$arch" -O3 -I "$root/include" "$@"
 }
 # program NAME [NVCC'S ARGUMENT...]: relocatable device code, the two objects, the linker's options.
@@ -49,7 +52,8 @@ program() {
 run() {
   local name=$1
   shift
-  $compile_only || judge "$name" "$@"
+  $run || return 0
+  judge "$name" "$@"
 }
 
 options=(-std=c++20 -rdc=true -Xcompiler -fPIC --options-file "$malloc/compile_options.txt")
@@ -105,13 +109,14 @@ run jit "$out/jit" "$out/device_malloc.fatbin" "$arch"
 # Kernels of Python, where the framework is; the first one compiles, for about a minute.
 export PYTHONPATH=$root/python${PYTHONPATH:+:$PYTHONPATH} WARPHEAP_CACHE=$out/cache
 for framework in cupy_kernel:cupy numba_kernel:numba.cuda numba_arrays:numba.cuda; do
-  if ! $compile_only && python3 -c "import ${framework#*:}" 2>"$out/${framework%:*}.log"; then
+  $run || continue
+  if python3 -c "import ${framework#*:}" 2>"$out/${framework%:*}.log"; then
     run "${framework%:*}" python3 "$root/examples/${framework%:*}.py"
-  elif ! $compile_only; then
+  else
     echo "SKIP ${framework%:*}: $(tail -n 1 "$out/${framework%:*}.log")"
   fi
 done
-if ! $compile_only && command -v compute-sanitizer >/dev/null; then
+if $run && command -v compute-sanitizer >/dev/null; then
   run memcheck env WARPHEAP_MALLOC_BYTES=1G compute-sanitizer --error-exitcode 99 \
     "$out/unchanged" 10000 1
 fi
