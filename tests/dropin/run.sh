@@ -85,8 +85,9 @@ program no_heap
 program jit -lnvrtc -lnvJitLink -lcuda
 compile modules_library -std=c++17 -rdc=true -shared -Xcompiler -fPIC -cudart shared \
   --options-file "$malloc/link_options.txt" "$programs/modules_library.cu" \
+  -Xlinker -soname=libmodules_library.so \
   "$out/device_malloc.o" "$out/launch_hooks.o" -o "$out/libmodules_library.so"
-program modules -cudart shared "$out/libmodules_library.so" -Xlinker -rpath="$out"
+program modules -cudart shared "$out/libmodules_library.so"
 
 export WARPHEAP_MALLOC_REPORT=1
 run unchanged_cuda "$out/unchanged_cuda" 1000000 1
@@ -104,7 +105,8 @@ run says_size "$out/says_size"
 run captured "$out/captured"
 run no_heap env WARPHEAP_MALLOC_BYTES=1 "$out/no_heap"
 run no_heap_manager env WARPHEAP_MALLOC_MANAGER=unknown "$out/no_heap"
-run modules env WARPHEAP_MALLOC_BYTES=256M "$out/modules"
+run modules env WARPHEAP_MALLOC_BYTES=256M \
+  LD_LIBRARY_PATH="$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$out/modules"
 run jit "$out/jit" "$out/device_malloc.fatbin" "$arch"
 # Kernels of Python, where the framework is; the first one compiles, for about a minute.
 export PYTHONPATH=$root/python${PYTHONPATH:+:$PYTHONPATH} WARPHEAP_CACHE=$out/cache
