@@ -120,7 +120,7 @@ class DeviceHeap(device_heap.DeviceHeap):
     """A heap for kernels of numba-cuda's, on the current device.
 
     - ``malloc``: device function ``uint64(uint64)``, the address of a block or 0;
-    - ``free``: device function ``void(uint64)``;
+    - ``free``: device function ``uint64(uint64)``, which returns 0;
     - ``pointer``: the address as a pointer, for ``carray``;
     - ``link``: for ``cuda.jit(link=...)`` of kernels that call neither.
 
@@ -166,7 +166,7 @@ def _declared(link: Any) -> tuple[Any, Any]:
     from numba import cuda, types  # noqa: PLC0415
 
     malloc = cuda.declare_device("malloc", types.uint64(types.uint64), link=link, abi="c")
-    free = cuda.declare_device("free", types.void(types.uint64), link=link, abi="c")
+    free = cuda.declare_device("warpheap_free", types.uint64(types.uint64), link=link, abi="c")
     return malloc, free
 
 

@@ -33,6 +33,11 @@ extern "C" __device__ void* malloc(std::size_t bytes) noexcept {
   return warpheap_malloc_state.malloc(bytes);
 }
 extern "C" __device__ void free(void* block) noexcept { warpheap_malloc_state.free(block); }
+// For Numba, whose functions all return something: nvJitLink compares the prototypes.
+extern "C" __device__ unsigned long long warpheap_free(unsigned long long address) noexcept {
+  warpheap_malloc_state.free(reinterpret_cast<void*>(address));
+  return 0;
+}
 #endif
 
 /// Defined by launch_hooks.cu: not null where that file is linked.
