@@ -16,6 +16,19 @@ install(
   PATTERN "*.hpp"
   PATTERN "*.h"
 )
+# What warpheap::malloc is compiled from, with the compiler and for the GPUs of the program that
+# links it.
+set(_malloc_dir ${CMAKE_INSTALL_DATADIR}/warpheap/malloc)
+install(
+  DIRECTORY ${PROJECT_SOURCE_DIR}/src/malloc/cuda/
+  DESTINATION ${_malloc_dir}
+  COMPONENT headers
+)
+install(
+  FILES ${CMAKE_CURRENT_LIST_DIR}/WarpheapMalloc.cmake
+  DESTINATION ${_package_dir}
+  COMPONENT headers
+)
 install(TARGETS warpheap EXPORT warpheap-headers)
 install(EXPORT warpheap-headers NAMESPACE warpheap:: DESTINATION ${_package_dir} COMPONENT headers)
 install(TARGETS warpheap_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT pools)

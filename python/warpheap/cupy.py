@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""CuPy on a warpheap pool.
+"""CuPy on a warpheap pool, and CuPy's kernels with a heap to allocate from.
 
 import warpheap.cupy
-pool = warpheap.cupy.use("tlsf")
+pool = warpheap.cupy.use("tlsf")                   # arrays
 ...
 print(pool.stats())
+
+heap = warpheap.cupy.DeviceHeap(bytes=1 << 30)     # malloc and free in RawKernel, RawModule
+module = heap.raw_module(code)
+module.get_function("kernel")((grid,), (block,), (heap.argument, ...))
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from warpheap import device_heap
 from warpheap.pool import Pool
 
 
@@ -59,3 +64,55 @@ def allocator(pool: Pool) -> Any:
         return cupy.cuda.MemoryPointer(memory, 0)
 
     return allocate
+
+
+HEADER = "warpheap/malloc/selected_heap.hpp"
+
+
+class DeviceHeap(device_heap.DeviceHeap):
+    """A heap for kernels of CuPy's, on the current device.
+
+    Kernels include ``HEADER`` and take ``const warpheap::malloc_ref* heap``; they call
+    ``heap->malloc(bytes)``, which returns null when out of memory, and ``heap->free(block)``. They
+    are compiled by nvcc, not NVRTC, which has no C++ standard library. ``bytes``, ``manager`` and
+    errors as for warpheap.device_heap.DeviceHeap.
+    """
+
+    def __init__(self, *, bytes: int = 0, manager: str = "") -> None:
+        try:
+            import cupy  # noqa: PLC0415
+        except ImportError as error:
+            raise ImportError(
+                "warpheap.cupy needs CuPy: pip install cupy-cuda13x (or cupy-cuda12x)"
+            ) from error
+
+        try:
+            device = cupy.cuda.Device()
+            capability = device.compute_capability
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            raise RuntimeError(f"warpheap.cupy found no CUDA device: {error}") from error
+        cupy.cuda.runtime.free(0)  # the device's context is current from here on
+        super().__init__(capability, bytes=bytes, manager=manager)
+        self._state = cupy.zeros(self.state_bytes, dtype=cupy.uint8)
+        # The heap is written in a queue of its own.
+        cupy.cuda.get_current_stream().synchronize()
+        self.attach(self._state.data.ptr, self.state_bytes)
+
+    @property
+    def argument(self) -> Any:
+        """What a kernel takes as its ``heap``. Valid while this object is."""
+        return self._state
+
+    def options(self) -> tuple[str, ...]:
+        """Return the compiler's options with which kernels find the header."""
+        return ("-std=c++20", f"-I{device_heap.sources().include}")
+
+    def raw_module(self, code: str, **arguments: Any) -> Any:
+        """Compile code that includes the header, as ``cupy.RawModule`` does, with nvcc.
+
+        ``arguments`` go to ``cupy.RawModule``; ``options`` are added to ours.
+        """
+        import cupy  # noqa: PLC0415
+
+        options = (*self.options(), *arguments.pop("options", ()))
+        return cupy.RawModule(code=code, backend="nvcc", options=options, **arguments)

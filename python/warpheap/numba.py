@@ -1,16 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Numba on a warpheap pool, through its external memory manager.
+"""Numba on a warpheap pool, and Numba's kernels with a heap to allocate from.
+
+Arrays come from a pool through Numba's external memory manager:
 
     import warpheap.numba
     pool = warpheap.numba.use("tlsf")       # before the first CUDA array
 
 or, without a change of the program, NUMBA_CUDA_MEMORY_MANAGER=warpheap.numba in the environment.
+
+Kernels of numba-cuda allocate from a heap of the device:
+
+    heap = warpheap.numba.DeviceHeap(bytes=1 << 30)
+    malloc, free, pointer = heap.malloc, heap.free, heap.pointer
+
+    @cuda.jit
+    def kernel(out):
+        block = malloc(8 * n)                     # an address; 0 when out of memory
+        if block != 0:
+            values = carray(pointer(block), n, np.int64)    # numba.cuda.np.numpy_support.carray
+            ...
+            free(block)
+
+With ``@cuda.jit(link=heap.link)`` so do arrays that a kernel makes, where Numba's run-time is on
+(``numba.cuda.core.config.CUDA_ENABLE_NRT = True``): it calls the same malloc and free.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from warpheap import device_heap
 from warpheap.pool import Pool
 
 _policy = "tlsf"
@@ -95,6 +114,75 @@ def _device_pointer(address: int) -> Any:
 
         return ctypes.c_uint64(address)
     return CUdeviceptr(address)
+
+
+class DeviceHeap(device_heap.DeviceHeap):
+    """A heap for kernels of numba-cuda's, on the current device.
+
+    - ``malloc``: device function ``uint64(uint64)``, the address of a block or 0;
+    - ``free``: device function ``uint64(uint64)``, which returns 0;
+    - ``pointer``: the address as a pointer, for ``carray``;
+    - ``link``: for ``cuda.jit(link=...)`` of kernels that call neither.
+
+    ``bytes``, ``manager`` and errors as for warpheap.device_heap.DeviceHeap.
+    """
+
+    def __init__(self, *, bytes: int = 0, manager: str = "") -> None:
+        try:
+            from numba import cuda  # noqa: PLC0415
+            from numba.cuda import Fatbin  # noqa: PLC0415
+        except ImportError as error:
+            raise ImportError(
+                "warpheap.numba.DeviceHeap needs numba-cuda, 0.30 or newer: "
+                "pip install 'numba-cuda[cu13]' (or 'numba-cuda[cu12]')"
+            ) from error
+        if not cuda.is_available():
+            raise RuntimeError(
+                f"warpheap.numba found no CUDA device: {cuda.cuda_error() or 'no driver'}"
+            )
+        cuda.current_context()
+        major, minor = cuda.get_current_device().compute_capability
+        super().__init__(f"{major}{minor}", bytes=bytes, manager=manager)
+        self.link = Fatbin(
+            self.built.device_code.read_bytes(),
+            name=self.built.device_code.name,
+            setup_callback=self._attach_to,
+        )
+        self.malloc, self.free = _declared(self.link)
+        self.pointer = _pointer()
+
+    def _attach_to(self, code: Any) -> None:
+        """Give the heap to a module that Numba has loaded, before its first kernel."""
+        from cuda.bindings import driver  # noqa: PLC0415
+
+        status, address, size = driver.cuLibraryGetGlobal(code.handle, device_heap.STATE.encode())
+        if int(status) != 0:
+            raise RuntimeError(f"{device_heap.STATE} is not in the module: {status}")
+        self.attach(int(address), int(size))
+
+
+def _declared(link: Any) -> tuple[Any, Any]:
+    """Declare malloc and free of the code in ``link``, as Numba's kernels call them."""
+    from numba import cuda, types  # noqa: PLC0415
+
+    malloc = cuda.declare_device("malloc", types.uint64(types.uint64), link=link, abi="c")
+    free = cuda.declare_device("warpheap_free", types.uint64(types.uint64), link=link, abi="c")
+    return malloc, free
+
+
+def _pointer() -> Any:
+    """Make the function that turns an address into a pointer."""
+    from numba import types  # noqa: PLC0415
+    from numba.cuda.extending import intrinsic  # noqa: PLC0415
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def pointer(_typing: Any, address: Any) -> Any:
+        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return types.voidptr(types.uint64), lower
+
+    return pointer
 
 
 def __getattr__(name: str) -> Any:

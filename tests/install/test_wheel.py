@@ -50,6 +50,9 @@ def test_the_wheel_holds_every_header_and_the_tool(site_packages: Path) -> None:
     for pattern in ("*.hpp", "*.h"):
         assert files(package / "include", pattern) == files(PROJECT / "include", pattern)
     assert files(PROJECT / "python/warpheap", "*.py") == files(package, "*.py")
+    # What warpheap::malloc and the heaps for kernels of Python are compiled from.
+    malloc = "src/malloc/cuda"
+    assert files(package / "share/warpheap/malloc", "*") == files(PROJECT / malloc, "*")
 
 
 def test_a_project_finds_the_package_through_the_entry_point(

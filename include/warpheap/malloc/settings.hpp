@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// How large the heap behind `malloc` in kernels is, and which manager it has: what the environment
+/// says, or else a size that leaves room for the program's own memory.
+
+#include "warpheap/core/config.hpp"
+#include "warpheap/core/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+struct malloc_settings {
+  /// 0: `default_malloc_bytes`.
+  std::size_t bytes = 0;
+  /// Empty: the first of `malloc_managers`.
+  std::string manager;
+  /// Tell on stderr what was taken, and at exit what became of it.
+  bool report = false;
+};
+
+/// A number of bytes: digits and, if any, one of K, M, G, T, KiB, MiB, GiB, TiB, all binary.
+/// \param name of the setting, for the message
+/// \throws invalid_argument if it is something else, zero, or more than 2^64 - 1
+inline std::size_t parse_bytes(std::string_view name, std::string_view text) {
+  std::size_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [unit, status] = std::from_chars(text.data(), end, number);
+  std::string_view suffix(unit, static_cast<std::size_t>(end - unit));
+  if (suffix.size() == 3 && suffix.substr(1) == "iB") suffix.remove_suffix(2);
+  constexpr std::string_view units = "KMGT";
+  const std::size_t power = suffix.empty() ? 0 : units.find(suffix) + 1;  // npos + 1 is 0
+  const bool readable = status == std::errc{} && number != 0 && (suffix.empty() || power != 0);
+  if (!readable || number > SIZE_MAX >> (10 * power)) {
+    throw invalid_argument(std::string(name) + " is '" + std::string(text) +
+                           "': expected a number of bytes from 1 to 2^64 - 1, such as 536870912, "
+                           "512M or 2GiB");
+  }
+  return number << (10 * power);
+}
+
+/// What the environment says.
+/// \param lookup `const char*(const char* name)`: `std::getenv`, or what a test has in its place
+/// \throws invalid_argument with the variable and its value
+template <class Lookup>
+malloc_settings read_malloc_settings(const Lookup& lookup) {
+  malloc_settings found;
+  if (const char* bytes = lookup("WARPHEAP_MALLOC_BYTES"); bytes != nullptr && *bytes != 0) {
+    found.bytes = parse_bytes("WARPHEAP_MALLOC_BYTES", bytes);
+  }
+  if (const char* manager = lookup("WARPHEAP_MALLOC_MANAGER")) found.manager = manager;
+  if (const char* report = lookup("WARPHEAP_MALLOC_REPORT")) {
+    const std::string_view text = report;
+    if (text != "" && text != "0" && text != "1") {
+      throw invalid_argument("WARPHEAP_MALLOC_REPORT is '" + std::string(text) +
+                             "': expected 0 or 1");
+    }
+    found.report = text == "1";
+  }
+  return found;
+}
+
+/// An eighth of the memory that is free, or twice what the program has asked CUDA's heap to be
+/// (managers round sizes up differently), whichever is more; at most three quarters of what is
+/// free.
+inline std::size_t default_malloc_bytes(std::size_t free_bytes, std::size_t builtin_heap_bytes) {
+  const std::size_t wanted =
+      std::max(free_bytes / 8, 2 * std::min(builtin_heap_bytes, SIZE_MAX / 2));
+  return std::min(wanted, free_bytes / 4 * 3);
+}
+
+WARPHEAP_END_NAMESPACE
