@@ -10,7 +10,7 @@
 ///   `has_clock`), `expect_lane` (for what host code must not call);
 /// - `group`, made by `coalesced()` or `warp()`: `mask, size, rank, leader, is_leader, ballot, any,
 ///   all, shuffle, broadcast, match, scan_add, sync`;
-/// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope;
+/// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`;
 /// - `backoff(ns)`, `block_sync()`, `block_shared()`;
 /// - host side: `device` (memory, copies, `launch`, `time`, properties).
 

@@ -19,9 +19,9 @@ WARPHEAP_BEGIN_NAMESPACE
 /// that come when all slices are taken wait for the end of the round, for what it says is as good
 /// for them: it ends within their call.
 ///
-/// One word: [ round: 32 bits | idle: 1 | opening: 1 | next slice: 30 ]. Of a group that adds one
-/// to the next slice the round cannot end before that slice is done, so what the opener has written
-/// for the round stays as it is until then.
+/// One word: [ round: 24 bits | idle: 1 | opening: 1 | slices: 17 | next slice: 21 ]. Of a group
+/// that adds one to the next slice the round cannot end before that slice is done, so what the
+/// opener has written for the round stays as it is until then.
 ///
 /// Orders: the opener's release pairs with the acquire of those that get a slice, so they examine
 /// after the announcement. The groups' additions to `finished_` are acquire and release: the last
@@ -40,6 +40,7 @@ class shared_search {
     memory_.format();
     turn_ = idle;
     token_ = 0;
+    places_ = 0;
     finished_ = 0;
     longest_ = 0;
   }
@@ -48,73 +49,104 @@ class shared_search {
   /// See `exhaustion::released`.
   WARPHEAP_DEVICE void released() { memory_.released(); }
 
+  /// What is known when memory is exhausted for `units`, else 0. The same value at two moments says
+  /// that it was exhausted all the time between.
+  WARPHEAP_DEVICE std::uint64_t known(std::uint32_t units) { return memory_.known(units); }
+
   /// Searches until each member has what it wants, or memory is known to be exhausted for it.
   ///
-  /// \param places that there are, one at least
+  /// \param places `std::uint32_t ()`: how many there are, one at least. Called by one lane once a
+  ///   round is announced, so it has to look as `exhaustion` asks for it if they become more
   /// \param wanted `std::uint32_t ()`: units that the caller still wants; 0 once it is served
   /// \param visit `std::uint32_t (first, count)`: a collective of `team`: examines these places as
   ///   `exhaustion` asks for it, takes from them what members want; the longest run that the
   ///   calling lane has seen and that is left
-  template <class Wanted, class Visit>
-  WARPHEAP_DEVICE void search(const simt::group& team, std::uint32_t places, const Wanted& wanted,
+  template <class Places, class Wanted, class Visit>
+  WARPHEAP_DEVICE void search(const simt::group& team, const Places& places, const Wanted& wanted,
                               const Visit& visit) {
     const auto unserved = [&] { return team.any(wanted() != 0 && !memory_.is_out(wanted())); };
-    const std::uint32_t slice_places =
-        places / most_slices < LeastSlice ? LeastSlice : ceil_div(places, most_slices);
-    const std::uint32_t slices = ceil_div(places, slice_places);
     for (int rounds = 0; rounds < most_rounds && unserved(); ++rounds) {
-      slice mine = next_slice(team, slices);
-      for (; mine.number < slices; mine = next_slice(team, slices)) {
-        const std::uint32_t first = mine.number * slice_places;
-        const std::uint32_t left = places - first;
-        examined(visit(first, left < slice_places ? left : slice_places), team, slices);
+      slice mine = next_slice(team, places);
+      for (; mine.count != 0; mine = next_slice(team, places)) {
+        examined(visit(mine.first, mine.count), team, mine.of);
         if (!unserved()) return;
       }
       if (team.is_leader()) wait_for(mine.round);
       team.sync();
+      simt::backoff(pause);  // what is left may be what another lane is about to show
     }
   }
 
  private:
-  static constexpr std::uint64_t idle = std::uint64_t{1} << 31;
-  static constexpr std::uint64_t opening = std::uint64_t{1} << 30;
-  static constexpr std::uint64_t next_mask = opening - 1;
+  static constexpr int next_bits = 21;
+  static constexpr std::uint64_t next_mask = (std::uint64_t{1} << next_bits) - 1;
+  static constexpr int slices_bits = 17;
+  static constexpr std::uint64_t opening = std::uint64_t{1} << (next_bits + slices_bits);
+  static constexpr std::uint64_t idle = opening << 1;
+  static constexpr int round_shift = next_bits + slices_bits + 2;
   static constexpr std::uint32_t most_slices = 1u << 16;
   static constexpr int most_rounds = 64;
   static constexpr std::uint32_t pause = 200;  // nanoseconds
 
   struct slice {
-    std::uint32_t number;  ///< all are taken if it is not below their count
+    std::uint32_t first;  ///< place
+    std::uint32_t count;  ///< of places; 0: all slices are taken
     std::uint32_t round;
+    std::uint32_t of;  ///< slices of the round
   };
 
   WARPHEAP_HD static constexpr std::uint32_t round_of(std::uint64_t turn) {
-    return static_cast<std::uint32_t>(turn >> 32);
+    return static_cast<std::uint32_t>(turn >> round_shift);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t next_of(std::uint64_t turn) {
+    return static_cast<std::uint32_t>(turn & next_mask);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t slices_of(std::uint64_t turn) {
+    return static_cast<std::uint32_t>(turn >> next_bits) & ((1u << slices_bits) - 1);
+  }
+  WARPHEAP_HD static constexpr std::uint64_t round_bits(std::uint64_t round) {
+    return round << round_shift;
+  }
+  WARPHEAP_HD static constexpr std::uint32_t slice_places(std::uint32_t places) {
+    return places / most_slices < LeastSlice ? LeastSlice : ceil_div(places, most_slices);
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> turn() { return simt::atomic_ref(turn_); }
 
-  /// A slice of the present round, or of one that the group opens.
-  WARPHEAP_DEVICE slice next_slice(const simt::group& team, std::uint32_t slices) {
+  /// A slice of the present round, or of one that the group opens over `places`.
+  template <class Places>
+  WARPHEAP_DEVICE slice next_slice(const simt::group& team, const Places& places) {
     std::uint64_t got = 0;
-    if (team.is_leader()) got = take_slice(slices);
+    std::uint32_t all = 0;
+    if (team.is_leader()) {
+      got = take_slice(places);
+      // Relaxed: the opener's, who has released them before the slice that the caller has.
+      all = simt::atomic_ref(places_).load(simt::order::relaxed);
+    }
     // A broadcast orders nothing: the members come after what the leader has acquired.
     team.sync();
     got = team.broadcast(got);
-    return {static_cast<std::uint32_t>(got & next_mask), round_of(got)};
+    all = team.broadcast(all);
+    slice mine{0, 0, round_of(got), slices_of(got)};
+    if (next_of(got) >= mine.of) return mine;
+    const std::uint32_t each = slice_places(all);
+    mine.first = next_of(got) * each;
+    mine.count = all - mine.first < each ? all - mine.first : each;
+    return mine;
   }
 
-  WARPHEAP_DEVICE std::uint64_t take_slice(std::uint32_t slices) {
+  template <class Places>
+  WARPHEAP_DEVICE std::uint64_t take_slice(const Places& places) {
     for (;;) {
       std::uint64_t now = turn().load(simt::order::acquire);
       if ((now & opening) != 0) {
         simt::backoff(pause);
       } else if ((now & idle) != 0) {
-        const std::uint64_t round = now >> 32;
-        if (turn().compare_exchange(now, round << 32 | opening, simt::order::acquire)) {
-          return open(round + 1);
+        const std::uint64_t round = round_of(now);
+        if (turn().compare_exchange(now, round_bits(round) | opening, simt::order::acquire)) {
+          return open(round + 1, places);
         }
       } else {
-        if ((now & next_mask) >= slices) return now;
+        if (next_of(now) >= slices_of(now)) return now;
         // What is added after the round has ended is overwritten when the next one opens.
         now = turn().fetch_add(1, simt::order::acquire);
         if ((now & (idle | opening)) == 0) return now;
@@ -123,13 +155,17 @@ class shared_search {
   }
 
   /// Opens a round; its first slice is the caller's.
-  WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round) {
+  template <class Places>
+  WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round, const Places& places) {
     // Relaxed: the release below orders it, and before it nobody reads them.
     simt::atomic_ref(token_).store(memory_.announce().epoch, simt::order::relaxed);
+    const std::uint32_t all = places();
+    const std::uint64_t slices = ceil_div(all, slice_places(all));
+    simt::atomic_ref(places_).store(all, simt::order::relaxed);
     simt::atomic_ref(finished_).store(0, simt::order::relaxed);
     simt::atomic_ref(longest_).store(0, simt::order::relaxed);
-    turn().store(round << 32 | 1, simt::order::release);
-    return round << 32;
+    turn().store(round_bits(round) | slices << next_bits | 1, simt::order::release);
+    return round_bits(round) | slices << next_bits;
   }
 
   /// Ends a slice; the last one of a round ends the round.
@@ -141,8 +177,8 @@ class shared_search {
         simt::atomic_ref(finished_).fetch_add(1, simt::order::acq_rel) + 1 == slices) {
       const std::uint32_t longest = simt::atomic_ref(longest_).load(simt::order::relaxed);
       memory_.confirm({simt::atomic_ref(token_).load(simt::order::relaxed)}, longest + 1);
-      const std::uint64_t round = turn().load(simt::order::relaxed) >> 32;
-      turn().store(round << 32 | idle, simt::order::release);
+      const std::uint64_t round = round_of(turn().load(simt::order::relaxed));
+      turn().store(round_bits(round) | idle, simt::order::release);
     }
     team.sync();
   }
@@ -159,6 +195,7 @@ class shared_search {
   alignas(128) exhaustion memory_;
   alignas(128) std::uint64_t turn_;
   std::uint64_t token_;
+  std::uint32_t places_;
   alignas(128) std::uint32_t finished_;
   std::uint32_t longest_;
 };

@@ -2,211 +2,145 @@
 #pragma once
 
 /// \file
-/// The size classes of the manager `warpheap` in device memory: which words of the chunks of each
-/// may have free slots, where each multiprocessor looks first, and how far the class may grow at a
-/// time.
+/// The size classes of the manager `warpheap` in device memory: the table of the chunks of each,
+/// and what is known of them together.
 ///
-/// The words of all chunks are numbered, class by class: word w of chunk c is number c * words + w.
-/// Number and class make a bit of the class's bitmap tree.
-///
-/// A million threads ask for slots of one class within microseconds, and a word of memory that all
-/// of them touch, if only to read it, serves about one a nanosecond. So what each request needs is
-/// computed from the class's number or lies on a desk, of which a class has one for each
-/// multiprocessor.
+/// A class's table is drawn from at random, so it may have holes, where chunks have left, and a
+/// lane may see a chunk that has just left: the words of chunks tell. The count of entries only
+/// rises. Lanes read the table as a hint, which the multiprocessor may keep.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
-#include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/shared_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What changes of a class or of the heap are under way, and how many have ended, in one or several
-/// words, {ended: 32 | in progress: 32} each. A search that found nothing while none was under way,
-/// and none ended, found nothing because nothing was there.
-class warpheap_changes {
- public:
-  /// \param mine the word for the changes that the caller announces
-  WARPHEAP_DEVICE warpheap_changes(std::uint64_t* words, std::uint32_t count, std::uint32_t mine)
-      : words_(words), count_(count), mine_(words[mine]) {}
-
-  /// The sum of every `step`th word from `first` on. Sums of different moments, if equal and
-  /// quiet, say that nothing has changed between: the counts of what has ended only rise.
-  WARPHEAP_DEVICE std::uint64_t look(std::uint32_t first = 0, std::uint32_t step = 1) const {
-    std::uint64_t sum = 0;
-    for (std::uint32_t i = first; i < count_; i += step) {
-      sum += simt::atomic_ref(words_[i]).load(simt::order::relaxed);
-    }
-    simt::fence(simt::order::acq_rel);  // pairs with `end`
-    return sum;
-  }
-  WARPHEAP_HD static constexpr bool quiet(std::uint64_t seen) {
-    return static_cast<std::uint32_t>(seen) == 0;
-  }
-  /// How many were in progress in the caller's word before this one.
-  WARPHEAP_DEVICE std::uint32_t begin() const {
-    return static_cast<std::uint32_t>(mine_.fetch_add(1, simt::order::acq_rel));
-  }
-  WARPHEAP_DEVICE void end() const {
-    mine_.fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
-  }
-
- private:
-  std::uint64_t* words_;
-  std::uint32_t count_;
-  simt::atomic_ref<std::uint64_t> mine_;
-};
-
 template <warpheap_config Config>
 class warpheap_classes {
  public:
   using chunks = warpheap_chunks<Config>;
+  using search = shared_search<Config.chunks_a_slice>;
 
-  /// Counts of one class, a cache line of their own.
-  struct alignas(128) record {
-    std::uint32_t chunks;   ///< that belong to the class, for those who only guess
-    std::uint32_t growers;  ///< lanes that are about to add some
-  };
+  static constexpr std::uint32_t no_chunk = 0xffffffffu;
 
-  /// `next` for no word.
-  static constexpr std::uint64_t nowhere = std::uint64_t{1} << 40;
-
-  /// What a multiprocessor knows about a class.
-  struct alignas(32) desk {
-    std::uint64_t next;  ///< the word to look at next: `warpheap_slot_search`
-    std::uint32_t tree;  ///< where the class's tree begins, in lines of 16 words
-    warpheap_slots slots;
+  /// What changes of a class.
+  struct record {
+    search full;                         ///< for a free slot in its chunks
+    alignas(128) std::uint32_t entries;  ///< of the table, holes included
+    alignas(128) std::uint32_t hole;     ///< number of an entry that may be a hole, or no_chunk
+    std::uint32_t waiting;               ///< lanes that look for slots in vain
+    std::uint32_t growing;               ///< groups that are about to add a chunk
   };
 
   /// Where everything lies.
   struct parts {
     record* records;
-    desk* desks;             ///< `desks_for`
-    std::uint64_t* changes;  ///< `changes_for`
-    std::uint64_t* trees;    ///< `tree_words`
+    warpheap_slots* shapes;
+    std::uint32_t* tables;  ///< `universe` a class
+    std::uint32_t* places;  ///< of each chunk in its class's table
   };
 
   warpheap_classes() = default;
-  warpheap_classes(const warpheap_size_classes& sizes, const parts& where, std::uint32_t universe,
-                   std::uint32_t shards)
-      : sizes_(sizes), where_(where), universe_(universe), shards_(shards) {}
+  warpheap_classes(const warpheap_size_classes& sizes, const parts& where, std::uint32_t universe)
+      : sizes_(sizes), where_(where), universe_(universe) {}
 
   WARPHEAP_HD const warpheap_size_classes& sizes() const { return sizes_; }
 
-  /// How the slots of a class lie: arithmetic alone.
-  WARPHEAP_HD static warpheap_slots slots_of(const warpheap_size_classes& sizes, std::uint32_t of) {
-    const std::uint32_t bytes = sizes.slot_bytes(of);
-    const std::uint32_t count = sizes.chunk_bytes() / bytes;
-    return {bytes, count, ceil_div<std::uint32_t>(count, chunks::word_slots)};
-  }
-  /// Words of the trees of all classes, each of which begins a cache line.
-  static std::size_t tree_words(const warpheap_size_classes& sizes, std::uint32_t universe) {
-    std::size_t words = 0;
-    for (std::uint32_t of = 0; of < sizes.count(); ++of) {
-      words += tree_words_of(slots_of(sizes, of), universe);
-    }
-    return words;
-  }
-  WARPHEAP_HD static std::size_t desks_for(const warpheap_size_classes& sizes,
-                                           std::uint32_t shards) {
-    return std::size_t{shards} * desk_stride(sizes);
-  }
-  WARPHEAP_HD static std::size_t changes_for(const warpheap_size_classes& sizes,
-                                             std::uint32_t shards) {
-    return std::size_t{shards} * sizes.count();
-  }
-
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    std::uint64_t tree = 0;
-    for (std::uint32_t of = 0; of < sizes_.count(); ++of) {
-      const warpheap_slots shape = slots_of(sizes_, of);
-      if (of % count == rank) where_.records[of] = {0, 0};
-      for (std::uint64_t i = rank; i < shards_; i += count) {
-        where_.desks[i * desk_stride(sizes_) + of] = {
-            nowhere, static_cast<std::uint32_t>(tree / line), shape};
-      }
-      bitmap_tree(where_.trees + tree, universe_ * shape.words).format(0, rank, count);
-      tree += tree_words_of(shape, universe_);
+    for (std::uint64_t of = rank; of < sizes_.count(); of += count) {
+      const std::uint32_t bytes = sizes_.slot_bytes(static_cast<std::uint32_t>(of));
+      const std::uint32_t slots = sizes_.chunk_bytes() / bytes;
+      where_.shapes[of] = {bytes, slots, ceil_div<std::uint32_t>(slots, chunks::word_slots)};
+      record& fresh = where_.records[of];
+      fresh.full.format();
+      fresh.entries = 0;
+      fresh.hole = no_chunk;
+      fresh.waiting = 0;
+      fresh.growing = 0;
     }
-    for (std::uint64_t i = rank; i < changes_for(sizes_, shards_); i += count) {
-      where_.changes[i] = 0;
+    for (std::uint64_t i = rank; i < std::uint64_t{universe_} * sizes_.count(); i += count) {
+      where_.tables[i] = no_chunk;
     }
   }
 
-  WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const { return slots_of(sizes_, of); }
+  /// Never changes after `format`.
+  WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const { return where_.shapes[of]; }
+  WARPHEAP_DEVICE search& full(std::uint32_t of) const { return where_.records[of].full; }
+  WARPHEAP_DEVICE record& of(std::uint32_t number) const { return where_.records[number]; }
 
-  /// The multiprocessor's number among those that have desks.
-  WARPHEAP_DEVICE std::uint32_t shard() const { return simt::sm_id() % shards_; }
-
-  /// What a multiprocessor knows about a class: hints, and what never changes.
-  WARPHEAP_DEVICE desk& desk_of(std::uint32_t of, std::uint32_t shard) const {
-    return where_.desks[std::size_t{shard} * desk_stride(sizes_) + of];
+  /// Entries of the table, as a hint.
+  WARPHEAP_DEVICE std::uint32_t entries_hint(std::uint32_t of) const {
+    const std::uint32_t found = simt::load_hint(where_.records[of].entries);
+    return found < universe_ ? found : universe_;
+  }
+  WARPHEAP_DEVICE std::uint32_t entries(std::uint32_t of) const {
+    const std::uint32_t found =
+        simt::atomic_ref(where_.records[of].entries).load(simt::order::acquire);
+    return found < universe_ ? found : universe_;
+  }
+  /// A chunk, or no_chunk, as a hint. \pre `entry < universe`
+  WARPHEAP_DEVICE std::uint32_t chunk_hint(std::uint32_t of, std::uint32_t entry) const {
+    return simt::load_hint(table(of)[entry]);
+  }
+  /// The same two as searches look: a lane that adds a chunk later sees that they are under way.
+  WARPHEAP_DEVICE std::uint32_t examine_entries(std::uint32_t of) const {
+    const std::uint32_t found =
+        simt::atomic_ref(where_.records[of].entries).fetch_add(0, simt::order::acq_rel);
+    return found < universe_ ? found : universe_;
+  }
+  WARPHEAP_DEVICE std::uint32_t examine_chunk(std::uint32_t of, std::uint32_t entry) const {
+    return simt::atomic_ref(table(of)[entry]).fetch_or(0, simt::order::acq_rel);
   }
 
-  /// The words that may have free slots of a class: all that have some, while no change of the
-  /// class is in progress, and perhaps others, also of other owners.
-  WARPHEAP_DEVICE bitmap_tree open(std::uint32_t of, const warpheap_slots& shape,
-                                   std::uint32_t shard) const {
-    return bitmap_tree(where_.trees + std::size_t{desk_of(of, shard).tree} * line,
-                       universe_ * shape.words);
-  }
-
-  /// Chunks that come, and words that are being hidden or found again: a word for each
-  /// multiprocessor.
-  WARPHEAP_DEVICE warpheap_changes changes(std::uint32_t of, std::uint32_t shard) const {
-    return warpheap_changes(where_.changes + std::size_t{of} * shards_, shards_, shard);
-  }
-
-  /// How many chunks a class has; relaxed, a guess while others add some.
-  WARPHEAP_DEVICE std::uint32_t size(std::uint32_t of) const {
-    return count(of).load(simt::order::relaxed);
-  }
-  WARPHEAP_DEVICE void gained(std::uint32_t of, int how_many) const {
-    count(of).fetch_add(static_cast<std::uint32_t>(how_many), simt::order::relaxed);
-  }
-  WARPHEAP_DEVICE void lost(std::uint32_t of) const {
-    count(of).fetch_sub(1, simt::order::relaxed);
-  }
-
-  /// Whether one lane more may add chunks; if so, it calls `grew` when it is done. Those that may
-  /// not leave no trace: a counter that they all went through would never be low.
-  WARPHEAP_DEVICE bool may_grow(std::uint32_t of, std::uint32_t at_a_time) const {
-    std::uint32_t now = growers(of).load(simt::order::relaxed);
-    while (now < at_a_time) {
-      if (growers(of).compare_exchange(now, now + 1, simt::order::relaxed)) return true;
+  /// Puts a chunk into the table. Lock-free: an entry is lost only to another chunk. There is one
+  /// for each chunk of the heap, so a hole is found.
+  WARPHEAP_DEVICE void add(std::uint32_t of, std::uint32_t chunk) const {
+    record& to = where_.records[of];
+    const std::uint32_t hole = simt::atomic_ref(to.hole).exchange(no_chunk, simt::order::relaxed);
+    if (hole != no_chunk && put(of, hole, chunk)) return;
+    // Release pairs with the acquire in `entries`. Beyond the last entry it only tells where to
+    // begin.
+    std::uint32_t entry = entries(of);
+    if (entry < universe_) {
+      entry = simt::atomic_ref(to.entries).fetch_add(1, simt::order::acq_rel);
     }
-    return false;
+    while (entry >= universe_ || !put(of, entry, chunk))
+      entry = entry + 1 < universe_ ? entry + 1 : 0;
   }
-  WARPHEAP_DEVICE void grew(std::uint32_t of) const {
-    growers(of).fetch_sub(1, simt::order::relaxed);
+  /// Takes a chunk out of the table. \pre it is there, and the caller alone may do so
+  WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
+    const std::uint32_t entry = where_.places[chunk];
+    simt::atomic_ref(table(of)[entry]).store(no_chunk, simt::order::relaxed);
+    simt::atomic_ref(where_.records[of].hole).store(entry, simt::order::relaxed);
+  }
+
+  /// Whether a chunk is where it says, while no lane allocates.
+  WARPHEAP_DEVICE bool has(std::uint32_t of, std::uint32_t chunk) const {
+    const std::uint32_t entry = where_.places[chunk];
+    return entry < entries(of) && table(of)[entry] == chunk;
   }
 
  private:
-  static constexpr std::size_t line = 16;  // words
-
-  WARPHEAP_HD static std::size_t tree_words_of(const warpheap_slots& shape,
-                                               std::uint32_t universe) {
-    return round_up<std::size_t>(bitmap_tree::words_for(universe * shape.words), line);
+  WARPHEAP_DEVICE std::uint32_t* table(std::uint32_t of) const {
+    return where_.tables + std::size_t{of} * universe_;
   }
-  /// Desks of one multiprocessor lie together, those of different ones in different cache lines.
-  WARPHEAP_HD static std::uint32_t desk_stride(const warpheap_size_classes& sizes) {
-    return round_up<std::uint32_t>(sizes.count(), 4);
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> count(std::uint32_t of) const {
-    return simt::atomic_ref(where_.records[of].chunks);
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> growers(std::uint32_t of) const {
-    return simt::atomic_ref(where_.records[of].growers);
+  WARPHEAP_DEVICE bool put(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
+    std::uint32_t hole = no_chunk;
+    // Before others can see the chunk in the table, and take it away again. Release pairs with the
+    // acquire by which the chunk is closed; acquire: see `examine_chunk`.
+    where_.places[chunk] = entry;
+    return simt::atomic_ref(table(of)[entry]).compare_exchange(hole, chunk, simt::order::acq_rel);
   }
 
   warpheap_size_classes sizes_{8};
   parts where_{};
   std::uint32_t universe_ = 1;
-  std::uint32_t shards_ = 1;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -4,23 +4,17 @@
 /// \file
 /// How the manager `warpheap` finds a free slot of a class.
 ///
-/// A multiprocessor walks the words of its class one after another, group by group: the desk says
-/// which is next. The leader of a group claims in that word for the whole group; lanes that are
-/// left over form a group again, with the next word.
-///
-/// When words have so little room that a group would need many, each lane claims for itself, in a
-/// word that no other lane of the group tries.
-///
-/// When words were full again and again, one group of the multiprocessor moves: it draws words of
-/// the whole class at random, lets the class grow if they have little room, and sets the desk to
-/// new chunks or to where it drew. The others wait for that a moment, but no longer.
+/// Lanes that want the same class at the same time form a group; its leader draws a random word of
+/// the class and claims in it for the whole group. Who is left over draws words for itself. If
+/// those are full as well, the class grows: by a chunk of the pool, or one that another class has
+/// left empty. When there is none, groups search the chunks of the class together, and either find
+/// a slot or know that there was none.
 
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
-#include "warpheap/sync/bitmap_tree.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,367 +26,247 @@ template <warpheap_config Config>
 class warpheap_slot_search {
  public:
   using supply = warpheap_supply<Config>;
-  using chunks = warpheap_chunks<Config>;
-  using classes = warpheap_classes<Config>;
-  using slots = warpheap_slots;
+  using chunks = typename supply::chunks_type;
+  using classes = typename supply::classes_type;
+  using record = typename classes::record;
 
-  static constexpr std::uint32_t none = bitmap_tree::none;
+  static constexpr std::uint32_t none = supply::none;
 
-  /// A slot, or no chunk.
+  /// A slot; no chunk: there was none.
   struct place {
     std::uint32_t chunk = none;
     std::uint32_t slot = 0;
   };
 
   WARPHEAP_DEVICE warpheap_slot_search(const supply& from, std::uint32_t of)
-      : supply_(from),
-        of_(of),
-        shard_(from.classes().shard()),
-        shape_(from.classes().desk_of(of, shard_).slots) {}
+      : supply_(from), of_(of), shape_(from.classes().slots(of)) {}
 
-  WARPHEAP_HD const slots& shape() const { return shape_; }
+  WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape_.bytes; }
 
-  /// Takes a slot for the calling lane; none if there is none.
   WARPHEAP_DEVICE place take() const {
-    int waited = 0;
-    int detours = most_detours;
-    for (int left = patience; left > 0 && detours > 0;) {
-      std::uint32_t at = 0;
-      for (int round = 0; round < Config.group_rounds; ++round) {
-        const simt::group same = simt::coalesced().match(of_);
-        share got;
-        if (same.is_leader()) got = claim_together(same.size());
-        same.sync();  // what the leader has acquired is the members' as well
-        got.bits = same.broadcast(got.bits);
-        at = got.at = same.broadcast(got.at);
-        const bool little = same.broadcast(static_cast<int>(got.full)) != 0;
-        if (same.rank() < popcount(got.bits)) return place_of(got, same.rank());
-        if (little) break;
-      }
-      const place found = simt::call_apart(&alone_apart, supply_.copy(), of_, at, waited);
-      if (found.chunk != none) return found;
-      ++waited;
-      if (found.slot != moves) continue;
-      waited = 0;
-      const verdict moved = simt::call_apart(&move_apart, supply_.copy(), of_);
-      if (moved == verdict::out) break;
-      --(moved == verdict::wait ? left : detours);
+    for (int i = 0; i < Config.words_together; ++i) {
+      const place got = take_together();
+      if (got.chunk != none) return got;
     }
-    return {};
+    for (int i = 0; i < Config.words_alone; ++i) {
+      const place got = take_alone();
+      if (got.chunk != none) return got;
+    }
+    return simt::call_apart(&take_scarce_apart, supply_.copy(), of_);
   }
 
  private:
-  using claimed = typename chunks::claimed;
-  using outcome = typename supply::outcome;
+  /// Times that a class is looked at again because others have changed it.
+  static constexpr int patience = 64;
+  static constexpr std::uint32_t wait_ns = 300;
 
-  /// Looks at what others change before a request gives up.
-  static constexpr int patience = 8;
-  /// Moves to places with room that others are faster to take, and chunks that the class has got
-  /// and that another class takes away again while they are empty.
-  static constexpr int most_detours = 64;
-  static constexpr std::uint32_t wait_ns = 200;
-  /// Looks at a desk whose multiprocessor is about to move, and the time between them.
-  static constexpr int most_waits = 16;
-  static constexpr std::uint32_t move_ns = 500;
-  /// Leaves without a slot for a lane, after which it moves.
-  static constexpr int most_leaves = 2;
-  /// In place of a slot: the multiprocessor has to move.
-  static constexpr std::uint32_t moves = 1;
-
-  // A desk's `next`: [ moving: 1 | scarce: 1 | place | unit: 3 ]. Somebody is about to change it;
-  // memory was scarce when that was done last. A place is [ chunk | word of the chunk ], the word
-  // as many bits as a chunk's words need, so that it runs on into the next chunk. A group goes on
-  // by as many eighths of a word as it takes: groups of few lanes share words.
-  static constexpr int unit_bits = 3;
-  static constexpr int units = 1 << unit_bits;
-  // The same flags in a place.
-  static constexpr std::uint32_t moving = 1u << 31;
-  static constexpr std::uint32_t scarce = 1u << 30;
-  static constexpr std::uint32_t nowhere = 1u << 29;
-
-  WARPHEAP_DEVICE static std::uint32_t place_in(std::uint64_t next) {
-    const auto at = static_cast<std::uint32_t>(next >> unit_bits);
-    const auto flags = static_cast<std::uint32_t>(next >> 32) & (moving | scarce);
-    return flags | ((next & classes::nowhere) != 0 ? nowhere : at);
-  }
-  WARPHEAP_DEVICE static std::uint64_t next_for(std::uint32_t place) {
-    const std::uint64_t flags = std::uint64_t{place & (moving | scarce)} << 32;
-    if ((place & nowhere) != 0) return flags | classes::nowhere;
-    return flags | std::uint64_t{place & ~(moving | scarce)} << unit_bits;
-  }
+  WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
 
   /// Slots of one word that were claimed.
   struct share {
-    std::uint32_t at = 0;  ///< [ chunk | word of the chunk ], with flags
+    std::uint32_t chunk = none;
+    std::uint32_t word = 0;
     std::uint64_t bits = 0;
-    bool full = false;  ///< the word was full, or has so little room that lanes should go on alone
   };
-
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> next() const {
-    return simt::atomic_ref(supply_.classes().desk_of(of_, shard_).next);
-  }
-  WARPHEAP_DEVICE bitmap_tree open() const { return supply_.classes().open(of_, shape_, shard_); }
-  WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
-
-  // Places of words: [ chunk | word of the chunk ], and their numbers in the class.
-
-  WARPHEAP_DEVICE int word_bits() const { return ceil_log2(shape_.words); }
-  WARPHEAP_DEVICE std::uint32_t chunk_at(std::uint32_t at) const {
-    return (at & (nowhere - 1)) >> word_bits();
-  }
-  WARPHEAP_DEVICE bool is_somewhere(std::uint32_t at) const {
-    return (at & (moving | nowhere)) == 0 && chunk_at(at) < supply_.universe();
-  }
-  /// There may be up to twice as many places in a chunk as words: some are met twice.
-  WARPHEAP_DEVICE std::uint32_t word_at(std::uint32_t at) const {
-    const std::uint32_t word = at & low_bits<std::uint32_t>(word_bits());
-    return word < shape_.words ? word : word - shape_.words;
-  }
-  WARPHEAP_DEVICE std::uint32_t number_at(std::uint32_t at) const {
-    return chunk_at(at) * shape_.words + word_at(at);
-  }
-  WARPHEAP_DEVICE std::uint32_t place_of_number(std::uint32_t number) const {
-    const std::uint32_t chunk = number / shape_.words;
-    return chunk << word_bits() | (number - chunk * shape_.words);
-  }
-
   WARPHEAP_DEVICE place place_of(const share& got, int k) const {
-    return {chunk_at(got.at), word_at(got.at) * chunks::word_slots +
-                                  static_cast<std::uint32_t>(kth_set_bit(got.bits, k))};
-  }
-  WARPHEAP_DEVICE std::uint64_t look_at(std::uint32_t at) const {
-    return supply_.chunks().word(chunk_at(at), word_at(at));
-  }
-  WARPHEAP_DEVICE std::uint64_t slots_at(std::uint32_t at) const {
-    return chunks::slots_in(shape_, word_at(at));
-  }
-  WARPHEAP_DEVICE int room_in(std::uint32_t at, std::uint64_t content) const {
-    const std::uint64_t used = chunks::used_of(content);
-    if (used != 0 && !chunks::is_of(content, owner())) return 0;
-    return popcount(slots_at(at) & ~used);
+    return {got.chunk,
+            got.word * chunks::word_slots + static_cast<std::uint32_t>(kth_set_bit(got.bits, k))};
   }
 
-  /// Claims for a group in the next word.
-  WARPHEAP_DEVICE share claim_together(int want) const {
-    const auto room_of_word =
-        static_cast<int>(shape_.count < chunks::word_slots ? shape_.count : chunks::word_slots);
-    const int parts = want * 3 >= room_of_word ? units : want * units / room_of_word + 1;
-    share got{place_in(next().fetch_add(static_cast<std::uint64_t>(parts), simt::order::relaxed)),
-              0, true};
-    if (!is_somewhere(got.at)) return got;
-    const std::uint64_t content = look_at(got.at);
-    const int room = room_in(got.at, content);
-    if (room * 4 >= want && room != 0) {
-      claim(got, content, want, 0);
-      got.full = false;
-    } else if (room == 0 && (got.at & scarce) == 0) {
-      if (is_used_up(got.at)) {
-        leave(got.at);
-      } else {
-        got.full = false;
-      }
-    }
-    return got;
-  }
-
-  /// Whether other words near a full one are full as well.
-  WARPHEAP_DEVICE bool is_used_up(std::uint32_t at) const {
-    for (std::uint32_t distance = 13; distance < 64; distance += 13) {
-      const std::uint32_t near = at + distance;
-      if (chunk_at(near) >= supply_.universe()) break;
-      if (room_in(near, look_at(near)) != 0) return false;
-    }
-    return true;
-  }
-
-  /// There is no room: unless another lane has gone on, the next words are those of the leaf behind
-  /// if memory is scarce, for then it is as good as any other, and else the multiprocessor moves.
-  WARPHEAP_DEVICE void leave(std::uint32_t at) const {
-    std::uint64_t now = next().load(simt::order::relaxed);
-    const std::uint32_t there = place_in(now);
-    if ((there & (moving | nowhere)) != 0 || there - at > 64) return;
-    const std::uint32_t to = (at & scarce) != 0 ? at + 64 : nowhere;
-    next().compare_exchange(now, next_for(to), simt::order::relaxed);
-  }
-
-  /// Claims up to `want` slots of the word at `got.at`.
-  WARPHEAP_DEVICE void claim(share& got, std::uint64_t content, int want, int from) const {
-    const claimed result =
-        supply_.chunks().claim(chunk_at(got.at), word_at(got.at), content, owner(), shape_, want,
-                               from, [this](std::uint32_t unheld) {
-                                 simt::call_apart(&supply::unheld, supply_.copy(), unheld);
-                               });
-    got.bits = result.bits;
-    got.full = result.room == 0 || result.foreign;
-  }
-
-  /// Each lane for itself, in words near the next one; `moves` if there seems to be nothing.
-  WARPHEAP_RARE static place alone_apart(const supply& from, std::uint32_t of, std::uint32_t at,
-                                         int waited) {
-    return warpheap_slot_search(from, of).alone(at, waited);
-  }
-  WARPHEAP_DEVICE place alone(std::uint32_t at, int waited) const {
-    // Formed anew each time: lanes that got a slot have left.
-    const simt::group same = simt::coalesced().match(of_);
-    at = same.broadcast(at);
-    waited = same.broadcast(waited);
-    if ((at & moving) != 0 && waited < most_waits) {
-      simt::backoff(move_ns);
-      return {none, 0};
-    }
-    std::uint64_t bits = 0;
-    if (is_somewhere(at) && waited < most_waits + most_leaves) {
-      if (same.is_leader()) bits = open().peek_word(number_at(at) / 64);
-      same.sync();
-      bits = same.broadcast(bits);
-    }
-    if (bits == 0) return {none, moves};
-    const share got = claim_alone(same, number_at(at), bits);
-    const bool served = got.bits != 0;
-    if (same.any(!served)) {
-      // What is full must not be found again, but while memory is plentiful others find room.
-      if ((at & scarce) != 0 && same.any(!served && got.full)) {
-        hide(same, !served && got.full, got.at);
-      }
-      if (same.is_leader()) leave(at);
-      same.sync();
-    }
-    return served ? place_of(got, 0) : place{none, 0};
-  }
-
-  /// Tries a few words of the leaf with word `number`, each lane others.
-  WARPHEAP_DEVICE share claim_alone(const simt::group& team, std::uint32_t number,
-                                    std::uint64_t bits) const {
+  /// Claims up to `want` slots of a random word of the class.
+  WARPHEAP_DEVICE share draw(int want) const {
     share got;
-    const auto there = static_cast<std::uint32_t>(popcount(bits));
-    for (int i = 0; i < Config.draws && got.bits == 0; ++i) {
-      const std::uint32_t k =
-          number + static_cast<std::uint32_t>(team.rank()) + static_cast<std::uint32_t>(i) * 32;
-      got.at = place_of_number(number / 64 * 64 + static_cast<std::uint32_t>(kth_set_bit(
-                                                      bits, static_cast<int>(k % there))));
-      claim(got, look_at(got.at), 1, static_cast<int>(simt::noise() % chunks::word_slots));
+    const std::uint32_t entries = supply_.classes().entries_hint(of_);
+    if (entries == 0) return got;
+    const std::uint64_t noise = simt::noise();
+    const auto high = static_cast<std::uint32_t>(noise >> 32);
+    const std::uint32_t chunk = supply_.classes().chunk_hint(of_, scale_to(high, entries));
+    if (chunk == classes::no_chunk) return got;
+    const auto low = static_cast<std::uint32_t>(noise);
+    return claim(chunk, scale_to(low, shape_.words), want,
+                 static_cast<int>(low % chunks::word_slots));
+  }
+  WARPHEAP_DEVICE share claim(std::uint32_t chunk, std::uint32_t word, int want, int from) const {
+    share got{chunk, word, 0};
+    // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
+    got.bits = supply_.chunks()
+                   .claim(chunk, word, chunks::empty_word(owner()), owner(), shape_, want, from)
+                   .bits;
+    return got;
+  }
+
+  /// One word for all lanes that call together and want the same class.
+  WARPHEAP_DEVICE place take_together() const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    share got;
+    if (same.is_leader()) got = draw(same.size());
+    // Of the team, and not of each group: groups of several classes go on side by side.
+    const int leader = same.leader();
+    got.bits = team.shuffle(got.bits, leader);
+    got.chunk = team.shuffle(got.chunk, leader);
+    got.word = team.shuffle(got.word, leader);
+    team.sync();  // what the leader has acquired is the members' as well
+    return same.rank() < popcount(got.bits) ? place_of(got, same.rank()) : place{};
+  }
+  WARPHEAP_DEVICE place take_alone() const {
+    const share got = draw(1);
+    return got.bits != 0 ? place_of(got, 0) : place{};
+  }
+
+  /// Out of line, for what is seldom needed.
+  WARPHEAP_RARE static place take_scarce_apart(const supply& from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).take_scarce();
+  }
+  /// Ends: each turn grows the class, or waits while others do, or ends with a search that found
+  /// nothing; there are `patience` of them.
+  WARPHEAP_DEVICE place take_scarce() const {
+    record& mine = supply_.classes().of(of_);
+    const simt::atomic_ref waiting(mine.waiting);
+    const simt::group arrived = simt::coalesced().match(of_);
+    // Relaxed, here and below: they only say how much growth is wanted.
+    if (arrived.is_leader()) {
+      waiting.fetch_add(static_cast<std::uint32_t>(arrived.size()), simt::order::relaxed);
+    }
+    arrived.sync();
+    place got;
+    for (int turn = 0; turn < patience && got.chunk == none; ++turn) {
+      const simt::group team = simt::coalesced().match(of_);
+      const growth grown = grow(team);
+      if (grown == growth::done || grown == growth::by_others) {
+        if (grown == growth::by_others) simt::backoff(wait_ns);
+        for (int i = 0; i < Config.words_alone && got.chunk == none; ++i) got = take_alone();
+        continue;
+      }
+      if (search(team, got)) break;
+    }
+    const simt::group leaving = simt::coalesced().match(of_);
+    if (leaving.is_leader()) {
+      waiting.fetch_sub(static_cast<std::uint32_t>(leaving.size()), simt::order::relaxed);
     }
     return got;
   }
 
-  enum class verdict : std::uint32_t { again, later, wait, out };
+  enum class growth : std::uint32_t { done, by_others, impossible };
 
-  /// Sets the desk to where slots are, or lets the class grow, or finds out that there is nothing.
-  WARPHEAP_RARE static verdict move_apart(const supply& from, std::uint32_t of) {
-    return warpheap_slot_search(from, of).move();
-  }
-  WARPHEAP_DEVICE verdict move() const {
-    const simt::group team = simt::coalesced().match(of_);
-    std::uint32_t flags = 0;
-    if (team.is_leader()) {
-      next().fetch_or(std::uint64_t{moving} << 32, simt::order::relaxed);
-      flags = supply_.is_plentiful() ? 0 : scarce;
+  /// Lets the class grow by a chunk if that is wanted. A collective.
+  WARPHEAP_DEVICE growth grow(const simt::group& team) const {
+    record& mine = supply_.classes().of(of_);
+    auto result = growth::impossible;
+    if (team.is_leader() && may_have_chunks()) {
+      result = may_grow(mine) ? growth::done : growth::by_others;
     }
     team.sync();
-    flags = team.broadcast(flags);
-    const sample drawn = simt::call_apart(&draw_apart, supply_, of_, team.mask(), flags == 0);
-    std::uint32_t to = drawn.place;
-    auto grown = outcome::grown;
-    if (drawn.is_crowded) {
-      const auto growth = simt::call_apart(&supply::grow_apart, supply_, team.mask(), of_);
-      grown = growth.what;
-      if (grown == outcome::grown) to = growth.first << word_bits();
-    }
-    if (team.is_leader()) {
-      next().store(next_for(flags | (to == none ? nowhere : to)), simt::order::relaxed);
-    }
+    result = static_cast<growth>(team.broadcast(static_cast<std::uint32_t>(result)));
+    if (result != growth::done) return result;
+    const std::uint32_t chunk = supply_.add_chunk(team, of_);
+    if (team.is_leader()) simt::atomic_ref(mine.growing).fetch_sub(1, simt::order::release);
     team.sync();
-    if (grown == outcome::grown) return verdict::again;
-    auto result = verdict::later;
-    if (to == none && grown == outcome::nothing) {
-      result =
-          simt::call_apart(&is_out_apart, supply_, of_, team.mask()) ? verdict::out : verdict::wait;
+    return chunk == none ? growth::impossible : growth::done;
+  }
+  WARPHEAP_DEVICE bool may_have_chunks() const {
+    return supply_.pool().any() || !supply_.whole().emptied.is_out(1);
+  }
+  /// Whether one more chunk is to be added: for twice the slots that lanes wait for, at most.
+  WARPHEAP_DEVICE bool may_grow(record& mine) const {
+    const std::uint32_t lanes = simt::atomic_ref(mine.waiting).load(simt::order::relaxed);
+    const std::uint32_t most = 1 + lanes / shape_.count * (supply_.is_plentiful() ? 2 : 1);
+    const simt::atomic_ref growing(mine.growing);
+    std::uint32_t now = growing.load(simt::order::relaxed);
+    while (now < most) {
+      if (growing.compare_exchange(now, now + 1, simt::order::acq_rel)) return true;
     }
-    if (result != verdict::out) simt::backoff(wait_ns);
-    return result;
+    return false;
   }
 
-  /// What words of the whole class, drawn at random, look like.
-  struct sample {
-    std::uint32_t place;  ///< one with room if there is one, or none
-    bool is_crowded;      ///< they have so little room that the class should grow
-  };
-
-  /// While memory is plentiful, classes are to be half empty.
-  WARPHEAP_RARE static sample draw_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
-                                         bool plentiful) {
-    return warpheap_slot_search(from, of).draw(simt::group(team), plentiful);
-  }
-  WARPHEAP_DEVICE sample draw(const simt::group& team, bool plentiful) const {
-    int drawn = 0;
-    int roomy = 0;
-    std::uint32_t best = none;
-    while (drawn < 8) {
-      const std::uint32_t word = open().draw(simt::noise());
-      const std::uint32_t at = word == none ? 0 : place_of_number(word);
-      const int room = word == none ? 0 : room_in(at, look_at(at));
-      const int enough = plentiful ? popcount(slots_at(at)) / 2 : 1;
-      const simt::lane_mask with_room = team.ballot(room >= enough && room != 0);
-      const simt::lane_mask any = team.ballot(word != none);
-      if (!with_room.empty()) {
-        best = team.shuffle(at, with_room.lowest());
-      } else if (best == none && !any.empty()) {
-        best = team.shuffle(at, any.lowest());
-      }
-      roomy += with_room.count();
-      drawn += team.size();
+  /// Searches the class's chunks for a slot for each member; true if there is none for the caller,
+  /// nor a chunk to be had. A collective.
+  WARPHEAP_DEVICE bool search(const simt::group& team, place& got) const {
+    auto& full = supply_.classes().full(of_);
+    const std::uint32_t entries = supply_.classes().entries(of_);
+    if (entries != 0) {
+      full.search(
+          team, [&] { return supply_.classes().examine_entries(of_); },
+          [&] { return got.chunk == none ? 1u : 0u; },
+          [&](std::uint32_t first, std::uint32_t count) { return visit(team, first, count, got); });
+      team.sync();
     }
-    return {best, plentiful ? roomy * 2 < drawn : roomy == 0};
+    if (got.chunk != none) return true;
+    return is_out(entries);
   }
 
-  /// Whether there is certainly no slot, no chunk in the pool, and none that nothing holds.
-  WARPHEAP_RARE static bool is_out_apart(const supply& from, std::uint32_t of,
-                                         simt::lane_mask team) {
-    return warpheap_slot_search(from, of).is_out(simt::group(team));
+  /// Whether there certainly was no slot and no chunk at a moment of the call: no slot all the time
+  /// between the two looks at the class, and in between no chunk, nor one on its way to the class.
+  WARPHEAP_DEVICE bool is_out(std::uint32_t entries) const {
+    auto& full = supply_.classes().full(of_);
+    const std::uint64_t before = entries == 0 ? 1 : full.known(1);
+    // Acquire pairs with the end of `grow`. In this order: a chunk that a lane has taken from the
+    // pool, or from another class, is either on its way, or the class says that it has come.
+    const bool nothing =
+        before != 0 && !may_have_chunks() &&
+        simt::atomic_ref(supply_.classes().of(of_).growing).load(simt::order::acquire) == 0 &&
+        (entries == 0 ? supply_.classes().entries(of_) == 0 : full.known(1) == before);
+    if (!nothing) simt::backoff(wait_ns);
+    return nothing;
   }
-  WARPHEAP_DEVICE bool is_out(const simt::group& team) const {
-    const auto rank = static_cast<std::uint32_t>(team.rank());
+
+  /// Examines chunks of the table and serves the members from them. Whether something is left.
+  WARPHEAP_DEVICE std::uint32_t visit(const simt::group& team, std::uint32_t first,
+                                      std::uint32_t count, place& got) const {
     const auto members = static_cast<std::uint32_t>(team.size());
-    const warpheap_changes own = supply_.classes().changes(of_, shard_);
-    const warpheap_changes all = supply_.changes();
-    const std::uint64_t own_before = own.look(rank, members);
-    const std::uint64_t all_before = all.look();
-    bool nothing = warpheap_changes::quiet(own_before) && warpheap_changes::quiet(all_before);
-    if (!team.all(nothing)) return false;
-    team.sync();
-    if (team.is_leader()) {
-      nothing = !open().any() && !supply_.pool().any() && !supply_.empties().any();
-    }
-    team.sync();
-    nothing = nothing && own.look(rank, members) == own_before && all.look() == all_before;
-    return team.all(nothing);
-  }
-
-  /// Takes words that were full out of the class's tree, for the members that say so. A lane that
-  /// frees a slot before the word is marked is seen here, and a lane that does so later sees the
-  /// mark, and finds the word again.
-  WARPHEAP_DEVICE void hide(const simt::group& team, bool hides, std::uint32_t at) const {
-    const warpheap_changes changing = supply_.classes().changes(of_, shard_);
-    if (team.is_leader()) changing.begin();
-    team.sync();
-    if (hides) {
-      const std::uint32_t chunk = chunk_at(at);
-      const std::uint32_t number = word_at(at);
-      const std::uint32_t word = chunk * shape_.words + number;
-      open().remove(word);
-      if (!supply_.chunks().hide(chunk, number, owner(), shape_) &&
-          supply_.chunks().belongs_to(chunk, owner())) {
-        open().insert(word);
+    bool left = false;
+    for (std::uint32_t done = 0; done < count; done += members) {
+      const std::uint32_t at = done + static_cast<std::uint32_t>(team.rank());
+      const std::uint32_t mine =
+          at < count ? supply_.classes().examine_chunk(of_, first + at) : classes::no_chunk;
+      const bool hit =
+          mine != classes::no_chunk && (supply_.chunks().examine(mine) & chunks::roomy) != 0;
+      for (simt::lane_mask hits = team.ballot(hit); !hits.empty();
+           hits = hits.without(hits.lowest())) {
+        left = examine(team, team.shuffle(mine, hits.lowest()), got) || left;
       }
     }
+    return left ? 1u : 0u;
+  }
+
+  /// Examines the words of a chunk, each member others, and serves the members from them. Whether a
+  /// slot may be left. A collective.
+  WARPHEAP_DEVICE bool examine(const simt::group& team, std::uint32_t chunk, place& got) const {
+    const chunks& map = supply_.chunks();
+    bool is_mine = false;
+    if (team.is_leader()) is_mine = map.clear(chunk, owner(), chunks::roomy);
     team.sync();
-    if (team.is_leader()) changing.end();
+    if (!team.any(is_mine)) return false;
+    const auto members = static_cast<std::uint32_t>(team.size());
+    bool left = false;
+    for (std::uint32_t done = 0; done < shape_.words; done += members) {
+      const std::uint32_t mine = done + static_cast<std::uint32_t>(team.rank());
+      bool room = false;
+      if (mine < shape_.words) {
+        const std::uint64_t seen = map.examine(chunk, mine);
+        room = chunks::is_of(seen, owner()) && !map.mark_full(chunk, mine, seen, owner(), shape_);
+      }
+      left = left || room;
+      for (simt::lane_mask finders = team.ballot(room); !finders.empty();
+           finders = finders.without(finders.lowest())) {
+        const std::uint32_t word = team.shuffle(mine, finders.lowest());
+        if (got.chunk == none) take_in(chunk, word, got);
+      }
+    }
+    left = team.any(left);
+    if (left && team.is_leader()) map.set(chunk, chunks::roomy);
+    team.sync();
+    return left;
+  }
+  WARPHEAP_DEVICE void take_in(std::uint32_t chunk, std::uint32_t word, place& got) const {
+    const int from = static_cast<int>(simt::noise() % chunks::word_slots);
+    const share won = claim(chunk, word, 1, from);
+    if (won.bits != 0) got = place_of(won, 0);
   }
 
   const supply& supply_;
   std::uint32_t of_;
-  std::uint32_t shard_;  ///< the multiprocessor, when the call began
-  slots shape_;
+  warpheap_slots shape_;
 };
 
 WARPHEAP_END_NAMESPACE

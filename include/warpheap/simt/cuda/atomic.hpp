@@ -12,6 +12,13 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
+/// A word that others may change, as a hint: what is read may be old, for as long as the kernel
+/// runs, for it comes from the multiprocessor's own cache.
+template <class T>
+WARPHEAP_DEVICE T load_hint(T& word) {
+  return __ldca(&word);
+}
+
 /// Orders this lane's accesses before the fence against those behind it, at device scope.
 WARPHEAP_DEVICE inline void fence(order o) {
   if (o == order::seq_cst) {
