@@ -134,6 +134,8 @@ class shared_search {
     return mine;
   }
 
+  /// Ends: the lane that opens a round never waits, so it may be of the caller's own warp; and
+  /// a round is missed only because others have opened and ended it.
   template <class Places>
   WARPHEAP_DEVICE std::uint64_t take_slice(const Places& places) {
     for (;;) {
@@ -183,7 +185,8 @@ class shared_search {
     team.sync();
   }
 
-  /// Waits for the end of a round.
+  /// Waits for the end of a round. It comes: every slice is taken, and the groups that have them do
+  /// not wait for the caller's, also if they are lanes of its own warp.
   WARPHEAP_DEVICE void wait_for(std::uint32_t round) {
     for (;;) {
       const std::uint64_t now = turn().load(simt::order::acquire);

@@ -68,7 +68,8 @@ class halloc_heads : public ::testing::Test {
   }
 
   std::uint32_t slab_of(void* block) const {
-    const auto& manager = heap_.ref().manager();
+    const auto heap = heap_.ref();
+    const auto& manager = heap.manager();
     return static_cast<std::uint32_t>((static_cast<std::byte*>(block) - manager.first_slab()) >>
                                       manager.shape().slab_shift());
   }

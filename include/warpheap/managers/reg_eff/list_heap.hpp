@@ -68,7 +68,8 @@ class list_heap {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const auto need = static_cast<std::uint32_t>(Config.granules_for(bytes));
     if (running_.is_proven(need)) return nullptr;
-    const std::uint32_t chunk = search(my_offset().load(simt::order::relaxed), need);
+    std::uint32_t visits = 0;
+    const std::uint32_t chunk = search(my_offset().load(simt::order::relaxed), need, visits);
     return chunk < chunks_.end() ? chunks_.block(chunk) : search_all(need);
   }
 
@@ -102,6 +103,13 @@ class list_heap {
  private:
   using list = chunk_list<Config>;
   static constexpr std::size_t granule = Config.granule_bytes;
+  /// A request that others spoil each time gives up after so many visits of chunks, for in a heap
+  /// of many each search costs a launch milliseconds; and after so many searches where few are
+  /// free, all of which others may hold for a moment.
+  static constexpr std::uint32_t least_searches = 4;
+  static constexpr std::uint32_t most_searches = 1u << 16;
+  static constexpr std::uint32_t most_visits = 1u << 17;
+  static constexpr std::uint32_t few = 16;
 
   /// A cache line of its own, so that multiprocessors do not share one.
   struct alignas(128) offset {
@@ -121,17 +129,19 @@ class list_heap {
   static constexpr std::uint32_t lost = list::none - 1;
 
   /// The first chunk from `from` to the end that was free and large enough, now kept for the
-  /// caller; none, or `lost`.
+  /// caller; none, or `lost`. Counts the free chunks that it visits.
   ///
   /// A lane that loses a race goes on a random distance ahead, the farther the more often it has
   /// lost: in step, a million lanes would lose a million races each.
   ///
   /// Ends: each step goes forward.
-  WARPHEAP_DEVICE std::uint32_t search(std::uint32_t from, std::uint32_t need) const {
+  WARPHEAP_DEVICE std::uint32_t search(std::uint32_t from, std::uint32_t need,
+                                       std::uint32_t& visits) const {
     std::uint32_t result = list::none;
     std::uint32_t reach = need < chunks_.end() / 4 ? 4 * need : chunks_.end();
     std::uint32_t chunk = chunks_.next_free(from);
     while (chunk != list::none) {
+      ++visits;
       // All chunks before the obstacle run into it, too.
       std::uint32_t next = chunks_.obstacle(chunk, need);
       if (next == list::none) {
@@ -175,21 +185,25 @@ class list_heap {
     return fits;
   }
 
-  /// Searches all chunks until one fits, or there was a time when none did.
-  ///
-  /// Ends: the search starts again only if another lane has taken or freed a chunk since this one
-  /// looked, or holds one, which it does for a bounded number of steps in which it never waits.
+  /// Searches all chunks until one fits, or there was a time when none did, or others have taken or
+  /// freed chunks during each of a bounded number of searches.
   WARPHEAP_DEVICE void* search_all(std::uint32_t need) const {
-    for (std::uint32_t wait = 64;; wait = wait < 4096 ? wait * 2 : wait) {
+    std::uint32_t wait = 64;
+    std::uint32_t visits = 0;
+    for (std::uint32_t searches = 0; searches < most_searches; ++searches) {
+      if (searches >= least_searches && visits >= most_visits && visits > searches * few) break;
       const auto before = running_.now();
-      const std::uint32_t chunk = search(0, need);
+      const std::uint32_t chunk = search(0, need, visits);
       if (chunk < chunks_.end()) return chunks_.block(chunk);
+      ++visits;
       if (chunk == list::none && running_.was_quiet(before)) {
         running_.prove(before, need);
         return nullptr;
       }
       simt::backoff(wait);
+      wait = wait < 4096 ? wait * 2 : wait;
     }
+    return nullptr;
   }
 
   /// Whether a search would find a chunk, while no lane allocates.

@@ -35,10 +35,11 @@
 /// I7 nothing of a size is free that is said to be out (granules).
 ///
 /// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that it cannot
-/// have at once. A search goes forward; it is repeated only if other lanes held or freed chunks
-/// meanwhile (list_heap.hpp, counter_heap.hpp). Null: there was a time during the call at which no
-/// run of free chunks was large enough. So a request that fails has looked at every free chunk, and
-/// is slow in a heap of many small ones; the next that ask for as much are not, until one is freed.
+/// have at once. A search goes forward; it is repeated a few times, and only if other lanes held or
+/// freed chunks meanwhile (list_heap.hpp, counter_heap.hpp). Null: there was a time during the call
+/// at which no run of free chunks was large enough, or others have spoilt each of the searches. So
+/// a request that fails has looked at every free chunk, and is slow in a heap of many small ones;
+/// the next that ask for as much are not, until one is freed.
 ///
 /// Deviations from the paper, and why:
 /// - chunks are claimed in a map outside of the heap. In the published code a claim writes the
