@@ -125,11 +125,14 @@ class bitmap_tree {
   }
 
   /// An element that `noise` draws, as good as the hints are: none says nothing for certain. One
-  /// load a level. Each level draws evenly, so elements of words with few are drawn more often.
+  /// load a level, from the multiprocessor's own cache if `Cached`. Each level draws evenly, so
+  /// elements of words with few are drawn more often.
+  template <bool Cached = false>
   WARPHEAP_DEVICE std::uint32_t draw(std::uint64_t noise) const {
     std::uint32_t index = 0;
     for (std::uint32_t base = 0;; base = base * 64 + 1) {
-      const std::uint64_t bits = word_at(base + index).load(simt::order::relaxed);
+      const std::uint64_t bits = Cached ? simt::load_hint(storage_[1 + std::size_t{base} + index])
+                                        : word_at(base + index).load(simt::order::relaxed);
       if (bits == 0) return none;
       const auto k =
           scale_to(static_cast<std::uint32_t>(noise), static_cast<std::uint32_t>(popcount(bits)));

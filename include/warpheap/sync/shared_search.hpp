@@ -29,18 +29,19 @@ WARPHEAP_BEGIN_NAMESPACE
 ///
 /// Progress: a group that opens a round, or has a slice, does not wait for others before that is
 /// done (`visit` may wait for lanes that themselves never wait). So each round ends, and with it
-/// each wait. A caller gives up after `most_rounds`, in each of which others freed or took
+/// each wait. A caller gives up after `MostRounds`, in each of which others freed or took
 /// something.
 ///
-/// \tparam LeastSlice places of a slice, at least
-template <std::uint32_t LeastSlice = 128>
+/// \tparam LeastSlice places of a slice, at least, if the caller does not say
+/// \tparam MostRounds after which a caller gives up
+template <std::uint32_t LeastSlice = 128, int MostRounds = 64>
 class shared_search {
  public:
   WARPHEAP_DEVICE void format() {
     memory_.format();
     turn_ = idle;
     token_ = 0;
-    places_ = 0;
+    each_ = 0;
     finished_ = 0;
     longest_ = 0;
   }
@@ -55,19 +56,21 @@ class shared_search {
 
   /// Searches until each member has what it wants, or memory is known to be exhausted for it.
   ///
-  /// \param places `std::uint32_t ()`: how many there are, one at least. Called by one lane once a
-  ///   round is announced, so it has to look as `exhaustion` asks for it if they become more
+  /// \param places that there are, one at least: the same number in all calls
   /// \param wanted `std::uint32_t ()`: units that the caller still wants; 0 once it is served
   /// \param visit `std::uint32_t (first, count)`: a collective of `team`: examines these places as
   ///   `exhaustion` asks for it, takes from them what members want; the longest run that the
   ///   calling lane has seen and that is left
-  template <class Places, class Wanted, class Visit>
-  WARPHEAP_DEVICE void search(const simt::group& team, const Places& places, const Wanted& wanted,
-                              const Visit& visit) {
+  /// \param least places of a slice, at least
+  template <class Wanted, class Visit>
+  WARPHEAP_DEVICE void search(const simt::group& team, std::uint32_t places, const Wanted& wanted,
+                              const Visit& visit, std::uint32_t least = LeastSlice) {
+    const std::uint32_t most = ceil_div(places, most_slices);
+    const shape wished{places, least > most ? least : most};
     const auto unserved = [&] { return team.any(wanted() != 0 && !memory_.is_out(wanted())); };
-    for (int rounds = 0; rounds < most_rounds && unserved(); ++rounds) {
-      slice mine = next_slice(team, places);
-      for (; mine.count != 0; mine = next_slice(team, places)) {
+    for (int rounds = 0; rounds < MostRounds && unserved(); ++rounds) {
+      slice mine = next_slice(team, wished);
+      for (; mine.count != 0; mine = next_slice(team, wished)) {
         examined(visit(mine.first, mine.count), team, mine.of);
         if (!unserved()) return;
       }
@@ -85,9 +88,13 @@ class shared_search {
   static constexpr std::uint64_t idle = opening << 1;
   static constexpr int round_shift = next_bits + slices_bits + 2;
   static constexpr std::uint32_t most_slices = 1u << 16;
-  static constexpr int most_rounds = 64;
   static constexpr std::uint32_t pause = 200;  // nanoseconds
 
+  /// How places are cut into slices.
+  struct shape {
+    std::uint32_t places;
+    std::uint32_t each;  ///< places of a slice
+  };
   struct slice {
     std::uint32_t first;  ///< place
     std::uint32_t count;  ///< of places; 0: all slices are taken
@@ -107,37 +114,31 @@ class shared_search {
   WARPHEAP_HD static constexpr std::uint64_t round_bits(std::uint64_t round) {
     return round << round_shift;
   }
-  WARPHEAP_HD static constexpr std::uint32_t slice_places(std::uint32_t places) {
-    return places / most_slices < LeastSlice ? LeastSlice : ceil_div(places, most_slices);
-  }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> turn() { return simt::atomic_ref(turn_); }
 
-  /// A slice of the present round, or of one that the group opens over `places`.
-  template <class Places>
-  WARPHEAP_DEVICE slice next_slice(const simt::group& team, const Places& places) {
+  /// A slice of the present round, or of one that the group opens.
+  WARPHEAP_DEVICE slice next_slice(const simt::group& team, const shape& wished) {
     std::uint64_t got = 0;
-    std::uint32_t all = 0;
+    std::uint32_t each = 0;
     if (team.is_leader()) {
-      got = take_slice(places);
+      got = take_slice(wished);
       // Relaxed: the opener's, who has released them before the slice that the caller has.
-      all = simt::atomic_ref(places_).load(simt::order::relaxed);
+      each = simt::atomic_ref(each_).load(simt::order::relaxed);
     }
     // A broadcast orders nothing: the members come after what the leader has acquired.
     team.sync();
     got = team.broadcast(got);
-    all = team.broadcast(all);
+    each = team.broadcast(each);
     slice mine{0, 0, round_of(got), slices_of(got)};
     if (next_of(got) >= mine.of) return mine;
-    const std::uint32_t each = slice_places(all);
     mine.first = next_of(got) * each;
-    mine.count = all - mine.first < each ? all - mine.first : each;
+    mine.count = wished.places - mine.first < each ? wished.places - mine.first : each;
     return mine;
   }
 
   /// Ends: the lane that opens a round never waits, so it may be of the caller's own warp; and
   /// a round is missed only because others have opened and ended it.
-  template <class Places>
-  WARPHEAP_DEVICE std::uint64_t take_slice(const Places& places) {
+  WARPHEAP_DEVICE std::uint64_t take_slice(const shape& wished) {
     for (;;) {
       std::uint64_t now = turn().load(simt::order::acquire);
       if ((now & opening) != 0) {
@@ -145,7 +146,7 @@ class shared_search {
       } else if ((now & idle) != 0) {
         const std::uint64_t round = round_of(now);
         if (turn().compare_exchange(now, round_bits(round) | opening, simt::order::acquire)) {
-          return open(round + 1, places);
+          return open(round + 1, wished);
         }
       } else {
         if (next_of(now) >= slices_of(now)) return now;
@@ -157,13 +158,11 @@ class shared_search {
   }
 
   /// Opens a round; its first slice is the caller's.
-  template <class Places>
-  WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round, const Places& places) {
+  WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round, const shape& wished) {
     // Relaxed: the release below orders it, and before it nobody reads them.
     simt::atomic_ref(token_).store(memory_.announce().epoch, simt::order::relaxed);
-    const std::uint32_t all = places();
-    const std::uint64_t slices = ceil_div(all, slice_places(all));
-    simt::atomic_ref(places_).store(all, simt::order::relaxed);
+    const std::uint64_t slices = ceil_div(wished.places, wished.each);
+    simt::atomic_ref(each_).store(wished.each, simt::order::relaxed);
     simt::atomic_ref(finished_).store(0, simt::order::relaxed);
     simt::atomic_ref(longest_).store(0, simt::order::relaxed);
     turn().store(round_bits(round) | slices << next_bits | 1, simt::order::release);
@@ -195,11 +194,11 @@ class shared_search {
     }
   }
 
-  alignas(128) exhaustion memory_;
-  alignas(128) std::uint64_t turn_;
+  exhaustion memory_;
+  std::uint64_t turn_;
   std::uint64_t token_;
-  std::uint32_t places_;
-  alignas(128) std::uint32_t finished_;
+  std::uint32_t each_;
+  std::uint32_t finished_;
   std::uint32_t longest_;
 };
 

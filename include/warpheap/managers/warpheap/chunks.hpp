@@ -4,26 +4,29 @@
 /// \file
 /// The chunks of the manager `warpheap`: to whom each belongs, and which of its slots are in use.
 ///
-///     state of a chunk, 32 bits:  [ owner: 16 | emptied: 1 | roomy: 1 ]
+///     state of a chunk, 32 bits:  [ words in use: 18 | closing: 1 | 0: 1 | owner: 12 ]
 ///     word of a chunk, 64 bits:   [ full: 1 | tag: 15 | used: 48 ]
 ///
 /// The owner is a size class, or one of the values of `chunk_owner`. All words of a chunk of a
 /// class have the tag of its owner, those of other chunks have the tag 0. So a lane that believes
 /// that a chunk belongs to its class finds out by the claim itself, and nothing else needs to be
-/// changed when a slot is taken or given back.
+/// changed when a slot is taken or given back, unless its word was empty or becomes so: then it is
+/// counted in or out of the chunk's words in use. What a lane counts in, it does before its block
+/// is known to others, so each word is counted in before it is counted out, and a chunk whose count
+/// is zero while all of its words are closed is nobody's but the closer's.
 ///
 /// What searches know of a chunk:
 /// - `full` is set in a word by a search that found no free slot in it. A lane that frees a slot of
-///   such a word makes the chunk roomy and withdraws what the search has concluded; the first one
-///   then clears the bit. Nobody claims a slot of a marked word: so it does not become full again
-///   before that, and each mark is cleared once.
-/// - `roomy`: the chunk may have words with free slots that are not marked. A search of its class
-///   clears it before it looks, and sets it again if it leaves something.
-/// - `emptied`: some word of the chunk has become empty since a search for empty chunks looked at
-///   it.
-/// A search clears the bit and then examines the words by read-modify-writes; a lane that frees
-/// changes the word and then looks at the bit. Both with acquire and release, so either the search
-/// sees the slot, or the lane that frees sees the bit cleared.
+///   such a word puts the chunk into its class's set of open chunks and withdraws what the search
+///   has concluded; the first one then clears the bit. Nobody claims a slot of a marked word: so it
+///   does not become full again before that, and each mark is cleared once.
+/// - A chunk of a class that may have a word with free slots that is not marked is open. A search
+///   takes a chunk out of the set before it looks for the last time, and puts it back if it leaves
+///   something.
+/// Why no free slot is missed: a word that is not marked is marked by a read-modify-write, so
+/// either the search sees the slot, or the lane that frees sees the mark. It then puts the chunk
+/// into the set by a read-modify-write, as the search has taken it out, both with acquire and
+/// release: either the search sees what was freed, or that lane sees that the search is under way.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -57,13 +60,15 @@ class warpheap_chunks {
   static_assert(word_slots >= 1 && word_slots <= 48,
                 "warpheap_config::word_slots must lie between 1 and 48");
 
-  static constexpr std::uint32_t emptied = 1u << 16;
-  static constexpr std::uint32_t roomy = 1u << 17;
+  /// What of a state is its flag, or counts a word in use.
+  static constexpr std::uint32_t closing = 1u << 13;
+  static constexpr std::uint32_t word_in_use = 1u << 14;
+  static constexpr std::uint32_t most_words = (1u << 18) - 1;
 
   /// What came of a claim.
   struct claimed {
     std::uint64_t bits = 0;  ///< the slots of the word that the caller has now
-    int left = 0;            ///< free slots that the word has still
+    bool was_empty = false;  ///< no slot of the word was in use
   };
 
   /// Words of a chunk of the class with the smallest slots.
@@ -89,7 +94,10 @@ class warpheap_chunks {
   // The state of a chunk.
 
   WARPHEAP_HD static constexpr std::uint32_t owner_of(std::uint32_t state) {
-    return state & 0xffffu;
+    return state & owner_mask;
+  }
+  WARPHEAP_HD static constexpr std::uint32_t words_in_use(std::uint32_t state) {
+    return state / word_in_use;
   }
   /// Relaxed: for those who know that the owner cannot change, or who only guess.
   WARPHEAP_DEVICE std::uint32_t look(std::uint32_t chunk) const {
@@ -97,27 +105,40 @@ class warpheap_chunks {
   }
   /// Gives a chunk that the caller alone may give away to an owner. Relaxed: others learn of it
   /// from the words, or by the address of a block.
-  WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t owner,
-                            std::uint32_t flags = 0) const {
-    state(chunk).store(owner | flags, simt::order::relaxed);
+  WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t to) const {
+    state(chunk).store(to, simt::order::relaxed);
   }
-  /// Sets flags; true if one of them was not set.
-  WARPHEAP_DEVICE bool set(std::uint32_t chunk, std::uint32_t flags) const {
-    if ((look(chunk) & flags) == flags) return false;
-    return (state(chunk).fetch_or(flags, simt::order::acq_rel) & flags) != flags;
+  /// Relaxed: the next one to count this word out is told of the block by this lane.
+  WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {
+    state(chunk).fetch_add(word_in_use, simt::order::relaxed);
   }
-  /// The state, as searches look at it: by a read-modify-write, so that a lane that sets a flag
-  /// later sees that they are under way.
-  WARPHEAP_DEVICE std::uint32_t examine(std::uint32_t chunk) const {
-    return state(chunk).fetch_or(0, simt::order::acq_rel);
+  /// Whether no word of the chunk was in use then.
+  WARPHEAP_DEVICE bool count_out(std::uint32_t chunk) const {
+    return words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
   }
-  /// Clears a flag of a chunk that has this owner; whether it has it.
-  WARPHEAP_DEVICE bool clear(std::uint32_t chunk, std::uint32_t owner, std::uint32_t flag) const {
+  /// The class of a chunk of which no word is in use, for the one caller that may close its words
+  /// now; else `chunk_owner::nobody`.
+  WARPHEAP_DEVICE std::uint32_t begin_closing(std::uint32_t chunk) const {
     std::uint32_t now = look(chunk);
-    do {
-      if (owner_of(now) != owner) return false;
-    } while (!state(chunk).compare_exchange(now, now & ~flag, simt::order::acq_rel));
-    return true;
+    for (;;) {
+      if (owner_of(now) < chunk_owner::first_class || now >= closing) return chunk_owner::nobody;
+      if (state(chunk).compare_exchange(now, now | closing, simt::order::acq_rel)) {
+        return owner_of(now);
+      }
+    }
+  }
+  /// Takes a chunk whose words the caller has closed from its class, if nobody is about to count a
+  /// word out. \param to its owner then
+  WARPHEAP_DEVICE bool end_closing(std::uint32_t chunk, std::uint32_t to) const {
+    std::uint32_t now = look(chunk);
+    while (words_in_use(now) == 0) {
+      if (state(chunk).compare_exchange(now, to, simt::order::acq_rel)) return true;
+    }
+    return false;
+  }
+  /// Whether no word of the chunk is in use.
+  WARPHEAP_DEVICE bool give_up_closing(std::uint32_t chunk) const {
+    return words_in_use(state(chunk).fetch_and(~closing, simt::order::acq_rel)) == 0;
   }
 
   // The words of a chunk.
@@ -138,42 +159,40 @@ class warpheap_chunks {
   WARPHEAP_HD static constexpr std::uint64_t empty_word(std::uint32_t owner) {
     return tag_of(owner);
   }
+  /// The slots of a word that may be claimed for this owner.
+  WARPHEAP_HD static constexpr std::uint64_t room_in(std::uint64_t word, std::uint32_t owner,
+                                                     const warpheap_slots& slots,
+                                                     std::uint32_t number) {
+    return is_of(word, owner) && !is_marked(word) ? slots_in(slots, number) & ~used_of(word) : 0;
+  }
   WARPHEAP_DEVICE std::uint64_t word(std::uint32_t chunk, std::uint32_t number) const {
     return ref(chunk, number).load(simt::order::relaxed);
   }
-  /// As searches look at words: see above.
-  WARPHEAP_DEVICE std::uint64_t examine(std::uint32_t chunk, std::uint32_t number) const {
-    return ref(chunk, number).fetch_or(0, simt::order::acq_rel);
-  }
-
   /// Puts up to `want` free slots of a word of this owner into use, from bit `from` on and round
   /// the end. Lock-free: tries again only when another lane has changed the word. \param seen what
   /// the word may be
   WARPHEAP_DEVICE claimed claim(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
                                 std::uint32_t owner, const warpheap_slots& slots, int want,
                                 int from) const {
-    const std::uint64_t all = slots_in(slots, number);
     for (;;) {
-      const std::uint64_t room = is_of(seen, owner) && !is_marked(seen) ? all & ~used_of(seen) : 0;
+      const std::uint64_t room = room_in(seen, owner, slots, number);
       if (room == 0) return {};
       const std::uint64_t bits = choose(room, want, from);
       // Acquire pairs with the releases in `give_back` and `open`: what the last owner of the slots
       // did, or of the chunk, comes before what the next one does.
       if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::order::acquire)) {
-        return {bits, popcount(room & ~bits)};
+        return {bits, used_of(seen) == 0};
       }
     }
   }
 
-  /// Takes slots out of use, which the caller had; what the word was before. Acquire, too: see
-  /// above, and what others did with slots of this word comes before what happens to an empty
-  /// chunk.
+  /// Takes slots out of use, which the caller had; what the word was before. Release: see `claim`.
   WARPHEAP_DEVICE std::uint64_t give_back(std::uint32_t chunk, std::uint32_t number,
                                           std::uint64_t bits) const {
-    return ref(chunk, number).fetch_and(~bits, simt::order::acq_rel);
+    return ref(chunk, number).fetch_and(~bits, simt::order::release);
   }
 
-  /// Marks a word of an owner as full; false if it is not.
+  /// Marks a word as full that was seen so; whether it is still full, or marked.
   WARPHEAP_DEVICE bool mark_full(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
                                  std::uint32_t owner, const warpheap_slots& slots) const {
     const std::uint64_t all = slots_in(slots, number);
@@ -185,14 +204,15 @@ class warpheap_chunks {
     }
     return false;
   }
-  /// What the word is then.
-  WARPHEAP_DEVICE std::uint64_t unmark(std::uint32_t chunk, std::uint32_t number) const {
-    return ref(chunk, number).fetch_and(~full, simt::order::acq_rel) & ~full;
+  WARPHEAP_DEVICE void unmark(std::uint32_t chunk, std::uint32_t number) const {
+    ref(chunk, number).fetch_and(~full, simt::order::acq_rel);
   }
 
-  /// Gives an empty word another tag. Release pairs with the acquire in `claim`.
-  WARPHEAP_DEVICE void open(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner) const {
-    ref(chunk, number).store(tag_of(owner), simt::order::release);
+  /// Gives a closed word a tag, and puts slots of it into use. Release pairs with the acquire in
+  /// `claim`.
+  WARPHEAP_DEVICE void open(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
+                            std::uint64_t used = 0) const {
+    ref(chunk, number).store(tag_of(owner) | used, simt::order::release);
   }
   /// Takes the tag from a word of an owner that has no slot in use and no mark; whether that was
   /// so. Acquire pairs with `give_back`.
@@ -202,6 +222,7 @@ class warpheap_chunks {
   }
 
  private:
+  static constexpr std::uint32_t owner_mask = (1u << 12) - 1;
   static constexpr std::uint64_t used_mask = (std::uint64_t{1} << 48) - 1;
   static constexpr std::uint64_t tag_mask = std::uint64_t{0x7fff} << 48;
   static constexpr std::uint64_t full = std::uint64_t{1} << 63;

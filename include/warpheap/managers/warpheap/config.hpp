@@ -15,12 +15,11 @@ struct warpheap_config {
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
   /// Slots of one word of a chunk, 48 at most.
   int word_slots = 48;
-  /// Random words in which the lanes that want the same class claim together.
-  int words_together = 2;
-  /// Random words that a lane that is left over tries by itself.
-  int words_alone = 4;
-  /// Chunks of a class, or of the heap, that are one slice of a search: `shared_search`.
-  static constexpr std::uint32_t chunks_a_slice = 32;
+  /// Random chunks in which a lane looks by itself, a few words of each, before the class is
+  /// searched.
+  int chunks_alone = 3;
+  /// Words that are one slice of a search, about: `shared_search`.
+  std::uint32_t words_a_slice = 256;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -24,18 +24,20 @@ class warpheap_inspector {
       : supply_(of), findings_(findings) {}
 
   WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
-    supply_.pool().check(rank, count,
-                         [this](std::uint64_t word) { findings_.expect(false, 1, word); });
+    const auto wrong = [this](std::uint64_t word) { findings_.expect(false, 1, word); };
+    supply_.pool().check(rank, count, wrong);
+    supply_.empties().check(rank, count, wrong);
     for (std::uint64_t i = rank; i < supply_.universe(); i += count) {
       chunk(static_cast<std::uint32_t>(i));
     }
     const std::uint32_t all = supply_.classes().sizes().count();
+    for (std::uint32_t of = 0; of < all; ++of) supply_.classes().open(of).check(rank, count, wrong);
     for (std::uint64_t i = rank; i < all; i += count) {
-      const auto& of = supply_.classes().of(static_cast<std::uint32_t>(i));
-      findings_.expect(of.waiting == 0 && of.growing == 0, 7, i);
+      findings_.expect(supply_.classes().of(static_cast<std::uint32_t>(i)).growing == 0, 7, i);
     }
     if (rank == 0) {
-      findings_.expect(static_cast<std::uint32_t>(supply_.whole().claims) == 0, 7, all);
+      const bool idle = static_cast<std::uint32_t>(supply_.whole().claims) == 0;
+      findings_.expect(idle && !supply_.whole().is_moving(), 7, all);
     }
   }
 
@@ -80,6 +82,7 @@ class warpheap_inspector {
     const warpheap_slots slots = supply_.classes().slots(of);
     const std::uint32_t state = supply_.chunks().look(c);
     std::uint32_t used = 0;
+    std::uint32_t words = 0;
     bool has_room = false;
     for (std::uint32_t i = 0; i < slots.words; ++i) {
       const std::uint64_t word = supply_.chunks().word(c, i);
@@ -87,13 +90,14 @@ class warpheap_inspector {
       const std::uint64_t all = chunks::slots_in(slots, i);
       findings_.expect(chunks::is_of(word, whose) && (bits & ~all) == 0, 3, c);
       findings_.expect(!chunks::is_marked(word) || bits == all, 5, c);
-      has_room = has_room || bits != all;
+      has_room = has_room || (bits != all && !chunks::is_marked(word));
       used += static_cast<std::uint32_t>(popcount(bits));
+      words += bits != 0 ? 1 : 0;
     }
     findings_.in_use(used, std::uint64_t{used} * slots.bytes);
-    findings_.expect(!has_room || (state & chunks::roomy) != 0, 5, c);
-    findings_.expect(used != 0 || (state & chunks::emptied) != 0, 5, c);
-    findings_.expect(supply_.classes().has(of, c), 4, c);
+    findings_.expect(!has_room || supply_.classes().open(of).contains(c), 4, c);
+    findings_.expect(chunks::words_in_use(state) == words && (state & chunks::closing) == 0, 5, c);
+    findings_.expect(used != 0 || supply_.empties().contains(c), 5, c);
   }
 
   const supply& supply_;

@@ -5,16 +5,25 @@
 /// How the manager `warpheap` finds a free slot of a class.
 ///
 /// Lanes that want the same class at the same time form a group; its leader draws a random word of
-/// the class and claims in it for the whole group. Who is left over draws words for itself. If
-/// those are full as well, the class grows: by a chunk of the pool, or one that another class has
-/// left empty. When there is none, groups search the chunks of the class together, and either find
-/// a slot or know that there was none.
+/// the class and claims in it for the whole group. That serves nearly all lanes of a heap that is
+/// not full. What is left is in a function of its own: another draw for the group; growth of the
+/// class, if the heap has plenty; a few words that a lane draws for itself; growth again, if the
+/// heap has anything; and a search of the class that groups share.
+///
+/// How much a class grows is decided without counting who waits. A group that is left over lets the
+/// class grow by a chunk with the probability that it would need a whole one: 32 lanes and a chunk
+/// of 1024 slots grow once in 32 cases. So a million lanes that come at once make as many chunks as
+/// they need, all at the same time. So that a few lanes do not wait for their luck, one group of a
+/// class may always do so.
 
+#include "warpheap/core/bits.hpp"
+#include "warpheap/core/random.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,21 +53,21 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape_.bytes; }
 
   WARPHEAP_DEVICE place take() const {
-    for (int i = 0; i < Config.words_together; ++i) {
-      const place got = take_together();
-      if (got.chunk != none) return got;
-    }
-    for (int i = 0; i < Config.words_alone; ++i) {
-      const place got = take_alone();
-      if (got.chunk != none) return got;
-    }
-    return simt::call_apart(&take_scarce_apart, supply_.copy(), of_);
+    // Where the class was a while ago is good enough to begin with.
+    const place got = take_together<true>();
+    if (got.chunk != none) return got;
+    return simt::call_apart(&take_more_apart, supply_.copy(), of_);
   }
 
  private:
-  /// Times that a class is looked at again because others have changed it.
-  static constexpr int patience = 64;
-  static constexpr std::uint32_t wait_ns = 300;
+  /// Times that a lane waits for the growth of others before it grows the class itself, and that it
+  /// searches a class that others have changed.
+  static constexpr int most_waits = 16;
+  static constexpr int most_searches = 4;
+  static constexpr std::uint32_t wait_ns = 500;
+  static constexpr int most_ahead = 8;
+  /// Words that are looked at side by side.
+  static constexpr std::uint32_t side_by_side = 4;
 
   WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
 
@@ -73,34 +82,32 @@ class warpheap_slot_search {
             got.word * chunks::word_slots + static_cast<std::uint32_t>(kth_set_bit(got.bits, k))};
   }
 
-  /// Claims up to `want` slots of a random word of the class.
-  WARPHEAP_DEVICE share draw(int want) const {
-    share got;
-    const std::uint32_t entries = supply_.classes().entries_hint(of_);
-    if (entries == 0) return got;
-    const std::uint64_t noise = simt::noise();
-    const auto high = static_cast<std::uint32_t>(noise >> 32);
-    const std::uint32_t chunk = supply_.classes().chunk_hint(of_, scale_to(high, entries));
-    if (chunk == classes::no_chunk) return got;
-    const auto low = static_cast<std::uint32_t>(noise);
-    return claim(chunk, scale_to(low, shape_.words), want,
-                 static_cast<int>(low % chunks::word_slots));
+  /// Claims up to `want` slots of a word that was seen as `seen`.
+  WARPHEAP_DEVICE share claim(std::uint32_t chunk, std::uint32_t word, std::uint64_t seen, int want,
+                              int from) const {
+    const auto won = supply_.chunks().claim(chunk, word, seen, owner(), shape_, want, from);
+    if (won.was_empty) supply_.chunks().count_in(chunk);
+    return {chunk, word, won.bits};
   }
-  WARPHEAP_DEVICE share claim(std::uint32_t chunk, std::uint32_t word, int want, int from) const {
-    share got{chunk, word, 0};
+  /// Claims up to `want` slots of a random word of the class.
+  template <bool Cached>
+  WARPHEAP_DEVICE share draw(int want) const {
+    const std::uint64_t noise = simt::noise();
+    const std::uint32_t chunk = supply_.classes().open(of_).template draw<Cached>(noise);
+    if (chunk == none) return {};
+    const auto high = static_cast<std::uint32_t>(mix64(noise) >> 32);
     // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
-    got.bits = supply_.chunks()
-                   .claim(chunk, word, chunks::empty_word(owner()), owner(), shape_, want, from)
-                   .bits;
-    return got;
+    return claim(chunk, scale_to(high, shape_.words), chunks::empty_word(owner()), want,
+                 static_cast<int>(high % chunks::word_slots));
   }
 
   /// One word for all lanes that call together and want the same class.
+  template <bool Cached>
   WARPHEAP_DEVICE place take_together() const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
     share got;
-    if (same.is_leader()) got = draw(same.size());
+    if (same.is_leader()) got = draw<Cached>(same.size());
     // Of the team, and not of each group: groups of several classes go on side by side.
     const int leader = same.leader();
     got.bits = team.shuffle(got.bits, leader);
@@ -109,159 +116,239 @@ class warpheap_slot_search {
     team.sync();  // what the leader has acquired is the members' as well
     return same.rank() < popcount(got.bits) ? place_of(got, same.rank()) : place{};
   }
+
+  /// A word with room.
+  struct look {
+    std::uint64_t seen = 0;
+    std::uint32_t word = 0;
+    int most = 0;  ///< slots that may be claimed
+  };
+  /// Of neighbouring words of a chunk the one with the most room. Their loads are side by side.
+  WARPHEAP_DEVICE look look_at(std::uint32_t chunk, std::uint32_t first) const {
+    std::uint64_t seen[side_by_side];
+    for (std::uint32_t i = 0; i < side_by_side; ++i) {
+      seen[i] = first + i < shape_.words ? supply_.chunks().word(chunk, first + i) : 0;
+    }
+    look best;
+    for (std::uint32_t i = 0; i < side_by_side; ++i) {
+      const int room = popcount(chunks::room_in(seen[i], owner(), shape_, first + i));
+      if (room > best.most) best = {seen[i], first + i, room};
+    }
+    return best;
+  }
+  /// Looks at words of a random chunk, and claims a slot of the best one.
   WARPHEAP_DEVICE place take_alone() const {
-    const share got = draw(1);
+    const std::uint64_t noise = simt::noise();
+    const std::uint32_t chunk = supply_.classes().open(of_).draw(noise);
+    if (chunk == none) return {};
+    const auto high = static_cast<std::uint32_t>(mix64(noise) >> 32);
+    const look best = look_at(chunk, scale_to(high, shape_.words) / side_by_side * side_by_side);
+    if (best.most == 0) return {};
+    const int from = static_cast<int>(high % chunks::word_slots);
+    const share got = claim(chunk, best.word, best.seen, 1, from);
     return got.bits != 0 ? place_of(got, 0) : place{};
   }
 
   /// Out of line, for what is seldom needed.
-  WARPHEAP_RARE static place take_scarce_apart(const supply& from, std::uint32_t of) {
-    return warpheap_slot_search(from, of).take_scarce();
+  WARPHEAP_RARE static place take_more_apart(const supply& from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).take_more();
   }
-  /// Ends: each turn grows the class, or waits while others do, or ends with a search that found
-  /// nothing; there are `patience` of them.
-  WARPHEAP_DEVICE place take_scarce() const {
-    record& mine = supply_.classes().of(of_);
-    const simt::atomic_ref waiting(mine.waiting);
-    const simt::group arrived = simt::coalesced().match(of_);
-    // Relaxed, here and below: they only say how much growth is wanted.
-    if (arrived.is_leader()) {
-      waiting.fetch_add(static_cast<std::uint32_t>(arrived.size()), simt::order::relaxed);
-    }
-    arrived.sync();
+  WARPHEAP_DEVICE place take_more() const {
+    const simt::group team = simt::coalesced().match(of_);
+    bool out = false;
+    if (team.is_leader()) out = is_out();
+    team.sync();
+    if (team.any(out)) return {};
+    place got = take_together<false>();
+    if (got.chunk != none) return got;
+    got = grow_ahead();
+    for (int i = 0; i < Config.chunks_alone && got.chunk == none; ++i) got = take_alone();
+    if (got.chunk == none) got = take_scarce();
+    return got;
+  }
+
+  /// Lets the class grow before it is full, if there is plenty: by more than one chunk if chunks
+  /// have few slots.
+  WARPHEAP_DEVICE place grow_ahead() const {
     place got;
-    for (int turn = 0; turn < patience && got.chunk == none; ++turn) {
+    for (int i = 0; i < most_ahead && got.chunk == none; ++i) {
       const simt::group team = simt::coalesced().match(of_);
-      const growth grown = grow(team);
-      if (grown == growth::done || grown == growth::by_others) {
-        if (grown == growth::by_others) simt::backoff(wait_ns);
-        for (int i = 0; i < Config.words_alone && got.chunk == none; ++i) got = take_alone();
-        continue;
-      }
-      if (search(team, got)) break;
-    }
-    const simt::group leaving = simt::coalesced().match(of_);
-    if (leaving.is_leader()) {
-      waiting.fetch_sub(static_cast<std::uint32_t>(leaving.size()), simt::order::relaxed);
+      bool mine = false;
+      if (team.is_leader()) mine = supply_.is_plentiful() && needs_chunk(2 * team.size());
+      team.sync();
+      if (!team.any(mine)) break;
+      got = grow(team);
     }
     return got;
   }
 
-  enum class growth : std::uint32_t { done, by_others, impossible };
-
-  /// Lets the class grow by a chunk if that is wanted. A collective.
-  WARPHEAP_DEVICE growth grow(const simt::group& team) const {
-    record& mine = supply_.classes().of(of_);
-    auto result = growth::impossible;
-    if (team.is_leader() && may_have_chunks()) {
-      result = may_grow(mine) ? growth::done : growth::by_others;
-    }
-    team.sync();
-    result = static_cast<growth>(team.broadcast(static_cast<std::uint32_t>(result)));
-    if (result != growth::done) return result;
-    const std::uint32_t chunk = supply_.add_chunk(team, of_);
-    if (team.is_leader()) simt::atomic_ref(mine.growing).fetch_sub(1, simt::order::release);
-    team.sync();
-    return chunk == none ? growth::impossible : growth::done;
-  }
-  WARPHEAP_DEVICE bool may_have_chunks() const {
-    return supply_.pool().any() || !supply_.whole().emptied.is_out(1);
-  }
-  /// Whether one more chunk is to be added: for twice the slots that lanes wait for, at most.
-  WARPHEAP_DEVICE bool may_grow(record& mine) const {
-    const std::uint32_t lanes = simt::atomic_ref(mine.waiting).load(simt::order::relaxed);
-    const std::uint32_t most = 1 + lanes / shape_.count * (supply_.is_plentiful() ? 2 : 1);
-    const simt::atomic_ref growing(mine.growing);
-    std::uint32_t now = growing.load(simt::order::relaxed);
-    while (now < most) {
-      if (growing.compare_exchange(now, now + 1, simt::order::acq_rel)) return true;
-    }
-    return false;
-  }
-
-  /// Searches the class's chunks for a slot for each member; true if there is none for the caller,
-  /// nor a chunk to be had. A collective.
-  WARPHEAP_DEVICE bool search(const simt::group& team, place& got) const {
-    auto& full = supply_.classes().full(of_);
-    const std::uint32_t entries = supply_.classes().entries(of_);
-    if (entries != 0) {
-      full.search(
-          team, [&] { return supply_.classes().examine_entries(of_); },
-          [&] { return got.chunk == none ? 1u : 0u; },
-          [&](std::uint32_t first, std::uint32_t count) { return visit(team, first, count, got); });
+  /// Ends: each turn grows the class, or waits while others do, or searches: each a bounded number
+  /// of times.
+  WARPHEAP_DEVICE place take_scarce() const {
+    int waits = 0;
+    for (int searches = 0; searches < most_searches;) {
+      const simt::group team = simt::coalesced().match(of_);
+      auto next = step::search;
+      if (team.is_leader() && supply_.has_chunks()) {
+        next = waits >= most_waits || needs_chunk(team.size()) ? step::grow
+               : begin_growth()                                ? step::grow_for_all
+                                                               : step::wait;
+      }
       team.sync();
+      next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
+      place got;
+      if (next == step::search) {
+        ++searches;
+        got = simt::call_apart(&search_apart, supply_.copy(), of_, team.mask());
+        if (got.chunk != none || is_out()) return got;
+      } else if (next == step::wait) {
+        // Others let the class grow, and never wait.
+        ++waits;
+        simt::backoff(wait_ns);
+      } else {
+        got = grow(team);
+        if (next == step::grow_for_all && team.is_leader()) end_growth();
+        team.sync();
+      }
+      if (got.chunk == none) got = take_alone();
+      if (got.chunk != none) return got;
     }
-    if (got.chunk != none) return true;
-    return is_out(entries);
+    return {};
+  }
+
+  enum class step : std::uint32_t { search, wait, grow, grow_for_all };
+
+  /// True as often as so many lanes need a whole chunk.
+  WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
+    const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
+    return scale_to(drawn, shape_.count) < static_cast<std::uint32_t>(lanes);
+  }
+  WARPHEAP_DEVICE bool begin_growth() const {
+    const simt::atomic_ref growing(supply_.classes().of(of_).growing);
+    std::uint32_t nobody = 0;
+    return growing.load(simt::order::relaxed) == 0 &&
+           growing.compare_exchange(nobody, 1, simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE void end_growth() const {
+    simt::atomic_ref(supply_.classes().of(of_).growing).store(0, simt::order::relaxed);
+  }
+  /// Adds a chunk, whose first slots are the team's. A collective.
+  WARPHEAP_DEVICE place grow(const simt::group& team) const {
+    const std::uint32_t chunk =
+        simt::call_apart(&supply::add_chunk, supply_.copy(), of_, team.mask());
+    const auto slot = static_cast<std::uint32_t>(team.rank());
+    if (chunk == none || slot >= shape_.count) return {};
+    return {chunk, slot};
+  }
+
+  /// Searches the class's chunks for a slot for each member. A collective.
+  WARPHEAP_RARE static place search_apart(const supply& in, std::uint32_t of,
+                                          simt::lane_mask team) {
+    return warpheap_slot_search(in, of).search(simt::group(team));
+  }
+  WARPHEAP_DEVICE place search(const simt::group& team) const {
+    place got;
+    const std::uint32_t leaves = supply_.classes().open(of_).leaf_words();
+    // Slices of about so many words, if all chunks are open.
+    const std::uint64_t words = std::uint64_t{supply_.classes().population(of_)} * shape_.words;
+    const std::uint64_t slices = words / Config.words_a_slice + 1;
+    const std::uint32_t each = slices < leaves ? leaves / static_cast<std::uint32_t>(slices) : 1;
+    supply_.classes().of(of_).full.search(
+        team, leaves, [&] { return got.chunk == none ? 1u : 0u; },
+        [&](std::uint32_t first, std::uint32_t count) {
+          return visit(team, first, count, got) ? 1u : 0u;
+        },
+        each);
+    team.sync();
+    return got;
   }
 
   /// Whether there certainly was no slot and no chunk at a moment of the call: no slot all the time
-  /// between the two looks at the class, and in between no chunk, nor one on its way to the class.
-  WARPHEAP_DEVICE bool is_out(std::uint32_t entries) const {
-    auto& full = supply_.classes().full(of_);
-    const std::uint64_t before = entries == 0 ? 1 : full.known(1);
-    // Acquire pairs with the end of `grow`. In this order: a chunk that a lane has taken from the
-    // pool, or from another class, is either on its way, or the class says that it has come.
-    const bool nothing =
-        before != 0 && !may_have_chunks() &&
-        simt::atomic_ref(supply_.classes().of(of_).growing).load(simt::order::acquire) == 0 &&
-        (entries == 0 ? supply_.classes().entries(of_) == 0 : full.known(1) == before);
-    if (!nothing) simt::backoff(wait_ns);
-    return nothing;
+  /// between the two looks at the class, and in between no chunk, nor one that others had in hand.
+  WARPHEAP_DEVICE bool is_out() const {
+    auto& full = supply_.classes().of(of_).full;
+    const std::uint64_t before = full.known(1);
+    return before != 0 && !supply_.has_chunks() && !supply_.whole().is_moving() &&
+           full.known(1) == before;
   }
 
-  /// Examines chunks of the table and serves the members from them. Whether something is left.
-  WARPHEAP_DEVICE std::uint32_t visit(const simt::group& team, std::uint32_t first,
-                                      std::uint32_t count, place& got) const {
-    const auto members = static_cast<std::uint32_t>(team.size());
+  /// Examines the chunks of leaf words of the class's tree and serves the members from them.
+  /// Whether something may be left. A collective.
+  WARPHEAP_DEVICE bool visit(const simt::group& team, std::uint32_t first, std::uint32_t count,
+                             place& got) const {
+    const bitmap_tree open = supply_.classes().open(of_);
+    const auto lanes = static_cast<std::uint32_t>(team.size());
     bool left = false;
-    for (std::uint32_t done = 0; done < count; done += members) {
+    for (std::uint32_t done = 0; done < count; done += lanes) {
       const std::uint32_t at = done + static_cast<std::uint32_t>(team.rank());
-      const std::uint32_t mine =
-          at < count ? supply_.classes().examine_chunk(of_, first + at) : classes::no_chunk;
-      const bool hit =
-          mine != classes::no_chunk && (supply_.chunks().examine(mine) & chunks::roomy) != 0;
-      for (simt::lane_mask hits = team.ballot(hit); !hits.empty();
+      const std::uint64_t mine = at < count ? open.examine_word(first + at) : 0;
+      for (simt::lane_mask hits = team.ballot(mine != 0); !hits.empty();
            hits = hits.without(hits.lowest())) {
-        left = examine(team, team.shuffle(mine, hits.lowest()), got) || left;
+        const std::uint32_t word = team.shuffle(first + at, hits.lowest());
+        for (std::uint64_t bits = team.shuffle(mine, hits.lowest()); bits != 0; bits &= bits - 1) {
+          const auto chunk = word * 64 + static_cast<std::uint32_t>(lowest_bit(bits));
+          left = !exhausts(team, chunk, got) || left;
+          // The rest has not been looked at.
+          if (team.all(got.chunk != none)) return true;
+        }
       }
     }
-    return left ? 1u : 0u;
-  }
-
-  /// Examines the words of a chunk, each member others, and serves the members from them. Whether a
-  /// slot may be left. A collective.
-  WARPHEAP_DEVICE bool examine(const simt::group& team, std::uint32_t chunk, place& got) const {
-    const chunks& map = supply_.chunks();
-    bool is_mine = false;
-    if (team.is_leader()) is_mine = map.clear(chunk, owner(), chunks::roomy);
-    team.sync();
-    if (!team.any(is_mine)) return false;
-    const auto members = static_cast<std::uint32_t>(team.size());
-    bool left = false;
-    for (std::uint32_t done = 0; done < shape_.words; done += members) {
-      const std::uint32_t mine = done + static_cast<std::uint32_t>(team.rank());
-      bool room = false;
-      if (mine < shape_.words) {
-        const std::uint64_t seen = map.examine(chunk, mine);
-        room = chunks::is_of(seen, owner()) && !map.mark_full(chunk, mine, seen, owner(), shape_);
-      }
-      left = left || room;
-      for (simt::lane_mask finders = team.ballot(room); !finders.empty();
-           finders = finders.without(finders.lowest())) {
-        const std::uint32_t word = team.shuffle(mine, finders.lowest());
-        if (got.chunk == none) take_in(chunk, word, got);
-      }
-    }
-    left = team.any(left);
-    if (left && team.is_leader()) map.set(chunk, chunks::roomy);
-    team.sync();
     return left;
   }
-  WARPHEAP_DEVICE void take_in(std::uint32_t chunk, std::uint32_t word, place& got) const {
-    const int from = static_cast<int>(simt::noise() % chunks::word_slots);
-    const share won = claim(chunk, word, 1, from);
-    if (won.bits != 0) got = place_of(won, 0);
+
+  /// Serves the members from an open chunk; whether nothing is left in it, and it is not open any
+  /// more. A collective.
+  WARPHEAP_DEVICE bool exhausts(const simt::group& team, std::uint32_t chunk, place& got) const {
+    if (examine(team, chunk, got)) return false;
+    if (team.is_leader()) supply_.classes().open(of_).remove(chunk);
+    team.sync();
+    // What was freed before that in a marked word is seen now.
+    if (!examine(team, chunk, got)) return true;
+    if (team.is_leader()) supply_.classes().found(of_, chunk);
+    team.sync();
+    return false;
+  }
+
+  /// Examines the words of a chunk, each member others, marks those that are full, and serves the
+  /// members from the others. Whether a slot may be left. A collective.
+  WARPHEAP_DEVICE bool examine(const simt::group& team, std::uint32_t chunk, place& got) const {
+    const chunks& map = supply_.chunks();
+    const auto lanes = static_cast<std::uint32_t>(team.size());
+    bool left = false;
+    for (std::uint32_t done = 0; done < shape_.words; done += lanes * side_by_side) {
+      const std::uint32_t mine = done + static_cast<std::uint32_t>(team.rank()) * side_by_side;
+      const look found = look_at(chunk, mine);
+      bool room = found.most != 0;
+      for (std::uint32_t i = mine; i < mine + side_by_side && i < shape_.words && !room; ++i) {
+        const std::uint64_t seen = map.word(chunk, i);
+        room = chunks::is_of(seen, owner()) && !map.mark_full(chunk, i, seen, owner(), shape_);
+      }
+      left = left || room;
+      serve(team, chunk, found, got);
+      if (team.all(got.chunk != none)) return true;
+    }
+    return team.any(left);
+  }
+
+  /// Serves members from the words of those that have found room. A collective.
+  WARPHEAP_DEVICE void serve(const simt::group& team, std::uint32_t chunk, const look& found,
+                             place& got) const {
+    for (simt::lane_mask finders = team.ballot(found.most != 0); !finders.empty();
+         finders = finders.without(finders.lowest())) {
+      const simt::lane_mask hungry = team.ballot(got.chunk == none);
+      if (hungry.empty()) return;
+      share won;
+      if (simt::lane_id() == finders.lowest()) {
+        const int from = static_cast<int>(simt::noise() % chunks::word_slots);
+        won = claim(chunk, found.word, found.seen, hungry.count(), from);
+      }
+      won.bits = team.shuffle(won.bits, finders.lowest());
+      won.word = team.shuffle(won.word, finders.lowest());
+      won.chunk = chunk;
+      team.sync();  // what the finder has acquired is the members' as well
+      const int turn = hungry.below(simt::lane_id()).count();
+      if (got.chunk == none && turn < popcount(won.bits)) got = place_of(won, turn);
+    }
   }
 
   const supply& supply_;

@@ -1,24 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "warpheap/managers/warpheap/config.hpp"
-#include "warpheap/sync/shared_search.hpp"
+#include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 
 /// What concerns the heap as a whole.
-template <warpheap_config Config>
 struct warpheap_state {
-  /// For a chunk whose slots are all free.
-  shared_search<Config.chunks_a_slice> emptied;
+  /// One of the places where lanes say that they have chunks in hand, which are not to be found
+  /// meanwhile.
+  struct alignas(64) hand {
+    std::uint32_t lanes;
+  };
+  static constexpr std::uint32_t hands = 16;
+
+  hand moving[hands];
   /// Runs that are being claimed: {ended: 32 | in progress: 32}.
-  alignas(128) std::uint64_t claims;
-  /// Chunks in the pool, for those who only guess.
-  alignas(128) std::uint32_t left;
+  alignas(64) std::uint64_t claims;
   /// The leaf word of the pool where the last run was found.
   std::uint32_t run_word;
+
+  WARPHEAP_DEVICE void format() {
+    for (hand& one : moving) one.lanes = 0;
+    claims = 0;
+    run_word = 0;
+  }
+
+  /// Says that the caller is about to take a chunk. Relaxed: what it takes then it takes with
+  /// release, and a lane that misses it there acquires that.
+  WARPHEAP_DEVICE std::uint32_t begin_move() {
+    const auto at = static_cast<std::uint32_t>(simt::noise()) % hands;
+    simt::atomic_ref(moving[at].lanes).fetch_add(1, simt::order::relaxed);
+    return at;
+  }
+  /// Where the chunk is now can be found. Release pairs with the acquire in `is_moving`.
+  WARPHEAP_DEVICE void end_move(std::uint32_t at) {
+    simt::atomic_ref(moving[at].lanes).fetch_sub(1, simt::order::release);
+  }
+  WARPHEAP_DEVICE bool is_moving() {
+    std::uint32_t lanes = 0;
+    for (hand& one : moving) lanes |= simt::atomic_ref(one.lanes).load(simt::order::acquire);
+    return lanes != 0;
+  }
 };
 
 WARPHEAP_END_NAMESPACE

@@ -23,7 +23,7 @@ class warpheap_supply {
  public:
   using chunks_type = warpheap_chunks<Config>;
   using classes_type = warpheap_classes<Config>;
-  using state = warpheap_state<Config>;
+  using state = warpheap_state;
   using slots = warpheap_slots;
 
   static constexpr std::uint32_t none = bitmap_tree::none;
@@ -32,6 +32,7 @@ class warpheap_supply {
   struct parts {
     state* whole;
     std::uint64_t* pool;
+    std::uint64_t* empties;
     std::uint32_t* runs;  ///< chunks of the run that starts at a chunk
     warpheap_supply* copy;
   };
@@ -48,6 +49,8 @@ class warpheap_supply {
   /// keep nothing of it in registers.
   WARPHEAP_DEVICE const warpheap_supply& copy() const { return *where_.copy; }
   WARPHEAP_DEVICE bitmap_tree pool() const { return {where_.pool, universe_}; }
+  /// Chunks of classes of which no word was in use.
+  WARPHEAP_DEVICE bitmap_tree empties() const { return {where_.empties, universe_}; }
   WARPHEAP_DEVICE state& whole() const { return *where_.whole; }
   WARPHEAP_DEVICE std::uint32_t run_length(std::uint32_t first) const { return where_.runs[first]; }
 
@@ -55,73 +58,64 @@ class warpheap_supply {
     classes_.format(rank, count);
     chunks_.format(universe_, rank, count);
     pool().format(present_, rank, count);
+    empties().format(0, rank, count);
     if (rank != 0) return;
     *where_.copy = *this;
-    where_.whole->emptied.format();
-    where_.whole->claims = 0;
-    where_.whole->left = present_;
-    where_.whole->run_word = 0;
+    where_.whole->format();
   }
 
   /// Adds chunks that the heap did not have so far, while lanes use it.
   /// \pre first..first+count-1 are in the region, formatted, and of nobody
   WARPHEAP_DEVICE void extend(std::uint32_t first, std::uint32_t count) const {
     insert_run(pool(), first, count);
-    came_back(count);
   }
 
-  /// Whether classes may take chunks before they need them.
+  /// Whether classes may take chunks before they need them: a quarter of the heap is in the pool,
+  /// judged by one word of it.
   WARPHEAP_DEVICE bool is_plentiful() const {
-    return simt::atomic_ref(where_.whole->left).load(simt::order::relaxed) > universe_ / 4;
+    const std::uint32_t words = ceil_div<std::uint32_t>(universe_, 64);
+    const std::uint32_t word = scale_to(static_cast<std::uint32_t>(simt::noise()), words);
+    const std::uint32_t left = universe_ - word * 64;
+    return static_cast<std::uint32_t>(popcount(pool().peek_word(word))) * 4 >=
+           (left < 64 ? left : 64);
   }
 
-  /// A chunk that is new in class `of`, or none if there is none in the pool and no empty one. A
-  /// collective.
-  WARPHEAP_DEVICE std::uint32_t add_chunk(const simt::group& team, std::uint32_t of) const {
+  /// Whether a class can have another chunk.
+  WARPHEAP_DEVICE bool has_chunks() const { return pool().any() || empties().any(); }
+
+  /// A chunk that is new in class `of`, or none. Of its first word the first slots, as many as
+  /// there are or the team has members, are the caller's. A collective.
+  WARPHEAP_RARE static std::uint32_t add_chunk(const warpheap_supply& in, std::uint32_t of,
+                                               simt::lane_mask members) {
+    const simt::group team(members);
     std::uint32_t chunk = none;
+    std::uint32_t hand = 0;
     if (team.is_leader()) {
-      chunk = pool().claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
-      if (chunk != none) {
-        simt::atomic_ref(where_.whole->left).fetch_sub(1, simt::order::relaxed);
-      }
+      hand = in.where_.whole->begin_move();
+      chunk = in.pool().claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
     }
     team.sync();
     chunk = team.broadcast(chunk);
-    if (chunk == none) chunk = take_emptied(team);
-    if (chunk == none) return none;
-    const slots shape = classes_.slots(of);
-    const std::uint32_t owner = chunk_owner::first_class + of;
-    // Before its words are open, nobody can take a slot of the chunk, nor the chunk away again.
-    if (team.is_leader()) {
-      chunks_.give(chunk, owner);
-      classes_.add(of, chunk);
-    }
+    if (chunk == none) chunk = in.take_empty(team);
+    if (chunk != none) in.open(team, of, chunk);
+    if (team.is_leader()) in.where_.whole->end_move(hand);
     team.sync();
-    for (auto i = static_cast<std::uint32_t>(team.rank()); i < shape.words;
-         i += static_cast<std::uint32_t>(team.size())) {
-      chunks_.open(chunk, i, owner);
-    }
-    team.sync();
-    if (team.is_leader()) {
-      chunks_.set(chunk, chunks_type::roomy | chunks_type::emptied);
-      classes_.full(of).released();
-      where_.whole->emptied.released();
-    }
     return chunk;
   }
 
-  /// A word of the chunk has become empty.
-  WARPHEAP_DEVICE void note_emptied(std::uint32_t chunk) const {
-    if (chunks_.set(chunk, chunks_type::emptied)) where_.whole->emptied.released();
+  /// The words of a chunk of a class have slots in use no more, as far as one is counted out.
+  WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
+    if (chunks_.count_out(chunk)) empties().insert(chunk);
   }
-  /// A slot of a marked word was freed: `before` is what the word was. What the word is now.
-  WARPHEAP_RARE static std::uint64_t find_again(const warpheap_supply& in, std::uint32_t of,
-                                                std::uint32_t chunk, std::uint32_t number,
-                                                std::uint64_t before) {
-    in.chunks_.set(chunk, chunks_type::roomy);
-    in.classes_.full(of).released();
+  /// A slot of a marked word was freed: `before` is what the word was.
+  WARPHEAP_RARE static void find_again(const warpheap_supply& in, std::uint32_t of,
+                                       std::uint32_t chunk, std::uint32_t number,
+                                       std::uint64_t before) {
+    // The mark was seen by a release: with this, what its search did comes before what follows.
+    simt::fence(simt::order::acquire);
+    in.classes_.found(of, chunk);
     const std::uint64_t all = chunks_type::slots_in(in.classes_.slots(of), number);
-    return chunks_type::used_of(before) == all ? in.chunks_.unmark(chunk, number) : before;
+    if (chunks_type::used_of(before) == all) in.chunks_.unmark(chunk, number);
   }
 
   // Large blocks.
@@ -132,11 +126,12 @@ class warpheap_supply {
       const simt::atomic_ref claims(where_.whole->claims);
       const std::uint64_t others = claims.fetch_add(1, simt::order::acq_rel);
       std::uint32_t first = simt::call_apart(&find_run_apart, *this, length);
+      if (first == none && simt::call_apart(&collect_apart, *this)) {
+        first = simt::call_apart(&find_run_apart, *this, length);
+      }
       if (first != none) own_run(first, length);
       claims.fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
       if (first != none) return first;
-      // Ends: each chunk is collected once.
-      if (simt::call_apart(&collect_apart, *this)) continue;
       const bool alone = static_cast<std::uint32_t>(others) == 0 &&
                          claims.load(simt::order::acquire) == others + (std::uint64_t{1} << 32);
       // Others hold parts of runs for a moment, and never wait.
@@ -149,7 +144,6 @@ class warpheap_supply {
     const std::uint32_t length = where_.runs[first];
     for (std::uint32_t i = 0; i < length; ++i) chunks_.give(first + i, chunk_owner::nobody);
     insert_run(pool(), first, length);
-    came_back(length);
   }
 
   /// Gives the chunks of a run back that lie before `kept` and behind kept..kept+length-1.
@@ -174,55 +168,43 @@ class warpheap_supply {
   static constexpr int most_patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
 
-  /// The searches for chunks must not rely on what they knew.
-  WARPHEAP_DEVICE void came_back(std::uint32_t count) const {
-    simt::atomic_ref(where_.whole->left).fetch_add(count, simt::order::relaxed);
-    where_.whole->emptied.released();
+  /// Gives a chunk that the caller has in hand to a class. A collective.
+  WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, std::uint32_t chunk) const {
+    const slots shape = classes_.slots(of);
+    const std::uint32_t owner = chunk_owner::first_class + of;
+    if (team.is_leader()) {
+      chunks_.give(chunk, owner | chunks_type::word_in_use);
+    }
+    team.sync();
+    for (auto i = static_cast<std::uint32_t>(team.rank()); i < shape.words;
+         i += static_cast<std::uint32_t>(team.size())) {
+      const std::uint64_t used =
+          i == 0 ? chunks_type::slots_in(shape, 0) & low_bits<std::uint64_t>(team.size()) : 0;
+      chunks_.open(chunk, i, owner, used);
+    }
+    team.sync();
+    if (team.is_leader()) classes_.add(of, chunk);
+    team.sync();
   }
 
-  /// An empty chunk, taken away from its class, or none. A collective.
-  WARPHEAP_DEVICE std::uint32_t take_emptied(const simt::group& team) const {
-    std::uint32_t found = none;
-    where_.whole->emptied.search(
-        team, [&] { return universe_; }, [&] { return found == none ? 1u : 0u; },
-        [&](std::uint32_t first, std::uint32_t count) {
-          bool left = false;
-          visit_emptied(team, first, count, [&](std::uint32_t chunk) {
-            if (found != none) {
-              left = true;
-            } else if (close(team, chunk)) {
-              found = chunk;
-            }
-          });
-          return left ? 1u : 0u;
-        });
-    return found;
-  }
-
-  /// Calls `f(chunk)` for each of these chunks in which a word has become empty. A collective.
-  template <class F>
-  WARPHEAP_DEVICE void visit_emptied(const simt::group& team, std::uint32_t first,
-                                     std::uint32_t count, const F& f) const {
-    for (std::uint32_t done = 0; done < count; done += static_cast<std::uint32_t>(team.size())) {
-      const std::uint32_t mine = done + static_cast<std::uint32_t>(team.rank());
-      const bool hit = mine < count && (chunks_.examine(first + mine) & chunks_type::emptied) != 0;
-      for (simt::lane_mask hits = team.ballot(hit); !hits.empty();
-           hits = hits.without(hits.lowest())) {
-        const auto at = static_cast<std::uint32_t>(team.mask().below(hits.lowest()).count());
-        f(first + done + at);
+  /// An empty chunk, taken away from its class, or none. A collective. Ends: each turn takes a
+  /// chunk out of the set, and who puts one in has freed its last block.
+  WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team) const {
+    for (;;) {
+      std::uint32_t chunk = none;
+      if (team.is_leader()) {
+        chunk = empties().claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
       }
+      team.sync();
+      chunk = team.broadcast(chunk);
+      if (chunk == none || close(team, chunk)) return chunk;
     }
   }
 
   /// Takes a chunk from its class if all of its slots are free; whether it has. A collective.
   WARPHEAP_DEVICE bool close(const simt::group& team, std::uint32_t chunk) const {
     std::uint32_t owner = chunk_owner::nobody;
-    if (team.is_leader()) {
-      owner = chunks_type::owner_of(chunks_.look(chunk));
-      if (owner < chunk_owner::first_class || !chunks_.clear(chunk, owner, chunks_type::emptied)) {
-        owner = chunk_owner::nobody;
-      }
-    }
+    if (team.is_leader()) owner = chunks_.begin_closing(chunk);
     team.sync();
     owner = team.broadcast(owner);
     if (owner == chunk_owner::nobody) return false;
@@ -230,51 +212,44 @@ class warpheap_supply {
     const slots shape = classes_.slots(of);
     const auto rank = static_cast<std::uint32_t>(team.rank());
     const auto members = static_cast<std::uint32_t>(team.size());
-    bool empty = true;
-    for (std::uint32_t i = rank; i < shape.words; i += members) {
-      empty = empty && chunks_.examine(chunk, i) == chunks_type::empty_word(owner);
-    }
-    if (!team.all(empty)) return false;
     std::uint32_t closed = rank;
     while (closed < shape.words && chunks_.close(chunk, closed, owner)) closed += members;
-    const bool whole = team.all(closed >= shape.words);
-    if (!whole) {
+    bool whole = team.all(closed >= shape.words);
+    team.sync();
+    if (whole) {
+      if (team.is_leader()) whole = chunks_.end_closing(chunk, chunk_owner::nobody);
+      team.sync();
+      whole = team.broadcast(static_cast<std::uint32_t>(whole)) != 0;
+    }
+    if (whole) {
+      if (team.is_leader()) classes_.remove(of, chunk);
+    } else {
       // What was closed is open again, and was hidden for a moment.
       for (std::uint32_t i = rank; i < closed; i += members) chunks_.open(chunk, i, owner);
       team.sync();
       if (team.is_leader()) {
-        chunks_.set(chunk, chunks_type::roomy);
-        classes_.full(of).released();
+        classes_.found(of, chunk);
+        if (chunks_.give_up_closing(chunk)) empties().insert(chunk);
       }
-      return false;
     }
     team.sync();
-    if (team.is_leader()) {
-      classes_.remove(of, chunk);
-      chunks_.give(chunk, chunk_owner::nobody);
-    }
-    team.sync();
-    return true;
+    return whole;
   }
 
   /// Puts all empty chunks of classes into the pool; whether there was one.
   WARPHEAP_RARE static bool collect_apart(const warpheap_supply& self) { return self.collect(); }
   WARPHEAP_DEVICE bool collect() const {
-    const simt::group team = simt::coalesced();
+    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
     bool any = false;
-    where_.whole->emptied.search(
-        team, [&] { return universe_; }, [&] { return 1u; },
-        [&](std::uint32_t first, std::uint32_t count) {
-          visit_emptied(team, first, count, [&](std::uint32_t chunk) {
-            if (!close(team, chunk)) return;
-            any = true;
-            if (team.is_leader()) {
-              pool().insert(chunk);
-              came_back(1);
-            }
-          });
-          return 0u;
-        });
+    const std::uint32_t hand = where_.whole->begin_move();
+    for (std::uint32_t left = universe_; left != 0; --left) {
+      const std::uint32_t chunk = empties().claim_first();
+      if (chunk == none) break;
+      if (!close(alone, chunk)) continue;
+      pool().insert(chunk);
+      any = true;
+    }
+    where_.whole->end_move(hand);
     return any;
   }
 
@@ -293,7 +268,6 @@ class warpheap_supply {
   }
 
   WARPHEAP_DEVICE void own_run(std::uint32_t first, std::uint32_t length) const {
-    simt::atomic_ref(where_.whole->left).fetch_sub(length, simt::order::relaxed);
     chunks_.give(first, chunk_owner::run);
     for (std::uint32_t i = 1; i < length; ++i) chunks_.give(first + i, chunk_owner::run_inside);
     where_.runs[first] = length;

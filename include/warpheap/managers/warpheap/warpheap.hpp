@@ -150,9 +150,10 @@ class warpheap_manager {
     typename classes::parts of_classes{};
     of_classes.records = cursor.take<typename classes::record>(sizes.count());
     of_classes.shapes = cursor.take<warpheap_slots>(sizes.count());
-    of_classes.tables = cursor.take<std::uint32_t>(std::size_t{universe} * sizes.count(), 128);
-    of_classes.places = cursor.take<std::uint32_t>(universe, 128);
+    of_classes.trees = cursor.take<std::uint64_t>(
+        bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
     where.pool = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
+    where.empties = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
     where.copy = cursor.take<supply>(1, 128);
     where.runs = cursor.take<std::uint32_t>(universe, 128);
     auto* states = cursor.take<std::uint32_t>(universe, 128);
@@ -234,13 +235,10 @@ class warpheap_manager {
   WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
                                      std::uint64_t bits) const {
     const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
-    bool emptied = chunks::used_of(before & ~bits) == 0;
     if (chunks::is_marked(before)) {
-      const std::uint64_t now =
-          simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number, before);
-      emptied = emptied || chunks::used_of(now) == 0;
+      simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number, before);
     }
-    if (emptied) supply_.note_emptied(chunk);
+    if (chunks::used_of(before & ~bits) == 0) supply_.count_out(chunk);
   }
 
   // Large blocks.
