@@ -125,14 +125,11 @@ class bitmap_tree {
   }
 
   /// An element that `noise` draws, as good as the hints are: none says nothing for certain. One
-  /// load a level, from the multiprocessor's own cache if `Cached`. Each level draws evenly, so
-  /// elements of words with few are drawn more often.
-  template <bool Cached = false>
+  /// load a level. Each level draws evenly, so elements of words with few are drawn more often.
   WARPHEAP_DEVICE std::uint32_t draw(std::uint64_t noise) const {
     std::uint32_t index = 0;
     for (std::uint32_t base = 0;; base = base * 64 + 1) {
-      const std::uint64_t bits = Cached ? simt::load_hint(storage_[1 + std::size_t{base} + index])
-                                        : word_at(base + index).load(simt::order::relaxed);
+      const std::uint64_t bits = word_at(base + index).load(simt::order::relaxed);
       if (bits == 0) return none;
       const auto k =
           scale_to(static_cast<std::uint32_t>(noise), static_cast<std::uint32_t>(popcount(bits)));
@@ -206,6 +203,12 @@ class bitmap_tree {
 
   /// Whether the set has any element.
   WARPHEAP_DEVICE bool any() const { return find(0, 0, ~std::uint64_t{0}).bits != 0; }
+
+  /// False only if the set is empty, or the insertion of what is in it has not returned. Lanes that
+  /// insert into the empty set later see what the caller did before.
+  WARPHEAP_DEVICE bool examine_any() const {
+    return word_at(0).fetch_or(0, simt::order::acq_rel) != 0;
+  }
 
   /// Removes the smallest element, or under contention one of the smallest, and returns it, or none
   /// if the set is empty.

@@ -180,7 +180,7 @@ class warpheap_chunks {
       const std::uint64_t bits = choose(room, want, from);
       // Acquire pairs with the releases in `give_back` and `open`: what the last owner of the slots
       // did, or of the chunk, comes before what the next one does.
-      if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::order::acquire)) {
+      if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
         return {bits, used_of(seen) == 0};
       }
     }

@@ -7,6 +7,7 @@
 /// the class: its words tell.
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/core/random.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
@@ -23,20 +24,20 @@ template <warpheap_config Config>
 class warpheap_classes {
  public:
   using chunks = warpheap_chunks<Config>;
-  /// Few rounds: a lane that has been in so many has met others that freed and took all the time.
-  using search = shared_search<1, 8>;
+  /// A round at a time: in between, callers look elsewhere.
+  using search = shared_search<1, 1>;
 
-  /// What changes of a class.
   struct alignas(64) record {
+    warpheap_slots shape;      ///< never changes
+    std::uint32_t population;  ///< chunks, for those who only guess
     search full;               ///< for a free slot in its chunks
     std::uint32_t growing;     ///< 1 while a group lets the class grow on behalf of others
-    std::uint32_t population;  ///< chunks, for those who only guess
   };
 
   /// Where everything lies.
   struct parts {
     record* records;
-    warpheap_slots* shapes;
+    std::uint32_t* hints;  ///< `universe` a class
     std::uint64_t* trees;  ///< `bitmap_tree::words_for(universe)` a class
   };
 
@@ -50,19 +51,25 @@ class warpheap_classes {
     for (std::uint64_t of = rank; of < sizes_.count(); of += count) {
       const std::uint32_t bytes = sizes_.slot_bytes(static_cast<std::uint32_t>(of));
       const std::uint32_t slots = sizes_.chunk_bytes() / bytes;
-      where_.shapes[of] = {bytes, slots, ceil_div<std::uint32_t>(slots, chunks::word_slots)};
       record& fresh = where_.records[of];
+      fresh.shape = {bytes, slots, ceil_div<std::uint32_t>(slots, chunks::word_slots)};
       fresh.full.format();
       fresh.growing = 0;
       fresh.population = 0;
     }
+    const std::uint64_t hints = std::uint64_t{universe_} * sizes_.count();
+    for (std::uint64_t i = rank; i < hints; i += count) where_.hints[i] = 0;
     // Empty trees are zero.
     const std::uint64_t words = tree_words() * sizes_.count();
     for (std::uint64_t i = rank; i < words; i += count) where_.trees[i] = 0;
   }
 
-  /// Never changes after `format`.
-  WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const { return where_.shapes[of]; }
+  WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const {
+    // Never changes after `format`, so the multiprocessor may keep it.
+    warpheap_slots& shape = where_.records[of].shape;
+    return {simt::load_hint(shape.bytes), simt::load_hint(shape.count),
+            simt::load_hint(shape.words)};
+  }
   WARPHEAP_DEVICE record& of(std::uint32_t number) const { return where_.records[number]; }
   /// The open chunks of a class.
   WARPHEAP_DEVICE bitmap_tree open(std::uint32_t of) const {
@@ -80,7 +87,9 @@ class warpheap_classes {
   /// Adds a chunk whose words are open.
   WARPHEAP_DEVICE void add(std::uint32_t of, std::uint32_t chunk) const {
     found(of, chunk);
-    simt::atomic_ref(where_.records[of].population).fetch_add(1, simt::order::relaxed);
+    simt::atomic_ref population(where_.records[of].population);
+    const std::uint32_t entry = population.fetch_add(1, simt::order::relaxed);
+    simt::atomic_ref(hint(of, entry % universe_)).store(chunk, simt::order::relaxed);
   }
   /// Takes a chunk out whose words are closed. \pre the caller alone may do so
   WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
@@ -88,7 +97,28 @@ class warpheap_classes {
     simt::atomic_ref(where_.records[of].population).fetch_sub(1, simt::order::relaxed);
   }
 
+  // Where a lane may look first, in place of `open`: by two loads, which the multiprocessor may
+  // keep. A hint is a chunk that was the class's once, or 0.
+
+  WARPHEAP_DEVICE std::uint32_t draw_hint(std::uint32_t of, std::uint32_t noise) const {
+    const std::uint32_t hints = simt::load_hint(where_.records[of].population);
+    if (hints == 0) return bitmap_tree::none;
+    return simt::load_hint(hint(of, scale_to(noise, hints < universe_ ? hints : universe_)));
+  }
+  /// Puts a chunk of the class in place of a hint, if that is wrong.
+  WARPHEAP_DEVICE void mend_hint(const chunks& all, std::uint32_t of, std::uint32_t noise,
+                                 std::uint32_t chunk) const {
+    const std::uint32_t hints = population(of);
+    if (hints == 0) return;
+    const simt::atomic_ref entry(hint(of, scale_to(noise, hints < universe_ ? hints : universe_)));
+    const std::uint32_t owner = chunks::owner_of(all.look(entry.load(simt::order::relaxed)));
+    if (owner != chunk_owner::first_class + of) entry.store(chunk, simt::order::relaxed);
+  }
+
  private:
+  WARPHEAP_DEVICE std::uint32_t& hint(std::uint32_t of, std::uint32_t entry) const {
+    return where_.hints[std::size_t{of} * universe_ + entry];
+  }
   WARPHEAP_HD std::size_t tree_words() const { return bitmap_tree::words_for(universe_); }
 
   warpheap_size_classes sizes_{8};

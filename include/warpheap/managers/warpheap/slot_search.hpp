@@ -23,6 +23,7 @@
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
 #include <cstddef>
@@ -60,10 +61,9 @@ class warpheap_slot_search {
   }
 
  private:
-  /// Times that a lane waits for the growth of others before it grows the class itself, and that it
-  /// searches a class that others have changed.
-  static constexpr int most_waits = 16;
-  static constexpr int most_searches = 4;
+  /// Times that a lane takes part in a search of a class, or waits for its end, while others change
+  /// the class.
+  static constexpr int most_searches = 8;
   static constexpr std::uint32_t wait_ns = 500;
   static constexpr int most_ahead = 8;
   /// Words that are looked at side by side.
@@ -93,9 +93,16 @@ class warpheap_slot_search {
   template <bool Cached>
   WARPHEAP_DEVICE share draw(int want) const {
     const std::uint64_t noise = simt::noise();
-    const std::uint32_t chunk = supply_.classes().open(of_).template draw<Cached>(noise);
+    const std::uint64_t more = mix64(noise);
+    const std::uint32_t chunk =
+        Cached ? supply_.classes().draw_hint(of_, static_cast<std::uint32_t>(noise))
+               : supply_.classes().open(of_).draw(noise);
     if (chunk == none) return {};
-    const auto high = static_cast<std::uint32_t>(mix64(noise) >> 32);
+    if (!Cached) {
+      const auto entry = static_cast<std::uint32_t>(more);
+      supply_.classes().mend_hint(supply_.chunks(), of_, entry, chunk);
+    }
+    const auto high = static_cast<std::uint32_t>(more >> 32);
     // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
     return claim(chunk, scale_to(high, shape_.words), chunks::empty_word(owner()), want,
                  static_cast<int>(high % chunks::word_slots));
@@ -174,7 +181,10 @@ class warpheap_slot_search {
     for (int i = 0; i < most_ahead && got.chunk == none; ++i) {
       const simt::group team = simt::coalesced().match(of_);
       bool mine = false;
-      if (team.is_leader()) mine = supply_.is_plentiful() && needs_chunk(2 * team.size());
+      // Twice what is needed, and more of what costs little.
+      const bool is_small = supply_.classes().population(of_) < supply_.universe() / 32;
+      const int wanted = (is_small ? 8 : 2) * team.size();
+      if (team.is_leader()) mine = supply_.is_plentiful() && needs_chunk(wanted);
       team.sync();
       if (!team.any(mine)) break;
       got = grow(team);
@@ -189,10 +199,11 @@ class warpheap_slot_search {
     for (int searches = 0; searches < most_searches;) {
       const simt::group team = simt::coalesced().match(of_);
       auto next = step::search;
-      if (team.is_leader() && supply_.has_chunks()) {
-        next = waits >= most_waits || needs_chunk(team.size()) ? step::grow
-               : begin_growth()                                ? step::grow_for_all
-                                                               : step::wait;
+      if (team.is_leader() && !supply_.is_out()) {
+        // Each time twice as likely: soon somebody does, and not everybody.
+        next = needs_chunk(team.size() << (waits < 20 ? waits : 20)) ? step::grow
+               : begin_growth()                                      ? step::grow_for_all
+                                                                     : step::wait;
       }
       team.sync();
       next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
@@ -248,13 +259,13 @@ class warpheap_slot_search {
   }
   WARPHEAP_DEVICE place search(const simt::group& team) const {
     place got;
-    const std::uint32_t leaves = supply_.classes().open(of_).leaf_words();
     // Slices of about so many words, if all chunks are open.
     const std::uint64_t words = std::uint64_t{supply_.classes().population(of_)} * shape_.words;
     const std::uint64_t slices = words / Config.words_a_slice + 1;
-    const std::uint32_t each = slices < leaves ? leaves / static_cast<std::uint32_t>(slices) : 1;
+    const std::uint32_t all = supply_.universe();
+    const std::uint32_t each = slices < all ? all / static_cast<std::uint32_t>(slices) : 1;
     supply_.classes().of(of_).full.search(
-        team, leaves, [&] { return got.chunk == none ? 1u : 0u; },
+        team, all, [&] { return got.chunk == none ? 1u : 0u; },
         [&](std::uint32_t first, std::uint32_t count) {
           return visit(team, first, count, got) ? 1u : 0u;
         },
@@ -264,29 +275,29 @@ class warpheap_slot_search {
   }
 
   /// Whether there certainly was no slot and no chunk at a moment of the call: no slot all the time
-  /// between the two looks at the class, and in between no chunk, nor one that others had in hand.
+  /// between the two looks at the class, and in between no chunk.
   WARPHEAP_DEVICE bool is_out() const {
     auto& full = supply_.classes().of(of_).full;
     const std::uint64_t before = full.known(1);
-    return before != 0 && !supply_.has_chunks() && !supply_.whole().is_moving() &&
-           full.known(1) == before;
+    return before != 0 && supply_.is_out() && full.known(1) == before;
   }
 
-  /// Examines the chunks of leaf words of the class's tree and serves the members from them.
-  /// Whether something may be left. A collective.
+  /// Examines the open chunks of first..first+count-1 and serves the members from them. Whether
+  /// something may be left. A collective.
   WARPHEAP_DEVICE bool visit(const simt::group& team, std::uint32_t first, std::uint32_t count,
                              place& got) const {
     const bitmap_tree open = supply_.classes().open(of_);
-    const auto lanes = static_cast<std::uint32_t>(team.size());
+    const std::uint32_t last = (first + count - 1) / 64;
     bool left = false;
-    for (std::uint32_t done = 0; done < count; done += lanes) {
-      const std::uint32_t at = done + static_cast<std::uint32_t>(team.rank());
-      const std::uint64_t mine = at < count ? open.examine_word(first + at) : 0;
+    for (std::uint32_t done = first / 64; done <= last; done += team.size()) {
+      const std::uint32_t word = done + static_cast<std::uint32_t>(team.rank());
+      std::uint64_t mine = 0;
+      if (word <= last) mine = open.examine_word(word) & bits_of_run(first, count, word);
       for (simt::lane_mask hits = team.ballot(mine != 0); !hits.empty();
            hits = hits.without(hits.lowest())) {
-        const std::uint32_t word = team.shuffle(first + at, hits.lowest());
+        const std::uint32_t at = team.shuffle(word, hits.lowest());
         for (std::uint64_t bits = team.shuffle(mine, hits.lowest()); bits != 0; bits &= bits - 1) {
-          const auto chunk = word * 64 + static_cast<std::uint32_t>(lowest_bit(bits));
+          const auto chunk = at * 64 + static_cast<std::uint32_t>(lowest_bit(bits));
           left = !exhausts(team, chunk, got) || left;
           // The rest has not been looked at.
           if (team.all(got.chunk != none)) return true;

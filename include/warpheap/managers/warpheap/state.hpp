@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/exhaustion.hpp"
 
 #include <cstdint>
 
@@ -17,6 +18,8 @@ struct warpheap_state {
   static constexpr std::uint32_t hands = 16;
 
   hand moving[hands];
+  /// Knows that no chunk can be had.
+  exhaustion chunks;
   /// Runs that are being claimed: {ended: 32 | in progress: 32}.
   alignas(64) std::uint64_t claims;
   /// The leaf word of the pool where the last run was found.
@@ -24,6 +27,7 @@ struct warpheap_state {
 
   WARPHEAP_DEVICE void format() {
     for (hand& one : moving) one.lanes = 0;
+    chunks.format();
     claims = 0;
     run_word = 0;
   }

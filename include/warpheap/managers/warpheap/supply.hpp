@@ -68,6 +68,7 @@ class warpheap_supply {
   /// \pre first..first+count-1 are in the region, formatted, and of nobody
   WARPHEAP_DEVICE void extend(std::uint32_t first, std::uint32_t count) const {
     insert_run(pool(), first, count);
+    where_.whole->chunks.released();
   }
 
   /// Whether classes may take chunks before they need them: a quarter of the heap is in the pool,
@@ -80,8 +81,14 @@ class warpheap_supply {
            (left < 64 ? left : 64);
   }
 
-  /// Whether a class can have another chunk.
-  WARPHEAP_DEVICE bool has_chunks() const { return pool().any() || empties().any(); }
+  /// Whether there certainly was no chunk for a class at a moment of the call.
+  WARPHEAP_DEVICE bool is_out() const {
+    exhaustion& chunks = where_.whole->chunks;
+    if (chunks.is_out(1)) return true;
+    const exhaustion::token search = chunks.announce();
+    return !pool().examine_any() && !empties().examine_any() && !where_.whole->is_moving() &&
+           chunks.confirm(search, 1);
+  }
 
   /// A chunk that is new in class `of`, or none. Of its first word the first slots, as many as
   /// there are or the team has members, are the caller's. A collective.
@@ -105,7 +112,7 @@ class warpheap_supply {
 
   /// The words of a chunk of a class have slots in use no more, as far as one is counted out.
   WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
-    if (chunks_.count_out(chunk)) empties().insert(chunk);
+    if (chunks_.count_out(chunk)) note_empty(chunk);
   }
   /// A slot of a marked word was freed: `before` is what the word was.
   WARPHEAP_RARE static void find_again(const warpheap_supply& in, std::uint32_t of,
@@ -144,6 +151,7 @@ class warpheap_supply {
     const std::uint32_t length = where_.runs[first];
     for (std::uint32_t i = 0; i < length; ++i) chunks_.give(first + i, chunk_owner::nobody);
     insert_run(pool(), first, length);
+    where_.whole->chunks.released();
   }
 
   /// Gives the chunks of a run back that lie before `kept` and behind kept..kept+length-1.
@@ -167,6 +175,11 @@ class warpheap_supply {
  private:
   static constexpr int most_patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
+
+  WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
+    empties().insert(chunk);
+    where_.whole->chunks.released();
+  }
 
   /// Gives a chunk that the caller has in hand to a class. A collective.
   WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, std::uint32_t chunk) const {
@@ -229,7 +242,7 @@ class warpheap_supply {
       team.sync();
       if (team.is_leader()) {
         classes_.found(of, chunk);
-        if (chunks_.give_up_closing(chunk)) empties().insert(chunk);
+        if (chunks_.give_up_closing(chunk)) note_empty(chunk);
       }
     }
     team.sync();
@@ -247,6 +260,7 @@ class warpheap_supply {
       if (chunk == none) break;
       if (!close(alone, chunk)) continue;
       pool().insert(chunk);
+      where_.whole->chunks.released();
       any = true;
     }
     where_.whole->end_move(hand);

@@ -149,9 +149,9 @@ class warpheap_manager {
     where.whole = cursor.take<typename supply::state>(1);
     typename classes::parts of_classes{};
     of_classes.records = cursor.take<typename classes::record>(sizes.count());
-    of_classes.shapes = cursor.take<warpheap_slots>(sizes.count());
     of_classes.trees = cursor.take<std::uint64_t>(
         bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
+    of_classes.hints = cursor.take<std::uint32_t>(std::size_t{universe} * sizes.count(), 128);
     where.pool = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
     where.empties = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
     where.copy = cursor.take<supply>(1, 128);
@@ -222,8 +222,7 @@ class warpheap_manager {
       if (!same.contains(simt::lane_id())) continue;
       if (same.count() > 1) {
         const simt::group together(same);
-        const std::uint64_t below = together.scan_add(bits);
-        bits = together.shuffle(below + bits, highest_bit(same.bits()));
+        bits = together.merge_bits(bits);
         together.sync();  // what the members did comes before what the leader releases
         if (!together.is_leader()) return;
       }

@@ -132,6 +132,9 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
   T* at_;
 };
 
+/// Acquire, for a lane that writes to what it has acquired before it reads it.
+inline constexpr order acquire_to_write = order::acquire;
+
 /// A word that others may change, as a hint: what is read may be old, for as long as the kernel
 /// runs on CUDA, where a multiprocessor keeps it near.
 template <class T>
