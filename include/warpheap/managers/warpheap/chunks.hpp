@@ -112,14 +112,15 @@ class warpheap_chunks {
   WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {
     state(chunk).fetch_add(word_in_use, simt::order::relaxed);
   }
-  /// Whether no word of the chunk was in use then.
+  /// Whether no word of the chunk was in use then. Acquire pairs with `begin_closing`: a lane that
+  /// has found words in use has taken the chunk out of the set of empty ones before.
   WARPHEAP_DEVICE bool count_out(std::uint32_t chunk) const {
-    return words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
+    return words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::acquire)) == 1;
   }
   /// The class of a chunk of which no word is in use, for the one caller that may close its words
   /// now; else `chunk_owner::nobody`.
   WARPHEAP_DEVICE std::uint32_t begin_closing(std::uint32_t chunk) const {
-    std::uint32_t now = look(chunk);
+    std::uint32_t now = state(chunk).fetch_or(0, simt::order::acq_rel);
     for (;;) {
       if (owner_of(now) < chunk_owner::first_class || now >= closing) return chunk_owner::nobody;
       if (state(chunk).compare_exchange(now, now | closing, simt::order::acq_rel)) {
@@ -241,12 +242,14 @@ class warpheap_chunks {
   /// `want` of `room`, or all if there are fewer, from bit `from` on and round the end.
   WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t room, int want, int from) {
     const std::uint64_t ahead = room & ~low_bits<std::uint64_t>(from);
+    // Mostly there are as many in a row.
+    const std::uint64_t row = ahead == 0 ? 0 : low_bits<std::uint64_t>(want) << lowest_bit(ahead);
+    if (row != 0 && (ahead & row) == row) return row;
     const int there = popcount(ahead);
     if (there >= want) return lowest(ahead, want);
     return ahead | lowest(room & low_bits<std::uint64_t>(from), want - there);
   }
   WARPHEAP_DEVICE static std::uint64_t lowest(std::uint64_t bits, int count) {
-    if (count == 1) return bits & (~bits + 1);
     if (popcount(bits) <= count) return bits;
     return bits & low_bits<std::uint64_t>(kth_set_bit(bits, count));
   }

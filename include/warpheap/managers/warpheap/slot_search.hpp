@@ -61,9 +61,10 @@ class warpheap_slot_search {
   }
 
  private:
-  /// Times that a lane takes part in a search of a class, or waits for its end, while others change
-  /// the class.
+  /// Searches of a class that a lane takes part in while others change the class, or comes too late
+  /// for a share of.
   static constexpr int most_searches = 8;
+  static constexpr int most_late = 32;
   static constexpr std::uint32_t wait_ns = 500;
   static constexpr int most_ahead = 8;
   /// Words that are looked at side by side.
@@ -78,8 +79,12 @@ class warpheap_slot_search {
     std::uint64_t bits = 0;
   };
   WARPHEAP_DEVICE place place_of(const share& got, int k) const {
-    return {got.chunk,
-            got.word * chunks::word_slots + static_cast<std::uint32_t>(kth_set_bit(got.bits, k))};
+    // Mostly they are in a row.
+    int bit = lowest_bit(got.bits) + k;
+    if (got.bits >> lowest_bit(got.bits) != low_bits<std::uint64_t>(popcount(got.bits))) {
+      bit = kth_set_bit(got.bits, k);
+    }
+    return {got.chunk, got.word * chunks::word_slots + static_cast<std::uint32_t>(bit)};
   }
 
   /// Claims up to `want` slots of a word that was seen as `seen`.
@@ -92,20 +97,22 @@ class warpheap_slot_search {
   /// Claims up to `want` slots of a random word of the class.
   template <bool Cached>
   WARPHEAP_DEVICE share draw(int want) const {
-    const std::uint64_t noise = simt::noise();
-    const std::uint64_t more = mix64(noise);
-    const std::uint32_t chunk =
-        Cached ? supply_.classes().draw_hint(of_, static_cast<std::uint32_t>(noise))
-               : supply_.classes().open(of_).draw(noise);
+    std::uint64_t noise = simt::noise();
+    std::uint32_t chunk = none;
+    if constexpr (Cached) {
+      chunk = supply_.classes().draw_hint(of_, static_cast<std::uint32_t>(noise));
+    } else {
+      chunk = supply_.classes().open(of_).draw(noise);
+      noise = mix64(noise);  // `draw` has used all bits
+    }
     if (chunk == none) return {};
-    if (!Cached) {
-      const auto entry = static_cast<std::uint32_t>(more);
+    if constexpr (!Cached) {
+      const auto entry = static_cast<std::uint32_t>(noise);
       supply_.classes().mend_hint(supply_.chunks(), of_, entry, chunk);
     }
-    const auto high = static_cast<std::uint32_t>(more >> 32);
+    const auto high = static_cast<std::uint32_t>(noise >> 32);
     // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
-    return claim(chunk, scale_to(high, shape_.words), chunks::empty_word(owner()), want,
-                 static_cast<int>(high % chunks::word_slots));
+    return claim(chunk, scale_to(high, shape_.words), chunks::empty_word(owner()), want, 0);
   }
 
   /// One word for all lanes that call together and want the same class.
@@ -196,10 +203,11 @@ class warpheap_slot_search {
   /// of times.
   WARPHEAP_DEVICE place take_scarce() const {
     int waits = 0;
-    for (int searches = 0; searches < most_searches;) {
+    int late = 0;
+    for (int searches = 0; searches < most_searches && late < most_late;) {
       const simt::group team = simt::coalesced().match(of_);
       auto next = step::search;
-      if (team.is_leader() && !supply_.is_out()) {
+      if (team.is_leader() && supply_.has_chunks()) {
         // Each time twice as likely: soon somebody does, and not everybody.
         next = needs_chunk(team.size() << (waits < 20 ? waits : 20)) ? step::grow
                : begin_growth()                                      ? step::grow_for_all
@@ -209,9 +217,10 @@ class warpheap_slot_search {
       next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
       place got;
       if (next == step::search) {
-        ++searches;
-        got = simt::call_apart(&search_apart, supply_.copy(), of_, team.mask());
+        bool took_part = false;
+        got = simt::call_apart(&search_apart, supply_.copy(), of_, team.mask(), &took_part);
         if (got.chunk != none || is_out()) return got;
+        ++(took_part ? searches : late);
       } else if (next == step::wait) {
         // Others let the class grow, and never wait.
         ++waits;
@@ -253,11 +262,11 @@ class warpheap_slot_search {
   }
 
   /// Searches the class's chunks for a slot for each member. A collective.
-  WARPHEAP_RARE static place search_apart(const supply& in, std::uint32_t of,
-                                          simt::lane_mask team) {
-    return warpheap_slot_search(in, of).search(simt::group(team));
+  WARPHEAP_RARE static place search_apart(const supply& in, std::uint32_t of, simt::lane_mask team,
+                                          bool* took_part) {
+    return warpheap_slot_search(in, of).search(simt::group(team), *took_part);
   }
-  WARPHEAP_DEVICE place search(const simt::group& team) const {
+  WARPHEAP_DEVICE place search(const simt::group& team, bool& took_part) const {
     place got;
     // Slices of about so many words, if all chunks are open.
     const std::uint64_t words = std::uint64_t{supply_.classes().population(of_)} * shape_.words;
@@ -267,6 +276,7 @@ class warpheap_slot_search {
     supply_.classes().of(of_).full.search(
         team, all, [&] { return got.chunk == none ? 1u : 0u; },
         [&](std::uint32_t first, std::uint32_t count) {
+          took_part = true;
           return visit(team, first, count, got) ? 1u : 0u;
         },
         each);

@@ -81,6 +81,10 @@ class warpheap_supply {
            (left < 64 ? left : 64);
   }
 
+  /// Whether a class may have another chunk.
+  WARPHEAP_DEVICE bool has_chunks() const {
+    return !where_.whole->chunks.is_out(1) && (pool().any() || empties().any());
+  }
   /// Whether there certainly was no chunk for a class at a moment of the call.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& chunks = where_.whole->chunks;
@@ -177,6 +181,7 @@ class warpheap_supply {
   static constexpr std::uint32_t wait_ns = 200;
 
   WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
+    if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
     empties().insert(chunk);
     where_.whole->chunks.released();
   }
