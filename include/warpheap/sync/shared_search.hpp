@@ -88,7 +88,9 @@ class shared_search {
   static constexpr std::uint64_t idle = opening << 1;
   static constexpr int round_shift = next_bits + slices_bits + 2;
   static constexpr std::uint32_t most_slices = 1u << 16;
-  static constexpr std::uint32_t pause = 200;  // nanoseconds
+  static constexpr std::uint32_t pause = 200;  // nanoseconds, as those that follow
+  static constexpr std::uint32_t first_pause = 1000;
+  static constexpr std::uint32_t longest_pause = 32000;
 
   /// How places are cut into slices.
   struct shape {
@@ -185,12 +187,13 @@ class shared_search {
   }
 
   /// Waits for the end of a round. It comes: every slice is taken, and the groups that have them do
-  /// not wait for the caller's, also if they are lanes of its own warp.
+  /// not wait for the caller's, also if they are lanes of its own warp. Looks less and less often:
+  /// thousands that look slow down the atomics of those for which they wait.
   WARPHEAP_DEVICE void wait_for(std::uint32_t round) {
-    for (;;) {
+    for (std::uint32_t nanoseconds = first_pause;; nanoseconds *= 2) {
       const std::uint64_t now = turn().load(simt::order::acquire);
       if (round_of(now) != round || (now & (idle | opening)) != 0) return;
-      simt::backoff(pause);
+      simt::backoff(nanoseconds < longest_pause ? nanoseconds : longest_pause);
     }
   }
 

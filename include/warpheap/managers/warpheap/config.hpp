@@ -17,7 +17,7 @@ struct warpheap_config {
   int word_slots = 48;
   /// Random chunks in which a lane looks by itself, a few words of each, before the class is
   /// searched.
-  int chunks_alone = 3;
+  int chunks_alone = 8;
   /// Words that are one slice of a search, about: `shared_search`.
   std::uint32_t words_a_slice = 256;
 };

@@ -188,10 +188,7 @@ class warpheap_slot_search {
     for (int i = 0; i < most_ahead && got.chunk == none; ++i) {
       const simt::group team = simt::coalesced().match(of_);
       bool mine = false;
-      // Twice what is needed, and more of what costs little.
-      const bool is_small = supply_.classes().population(of_) < supply_.universe() / 32;
-      const int wanted = (is_small ? 8 : 2) * team.size();
-      if (team.is_leader()) mine = supply_.is_plentiful() && needs_chunk(wanted);
+      if (team.is_leader()) mine = needs_chunk(supply_.plenty() * team.size());
       team.sync();
       if (!team.any(mine)) break;
       got = grow(team);
