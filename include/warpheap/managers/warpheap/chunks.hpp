@@ -193,13 +193,14 @@ class warpheap_chunks {
     return ref(chunk, number).fetch_and(~bits, simt::order::release);
   }
 
-  /// Marks a word as full that was seen so; whether it is still full, or marked.
+  /// Marks a word as full that was seen so; whether it is still full, or marked. Relaxed: a fence
+  /// before it releases what the caller did, to a lane that sees the mark.
   WARPHEAP_DEVICE bool mark_full(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
                                  std::uint32_t owner, const warpheap_slots& slots) const {
     const std::uint64_t all = slots_in(slots, number);
     while (is_of(seen, owner) && used_of(seen) == all) {
       if (is_marked(seen) ||
-          ref(chunk, number).compare_exchange(seen, seen | full, simt::order::acq_rel)) {
+          ref(chunk, number).compare_exchange(seen, seen | full, simt::order::relaxed)) {
         return true;
       }
     }

@@ -63,10 +63,13 @@ class warpheap_slot_search {
  private:
   /// Searches of a class that a lane takes part in while others change the class, or comes too late
   /// for a share of.
-  static constexpr int most_searches = 8;
-  static constexpr int most_late = 32;
-  static constexpr std::uint32_t wait_ns = 500;
+  static constexpr int most_searches = 2;
+  static constexpr int most_late = 4;
+  static constexpr int looks_between = 4;
+  /// About as long as growth takes, so that nobody grows for want of what is on its way.
+  static constexpr std::uint32_t wait_ns = 8000;
   static constexpr int most_ahead = 8;
+  static constexpr std::uint32_t many_slots = 1024;
   /// Words that are looked at side by side.
   static constexpr std::uint32_t side_by_side = 4;
 
@@ -131,22 +134,31 @@ class warpheap_slot_search {
     return same.rank() < popcount(got.bits) ? place_of(got, same.rank()) : place{};
   }
 
+  /// Neighbouring words of a chunk, whose loads go side by side.
+  struct row {
+    std::uint64_t seen[side_by_side];
+    std::uint32_t first;
+  };
+  WARPHEAP_DEVICE row look_at(std::uint32_t chunk, std::uint32_t first) const {
+    row found;
+    found.first = first;
+    for (std::uint32_t i = 0; i < side_by_side; ++i) {
+      found.seen[i] = first + i < shape_.words ? supply_.chunks().word(chunk, first + i) : 0;
+    }
+    return found;
+  }
   /// A word with room.
   struct look {
     std::uint64_t seen = 0;
     std::uint32_t word = 0;
     int most = 0;  ///< slots that may be claimed
   };
-  /// Of neighbouring words of a chunk the one with the most room. Their loads are side by side.
-  WARPHEAP_DEVICE look look_at(std::uint32_t chunk, std::uint32_t first) const {
-    std::uint64_t seen[side_by_side];
-    for (std::uint32_t i = 0; i < side_by_side; ++i) {
-      seen[i] = first + i < shape_.words ? supply_.chunks().word(chunk, first + i) : 0;
-    }
+  WARPHEAP_DEVICE look best_of(const row& found) const {
     look best;
     for (std::uint32_t i = 0; i < side_by_side; ++i) {
-      const int room = popcount(chunks::room_in(seen[i], owner(), shape_, first + i));
-      if (room > best.most) best = {seen[i], first + i, room};
+      const std::uint32_t word = found.first + i;
+      const int room = popcount(chunks::room_in(found.seen[i], owner(), shape_, word));
+      if (room > best.most) best = {found.seen[i], word, room};
     }
     return best;
   }
@@ -156,7 +168,8 @@ class warpheap_slot_search {
     const std::uint32_t chunk = supply_.classes().open(of_).draw(noise);
     if (chunk == none) return {};
     const auto high = static_cast<std::uint32_t>(mix64(noise) >> 32);
-    const look best = look_at(chunk, scale_to(high, shape_.words) / side_by_side * side_by_side);
+    const std::uint32_t first = scale_to(high, shape_.words) / side_by_side * side_by_side;
+    const look best = best_of(look_at(chunk, first));
     if (best.most == 0) return {};
     const int from = static_cast<int>(high % chunks::word_slots);
     const share got = claim(chunk, best.word, best.seen, 1, from);
@@ -188,7 +201,7 @@ class warpheap_slot_search {
     for (int i = 0; i < most_ahead && got.chunk == none; ++i) {
       const simt::group team = simt::coalesced().match(of_);
       bool mine = false;
-      if (team.is_leader()) mine = needs_chunk(supply_.plenty() * team.size());
+      if (team.is_leader()) mine = needs_chunk(ahead() * team.size());
       team.sync();
       if (!team.any(mine)) break;
       got = grow(team);
@@ -196,19 +209,26 @@ class warpheap_slot_search {
     return got;
   }
 
-  /// Ends: each turn grows the class, or waits while others do, or searches: each a bounded number
-  /// of times.
+  /// How many chunks the class may take for one that it needs. Small slots take little memory, and
+  /// are found the faster the emptier their chunks are.
+  WARPHEAP_DEVICE int ahead() const {
+    const int left = supply_.eighths_left();
+    return left == 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 1 : 0;
+  }
+
+  /// Ends: each turn grows the class, or waits while another group does, which itself never waits,
+  /// or searches, and that a bounded number of times.
   WARPHEAP_DEVICE place take_scarce() const {
-    int waits = 0;
     int late = 0;
+    bool waited = false;
     for (int searches = 0; searches < most_searches && late < most_late;) {
       const simt::group team = simt::coalesced().match(of_);
       auto next = step::search;
       if (team.is_leader() && supply_.has_chunks()) {
-        // Each time twice as likely: soon somebody does, and not everybody.
-        next = needs_chunk(team.size() << (waits < 20 ? waits : 20)) ? step::grow
-               : begin_growth()                                      ? step::grow_for_all
-                                                                     : step::wait;
+        // What others have begun may be enough.
+        next = waited && needs_chunk(team.size()) ? step::grow
+               : begin_growth()                   ? step::grow_for_all
+                                                  : step::wait;
       }
       team.sync();
       next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
@@ -220,14 +240,14 @@ class warpheap_slot_search {
         ++(took_part ? searches : late);
       } else if (next == step::wait) {
         // Others let the class grow, and never wait.
-        ++waits;
         simt::backoff(wait_ns);
+        waited = true;
       } else {
         got = grow(team);
         if (next == step::grow_for_all && team.is_leader()) end_growth();
         team.sync();
       }
-      if (got.chunk == none) got = take_alone();
+      for (int i = 0; i < looks_between && got.chunk == none; ++i) got = take_alone();
       if (got.chunk != none) return got;
     }
     return {};
@@ -333,16 +353,16 @@ class warpheap_slot_search {
     const chunks& map = supply_.chunks();
     const auto lanes = static_cast<std::uint32_t>(team.size());
     bool left = false;
+    simt::fence(simt::order::acq_rel);  // see `mark_full`
     for (std::uint32_t done = 0; done < shape_.words; done += lanes * side_by_side) {
-      const std::uint32_t mine = done + static_cast<std::uint32_t>(team.rank()) * side_by_side;
-      const look found = look_at(chunk, mine);
-      bool room = found.most != 0;
-      for (std::uint32_t i = mine; i < mine + side_by_side && i < shape_.words && !room; ++i) {
-        const std::uint64_t seen = map.word(chunk, i);
-        room = chunks::is_of(seen, owner()) && !map.mark_full(chunk, i, seen, owner(), shape_);
+      const row found =
+          look_at(chunk, done + static_cast<std::uint32_t>(team.rank()) * side_by_side);
+      for (std::uint32_t i = 0; i < side_by_side; ++i) {
+        // What is not the class's has no room.
+        left = left || (chunks::is_of(found.seen[i], owner()) &&
+                        !map.mark_full(chunk, found.first + i, found.seen[i], owner(), shape_));
       }
-      left = left || room;
-      serve(team, chunk, found, got);
+      serve(team, chunk, best_of(found), got);
       if (team.all(got.chunk != none)) return true;
     }
     return team.any(left);

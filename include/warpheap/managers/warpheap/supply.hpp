@@ -71,15 +71,12 @@ class warpheap_supply {
     where_.whole->chunks.released();
   }
 
-  /// How many chunks a class may take for one that it needs: more while more is in the pool, judged
-  /// by one word of it. 0: only when it has nothing else.
-  WARPHEAP_DEVICE int plenty() const {
+  /// How much of the heap is in the pool, in eighths, judged by one word of it.
+  WARPHEAP_DEVICE int eighths_left() const {
     const std::uint32_t words = ceil_div<std::uint32_t>(universe_, 64);
     const std::uint32_t word = scale_to(static_cast<std::uint32_t>(simt::noise()), words);
     const std::uint32_t rest = universe_ - word * 64;
-    const int all = rest < 64 ? static_cast<int>(rest) : 64;
-    const int left = popcount(pool().peek_word(word));
-    return left * 8 >= all * 7 ? 8 : left * 2 >= all ? 2 : 0;
+    return popcount(pool().peek_word(word)) * 8 / static_cast<int>(rest < 64 ? rest : 64);
   }
 
   /// Whether a class may have another chunk.
