@@ -41,6 +41,15 @@ if(TARGET warpheap::cpu)
   install(EXPORT warpheap-cpu NAMESPACE warpheap:: DESTINATION ${_package_dir} COMPONENT cpu)
 endif()
 
+# As a source: it is compiled for the GPUs of its user.
+install(
+  FILES
+    ${PROJECT_SOURCE_DIR}/src/heap/cuda/make_cuda_heap.cu
+    ${CMAKE_CURRENT_LIST_DIR}/WarpheapCudaHeap.cmake
+  DESTINATION ${_package_dir}
+  COMPONENT headers
+)
+
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/warpheap-config.cmake.in
   ${PROJECT_BINARY_DIR}/warpheap-config.cmake
@@ -57,6 +66,13 @@ install(
     ${PROJECT_BINARY_DIR}/warpheap-config.cmake
     ${PROJECT_BINARY_DIR}/warpheap-config-version.cmake
   DESTINATION ${_package_dir}
+  COMPONENT headers
+)
+# For builds without CMake: pkg-config --cflags warpheap.
+configure_file(${CMAKE_CURRENT_LIST_DIR}/warpheap.pc.in ${PROJECT_BINARY_DIR}/warpheap.pc @ONLY)
+install(
+  FILES ${PROJECT_BINARY_DIR}/warpheap.pc
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig
   COMPONENT headers
 )
 install(

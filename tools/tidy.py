@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 INCLUDE = ROOT / "include"
 FOLDERS = ("src", "examples")
 OPTIONS = (
-    *("-std=c++20", f"-I{INCLUDE}", f"-I{ROOT}", f"-I{ROOT}/src/host"),
+    *("-std=c++20", "-DWARPHEAP_CPU", f"-I{INCLUDE}", f"-I{ROOT}", f"-I{ROOT}/src/host"),
     *("-DWARPHEAP_RUNTIME_ASAN=0", "-DWARPHEAP_RUNTIME_TSAN=0"),
 )
 OURS = f"{ROOT}/(include/warpheap|src|examples)/"

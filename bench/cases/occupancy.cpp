@@ -2,7 +2,6 @@
 #include "bench/host/support.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace warpheap::bench {
 
@@ -35,22 +34,15 @@ measurement measure_occupancy(const case_run& c) {
   batch.first = held->blocks.batch().count;  // other contents than the blocks that stay
   const block_table blocks(c.on, batch);
   tally wrong;
-  std::vector<double> malloc_ms;
-  std::vector<double> free_ms;
-  for (std::uint64_t run = 0; run <= c.chosen[given::iterations]; ++run) {
-    malloc_ms.push_back(allocate(*heap, blocks.batch(), blocks.addresses()));
-    blocks.write();
-    wrong.add(blocks.examine(c.manager.alignment));
-    free_ms.push_back(free_blocks(*heap, asked, blocks.addresses()));
-  }
+  const batch_times took = serve_and_free(c, *heap, blocks, wrong);
   wrong.add_corrupted(held->blocks.examine(c.manager.alignment).corrupted);
   measurement row;
   wrong.put_into(row);
-  row.add(fields::malloc_ms, summarize_warm(malloc_ms));
-  row.add(fields::free_ms, summarize_warm(free_ms));
+  row.add(fields::malloc_ms, summarize_warm(took.malloc_ms));
+  row.add(fields::free_ms, summarize_warm(took.free_ms));
   row.add(occupied_blocks, kept.served);
   row.add(asked_blocks, asked);
-  row.add(fields::longest_ms, longest_of({malloc_ms, free_ms}));
+  row.add(fields::longest_ms, longest_of({took.malloc_ms, took.free_ms}));
   return row;
 }
 

@@ -50,17 +50,10 @@ measurement measure_sequence(const case_run& c) {
     request_batch batch = batch_of(c.chosen, c.chosen[given::threads]);
     batch.size_min = batch.size_max = size;
     const block_table blocks(c.on, batch);
-    std::vector<double> malloc_ms;
-    std::vector<double> free_ms;
-    for (std::uint64_t run = 0; run <= c.chosen[given::iterations]; ++run) {
-      malloc_ms.push_back(allocate(*heap, blocks.batch(), blocks.addresses()));
-      blocks.write();
-      wrong.add(blocks.examine(c.manager.alignment));
-      free_ms.push_back(free_blocks(*heap, blocks.batch().count, blocks.addresses()));
-    }
-    malloc.see(malloc_ms, size);
-    free.see(free_ms, size);
-    longest = std::max(longest, longest_of({malloc_ms, free_ms}));
+    const batch_times took = serve_and_free(c, *heap, blocks, wrong);
+    malloc.see(took.malloc_ms, size);
+    free.see(took.free_ms, size);
+    longest = std::max(longest, longest_of({took.malloc_ms, took.free_ms}));
   }
   measurement row;
   wrong.put_into(row);

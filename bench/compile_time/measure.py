@@ -45,7 +45,7 @@ def headers_of(commit: str, folder: Path) -> Path:
 
 def compilers() -> dict[str, tuple[list[str], str]]:
     """Give the compilers of this machine: name, command and source."""
-    found = {"g++": (["g++", "-std=c++20", "-O2", "-c"], "kernel.cpp")}
+    found = {"g++": (["g++", "-std=c++20", "-DWARPHEAP_CPU", "-O2", "-c"], "kernel.cpp")}
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     if Path(nvcc).exists():
         found["nvcc"] = ([nvcc, "-std=c++20", "-O2", "-arch=sm_90", "-c"], "kernel.cu")

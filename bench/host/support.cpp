@@ -175,4 +175,22 @@ double longest_of(std::initializer_list<std::vector<double>> series) {
   return longest;
 }
 
+batch_times serve_and_free(const case_run& c, test_heap& heap, const block_table& blocks,
+                           tally& wrong) {
+  constexpr std::uint64_t most_sorted = std::uint64_t{1} << 22;
+  const std::uint64_t last = c.chosen[given::iterations];
+  batch_times took;
+  for (std::uint64_t run = 0; run <= last; ++run) {
+    took.malloc_ms.push_back(allocate(heap, blocks.batch(), blocks.addresses()));
+    blocks.write();
+    wrong.add(blocks.examine(c.manager.alignment));
+    if (blocks.batch().count <= most_sorted && (run == 0 || run == last)) {
+      wrong.add_corrupted(blocks.count_overlaps());
+    }
+    took.free_ms.push_back(free_blocks(heap, blocks.batch().count, blocks.addresses()));
+    if (!c.manager.frees) heap.reset();
+  }
+  return took;
+}
+
 }  // namespace warpheap::bench

@@ -111,4 +111,17 @@ class tally {
   std::uint64_t corrupted_ = 0;
 };
 
+/// The launches of a batch that is served and freed again and again, in milliseconds.
+struct batch_times {
+  std::vector<double> malloc_ms;
+  std::vector<double> free_ms;
+};
+
+/// Serves and frees all of `blocks` in turn, once and `iterations` times more. In between the
+/// blocks are written and read back; those of the first and last run are also searched for
+/// overlaps, unless the host would sort for longer than it measures. A heap that frees nothing is
+/// reset each time.
+batch_times serve_and_free(const case_run& c, test_heap& heap, const block_table& blocks,
+                           tally& wrong);
+
 }  // namespace warpheap::bench

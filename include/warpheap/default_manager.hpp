@@ -15,6 +15,9 @@ using default_manager = rw_malloc<>;
 template <usable_manager M = default_manager>
 class heap;
 heap(const device&, std::size_t)->heap<default_manager>;
+heap(const device&, const region&)->heap<default_manager>;
+template <memory_resource R>
+heap(const device&, R, std::size_t) -> heap<default_manager>;
 using heap_ref = handle<default_manager>;
 
 WARPHEAP_END_NAMESPACE

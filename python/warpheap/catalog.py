@@ -21,6 +21,7 @@ TOOL_FIELDS = (
     Field("wall_s", "s", "number", about="the whole process, start to end"),
     Field("command", role="identity", about="the shell command that repeats the measurement"),
     Field("key", role="identity", about="identity of the measurement across runs"),
+    Field("rejected_request", kind="flag", about="the program rejected its parameters"),
     Field("graph_sha256", about="first digits of the digest of the graph's unpacked content"),
     Field("edges", "edges", "integer", about="of the undirected simple graph"),
     Field("tas_model", "steps", "number", "result", "mean of the threads, by the equations"),

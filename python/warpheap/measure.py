@@ -94,7 +94,7 @@ def measure(wanted: Measurement, time_limit_s: float) -> Row:
         result = _unmeasured("timeout", f"not finished in {time_limit_s:g} s")
     elif outcome.returncode == _BAD_ARGUMENTS:
         message = outcome.last_error_line() or "no message"
-        result = {**_unmeasured("failed", f"refused: {message}"), "refused": True}
+        result = {**_unmeasured("failed", f"refused: {message}"), "rejected_request": True}
     elif outcome.returncode != 0:
         result = _unmeasured("crashed", outcome.death())
     else:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 Parameters = dict[str, str | int | float]
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-# For rows that come without a description: the cases that wait for null.
-FILLING = frozenset({"utilization", "growth", "holes", "exhaustion"})
 SMALLEST = 16  # bytes; below it every manager hands out the same block
 # The papers' batch: so many requests a launch when a heap is filled up.
 _BATCH = 100_000

@@ -45,7 +45,7 @@ def _replay(row: Mapping[str, Any]) -> list[str]:
 def _bench(row: Mapping[str, Any]) -> list[str]:
     words = ["warpheap", "bench", "--backend", row["backend"]]
     words += ["--case", row["case"], "--manager", row["manager"]]
-    for name in UNDESCRIBED.fields:
+    for name in (parameter.name for parameter in UNDESCRIBED.parameters()):
         if name != "mode" or row.get("mode") != "thread":
             words += _flag(name, row.get(name))
     return words

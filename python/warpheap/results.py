@@ -11,7 +11,7 @@ from typing import Any
 
 from warpheap import row_fields
 from warpheap.errors import EXIT_FAILED, UserError
-from warpheap.row_fields import SCHEMA
+from warpheap.row_fields import SCHEMA, Description
 
 FILE_NAME = "results.jsonl"
 RETRIED = ("timeout", "crashed")
@@ -24,12 +24,13 @@ def read(path: Path) -> list[dict[str, Any]]:
     other line that is not a row raises UserError with FILE:LINE.
     """
     rows = []
+    known = row_fields.describe(path)
     with path.open("r", encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith("\n"):
                 break
             if line.strip():
-                rows.append(_row(path, number, line))
+                rows.append(_row(path, number, line, known))
     return rows
 
 
@@ -106,14 +107,14 @@ class Store:
             self._file.truncate(whole)
 
 
-def _row(path: Path, number: int, line: str) -> dict[str, Any]:
+def _row(path: Path, number: int, line: str, known: Description) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}:{number}: not JSON: {error}") from error
     if not isinstance(row, dict) or row.get("schema") != SCHEMA:
         raise UserError(f"{path}:{number}: not a row of schema {SCHEMA}")
-    wrong = row_fields.fault(row)
+    wrong = known.fault(row)
     if wrong:
         raise UserError(f"{path}:{number}: {wrong}")
     return row

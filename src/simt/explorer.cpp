@@ -4,11 +4,13 @@
 #include "warp.hpp"
 #include "weak_memory.hpp"
 
+#include "warpheap/core/bits.hpp"
 #include "warpheap/core/error.hpp"
 #include "warpheap/core/random.hpp"
 
 #include <array>
 #include <cstdio>
+#include <utility>
 
 namespace warpheap {
 inline namespace WARPHEAP_MODEL {
@@ -83,10 +85,14 @@ class explorer::implementation final : public runtime_detail::scheduler {
 
   void build() {
     blocks_ = std::vector<runtime_detail::block>(shape_.blocks);
-    std::size_t stack = 0;
+    warps_.clear();
+    std::uint32_t first = 0;
     for (auto& b : blocks_) {
-      runtime_detail::build_block(b, shape_, stacks_, stack, &implementation::lane_main);
-      stack += shape_.threads_per_block;
+      runtime_detail::build_block(b, shape_, stacks_, first, &implementation::lane_main);
+      for (auto& w : b.warps) {
+        warps_.emplace_back(&w, first);
+        for (auto& l : w.lanes) lanes_[first++] = &l;
+      }
     }
   }
 
@@ -194,38 +200,38 @@ class explorer::implementation final : public runtime_detail::scheduler {
     return pick_uniformly(running);
   }
 
-  /// The candidates of a warp at this step.
-  lane_mask candidates(const runtime_detail::warp& w, bool with_groups) const {
-    return with_groups ? w.ready | w.wants_group : w.ready;
+  /// The ranks of the lanes that may be chosen at this step, one bit each.
+  std::uint64_t candidates(bool with_groups) const {
+    std::uint64_t all = 0;
+    for (const auto& [w, first] : warps_) {
+      const lane_mask some = with_groups ? w->ready | w->wants_group : w->ready;
+      all |= std::uint64_t{some.bits()} << first;
+    }
+    return all;
   }
 
   runtime_detail::lane* pick_uniformly(const runtime_detail::lane* running) {
     // A lane that has just given way is not asked again if there is anybody else.
-    auto* yielded = running == nullptr ? previous_ : nullptr;
+    auto* const yielded = running == nullptr ? previous_ : nullptr;
+    const std::uint64_t again = yielded == nullptr ? 0 : std::uint64_t{1} << index_of(*yielded);
     // Lanes that spin on what is behind a group must not hold its formation up for ever.
     const bool groups_wait = groups_wait_ && kept_waiting_ < spin_limit;
     for (const bool with_groups : {!groups_wait, true}) {
-      std::array<runtime_detail::lane*, most_lanes> found{};
-      std::uint32_t count = 0;
-      bool yielded_can_run = false;
-      for (auto& b : blocks_) {
-        for (auto& w : b.warps) {
-          for (std::uint32_t rest = candidates(w, with_groups).bits(); rest != 0;
-               rest &= rest - 1) {
-            auto* l = &w.lanes[lowest_bit(rest)];
-            if (l == yielded) {
-              yielded_can_run = true;
-            } else {
-              found[count++] = l;
-            }
-          }
-        }
+      const std::uint64_t all = candidates(with_groups);
+      const std::uint64_t others = all & ~again;
+      if (others != 0) {
+        const auto count = static_cast<std::uint32_t>(popcount(others));
+        return lanes_[count == 1 ? lowest_bit(others) : draw(others, count)];
       }
-      if (count != 0) return found[count == 1 ? 0 : random_.below(count)];
       // Nobody else is ready; before it spins on, let waiting lanes converge.
-      if (yielded_can_run && with_groups) return yielded;
+      if (all != 0 && with_groups) return yielded;
     }
     return nullptr;
+  }
+
+  int draw(std::uint64_t among, std::uint32_t count) {
+    for (std::uint32_t skipped = random_.below(count); skipped != 0; --skipped) among &= among - 1;
+    return lowest_bit(among);
   }
 
   runtime_detail::lane* pick_by_priority(runtime_detail::lane* running) {
@@ -237,18 +243,13 @@ class explorer::implementation final : public runtime_detail::scheduler {
       demote(*running);
     }
     for (const bool with_groups : {!groups_wait_, true}) {
-      runtime_detail::lane* best = nullptr;
-      for (auto& b : blocks_) {
-        for (auto& w : b.warps) {
-          for (std::uint32_t rest = candidates(w, with_groups).bits(); rest != 0;
-               rest &= rest - 1) {
-            auto* l = &w.lanes[lowest_bit(rest)];
-            if (best == nullptr || priority_[index_of(*l)] > priority_[index_of(*best)]) best = l;
-          }
-        }
+      int best = -1;
+      for (std::uint64_t rest = candidates(with_groups); rest != 0; rest &= rest - 1) {
+        const int rank = lowest_bit(rest);
+        if (best < 0 || priority_[rank] > priority_[best]) best = rank;
       }
       // A lane that was demoted because it waits must not keep the others from converging.
-      if (best != nullptr && (with_groups || priority_[index_of(*best)] > 0)) return best;
+      if (best >= 0 && (with_groups || priority_[best] > 0)) return lanes_[best];
     }
     return nullptr;
   }
@@ -291,6 +292,9 @@ class explorer::implementation final : public runtime_detail::scheduler {
   runtime_detail::stack_pool stacks_;
   runtime_detail::weak_memory weak_;
   std::vector<runtime_detail::block> blocks_;
+  // The same by rank: each warp with its first lane's, and the lanes.
+  std::vector<std::pair<const runtime_detail::warp*, std::uint32_t>> warps_;
+  std::array<runtime_detail::lane*, most_lanes> lanes_{};
   runtime_detail::fiber host_;
 
   runtime_detail::lane_program program_;

@@ -62,9 +62,8 @@ CONFORMANCE_TEST(conformance, two_heaps_do_not_meet) {
 CONFORMANCE_TEST(conformance, a_heap_of_any_size_works_or_is_refused_with_the_size_that_does) {
   WARPHEAP_REQUIRE_BLOCKS_APART();
   WARPHEAP_REQUIRE(TypeParam::about.uses_region, "blocks out of the heap's region");
-  const std::size_t most = std::size_t{1} << 20;
   std::uint64_t refused = 0;
-  for (std::size_t power = 1; power <= most; power *= 4) {
+  for (std::size_t power = 1; power <= scale::current().odd_heap_bytes; power *= 4) {
     for (const std::size_t bytes : {power, power + 1, power * 3 - 1}) {
       SCOPED_TRACE("a heap of " + std::to_string(bytes) + " bytes");
       try {

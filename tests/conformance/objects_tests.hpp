@@ -18,7 +18,7 @@ class object_fixture : public ::testing::Test {
   using heap_type = heap<M>;
   template <class T>
   using pointers = std::vector<typename M::template pointer<T>>;
-  static constexpr std::uint64_t threads = 4096;
+  static constexpr std::uint64_t threads = race_checked ? 512 : 4096;
 
   static std::shared_ptr<heap_type> make_heap(std::size_t bytes = std::size_t{16} << 20) {
     return std::make_shared<heap_type>(machine(), bytes);

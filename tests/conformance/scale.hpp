@@ -22,12 +22,15 @@ struct scale {
   std::uint32_t churn_rounds;
   /// Bytes of a heap, unless the manager needs more.
   std::size_t heap_bytes;
+  /// Heaps of odd sizes have up to three times as many bytes.
+  std::size_t odd_heap_bytes;
 
   static scale current() {
     constexpr std::size_t mib = std::size_t{1} << 20;
-    if (WARPHEAP_CUDA_MODEL && !small_run) return {1u << 20, 1u << 18, 64, 2048 * mib};
-    if (sanitized || small_run) return {512, 2048, 8, 32 * mib};
-    return {8192, 16384, 24, 64 * mib};
+    constexpr std::size_t odd_bytes = std::size_t{1} << (race_checked ? 16 : 20);
+    if (WARPHEAP_CUDA_MODEL && !small_run) return {1u << 20, 1u << 18, 64, 2048 * mib, odd_bytes};
+    if (sanitized || small_run) return {512, 2048, 8, 32 * mib, odd_bytes};
+    return {8192, 16384, 24, 64 * mib, odd_bytes};
   }
 };
 

@@ -15,10 +15,10 @@ class warp_heap_fixture : public ::testing::Test {
  public:
   using heap_type = heap<M>;
   using warp_heap = typename M::warp_heap;
-  static constexpr std::uint64_t threads = 1024;
+  static constexpr std::uint64_t threads = race_checked ? 256 : 1024;
 
   static std::shared_ptr<heap_type> make_heap() {
-    return std::make_shared<heap_type>(machine(), std::size_t{16} << 20);
+    return std::make_shared<heap_type>(machine(), std::size_t{race_checked ? 2 : 16} << 20);
   }
 
   /// Blocks that lanes have taken from the warp heaps that they have made, `each` a lane.

@@ -72,6 +72,16 @@ TYPED_TEST(words, ranges_of_bits) {
   EXPECT_EQ(low_bits<TypeParam>(width), static_cast<TypeParam>(~TypeParam{0}));
 }
 
+TYPED_TEST(words, bits_behind_the_last_of_a_bitmap) {
+  constexpr std::uint64_t width = sizeof(TypeParam) * 8;
+  for (std::uint64_t count = 0; count <= 3 * width; ++count) {
+    for (std::uint64_t bit = 0; bit < 4 * width; ++bit) {
+      const TypeParam word = bits_beyond<TypeParam>(count, bit / width);
+      ASSERT_EQ((word >> bit % width & 1u) != 0, bit >= count) << bit << " of " << count;
+    }
+  }
+}
+
 TEST(bits, logarithms_of_zero_and_one) {
   EXPECT_EQ(ceil_log2(0u), 0);
   EXPECT_EQ(ceil_log2(1u), 0);

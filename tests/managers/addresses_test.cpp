@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addresses: heaps far larger than the machine's memory, of which next to nothing is touched, and
 // pointers that belong to no heap.
+#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 #include "warpheap/managers/bump/bump.hpp"
+#include "warpheap/managers/dynasoar/dynasoar.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
+#include "warpheap/managers/halloc/halloc.hpp"
+#include "warpheap/managers/kma/kma.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
+#include "warpheap/managers/reg_eff/reg_eff.hpp"
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include "machine.hpp"
 
@@ -14,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -149,6 +157,75 @@ TEST(segments_of_large_heaps, the_last_segments_hold_runs_blocks_and_units) {
   }
 }
 
+/// A manager of blocks of any size, and how large a heap of it is tried.
+template <class M, std::size_t... Gib>
+struct tried {
+  using manager = M;
+  static constexpr std::size_t gib[]{Gib...};
+};
+
+template <class Tried>
+class blocks_of_large_heaps : public ::testing::Test {};
+// Reg-Eff's heaps have 32 GiB at most, and XMalloc's less than 256. Their tables have a bit or two
+// for 16 bytes, all of which formatting writes.
+using managers_of_blocks = ::testing::Types<
+    tried<scatter_alloc<>, 5, 70, 139>, tried<reg_eff<reg_eff_config{.presplit_bytes = 0}>, 5, 31>,
+    tried<
+        reg_eff<reg_eff_config{
+            .offsets = memory_offsets::per_multiprocessor, .header_words = 1, .presplit_bytes = 0}>,
+        5, 31>,
+    tried<xmalloc<>, 5, 70, 255>>;
+TYPED_TEST_SUITE(blocks_of_large_heaps, managers_of_blocks);
+
+TYPED_TEST(blocks_of_large_heaps, large_blocks_leave_the_far_end_to_small_ones) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
+  for (const std::size_t gib : TypeParam::gib) {
+    const untouched_memory memory(gib << 30);
+    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
+    const typename TypeParam::manager manager(memory.all(), small_machine(), {});
+    manager.format(0, 1);
+    // Seven eighths of the heap; then small blocks where there is room left.
+    const std::size_t eighth = manager.largest_block() / 8 - 4096;
+    std::vector<std::pair<std::byte*, std::size_t>> blocks;
+    in_a_lane([&] {
+      for (const std::size_t bytes : {eighth, std::size_t{1000}, std::size_t{16}}) {
+        for (int i = 0; i < (bytes == eighth ? 7 : 100); ++i) {
+          auto* const block = static_cast<std::byte*>(manager.malloc(bytes));
+          if (block == nullptr) break;
+          blocks.emplace_back(block, bytes);
+        }
+      }
+    });
+    std::sort(blocks.begin(), blocks.end());
+    ASSERT_EQ(blocks.size(), 207u) << gib;
+    EXPECT_GE(blocks.front().first, memory.all().base);
+    EXPECT_LE(blocks.back().first + blocks.back().second, memory.all().base + memory.all().bytes);
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+      ASSERT_GE(blocks[i].first, blocks[i - 1].first + blocks[i - 1].second) << gib;
+    }
+    in_a_lane([&] {
+      for (const auto& [block, bytes] : blocks) manager.free(block);
+      // All of it is one block again, whose last bytes are the heap's.
+      auto* const all = static_cast<std::byte*>(manager.malloc(manager.largest_block()));
+      EXPECT_NE(all, nullptr) << gib;
+      if (all != nullptr) {
+        EXPECT_LE(all + manager.largest_block(), memory.all().base + memory.all().bytes);
+        manager.free(all);
+      }
+    });
+  }
+}
+
+// Blocks that are found by hashing or drawing, all over the heap.
+TEST(slots_of_large_heaps, blocks_are_apart_and_within) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
+  const untouched_memory memory(std::size_t{9} << 30);
+  if (!memory.there()) GTEST_SKIP() << "no 9 GiB of addresses";
+  const dynasoar<> manager(memory.all(), small_machine(), {});
+  manager.format(0, 1);
+  expect_sound_addresses(manager, memory.all(), 1000, 1000);
+}
+
 // A heap whose counters alone are there. Each refused request adds nearly its size to the counter,
 // so that a few million of them would take it around 64 bits.
 template <class M>
@@ -189,7 +266,8 @@ class foreign_pointers : public ::testing::Test {};
 using all_that_free =
     ::testing::Types<rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>, gallatin<>,
                      ouroboros<ouroboros_config{.queue = queue_kind::static_array}>,
-                     ouroboros<ouroboros_config{.item = item_kind::chunks}>>;
+                     ouroboros<ouroboros_config{.item = item_kind::chunks}>, scatter_alloc<>,
+                     halloc<>, dynasoar<>, kma<>, xmalloc<>, bulk_allocator<>, reg_eff<>>;
 TYPED_TEST_SUITE(foreign_pointers, all_that_free);
 
 TYPED_TEST(foreign_pointers, are_ignored) {

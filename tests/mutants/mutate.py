@@ -5,8 +5,9 @@
 The table is in the files mutants.toml of the folders of tests/, each beside the tests of what it
 breaks. A *profile* names headers, in the order in which they include each other, the type that
 comes out of them and is explored as `subject`, the cases that it is explored in, and the headers
-that define those. A *mutant* names its
-profile, a text that stands in exactly one place of those headers, and what to put there instead.
+that define those; `sources`, if any, are translation units of tests/ that define the rest of those
+cases. A *mutant* names its profile, a text that stands in exactly one place of those headers, and
+what to put there instead.
 A text that is missing or ambiguous is an error, so that a mutant cannot rot.
 """
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The generator of mutants must refuse whatever would make a mutant meaningless."""
 
+import re
 import sys
 import tempfile
 import unittest
@@ -8,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import mutate
+import workshop
 
 HEADER = """#pragma once
 #include "warpheap/core/bits.hpp"
@@ -145,6 +147,18 @@ class Table(unittest.TestCase):
         self.assertIn("mutants.toml", [file.name for file in files])
         table = mutate.read_table(*files)
         self.assertGreaterEqual(len(table["mutant"]), 10)
+        for how in table["profile"].values():
+            for path in how.get("sources", []):
+                self.assertTrue((workshop.ROOT / "tests" / path).is_file(), path)
+
+
+class TheWorkshop(unittest.TestCase):
+    def test_its_explorer_has_what_the_explorer_is_made_of(self) -> None:
+        lists = (workshop.ROOT / "tests/verify/CMakeLists.txt").read_text()
+        target = re.search(r"add_executable\(\s*warpheap-verify\s([^)]*)\)", lists)
+        assert target is not None
+        named = [word for word in target[1].split() if word.endswith(".cpp")]
+        self.assertEqual([source.name for source in workshop.HARNESS], sorted(named))
 
 
 if __name__ == "__main__":

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-_FLAGS = ["-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
+_FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
 _INCLUDES = [
     f"-I{ROOT / folder}" for folder in ("include", "tests", "tests/verify", "tests/support")
 ]
-_HARNESS = ("main.cpp", "commands.cpp", "exploration.cpp", "manager_cases.cpp", "races.cpp")
+# The explorer without its subjects.
+HARNESS = sorted(
+    source
+    for source in (ROOT / "tests/verify").glob("*.cpp")
+    if not source.name.endswith("_test.cpp")
+)
 _START_S = 60.0  # a program may take as long to start and to replay, beside its own time limit
 
 
@@ -53,10 +58,16 @@ class Workshop:
         launcher = shlex.split(os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""))
         self._compile = [*launcher, *self._compiler]
         self._harness: dict[str, list[Path]] = {}
+        self._others: dict[tuple[str, str], Path] = {}
         self._lock = threading.Lock()
 
-    def build(self, name: str, source: str, flavour: Flavour) -> Path | None:
-        """Compile a translation unit of mutants and link it with the explorer; None if it fails."""
+    def build(
+        self, name: str, source: str, flavour: Flavour, others: list[str] | None = None
+    ) -> Path | None:
+        """Compile a translation unit of mutants and link it; None if it does not compile.
+
+        It is linked with the explorer and with `others`, translation units of tests/.
+        """
         text = self._folder / f"{name}.cpp"
         text.write_text(source)
         program = self._folder / f"{name}.{flavour.name}"
@@ -65,8 +76,8 @@ class Workshop:
         made = subprocess.run([*command, "-o", str(thing)], capture_output=True, check=False)
         if made.returncode != 0:
             return None
-        harness = self.harness(flavour)
-        link = [*self._compiler, *flavour.flags, str(thing), *map(str, harness)]
+        rest = self.harness(flavour) + [self._other(path, flavour) for path in others or []]
+        link = [*self._compiler, *flavour.flags, str(thing), *map(str, rest)]
         subprocess.run([*link, "-lboost_context", "-lpthread", "-o", str(program)], check=True)
         thing.unlink()
         return program
@@ -79,18 +90,28 @@ class Workshop:
             return self._harness[flavour.name]
 
     def _make_harness(self, flavour: Flavour) -> list[Path]:
-        own = [(ROOT / "tests/verify" / name, ("-O0",)) for name in _HARNESS]
+        own = [(source, ("-O0",)) for source in HARNESS]
         runtime = [
             (source, (*flavour.runtime, "-O2", "-DWARPHEAP_RUNTIME_ASAN=0"))
             for source in sorted((ROOT / "src/simt").glob("*.cpp"))
         ]
-        things = []
-        for source, flags in own + runtime:
-            thing = self._folder / f"{source.stem}.{flavour.name}.o"
-            command = [*self._compile, *_FLAGS, *flavour.flags, *flags, *_INCLUDES]
-            subprocess.run([*command, "-c", str(source), "-o", str(thing)], check=True)
-            things.append(thing)
-        return things
+        return [
+            self._object(source, source.stem, flags, flavour) for source, flags in own + runtime
+        ]
+
+    def _other(self, path: str, flavour: Flavour) -> Path:
+        with self._lock:
+            if (path, flavour.name) not in self._others:
+                name = path.replace("/", "_")
+                thing = self._object(ROOT / "tests" / path, name, (), flavour)
+                self._others[path, flavour.name] = thing
+            return self._others[path, flavour.name]
+
+    def _object(self, source: Path, name: str, flags: tuple[str, ...], flavour: Flavour) -> Path:
+        thing = self._folder / f"{name}.{flavour.name}.o"
+        command = [*self._compile, *_FLAGS, *flavour.flags, *flags, *_INCLUDES]
+        subprocess.run([*command, "-c", str(source), "-o", str(thing)], check=True)
+        return thing
 
     @staticmethod
     def explore(program: Path, mutant: str, schedules: int, seconds: float) -> Verdict:

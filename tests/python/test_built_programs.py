@@ -72,12 +72,15 @@ def test_walks_follow_the_equations(run: Run, build: Build) -> None:
             assert row["was"] < row["was_bound"] + 4 * row["was_error"] + 0.01
 
 
-def test_the_published_rows_are_described_as_the_programs_say(run: Run, build: Build) -> None:
+@pytest.mark.parametrize("folder", ["results", "python/warpheap/data"])
+def test_rows_are_described_as_the_programs_say(run: Run, build: Build, folder: str) -> None:
+    """Those that are published, and those that come without a description."""
     there = build("bench/warpheap-bench-cpu")
     said = json.loads(run("list", "--fields", **there).stdout)
-    published = json.loads((ROOT / "results" / row_fields.FILE_NAME).read_text())
+    file = Path(folder) / row_fields.FILE_NAME
+    written = json.loads((ROOT / file).read_text())
     for part in ("fields", "cases"):
-        kept = {entry["name"]: entry for entry in published[part]}
+        kept = {entry["name"]: entry for entry in written[part]}
         assert {e["name"]: kept.get(e["name"]) for e in said[part]} == {
             e["name"]: e for e in said[part]
-        }, "results/fields.json: write it again with 'warpheap list --backend cpu --fields'"
+        }, f"{file}: write it again with 'warpheap list --backend cpu --fields'"

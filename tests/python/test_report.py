@@ -137,7 +137,7 @@ def test_the_table_of_managers_compares_one_case_and_names_it(tmp_path: Path) ->
     ]
     title, lines = summary.managers(load(tmp_path, rows).sections[0])
     assert [line["malloc"] for line in lines] == ["1 ms", "1 ms"]
-    assert title == "one block a thread, 1 Ki threads, 1 GiB heap, 100 % free, blocks of 256 B"
+    assert title == "one block a thread, 1 Ki threads, 100 % free, 1 GiB heap, blocks of 256 B"
 
 
 def test_every_part_of_the_page_can_be_reached_from_its_top(tmp_path: Path) -> None:
@@ -220,10 +220,10 @@ def test_bad_input(run: Run, tmp_path: Path, content: str | None, message: str) 
 @pytest.mark.parametrize(
     "fields, message",
     [
-        ({"threads": "abc"}, "threads is 'abc'; a number above 0 is needed"),
-        ({"heap_bytes": "q"}, "heap_bytes is 'q'; a number above 0 is needed"),
-        ({"threads": 0}, "threads is 0; a number above 0 is needed"),
-        ({"size_max": [64]}, "size_max is [64]; a number above 0 is needed"),
+        ({"threads": "abc"}, "threads is 'abc'; a number from 1 is needed"),
+        ({"heap_bytes": "q"}, "heap_bytes is 'q'; a number from 1 is needed"),
+        ({"threads": 0}, "threads is 0; a number from 1 is needed"),
+        ({"size_max": [64]}, "size_max is [64]; a number from 1 is needed"),
         ({"seed": True}, "seed is True; a number from 0 is needed"),
         ({"null_returns": 10**400}, "null_returns is 1000"),
         ({"utilization": float("nan")}, "utilization is nan; a number from 0 is needed"),

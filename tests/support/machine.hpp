@@ -11,6 +11,14 @@ namespace test {
 /// Sanitizers slow lanes down by a factor of ten and more: tests do less then.
 inline constexpr bool sanitized = WARPHEAP_TEST_SANITIZED;
 
+/// ThreadSanitizer slows them down by a hundred and more, for each acquire takes as long as there
+/// are lanes. Whether two accesses are ordered does not depend on how many there are of them.
+#if WARPHEAP_CUDA_MODEL
+inline constexpr bool race_checked = false;
+#else
+inline constexpr bool race_checked = WARPHEAP_THREAD_SANITIZER;
+#endif
+
 /// Threads of a block in tests of any size. A lane costs ThreadSanitizer 850 KiB.
 inline constexpr std::uint32_t block_threads = WARPHEAP_CUDA_MODEL || !sanitized ? 256 : 64;
 

@@ -128,11 +128,33 @@ class never_refused : public searched_cells<Search> {
   std::string verdict() { return this->wrong_ != nullptr ? this->wrong_ : ""; }
 };
 
+/// Something is freed during each of the rounds: searches give up all the same.
+template <class Search>
+class spoilt_each_time : public searched_cells<Search> {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  void lane() {
+    const simt::group team = simt::coalesced();
+    this->search_.search(
+        team, this->count, [] { return 1u; },
+        [&](std::uint32_t, std::uint32_t) {
+          this->search_.released();
+          return 0u;
+        });
+  }
+  std::string verdict() {
+    return this->search_.is_out(1) ? "nothing is certain, and the search says that all is taken"
+                                   : "";
+  }
+};
+
 template <class Search>
 std::vector<named_case> shared_search_cases() {
   return {case_of<all_are_found<Search>>("all_are_found"),
           case_of<found_again<Search>>("found_again"),
-          case_of<never_refused<Search>>("never_refused")};
+          case_of<never_refused<Search>>("never_refused"),
+          case_of<spoilt_each_time<Search>>("spoilt_each_time")};
 }
 
 }  // namespace verify

@@ -43,6 +43,7 @@ class DevTest(unittest.TestCase):
             "lint",
             "format",
             "warpheap",
+            "docs",
             "coverage",
             "nightly",
             "gpu-test",
@@ -87,7 +88,7 @@ class DevTest(unittest.TestCase):
             self.assertNotIn("Start", whole)
 
     def test_arguments_that_nothing_would_read_are_refused(self) -> None:
-        for command in ("test", "coverage", "nightly", "gpu-test"):
+        for command in ("test", "docs", "coverage", "nightly", "gpu-test"):
             with self.subTest(command=command):
                 self.assertEqual(dev(command, "--fast").returncode, 2)
 

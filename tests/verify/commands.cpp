@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -67,6 +69,32 @@ std::vector<combination> combinations(const subject& of, const std::string& only
     for (const auto& memory : memories) {
       if (!only_memory.empty() && only_memory != memory.first) continue;
       for (const auto& how : strategies) all.push_back({&test, how, memory});
+    }
+  }
+  return all;
+}
+
+/// What was found of each combination of a subject. They take turns, so that when the subject's
+/// time is over none has had fewer schedules than a turn has.
+std::vector<std::pair<combination, exploration>> check_in_rounds(const subject& of,
+                                                                 const std::string& only_memory,
+                                                                 const budget& limits,
+                                                                 double subject_seconds) {
+  constexpr std::uint64_t schedules_of_a_turn = 200;
+  std::vector<std::pair<combination, exploration>> all;
+  for (const combination& one : combinations(of, only_memory)) all.emplace_back(one, exploration{});
+  double spent = 0;
+  for (std::uint64_t done = 0; done < limits.schedules; done += schedules_of_a_turn) {
+    if (done != 0 && spent > subject_seconds) break;
+    for (auto& [part, sum] : all) {
+      if (sum.found || sum.seconds > limits.seconds) continue;
+      const budget turn{std::min(schedules_of_a_turn, limits.schedules - done),
+                        limits.seconds - sum.seconds, limits.first_seed + done};
+      exploration result = explore(*part.test, part.how.second, part.memory.second, turn);
+      sum.schedules += result.schedules;
+      sum.seconds += result.seconds;
+      sum.found = std::move(result.found);
+      spent += result.seconds;
     }
   }
   return all;
@@ -190,17 +218,16 @@ int replay_one(const task_request& task, std::uint64_t seed) {
   return wrong.empty() ? 0 : 1;
 }
 
-int check_all(const selection& only, const budget& limits) {
+int check_all(const selection& only, const budget& limits, double subject_seconds) {
   if (!only.subject.empty()) find_subject(only.subject);
   std::uint64_t findings = 0;
   std::uint64_t schedules = 0;
   for (const subject* s : sorted(false)) {
     if (!only.subject.empty() && s->name != only.subject) continue;
-    for (const auto& [test, how, memory] : combinations(*s, only.memory)) {
-      const exploration result = explore(*test, how.second, memory.second, limits);
+    for (const auto& [part, result] : check_in_rounds(*s, only.memory, limits, subject_seconds)) {
       schedules += result.schedules;
       std::printf("%-16s %-16s %-8s %-4s %8llu schedules %8.0f/s  %s\n", s->name.c_str(),
-                  test->name.c_str(), how.first, memory.first,
+                  part.test->name.c_str(), part.how.first, part.memory.first,
                   static_cast<unsigned long long>(result.schedules), result.per_second(),
                   result.found ? "FOUND" : "ok");
       if (!result.found) continue;

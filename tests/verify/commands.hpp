@@ -30,7 +30,8 @@ struct selection {
   std::string memory;
 };
 
-/// When an exploration ends, unless something is found first.
+/// When an exploration ends, unless something is found first. Seconds are those of the processor: a
+/// busy machine does not explore less.
 struct budget {
   std::uint64_t schedules = 100'000;
   double seconds = 60;
@@ -44,8 +45,9 @@ int print_list();
 int run_one(const task_request& task, const budget& limits);
 /// \throws bad_request
 int replay_one(const task_request& task, std::uint64_t seed);
-/// Managers and structures. \throws bad_request
-int check_all(const selection& only, const budget& limits);
+/// Managers and structures. A subject for which `subject_seconds` are over gets no more schedules
+/// once each of its combinations has had the first few. \throws bad_request
+int check_all(const selection& only, const budget& limits, double subject_seconds);
 /// Mutants; what is found is replayed in another process. \throws bad_request
 int hunt_mutants(const selection& only, const budget& limits);
 

@@ -2,7 +2,7 @@
 #include "exploration.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -56,11 +56,10 @@ simt::memory_model find_memory(const std::string& name) {
 
 exploration explore(const named_case& of, simt::strategy how, simt::memory_model memory,
                     const budget& limits) {
-  using clock = std::chrono::steady_clock;
   constexpr std::uint64_t schedules_between_looks = 64;
   const auto explored = of.make();
-  const auto start = clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
+  const std::clock_t start = std::clock();
+  const auto elapsed = [&] { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; };
   exploration result;
   while (result.schedules < limits.schedules) {
     if (result.schedules % schedules_between_looks == 0 && elapsed() > limits.seconds) break;

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <limits>
 
 int main(int count, char** arguments) {
   using namespace warpheap::verify;
@@ -28,7 +29,7 @@ int main(int count, char** arguments) {
   };
   const auto add_limits = [&](CLI::App* command) {
     command->add_option("--schedules", limits.schedules, "Schedules of each combination");
-    command->add_option("--seconds", limits.seconds, "Time limit of each combination");
+    command->add_option("--seconds", limits.seconds, "Processor time of each combination, at most");
     command->add_option("--seed", limits.first_seed, "The first seed");
   };
   auto* list = app.add_subcommand("list", "Subjects, cases and strategies, as JSON");
@@ -41,6 +42,9 @@ int main(int count, char** arguments) {
   auto* check = app.add_subcommand("check", "Explores all managers and structures");
   add_limits(check);
   add_selection(check);
+  double subject_seconds = std::numeric_limits<double>::infinity();
+  check->add_option("--subject-seconds", subject_seconds,
+                    "Processor time after which a subject gets no further round of schedules");
   auto* mutants = app.add_subcommand("mutants", "Fails unless every mutant is found and replayed");
   add_limits(mutants);
   add_selection(mutants);
@@ -49,7 +53,7 @@ int main(int count, char** arguments) {
     if (*list) return print_list();
     if (*run) return run_one(task, limits);
     if (*replay) return replay_one(task, limits.first_seed);
-    if (*check) return check_all(only, limits);
+    if (*check) return check_all(only, limits, subject_seconds);
     return hunt_mutants(only, limits);
   } catch (const bad_request& refused) {
     std::fprintf(stderr, "warpheap-verify: %s\n", refused.what());

@@ -57,6 +57,16 @@ WARPHEAP_HD constexpr Word bit_range(int first, int count) {
   return static_cast<Word>(low_bits<Word>(count) << first);
 }
 
+/// The bits of word `index` of a bitmap of `count` bits that lie behind the last of them.
+template <std::unsigned_integral Word>
+WARPHEAP_HD constexpr Word bits_beyond(std::uint64_t count, std::uint64_t index) {
+  constexpr int width = static_cast<int>(sizeof(Word) * 8);
+  const std::uint64_t first = index * width;
+  if (first >= count) return static_cast<Word>(~Word{0});
+  const std::uint64_t left = count - first;
+  return left >= width ? Word{0} : static_cast<Word>(~low_bits<Word>(static_cast<int>(left)));
+}
+
 /// Position of the set bit of `word` that has exactly `k` set bits below it, by binary search over
 /// population counts (`fks` of the random-walk paper, there 1-based). \pre `k < popcount(word)`
 template <std::unsigned_integral Word>

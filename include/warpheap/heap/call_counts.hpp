@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstdint>
 
-WARPHEAP_BEGIN_NAMESPACE
+namespace warpheap {
 
 /// What went through a heap since it was made or reset, in device memory. Bytes are those that
 /// callers asked for.
@@ -19,6 +19,10 @@ struct alignas(128) call_counts {
 
   std::uint64_t frees() const { return mallocs - live_blocks; }
 };
+
+}  // namespace warpheap
+
+WARPHEAP_BEGIN_NAMESPACE
 
 /// A layer that counts calls: where its counts lie.
 template <class M>

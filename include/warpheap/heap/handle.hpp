@@ -176,12 +176,18 @@ class handle {
     simt::expect_lane();
     // One comparison: 0 - 1 is the largest number.
     if (bytes - 1 < manager_.largest_block()) return true;
-    if (bytes != 0) note(failures_->impossible, bytes);
+    if (bytes != 0) {
+      note(failures_->impossible, bytes);
+      if constexpr (hears_failures<M>) manager_.failed(bytes, failure_reason::impossible);
+    }
     return false;
   }
 
   WARPHEAP_DEVICE void* counted(void* block, std::size_t bytes) const {
-    if (block == nullptr) note(failures_->exhausted, bytes);
+    if (block == nullptr) {
+      note(failures_->exhausted, bytes);
+      if constexpr (hears_failures<M>) manager_.failed(bytes, failure_reason::exhausted);
+    }
     return block;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/heap/handle.hpp"
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/lay_out.hpp"
@@ -12,7 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,10 @@ struct visit_lanes {
 ///     kernel<<<grid, block>>>(heap.ref(), out);
 ///
 /// Not to be destroyed, reset or inspected while lanes still use it: those members wait for the
-/// device first. A heap that was moved from has no region, and its members throw invalid_argument.
+/// device first, and with a device that has a stream of its own (`device::queue()`, on CUDA also
+/// `device::on(stream)`) for that stream alone. Memory that the heap allocates itself is given back
+/// as CUDA does it, after all work of the device. A heap that was moved from has no region, and its
+/// members throw invalid_argument.
 template <usable_manager M>
 class heap {
  public:
@@ -75,13 +79,23 @@ class heap {
   /// \param bytes size of the region, with everything that the manager keeps in it
   /// \throws out_of_memory if the device has less, invalid_argument if the manager needs more
   heap(const device& on, std::size_t bytes, const options& settings = {})
-      : device_(on),
-        region_(on, M::about.uses_region && bytes != 0 ? bytes : 1),
-        failures_(on, sizeof(failure_counts)),
-        bytes_(bytes),
-        manager_(detail::lay_out<M>({region_.get(), bytes}, on.properties(), settings)) {
-    reset();
-  }
+      : heap(on, device_memory(on, held(bytes)), device_memory(on, sizeof(notes)), bytes,
+             settings) {}
+
+  /// In memory out of a resource, which is copied, and given back to it: any of `cuda::mr` or RMM,
+  /// or a reference to one. What the resource throws goes through.
+  /// \throws invalid_argument if the manager needs more
+  template <memory_resource R>
+  heap(const device& on, R from, std::size_t bytes, const options& settings = {})
+      : heap(on, device_memory(from, held(bytes)), device_memory(from, sizeof(notes)), bytes,
+             settings) {}
+
+  /// In memory of the caller's, which must outlive the heap. The last bytes of it, less than 4 KiB,
+  /// are not the manager's.
+  /// \throws invalid_argument if the manager needs more
+  heap(const device& on, const region& memory, const options& settings = {})
+      : heap(on, device_memory::borrowed(memory.base),
+             device_memory::borrowed(memory.base + managed(memory)), managed(memory), settings) {}
 
   heap(heap&&) = default;
   heap& operator=(heap&&) = delete;
@@ -102,7 +116,7 @@ class heap {
   /// What a kernel takes, by value. Valid as long as the heap is.
   ref_type ref() const {
     require_region();
-    return ref_type(manager_, reinterpret_cast<failure_counts*>(failures_.get()));
+    return ref_type(manager_, &notes_of()->failures);
   }
 
   const device& on() const { return device_; }
@@ -119,20 +133,27 @@ class heap {
     require_region();
     device_.synchronize();
     const failure_counts none;
-    device_.copy_to_device(failures_.get(), &none, sizeof none);
+    device_.copy_to_device(&notes_of()->failures, &none, sizeof none);
     device_.launch(whole_device(), detail::format_lanes<M>{manager_});
     device_.synchronize();
   }
 
-  /// Blocks in use, and what failed. O(metadata), on the device.
+  /// Blocks in use, and what failed. O(metadata), on the device. Host threads may ask at once.
   heap_stats stats() const {
     const inspection found = inspect();
     failure_counts failed;
-    device_.copy_to_host(&failed, failures_.get(), sizeof failed);
+    device_.copy_to_host(&failed, &notes_of()->failures, sizeof failed);
     heap_stats result;
     result.heap_bytes = bytes_;
+    result.largest_block = largest_block();
     result.blocks_in_use = found.blocks_in_use;
     result.bytes_in_use = found.bytes_in_use;
+    for (int i = 0; i < inspection::most_sizes; ++i) {
+      const auto& size = found.by_size[i];
+      if (size.blocks != 0) {
+        result.in_use.push_back({std::uint64_t{1} << i, size.blocks, size.bytes});
+      }
+    }
     result.failures = failed.exhausted.requests;
     result.last_failed_bytes = failed.exhausted.last_bytes;
     result.impossible = failed.impossible.requests;
@@ -156,6 +177,17 @@ class heap {
     return result;
   }
 
+  /// What is in use, what has failed and why, and all else that is wrong with the heap: text for a
+  /// person, a few lines. O(metadata), on the device; with the layer `checked` O(heap).
+  std::string report() const {
+    std::string text = std::string(M::about.name) + " on " + device_.properties().name + "\n" +
+                       stats().describe() + validate().describe();
+    if constexpr (reports_incidents<M>) {
+      for (const std::string& line : incidents().lines()) text += line + "\n";
+    }
+    return text;
+  }
+
   /// Calls `f(object)` in a lane of its own for each object of type T, where `object` is an
   /// `M::pointer<T>`. `f` may make objects, which are not visited, and destroy its own. Not while
   /// other launches make or destroy objects. O(objects + metadata), on the device.
@@ -176,6 +208,42 @@ class heap {
   }
 
  private:
+  /// What the heap keeps in device memory, beside the manager's region.
+  struct notes {
+    failure_counts failures;
+    inspection found;
+  };
+  static constexpr std::size_t notes_bytes = round_up<std::size_t>(sizeof(notes), 256);
+
+  heap(const device& on, device_memory&& memory, device_memory&& beside, std::size_t bytes,
+       const options& settings)
+      : device_(on),
+        region_(std::move(memory)),
+        notes_(std::move(beside)),
+        bytes_(bytes),
+        manager_(detail::lay_out<M>({region_.get(), bytes}, on.properties(), settings)) {
+    reset();
+  }
+
+  /// Bytes to allocate for a heap of `bytes`.
+  static std::size_t held(std::size_t bytes) {
+    return M::about.uses_region && bytes != 0 ? bytes : 1;
+  }
+
+  /// Bytes of the caller's memory that the manager gets.
+  static std::size_t managed(const region& memory) {
+    const auto start = reinterpret_cast<std::uintptr_t>(memory.base);
+    const std::uintptr_t end = start + memory.bytes;
+    if (memory.base == nullptr || memory.bytes < 2 * notes_bytes) {
+      throw region_too_small("a heap in memory of the caller's needs more than " +
+                             std::to_string(2 * notes_bytes) + " bytes: it got " +
+                             std::to_string(memory.bytes) + " at " + std::to_string(start));
+    }
+    return round_down<std::uintptr_t>(end - notes_bytes, 256) - start;
+  }
+
+  notes* notes_of() const { return reinterpret_cast<notes*>(notes_.get()); }
+
   void require_region() const {
     if (region_.get() == nullptr) throw invalid_argument("this heap was moved to another one");
   }
@@ -187,20 +255,22 @@ class heap {
 
   inspection inspect() const {
     require_region();
+    // Not in memory of its own: CUDA's free would wait for the whole device.
+    const std::lock_guard one_at_a_time(*inspecting_);
     device_.synchronize();
-    const device_memory memory(device_, sizeof(inspection));
+    inspection* const there = &notes_of()->found;
     inspection found;
-    device_.copy_to_device(memory.get(), &found, sizeof found);
-    device_.launch(whole_device(),
-                   detail::inspect_lanes<M>{manager_, reinterpret_cast<inspection*>(memory.get())});
+    device_.copy_to_device(there, &found, sizeof found);
+    device_.launch(whole_device(), detail::inspect_lanes<M>{manager_, there});
     device_.synchronize();
-    device_.copy_to_host(&found, memory.get(), sizeof found);
+    device_.copy_to_host(&found, there, sizeof found);
     return found;
   }
 
   device device_;
   device_memory region_;
-  device_memory failures_;
+  device_memory notes_;
+  std::unique_ptr<std::mutex> inspecting_ = std::make_unique<std::mutex>();
   std::size_t bytes_;
   M manager_;
 };

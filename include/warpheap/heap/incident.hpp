@@ -30,10 +30,16 @@ struct caller {
             std::uint64_t{simt::thread_in_block() & 1023u} << 22 | (tag & most_tag)};
   }
   WARPHEAP_HD constexpr bool known() const { return word != nobody; }
-  constexpr std::uint32_t block() const { return static_cast<std::uint32_t>(word >> 32); }
-  constexpr std::uint32_t thread() const { return static_cast<std::uint32_t>(word >> 22) & 1023u; }
-  constexpr std::uint32_t lane() const { return thread() % simt::warp_size; }
-  constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>(word) & most_tag; }
+  WARPHEAP_HD constexpr std::uint32_t block() const {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
+  WARPHEAP_HD constexpr std::uint32_t thread() const {
+    return static_cast<std::uint32_t>(word >> 22) & 1023u;
+  }
+  WARPHEAP_HD constexpr std::uint32_t lane() const { return thread() % simt::warp_size; }
+  WARPHEAP_HD constexpr std::uint32_t tag() const {
+    return static_cast<std::uint32_t>(word) & most_tag;
+  }
 
   std::string describe() const {
     if (!known()) return "nobody";
@@ -85,8 +91,21 @@ struct incident {
     if (other != 0) text += ", the next one is " + hex(other);
     if (allocated.known()) text += "; allocated by " + allocated.describe();
     if (freed.known()) text += "; freed by " + freed.describe();
-    if (noticed.known()) text += "; found in a call of " + noticed.describe();
+    if (noticed.known()) text += how_noticed() + noticed.describe();
     return text;
+  }
+
+  /// A wrong free is itself the call in which it was found.
+  const char* how_noticed() const {
+    switch (what) {
+      case kind::double_free:
+        return "; freed again by ";
+      case kind::foreign_free:
+      case kind::interior_free:
+        return "; freed by ";
+      default:
+        return "; found in a call of ";
+    }
   }
 
   static std::string hex(std::uint64_t address) {

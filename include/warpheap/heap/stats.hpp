@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The state of a heap as the host sees it.
+/// The state of a heap as the host sees it. The same for all models of a machine, so that host code
+/// may pass it on, whatever compiled it.
 
-#include "warpheap/core/config.hpp"
 #include "warpheap/heap/call_counts.hpp"
 
 #include <cstdint>
@@ -12,24 +12,84 @@
 #include <string>
 #include <vector>
 
-WARPHEAP_BEGIN_NAMESPACE
+namespace warpheap {
+
+/// Blocks in use of more than `most_bytes / 2` and at most `most_bytes` bytes.
+struct blocks_of_size {
+  std::uint64_t most_bytes = 0;
+  std::uint64_t blocks = 0;
+  /// Bytes that they occupy.
+  std::uint64_t bytes = 0;
+};
 
 struct heap_stats {
   /// Size of the region, metadata included.
   std::uint64_t heap_bytes = 0;
+  /// Bytes of the largest request that the heap ever serves.
+  std::uint64_t largest_block = 0;
   std::uint64_t blocks_in_use = 0;
   /// Bytes that those blocks occupy.
   std::uint64_t bytes_in_use = 0;
+  /// The same by powers of two, small blocks first. Where a manager knows only how much several
+  /// neighbours occupy together, they count by their average.
+  std::vector<blocks_of_size> in_use;
   /// Requests that returned null because the heap was exhausted, since the heap was made or reset.
   std::uint64_t failures = 0;
   /// Bytes that one of the latest of them asked for.
   std::uint64_t last_failed_bytes = 0;
-  /// Requests beyond `heap::largest_block()`, which no free memory makes possible.
+  /// Requests beyond `largest_block`, which no free memory makes possible.
   std::uint64_t impossible = 0;
   /// Bytes that one of the latest of them asked for.
   std::uint64_t last_impossible_bytes = 0;
   /// With the layer `counted` only.
   std::optional<call_counts> calls;
+
+  /// What is in use and what has failed for which reason, a few lines.
+  std::string describe() const {
+    std::string text = "in use: " + count_of(blocks_in_use, "block") + ", " +
+                       std::to_string(bytes_in_use) + " of " + std::to_string(heap_bytes) +
+                       " bytes\n";
+    for (const blocks_of_size& size : in_use) {
+      text += "  " + std::to_string(size.most_bytes / 2 + 1) + " to " +
+              std::to_string(size.most_bytes) + " bytes: " + count_of(size.blocks, "block") + ", " +
+              std::to_string(size.bytes) + " bytes\n";
+    }
+    if (calls) {
+      text += "calls: " + count_of(calls->mallocs, "block") + " allocated, " +
+              std::to_string(calls->frees()) + " freed; at most " +
+              std::to_string(calls->peak_blocks) + " blocks and " +
+              std::to_string(calls->peak_bytes) + " bytes at once\n";
+    }
+    if (impossible != 0) {
+      text += "failed: " + count_of(impossible, "request") +
+              " beyond the largest block of this heap, " + std::to_string(largest_block) +
+              " bytes, which it never serves; one of the last asked for " +
+              std::to_string(last_impossible_bytes) + " bytes\n";
+    }
+    if (failures != 0) {
+      text += "failed: " + count_of(failures, "request") +
+              " because the heap was exhausted; one of the last asked for " +
+              std::to_string(last_failed_bytes) + " bytes. " + why_exhausted();
+    }
+    if (impossible == 0 && failures == 0) text += "failed: nothing\n";
+    return text;
+  }
+
+ private:
+  static std::string count_of(std::uint64_t number, const char* what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  }
+
+  std::string why_exhausted() const {
+    const std::uint64_t unused =
+        heap_bytes - (bytes_in_use < heap_bytes ? bytes_in_use : heap_bytes);
+    const std::string now = std::to_string(unused) + " bytes are not in use now";
+    // Metadata and rounding take a few percent of a full heap.
+    if (unused < heap_bytes / 16) return now + ": the heap is full\n";
+    return now +
+           ": they are the manager's own, kept for blocks of other sizes, in pieces that are too "
+           "small, or were freed since\n";
+  }
 };
 
 /// Which of a manager's numbered invariants do not hold.
@@ -54,4 +114,4 @@ struct validation {
   }
 };
 
-WARPHEAP_END_NAMESPACE
+}  // namespace warpheap

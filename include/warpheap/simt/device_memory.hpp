@@ -3,27 +3,77 @@
 
 #include "warpheap/simt/simt.hpp"
 
+#include <concepts>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <utility>
 
 WARPHEAP_BEGIN_NAMESPACE
+
+/// Hands out memory that a device can use, as the resources of CCCL do since 3.1.
+template <class R>
+concept synchronous_resource = requires(R from, void* memory, std::size_t bytes) {
+  { from.allocate_sync(bytes, bytes) } -> std::same_as<void*>;
+  from.deallocate_sync(memory, bytes, bytes);
+};
+/// The same, under the names of earlier versions.
+template <class R>
+concept earlier_resource =
+    !synchronous_resource<R> && requires(R from, void* memory, std::size_t bytes) {
+  { from.allocate(bytes, bytes) } -> std::same_as<void*>;
+  from.deallocate(memory, bytes, bytes);
+};
+/// A copyable source of device memory: a resource, or a reference to one, of CCCL or RMM.
+template <class R>
+concept memory_resource = std::copy_constructible<R> &&
+    (synchronous_resource<R> || earlier_resource<R>);
 
 /// Device memory with an owner. Move-only; contents are what the device leaves there.
 class device_memory {
  public:
   /// \throws out_of_memory if the device has less than `bytes`
   device_memory(const device& on, std::size_t bytes)
-      : memory_(static_cast<std::byte*>(on.allocate(bytes)), releaser{on, bytes}) {}
+      : memory_(static_cast<std::byte*>(on.allocate(bytes)),
+                [on, bytes](std::byte* pointer) { on.deallocate(pointer, bytes); }) {}
+
+  /// Out of a resource, of which a copy is kept, and given back to it. What the resource throws
+  /// goes through.
+  template <memory_resource R>
+  device_memory(R from, std::size_t bytes) : memory_(nullptr, giving_back(from, bytes)) {
+    if constexpr (synchronous_resource<R>) {
+      memory_.reset(static_cast<std::byte*>(from.allocate_sync(bytes, alignment)));
+    } else {
+      memory_.reset(static_cast<std::byte*>(from.allocate(bytes, alignment)));
+    }
+  }
+
+  /// Memory of the caller, which must outlive the result.
+  static device_memory borrowed(std::byte* memory) {
+    return device_memory(memory, [](std::byte*) {});
+  }
 
   std::byte* get() const { return memory_.get(); }
 
  private:
-  struct releaser {
-    device on;
-    std::size_t bytes;
-    void operator()(std::byte* pointer) const noexcept { on.deallocate(pointer, bytes); }
-  };
-  std::unique_ptr<std::byte, releaser> memory_;
+  /// What a device's own memory has at least.
+  static constexpr std::size_t alignment = 256;
+
+  device_memory(std::byte* memory, std::function<void(std::byte*)> release)
+      : memory_(memory, std::move(release)) {}
+
+  template <class R>
+  static std::function<void(std::byte*)> giving_back(R from, std::size_t bytes) {
+    return [from = std::move(from), bytes](std::byte* pointer) mutable {
+      if constexpr (synchronous_resource<R>) {
+        from.deallocate_sync(pointer, bytes, alignment);
+      } else {
+        from.deallocate(pointer, bytes, alignment);
+      }
+    };
+  }
+
+  std::unique_ptr<std::byte, std::function<void(std::byte*)>> memory_;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -9,12 +9,22 @@
 ///   `warp_slot`, `noise` (a word that differs between lanes and calls), `ticks` (of a clock, if
 ///   `has_clock`), `expect_lane` (for what host code must not call);
 /// - `group`, made by `coalesced()` or `warp()`: `mask, size, rank, leader, is_leader, ballot, any,
-///   all, shuffle, broadcast, match, scan_add, sync`;
-/// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`;
-/// - `backoff(ns)`, `block_sync()`, `block_shared()`;
+///   all, shuffle, broadcast, match, scan_add, merge_bits, sync`;
+/// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`, the
+///   order `acquire_to_write`;
+/// - `backoff(ns)`, `block_sync()`, `block_shared()`, `trap()`;
 /// - host side: `device` (memory, copies, `launch`, `time`, properties).
 
 #include "warpheap/simt/types.hpp"
+
+// Without this, host code that meant a CUDA heap would get the CPU model's and fail to link.
+#if !WARPHEAP_CUDA_MODEL && !defined(WARPHEAP_CPU)
+#error \
+    "kernels are compiled by nvcc: include warpheap/any_heap.hpp to own a heap in host code, \
+or link warpheap::cpu (which defines WARPHEAP_CPU) to run lanes on the CPU"
+// A header that does not exist ends the compilation here, before the errors that follow.
+#include <link_with_warpheap_cpu>
+#endif
 
 #if WARPHEAP_CUDA_MODEL
 #include "warpheap/simt/cuda/atomic.hpp"

@@ -9,13 +9,47 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
+/// What rounds of searches tell `Memory`: the longest run that was left. Its words are accessed
+/// relaxed: `shared_search` orders them.
+///
+/// \tparam Memory as `exhaustion`
+template <class Memory>
+class longest_runs {
+ public:
+  template <class... Parts>
+  WARPHEAP_DEVICE void format(const Parts&... parts) {
+    memory_.format(parts...);
+    token_ = 0;
+    longest_ = 0;
+  }
+
+  WARPHEAP_DEVICE Memory& memory() { return memory_; }
+
+  WARPHEAP_DEVICE void begin_round() {
+    simt::atomic_ref(token_).store(memory_.announce().epoch, simt::order::relaxed);
+    simt::atomic_ref(longest_).store(0, simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE void note(std::uint32_t left) {
+    if (left != 0) simt::atomic_ref(longest_).fetch_max(left, simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE void end_round() {
+    const std::uint32_t longest = simt::atomic_ref(longest_).load(simt::order::relaxed);
+    memory_.confirm({simt::atomic_ref(token_).load(simt::order::relaxed)}, longest + 1);
+  }
+
+ private:
+  Memory memory_;
+  std::uint64_t token_;
+  std::uint32_t longest_;
+};
+
 /// A search of all places of a heap that the groups which found nothing by other means make
 /// together: it is cut into slices, each of which one group examines. So a million requests that
 /// cannot be served cost a few searches and not one each.
 ///
-/// A round is announced to `exhaustion`, examined slice by slice, and confirmed by the last group
-/// to finish with the longest run that was left; it holds for all that wanted more, if nothing was
-/// freed meanwhile. Groups take what they want from the slices that they examine themselves. Those
+/// A round is announced to `Known`, examined slice by slice, and confirmed by the last group to
+/// finish with what was left; it holds for all that nothing of it suits, if nothing was freed
+/// meanwhile. Groups take what they want from the slices that they examine themselves. Those
 /// that come when all slices are taken wait for the end of the round, for what it says is as good
 /// for them: it ends within their call.
 ///
@@ -33,50 +67,51 @@ WARPHEAP_BEGIN_NAMESPACE
 /// something.
 ///
 /// \tparam LeastSlice places of a slice, at least, if the caller does not say
+/// \tparam Known what is known to be exhausted, and how searches learn it: as `longest_runs`
 /// \tparam MostRounds after which a caller gives up
-template <std::uint32_t LeastSlice = 128, int MostRounds = 64>
+template <std::uint32_t LeastSlice = 128, class Known = longest_runs<exhaustion>,
+          int MostRounds = 64>
 class shared_search {
  public:
-  WARPHEAP_DEVICE void format() {
-    memory_.format();
+  /// \param parts for `Known::format`
+  template <class... Parts>
+  WARPHEAP_DEVICE void format(const Parts&... parts) {
+    known_.format(parts...);
     turn_ = idle;
-    token_ = 0;
-    each_ = 0;
     finished_ = 0;
-    longest_ = 0;
+    each_ = 0;
   }
 
-  WARPHEAP_DEVICE bool is_out(std::uint32_t units) { return memory_.is_out(units); }
+  WARPHEAP_DEVICE Known& known() { return known_; }
+  WARPHEAP_DEVICE bool is_out(std::uint32_t units) { return known_.memory().is_out(units); }
   /// See `exhaustion::released`.
-  WARPHEAP_DEVICE void released() { memory_.released(); }
-
-  /// What is known when memory is exhausted for `units`, else 0. The same value at two moments says
-  /// that it was exhausted all the time between.
-  WARPHEAP_DEVICE std::uint64_t known(std::uint32_t units) { return memory_.known(units); }
+  WARPHEAP_DEVICE void released() { known_.memory().released(); }
 
   /// Searches until each member has what it wants, or memory is known to be exhausted for it.
   ///
   /// \param places that there are, one at least: the same number in all calls
   /// \param wanted `std::uint32_t ()`: units that the caller still wants; 0 once it is served
-  /// \param visit `std::uint32_t (first, count)`: a collective of `team`: examines these places as
-  ///   `exhaustion` asks for it, takes from them what members want; the longest run that the
-  ///   calling lane has seen and that is left
+  /// \param visit `(first, count)`: a collective of `team`: examines these places as `Known` asks
+  ///   for it, takes from them what members want; what the calling lane has seen and that is left,
+  ///   for `longest_runs` the longest run
   /// \param least places of a slice, at least
   template <class Wanted, class Visit>
   WARPHEAP_DEVICE void search(const simt::group& team, std::uint32_t places, const Wanted& wanted,
                               const Visit& visit, std::uint32_t least = LeastSlice) {
+    const auto unserved = [&] { return team.any(wanted() != 0 && !is_out(wanted())); };
     const std::uint32_t most = ceil_div(places, most_slices);
     const shape wished{places, least > most ? least : most};
-    const auto unserved = [&] { return team.any(wanted() != 0 && !memory_.is_out(wanted())); };
     for (int rounds = 0; rounds < MostRounds && unserved(); ++rounds) {
       slice mine = next_slice(team, wished);
-      for (; mine.count != 0; mine = next_slice(team, wished)) {
-        examined(visit(mine.first, mine.count), team, mine.of);
+      bool ended = false;
+      while (!ended && mine.count != 0) {
+        ended = examined(visit(mine.first, mine.count), team, mine.of);
         if (!unserved()) return;
+        if (!ended) mine = next_slice(team, wished);
       }
-      if (team.is_leader()) wait_for(mine.round);
+      // Those that have spoilt the round get a turn before the next one.
+      if (team.is_leader()) ended ? simt::backoff(pause) : wait_for(mine.round);
       team.sync();
-      simt::backoff(pause);  // what is left may be what another lane is about to show
     }
   }
 
@@ -161,29 +196,31 @@ class shared_search {
 
   /// Opens a round; its first slice is the caller's.
   WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round, const shape& wished) {
-    // Relaxed: the release below orders it, and before it nobody reads them.
-    simt::atomic_ref(token_).store(memory_.announce().epoch, simt::order::relaxed);
+    known_.begin_round();
     const std::uint64_t slices = ceil_div(wished.places, wished.each);
+    // Relaxed: the release below orders them, and before it nobody reads them.
     simt::atomic_ref(each_).store(wished.each, simt::order::relaxed);
     simt::atomic_ref(finished_).store(0, simt::order::relaxed);
-    simt::atomic_ref(longest_).store(0, simt::order::relaxed);
     turn().store(round_bits(round) | slices << next_bits | 1, simt::order::release);
     return round_bits(round) | slices << next_bits;
   }
 
-  /// Ends a slice; the last one of a round ends the round.
-  WARPHEAP_DEVICE void examined(std::uint32_t left, const simt::group& team, std::uint32_t slices) {
-    // Relaxed: released by the leader's addition, after the members have met.
-    if (left != 0) simt::atomic_ref(longest_).fetch_max(left, simt::order::relaxed);
+  /// Ends a slice; the last one of a round ends the round. Whether it was that one.
+  template <class Left>
+  WARPHEAP_DEVICE bool examined(const Left& left, const simt::group& team, std::uint32_t slices) {
+    // Released by the leader's addition, after the members have met.
+    known_.note(left);
     team.sync();
+    bool ended = false;
     if (team.is_leader() &&
         simt::atomic_ref(finished_).fetch_add(1, simt::order::acq_rel) + 1 == slices) {
-      const std::uint32_t longest = simt::atomic_ref(longest_).load(simt::order::relaxed);
-      memory_.confirm({simt::atomic_ref(token_).load(simt::order::relaxed)}, longest + 1);
+      known_.end_round();
       const std::uint64_t round = round_of(turn().load(simt::order::relaxed));
       turn().store(round_bits(round) | idle, simt::order::release);
+      ended = true;
     }
     team.sync();
+    return team.any(ended);
   }
 
   /// Waits for the end of a round. It comes: every slice is taken, and the groups that have them do
@@ -193,16 +230,15 @@ class shared_search {
     for (std::uint32_t nanoseconds = first_pause;; nanoseconds *= 2) {
       const std::uint64_t now = turn().load(simt::order::acquire);
       if (round_of(now) != round || (now & (idle | opening)) != 0) return;
-      simt::backoff(nanoseconds < longest_pause ? nanoseconds : longest_pause);
+      if (nanoseconds > longest_pause) nanoseconds = longest_pause;
+      simt::backoff(nanoseconds);
     }
   }
 
-  exhaustion memory_;
+  Known known_;
   std::uint64_t turn_;
-  std::uint64_t token_;
   std::uint32_t each_;
   std::uint32_t finished_;
-  std::uint32_t longest_;
 };
 
 WARPHEAP_END_NAMESPACE

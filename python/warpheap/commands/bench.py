@@ -45,7 +45,7 @@ def bench(
     parameters = parse_parameters(context.args, catalog.described.parameters(case))
     loaded = _graph(graph, case, csr_dir) if graph or catalog.needs_graph(case) else None
     row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
-    if row.get("refused"):
+    if row.get("rejected_request"):
         raise UserError(f"{catalog.program.name}: {row['reason']}")
     if as_json:
         print_json(row)

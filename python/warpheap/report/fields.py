@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the report knows of a row's fields: what ``fields.json`` beside the rows says, and of rows
-that come without it what is listed here, the only list of fields in the report.
+that come without it what the programs of this version say.
 """
 
 from __future__ import annotations
@@ -10,36 +10,28 @@ from pathlib import Path
 from typing import Any
 
 from warpheap import row_fields
-from warpheap.errors import UserError
 from warpheap.row_fields import Description, Field
+from warpheap.traces import measure
 
-# In the order in which titles and tables say them.
-_UNDESCRIBED = (
-    Field("mode", role="facet", phrase="one block a {}"),
-    Field("threads", "threads", "integer", "axis", "threads", "{} threads"),
-    Field("size_min", "bytes", "integer", "facet", phrase="blocks from {}"),
-    Field("size_max", "bytes", "integer", "axis", "block size", "blocks up to {}"),
-    Field("distribution", role="facet", phrase="distribution: {}"),
-    Field("heap_bytes", "bytes", "integer", "facet", "heap size", "{} heap"),
-    Field("graph", kind="graph", role="facet"),
-    Field("rounds", "rounds", "integer", "facet", phrase="{} rounds"),
-    Field("pages", "pages", "integer", "facet", phrase="{} pages"),
-    Field("free_percent", "%", "number", "facet", phrase="{} free"),
-    Field("used_percent", "%", "number", "axis", "share of the heap in use", "{} in use"),
-    Field("word_bits", "", "integer", "facet", phrase="{}-bit words"),
-    Field("trace", role="facet"),
-    Field("program", role="facet"),
-    Field("upstream", role="facet", phrase="over {}"),
-    Field("initial_bytes", "bytes", "integer", "facet", phrase="{} at the start"),
-    Field("limit_bytes", "bytes", "integer", "facet", phrase="limit of {}"),
-    Field("seed", "", "integer", "detail", phrase="seed {}"),
-    Field("iterations", "", "integer", "detail", phrase="{} warm launches"),
-)
-UNDESCRIBED = Description({entry.name: entry for entry in _UNDESCRIBED})
+# What the report derives from other fields.
+_DERIVED = (Field("used_percent", "%", "number", "axis", "share of the heap in use", "{} in use"),)
+
+
+def _undescribed() -> Description:
+    said = row_fields.of_this_version()
+    return said.merged(Description({f.name: f for f in (*_DERIVED, *measure.FIELDS)}))
+
+
+UNDESCRIBED = _undescribed()
 # What makes two rows the same measurement, beside backend, device, case, manager and what a row's
 # key names. How often a launch was repeated says how well it was measured, not what.
 NOT_IDENTITY = frozenset({"iterations"})
-IDENTITY = tuple(name for name in UNDESCRIBED.fields if name not in NOT_IDENTITY)
+_GIVEN = frozenset(field.name for field in UNDESCRIBED.parameters())
+IDENTITY = tuple(
+    field.name
+    for field in UNDESCRIBED.fields.values()
+    if (field.role in ("axis", "facet") or field.name in _GIVEN) and field.name not in NOT_IDENTITY
+)
 # Rows that differ in one of these are never joined by a line. Most cases leave them at one value,
 # which needs no mention.
 SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
@@ -51,18 +43,13 @@ UNTOLD = frozenset({"seed", "iterations", "used_percent"})
 
 def describe(file: Path) -> Description:
     """Return what is known of the fields in a file of rows."""
-    try:
-        return UNDESCRIBED.merged(row_fields.find(file))
-    except UserError:
-        if any((folder / row_fields.FILE_NAME).is_file() for folder in file.resolve().parents):
-            raise  # it is there and cannot be read
-        return UNDESCRIBED
+    return UNDESCRIBED.merged(row_fields.describe(file))
 
 
 def parameters(known: Description, columns: Iterable[str]) -> list[Field]:
     """Return the parameters that a table has, in order: whatever is neither a result nor a name."""
     there = set(columns)
-    wanted = {*UNDESCRIBED.fields, *(field.name for field in known.parameters())}
+    wanted = {*IDENTITY, *NOT_IDENTITY, *(field.name for field in known.parameters())}
     return [f for f in known.fields.values() if f.name in there and f.name in wanted]
 
 

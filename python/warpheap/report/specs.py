@@ -90,9 +90,9 @@ def _known(name: str, label: str = "") -> Axis:
     return _axis(UNDESCRIBED.fields[name], label)
 
 
-_SIZE = _known("size_max")
+_SIZE = _known("size_max", "block size")
 _UP_TO = _known("size_max", "largest size")
-_THREADS = _known("threads")
+_THREADS = _known("threads", "threads")
 _FREE_PAGES = replace(_known("free_percent", "free pages, share of all"), log=True)
 _IN_USE = _known("used_percent")
 _GRAPH = Axis("graph", "graph")
@@ -234,7 +234,7 @@ FIGURES = (
         bars=True,
     ),
     FigureSpec("graph-free", "graph_init", "freeing a graph", _GRAPH, _FREE, ("graph",), bars=True),
-    FigureSpec("init", "init", "making a heap", _known("heap_bytes"), _INIT),
+    FigureSpec("init", "init", "making a heap", _known("heap_bytes", "heap size"), _INIT),
     *(_latency(operation, heap) for heap in ("warm", "fresh") for operation in ("malloc", "free")),
     FigureSpec(
         "fragmentation",

@@ -15,7 +15,6 @@ import pandas as pd
 
 from warpheap import published, repeat, results
 from warpheap.errors import UserError
-from warpheap.plan_cases import FILLING
 from warpheap.report.fields import IDENTITY, UNDESCRIBED, describe
 from warpheap.report.style import LIMIT_PROBE, rank
 from warpheap.row_fields import Description
@@ -125,7 +124,7 @@ def _complete(table: pd.DataFrame) -> None:
 
 
 def _filling(rows: pd.DataFrame, known: Description) -> set[str]:
-    return {case for case in rows["case"].unique() if case in FILLING or known.fills(case)}
+    return {case for case in rows["case"].unique() if known.fills(case)}
 
 
 def _sections(table: pd.DataFrame, by_commit: bool, known: Description) -> list[Section]:

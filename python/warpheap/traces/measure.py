@@ -12,10 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpheap import native
+from warpheap.row_fields import Field
 from warpheap.traces.model import Trace
 from warpheap.traces.resources import Outcome, Resource, Size, Unavailable, view
 
 SCHEMA = 1
+# What tells replays apart in a report.
+FIELDS = (
+    Field("trace", role="facet"),
+    Field("program", role="facet"),
+    Field("upstream", role="facet", phrase="over {}"),
+    Field("initial_bytes", "bytes", "integer", "facet", phrase="{} at the start"),
+    Field("limit_bytes", "bytes", "integer", "facet", phrase="limit of {}"),
+)
 GRANULE = 256
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
 TIMELINE_POINTS = 400

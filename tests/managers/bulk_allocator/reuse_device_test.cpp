@@ -2,6 +2,7 @@
 // How many blocks of each size fill a heap, and what becomes of memory that was freed.
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "one_each.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
@@ -18,27 +19,6 @@ namespace {
 using manager = bulk_allocator<>;
 using sizes = bulk_parts::geometry<bulk_allocator_config{}>;
 
-struct take_one_each {
-  handle<manager> from;
-  std::uint64_t bytes;
-  std::uint64_t count;
-  void** blocks;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t rank = simt::thread_rank();
-    if (rank < count) blocks[rank] = from.malloc(bytes);
-  }
-};
-
-struct give_one_each {
-  handle<manager> to;
-  std::uint64_t count;
-  void* const* blocks;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t rank = simt::thread_rank();
-    if (rank < count) to.free(blocks[rank]);
-  }
-};
-
 class bulk_reuse : public ::testing::Test {
  protected:
   // No power of two, and no whole number of chunks.
@@ -46,7 +26,8 @@ class bulk_reuse : public ::testing::Test {
 
   std::vector<void*> take(std::uint64_t bytes, std::uint64_t count) {
     const device_array<void*> blocks(count);
-    machine().launch(covering(count), take_one_each{heap_.ref(), bytes, count, blocks.get()});
+    machine().launch(covering(count),
+                     take_one_each<manager>{heap_.ref(), bytes, count, blocks.get()});
     std::vector<void*> got = blocks.read();
     got.erase(std::remove(got.begin(), got.end(), nullptr), got.end());
     expect_valid();
@@ -65,7 +46,7 @@ class bulk_reuse : public ::testing::Test {
   void give(const std::vector<void*>& which) {
     const device_array<void*> blocks(which);
     machine().launch(covering(which.size()),
-                     give_one_each{heap_.ref(), which.size(), blocks.get()});
+                     give_one_each<manager>{heap_.ref(), which.size(), blocks.get()});
     expect_valid();
   }
 

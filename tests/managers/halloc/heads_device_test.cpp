@@ -18,6 +18,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
+using sizes = halloc_parts::geometry<halloc_config{}>;
+
 /// A single lane asks again and again.
 struct take_in_a_row {
   handle<halloc<>> from;
@@ -169,8 +171,7 @@ TEST_F(halloc_heads, blocks_have_the_bytes_of_their_size) {
   for (const std::size_t bytes : {1, 16, 17, 48, 49, 1000, 2049, 3072}) {
     const device_array<std::size_t> usable(1);
     machine().launch({1, 1}, ask_for_bytes{heap_.ref(), take(bytes, 1)[0], usable.get()});
-    using shape = halloc_parts::geometry<halloc_config{}>;
-    EXPECT_EQ(usable.read()[0], shape::block_bytes(shape::size_for(bytes)));
+    EXPECT_EQ(usable.read()[0], sizes::block_bytes(sizes::size_for(bytes)));
   }
 }
 

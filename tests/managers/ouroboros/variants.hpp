@@ -3,6 +3,7 @@
 
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "one_each.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
@@ -35,30 +36,6 @@ struct variant_names {
   template <class M>
   static std::string GetName(int /*index*/) {
     return M::about.name;
-  }
-};
-
-/// Every lane asks once.
-template <class M>
-struct take_one_each {
-  handle<M> from;
-  std::uint64_t bytes;
-  std::uint64_t count;
-  void** blocks;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t rank = simt::thread_rank();
-    if (rank < count) blocks[rank] = from.malloc(bytes);
-  }
-};
-
-template <class M>
-struct give_one_each {
-  handle<M> to;
-  std::uint64_t count;
-  void* const* blocks;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t rank = simt::thread_rank();
-    if (rank < count) to.free(blocks[rank]);
   }
 };
 

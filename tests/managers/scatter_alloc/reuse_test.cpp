@@ -2,6 +2,7 @@
 // Pages change their use, and what is between the sizes.
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "one_each.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
@@ -18,28 +19,6 @@ namespace {
 
 using manager = scatter_alloc<>;
 
-/// Every lane asks once.
-struct take_one_each {
-  handle<manager> from;
-  std::uint64_t bytes;
-  std::uint64_t count;
-  void** blocks;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t rank = simt::thread_rank();
-    if (rank < count) blocks[rank] = from.malloc(bytes);
-  }
-};
-
-struct give_one_each {
-  handle<manager> to;
-  std::uint64_t count;
-  void* const* blocks;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t rank = simt::thread_rank();
-    if (rank < count) to.free(blocks[rank]);
-  }
-};
-
 class scatter_alloc_reuse : public ::testing::Test {
  protected:
   static constexpr std::size_t heap_bytes = std::size_t{1} << 20;
@@ -47,7 +26,8 @@ class scatter_alloc_reuse : public ::testing::Test {
   /// Up to `count` blocks, sorted: those that were not null.
   std::vector<void*> take(std::uint64_t bytes, std::uint64_t count) {
     const device_array<void*> blocks(count);
-    machine().launch(covering(count), take_one_each{heap_.ref(), bytes, count, blocks.get()});
+    machine().launch(covering(count),
+                     take_one_each<manager>{heap_.ref(), bytes, count, blocks.get()});
     std::vector<void*> got;
     for (void* block : blocks.read()) {
       if (block != nullptr) got.push_back(block);
@@ -68,7 +48,7 @@ class scatter_alloc_reuse : public ::testing::Test {
   void give(const std::vector<void*>& which) {
     const device_array<void*> blocks(which);
     machine().launch(covering(which.size()),
-                     give_one_each{heap_.ref(), which.size(), blocks.get()});
+                     give_one_each<manager>{heap_.ref(), which.size(), blocks.get()});
     expect_valid();
   }
 

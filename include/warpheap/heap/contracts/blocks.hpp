@@ -65,4 +65,17 @@ concept tags_calls = requires(const M m, std::uint32_t tag) {
   { m.tagged(tag) } -> std::same_as<M>;
 };
 
+/// Why a request was not served.
+enum class failure_reason {
+  exhausted,   ///< no room for it now
+  impossible,  ///< larger than `largest_block()`: never, however empty the heap
+};
+
+/// `failed(bytes, reason)`: is told of each request that the handle answers with null, in the lane
+/// that asked. A request for 0 bytes has not failed.
+template <class M>
+concept hears_failures = requires(const M m, std::size_t bytes, failure_reason why) {
+  m.failed(bytes, why);
+};
+
 WARPHEAP_END_NAMESPACE

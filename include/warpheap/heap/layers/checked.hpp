@@ -69,6 +69,7 @@ class checked {
     inner.alignment = 16;
     return inner;
   }();
+  static_assert(!hears_failures<M>, "on_failure must be the outermost layer");
   static_assert(M::about.uses_region, "checked needs a manager whose blocks lie in its region");
 
   checked(const region& memory, const simt::device_properties& machine, const options& settings)
@@ -132,9 +133,11 @@ class checked {
     inner_.inspect(rank, count, findings);
   }
 
+  /// 0 of what is not a live block, so that a `realloc` of it comes to `free`, which reports it.
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
     bool damaged = false;
-    return table_.at(static_cast<std::byte*>(block), damaged).bytes;
+    const known_block mine = table_.at(static_cast<std::byte*>(block), damaged);
+    return mine && table::is_live(mine) ? mine.bytes : 0;
   }
 
   WARPHEAP_HD checked tagged(std::uint32_t tag) const {
@@ -154,8 +157,12 @@ class checked {
   WARPHEAP_DEVICE void examine_all(std::uint64_t rank, std::uint64_t count) const {
     bool damaged = false;
     for (std::uint64_t i = rank; i < table_.size(); i += count) {
+      damaged = false;
       const known_block block = table_.look(i, damaged);
       if (block && table::is_live(block)) examine_guards(block, caller{});
+      if (damaged && table_.is_news(i)) {
+        log_.add({incident::kind::damaged_record, address(table_.records() + i)});
+      }
     }
     for (std::uint64_t i = rank; i < retired_.size(); i += count) {
       if (const known_block block = table_.at(retired_.look(i), damaged)) {

@@ -18,6 +18,7 @@ WARPHEAP_BEGIN_NAMESPACE
 /// Layout: [ counts ][ the manager's region ]; block: [ bytes u64, 8 B unused ][ the caller's ]
 template <block_manager M>
 class counted {
+  static_assert(!hears_failures<M>, "on_failure must be the outermost layer");
   static constexpr std::size_t header = 16;
 
  public:

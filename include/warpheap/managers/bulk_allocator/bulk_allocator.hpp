@@ -147,6 +147,7 @@ class bulk_allocator {
     WARPHEAP_ASSERT(block != nullptr);
     const auto offset =
         static_cast<std::uint64_t>(static_cast<std::byte*>(block) - arenas_.table().heap());
+    if (offset >> sizes::page_shift >= pages()) return;  // not of this heap
     if (offset % Config.page_bytes == 0) {
       free_large(static_cast<std::uint32_t>(offset >> sizes::page_shift));
     } else {

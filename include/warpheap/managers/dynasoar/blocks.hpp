@@ -106,6 +106,7 @@ class dynasoar_blocks {
   /// Searches that others' moves may spoil before one is believed.
   static constexpr int patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
+  static constexpr std::uint32_t unknown = none - 1;
 
   /// Up to `want` slots of one block. None if nothing is free.
   WARPHEAP_DEVICE claimed take(std::uint32_t type, int want) const {
@@ -118,21 +119,34 @@ class dynasoar_blocks {
         const claimed got = take_from(type, block, want);
         if (got.slots != 0) return got;
       }
-      // Nothing that is easy to find. This look counts, and only reads: once the heap is
-      // exhausted, all lanes look.
-      const std::uint64_t before = table_.moves();
-      if (const std::uint32_t block = table_.free_blocks().draw(simt::noise()); block != none) {
-        const claimed got = open(type, block, want);
-        if (got.slots != 0) return got;
-      } else if (active.draw(simt::noise()) == none) {
-        // Pairs with the releases of the trees' changes: if a draw saw one of a move, this lane
-        // sees the move.
-        simt::fence(simt::order::acquire);
-        if (!table::any_in_progress(before) && table_.moves() == before) return {};
-        if (++spoilt == patience) return {};
-      }
+      // Nothing that is easy to find.
+      const claimed got = simt::call_apart(&open_any_apart, table_.copy(), type, want);
+      if (got.slots != 0 || got.block == none) return got;
+      if (got.block == unknown && ++spoilt == patience) return {};
       simt::backoff(wait_ns);  // others were faster, or are in the middle of a move
     }
+  }
+
+  /// Apart, so that malloc needs no more registers than blocks of 1024 threads have: for one lane
+  /// of as many as a block has slots.
+  WARPHEAP_RARE static claimed open_any_apart(const table& in, std::uint32_t type, int want) {
+    return dynasoar_blocks(in).open_any(type, want);
+  }
+
+  /// Opens a free block. No slots and no block: nothing is free. No slots and `unknown`: others'
+  /// moves have spoilt the search. No slots and any other block: others were faster.
+  WARPHEAP_DEVICE claimed open_any(std::uint32_t type, int want) const {
+    // This look counts, and only reads: once the heap is exhausted, all lanes look.
+    const std::uint64_t before = table_.moves();
+    const std::uint32_t block = table_.free_blocks().draw(simt::noise());
+    if (block != none) return {block, open(type, block, want)};
+    const std::uint32_t active = table_.active_blocks(type).draw(simt::noise());
+    if (active != none) return {active, 0};
+    // Pairs with the releases of the trees' changes: if a draw saw one of a move, this lane sees
+    // the move.
+    simt::fence(simt::order::acquire);
+    const bool valid = !table::any_in_progress(before) && table_.moves() == before;
+    return {valid ? none : unknown, 0};
   }
 
   /// Up to `want` free slots of a block; none if it has none, or is of another type.
@@ -158,11 +172,11 @@ class dynasoar_blocks {
     return {};
   }
 
-  /// Gives a block the type and takes up to `want` of its slots; none if it is no longer free.
+  /// Gives a block the type and takes up to `want` of its slots; 0 if it is no longer free.
   ///
   /// The slots are taken before others see the block. So it is not empty until this call has
   /// returned, and a lane that is late to close it for its earlier slots cannot.
-  WARPHEAP_DEVICE claimed open(std::uint32_t type, std::uint32_t block, int want) const {
+  WARPHEAP_DEVICE std::uint64_t open(std::uint32_t type, std::uint32_t block, int want) const {
     const std::uint64_t taken = table::all_slots(type) & low_bits<std::uint64_t>(want);
     const std::uint64_t left = table::all_slots(type) & ~taken;
     table_.announce();
@@ -175,7 +189,7 @@ class dynasoar_blocks {
       if (left != 0) settle(type, block, true);
     }
     table_.conclude();
-    return ours ? claimed{block, taken} : claimed{};
+    return ours ? taken : 0;
   }
 
   WARPHEAP_DEVICE void give_back(std::uint32_t type, std::uint32_t block,

@@ -22,10 +22,10 @@
 ///
 /// Layout (m blocks, k types; defaults: blocks of 1 KiB, k = 7):
 ///
-///     [ moves: u64 ][ free blocks: bitmap tree over m ][ allocated: k trees ][ active: k trees ]
+///     [ moves: u64 ][ the handle: a copy ]
+///     [ free blocks: bitmap tree over m ][ allocated: k trees ][ active: k trees ]
 ///     [ free slots: u64 x m ][ types: u32 x m ][ block 0 | block 1 | ... ]
-///     block of type t:  [ slot 0 | slot 1 | ... ]      64 slots of 16 B, 32 of 32 B, ... 1 of 1
-///     KiB
+///     block of type t:  [ slot 0 | slot 1 | ... ]   64 slots of 16 B, 32 of 32 B, ... 1 of 1 KiB
 ///
 /// Invariants, while no lane allocates (place: the block, if nothing else is said):
 /// I1 the words of all bitmap trees fit (place: the word)

@@ -29,11 +29,16 @@ class dynasoar_table {
   dynasoar_table(region_cursor& cursor, std::uint32_t count) : count_(count) {
     tree_words_ = round_up<std::size_t>(bitmap_tree::words_for(count), line_words);
     moves_ = cursor.take<std::uint64_t>(1, line_bytes);
+    copy_ = cursor.take<dynasoar_table>(1);
     trees_ = cursor.take<std::uint64_t>(tree_words_ * trees, line_bytes);
     free_slots_ = cursor.take<std::uint64_t>(count);
     types_ = cursor.take<std::uint32_t>(count);
     data_ = cursor.take<std::byte>(count * Shape::block_bytes, line_bytes);
   }
+
+  /// A copy of this in the heap, for what is called seldom: it loads what it needs, and its callers
+  /// keep nothing of it in registers.
+  WARPHEAP_DEVICE const dynasoar_table& copy() const { return *copy_; }
 
   WARPHEAP_HD std::uint32_t count() const { return count_; }
   WARPHEAP_HD std::byte* address(std::uint32_t block) const {
@@ -85,7 +90,10 @@ class dynasoar_table {
 
   /// Makes all blocks free. Called by every lane of a grid of `count`.
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    if (rank == 0) *moves_ = 0;
+    if (rank == 0) {
+      *copy_ = *this;
+      *moves_ = 0;
+    }
     for (std::uint32_t i = 0; i < trees; ++i) tree(i).format(i == 0 ? count_ : 0, rank, count);
     for (std::uint64_t i = rank; i < count_; i += count) {
       free_slots_[i] = 0;
@@ -105,6 +113,7 @@ class dynasoar_table {
   }
 
   std::uint64_t* moves_ = nullptr;
+  dynasoar_table* copy_ = nullptr;
   std::uint64_t* trees_ = nullptr;
   std::size_t tree_words_ = 0;
   std::uint64_t* free_slots_ = nullptr;

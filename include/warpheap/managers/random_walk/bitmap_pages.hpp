@@ -215,10 +215,7 @@ class bitmap_pages {
 
   /// The bits of word `i` that stand for no page.
   WARPHEAP_DEVICE word beyond(std::uint64_t i) const {
-    const std::uint64_t first = i * width;
-    const std::uint64_t there = pages_.count() - first;
-    return there >= width ? word{0}
-                          : static_cast<word>(full & ~low_bits<word>(static_cast<int>(there)));
+    return bits_beyond<word>(pages_.count(), i);
   }
 
   /// The word's bits, from a look that promises nothing.

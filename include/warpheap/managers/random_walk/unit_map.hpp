@@ -127,13 +127,7 @@ class unit_map {
 
   WARPHEAP_HD std::uint32_t crossing_words() const { return ceil_div(words_, width); }
 
-  WARPHEAP_DEVICE word beyond(std::uint64_t i) const {
-    const std::uint64_t first = i * width;
-    if (first >= units_) return full;
-    const std::uint64_t there = units_ - first;
-    return there >= width ? word{0}
-                          : static_cast<word>(full & ~low_bits<word>(static_cast<int>(there)));
-  }
+  WARPHEAP_DEVICE word beyond(std::uint64_t i) const { return bits_beyond<word>(units_, i); }
 
   /// Serves the members that are still without a run, one after another, from what the others see.
   template <bool Examine = false>

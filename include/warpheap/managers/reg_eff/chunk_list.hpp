@@ -83,6 +83,13 @@ class chunk_list {
         static_cast<std::size_t>(static_cast<const std::byte*>(block) - base_) / granule);
   }
 
+  /// Whether a pointer lies in the heap.
+  WARPHEAP_DEVICE bool holds(const void* pointer) const {
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(base_);
+    return offset / granule < end_;
+  }
+
   /// The first free chunk from `from` on, as good as the set's hints are.
   WARPHEAP_DEVICE std::uint32_t next_free(std::uint32_t from) const {
     return free_set().template successor<false>(from);

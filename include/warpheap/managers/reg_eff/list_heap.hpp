@@ -4,6 +4,7 @@
 /// \file
 /// Variants C, CF, CM and CFM: first fit in the list of chunks, from a memory offset on.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/error.hpp"
 #include "warpheap/core/random.hpp"
 #include "warpheap/heap/fit_units.hpp"
@@ -12,6 +13,9 @@
 #include "warpheap/managers/reg_eff/config.hpp"
 #include "warpheap/managers/reg_eff/operations.hpp"
 #include "warpheap/managers/reg_eff/presplit.hpp"
+#include "warpheap/managers/reg_eff/runs_left.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/shared_search.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -42,6 +46,7 @@ class list_heap {
                    auto* const words =
                        cursor.take<operations::shard>(shards, alignof(operations::shard));
                    running_ = operations(words, shards, cursor.take<operations::proof>(1));
+                   searches_ = cursor.take<shared_searches>(1, 128);
                    chunks_ = list(cursor, granules);
                  });
     fresh_ = presplit(chunks_.end(), static_cast<std::uint32_t>(Config.presplit_bytes / granule),
@@ -61,20 +66,22 @@ class list_heap {
       offsets_[i].chunk = fresh_.tree_start(static_cast<std::uint32_t>(i));
     }
     running_.format(rank, count);
+    if (rank == 0) searches_->format(running_);
     chunks_.format(fresh_, rank, count);
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const auto need = static_cast<std::uint32_t>(Config.granules_for(bytes));
-    if (running_.is_proven(need)) return nullptr;
-    std::uint32_t visits = 0;
-    const std::uint32_t chunk = search(my_offset().load(simt::order::relaxed), need, visits);
-    return chunk < chunks_.end() ? chunks_.block(chunk) : search_all(need);
+    if (running_.is_out(need)) return nullptr;
+    std::uint32_t chunk = search(my_offset().load(simt::order::relaxed), need);
+    if (chunk == list::none) chunk = search_all(need);
+    return chunk == list::none ? nullptr : chunks_.block(chunk);
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
     WARPHEAP_ASSERT(block != nullptr);
+    if (!chunks_.holds(block)) return;  // not of this heap
     const std::uint32_t chunk = chunks_.chunk_of(block);
     std::uint32_t next = chunks_.next_of(chunk);
     const std::uint32_t operation = running_.begin();
@@ -103,13 +110,23 @@ class list_heap {
  private:
   using list = chunk_list<Config>;
   static constexpr std::size_t granule = Config.granule_bytes;
-  /// A request that others spoil each time gives up after so many visits of chunks, for in a heap
-  /// of many each search costs a launch milliseconds; and after so many searches where few are
-  /// free, all of which others may hold for a moment.
-  static constexpr std::uint32_t least_searches = 4;
-  static constexpr std::uint32_t most_searches = 1u << 16;
-  static constexpr std::uint32_t most_visits = 1u << 17;
-  static constexpr std::uint32_t few = 16;
+  /// Free chunks that a request visits on its own.
+  static constexpr std::uint32_t most_visits = 64;
+  /// Granules of a place of the searches that requests share.
+  static constexpr std::uint32_t place = 64;
+  using shared_searches = shared_search<128, runs_left>;
+  /// A lane whose search ended without a result, for others took or freed chunks in each round,
+  /// searches again until it has seen so many runs: where there are few, others may hold the ones
+  /// that suit it for a moment.
+  static constexpr std::uint32_t most_runs = 1u << 11;
+  static constexpr int most_searches = 1024;
+
+  /// The longest run of free chunks that follow each other, and how many runs there are.
+  struct runs {
+    std::uint32_t start;
+    std::uint32_t length;
+    std::uint32_t count;
+  };
 
   /// A cache line of its own, so that multiprocessors do not share one.
   struct alignas(128) offset {
@@ -125,34 +142,27 @@ class list_heap {
     my_offset().store(next == chunks_.end() ? 0 : next, simt::order::relaxed);
   }
 
-  /// A search lost a chunk to another lane, and has not looked at all the others.
-  static constexpr std::uint32_t lost = list::none - 1;
-
-  /// The first chunk from `from` to the end that was free and large enough, now kept for the
-  /// caller; none, or `lost`. Counts the free chunks that it visits.
+  /// The first chunk from `from` on that was free and large enough, now kept for the caller; none
+  /// if there is none up to the end, or among the first that are free.
   ///
   /// A lane that loses a race goes on a random distance ahead, the farther the more often it has
   /// lost: in step, a million lanes would lose a million races each.
   ///
   /// Ends: each step goes forward.
-  WARPHEAP_DEVICE std::uint32_t search(std::uint32_t from, std::uint32_t need,
-                                       std::uint32_t& visits) const {
-    std::uint32_t result = list::none;
+  WARPHEAP_DEVICE std::uint32_t search(std::uint32_t from, std::uint32_t need) const {
     std::uint32_t reach = need < chunks_.end() / 4 ? 4 * need : chunks_.end();
     std::uint32_t chunk = chunks_.next_free(from);
-    while (chunk != list::none) {
-      ++visits;
+    for (std::uint32_t visits = 0; visits < most_visits && chunk != list::none; ++visits) {
       // All chunks before the obstacle run into it, too.
       std::uint32_t next = chunks_.obstacle(chunk, need);
       if (next == list::none) {
         if (take(chunk, need)) return chunk;
-        result = lost;
         next = chunk + 1 + scale_to(static_cast<std::uint32_t>(simt::noise()), reach);
         reach = reach < chunks_.end() / 4 ? 4 * reach : chunks_.end();
       }
       chunk = chunks_.next_free(next);
     }
-    return result;
+    return list::none;
   }
 
   /// Claims a chunk, merges and splits it to fit, and keeps it. False if it is not free, or turns
@@ -185,25 +195,79 @@ class list_heap {
     return fits;
   }
 
-  /// Searches all chunks until one fits, or there was a time when none did, or others have taken or
-  /// freed chunks during each of a bounded number of searches.
-  WARPHEAP_DEVICE void* search_all(std::uint32_t need) const {
-    std::uint32_t wait = 64;
-    std::uint32_t visits = 0;
-    for (std::uint32_t searches = 0; searches < most_searches; ++searches) {
-      if (searches >= least_searches && visits >= most_visits && visits > searches * few) break;
-      const auto before = running_.now();
-      const std::uint32_t chunk = search(0, need, visits);
-      if (chunk < chunks_.end()) return chunks_.block(chunk);
-      ++visits;
-      if (chunk == list::none && running_.was_quiet(before)) {
-        running_.prove(before, need);
-        return nullptr;
-      }
-      simt::backoff(wait);
-      wait = wait < 4096 ? wait * 2 : wait;
+  /// Searches all chunks, together with the other lanes that do. None means that there was a time
+  /// when no run was long enough, or that others took or freed chunks during each of the rounds.
+  WARPHEAP_DEVICE std::uint32_t search_all(std::uint32_t need) const {
+    const simt::group team = simt::coalesced();
+    std::uint32_t chunk = list::none;
+    std::uint32_t seen = 0;
+    bool done = false;
+    for (int searches = 0; searches < most_searches && !done; ++searches) {
+      searches_->search(
+          team, ceil_div(chunks_.end(), place), [&] { return chunk == list::none ? need : 0u; },
+          [&](std::uint32_t first, std::uint32_t count) {
+            return visit(team, first, count, need, chunk);
+          });
+      seen += searches_->known().count();
+      done = team.all(chunk != list::none || running_.is_out(need) || seen > most_runs);
     }
-    return nullptr;
+    team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
+    return chunk;
+  }
+
+  /// Examines `count` places from `first` on, of which each member has a part, and serves the
+  /// members from them. What is left in the caller's part.
+  WARPHEAP_DEVICE runs_left::seen visit(const simt::group& team, std::uint32_t first,
+                                        std::uint32_t count, std::uint32_t need,
+                                        std::uint32_t& chunk) const {
+    const auto lanes = static_cast<std::uint32_t>(team.size());
+    const std::uint32_t part = ceil_div(count, lanes);
+    const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
+    const std::uint32_t end = begin + part < count ? begin + part : count;
+    // Each turn serves a member, or loses a race for a chunk: not too many of those.
+    for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
+      runs mine{list::none, 0, 0};
+      if (begin < end) mine = longest((first + begin) * place, (first + end) * place);
+      if (!serve(team, mine, need, chunk)) return {mine.length, mine.count};
+    }
+    return {chunks_.end(), 1};  // others are busy here: nothing is certain
+  }
+
+  /// Serves members that are still without a chunk from the runs that the members have found. False
+  /// if none of the runs suits any of them.
+  WARPHEAP_DEVICE bool serve(const simt::group& team, runs& mine, std::uint32_t need,
+                             std::uint32_t& chunk) const {
+    const int me = simt::lane_id();
+    bool suited = false;
+    for (simt::lane_mask left = team.ballot(chunk == list::none); !left.empty();
+         left = left.without(left.lowest())) {
+      const int who = left.lowest();
+      const std::uint32_t wanted = team.shuffle(need, who);
+      const simt::lane_mask able = team.ballot(mine.length >= wanted);
+      if (able.empty()) continue;
+      suited = true;
+      std::uint32_t got = list::none;
+      if (me == able.lowest()) {
+        if (take(mine.start, wanted)) got = mine.start;
+        mine.length = 0;
+      }
+      got = team.shuffle(got, able.lowest());
+      if (me == who) chunk = got;
+    }
+    return suited;
+  }
+
+  /// The runs that start in granules `first` to `last` - 1.
+  WARPHEAP_DEVICE runs longest(std::uint32_t first, std::uint32_t last) const {
+    runs best{list::none, 0, 0};
+    for (std::uint32_t start = chunks_.next_free(first); start < last;) {
+      std::uint32_t end = chunks_.obstacle(start, chunks_.end() - start);
+      if (end == list::none) end = chunks_.end();
+      if (end - start > best.length) best = {start, end - start, best.count};
+      ++best.count;
+      start = chunks_.next_free(end);
+    }
+    return best;
   }
 
   /// Whether a search would find a chunk, while no lane allocates.
@@ -219,6 +283,7 @@ class list_heap {
 
   offset* offsets_;
   operations running_;
+  shared_searches* searches_;
   list chunks_;
   presplit fresh_;
   std::uint32_t offset_count_;

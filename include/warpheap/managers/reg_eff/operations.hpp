@@ -30,13 +30,12 @@ class operations {
   struct alignas(128) shard {
     std::uint64_t word;
   };
-  /// [ sum of chunks made free, modulo 2^40 | granules that were not to be had: 24 bits ], 0: none
+  /// [ sum of chunks made free, modulo 2^33 | granules that were not to be had: 31 bits ], 0: none
   using proof = std::uint64_t;
 
-  /// What was seen at one look.
-  struct look {
-    std::uint64_t made_free;
-    bool quiet;
+  /// What was seen before a search: [ sum of chunks made free: 63 bits | quiet: 1 ].
+  struct token {
+    std::uint64_t epoch;
   };
 
   operations() = default;
@@ -47,6 +46,8 @@ class operations {
     for (std::uint64_t i = rank; i < count_; i += count) shards_[i].word = 0;
     if (rank == 0) *exhausted_ = 0;
   }
+  /// The copy that searches share.
+  WARPHEAP_DEVICE void format(const operations& of_heap) { *this = of_heap; }
 
   /// Announces an operation. Returns what `end` is to be told: the lane may be on another
   /// multiprocessor by then.
@@ -61,40 +62,37 @@ class operations {
         .fetch_add((std::uint64_t{made_free} << progress_bits) - 1, simt::order::release);
   }
 
-  WARPHEAP_DEVICE look now() const {
-    look seen{0, true};
+  /// The state of all operations before a search.
+  WARPHEAP_DEVICE token announce() const {
+    std::uint64_t made_free = 0;
+    bool quiet = true;
     for (std::uint32_t i = 0; i < count_; ++i) {
       const std::uint64_t word = simt::atomic_ref(shards_[i].word).load(simt::order::acquire);
-      seen.made_free += word >> progress_bits;
-      seen.quiet = seen.quiet && (word & progress_mask) == 0;
+      made_free += word >> progress_bits;
+      quiet = quiet && (word & progress_mask) == 0;
     }
-    seen.made_free &= ~std::uint64_t{0} >> progress_bits;
-    return seen;
+    made_free &= ~std::uint64_t{0} >> progress_bits;
+    return {made_free << 1 | (quiet ? 1u : 0u)};
   }
 
-  /// Whether a search that began after `before`, and ends now, has missed nothing.
-  WARPHEAP_DEVICE bool was_quiet(const look& before) const {
-    if (!before.quiet) return false;
-    const look after = now();
-    return after.quiet && after.made_free == before.made_free;
-  }
-
-  /// Remembers that no run of `need` granules was free at `seen`.
-  WARPHEAP_DEVICE void prove(const look& seen, std::uint32_t need) const {
-    if (need > progress_mask) return;
-    // Release: see `is_proven`.
-    simt::atomic_ref(*exhausted_)
-        .store(seen.made_free << progress_bits | need, simt::order::release);
+  /// Remembers that a search found no run of `need` granules, if it began after `before`, ends now
+  /// and has missed nothing. Whether it has not.
+  WARPHEAP_DEVICE bool confirm(const token& before, std::uint32_t need) const {
+    if ((before.epoch & 1) == 0) return false;
+    if (announce().epoch != before.epoch) return false;
+    // Release: see `is_out`.
+    simt::atomic_ref(*exhausted_).store(stamp(before) | need, simt::order::release);
+    return true;
   }
 
   /// Whether it is known that no run of `need` granules is free.
-  WARPHEAP_DEVICE bool is_proven(std::uint32_t need) const {
-    // Acquire, pairs with `prove`: no shard is seen as it was before the proof, so a sum that
+  WARPHEAP_DEVICE bool is_out(std::uint32_t need) const {
+    // Acquire, pairs with `confirm`: no shard is seen as it was before the proof, so a sum that
     // agrees means that each of the shards does.
     const simt::atomic_ref exhausted(*exhausted_);
     proof seen = exhausted.load(simt::order::acquire);
-    if (seen == 0 || need < (seen & progress_mask)) return false;
-    if (now().made_free == seen >> progress_bits) return true;
+    if (seen == 0 || need < (seen & need_mask)) return false;
+    if (stamp(announce()) == (seen & ~need_mask)) return true;
     // Out of date: nobody has to look at all shards for it again.
     exhausted.compare_exchange(seen, 0, simt::order::relaxed);
     return false;
@@ -108,13 +106,19 @@ class operations {
   }
   /// While no lane allocates. The need of the proof that holds now, or 0.
   WARPHEAP_DEVICE std::uint32_t proven() const {
-    const bool holds = *exhausted_ != 0 && now().made_free == *exhausted_ >> progress_bits;
-    return holds ? static_cast<std::uint32_t>(*exhausted_ & progress_mask) : 0;
+    const bool holds = stamp(announce()) == (*exhausted_ & ~need_mask);
+    return holds ? static_cast<std::uint32_t>(*exhausted_ & need_mask) : 0;
   }
 
  private:
   static constexpr int progress_bits = 24;
   static constexpr std::uint64_t progress_mask = (std::uint64_t{1} << progress_bits) - 1;
+  static constexpr int need_bits = 31;
+  static constexpr std::uint64_t need_mask = (std::uint64_t{1} << need_bits) - 1;
+
+  WARPHEAP_HD static constexpr std::uint64_t stamp(const token& seen) {
+    return seen.epoch >> 1 << need_bits;
+  }
 
   shard* shards_ = nullptr;
   std::uint32_t count_ = 0;

@@ -19,10 +19,10 @@
 ///
 /// Layout:
 ///
-///     list:    [ offsets ][ operations ][ proof ][ free: tree ][ starts: bits ][ h | chunk 0 ... ]
-///     chunk:   [ block ... | header of the next chunk ]     multiples of 16 B
-///     header:  { flag: u32 | next: u32 }, CF and CFM: { flag: 1 bit | next: 31 bits }
-///     counter: [ counter ][ blocks ... ]
+///     list:    [ offsets ][ operations ][ proof ][ search ][ free: tree ][ starts ][ h | chunk 0
+///     ... ] chunk:   [ block ... | header of the next chunk ]     multiples of 16 B header:  {
+///     flag: u32 | next: u32 }, CF and CFM: { flag: 1 bit | next: 31 bits } counter: [ counter ][
+///     blocks ... ]
 ///
 /// Invariants, while no lane allocates (place):
 /// I1 list: a chunk's header names the next start, the terminator's the first (chunk);
@@ -35,15 +35,15 @@
 /// I7 nothing of a size is free that is said to be out (granules).
 ///
 /// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that it cannot
-/// have at once. A search goes forward; it is repeated a few times, and only if other lanes held or
-/// freed chunks meanwhile (list_heap.hpp, counter_heap.hpp). Null: there was a time during the call
-/// at which no run of free chunks was large enough, or others have spoilt each of the searches. So
-/// a request that fails has looked at every free chunk, and is slow in a heap of many small ones;
-/// the next that ask for as much are not, until one is freed.
+/// have at once. A search goes forward, and visits 64 free chunks at most; then lanes share a
+/// search of all of them (sync/shared_search.hpp). Null: there was a time during the call at which
+/// no run of free chunks was large enough, or others took or freed chunks in each of its rounds.
+/// The next requests that ask for as much fail at once, until a chunk is freed.
 ///
 /// Deviations from the paper, and why:
 /// - chunks are claimed in a map outside of the heap. In the published code a claim writes the
 ///   header, and an offset or a lane may still name a header that a merge has made part of a block;
+/// - a search that meets many chunks that are too small goes on together with others;
 /// - searches go along that map, from free chunk to free chunk, and learn a chunk's size from the
 ///   starts: only its owner may read a header;
 /// - a search merges free chunks if that makes one large enough: after a free, chunks merge only

@@ -25,7 +25,7 @@ class warpheap_classes {
  public:
   using chunks = warpheap_chunks<Config>;
   /// A round at a time: in between, callers look elsewhere.
-  using search = shared_search<1, 1>;
+  using search = shared_search<1, longest_runs<exhaustion>, 1>;
 
   struct alignas(64) record {
     warpheap_slots shape;      ///< never changes

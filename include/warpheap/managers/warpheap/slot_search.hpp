@@ -304,7 +304,7 @@ class warpheap_slot_search {
   /// Whether there certainly was no slot and no chunk at a moment of the call: no slot all the time
   /// between the two looks at the class, and in between no chunk.
   WARPHEAP_DEVICE bool is_out() const {
-    auto& full = supply_.classes().of(of_).full;
+    exhaustion& full = supply_.classes().of(of_).full.known().memory();
     const std::uint64_t before = full.known(1);
     return before != 0 && supply_.is_out() && full.known(1) == before;
   }

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -56,6 +58,12 @@ WARPHEAP_SWITCHING std::uint64_t noise() {
 inline std::byte* block_shared() { return runtime::self().shared; }
 
 inline void block_sync() { runtime::wait_for_block(); }
+
+/// Ends the program. For debugging: no manager calls it.
+[[noreturn]] inline void trap() {
+  std::fflush(stdout);  // what lanes have printed
+  std::abort();
+}
 
 /// Calls a function that is seldom needed.
 template <class Result, class... Arguments>

@@ -23,9 +23,9 @@ class cuda_error : public error {
 
 namespace runtime {
 
-inline void check(cudaError_t status, const char* attempted) {
+inline void check(cudaError_t status, const std::string& attempted) {
   if (status != cudaSuccess) {
-    throw cuda_error(std::string(attempted) + ": " + cudaGetErrorString(status) + " (" +
+    throw cuda_error(attempted + ": " + cudaGetErrorString(status) + " (" +
                      cudaGetErrorName(status) + ")");
   }
 }
@@ -107,7 +107,7 @@ class device {
   device queue() const {
     make_current();
     cudaStream_t stream = nullptr;
-    runtime::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
     device other = *this;
     other.stream_ =
         std::shared_ptr<CUstream_st>(stream, [](cudaStream_t s) { cudaStreamDestroy(s); });
@@ -123,13 +123,13 @@ class device {
     const cudaError_t status = bytes == 0 ? cudaErrorMemoryAllocation : cudaMalloc(&pointer, bytes);
     if (status == cudaSuccess) return pointer;
     cudaGetLastError();  // the error must not surface at the next call
-    if (status != cudaErrorMemoryAllocation) runtime::check(status, "allocate device memory");
+    if (status != cudaErrorMemoryAllocation) check(status, "allocate device memory");
     std::size_t free_bytes = 0;
     std::size_t all_bytes = 0;
     cudaMemGetInfo(&free_bytes, &all_bytes);
-    throw out_of_memory("cannot allocate " + std::to_string(bytes) +
-                        " bytes: " + properties().name + " has " + std::to_string(free_bytes) +
-                        " of " + std::to_string(all_bytes) + " bytes of memory free");
+    throw out_of_memory("cannot allocate " + std::to_string(bytes) + " bytes: " + described() +
+                        " has " + std::to_string(free_bytes) + " of " + std::to_string(all_bytes) +
+                        " bytes of memory free");
   }
 
   void deallocate(void* pointer, std::size_t /*bytes*/) const noexcept {
@@ -139,19 +139,19 @@ class device {
 
   void copy_to_host(void* host, const void* on_device, std::size_t bytes) const {
     make_current();
-    runtime::check(cudaMemcpyAsync(host, on_device, bytes, cudaMemcpyDeviceToHost, stream_.get()),
-                   "copy to the host");
-    runtime::check(cudaStreamSynchronize(stream_.get()), "copy to the host");
+    check(cudaMemcpyAsync(host, on_device, bytes, cudaMemcpyDeviceToHost, stream_.get()),
+          "copy to the host");
+    check(cudaStreamSynchronize(stream_.get()), "copy to the host");
   }
   void copy_to_device(void* on_device, const void* host, std::size_t bytes) const {
     make_current();
-    runtime::check(cudaMemcpyAsync(on_device, host, bytes, cudaMemcpyHostToDevice, stream_.get()),
-                   "copy to the device");
-    runtime::check(cudaStreamSynchronize(stream_.get()), "copy to the device");
+    check(cudaMemcpyAsync(on_device, host, bytes, cudaMemcpyHostToDevice, stream_.get()),
+          "copy to the device");
+    check(cudaStreamSynchronize(stream_.get()), "copy to the device");
   }
   void fill(void* on_device, std::uint8_t byte, std::size_t bytes) const {
     make_current();
-    runtime::check(cudaMemsetAsync(on_device, byte, bytes, stream_.get()), "fill device memory");
+    check(cudaMemsetAsync(on_device, byte, bytes, stream_.get()), "fill device memory");
   }
 
   /// Runs `functor()` once in every lane of `shape`. The launch is queued: errors of the lanes
@@ -167,15 +167,15 @@ class device {
     make_current();
     runtime::run<<<shape.blocks, shape.threads_per_block, shape.shared_bytes, stream_.get()>>>(
         functor);
-    runtime::check(cudaGetLastError(), "launch a kernel");
+    check(cudaGetLastError(), "launch a kernel");
   }
 
   /// Waits for everything that was launched here: with a stream that was named, for that stream,
   /// else for the whole device. \throws cuda_error if a lane has failed
   void synchronize() const {
     make_current();
-    runtime::check(stream_ ? cudaStreamSynchronize(stream_.get()) : cudaDeviceSynchronize(),
-                   "wait for the device");
+    check(stream_ ? cudaStreamSynchronize(stream_.get()) : cudaDeviceSynchronize(),
+          "wait for the device");
   }
 
   /// Launches, and does not wait.
@@ -183,16 +183,17 @@ class device {
   timed_launch start(const grid& shape, const Functor& functor) const {
     make_current();
     timed_launch timer;
-    runtime::check(cudaEventRecord(timer.begin_->handle, stream_.get()), "record an event");
+    check(cudaEventRecord(timer.begin_->handle, stream_.get()), "record an event");
     launch(shape, functor);
-    runtime::check(cudaEventRecord(timer.end_->handle, stream_.get()), "record an event");
+    check(cudaEventRecord(timer.end_->handle, stream_.get()), "record an event");
     return timer;
   }
 
  private:
   explicit device(int ordinal) : ordinal_(ordinal) {
     cudaDeviceProp found;
-    runtime::check(cudaGetDeviceProperties(&found, ordinal), "read the device's properties");
+    runtime::check(cudaGetDeviceProperties(&found, ordinal),
+                   "read the properties of CUDA device " + std::to_string(ordinal));
     int driver = 0;
     cudaDriverGetVersion(&driver);
     const auto version = [](int number) {
@@ -212,7 +213,14 @@ class device {
     properties_ = std::move(properties);
   }
 
-  void make_current() const { runtime::check(cudaSetDevice(ordinal_), "select the device"); }
+  /// How messages name the device: several of a machine often have the same name.
+  std::string described() const {
+    return "CUDA device " + std::to_string(ordinal_) + " (" + properties().name + ")";
+  }
+  void check(cudaError_t status, const char* attempted) const {
+    if (status != cudaSuccess) runtime::check(status, attempted + (" on " + described()));
+  }
+  void make_current() const { check(cudaSetDevice(ordinal_), "make a call"); }
 
   int ordinal_;
   /// Null: the default stream.

@@ -67,6 +67,9 @@ WARPHEAP_DEVICE inline std::byte* block_shared() {
 
 WARPHEAP_DEVICE inline void block_sync() { __syncthreads(); }
 
+/// Ends the kernel, whose error then surfaces on the host. For debugging: no manager calls it.
+WARPHEAP_DEVICE inline void trap() { __trap(); }
+
 /// Calls a function that is seldom needed so that it costs its callers no registers. ptxas gives a
 /// function that it knows the registers above those of its callers, so that a kernel needs the sum
 /// along a chain of calls; one that is called by an address it does not know saves what it uses.

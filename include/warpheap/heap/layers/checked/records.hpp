@@ -164,6 +164,13 @@ class block_table {
     return {&record, base_ + block_offset(index, extent), bytes_of(extent), extent};
   }
 
+  /// Whether a record that cannot be believed has not been looked at before. \pre no lane allocates
+  WARPHEAP_DEVICE bool is_news(std::uint64_t index) const {
+    if (records_[index].extent == known_damage) return false;
+    records_[index].extent = known_damage;
+    return true;
+  }
+
   // For the host, too, which reads copies of records.
 
   WARPHEAP_HD static std::size_t bytes_of(std::uint64_t extent) { return extent >> 20; }
@@ -186,6 +193,9 @@ class block_table {
   WARPHEAP_DEVICE std::uint64_t index_of(const std::byte* place) const {
     return static_cast<std::uint64_t>(place - base_) / granule;
   }
+
+  /// No block is this large, so it is never sealed.
+  static constexpr std::uint64_t known_damage = ~std::uint64_t{0};
 
   block_record* records_ = nullptr;
   std::byte* base_ = nullptr;

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Write the C++ blocks of a Markdown file into a folder, each under the name in its first line.
+"""Write the code of a Markdown file into a folder, each block under the name in its first line.
 
-Usage: extract.py README.md FOLDER. Every block that begins with ```cpp is a whole program, whose
-first line is a comment with the name of its file. Prints the names, one a line. Files whose text is
-the same stay untouched, so that they are not compiled again.
+Usage: extract.py PAGE.md FOLDER. A block that begins with ```cpp is a file `NAME.cpp` or `NAME.cu`
+whose first line is a comment with that name; files of one stem make a program. A block that begins
+with ```cmake is `FOLDER/CMakeLists.txt`. Prints the names, one a line. Files whose text is the same
+stay untouched, so that they are not compiled again.
 """
 
 import re
 import sys
 from pathlib import Path
 
-BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAME = re.compile(r"// (\w+\.(?:cpp|cu))\b")
+BLOCK = re.compile(r"^```(?:cpp|cmake)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"(?:// |# )(\w+\.(?:cpp|cu)|\w+/CMakeLists\.txt)(?![\w/])")
 
 
 def main(document: str, folder: str) -> int:
@@ -31,7 +32,7 @@ def main(document: str, folder: str) -> int:
             target.write_text(block, encoding="utf-8")
         print(name.group(1))
     if not blocks:
-        print(f"{document} has no block of C++", file=sys.stderr)
+        print(f"{document} has no block of code", file=sys.stderr)
     return 0 if blocks else 1
 
 

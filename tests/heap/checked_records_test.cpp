@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the records of `checked` are believed, and what not.
+#include "device_array.hpp"
+
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/managers/random_walk/rw_bm.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <cstring>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using kind = incident::kind;
+constexpr std::size_t kib = 1024;
+
+/// A lane takes a block, which it frees and then resizes, or whose record a stray write hits.
+template <class Handle>
+struct use_one_block {
+  Handle heap;
+  std::byte** taken;
+  int phase;
+  std::uint64_t* stray;
+
+  WARPHEAP_DEVICE void operator()() const {
+    const auto tagged = heap.tagged(4242);
+    switch (phase) {
+      case 0:
+        taken[0] = static_cast<std::byte*>(tagged.malloc(40));
+        break;
+      case 1:
+        *stray = 0x1111111111111111;
+        break;
+      case 2:
+        tagged.free(taken[0]);
+        break;
+      default:
+        taken[0] = static_cast<std::byte*>(tagged.realloc(taken[0], 20));
+        break;
+    }
+  }
+};
+
+TEST(checked_records, a_freed_block_that_is_resized_is_a_double_free) {
+  using manager_type = checked<rw_bm<>>;
+  const heap<manager_type> heap(machine(), 100 * kib, {.page_bytes = 48});
+  const device_array<std::byte*> taken(1);
+  for (const int phase : {0, 2, 3}) {
+    machine().launch({1, 1},
+                     use_one_block<handle<manager_type>>{heap.ref(), taken.get(), phase, {}});
+  }
+  const auto report = heap.incidents();
+  ASSERT_EQ(report.incidents.size(), 1u);
+  EXPECT_EQ(report.incidents[0].what, kind::double_free);
+  EXPECT_EQ(report.incidents[0].freed.tag(), 4242u);
+}
+
+TEST(checked_records, a_record_that_was_overwritten_is_reported_and_not_believed) {
+  using manager_type = checked<rw_bm<>>;
+  const device_array<std::byte> memory(100 * kib);
+  const heap<manager_type> heap(machine(), region{memory.get(), memory.size()}, {.page_bytes = 48});
+  const device_array<std::byte*> taken(1);
+  const auto run = [&](int phase, std::uint64_t* stray) {
+    machine().launch({1, 1},
+                     use_one_block<handle<manager_type>>{heap.ref(), taken.get(), phase, stray});
+    machine().synchronize();
+  };
+  run(0, nullptr);
+  // The record has the tag in its second word.
+  const auto contents = memory.read();
+  std::uint64_t record = 0;
+  for (std::size_t at = 0; at + 8 <= contents.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, contents.data() + at, sizeof word);
+    if (word == 4242) record = at - 8;
+  }
+  ASSERT_NE(record, 0u);
+  run(1, reinterpret_cast<std::uint64_t*>(memory.get() + record));
+  for (int times = 0; times < 2; ++times) {
+    const auto report = heap.incidents();
+    ASSERT_EQ(report.incidents.size(), 1u) << "reported once";
+    EXPECT_EQ(report.incidents[0].what, kind::damaged_record);
+    EXPECT_EQ(report.incidents[0].address, reinterpret_cast<std::uintptr_t>(memory.get() + record));
+  }
+  run(2, nullptr);
+  const auto report = heap.incidents();
+  ASSERT_EQ(report.incidents.size(), 2u);
+  EXPECT_EQ(report.incidents[1].what, kind::damaged_record) << "what was freed is not known";
+  EXPECT_EQ(report.incidents[1].address, reinterpret_cast<std::uintptr_t>(taken.read()[0]));
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
