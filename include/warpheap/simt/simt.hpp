@@ -9,8 +9,9 @@
 ///   `warp_slot`, `noise` (a word that differs between lanes and calls), `ticks` (of a clock, if
 ///   `has_clock`), `expect_lane` (for what host code must not call);
 /// - `group`, made by `coalesced()` or `warp()`: `mask, size, rank, leader, is_leader, ballot, any,
-///   all, shuffle, broadcast, match, scan_add, sync`;
-/// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope;
+///   all, shuffle, broadcast, match, scan_add, merge_bits, sync`;
+/// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`, the
+///   order `acquire_to_write`;
 /// - `backoff(ns)`, `block_sync()`, `block_shared()`, `trap()`;
 /// - host side: `device` (memory, copies, `launch`, `time`, properties).
 

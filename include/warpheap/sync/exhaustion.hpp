@@ -44,6 +44,12 @@ class exhaustion {
     return says_out(simt::atomic_ref(word_).load(simt::order::relaxed), units);
   }
 
+  /// The word if it says so, else 0: what is seen unchanged later was true all the time between.
+  WARPHEAP_DEVICE std::uint64_t known(std::uint32_t units) {
+    const std::uint64_t now = simt::atomic_ref(word_).load(simt::order::relaxed);
+    return says_out(now, units) ? now : 0;
+  }
+
   /// Says that the caller starts to search everything, each place by a read-modify-write with
   /// acquire and release.
   WARPHEAP_DEVICE token announce() {

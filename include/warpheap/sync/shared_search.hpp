@@ -53,9 +53,9 @@ class longest_runs {
 /// that come when all slices are taken wait for the end of the round, for what it says is as good
 /// for them: it ends within their call.
 ///
-/// One word: [ round: 32 bits | idle: 1 | opening: 1 | next slice: 30 ]. Of a group that adds one
-/// to the next slice the round cannot end before that slice is done, so what the opener has written
-/// for the round stays as it is until then.
+/// One word: [ round: 24 bits | idle: 1 | opening: 1 | slices: 17 | next slice: 21 ]. Of a group
+/// that adds one to the next slice the round cannot end before that slice is done, so what the
+/// opener has written for the round stays as it is until then.
 ///
 /// Orders: the opener's release pairs with the acquire of those that get a slice, so they examine
 /// after the announcement. The groups' additions to `finished_` are acquire and release: the last
@@ -63,12 +63,14 @@ class longest_runs {
 ///
 /// Progress: a group that opens a round, or has a slice, does not wait for others before that is
 /// done (`visit` may wait for lanes that themselves never wait). So each round ends, and with it
-/// each wait. A caller gives up after `most_rounds`, in each of which others freed or took
+/// each wait. A caller gives up after `MostRounds`, in each of which others freed or took
 /// something.
 ///
-/// \tparam LeastSlice places of a slice, at least
+/// \tparam LeastSlice places of a slice, at least, if the caller does not say
 /// \tparam Known what is known to be exhausted, and how searches learn it: as `longest_runs`
-template <std::uint32_t LeastSlice = 128, class Known = longest_runs<exhaustion>>
+/// \tparam MostRounds after which a caller gives up
+template <std::uint32_t LeastSlice = 128, class Known = longest_runs<exhaustion>,
+          int MostRounds = 64>
 class shared_search {
  public:
   /// \param parts for `Known::format`
@@ -77,6 +79,7 @@ class shared_search {
     known_.format(parts...);
     turn_ = idle;
     finished_ = 0;
+    each_ = 0;
   }
 
   WARPHEAP_DEVICE Known& known() { return known_; }
@@ -86,27 +89,25 @@ class shared_search {
 
   /// Searches until each member has what it wants, or memory is known to be exhausted for it.
   ///
-  /// \param places that there are, one at least
+  /// \param places that there are, one at least: the same number in all calls
   /// \param wanted `std::uint32_t ()`: units that the caller still wants; 0 once it is served
   /// \param visit `(first, count)`: a collective of `team`: examines these places as `Known` asks
   ///   for it, takes from them what members want; what the calling lane has seen and that is left,
   ///   for `longest_runs` the longest run
+  /// \param least places of a slice, at least
   template <class Wanted, class Visit>
   WARPHEAP_DEVICE void search(const simt::group& team, std::uint32_t places, const Wanted& wanted,
-                              const Visit& visit) {
+                              const Visit& visit, std::uint32_t least = LeastSlice) {
     const auto unserved = [&] { return team.any(wanted() != 0 && !is_out(wanted())); };
-    const std::uint32_t slice_places =
-        places / most_slices < LeastSlice ? LeastSlice : ceil_div(places, most_slices);
-    const std::uint32_t slices = ceil_div(places, slice_places);
-    for (int rounds = 0; rounds < most_rounds && unserved(); ++rounds) {
-      slice mine = next_slice(team, slices);
+    const std::uint32_t most = ceil_div(places, most_slices);
+    const shape wished{places, least > most ? least : most};
+    for (int rounds = 0; rounds < MostRounds && unserved(); ++rounds) {
+      slice mine = next_slice(team, wished);
       bool ended = false;
-      while (!ended && mine.number < slices) {
-        const std::uint32_t first = mine.number * slice_places;
-        const std::uint32_t left = places - first;
-        ended = examined(visit(first, left < slice_places ? left : slice_places), team, slices);
+      while (!ended && mine.count != 0) {
+        ended = examined(visit(mine.first, mine.count), team, mine.of);
         if (!unserved()) return;
-        if (!ended) mine = next_slice(team, slices);
+        if (!ended) mine = next_slice(team, wished);
       }
       // Those that have spoilt the round get a turn before the next one.
       if (team.is_leader()) ended ? simt::backoff(pause) : wait_for(mine.round);
@@ -115,47 +116,77 @@ class shared_search {
   }
 
  private:
-  static constexpr std::uint64_t idle = std::uint64_t{1} << 31;
-  static constexpr std::uint64_t opening = std::uint64_t{1} << 30;
-  static constexpr std::uint64_t next_mask = opening - 1;
+  static constexpr int next_bits = 21;
+  static constexpr std::uint64_t next_mask = (std::uint64_t{1} << next_bits) - 1;
+  static constexpr int slices_bits = 17;
+  static constexpr std::uint64_t opening = std::uint64_t{1} << (next_bits + slices_bits);
+  static constexpr std::uint64_t idle = opening << 1;
+  static constexpr int round_shift = next_bits + slices_bits + 2;
   static constexpr std::uint32_t most_slices = 1u << 16;
-  static constexpr int most_rounds = 64;
-  static constexpr std::uint32_t pause = 200;  // nanoseconds
+  static constexpr std::uint32_t pause = 200;  // nanoseconds, as those that follow
+  static constexpr std::uint32_t first_pause = 1000;
+  static constexpr std::uint32_t longest_pause = 32000;
 
+  /// How places are cut into slices.
+  struct shape {
+    std::uint32_t places;
+    std::uint32_t each;  ///< places of a slice
+  };
   struct slice {
-    std::uint32_t number;  ///< all are taken if it is not below their count
+    std::uint32_t first;  ///< place
+    std::uint32_t count;  ///< of places; 0: all slices are taken
     std::uint32_t round;
+    std::uint32_t of;  ///< slices of the round
   };
 
   WARPHEAP_HD static constexpr std::uint32_t round_of(std::uint64_t turn) {
-    return static_cast<std::uint32_t>(turn >> 32);
+    return static_cast<std::uint32_t>(turn >> round_shift);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t next_of(std::uint64_t turn) {
+    return static_cast<std::uint32_t>(turn & next_mask);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t slices_of(std::uint64_t turn) {
+    return static_cast<std::uint32_t>(turn >> next_bits) & ((1u << slices_bits) - 1);
+  }
+  WARPHEAP_HD static constexpr std::uint64_t round_bits(std::uint64_t round) {
+    return round << round_shift;
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> turn() { return simt::atomic_ref(turn_); }
 
   /// A slice of the present round, or of one that the group opens.
-  WARPHEAP_DEVICE slice next_slice(const simt::group& team, std::uint32_t slices) {
+  WARPHEAP_DEVICE slice next_slice(const simt::group& team, const shape& wished) {
     std::uint64_t got = 0;
-    if (team.is_leader()) got = take_slice(slices);
+    std::uint32_t each = 0;
+    if (team.is_leader()) {
+      got = take_slice(wished);
+      // Relaxed: the opener's, who has released them before the slice that the caller has.
+      each = simt::atomic_ref(each_).load(simt::order::relaxed);
+    }
     // A broadcast orders nothing: the members come after what the leader has acquired.
     team.sync();
     got = team.broadcast(got);
-    return {static_cast<std::uint32_t>(got & next_mask), round_of(got)};
+    each = team.broadcast(each);
+    slice mine{0, 0, round_of(got), slices_of(got)};
+    if (next_of(got) >= mine.of) return mine;
+    mine.first = next_of(got) * each;
+    mine.count = wished.places - mine.first < each ? wished.places - mine.first : each;
+    return mine;
   }
 
   /// Ends: the lane that opens a round never waits, so it may be of the caller's own warp; and
   /// a round is missed only because others have opened and ended it.
-  WARPHEAP_DEVICE std::uint64_t take_slice(std::uint32_t slices) {
+  WARPHEAP_DEVICE std::uint64_t take_slice(const shape& wished) {
     for (;;) {
       std::uint64_t now = turn().load(simt::order::acquire);
       if ((now & opening) != 0) {
         simt::backoff(pause);
       } else if ((now & idle) != 0) {
-        const std::uint64_t round = now >> 32;
-        if (turn().compare_exchange(now, round << 32 | opening, simt::order::acquire)) {
-          return open(round + 1);
+        const std::uint64_t round = round_of(now);
+        if (turn().compare_exchange(now, round_bits(round) | opening, simt::order::acquire)) {
+          return open(round + 1, wished);
         }
       } else {
-        if ((now & next_mask) >= slices) return now;
+        if (next_of(now) >= slices_of(now)) return now;
         // What is added after the round has ended is overwritten when the next one opens.
         now = turn().fetch_add(1, simt::order::acquire);
         if ((now & (idle | opening)) == 0) return now;
@@ -164,12 +195,14 @@ class shared_search {
   }
 
   /// Opens a round; its first slice is the caller's.
-  WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round) {
+  WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round, const shape& wished) {
     known_.begin_round();
-    // Relaxed: the release below orders it, and before it nobody reads it.
+    const std::uint64_t slices = ceil_div(wished.places, wished.each);
+    // Relaxed: the release below orders them, and before it nobody reads them.
+    simt::atomic_ref(each_).store(wished.each, simt::order::relaxed);
     simt::atomic_ref(finished_).store(0, simt::order::relaxed);
-    turn().store(round << 32 | 1, simt::order::release);
-    return round << 32;
+    turn().store(round_bits(round) | slices << next_bits | 1, simt::order::release);
+    return round_bits(round) | slices << next_bits;
   }
 
   /// Ends a slice; the last one of a round ends the round. Whether it was that one.
@@ -182,8 +215,8 @@ class shared_search {
     if (team.is_leader() &&
         simt::atomic_ref(finished_).fetch_add(1, simt::order::acq_rel) + 1 == slices) {
       known_.end_round();
-      const std::uint64_t round = turn().load(simt::order::relaxed) >> 32;
-      turn().store(round << 32 | idle, simt::order::release);
+      const std::uint64_t round = round_of(turn().load(simt::order::relaxed));
+      turn().store(round_bits(round) | idle, simt::order::release);
       ended = true;
     }
     team.sync();
@@ -191,18 +224,21 @@ class shared_search {
   }
 
   /// Waits for the end of a round. It comes: every slice is taken, and the groups that have them do
-  /// not wait for the caller's, also if they are lanes of its own warp.
+  /// not wait for the caller's, also if they are lanes of its own warp. Looks less and less often:
+  /// thousands that look slow down the atomics of those for which they wait.
   WARPHEAP_DEVICE void wait_for(std::uint32_t round) {
-    for (;;) {
+    for (std::uint32_t nanoseconds = first_pause;; nanoseconds *= 2) {
       const std::uint64_t now = turn().load(simt::order::acquire);
       if (round_of(now) != round || (now & (idle | opening)) != 0) return;
-      simt::backoff(pause);
+      if (nanoseconds > longest_pause) nanoseconds = longest_pause;
+      simt::backoff(nanoseconds);
     }
   }
 
-  alignas(128) Known known_;
-  alignas(128) std::uint64_t turn_;
-  alignas(128) std::uint32_t finished_;
+  Known known_;
+  std::uint64_t turn_;
+  std::uint32_t each_;
+  std::uint32_t finished_;
 };
 
 WARPHEAP_END_NAMESPACE

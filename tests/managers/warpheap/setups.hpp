@@ -10,7 +10,7 @@ namespace verify {
 
 /// Chunks of 256 bytes, words of four slots: a chunk of the smallest slots has four words.
 inline constexpr warpheap_config small_chunks{
-    .smallest_chunk = 256, .largest_chunk = 256, .word_slots = 4, .draws = 1, .most_adopted = 2};
+    .smallest_chunk = 256, .largest_chunk = 256, .word_slots = 4, .chunks_alone = 1, .words_a_slice = 4};
 
 /// Eight chunks or so, and sizes that are slots of one class, of another, and large blocks.
 template <class M>

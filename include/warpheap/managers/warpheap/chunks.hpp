@@ -4,22 +4,29 @@
 /// \file
 /// The chunks of the manager `warpheap`: to whom each belongs, and which of its slots are in use.
 ///
-///     state of a chunk, 64 bits:  [ owner: 31 | listed: 1 | holds: 32 ]
-///     word of a chunk, 64 bits:   [ hidden: 1 | tag: 15 | used: 48 ]
+///     state of a chunk, 32 bits:  [ words in use: 18 | closing: 1 | 0: 1 | owner: 12 ]
+///     word of a chunk, 64 bits:   [ full: 1 | tag: 15 | used: 48 ]
 ///
-/// The owner is a size class, or one of the values of `chunk_owner`. A chunk changes its owner only
-/// while nothing holds it. It is held by each word that has slots in use, and for a moment by lanes
-/// that are about to put the first slot of a word into use. `listed` says that the chunk is, or is
-/// about to be, among those that nothing may hold.
+/// The owner is a size class, or one of the values of `chunk_owner`. All words of a chunk of a
+/// class have the tag of its owner, those of other chunks have the tag 0. So a lane that believes
+/// that a chunk belongs to its class finds out by the claim itself, and nothing else needs to be
+/// changed when a slot is taken or given back, unless its word was empty or becomes so: then it is
+/// counted in or out of the chunk's words in use. What a lane counts in, it does before its block
+/// is known to others, so each word is counted in before it is counted out, and a chunk whose count
+/// is zero while all of its words are closed is nobody's but the closer's.
 ///
-/// A word with slots in use has the tag of its owner; the tag of an empty word means nothing. So a
-/// lane that believes that a chunk belongs to its class finds out by the claim itself whether it
-/// does: either the compare-exchange sees the tag, or, in an empty word, the lane has held the
-/// chunk before and has seen the owner.
-///
-/// `hidden` is set in a full word that lanes do not find any more when they look for slots. The
-/// lane that frees a slot of a hidden word and clears the bit makes sure that the word is found
-/// again.
+/// What searches know of a chunk:
+/// - `full` is set in a word by a search that found no free slot in it. A lane that frees a slot of
+///   such a word puts the chunk into its class's set of open chunks and withdraws what the search
+///   has concluded; the first one then clears the bit. Nobody claims a slot of a marked word: so it
+///   does not become full again before that, and each mark is cleared once.
+/// - A chunk of a class that may have a word with free slots that is not marked is open. A search
+///   takes a chunk out of the set before it looks for the last time, and puts it back if it leaves
+///   something.
+/// Why no free slot is missed: a word that is not marked is marked by a read-modify-write, so
+/// either the search sees the slot, or the lane that frees sees the mark. It then puts the chunk
+/// into the set by a read-modify-write, as the search has taken it out, both with acquire and
+/// release: either the search sees what was freed, or that lane sees that the search is under way.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -50,16 +57,18 @@ template <warpheap_config Config>
 class warpheap_chunks {
  public:
   static constexpr int word_slots = Config.word_slots;
-  /// States are a sector of memory apart: many lanes change those of neighbours at once.
-  static constexpr std::uint32_t state_stride = 4;
   static_assert(word_slots >= 1 && word_slots <= 48,
                 "warpheap_config::word_slots must lie between 1 and 48");
+
+  /// What of a state is its flag, or counts a word in use.
+  static constexpr std::uint32_t closing = 1u << 13;
+  static constexpr std::uint32_t word_in_use = 1u << 14;
+  static constexpr std::uint32_t most_words = (1u << 18) - 1;
 
   /// What came of a claim.
   struct claimed {
     std::uint64_t bits = 0;  ///< the slots of the word that the caller has now
-    std::uint64_t room = 0;  ///< the slots of the word that were free
-    bool foreign = false;    ///< the word belongs to another owner
+    bool was_empty = false;  ///< no slot of the word was in use
   };
 
   /// Words of a chunk of the class with the smallest slots.
@@ -68,9 +77,9 @@ class warpheap_chunks {
   }
 
   warpheap_chunks() = default;
-  /// \param states `state_stride` a chunk
+  /// \param states one a chunk
   /// \param words `words_for(chunk_bytes)` a chunk
-  warpheap_chunks(std::uint64_t* states, std::uint64_t* words, std::uint32_t chunk_bytes)
+  warpheap_chunks(std::uint32_t* states, std::uint64_t* words, std::uint32_t chunk_bytes)
       : states_(states),
         words_(words),
         stride_(static_cast<std::uint32_t>(words_for(chunk_bytes))) {}
@@ -78,59 +87,59 @@ class warpheap_chunks {
   WARPHEAP_HD std::uint32_t stride() const { return stride_; }
 
   WARPHEAP_DEVICE void format(std::uint64_t chunks, std::uint64_t rank, std::uint64_t count) const {
-    for (std::uint64_t i = rank; i < chunks * state_stride; i += count) states_[i] = 0;
+    for (std::uint64_t i = rank; i < chunks; i += count) states_[i] = 0;
     for (std::uint64_t i = rank; i < chunks * stride_; i += count) words_[i] = 0;
   }
 
   // The state of a chunk.
 
-  WARPHEAP_HD static constexpr std::uint32_t owner_of(std::uint64_t state) {
-    return static_cast<std::uint32_t>(state >> owner_shift);
+  WARPHEAP_HD static constexpr std::uint32_t owner_of(std::uint32_t state) {
+    return state & owner_mask;
   }
-  WARPHEAP_HD static constexpr std::uint32_t holds_of(std::uint64_t state) {
-    return static_cast<std::uint32_t>(state);
+  WARPHEAP_HD static constexpr std::uint32_t words_in_use(std::uint32_t state) {
+    return state / word_in_use;
   }
-  WARPHEAP_HD static constexpr bool is_listed(std::uint64_t state) { return (state & listed) != 0; }
   /// Relaxed: for those who know that the owner cannot change, or who only guess.
-  WARPHEAP_DEVICE std::uint64_t look(std::uint32_t chunk) const {
+  WARPHEAP_DEVICE std::uint32_t look(std::uint32_t chunk) const {
     return state(chunk).load(simt::order::relaxed);
   }
-  /// Whether the chunk has this owner. A read-modify-write: who gives it away later sees what the
-  /// caller has done.
-  WARPHEAP_DEVICE bool belongs_to(std::uint32_t chunk, std::uint32_t owner) const {
-    return owner_of(state(chunk).fetch_add(0, simt::order::acq_rel)) == owner;
+  /// Gives a chunk that the caller alone may give away to an owner. Relaxed: others learn of it
+  /// from the words, or by the address of a block.
+  WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t to) const {
+    state(chunk).store(to, simt::order::relaxed);
   }
-  /// Gives a chunk that belongs to `from`, and that the caller alone may give away, to `to`. An
-  /// addition, for lanes that are mistaken about the owner may hold the chunk at any time. A chunk
-  /// that comes to a class is listed, and the caller sees to that.
-  WARPHEAP_DEVICE void hand_over(std::uint32_t chunk, std::uint32_t from, std::uint32_t to) const {
-    const std::uint64_t change = (std::uint64_t{to} - from) << owner_shift;
-    state(chunk).fetch_add(change + (to >= chunk_owner::first_class ? listed : 0),
-                           simt::order::acq_rel);
+  /// Relaxed: the next one to count this word out is told of the block by this lane.
+  WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {
+    state(chunk).fetch_add(word_in_use, simt::order::relaxed);
   }
-  /// Takes a chunk from its class if nothing holds it: the class, or `nobody` if that failed. The
-  /// caller has taken it off the list; a lane that lets go of it later puts it back.
-  WARPHEAP_DEVICE std::uint32_t take_unheld(std::uint32_t chunk) const {
-    std::uint64_t now = state(chunk).fetch_and(~listed, simt::order::acq_rel) & ~listed;
-    const std::uint32_t owner = owner_of(now);
-    if (holds_of(now) != 0 || owner < chunk_owner::first_class) return chunk_owner::nobody;
-    return state(chunk).compare_exchange(now, 0, simt::order::acq_rel) ? owner
-                                                                       : chunk_owner::nobody;
+  /// Whether no word of the chunk was in use then. Acquire pairs with `begin_closing`: a lane that
+  /// has found words in use has taken the chunk out of the set of empty ones before.
+  WARPHEAP_DEVICE bool count_out(std::uint32_t chunk) const {
+    return words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::acquire)) == 1;
   }
-  /// Lets go of a chunk; true if nothing holds it any more and it is not listed.
-  WARPHEAP_DEVICE bool let_go(std::uint32_t chunk) const {
-    const std::uint64_t before = state(chunk).fetch_sub(1, simt::order::acq_rel);
-    return holds_of(before) == 1 && !is_listed(before) &&
-           owner_of(before) >= chunk_owner::first_class;
+  /// The class of a chunk of which no word is in use, for the one caller that may close its words
+  /// now; else `chunk_owner::nobody`.
+  WARPHEAP_DEVICE std::uint32_t begin_closing(std::uint32_t chunk) const {
+    std::uint32_t now = state(chunk).fetch_or(0, simt::order::acq_rel);
+    for (;;) {
+      if (owner_of(now) < chunk_owner::first_class || now >= closing) return chunk_owner::nobody;
+      if (state(chunk).compare_exchange(now, now | closing, simt::order::acq_rel)) {
+        return owner_of(now);
+      }
+    }
   }
-  /// Marks a chunk as listed; true if the caller has to put it on the list: it belongs to a class,
-  /// and was not listed.
-  WARPHEAP_DEVICE bool enlist(std::uint32_t chunk) const {
-    std::uint64_t now = look(chunk);
-    do {
-      if (is_listed(now) || owner_of(now) < chunk_owner::first_class) return false;
-    } while (!state(chunk).compare_exchange(now, now | listed, simt::order::acq_rel));
-    return true;
+  /// Takes a chunk whose words the caller has closed from its class, if nobody is about to count a
+  /// word out. \param to its owner then
+  WARPHEAP_DEVICE bool end_closing(std::uint32_t chunk, std::uint32_t to) const {
+    std::uint32_t now = look(chunk);
+    while (words_in_use(now) == 0) {
+      if (state(chunk).compare_exchange(now, to, simt::order::acq_rel)) return true;
+    }
+    return false;
+  }
+  /// Whether no word of the chunk is in use.
+  WARPHEAP_DEVICE bool give_up_closing(std::uint32_t chunk) const {
+    return words_in_use(state(chunk).fetch_and(~closing, simt::order::acq_rel)) == 0;
   }
 
   // The words of a chunk.
@@ -144,106 +153,87 @@ class warpheap_chunks {
   WARPHEAP_HD static constexpr std::uint64_t used_of(std::uint64_t word) {
     return word & used_mask;
   }
-  WARPHEAP_HD static constexpr bool is_hidden(std::uint64_t word) { return (word & hidden) != 0; }
-  /// Whether the slots in use are those of a class.
+  WARPHEAP_HD static constexpr bool is_marked(std::uint64_t word) { return (word & full) != 0; }
   WARPHEAP_HD static constexpr bool is_of(std::uint64_t word, std::uint32_t owner) {
     return (word & tag_mask) == tag_of(owner);
+  }
+  WARPHEAP_HD static constexpr std::uint64_t empty_word(std::uint32_t owner) {
+    return tag_of(owner);
+  }
+  /// The slots of a word that may be claimed for this owner.
+  WARPHEAP_HD static constexpr std::uint64_t room_in(std::uint64_t word, std::uint32_t owner,
+                                                     const warpheap_slots& slots,
+                                                     std::uint32_t number) {
+    return is_of(word, owner) && !is_marked(word) ? slots_in(slots, number) & ~used_of(word) : 0;
   }
   WARPHEAP_DEVICE std::uint64_t word(std::uint32_t chunk, std::uint32_t number) const {
     return ref(chunk, number).load(simt::order::relaxed);
   }
-
-  /// Puts up to `want` free slots of a word into use, neighbours if there are, from bit `from` on.
-  /// \param seen what the word was lately
-  /// \param unheld called with the chunk if nothing holds it any more and it is not listed
-  /// Lock-free: tries again only when another lane has changed the word.
-  template <class Unheld>
+  /// Puts up to `want` free slots of a word of this owner into use, from bit `from` on and round
+  /// the end. Lock-free: tries again only when another lane has changed the word. \param seen what
+  /// the word may be
   WARPHEAP_DEVICE claimed claim(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
                                 std::uint32_t owner, const warpheap_slots& slots, int want,
-                                int from, const Unheld& unheld) const {
-    const std::uint64_t all = slots_in(slots, number);
-    claimed result;
-    bool holds = false;
+                                int from) const {
     for (;;) {
-      const std::uint64_t used = used_of(seen);
-      if (used != 0 && !is_of(seen, owner)) {
-        result.foreign = true;
-        break;
-      }
-      result.room = all & ~used;
-      if (result.room == 0) break;
-      if (used == 0 && !holds) {
-        // Acquire, so that the claim comes later. Pairs with `hand_over` and `take_unheld`.
-        const std::uint64_t before = state(chunk).fetch_add(1, simt::order::acquire);
-        holds = true;
-        if (owner_of(before) != owner) {
-          result.foreign = true;
-          break;
-        }
-      }
-      const std::uint64_t bits = choose(result.room, want, from);
-      // Left to the lane that has emptied the word and is about to clear it.
-      const std::uint64_t kept = is_of(seen, owner) ? seen & hidden : 0;
-      // Acquire pairs with the release in `give_back`: the last owner's accesses come before the
-      // next one's. The first claim in a word releases as well: those behind it, which have not
-      // seen the chunk's state, learn from it to whom the chunk belongs, and so do lanes that free.
-      const simt::order o = used == 0 ? simt::order::acq_rel : simt::order::acquire;
-      if (ref(chunk, number).compare_exchange(seen, kept | tag_of(owner) | used | bits, o)) {
-        result.bits = bits;
-        if (used == 0) holds = false;  // the word holds the chunk now
-        break;
+      const std::uint64_t room = room_in(seen, owner, slots, number);
+      if (room == 0) return {};
+      const std::uint64_t bits = choose(room, want, from);
+      // Acquire pairs with the releases in `give_back` and `open`: what the last owner of the slots
+      // did, or of the chunk, comes before what the next one does.
+      if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
+        return {bits, used_of(seen) == 0};
       }
     }
-    if (holds && let_go(chunk)) unheld(chunk);
-    return result;
   }
 
-  /// Takes slots out of use, which the caller had; what the word was before.
+  /// Takes slots out of use, which the caller had; what the word was before. Release: see `claim`.
   WARPHEAP_DEVICE std::uint64_t give_back(std::uint32_t chunk, std::uint32_t number,
                                           std::uint64_t bits) const {
     return ref(chunk, number).fetch_and(~bits, simt::order::release);
   }
 
-  /// Orders what lanes did before they changed a word, by `give_back` or `hide`, before what the
-  /// caller does next. Acquire pairs with their releases: all changes of a word are
-  /// read-modify-writes, so later ones do not break the sequence.
-  WARPHEAP_DEVICE void meet_changes(std::uint32_t chunk, std::uint32_t number) const {
-    static_cast<void>(ref(chunk, number).load(simt::order::acquire));
+  /// Marks a word as full that was seen so; whether it is still full, or marked. Relaxed: a fence
+  /// before it releases what the caller did, to a lane that sees the mark.
+  WARPHEAP_DEVICE bool mark_full(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
+                                 std::uint32_t owner, const warpheap_slots& slots) const {
+    const std::uint64_t all = slots_in(slots, number);
+    while (is_of(seen, owner) && used_of(seen) == all) {
+      if (is_marked(seen) ||
+          ref(chunk, number).compare_exchange(seen, seen | full, simt::order::relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  WARPHEAP_DEVICE void unmark(std::uint32_t chunk, std::uint32_t number) const {
+    ref(chunk, number).fetch_and(~full, simt::order::acq_rel);
   }
 
-  /// Marks a word of an owner as hidden if it is full; whether it was. A read-modify-write also if
-  /// it is hidden already: of the caller and a lane that frees a slot the later one sees the
-  /// other's change. A word of another owner is never marked: its lanes know nothing of the caller.
-  WARPHEAP_DEVICE bool hide(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
-                            const warpheap_slots& slots) const {
-    std::uint64_t seen = word(chunk, number);
-    do {
-      if (used_of(seen) != slots_in(slots, number) || !is_of(seen, owner)) return false;
-    } while (!ref(chunk, number).compare_exchange(seen, seen | hidden, simt::order::acq_rel));
-    return true;
+  /// Gives a closed word a tag, and puts slots of it into use. Release pairs with the acquire in
+  /// `claim`.
+  WARPHEAP_DEVICE void open(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
+                            std::uint64_t used = 0) const {
+    ref(chunk, number).store(tag_of(owner) | used, simt::order::release);
   }
-  /// Clears that mark; whether it was there. A word of another owner is left alone.
-  WARPHEAP_DEVICE bool unhide(std::uint32_t chunk, std::uint32_t number,
-                              std::uint32_t owner) const {
-    std::uint64_t seen = word(chunk, number);
-    do {
-      if (!is_hidden(seen) || (used_of(seen) != 0 && !is_of(seen, owner))) return false;
-    } while (!ref(chunk, number).compare_exchange(seen, seen & ~hidden, simt::order::acq_rel));
-    return true;
+  /// Takes the tag from a word of an owner that has no slot in use and no mark; whether that was
+  /// so. Acquire pairs with `give_back`.
+  WARPHEAP_DEVICE bool close(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner) const {
+    std::uint64_t seen = tag_of(owner);
+    return ref(chunk, number).compare_exchange(seen, 0, simt::order::acq_rel);
   }
 
  private:
+  static constexpr std::uint32_t owner_mask = (1u << 12) - 1;
   static constexpr std::uint64_t used_mask = (std::uint64_t{1} << 48) - 1;
   static constexpr std::uint64_t tag_mask = std::uint64_t{0x7fff} << 48;
-  static constexpr std::uint64_t hidden = std::uint64_t{1} << 63;
-  static constexpr std::uint64_t listed = std::uint64_t{1} << 32;
-  static constexpr int owner_shift = 33;
+  static constexpr std::uint64_t full = std::uint64_t{1} << 63;
 
   WARPHEAP_HD static constexpr std::uint64_t tag_of(std::uint32_t owner) {
     return std::uint64_t{owner} << 48;
   }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> state(std::uint32_t chunk) const {
-    return simt::atomic_ref(states_[std::size_t{chunk} * state_stride]);
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> state(std::uint32_t chunk) const {
+    return simt::atomic_ref(states_[chunk]);
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> ref(std::uint32_t chunk,
                                                       std::uint32_t number) const {
@@ -253,17 +243,19 @@ class warpheap_chunks {
   /// `want` of `room`, or all if there are fewer, from bit `from` on and round the end.
   WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t room, int want, int from) {
     const std::uint64_t ahead = room & ~low_bits<std::uint64_t>(from);
+    // Mostly there are as many in a row.
+    const std::uint64_t row = ahead == 0 ? 0 : low_bits<std::uint64_t>(want) << lowest_bit(ahead);
+    if (row != 0 && (ahead & row) == row) return row;
     const int there = popcount(ahead);
     if (there >= want) return lowest(ahead, want);
     return ahead | lowest(room & low_bits<std::uint64_t>(from), want - there);
   }
   WARPHEAP_DEVICE static std::uint64_t lowest(std::uint64_t bits, int count) {
-    if (count == 1) return bits & (~bits + 1);
     if (popcount(bits) <= count) return bits;
     return bits & low_bits<std::uint64_t>(kth_set_bit(bits, count));
   }
 
-  std::uint64_t* states_ = nullptr;
+  std::uint32_t* states_ = nullptr;
   std::uint64_t* words_ = nullptr;
   std::uint32_t stride_ = 0;
 };

@@ -2,211 +2,128 @@
 #pragma once
 
 /// \file
-/// The size classes of the manager `warpheap` in device memory: which words of the chunks of each
-/// may have free slots, where each multiprocessor looks first, and how far the class may grow at a
-/// time.
-///
-/// The words of all chunks are numbered, class by class: word w of chunk c is number c * words + w.
-/// Number and class make a bit of the class's bitmap tree.
-///
-/// A million threads ask for slots of one class within microseconds, and a word of memory that all
-/// of them touch, if only to read it, serves about one a nanosecond. So what each request needs is
-/// computed from the class's number or lies on a desk, of which a class has one for each
-/// multiprocessor.
+/// The size classes of the manager `warpheap` in device memory: the set of the open chunks of each,
+/// and what is known of them together. A chunk may stay in the set for a while after it has left
+/// the class: its words tell.
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/core/random.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
+#include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/shared_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What changes of a class or of the heap are under way, and how many have ended, in one or several
-/// words, {ended: 32 | in progress: 32} each. A search that found nothing while none was under way,
-/// and none ended, found nothing because nothing was there.
-class warpheap_changes {
- public:
-  /// \param mine the word for the changes that the caller announces
-  WARPHEAP_DEVICE warpheap_changes(std::uint64_t* words, std::uint32_t count, std::uint32_t mine)
-      : words_(words), count_(count), mine_(words[mine]) {}
-
-  /// The sum of every `step`th word from `first` on. Sums of different moments, if equal and
-  /// quiet, say that nothing has changed between: the counts of what has ended only rise.
-  WARPHEAP_DEVICE std::uint64_t look(std::uint32_t first = 0, std::uint32_t step = 1) const {
-    std::uint64_t sum = 0;
-    for (std::uint32_t i = first; i < count_; i += step) {
-      sum += simt::atomic_ref(words_[i]).load(simt::order::relaxed);
-    }
-    simt::fence(simt::order::acq_rel);  // pairs with `end`
-    return sum;
-  }
-  WARPHEAP_HD static constexpr bool quiet(std::uint64_t seen) {
-    return static_cast<std::uint32_t>(seen) == 0;
-  }
-  /// How many were in progress in the caller's word before this one.
-  WARPHEAP_DEVICE std::uint32_t begin() const {
-    return static_cast<std::uint32_t>(mine_.fetch_add(1, simt::order::acq_rel));
-  }
-  WARPHEAP_DEVICE void end() const {
-    mine_.fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
-  }
-
- private:
-  std::uint64_t* words_;
-  std::uint32_t count_;
-  simt::atomic_ref<std::uint64_t> mine_;
-};
-
 template <warpheap_config Config>
 class warpheap_classes {
  public:
   using chunks = warpheap_chunks<Config>;
+  /// A round at a time: in between, callers look elsewhere.
+  using search = shared_search<1, longest_runs<exhaustion>, 1>;
 
-  /// Counts of one class, a cache line of their own.
-  struct alignas(128) record {
-    std::uint32_t chunks;   ///< that belong to the class, for those who only guess
-    std::uint32_t growers;  ///< lanes that are about to add some
-  };
-
-  /// `next` for no word.
-  static constexpr std::uint64_t nowhere = std::uint64_t{1} << 40;
-
-  /// What a multiprocessor knows about a class.
-  struct alignas(32) desk {
-    std::uint64_t next;  ///< the word to look at next: `warpheap_slot_search`
-    std::uint32_t tree;  ///< where the class's tree begins, in lines of 16 words
-    warpheap_slots slots;
+  struct alignas(64) record {
+    warpheap_slots shape;      ///< never changes
+    std::uint32_t population;  ///< chunks, for those who only guess
+    search full;               ///< for a free slot in its chunks
+    std::uint32_t growing;     ///< 1 while a group lets the class grow on behalf of others
   };
 
   /// Where everything lies.
   struct parts {
     record* records;
-    desk* desks;             ///< `desks_for`
-    std::uint64_t* changes;  ///< `changes_for`
-    std::uint64_t* trees;    ///< `tree_words`
+    std::uint32_t* hints;  ///< `universe` a class
+    std::uint64_t* trees;  ///< `bitmap_tree::words_for(universe)` a class
   };
 
   warpheap_classes() = default;
-  warpheap_classes(const warpheap_size_classes& sizes, const parts& where, std::uint32_t universe,
-                   std::uint32_t shards)
-      : sizes_(sizes), where_(where), universe_(universe), shards_(shards) {}
+  warpheap_classes(const warpheap_size_classes& sizes, const parts& where, std::uint32_t universe)
+      : sizes_(sizes), where_(where), universe_(universe) {}
 
   WARPHEAP_HD const warpheap_size_classes& sizes() const { return sizes_; }
 
-  /// How the slots of a class lie: arithmetic alone.
-  WARPHEAP_HD static warpheap_slots slots_of(const warpheap_size_classes& sizes, std::uint32_t of) {
-    const std::uint32_t bytes = sizes.slot_bytes(of);
-    const std::uint32_t count = sizes.chunk_bytes() / bytes;
-    return {bytes, count, ceil_div<std::uint32_t>(count, chunks::word_slots)};
-  }
-  /// Words of the trees of all classes, each of which begins a cache line.
-  static std::size_t tree_words(const warpheap_size_classes& sizes, std::uint32_t universe) {
-    std::size_t words = 0;
-    for (std::uint32_t of = 0; of < sizes.count(); ++of) {
-      words += tree_words_of(slots_of(sizes, of), universe);
-    }
-    return words;
-  }
-  WARPHEAP_HD static std::size_t desks_for(const warpheap_size_classes& sizes,
-                                           std::uint32_t shards) {
-    return std::size_t{shards} * desk_stride(sizes);
-  }
-  WARPHEAP_HD static std::size_t changes_for(const warpheap_size_classes& sizes,
-                                             std::uint32_t shards) {
-    return std::size_t{shards} * sizes.count();
-  }
-
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    std::uint64_t tree = 0;
-    for (std::uint32_t of = 0; of < sizes_.count(); ++of) {
-      const warpheap_slots shape = slots_of(sizes_, of);
-      if (of % count == rank) where_.records[of] = {0, 0};
-      for (std::uint64_t i = rank; i < shards_; i += count) {
-        where_.desks[i * desk_stride(sizes_) + of] = {
-            nowhere, static_cast<std::uint32_t>(tree / line), shape};
-      }
-      bitmap_tree(where_.trees + tree, universe_ * shape.words).format(0, rank, count);
-      tree += tree_words_of(shape, universe_);
+    for (std::uint64_t of = rank; of < sizes_.count(); of += count) {
+      const std::uint32_t bytes = sizes_.slot_bytes(static_cast<std::uint32_t>(of));
+      const std::uint32_t slots = sizes_.chunk_bytes() / bytes;
+      record& fresh = where_.records[of];
+      fresh.shape = {bytes, slots, ceil_div<std::uint32_t>(slots, chunks::word_slots)};
+      fresh.full.format();
+      fresh.growing = 0;
+      fresh.population = 0;
     }
-    for (std::uint64_t i = rank; i < changes_for(sizes_, shards_); i += count) {
-      where_.changes[i] = 0;
-    }
+    const std::uint64_t hints = std::uint64_t{universe_} * sizes_.count();
+    for (std::uint64_t i = rank; i < hints; i += count) where_.hints[i] = 0;
+    // Empty trees are zero.
+    const std::uint64_t words = tree_words() * sizes_.count();
+    for (std::uint64_t i = rank; i < words; i += count) where_.trees[i] = 0;
   }
 
-  WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const { return slots_of(sizes_, of); }
-
-  /// The multiprocessor's number among those that have desks.
-  WARPHEAP_DEVICE std::uint32_t shard() const { return simt::sm_id() % shards_; }
-
-  /// What a multiprocessor knows about a class: hints, and what never changes.
-  WARPHEAP_DEVICE desk& desk_of(std::uint32_t of, std::uint32_t shard) const {
-    return where_.desks[std::size_t{shard} * desk_stride(sizes_) + of];
+  WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const {
+    // Never changes after `format`, so the multiprocessor may keep it.
+    warpheap_slots& shape = where_.records[of].shape;
+    return {simt::load_hint(shape.bytes), simt::load_hint(shape.count),
+            simt::load_hint(shape.words)};
+  }
+  WARPHEAP_DEVICE record& of(std::uint32_t number) const { return where_.records[number]; }
+  /// The open chunks of a class.
+  WARPHEAP_DEVICE bitmap_tree open(std::uint32_t of) const {
+    return {where_.trees + tree_words() * of, universe_};
+  }
+  /// Makes it known that a chunk has free slots that may have been missed.
+  WARPHEAP_DEVICE void found(std::uint32_t of, std::uint32_t chunk) const {
+    open(of).ensure(chunk);
+    where_.records[of].full.released();
   }
 
-  /// The words that may have free slots of a class: all that have some, while no change of the
-  /// class is in progress, and perhaps others, also of other owners.
-  WARPHEAP_DEVICE bitmap_tree open(std::uint32_t of, const warpheap_slots& shape,
-                                   std::uint32_t shard) const {
-    return bitmap_tree(where_.trees + std::size_t{desk_of(of, shard).tree} * line,
-                       universe_ * shape.words);
+  WARPHEAP_DEVICE std::uint32_t population(std::uint32_t of) const {
+    return simt::atomic_ref(where_.records[of].population).load(simt::order::relaxed);
+  }
+  /// Adds a chunk whose words are open.
+  WARPHEAP_DEVICE void add(std::uint32_t of, std::uint32_t chunk) const {
+    found(of, chunk);
+    simt::atomic_ref population(where_.records[of].population);
+    const std::uint32_t entry = population.fetch_add(1, simt::order::relaxed);
+    simt::atomic_ref(hint(of, entry % universe_)).store(chunk, simt::order::relaxed);
+  }
+  /// Takes a chunk out whose words are closed. \pre the caller alone may do so
+  WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
+    open(of).remove(chunk);
+    simt::atomic_ref(where_.records[of].population).fetch_sub(1, simt::order::relaxed);
   }
 
-  /// Chunks that come, and words that are being hidden or found again: a word for each
-  /// multiprocessor.
-  WARPHEAP_DEVICE warpheap_changes changes(std::uint32_t of, std::uint32_t shard) const {
-    return warpheap_changes(where_.changes + std::size_t{of} * shards_, shards_, shard);
-  }
+  // Where a lane may look first, in place of `open`: by two loads, which the multiprocessor may
+  // keep. A hint is a chunk that was the class's once, or 0.
 
-  /// How many chunks a class has; relaxed, a guess while others add some.
-  WARPHEAP_DEVICE std::uint32_t size(std::uint32_t of) const {
-    return count(of).load(simt::order::relaxed);
+  WARPHEAP_DEVICE std::uint32_t draw_hint(std::uint32_t of, std::uint32_t noise) const {
+    const std::uint32_t hints = simt::load_hint(where_.records[of].population);
+    if (hints == 0) return bitmap_tree::none;
+    return simt::load_hint(hint(of, scale_to(noise, hints < universe_ ? hints : universe_)));
   }
-  WARPHEAP_DEVICE void gained(std::uint32_t of, int how_many) const {
-    count(of).fetch_add(static_cast<std::uint32_t>(how_many), simt::order::relaxed);
-  }
-  WARPHEAP_DEVICE void lost(std::uint32_t of) const {
-    count(of).fetch_sub(1, simt::order::relaxed);
-  }
-
-  /// Whether one lane more may add chunks; if so, it calls `grew` when it is done. Those that may
-  /// not leave no trace: a counter that they all went through would never be low.
-  WARPHEAP_DEVICE bool may_grow(std::uint32_t of, std::uint32_t at_a_time) const {
-    std::uint32_t now = growers(of).load(simt::order::relaxed);
-    while (now < at_a_time) {
-      if (growers(of).compare_exchange(now, now + 1, simt::order::relaxed)) return true;
-    }
-    return false;
-  }
-  WARPHEAP_DEVICE void grew(std::uint32_t of) const {
-    growers(of).fetch_sub(1, simt::order::relaxed);
+  /// Puts a chunk of the class in place of a hint, if that is wrong.
+  WARPHEAP_DEVICE void mend_hint(const chunks& all, std::uint32_t of, std::uint32_t noise,
+                                 std::uint32_t chunk) const {
+    const std::uint32_t hints = population(of);
+    if (hints == 0) return;
+    const simt::atomic_ref entry(hint(of, scale_to(noise, hints < universe_ ? hints : universe_)));
+    const std::uint32_t owner = chunks::owner_of(all.look(entry.load(simt::order::relaxed)));
+    if (owner != chunk_owner::first_class + of) entry.store(chunk, simt::order::relaxed);
   }
 
  private:
-  static constexpr std::size_t line = 16;  // words
-
-  WARPHEAP_HD static std::size_t tree_words_of(const warpheap_slots& shape,
-                                               std::uint32_t universe) {
-    return round_up<std::size_t>(bitmap_tree::words_for(universe * shape.words), line);
+  WARPHEAP_DEVICE std::uint32_t& hint(std::uint32_t of, std::uint32_t entry) const {
+    return where_.hints[std::size_t{of} * universe_ + entry];
   }
-  /// Desks of one multiprocessor lie together, those of different ones in different cache lines.
-  WARPHEAP_HD static std::uint32_t desk_stride(const warpheap_size_classes& sizes) {
-    return round_up<std::uint32_t>(sizes.count(), 4);
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> count(std::uint32_t of) const {
-    return simt::atomic_ref(where_.records[of].chunks);
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> growers(std::uint32_t of) const {
-    return simt::atomic_ref(where_.records[of].growers);
-  }
+  WARPHEAP_HD std::size_t tree_words() const { return bitmap_tree::words_for(universe_); }
 
   warpheap_size_classes sizes_{8};
   parts where_{};
   std::uint32_t universe_ = 1;
-  std::uint32_t shards_ = 1;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -17,30 +17,31 @@ template <warpheap_config Config>
 class warpheap_inspector {
  public:
   using supply = warpheap_supply<Config>;
-  using chunks = warpheap_chunks<Config>;
+  using chunks = typename supply::chunks_type;
+  using classes = typename supply::classes_type;
 
   WARPHEAP_DEVICE warpheap_inspector(const supply& of, inspection& findings)
       : supply_(of), findings_(findings) {}
 
   WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
-    const auto wrong_word = [this](std::uint64_t word) { findings_.expect(false, 1, word); };
-    supply_.pool().check(rank, count, wrong_word);
-    supply_.empties().check(rank, count, wrong_word);
-    for (std::uint32_t of = 0; of < classes(); ++of) {
-      supply_.classes().open(of, supply_.classes().slots(of), 0).check(rank, count, wrong_word);
-    }
+    const auto wrong = [this](std::uint64_t word) { findings_.expect(false, 1, word); };
+    supply_.pool().check(rank, count, wrong);
+    supply_.empties().check(rank, count, wrong);
     for (std::uint64_t i = rank; i < supply_.universe(); i += count) {
       chunk(static_cast<std::uint32_t>(i));
     }
-    for (std::uint64_t i = rank; i < classes(); i += count) {
-      size_class(static_cast<std::uint32_t>(i));
+    const std::uint32_t all = supply_.classes().sizes().count();
+    for (std::uint32_t of = 0; of < all; ++of) supply_.classes().open(of).check(rank, count, wrong);
+    for (std::uint64_t i = rank; i < all; i += count) {
+      findings_.expect(supply_.classes().of(static_cast<std::uint32_t>(i)).growing == 0, 7, i);
     }
-    if (rank == 0)
-      findings_.expect(warpheap_changes::quiet(supply_.changes().look()), 7, classes());
+    if (rank == 0) {
+      const bool idle = static_cast<std::uint32_t>(supply_.whole().claims) == 0;
+      findings_.expect(idle && !supply_.whole().is_moving(), 7, all);
+    }
   }
 
  private:
-  WARPHEAP_DEVICE std::uint32_t classes() const { return supply_.classes().sizes().count(); }
   WARPHEAP_DEVICE std::uint32_t owner(std::uint32_t chunk) const {
     return chunks::owner_of(supply_.chunks().look(chunk));
   }
@@ -51,7 +52,9 @@ class warpheap_inspector {
     if (whose >= chunk_owner::first_class) {
       chunk_of_class(c, whose);
     } else {
-      findings_.expect(chunks::holds_of(supply_.chunks().look(c)) == 0, 3, c);
+      for (std::uint32_t i = 0; i < supply_.chunks().stride(); ++i) {
+        findings_.expect(supply_.chunks().word(c, i) == 0, 3, c);
+      }
     }
     if (whose == chunk_owner::run_inside) {
       const std::uint32_t before = c == 0 ? chunk_owner::nobody : owner(c - 1);
@@ -77,36 +80,24 @@ class warpheap_inspector {
   WARPHEAP_DEVICE void chunk_of_class(std::uint32_t c, std::uint32_t whose) const {
     const std::uint32_t of = whose - chunk_owner::first_class;
     const warpheap_slots slots = supply_.classes().slots(of);
-    const bitmap_tree open = supply_.classes().open(of, slots, 0);
-    std::uint32_t occupied = 0;
+    const std::uint32_t state = supply_.chunks().look(c);
     std::uint32_t used = 0;
+    std::uint32_t words = 0;
+    bool has_room = false;
     for (std::uint32_t i = 0; i < slots.words; ++i) {
       const std::uint64_t word = supply_.chunks().word(c, i);
       const std::uint64_t bits = chunks::used_of(word);
-      const bool full = bits == chunks::slots_in(slots, i);
-      findings_.expect(full || (!chunks::is_hidden(word) && open.contains(c * slots.words + i)), 5,
-                       c);
-      if (bits == 0) continue;
-      ++occupied;
+      const std::uint64_t all = chunks::slots_in(slots, i);
+      findings_.expect(chunks::is_of(word, whose) && (bits & ~all) == 0, 3, c);
+      findings_.expect(!chunks::is_marked(word) || bits == all, 5, c);
+      has_room = has_room || (bits != all && !chunks::is_marked(word));
       used += static_cast<std::uint32_t>(popcount(bits));
-      findings_.expect(chunks::is_of(word, whose) && (bits & ~chunks::slots_in(slots, i)) == 0, 4,
-                       c);
+      words += bits != 0 ? 1 : 0;
     }
     findings_.in_use(used, std::uint64_t{used} * slots.bytes);
-    findings_.expect(chunks::holds_of(supply_.chunks().look(c)) == occupied, 3, c);
-    findings_.expect(
-        used != 0 || (supply_.empties().contains(c) && chunks::is_listed(supply_.chunks().look(c))),
-        5, c);
-  }
-
-  WARPHEAP_DEVICE void size_class(std::uint32_t of) const {
-    std::uint32_t count = 0;
-    for (std::uint32_t c = 0; c < supply_.universe(); ++c) {
-      if (owner(c) == chunk_owner::first_class + of) ++count;
-    }
-    findings_.expect(count == supply_.classes().size(of) &&
-                         warpheap_changes::quiet(supply_.classes().changes(of, 0).look()),
-                     7, of);
+    findings_.expect(!has_room || supply_.classes().open(of).contains(c), 4, c);
+    findings_.expect(chunks::words_in_use(state) == words && (state & chunks::closing) == 0, 5, c);
+    findings_.expect(used != 0 || supply_.empties().contains(c), 5, c);
   }
 
   const supply& supply_;

@@ -4,22 +4,26 @@
 /// \file
 /// How the manager `warpheap` finds a free slot of a class.
 ///
-/// A multiprocessor walks the words of its class one after another, group by group: the desk says
-/// which is next. The leader of a group claims in that word for the whole group; lanes that are
-/// left over form a group again, with the next word.
+/// Lanes that want the same class at the same time form a group; its leader draws a random word of
+/// the class and claims in it for the whole group. That serves nearly all lanes of a heap that is
+/// not full. What is left is in a function of its own: another draw for the group; growth of the
+/// class, if the heap has plenty; a few words that a lane draws for itself; growth again, if the
+/// heap has anything; and a search of the class that groups share.
 ///
-/// When words have so little room that a group would need many, each lane claims for itself, in a
-/// word that no other lane of the group tries.
-///
-/// When words were full again and again, one group of the multiprocessor moves: it draws words of
-/// the whole class at random, lets the class grow if they have little room, and sets the desk to
-/// new chunks or to where it drew. The others wait for that a moment, but no longer.
+/// How much a class grows is decided without counting who waits. A group that is left over lets the
+/// class grow by a chunk with the probability that it would need a whole one: 32 lanes and a chunk
+/// of 1024 slots grow once in 32 cases. So a million lanes that come at once make as many chunks as
+/// they need, all at the same time. So that a few lanes do not wait for their luck, one group of a
+/// class may always do so.
 
+#include "warpheap/core/bits.hpp"
+#include "warpheap/core/random.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
 #include <cstddef>
@@ -32,367 +36,362 @@ template <warpheap_config Config>
 class warpheap_slot_search {
  public:
   using supply = warpheap_supply<Config>;
-  using chunks = warpheap_chunks<Config>;
-  using classes = warpheap_classes<Config>;
-  using slots = warpheap_slots;
+  using chunks = typename supply::chunks_type;
+  using classes = typename supply::classes_type;
+  using record = typename classes::record;
 
-  static constexpr std::uint32_t none = bitmap_tree::none;
+  static constexpr std::uint32_t none = supply::none;
 
-  /// A slot, or no chunk.
+  /// A slot; no chunk: there was none.
   struct place {
     std::uint32_t chunk = none;
     std::uint32_t slot = 0;
   };
 
   WARPHEAP_DEVICE warpheap_slot_search(const supply& from, std::uint32_t of)
-      : supply_(from),
-        of_(of),
-        shard_(from.classes().shard()),
-        shape_(from.classes().desk_of(of, shard_).slots) {}
+      : supply_(from), of_(of), shape_(from.classes().slots(of)) {}
 
-  WARPHEAP_HD const slots& shape() const { return shape_; }
+  WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape_.bytes; }
 
-  /// Takes a slot for the calling lane; none if there is none.
   WARPHEAP_DEVICE place take() const {
-    int waited = 0;
-    int detours = most_detours;
-    for (int left = patience; left > 0 && detours > 0;) {
-      std::uint32_t at = 0;
-      for (int round = 0; round < Config.group_rounds; ++round) {
-        const simt::group same = simt::coalesced().match(of_);
-        share got;
-        if (same.is_leader()) got = claim_together(same.size());
-        same.sync();  // what the leader has acquired is the members' as well
-        got.bits = same.broadcast(got.bits);
-        at = got.at = same.broadcast(got.at);
-        const bool little = same.broadcast(static_cast<int>(got.full)) != 0;
-        if (same.rank() < popcount(got.bits)) return place_of(got, same.rank());
-        if (little) break;
+    // Where the class was a while ago is good enough to begin with.
+    const place got = take_together<true>();
+    if (got.chunk != none) return got;
+    return simt::call_apart(&take_more_apart, supply_.copy(), of_);
+  }
+
+ private:
+  /// Searches of a class that a lane takes part in while others change the class, or comes too late
+  /// for a share of.
+  static constexpr int most_searches = 2;
+  static constexpr int most_late = 4;
+  static constexpr int looks_between = 4;
+  /// About as long as growth takes, so that nobody grows for want of what is on its way.
+  static constexpr std::uint32_t wait_ns = 8000;
+  static constexpr int most_ahead = 8;
+  static constexpr std::uint32_t many_slots = 1024;
+  /// Words that are looked at side by side.
+  static constexpr std::uint32_t side_by_side = 4;
+
+  WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
+
+  /// Slots of one word that were claimed.
+  struct share {
+    std::uint32_t chunk = none;
+    std::uint32_t word = 0;
+    std::uint64_t bits = 0;
+  };
+  WARPHEAP_DEVICE place place_of(const share& got, int k) const {
+    // Mostly they are in a row.
+    int bit = lowest_bit(got.bits) + k;
+    if (got.bits >> lowest_bit(got.bits) != low_bits<std::uint64_t>(popcount(got.bits))) {
+      bit = kth_set_bit(got.bits, k);
+    }
+    return {got.chunk, got.word * chunks::word_slots + static_cast<std::uint32_t>(bit)};
+  }
+
+  /// Claims up to `want` slots of a word that was seen as `seen`.
+  WARPHEAP_DEVICE share claim(std::uint32_t chunk, std::uint32_t word, std::uint64_t seen, int want,
+                              int from) const {
+    const auto won = supply_.chunks().claim(chunk, word, seen, owner(), shape_, want, from);
+    if (won.was_empty) supply_.chunks().count_in(chunk);
+    return {chunk, word, won.bits};
+  }
+  /// Claims up to `want` slots of a random word of the class.
+  template <bool Cached>
+  WARPHEAP_DEVICE share draw(int want) const {
+    std::uint64_t noise = simt::noise();
+    std::uint32_t chunk = none;
+    if constexpr (Cached) {
+      chunk = supply_.classes().draw_hint(of_, static_cast<std::uint32_t>(noise));
+    } else {
+      chunk = supply_.classes().open(of_).draw(noise);
+      noise = mix64(noise);  // `draw` has used all bits
+    }
+    if (chunk == none) return {};
+    if constexpr (!Cached) {
+      const auto entry = static_cast<std::uint32_t>(noise);
+      supply_.classes().mend_hint(supply_.chunks(), of_, entry, chunk);
+    }
+    const auto high = static_cast<std::uint32_t>(noise >> 32);
+    // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
+    return claim(chunk, scale_to(high, shape_.words), chunks::empty_word(owner()), want, 0);
+  }
+
+  /// One word for all lanes that call together and want the same class.
+  template <bool Cached>
+  WARPHEAP_DEVICE place take_together() const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    share got;
+    if (same.is_leader()) got = draw<Cached>(same.size());
+    // Of the team, and not of each group: groups of several classes go on side by side.
+    const int leader = same.leader();
+    got.bits = team.shuffle(got.bits, leader);
+    got.chunk = team.shuffle(got.chunk, leader);
+    got.word = team.shuffle(got.word, leader);
+    team.sync();  // what the leader has acquired is the members' as well
+    return same.rank() < popcount(got.bits) ? place_of(got, same.rank()) : place{};
+  }
+
+  /// Neighbouring words of a chunk, whose loads go side by side.
+  struct row {
+    std::uint64_t seen[side_by_side];
+    std::uint32_t first;
+  };
+  WARPHEAP_DEVICE row look_at(std::uint32_t chunk, std::uint32_t first) const {
+    row found;
+    found.first = first;
+    for (std::uint32_t i = 0; i < side_by_side; ++i) {
+      found.seen[i] = first + i < shape_.words ? supply_.chunks().word(chunk, first + i) : 0;
+    }
+    return found;
+  }
+  /// A word with room.
+  struct look {
+    std::uint64_t seen = 0;
+    std::uint32_t word = 0;
+    int most = 0;  ///< slots that may be claimed
+  };
+  WARPHEAP_DEVICE look best_of(const row& found) const {
+    look best;
+    for (std::uint32_t i = 0; i < side_by_side; ++i) {
+      const std::uint32_t word = found.first + i;
+      const int room = popcount(chunks::room_in(found.seen[i], owner(), shape_, word));
+      if (room > best.most) best = {found.seen[i], word, room};
+    }
+    return best;
+  }
+  /// Looks at words of a random chunk, and claims a slot of the best one.
+  WARPHEAP_DEVICE place take_alone() const {
+    const std::uint64_t noise = simt::noise();
+    const std::uint32_t chunk = supply_.classes().open(of_).draw(noise);
+    if (chunk == none) return {};
+    const auto high = static_cast<std::uint32_t>(mix64(noise) >> 32);
+    const std::uint32_t first = scale_to(high, shape_.words) / side_by_side * side_by_side;
+    const look best = best_of(look_at(chunk, first));
+    if (best.most == 0) return {};
+    const int from = static_cast<int>(high % chunks::word_slots);
+    const share got = claim(chunk, best.word, best.seen, 1, from);
+    return got.bits != 0 ? place_of(got, 0) : place{};
+  }
+
+  /// Out of line, for what is seldom needed.
+  WARPHEAP_RARE static place take_more_apart(const supply& from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).take_more();
+  }
+  WARPHEAP_DEVICE place take_more() const {
+    const simt::group team = simt::coalesced().match(of_);
+    bool out = false;
+    if (team.is_leader()) out = is_out();
+    team.sync();
+    if (team.any(out)) return {};
+    place got = take_together<false>();
+    if (got.chunk != none) return got;
+    got = grow_ahead();
+    for (int i = 0; i < Config.chunks_alone && got.chunk == none; ++i) got = take_alone();
+    if (got.chunk == none) got = take_scarce();
+    return got;
+  }
+
+  /// Lets the class grow before it is full, if there is plenty: by more than one chunk if chunks
+  /// have few slots.
+  WARPHEAP_DEVICE place grow_ahead() const {
+    place got;
+    for (int i = 0; i < most_ahead && got.chunk == none; ++i) {
+      const simt::group team = simt::coalesced().match(of_);
+      bool mine = false;
+      if (team.is_leader()) mine = needs_chunk(ahead() * team.size());
+      team.sync();
+      if (!team.any(mine)) break;
+      got = grow(team);
+    }
+    return got;
+  }
+
+  /// How many chunks the class may take for one that it needs. Small slots take little memory, and
+  /// are found the faster the emptier their chunks are.
+  WARPHEAP_DEVICE int ahead() const {
+    const int left = supply_.eighths_left();
+    return left == 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 1 : 0;
+  }
+
+  /// Ends: each turn grows the class, or waits while another group does, which itself never waits,
+  /// or searches, and that a bounded number of times.
+  WARPHEAP_DEVICE place take_scarce() const {
+    int late = 0;
+    bool waited = false;
+    for (int searches = 0; searches < most_searches && late < most_late;) {
+      const simt::group team = simt::coalesced().match(of_);
+      auto next = step::search;
+      if (team.is_leader() && supply_.has_chunks()) {
+        // What others have begun may be enough.
+        next = waited && needs_chunk(team.size()) ? step::grow
+               : begin_growth()                   ? step::grow_for_all
+                                                  : step::wait;
       }
-      const place found = simt::call_apart(&alone_apart, supply_.copy(), of_, at, waited);
-      if (found.chunk != none) return found;
-      ++waited;
-      if (found.slot != moves) continue;
-      waited = 0;
-      const verdict moved = simt::call_apart(&move_apart, supply_.copy(), of_);
-      if (moved == verdict::out) break;
-      --(moved == verdict::wait ? left : detours);
+      team.sync();
+      next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
+      place got;
+      if (next == step::search) {
+        bool took_part = false;
+        got = simt::call_apart(&search_apart, supply_.copy(), of_, team.mask(), &took_part);
+        if (got.chunk != none || is_out()) return got;
+        ++(took_part ? searches : late);
+      } else if (next == step::wait) {
+        // Others let the class grow, and never wait.
+        simt::backoff(wait_ns);
+        waited = true;
+      } else {
+        got = grow(team);
+        if (next == step::grow_for_all && team.is_leader()) end_growth();
+        team.sync();
+      }
+      for (int i = 0; i < looks_between && got.chunk == none; ++i) got = take_alone();
+      if (got.chunk != none) return got;
     }
     return {};
   }
 
- private:
-  using claimed = typename chunks::claimed;
-  using outcome = typename supply::outcome;
+  enum class step : std::uint32_t { search, wait, grow, grow_for_all };
 
-  /// Looks at what others change before a request gives up.
-  static constexpr int patience = 8;
-  /// Moves to places with room that others are faster to take, and chunks that the class has got
-  /// and that another class takes away again while they are empty.
-  static constexpr int most_detours = 64;
-  static constexpr std::uint32_t wait_ns = 200;
-  /// Looks at a desk whose multiprocessor is about to move, and the time between them.
-  static constexpr int most_waits = 16;
-  static constexpr std::uint32_t move_ns = 500;
-  /// Leaves without a slot for a lane, after which it moves.
-  static constexpr int most_leaves = 2;
-  /// In place of a slot: the multiprocessor has to move.
-  static constexpr std::uint32_t moves = 1;
-
-  // A desk's `next`: [ moving: 1 | scarce: 1 | place | unit: 3 ]. Somebody is about to change it;
-  // memory was scarce when that was done last. A place is [ chunk | word of the chunk ], the word
-  // as many bits as a chunk's words need, so that it runs on into the next chunk. A group goes on
-  // by as many eighths of a word as it takes: groups of few lanes share words.
-  static constexpr int unit_bits = 3;
-  static constexpr int units = 1 << unit_bits;
-  // The same flags in a place.
-  static constexpr std::uint32_t moving = 1u << 31;
-  static constexpr std::uint32_t scarce = 1u << 30;
-  static constexpr std::uint32_t nowhere = 1u << 29;
-
-  WARPHEAP_DEVICE static std::uint32_t place_in(std::uint64_t next) {
-    const auto at = static_cast<std::uint32_t>(next >> unit_bits);
-    const auto flags = static_cast<std::uint32_t>(next >> 32) & (moving | scarce);
-    return flags | ((next & classes::nowhere) != 0 ? nowhere : at);
+  /// True as often as so many lanes need a whole chunk.
+  WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
+    const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
+    return scale_to(drawn, shape_.count) < static_cast<std::uint32_t>(lanes);
   }
-  WARPHEAP_DEVICE static std::uint64_t next_for(std::uint32_t place) {
-    const std::uint64_t flags = std::uint64_t{place & (moving | scarce)} << 32;
-    if ((place & nowhere) != 0) return flags | classes::nowhere;
-    return flags | std::uint64_t{place & ~(moving | scarce)} << unit_bits;
+  WARPHEAP_DEVICE bool begin_growth() const {
+    const simt::atomic_ref growing(supply_.classes().of(of_).growing);
+    std::uint32_t nobody = 0;
+    return growing.load(simt::order::relaxed) == 0 &&
+           growing.compare_exchange(nobody, 1, simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE void end_growth() const {
+    simt::atomic_ref(supply_.classes().of(of_).growing).store(0, simt::order::relaxed);
+  }
+  /// Adds a chunk, whose first slots are the team's. A collective.
+  WARPHEAP_DEVICE place grow(const simt::group& team) const {
+    const std::uint32_t chunk =
+        simt::call_apart(&supply::add_chunk, supply_.copy(), of_, team.mask());
+    const auto slot = static_cast<std::uint32_t>(team.rank());
+    if (chunk == none || slot >= shape_.count) return {};
+    return {chunk, slot};
   }
 
-  /// Slots of one word that were claimed.
-  struct share {
-    std::uint32_t at = 0;  ///< [ chunk | word of the chunk ], with flags
-    std::uint64_t bits = 0;
-    bool full = false;  ///< the word was full, or has so little room that lanes should go on alone
-  };
-
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> next() const {
-    return simt::atomic_ref(supply_.classes().desk_of(of_, shard_).next);
+  /// Searches the class's chunks for a slot for each member. A collective.
+  WARPHEAP_RARE static place search_apart(const supply& in, std::uint32_t of, simt::lane_mask team,
+                                          bool* took_part) {
+    return warpheap_slot_search(in, of).search(simt::group(team), *took_part);
   }
-  WARPHEAP_DEVICE bitmap_tree open() const { return supply_.classes().open(of_, shape_, shard_); }
-  WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
-
-  // Places of words: [ chunk | word of the chunk ], and their numbers in the class.
-
-  WARPHEAP_DEVICE int word_bits() const { return ceil_log2(shape_.words); }
-  WARPHEAP_DEVICE std::uint32_t chunk_at(std::uint32_t at) const {
-    return (at & (nowhere - 1)) >> word_bits();
-  }
-  WARPHEAP_DEVICE bool is_somewhere(std::uint32_t at) const {
-    return (at & (moving | nowhere)) == 0 && chunk_at(at) < supply_.universe();
-  }
-  /// There may be up to twice as many places in a chunk as words: some are met twice.
-  WARPHEAP_DEVICE std::uint32_t word_at(std::uint32_t at) const {
-    const std::uint32_t word = at & low_bits<std::uint32_t>(word_bits());
-    return word < shape_.words ? word : word - shape_.words;
-  }
-  WARPHEAP_DEVICE std::uint32_t number_at(std::uint32_t at) const {
-    return chunk_at(at) * shape_.words + word_at(at);
-  }
-  WARPHEAP_DEVICE std::uint32_t place_of_number(std::uint32_t number) const {
-    const std::uint32_t chunk = number / shape_.words;
-    return chunk << word_bits() | (number - chunk * shape_.words);
-  }
-
-  WARPHEAP_DEVICE place place_of(const share& got, int k) const {
-    return {chunk_at(got.at), word_at(got.at) * chunks::word_slots +
-                                  static_cast<std::uint32_t>(kth_set_bit(got.bits, k))};
-  }
-  WARPHEAP_DEVICE std::uint64_t look_at(std::uint32_t at) const {
-    return supply_.chunks().word(chunk_at(at), word_at(at));
-  }
-  WARPHEAP_DEVICE std::uint64_t slots_at(std::uint32_t at) const {
-    return chunks::slots_in(shape_, word_at(at));
-  }
-  WARPHEAP_DEVICE int room_in(std::uint32_t at, std::uint64_t content) const {
-    const std::uint64_t used = chunks::used_of(content);
-    if (used != 0 && !chunks::is_of(content, owner())) return 0;
-    return popcount(slots_at(at) & ~used);
-  }
-
-  /// Claims for a group in the next word.
-  WARPHEAP_DEVICE share claim_together(int want) const {
-    const auto room_of_word =
-        static_cast<int>(shape_.count < chunks::word_slots ? shape_.count : chunks::word_slots);
-    const int parts = want * 3 >= room_of_word ? units : want * units / room_of_word + 1;
-    share got{place_in(next().fetch_add(static_cast<std::uint64_t>(parts), simt::order::relaxed)),
-              0, true};
-    if (!is_somewhere(got.at)) return got;
-    const std::uint64_t content = look_at(got.at);
-    const int room = room_in(got.at, content);
-    if (room * 4 >= want && room != 0) {
-      claim(got, content, want, 0);
-      got.full = false;
-    } else if (room == 0 && (got.at & scarce) == 0) {
-      if (is_used_up(got.at)) {
-        leave(got.at);
-      } else {
-        got.full = false;
-      }
-    }
+  WARPHEAP_DEVICE place search(const simt::group& team, bool& took_part) const {
+    place got;
+    // Slices of about so many words, if all chunks are open.
+    const std::uint64_t words = std::uint64_t{supply_.classes().population(of_)} * shape_.words;
+    const std::uint64_t slices = words / Config.words_a_slice + 1;
+    const std::uint32_t all = supply_.universe();
+    const std::uint32_t each = slices < all ? all / static_cast<std::uint32_t>(slices) : 1;
+    supply_.classes().of(of_).full.search(
+        team, all, [&] { return got.chunk == none ? 1u : 0u; },
+        [&](std::uint32_t first, std::uint32_t count) {
+          took_part = true;
+          return visit(team, first, count, got) ? 1u : 0u;
+        },
+        each);
+    team.sync();
     return got;
   }
 
-  /// Whether other words near a full one are full as well.
-  WARPHEAP_DEVICE bool is_used_up(std::uint32_t at) const {
-    for (std::uint32_t distance = 13; distance < 64; distance += 13) {
-      const std::uint32_t near = at + distance;
-      if (chunk_at(near) >= supply_.universe()) break;
-      if (room_in(near, look_at(near)) != 0) return false;
-    }
-    return true;
+  /// Whether there certainly was no slot and no chunk at a moment of the call: no slot all the time
+  /// between the two looks at the class, and in between no chunk.
+  WARPHEAP_DEVICE bool is_out() const {
+    exhaustion& full = supply_.classes().of(of_).full.known().memory();
+    const std::uint64_t before = full.known(1);
+    return before != 0 && supply_.is_out() && full.known(1) == before;
   }
 
-  /// There is no room: unless another lane has gone on, the next words are those of the leaf behind
-  /// if memory is scarce, for then it is as good as any other, and else the multiprocessor moves.
-  WARPHEAP_DEVICE void leave(std::uint32_t at) const {
-    std::uint64_t now = next().load(simt::order::relaxed);
-    const std::uint32_t there = place_in(now);
-    if ((there & (moving | nowhere)) != 0 || there - at > 64) return;
-    const std::uint32_t to = (at & scarce) != 0 ? at + 64 : nowhere;
-    next().compare_exchange(now, next_for(to), simt::order::relaxed);
-  }
-
-  /// Claims up to `want` slots of the word at `got.at`.
-  WARPHEAP_DEVICE void claim(share& got, std::uint64_t content, int want, int from) const {
-    const claimed result =
-        supply_.chunks().claim(chunk_at(got.at), word_at(got.at), content, owner(), shape_, want,
-                               from, [this](std::uint32_t unheld) {
-                                 simt::call_apart(&supply::unheld, supply_.copy(), unheld);
-                               });
-    got.bits = result.bits;
-    got.full = result.room == 0 || result.foreign;
-  }
-
-  /// Each lane for itself, in words near the next one; `moves` if there seems to be nothing.
-  WARPHEAP_RARE static place alone_apart(const supply& from, std::uint32_t of, std::uint32_t at,
-                                         int waited) {
-    return warpheap_slot_search(from, of).alone(at, waited);
-  }
-  WARPHEAP_DEVICE place alone(std::uint32_t at, int waited) const {
-    // Formed anew each time: lanes that got a slot have left.
-    const simt::group same = simt::coalesced().match(of_);
-    at = same.broadcast(at);
-    waited = same.broadcast(waited);
-    if ((at & moving) != 0 && waited < most_waits) {
-      simt::backoff(move_ns);
-      return {none, 0};
-    }
-    std::uint64_t bits = 0;
-    if (is_somewhere(at) && waited < most_waits + most_leaves) {
-      if (same.is_leader()) bits = open().peek_word(number_at(at) / 64);
-      same.sync();
-      bits = same.broadcast(bits);
-    }
-    if (bits == 0) return {none, moves};
-    const share got = claim_alone(same, number_at(at), bits);
-    const bool served = got.bits != 0;
-    if (same.any(!served)) {
-      // What is full must not be found again, but while memory is plentiful others find room.
-      if ((at & scarce) != 0 && same.any(!served && got.full)) {
-        hide(same, !served && got.full, got.at);
-      }
-      if (same.is_leader()) leave(at);
-      same.sync();
-    }
-    return served ? place_of(got, 0) : place{none, 0};
-  }
-
-  /// Tries a few words of the leaf with word `number`, each lane others.
-  WARPHEAP_DEVICE share claim_alone(const simt::group& team, std::uint32_t number,
-                                    std::uint64_t bits) const {
-    share got;
-    const auto there = static_cast<std::uint32_t>(popcount(bits));
-    for (int i = 0; i < Config.draws && got.bits == 0; ++i) {
-      const std::uint32_t k =
-          number + static_cast<std::uint32_t>(team.rank()) + static_cast<std::uint32_t>(i) * 32;
-      got.at = place_of_number(number / 64 * 64 + static_cast<std::uint32_t>(kth_set_bit(
-                                                      bits, static_cast<int>(k % there))));
-      claim(got, look_at(got.at), 1, static_cast<int>(simt::noise() % chunks::word_slots));
-    }
-    return got;
-  }
-
-  enum class verdict : std::uint32_t { again, later, wait, out };
-
-  /// Sets the desk to where slots are, or lets the class grow, or finds out that there is nothing.
-  WARPHEAP_RARE static verdict move_apart(const supply& from, std::uint32_t of) {
-    return warpheap_slot_search(from, of).move();
-  }
-  WARPHEAP_DEVICE verdict move() const {
-    const simt::group team = simt::coalesced().match(of_);
-    std::uint32_t flags = 0;
-    if (team.is_leader()) {
-      next().fetch_or(std::uint64_t{moving} << 32, simt::order::relaxed);
-      flags = supply_.is_plentiful() ? 0 : scarce;
-    }
-    team.sync();
-    flags = team.broadcast(flags);
-    const sample drawn = simt::call_apart(&draw_apart, supply_, of_, team.mask(), flags == 0);
-    std::uint32_t to = drawn.place;
-    auto grown = outcome::grown;
-    if (drawn.is_crowded) {
-      const auto growth = simt::call_apart(&supply::grow_apart, supply_, team.mask(), of_);
-      grown = growth.what;
-      if (grown == outcome::grown) to = growth.first << word_bits();
-    }
-    if (team.is_leader()) {
-      next().store(next_for(flags | (to == none ? nowhere : to)), simt::order::relaxed);
-    }
-    team.sync();
-    if (grown == outcome::grown) return verdict::again;
-    auto result = verdict::later;
-    if (to == none && grown == outcome::nothing) {
-      result =
-          simt::call_apart(&is_out_apart, supply_, of_, team.mask()) ? verdict::out : verdict::wait;
-    }
-    if (result != verdict::out) simt::backoff(wait_ns);
-    return result;
-  }
-
-  /// What words of the whole class, drawn at random, look like.
-  struct sample {
-    std::uint32_t place;  ///< one with room if there is one, or none
-    bool is_crowded;      ///< they have so little room that the class should grow
-  };
-
-  /// While memory is plentiful, classes are to be half empty.
-  WARPHEAP_RARE static sample draw_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
-                                         bool plentiful) {
-    return warpheap_slot_search(from, of).draw(simt::group(team), plentiful);
-  }
-  WARPHEAP_DEVICE sample draw(const simt::group& team, bool plentiful) const {
-    int drawn = 0;
-    int roomy = 0;
-    std::uint32_t best = none;
-    while (drawn < 8) {
-      const std::uint32_t word = open().draw(simt::noise());
-      const std::uint32_t at = word == none ? 0 : place_of_number(word);
-      const int room = word == none ? 0 : room_in(at, look_at(at));
-      const int enough = plentiful ? popcount(slots_at(at)) / 2 : 1;
-      const simt::lane_mask with_room = team.ballot(room >= enough && room != 0);
-      const simt::lane_mask any = team.ballot(word != none);
-      if (!with_room.empty()) {
-        best = team.shuffle(at, with_room.lowest());
-      } else if (best == none && !any.empty()) {
-        best = team.shuffle(at, any.lowest());
-      }
-      roomy += with_room.count();
-      drawn += team.size();
-    }
-    return {best, plentiful ? roomy * 2 < drawn : roomy == 0};
-  }
-
-  /// Whether there is certainly no slot, no chunk in the pool, and none that nothing holds.
-  WARPHEAP_RARE static bool is_out_apart(const supply& from, std::uint32_t of,
-                                         simt::lane_mask team) {
-    return warpheap_slot_search(from, of).is_out(simt::group(team));
-  }
-  WARPHEAP_DEVICE bool is_out(const simt::group& team) const {
-    const auto rank = static_cast<std::uint32_t>(team.rank());
-    const auto members = static_cast<std::uint32_t>(team.size());
-    const warpheap_changes own = supply_.classes().changes(of_, shard_);
-    const warpheap_changes all = supply_.changes();
-    const std::uint64_t own_before = own.look(rank, members);
-    const std::uint64_t all_before = all.look();
-    bool nothing = warpheap_changes::quiet(own_before) && warpheap_changes::quiet(all_before);
-    if (!team.all(nothing)) return false;
-    team.sync();
-    if (team.is_leader()) {
-      nothing = !open().any() && !supply_.pool().any() && !supply_.empties().any();
-    }
-    team.sync();
-    nothing = nothing && own.look(rank, members) == own_before && all.look() == all_before;
-    return team.all(nothing);
-  }
-
-  /// Takes words that were full out of the class's tree, for the members that say so. A lane that
-  /// frees a slot before the word is marked is seen here, and a lane that does so later sees the
-  /// mark, and finds the word again.
-  WARPHEAP_DEVICE void hide(const simt::group& team, bool hides, std::uint32_t at) const {
-    const warpheap_changes changing = supply_.classes().changes(of_, shard_);
-    if (team.is_leader()) changing.begin();
-    team.sync();
-    if (hides) {
-      const std::uint32_t chunk = chunk_at(at);
-      const std::uint32_t number = word_at(at);
-      const std::uint32_t word = chunk * shape_.words + number;
-      open().remove(word);
-      if (!supply_.chunks().hide(chunk, number, owner(), shape_) &&
-          supply_.chunks().belongs_to(chunk, owner())) {
-        open().insert(word);
+  /// Examines the open chunks of first..first+count-1 and serves the members from them. Whether
+  /// something may be left. A collective.
+  WARPHEAP_DEVICE bool visit(const simt::group& team, std::uint32_t first, std::uint32_t count,
+                             place& got) const {
+    const bitmap_tree open = supply_.classes().open(of_);
+    const std::uint32_t last = (first + count - 1) / 64;
+    bool left = false;
+    for (std::uint32_t done = first / 64; done <= last; done += team.size()) {
+      const std::uint32_t word = done + static_cast<std::uint32_t>(team.rank());
+      std::uint64_t mine = 0;
+      if (word <= last) mine = open.examine_word(word) & bits_of_run(first, count, word);
+      for (simt::lane_mask hits = team.ballot(mine != 0); !hits.empty();
+           hits = hits.without(hits.lowest())) {
+        const std::uint32_t at = team.shuffle(word, hits.lowest());
+        for (std::uint64_t bits = team.shuffle(mine, hits.lowest()); bits != 0; bits &= bits - 1) {
+          const auto chunk = at * 64 + static_cast<std::uint32_t>(lowest_bit(bits));
+          left = !exhausts(team, chunk, got) || left;
+          // The rest has not been looked at.
+          if (team.all(got.chunk != none)) return true;
+        }
       }
     }
+    return left;
+  }
+
+  /// Serves the members from an open chunk; whether nothing is left in it, and it is not open any
+  /// more. A collective.
+  WARPHEAP_DEVICE bool exhausts(const simt::group& team, std::uint32_t chunk, place& got) const {
+    if (examine(team, chunk, got)) return false;
+    if (team.is_leader()) supply_.classes().open(of_).remove(chunk);
     team.sync();
-    if (team.is_leader()) changing.end();
+    // What was freed before that in a marked word is seen now.
+    if (!examine(team, chunk, got)) return true;
+    if (team.is_leader()) supply_.classes().found(of_, chunk);
+    team.sync();
+    return false;
+  }
+
+  /// Examines the words of a chunk, each member others, marks those that are full, and serves the
+  /// members from the others. Whether a slot may be left. A collective.
+  WARPHEAP_DEVICE bool examine(const simt::group& team, std::uint32_t chunk, place& got) const {
+    const chunks& map = supply_.chunks();
+    const auto lanes = static_cast<std::uint32_t>(team.size());
+    bool left = false;
+    simt::fence(simt::order::acq_rel);  // see `mark_full`
+    for (std::uint32_t done = 0; done < shape_.words; done += lanes * side_by_side) {
+      const row found =
+          look_at(chunk, done + static_cast<std::uint32_t>(team.rank()) * side_by_side);
+      for (std::uint32_t i = 0; i < side_by_side; ++i) {
+        // What is not the class's has no room.
+        left = left || (chunks::is_of(found.seen[i], owner()) &&
+                        !map.mark_full(chunk, found.first + i, found.seen[i], owner(), shape_));
+      }
+      serve(team, chunk, best_of(found), got);
+      if (team.all(got.chunk != none)) return true;
+    }
+    return team.any(left);
+  }
+
+  /// Serves members from the words of those that have found room. A collective.
+  WARPHEAP_DEVICE void serve(const simt::group& team, std::uint32_t chunk, const look& found,
+                             place& got) const {
+    for (simt::lane_mask finders = team.ballot(found.most != 0); !finders.empty();
+         finders = finders.without(finders.lowest())) {
+      const simt::lane_mask hungry = team.ballot(got.chunk == none);
+      if (hungry.empty()) return;
+      share won;
+      if (simt::lane_id() == finders.lowest()) {
+        const int from = static_cast<int>(simt::noise() % chunks::word_slots);
+        won = claim(chunk, found.word, found.seen, hungry.count(), from);
+      }
+      won.bits = team.shuffle(won.bits, finders.lowest());
+      won.word = team.shuffle(won.word, finders.lowest());
+      won.chunk = chunk;
+      team.sync();  // what the finder has acquired is the members' as well
+      const int turn = hungry.below(simt::lane_id()).count();
+      if (got.chunk == none && turn < popcount(won.bits)) got = place_of(won, turn);
+    }
   }
 
   const supply& supply_;
   std::uint32_t of_;
-  std::uint32_t shard_;  ///< the multiprocessor, when the call began
-  slots shape_;
+  warpheap_slots shape_;
 };
 
 WARPHEAP_END_NAMESPACE

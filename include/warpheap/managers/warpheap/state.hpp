@@ -1,24 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "warpheap/core/config.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/exhaustion.hpp"
 
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Words of the heap as a whole, each in a cache line of its own.
+/// What concerns the heap as a whole.
 struct warpheap_state {
-  /// Runs that are being claimed, and chunks on their way to the pool.
-  alignas(128) std::uint64_t changes;
-  /// {chunks that came back to the pool or became empty: 32 | length of a run: 32}: no run of that
-  /// length or a longer one was there when so many had come back.
-  alignas(128) std::uint64_t no_run;
-  alignas(128) std::uint32_t came_back;
-  /// Chunks in the pool, for those who only guess.
-  alignas(128) std::uint32_t left;
+  /// One of the places where lanes say that they have chunks in hand, which are not to be found
+  /// meanwhile.
+  struct alignas(64) hand {
+    std::uint32_t lanes;
+  };
+  static constexpr std::uint32_t hands = 16;
+
+  hand moving[hands];
+  /// Knows that no chunk can be had.
+  exhaustion chunks;
+  /// Runs that are being claimed: {ended: 32 | in progress: 32}.
+  alignas(64) std::uint64_t claims;
   /// The leaf word of the pool where the last run was found.
-  alignas(128) std::uint32_t run_word;
+  std::uint32_t run_word;
+
+  WARPHEAP_DEVICE void format() {
+    for (hand& one : moving) one.lanes = 0;
+    chunks.format();
+    claims = 0;
+    run_word = 0;
+  }
+
+  /// Says that the caller is about to take a chunk. Relaxed: what it takes then it takes with
+  /// release, and a lane that misses it there acquires that.
+  WARPHEAP_DEVICE std::uint32_t begin_move() {
+    const auto at = static_cast<std::uint32_t>(simt::noise()) % hands;
+    simt::atomic_ref(moving[at].lanes).fetch_add(1, simt::order::relaxed);
+    return at;
+  }
+  /// Where the chunk is now can be found. Release pairs with the acquire in `is_moving`.
+  WARPHEAP_DEVICE void end_move(std::uint32_t at) {
+    simt::atomic_ref(moving[at].lanes).fetch_sub(1, simt::order::release);
+  }
+  WARPHEAP_DEVICE bool is_moving() {
+    std::uint32_t lanes = 0;
+    for (hand& one : moving) lanes |= simt::atomic_ref(one.lanes).load(simt::order::acquire);
+    return lanes != 0;
+  }
 };
 
 WARPHEAP_END_NAMESPACE

@@ -3,7 +3,7 @@
 
 /// \file
 /// Where the chunks of the manager `warpheap` come from and go to: the pool of those that belong to
-/// nobody, classes that grow, chunks that have become empty, runs of chunks for large blocks.
+/// nobody, chunks of other classes that have become empty, runs of chunks for large blocks.
 
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
@@ -23,24 +23,14 @@ class warpheap_supply {
  public:
   using chunks_type = warpheap_chunks<Config>;
   using classes_type = warpheap_classes<Config>;
+  using state = warpheap_state;
   using slots = warpheap_slots;
 
   static constexpr std::uint32_t none = bitmap_tree::none;
 
-  /// What came of the wish to grow.
-  enum class outcome : std::uint32_t {
-    grown,    ///< the class has chunks more
-    busy,     ///< others are at it
-    nothing,  ///< there was no chunk
-  };
-  struct growth {
-    outcome what = outcome::nothing;
-    std::uint32_t first = 0;  ///< one of the new chunks
-  };
-
   /// Where everything lies.
   struct parts {
-    warpheap_state* state;
+    state* whole;
     std::uint64_t* pool;
     std::uint64_t* empties;
     std::uint32_t* runs;  ///< chunks of the run that starts at a chunk
@@ -59,11 +49,9 @@ class warpheap_supply {
   /// keep nothing of it in registers.
   WARPHEAP_DEVICE const warpheap_supply& copy() const { return *where_.copy; }
   WARPHEAP_DEVICE bitmap_tree pool() const { return {where_.pool, universe_}; }
-  /// Chunks of classes that nothing may hold: all that nothing holds, and others.
+  /// Chunks of classes of which no word was in use.
   WARPHEAP_DEVICE bitmap_tree empties() const { return {where_.empties, universe_}; }
-  WARPHEAP_DEVICE warpheap_changes changes() const {
-    return warpheap_changes(&where_.state->changes, 1, 0);
-  }
+  WARPHEAP_DEVICE state& whole() const { return *where_.whole; }
   WARPHEAP_DEVICE std::uint32_t run_length(std::uint32_t first) const { return where_.runs[first]; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
@@ -71,38 +59,72 @@ class warpheap_supply {
     chunks_.format(universe_, rank, count);
     pool().format(present_, rank, count);
     empties().format(0, rank, count);
-    if (rank == 0) *where_.copy = *this;
-    if (rank == 0) *where_.state = warpheap_state{0, 0, 1, present_, 0};
+    if (rank != 0) return;
+    *where_.copy = *this;
+    where_.whole->format();
   }
 
   /// Adds chunks that the heap did not have so far, while lanes use it.
   /// \pre first..first+count-1 are in the region, formatted, and of nobody
   WARPHEAP_DEVICE void extend(std::uint32_t first, std::uint32_t count) const {
     insert_run(pool(), first, count);
-    came_back(count);
+    where_.whole->chunks.released();
   }
 
-  // Slots.
-
-  /// Lets a class grow, as far as one group does that at a time; all members call it. Lock-free: of
-  /// the groups that want the same class to grow only some go on, and those never wait.
-  WARPHEAP_RARE static growth grow_apart(const warpheap_supply& self, simt::lane_mask team,
-                                         std::uint32_t of) {
-    const std::uint32_t shard = self.classes_.shard();
-    return self.grow(simt::group(team), of, self.classes_.desk_of(of, shard).slots, simt::noise());
+  /// How much of the heap is in the pool, in eighths, judged by one word of it.
+  WARPHEAP_DEVICE int eighths_left() const {
+    const std::uint32_t words = ceil_div<std::uint32_t>(universe_, 64);
+    const std::uint32_t word = scale_to(static_cast<std::uint32_t>(simt::noise()), words);
+    const std::uint32_t rest = universe_ - word * 64;
+    return popcount(pool().peek_word(word)) * 8 / static_cast<int>(rest < 64 ? rest : 64);
   }
-  /// Whether classes may take chunks before they need them.
-  WARPHEAP_DEVICE bool is_plentiful() const { return left() > universe_ / 4; }
 
-  /// A chunk that nothing holds any more, and that is not listed.
-  WARPHEAP_RARE static void unheld(const warpheap_supply& self, std::uint32_t chunk) {
-    const warpheap_changes moves = self.changes();
-    moves.begin();
-    if (self.chunks_.enlist(chunk)) {
-      self.empties().insert(chunk);
-      self.note_return(1);
+  /// Whether a class may have another chunk.
+  WARPHEAP_DEVICE bool has_chunks() const {
+    return !where_.whole->chunks.is_out(1) && (pool().any() || empties().any());
+  }
+  /// Whether there certainly was no chunk for a class at a moment of the call.
+  WARPHEAP_DEVICE bool is_out() const {
+    exhaustion& chunks = where_.whole->chunks;
+    if (chunks.is_out(1)) return true;
+    const exhaustion::token search = chunks.announce();
+    return !pool().examine_any() && !empties().examine_any() && !where_.whole->is_moving() &&
+           chunks.confirm(search, 1);
+  }
+
+  /// A chunk that is new in class `of`, or none. Of its first word the first slots, as many as
+  /// there are or the team has members, are the caller's. A collective.
+  WARPHEAP_RARE static std::uint32_t add_chunk(const warpheap_supply& in, std::uint32_t of,
+                                               simt::lane_mask members) {
+    const simt::group team(members);
+    std::uint32_t chunk = none;
+    std::uint32_t hand = 0;
+    if (team.is_leader()) {
+      hand = in.where_.whole->begin_move();
+      chunk = in.pool().claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
     }
-    moves.end();
+    team.sync();
+    chunk = team.broadcast(chunk);
+    if (chunk == none) chunk = in.take_empty(team);
+    if (chunk != none) in.open(team, of, chunk);
+    if (team.is_leader()) in.where_.whole->end_move(hand);
+    team.sync();
+    return chunk;
+  }
+
+  /// The words of a chunk of a class have slots in use no more, as far as one is counted out.
+  WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
+    if (chunks_.count_out(chunk)) note_empty(chunk);
+  }
+  /// A slot of a marked word was freed: `before` is what the word was.
+  WARPHEAP_RARE static void find_again(const warpheap_supply& in, std::uint32_t of,
+                                       std::uint32_t chunk, std::uint32_t number,
+                                       std::uint64_t before) {
+    // The mark was seen by a release: with this, what its search did comes before what follows.
+    simt::fence(simt::order::acquire);
+    in.classes_.found(of, chunk);
+    const std::uint64_t all = chunks_type::slots_in(in.classes_.slots(of), number);
+    if (chunks_type::used_of(before) == all) in.chunks_.unmark(chunk, number);
   }
 
   // Large blocks.
@@ -110,39 +132,28 @@ class warpheap_supply {
   /// The first of `length` chunks in a row, or none if there are no such. \pre `length != 0`
   WARPHEAP_DEVICE std::uint32_t take_run(std::uint32_t length) const {
     for (int patience = most_patience;;) {
-      const std::uint32_t returns = returned();
-      if (known_to_fail(length, returns)) return none;
-      const warpheap_changes moves = changes();
-      const std::uint32_t others = moves.begin();
+      const simt::atomic_ref claims(where_.whole->claims);
+      const std::uint64_t others = claims.fetch_add(1, simt::order::acq_rel);
       std::uint32_t first = simt::call_apart(&find_run_apart, *this, length);
-      bool collected = false;
-      if (first == none) {
-        collected = simt::call_apart(&collect_apart, *this);
-        if (collected) first = simt::call_apart(&find_run_apart, *this, length);
+      if (first == none && simt::call_apart(&collect_apart, *this)) {
+        first = simt::call_apart(&find_run_apart, *this, length);
       }
       if (first != none) own_run(first, length);
-      moves.end();
+      claims.fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
       if (first != none) return first;
-      if (collected) continue;  // ends: each chunk is collected once
-      if (others == 0 && warpheap_changes::quiet(moves.look())) {
-        simt::atomic_ref(where_.state->no_run)
-            .store(std::uint64_t{returns} << 32 | length, simt::order::relaxed);
-        return none;
-      }
+      const bool alone = static_cast<std::uint32_t>(others) == 0 &&
+                         claims.load(simt::order::acquire) == others + (std::uint64_t{1} << 32);
       // Others hold parts of runs for a moment, and never wait.
-      if (--patience < 0) return none;
+      if (alone || --patience < 0) return none;
       simt::backoff(wait_ns);
     }
   }
 
   WARPHEAP_DEVICE void give_run(std::uint32_t first) const {
     const std::uint32_t length = where_.runs[first];
-    chunks_.hand_over(first, chunk_owner::run, chunk_owner::nobody);
-    for (std::uint32_t i = 1; i < length; ++i) {
-      chunks_.hand_over(first + i, chunk_owner::run_inside, chunk_owner::nobody);
-    }
+    for (std::uint32_t i = 0; i < length; ++i) chunks_.give(first + i, chunk_owner::nobody);
     insert_run(pool(), first, length);
-    came_back(length);
+    where_.whole->chunks.released();
   }
 
   /// Gives the chunks of a run back that lie before `kept` and behind kept..kept+length-1.
@@ -150,7 +161,7 @@ class warpheap_supply {
                                 std::uint32_t length) const {
     const std::uint32_t whole = where_.runs[first];
     if (kept != first) {
-      chunks_.hand_over(kept, chunk_owner::run_inside, chunk_owner::run);
+      chunks_.give(kept, chunk_owner::run);
       where_.runs[first] = kept - first;
       give_run(first);
     }
@@ -158,207 +169,105 @@ class warpheap_supply {
     const std::uint32_t rest = first + whole - behind;
     where_.runs[kept] = length;
     if (rest == 0) return;
-    chunks_.hand_over(behind, chunk_owner::run_inside, chunk_owner::run);
+    chunks_.give(behind, chunk_owner::run);
     where_.runs[behind] = rest;
     give_run(behind);
   }
 
  private:
-  WARPHEAP_DEVICE growth grow(const simt::group& team, std::uint32_t of, const slots& shape,
-                              std::uint64_t noise) const {
-    const bool leads = team.is_leader();
-    const warpheap_changes changing = classes_.changes(of, classes_.shard());
-    int want = 0;
-    auto result = outcome::nothing;
-    if (leads && (pool().draw(noise) != none || empties().draw(noise) != none)) {
-      const std::uint32_t size = classes_.size(of);
-      want = wanted(shape, size, static_cast<std::uint32_t>(team.size()));
-      // It doubles at most: more would give a class what it does not need.
-      const std::uint32_t first = is_plentiful() ? 4 : 1;
-      if (classes_.may_grow(of, first + size / static_cast<std::uint32_t>(want))) {
-        changing.begin();
-        result = outcome::grown;
-      } else {
-        result = outcome::busy;
-      }
-    }
-    team.sync();
-    result = static_cast<outcome>(team.broadcast(static_cast<std::uint32_t>(result)));
-    if (result != outcome::grown) return {result, 0};
-    const bitmap_tree::word_elements got =
-        simt::call_apart(&adopt_apart, *this, team.mask(), want, noise);
-    if (got.bits != 0) simt::call_apart(&take_in_apart, *this, team.mask(), of, got);
-    if (leads) {
-      if (got.bits != 0) {
-        empties().insert_bits(got.word, got.bits);  // nothing holds them yet
-        classes_.gained(of, got.count());
-      }
-      changing.end();
-      classes_.grew(of);
-    }
-    team.sync();
-    if (got.bits == 0) return {};
-    return {outcome::grown, got.nth(0)};
-  }
-
   static constexpr int most_patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
-  /// Slots that a class gains for each member of a group that lets it grow, at least.
-  static constexpr std::uint32_t slots_a_member = 64;
 
-  WARPHEAP_DEVICE std::uint32_t left() const {
-    return simt::atomic_ref(where_.state->left).load(simt::order::relaxed);
-  }
-  /// Acquire pairs with `note_return`.
-  WARPHEAP_DEVICE std::uint32_t returned() const {
-    return simt::atomic_ref(where_.state->came_back).load(simt::order::acquire);
-  }
-  WARPHEAP_DEVICE void note_return(std::uint32_t count) const {
-    simt::atomic_ref(where_.state->came_back).fetch_add(count, simt::order::release);
-  }
-  WARPHEAP_DEVICE void came_back(std::uint32_t count) const {
-    note_return(count);
-    simt::atomic_ref(where_.state->left).fetch_add(count, simt::order::relaxed);
+  WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
+    if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
+    empties().insert(chunk);
+    where_.whole->chunks.released();
   }
 
-  /// Chunks that a group takes at a time for a class of `size` chunks.
-  WARPHEAP_DEVICE int wanted(const slots& shape, std::uint32_t size, std::uint32_t members) const {
-    const std::uint32_t remaining = left();
-    std::uint32_t want = (members * slots_a_member - 1) / shape.count + 1;
-    if (want < size / 4) want = size / 4;
-    if (remaining <= universe_ / 4) {
-      // Perhaps there are many that other classes have left empty.
-      const std::uint32_t careful = remaining / 64 > size / 16 ? remaining / 64 : size / 16;
-      want = careful < want ? careful : want;
-    } else if (want > remaining / 512) {
-      want = remaining / 512;
-    }
-    // Each member of a group has a few words of the class's tree to change.
-    std::uint32_t most = Config.most_adopted * 8 / (shape.words / 64 + 8);
-    if (most > members * 4) most = members * 4;
-    if (want > most) want = most;
-    return want == 0 ? 1 : static_cast<int>(want);
-  }
-
-  /// Chunks of the pool, or some that other classes do not use; all members call it. They belong to
-  /// nobody.
-  WARPHEAP_RARE static bitmap_tree::word_elements adopt_apart(const warpheap_supply& self,
-                                                              simt::lane_mask team, int want,
-                                                              std::uint64_t noise) {
-    return self.adopt(simt::group(team), want, noise);
-  }
-  WARPHEAP_DEVICE bitmap_tree::word_elements adopt(const simt::group& team, int want,
-                                                   std::uint64_t noise) const {
-    bitmap_tree::word_elements got;
+  /// Gives a chunk that the caller has in hand to a class. A collective.
+  WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, std::uint32_t chunk) const {
+    const slots shape = classes_.slots(of);
+    const std::uint32_t owner = chunk_owner::first_class + of;
     if (team.is_leader()) {
-      got = pool().claim_some(want, 0);
-      if (got.bits != 0) {
-        simt::atomic_ref(where_.state->left)
-            .fetch_sub(static_cast<std::uint32_t>(got.count()), simt::order::relaxed);
-      }
+      chunks_.give(chunk, owner | chunks_type::word_in_use);
     }
     team.sync();
-    got.bits = team.broadcast(got.bits);
-    got.word = team.broadcast(got.word);
-    return got.bits != 0 ? got
-                         : simt::call_apart(&take_unheld_apart, *this, team.mask(),
-                                            team.broadcast(want), noise);
+    for (auto i = static_cast<std::uint32_t>(team.rank()); i < shape.words;
+         i += static_cast<std::uint32_t>(team.size())) {
+      const std::uint64_t used =
+          i == 0 ? chunks_type::slots_in(shape, 0) & low_bits<std::uint64_t>(team.size()) : 0;
+      chunks_.open(chunk, i, owner, used);
+    }
+    team.sync();
+    if (team.is_leader()) classes_.add(of, chunk);
+    team.sync();
   }
 
-  /// The members share the work: the owner first, for who finds a word asks for it.
-  WARPHEAP_RARE static void take_in_apart(const warpheap_supply& self, simt::lane_mask team,
-                                          std::uint32_t of, bitmap_tree::word_elements got) {
-    self.take_in(simt::group(team), of, self.classes_.desk_of(of, self.classes_.shard()).slots,
-                 got);
+  /// An empty chunk, taken away from its class, or none. A collective. Ends: each turn takes a
+  /// chunk out of the set, and who puts one in has freed its last block.
+  WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team) const {
+    for (;;) {
+      std::uint32_t chunk = none;
+      if (team.is_leader()) {
+        chunk = empties().claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
+      }
+      team.sync();
+      chunk = team.broadcast(chunk);
+      if (chunk == none || close(team, chunk)) return chunk;
+    }
   }
-  WARPHEAP_DEVICE void take_in(const simt::group& team, std::uint32_t of, const slots& shape,
-                               const bitmap_tree::word_elements& got) const {
+
+  /// Takes a chunk from its class if all of its slots are free; whether it has. A collective.
+  WARPHEAP_DEVICE bool close(const simt::group& team, std::uint32_t chunk) const {
+    std::uint32_t owner = chunk_owner::nobody;
+    if (team.is_leader()) owner = chunks_.begin_closing(chunk);
+    team.sync();
+    owner = team.broadcast(owner);
+    if (owner == chunk_owner::nobody) return false;
+    const std::uint32_t of = owner - chunk_owner::first_class;
+    const slots shape = classes_.slots(of);
     const auto rank = static_cast<std::uint32_t>(team.rank());
     const auto members = static_cast<std::uint32_t>(team.size());
-    const auto count = static_cast<std::uint32_t>(got.count());
-    const bitmap_tree open = classes_.open(of, shape, classes_.shard());
-    for (std::uint32_t i = rank; i < count; i += members) {
-      chunks_.hand_over(got.nth(static_cast<int>(i)), chunk_owner::nobody,
-                        chunk_owner::first_class + of);
-    }
-    if (team.is_leader()) open.begin_insertions();
+    std::uint32_t closed = rank;
+    while (closed < shape.words && chunks_.close(chunk, closed, owner)) closed += members;
+    bool whole = team.all(closed >= shape.words);
     team.sync();
-    // Chunks that are neighbours are done together: their words are a run.
-    std::uint64_t rest = got.bits;
-    while (rest != 0) {
-      const int from = lowest_bit(rest);
-      const std::uint64_t gaps = ~(rest >> from);
-      const int chunks = gaps == 0 ? 64 : lowest_bit(gaps);
-      rest &= ~bit_range<std::uint64_t>(from, chunks);
-      const std::uint32_t first = (got.word * 64 + static_cast<std::uint32_t>(from)) * shape.words;
-      const std::uint32_t length = static_cast<std::uint32_t>(chunks) * shape.words;
-      for (std::uint32_t leaf = first / 64 + rank; leaf <= (first + length - 1) / 64;
-           leaf += members) {
-        open.insert_announced(leaf, bits_of_run(first, length, leaf));
-      }
+    if (whole) {
+      if (team.is_leader()) whole = chunks_.end_closing(chunk, chunk_owner::nobody);
+      team.sync();
+      whole = team.broadcast(static_cast<std::uint32_t>(whole)) != 0;
     }
-    team.sync();
-    if (team.is_leader()) open.end_insertions();
-  }
-
-  /// Takes up to `want` chunks that nothing holds away from their classes; all members call it.
-  /// They belong to nobody then. None if there seem to be no such.
-  WARPHEAP_RARE static bitmap_tree::word_elements take_unheld_apart(const warpheap_supply& self,
-                                                                    simt::lane_mask team, int want,
-                                                                    std::uint64_t noise) {
-    return self.take_unheld(simt::group(team), want, noise);
-  }
-  WARPHEAP_DEVICE bitmap_tree::word_elements take_unheld(const simt::group& team, int want,
-                                                         std::uint64_t noise) const {
-    for (;;) {
-      bitmap_tree::word_elements seen;
+    if (whole) {
+      if (team.is_leader()) classes_.remove(of, chunk);
+    } else {
+      // What was closed is open again, and was hidden for a moment.
+      for (std::uint32_t i = rank; i < closed; i += members) chunks_.open(chunk, i, owner);
+      team.sync();
       if (team.is_leader()) {
-        seen = empties().claim_some(
-            want, scale_to(static_cast<std::uint32_t>(noise), empties().leaf_words()));
+        classes_.found(of, chunk);
+        if (chunks_.give_up_closing(chunk)) note_empty(chunk);
       }
-      team.sync();
-      seen.word = team.broadcast(seen.word);
-      seen.bits = team.broadcast(seen.bits);
-      if (seen.bits == 0) return {};
-      std::uint64_t mine = 0;
-      for (int i = team.rank(); i < seen.count(); i += team.size()) {
-        const std::uint32_t chunk = seen.nth(i);
-        // What holds it in spite of that puts it back into the set when it lets go of it.
-        const std::uint32_t owner = chunks_.take_unheld(chunk);
-        if (owner == chunk_owner::nobody) continue;
-        const std::uint32_t of = owner - chunk_owner::first_class;
-        const slots shape = classes_.slots(of);
-        classes_.lost(of);
-        remove_run(classes_.open(of, shape, classes_.shard()), chunk * shape.words, shape.words);
-        mine |= std::uint64_t{1} << chunk % 64;
-      }
-      const std::uint64_t below = team.scan_add(mine);
-      seen.bits = team.shuffle(below + mine, highest_bit(team.mask().bits()));
-      team.sync();
-      if (seen.bits != 0) return seen;
     }
+    team.sync();
+    return whole;
   }
 
-  /// Puts all chunks that nothing holds into the pool; whether there was one.
+  /// Puts all empty chunks of classes into the pool; whether there was one.
   WARPHEAP_RARE static bool collect_apart(const warpheap_supply& self) { return self.collect(); }
   WARPHEAP_DEVICE bool collect() const {
-    const simt::lane_mask alone{1u << simt::lane_id()};
+    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
     bool any = false;
-    for (;;) {
-      const bitmap_tree::word_elements found =
-          simt::call_apart(&take_unheld_apart, *this, alone, 64, 0);
-      if (found.bits == 0) return any;
-      pool().insert_bits(found.word, found.bits);
-      came_back(static_cast<std::uint32_t>(found.count()));
+    const std::uint32_t hand = where_.whole->begin_move();
+    for (std::uint32_t left = universe_; left != 0; --left) {
+      const std::uint32_t chunk = empties().claim_first();
+      if (chunk == none) break;
+      if (!close(alone, chunk)) continue;
+      pool().insert(chunk);
+      where_.whole->chunks.released();
       any = true;
     }
-  }
-
-  WARPHEAP_DEVICE bool known_to_fail(std::uint32_t length, std::uint32_t returns) const {
-    const std::uint64_t known = simt::atomic_ref(where_.state->no_run).load(simt::order::relaxed);
-    const auto shortest = static_cast<std::uint32_t>(known);
-    return shortest != 0 && length >= shortest &&
-           static_cast<std::uint32_t>(known >> 32) == returns;
+    where_.whole->end_move(hand);
+    return any;
   }
 
   /// Takes a run out of the pool, from where the last one was found, and from the front.
@@ -367,7 +276,7 @@ class warpheap_supply {
     return self.find_run(length);
   }
   WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length) const {
-    const simt::atomic_ref<std::uint32_t> hint(where_.state->run_word);
+    const simt::atomic_ref<std::uint32_t> hint(where_.whole->run_word);
     const std::uint32_t from = hint.load(simt::order::relaxed);
     std::uint32_t first = claim_run_from(pool(), length, from);
     if (first == none && from != 0) first = claim_run_from(pool(), length, 0);
@@ -376,11 +285,8 @@ class warpheap_supply {
   }
 
   WARPHEAP_DEVICE void own_run(std::uint32_t first, std::uint32_t length) const {
-    simt::atomic_ref(where_.state->left).fetch_sub(length, simt::order::relaxed);
-    chunks_.hand_over(first, chunk_owner::nobody, chunk_owner::run);
-    for (std::uint32_t i = 1; i < length; ++i) {
-      chunks_.hand_over(first + i, chunk_owner::nobody, chunk_owner::run_inside);
-    }
+    chunks_.give(first, chunk_owner::run);
+    for (std::uint32_t i = 1; i < length; ++i) chunks_.give(first + i, chunk_owner::run_inside);
     where_.runs[first] = length;
   }
 

@@ -6,45 +6,39 @@
 /// docs/default-manager.md.
 ///
 /// Algorithm: the heap is cut into chunks. A chunk belongs to nobody (the pool), to a size class,
-/// or to a large block. A bitmap says which slots of a chunk are in use, and a bitmap tree for each
-/// class which words of the bitmaps may have free slots. Lanes that want the same class at the same
-/// time form a group; its leader claims free bits for the whole group by one atomic, in the word
-/// that its multiprocessor is at: each walks its own part of the class. Where words have little
-/// room, lanes claim one by one, each in another word. Words that turn out to be full are hidden
-/// from the tree when memory gets scarce (slot_search.hpp). A class that runs low takes chunks from
-/// the pool, and when that is empty, chunks that another class has left empty. No multiprocessor,
-/// warp or lane keeps memory for itself: where one looks first is a hint.
+/// or to a large block. Bits say which slots of a chunk are in use, and a table for each class
+/// which chunks it has. Lanes that want the same class at the same time form a group; its leader
+/// claims free bits for the whole group by one atomic, in a word of the class that it draws at
+/// random. Who is left over draws words for itself. When words are full a class takes chunks from
+/// the pool, and when that is empty, chunks that another class has left empty. When there are none,
+/// groups search the chunks of the class together (shared_search.hpp). No multiprocessor, warp or
+/// lane keeps memory for itself, and no word of memory is touched by all.
 ///
 /// Layout:
-///   [ state ][ classes ][ desks: 32 B, changes: 8 B, a class and multiprocessor ]
-///   [ open words: a tree a class ]
-///   [ pool: tree ][ empties: tree ][ run lengths: 4 B a chunk ][ states: 32 B a chunk ]
+///   [ state ][ classes: searches and counts ][ shapes ][ tables: 4 B a chunk and class ]
+///   [ places in tables: 4 B a chunk ][ pool: tree ][ run lengths, states: 4 B a chunk each ]
 ///   [ words: 8 B for 48 slots of 16 B ]
 ///   [ chunk 0 ][ chunk 1 ] ...       chunk: [ slot 0 ][ slot 1 ] ... of one class
-///   (chunks.hpp: state and word; classes.hpp: class; supply.hpp: pool and empties)
+///   (chunks.hpp: state and word; classes.hpp: class and table; supply.hpp: pool)
 ///
 /// Invariants, while no lane allocates:
-/// I1 the words of all bitmap trees fit (place: the word)
+/// I1 the words of the pool's tree fit (place: the word)
 /// I2 a chunk is in the pool exactly if it belongs to nobody (place: the chunk)
-/// I3 a chunk is held by as many as it has words with slots in use (place: the chunk)
-/// I4 a word with slots in use has the tag of the chunk's owner, and no slots beyond the last
-///    (place: the chunk)
-/// I5 a word with a free slot is in its class's tree and not hidden, and a chunk without used slots
-///    is among the empties, as its state says (place: the chunk)
+/// I3 the words of a chunk of a class have its tag, and no slots beyond the last; those of other
+///    chunks have no tag (place: the chunk)
+/// I4 a chunk of a class is in its table, where it says (place: the chunk)
+/// I5 a chunk with a free slot in a word that is not marked is roomy, a marked word is full, and a
+///    chunk without used slots has been noted as such (place: the chunk)
 /// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
-/// I7 nothing is in progress, and classes count their chunks right (place: the class)
+/// I7 nothing is in progress (place: the class)
 ///
-/// Progress: claims, frees, growth and the hiding of chunks are lock-free and never wait. A
-/// request waits only while a change that could serve it is in progress (a class that grows, a word
-/// that is being hidden, a run that is being claimed, a desk that is about to be set, the last for
-/// a few looks at most); lanes that make such changes do not wait and take part in no collective
-/// meanwhile but with members of their own group that are there with them. So waits end, whichever
-/// lanes of a warp run. A request goes on without a wait only if its class has grown or shows words
-/// with room, which others then took, or if it has hidden words that were full.
+/// Progress: claims, frees and growth are lock-free and never wait. A request waits only while
+/// others let its class grow or hold a slice of a search, and those do not wait meanwhile, but for
+/// members of their own group that are there with them. So waits end, whichever lanes of a warp
+/// run.
 ///
-/// Null is not exact yet: it means that a bounded number of looks found no free slot of the class,
-/// no free chunk, and no chunk that nothing held. A request whose looks others spoil each time may
-/// get null while memory is free. For large blocks: no run of that length.
+/// Null: all words of the class were full and no chunk was free at a moment of the call; or others
+/// have freed and taken what it looked for in each of a bounded number of searches.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
@@ -72,10 +66,9 @@ class warpheap_manager {
 
   static constexpr capabilities about{.name = "warpheap"};
 
-  warpheap_manager(const region& memory, const simt::device_properties& machine,
+  warpheap_manager(const region& memory, const simt::device_properties& /*machine*/,
                    const options& /*none*/)
-      : warpheap_manager(memory, shift_for(memory.bytes),
-                         shards_for(memory.bytes, machine.multiprocessors)) {}
+      : warpheap_manager(memory, shift_for(memory.bytes)) {}
 
   /// A block of this size is served by an empty heap.
   WARPHEAP_HD std::size_t largest_block() const {
@@ -137,69 +130,59 @@ class warpheap_manager {
   using slots = warpheap_slots;
 
   static constexpr std::uint32_t none = bitmap_tree::none;
-  /// The desks and counters of a multiprocessor take about 1/100 of that.
-  static constexpr std::size_t bytes_a_shard = std::size_t{1} << 19;
-  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t shards)
-      : warpheap_manager(memory, chunk_shift, shards, fitting(memory, chunk_shift, shards)) {}
+  /// A heap has so many chunks at most: their numbers, and those of classes, have 16 bits.
+  static constexpr int most_chunks_log2 = 16;
 
-  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t shards,
-                   std::uint32_t universe) {
+  warpheap_manager(const region& memory, int chunk_shift)
+      : warpheap_manager(memory, chunk_shift, fitting(memory, chunk_shift)) {}
+
+  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t universe) {
     region_cursor cursor(memory, about.name);
-    supply_ = lay_out(cursor, chunk_shift, shards, universe);
+    supply_ = lay_out(cursor, chunk_shift, universe);
     const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
     base_ = cursor.take<std::byte>(universe * chunk_bytes, chunk_bytes);
   }
 
-  static supply lay_out(region_cursor& cursor, int chunk_shift, std::uint32_t shards,
-                        std::uint32_t universe) {
+  static supply lay_out(region_cursor& cursor, int chunk_shift, std::uint32_t universe) {
     const warpheap_size_classes sizes(chunk_shift);
-    const std::size_t tree = bitmap_tree::words_for(universe);
-    auto* state = cursor.take<warpheap_state>(1);
+    typename supply::parts where{};
+    where.whole = cursor.take<typename supply::state>(1);
     typename classes::parts of_classes{};
     of_classes.records = cursor.take<typename classes::record>(sizes.count());
-    of_classes.desks = cursor.take<typename classes::desk>(classes::desks_for(sizes, shards), 128);
-    of_classes.changes = cursor.take<std::uint64_t>(classes::changes_for(sizes, shards), 128);
-    of_classes.trees = cursor.take<std::uint64_t>(classes::tree_words(sizes, universe), 128);
-    typename supply::parts where{};
-    where.state = state;
-    where.pool = cursor.take<std::uint64_t>(tree, 128);
-    where.empties = cursor.take<std::uint64_t>(tree, 128);
+    of_classes.trees = cursor.take<std::uint64_t>(
+        bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
+    of_classes.hints = cursor.take<std::uint32_t>(std::size_t{universe} * sizes.count(), 128);
+    where.pool = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
+    where.empties = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
     where.copy = cursor.take<supply>(1, 128);
     where.runs = cursor.take<std::uint32_t>(universe, 128);
-    auto* states = cursor.take<std::uint64_t>(std::size_t{universe} * chunks::state_stride, 128);
+    auto* states = cursor.take<std::uint32_t>(universe, 128);
     auto* words =
         cursor.take<std::uint64_t>(universe * chunks::words_for(sizes.chunk_bytes()), 128);
-    return supply(classes(sizes, of_classes, universe, shards),
-                  chunks(states, words, sizes.chunk_bytes()), where, universe, universe);
+    return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),
+                  where, universe, universe);
   }
 
   /// log2 of a chunk's bytes in a heap of `bytes`: about 2048 chunks, within the limits; beyond
-  /// 2^18 of them chunks grow with the heap.
+  /// 2^16 of them chunks grow with the heap.
   static int shift_for(std::size_t bytes) {
     const int smallest = floor_log2(Config.smallest_chunk);
     const int largest = floor_log2(Config.largest_chunk);
     const int wanted = bytes < 2048 ? smallest : floor_log2(bytes / 2048);
     const int usual = wanted < smallest ? smallest : wanted > largest ? largest : wanted;
-    const int least = bytes < 2048 ? smallest : ceil_log2(bytes) - 18;
+    const int least = bytes < 2048 ? smallest : ceil_log2(bytes) - most_chunks_log2;
     return usual > least ? usual : least;
   }
 
-  /// Desks of a class: one for each multiprocessor unless the heap is small.
-  static std::uint32_t shards_for(std::size_t bytes, std::uint32_t multiprocessors) {
-    const std::size_t affordable = bytes / bytes_a_shard;
-    if (affordable == 0) return 1;
-    return affordable < multiprocessors ? static_cast<std::uint32_t>(affordable) : multiprocessors;
-  }
-
   /// As many chunks as fit beside what describes them; 1 if none does.
-  static std::uint32_t fitting(const region& memory, int chunk_shift, std::uint32_t shards) {
+  static std::uint32_t fitting(const region& memory, int chunk_shift) {
     const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
     std::size_t fits = 1;
     std::size_t too_many = memory.bytes / chunk_bytes + 1;
     while (too_many - fits > 1) {
       const std::size_t middle = fits + (too_many - fits) / 2;
       region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
-      lay_out(endless, chunk_shift, shards, static_cast<std::uint32_t>(middle));
+      lay_out(endless, chunk_shift, static_cast<std::uint32_t>(middle));
       const std::size_t used = SIZE_MAX / 2 - endless.left(chunk_bytes);
       (used + middle * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
     }
@@ -223,7 +206,7 @@ class warpheap_manager {
     const warpheap_slot_search<Config> search(supply_, of);
     const auto got = search.take();
     if (got.chunk == none) return nullptr;
-    return chunk_address(got.chunk) + got.slot * search.shape().bytes;
+    return chunk_address(got.chunk) + got.slot * search.slot_bytes();
   }
 
   WARPHEAP_DEVICE void free_slot(std::uint32_t of, std::uint32_t chunk, std::uint32_t slot) const {
@@ -239,8 +222,7 @@ class warpheap_manager {
       if (!same.contains(simt::lane_id())) continue;
       if (same.count() > 1) {
         const simt::group together(same);
-        const std::uint64_t below = together.scan_add(bits);
-        bits = together.shuffle(below + bits, highest_bit(same.bits()));
+        bits = together.merge_bits(bits);
         together.sync();  // what the members did comes before what the leader releases
         if (!together.is_leader()) return;
       }
@@ -252,25 +234,10 @@ class warpheap_manager {
   WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
                                      std::uint64_t bits) const {
     const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
-    const std::uint64_t freed = chunks::used_of(before) & bits;
-    const bool emptied = freed != 0 && chunks::used_of(before) == freed;
-    if (!chunks::is_hidden(before) && !emptied) return;
-    // The others that freed slots of the word come before what the chunk is used for next.
-    supply_.chunks().meet_changes(chunk, number);
-    if (chunks::is_hidden(before)) find_again(supply_.copy(), of, chunk, number);
-    if (emptied && supply_.chunks().let_go(chunk)) supply::unheld(supply_.copy(), chunk);
-  }
-
-  WARPHEAP_RARE static void find_again(const supply& in, std::uint32_t of, std::uint32_t chunk,
-                                       std::uint32_t number) {
-    const std::uint32_t shard = in.classes().shard();
-    const slots shape = in.classes().desk_of(of, shard).slots;
-    const warpheap_changes changes = in.classes().changes(of, shard);
-    changes.begin();
-    if (in.chunks().unhide(chunk, number, chunk_owner::first_class + of)) {
-      in.classes().open(of, shape, shard).insert(chunk * shape.words + number);
+    if (chunks::is_marked(before)) {
+      simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number, before);
     }
-    changes.end();
+    if (chunks::used_of(before & ~bits) == 0) supply_.count_out(chunk);
   }
 
   // Large blocks.

@@ -132,6 +132,16 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
   T* at_;
 };
 
+/// Acquire, for a lane that writes to what it has acquired before it reads it.
+inline constexpr order acquire_to_write = order::acquire;
+
+/// A word that others may change, as a hint: what is read may be old, for as long as the kernel
+/// runs on CUDA, where a multiprocessor keeps it near.
+template <class T>
+T load_hint(T& word) {
+  return atomic_ref<T>(word).load(order::relaxed);
+}
+
 /// Orders this lane's accesses before the fence against those behind it.
 inline void fence(order o) {
   runtime::switch_point();

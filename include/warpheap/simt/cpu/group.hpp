@@ -59,6 +59,10 @@ class group {
   T scan_add(T value) const {
     return static_cast<T>(collect(runtime::collective::scan_add, value));
   }
+  /// The bits of all members. \pre no two members pass the same bit
+  std::uint64_t merge_bits(std::uint64_t bits) const {
+    return shuffle(scan_add(bits) + bits, highest_bit(members_.bits()));
+  }
 
  private:
   static int self() { return static_cast<int>(runtime::self().number); }

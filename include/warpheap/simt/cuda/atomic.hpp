@@ -12,6 +12,19 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
+/// Acquire, for a lane that writes to what it has acquired before it reads it, as the new owner of
+/// a block does. Relaxed here: a store to an address that depends on what was read is not performed
+/// before the read, and the multiprocessor's cache, which acquire clears, holds nothing that such a
+/// lane reads.
+inline constexpr order acquire_to_write = order::relaxed;
+
+/// A word that others may change, as a hint: what is read may be old, for as long as the kernel
+/// runs, for it comes from the multiprocessor's own cache.
+template <class T>
+WARPHEAP_DEVICE T load_hint(T& word) {
+  return __ldca(&word);
+}
+
 /// Orders this lane's accesses before the fence against those behind it, at device scope.
 WARPHEAP_DEVICE inline void fence(order o) {
   if (o == order::seq_cst) {

@@ -70,6 +70,17 @@ class group {
     return members_ == lane_mask::first(warp_size) ? scan_full(value) : scan_part(value);
   }
 
+  /// The bits of all members. \pre no two members pass the same bit
+  WARPHEAP_DEVICE std::uint64_t merge_bits(std::uint64_t bits) const {
+#if __CUDA_ARCH__ >= 800
+    const auto low = __reduce_or_sync(members_.bits(), static_cast<std::uint32_t>(bits));
+    const auto high = __reduce_or_sync(members_.bits(), static_cast<std::uint32_t>(bits >> 32));
+    return std::uint64_t{high} << 32 | low;
+#else
+    return shuffle(scan_add(bits) + bits, highest_bit(members_.bits()));
+#endif
+  }
+
  private:
   /// Hides from the compiler where a mask comes from. ptxas 13.0 takes the result of activemask
   /// (and what is computed from it) for the same in all lanes that run together, and lets a
