@@ -19,6 +19,7 @@
 #include "warpheap/managers/random_walk/random_walk.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include <array>
@@ -50,7 +51,8 @@ using portable_managers = type_list<                                            
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::pages}>,    //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>,   //
     rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,                                                   //
-    gallatin<>>;
+    gallatin<>,                                                                                  //
+    warpheap_manager<>>;
 
 /// A manager that exists, but not on this machine.
 struct missing_manager {

@@ -115,8 +115,9 @@ class bitmap_tree {
     return (insert_bits(element / 64, bit_of(element)) & bit_of(element)) == 0;
   }
 
-  /// As `insert`. If another lane is inserting it, or another one of its word, this may return before
-  /// searches that follow hints can find it; `examine_word` finds it. One atomic if it was there.
+  /// As `insert`. If another lane is inserting it, or another one of its word, this may return
+  /// before searches that follow hints can find it; `examine_word` finds it. One atomic if it was
+  /// there.
   WARPHEAP_DEVICE void ensure(std::uint32_t element) const {
     const std::uint64_t bit = bit_of(element);
     const std::uint64_t before = leaf(element / 64).fetch_or(bit, simt::order::acq_rel);

@@ -6,29 +6,30 @@
 /// docs/default-manager.md.
 ///
 /// Algorithm: the heap is cut into chunks. A chunk belongs to nobody (the pool), to a size class,
-/// or to a large block. Bits say which slots of a chunk are in use, and a table for each class
-/// which chunks it has. Lanes that want the same class at the same time form a group; its leader
-/// claims free bits for the whole group by one atomic, in a word of the class that it draws at
-/// random. Who is left over draws words for itself. When words are full a class takes chunks from
-/// the pool, and when that is empty, chunks that another class has left empty. When there are none,
-/// groups search the chunks of the class together (shared_search.hpp). No multiprocessor, warp or
-/// lane keeps memory for itself, and no word of memory is touched by all.
+/// or to a large block. Bits say which slots of a chunk are in use. Lanes that want the same class
+/// at the same time form a group; its leader claims free bits for the whole group by one atomic, in
+/// a word of the class that it draws at random. Lanes that are left over draw words for themselves.
+/// When words are full a class takes chunks from the pool, and when that is empty, chunks that
+/// another class has left empty. When there are none, groups search the chunks of the class
+/// together (shared_search.hpp). No multiprocessor, warp or lane keeps memory for itself, and no
+/// word of memory is touched by all.
 ///
 /// Layout:
-///   [ state ][ classes: searches and counts ][ shapes ][ tables: 4 B a chunk and class ]
-///   [ places in tables: 4 B a chunk ][ pool: tree ][ run lengths, states: 4 B a chunk each ]
-///   [ words: 8 B for 48 slots of 16 B ]
+///   [ state ][ classes: 128 B each ][ hints: 4 B a chunk and class ]
+///   [ sets of open chunks: a tree a class ][ pool, empties: trees ][ copy of this ]
+///   [ run lengths, states: 4 B a chunk each ][ words: 8 B for 48 slots of 16 B ]
 ///   [ chunk 0 ][ chunk 1 ] ...       chunk: [ slot 0 ][ slot 1 ] ... of one class
-///   (chunks.hpp: state and word; classes.hpp: class and table; supply.hpp: pool)
+///   (chunks.hpp: state and word; classes.hpp: class; supply.hpp: pool and empties)
 ///
 /// Invariants, while no lane allocates:
-/// I1 the words of the pool's tree fit (place: the word)
+/// I1 the words of all trees fit (place: the word)
 /// I2 a chunk is in the pool exactly if it belongs to nobody (place: the chunk)
 /// I3 the words of a chunk of a class have its tag, and no slots beyond the last; those of other
 ///    chunks have no tag (place: the chunk)
-/// I4 a chunk of a class is in its table, where it says (place: the chunk)
-/// I5 a chunk with a free slot in a word that is not marked is roomy, a marked word is full, and a
-///    chunk without used slots has been noted as such (place: the chunk)
+/// I4 a chunk with a free slot in a word that is not marked is in its class's set of open chunks
+///    (place: the chunk)
+/// I5 a marked word is full, a chunk's count of words in use is right, and a chunk of a class
+///    without used slots is among the empties (place: the chunk)
 /// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
 /// I7 nothing is in progress (place: the class)
 ///
@@ -64,7 +65,11 @@ class warpheap_manager {
   using chunks = warpheap_chunks<Config>;
   using classes = warpheap_classes<Config>;
 
-  static constexpr capabilities about{.name = "warpheap"};
+  static constexpr capabilities about{
+      .name = "warpheap",
+      .description = "random words of chunks of one size, runs of chunks for large blocks",
+      .folder = "warpheap",
+  };
 
   warpheap_manager(const region& memory, const simt::device_properties& /*machine*/,
                    const options& /*none*/)
