@@ -32,7 +32,7 @@ class searched_cells {
     const simt::group team = simt::coalesced();
     int cell = none;
     search_.search(
-        team, [] { return std::uint32_t{count}; }, [&] { return cell == none ? 1u : 0u; },
+        team, count, [&] { return cell == none ? 1u : 0u; },
         [&](std::uint32_t first, std::uint32_t places) {
           // The leader examines for all; the members try one after another.
           bool left = false;

@@ -56,7 +56,7 @@ WARPHEAP_DEVICE std::uint32_t search_pages(shared_search<>& memory, std::uint32_
     return some_left ? 1u : 0u;
   };
   memory.search(
-      team, [&] { return words; }, [&] { return page == no_page ? 1u : 0u; }, visit);
+      team, words, [&] { return page == no_page ? 1u : 0u; }, visit);
   return page;
 }
 

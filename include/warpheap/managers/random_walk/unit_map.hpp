@@ -259,7 +259,7 @@ class unit_map {
     const simt::group team = simt::coalesced();
     std::uint32_t run = no_run;
     out_->search(
-        team, [&] { return words_; }, [&] { return run == no_run ? static_cast<std::uint32_t>(want) : 0u; },
+        team, words_, [&] { return run == no_run ? static_cast<std::uint32_t>(want) : 0u; },
         [&](std::uint32_t first, std::uint32_t count) {
           return visit_words(team, first, count, want, run);
         });

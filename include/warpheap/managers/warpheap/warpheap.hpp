@@ -14,12 +14,14 @@
 /// together (shared_search.hpp). No multiprocessor, warp or lane keeps memory for itself, and no
 /// word of memory is touched by all.
 ///
-/// Layout:
-///   [ state ][ classes: 128 B each ][ hints: 4 B a chunk and class ]
-///   [ sets of open chunks: a tree a class ][ pool, empties: trees ][ copy of this ]
-///   [ run lengths, states: 4 B a chunk each ][ words: 8 B for 48 slots of 16 B ]
-///   [ chunk 0 ][ chunk 1 ] ...       chunk: [ slot 0 ][ slot 1 ] ... of one class
-///   (chunks.hpp: state and word; classes.hpp: class; supply.hpp: pool and empties)
+/// Memory layout:
+///
+///     [ state ][ classes: 64 B each ][ hints: 4 B a chunk and class ]
+///     [ sets of open chunks: a tree a class ][ pool, empties: trees ][ copy of this ]
+///     [ run lengths, states: 4 B a chunk each ][ words: 8 B for 48 slots of 16 B ]
+///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
+///
+/// chunks.hpp draws states and words.
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all trees fit (place: the word)
