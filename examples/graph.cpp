@@ -34,7 +34,9 @@ int main(int argc, char** argv) {
       warpheap::graph::heap_runner runner(heap);
       warpheap::graph::block_graph graph(runner, vertices);
       std::vector<std::uint64_t> keys;
-      for (std::uint64_t i = 0; i < 16 * vertices; ++i) {
+      constexpr std::uint64_t edges = std::uint64_t{16} * vertices;
+      keys.reserve(edges);
+      for (std::uint64_t i = 0; i < edges; ++i) {
         keys.push_back(warpheap::graph::rmat_edge(1, i, scale));
       }
       const auto batch = warpheap::graph::make_batch(keys, vertices);

@@ -138,9 +138,7 @@ class Hunt:
     def _explore(self, profile: str, batch: list[Mutant], flavour: Flavour) -> list[Mutant]:
         name = f"{profile}_{batch[0].name}_{len(batch)}"
         how = self._profiles[profile]
-        program = self._workshop.build(
-            name, source_of(batch, how), flavour, how.get("sources", [])
-        )
+        program = self._workshop.build(name, source_of(batch, how), flavour, how.get("sources", []))
         if program is None:
             if len(batch) == 1:
                 batch[0].verdict = Verdict("stillborn", "")

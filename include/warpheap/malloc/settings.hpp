@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -32,8 +33,8 @@ struct malloc_settings {
 /// \throws invalid_argument if it is something else, zero, or more than 2^64 - 1
 inline std::size_t parse_bytes(std::string_view name, std::string_view text) {
   std::size_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [unit, status] = std::from_chars(text.data(), end, number);
+  const char* const end = std::to_address(text.end());
+  const auto [unit, status] = std::from_chars(std::to_address(text.begin()), end, number);
   std::string_view suffix(unit, static_cast<std::size_t>(end - unit));
   if (suffix.size() == 3 && suffix.substr(1) == "iB") suffix.remove_suffix(2);
   constexpr std::string_view units = "KMGT";
@@ -59,7 +60,7 @@ malloc_settings read_malloc_settings(const Lookup& lookup) {
   if (const char* manager = lookup("WARPHEAP_MALLOC_MANAGER")) found.manager = manager;
   if (const char* report = lookup("WARPHEAP_MALLOC_REPORT")) {
     const std::string_view text = report;
-    if (text != "" && text != "0" && text != "1") {
+    if (!text.empty() && text != "0" && text != "1") {
       throw invalid_argument("WARPHEAP_MALLOC_REPORT is '" + std::string(text) +
                              "': expected 0 or 1");
     }

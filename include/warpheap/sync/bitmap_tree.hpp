@@ -115,19 +115,6 @@ class bitmap_tree {
     return (insert_bits(element / 64, bit_of(element)) & bit_of(element)) == 0;
   }
 
-  /// As `insert`. If another lane is inserting it, or another one of its word, this may return
-  /// before searches that follow hints can find it; `examine_word` finds it. One atomic if it was
-  /// there.
-  WARPHEAP_DEVICE void ensure(std::uint32_t element) const {
-    const std::uint64_t bit = bit_of(element);
-    const std::uint64_t before = leaf(element / 64).fetch_or(bit, simt::order::acq_rel);
-    if (before == 0) {
-      announce();
-      settle(element / 64, true);
-      conclude();
-    }
-  }
-
   /// True if the element was in the set, that is, if this call has removed it.
   WARPHEAP_DEVICE bool remove(std::uint32_t element) const {
     return remove_bits(element / 64, bit_of(element)) != 0;
@@ -152,10 +139,10 @@ class bitmap_tree {
     }
   }
 
-  /// Inserts the elements of one leaf word together; what the word was before.
+  /// Inserts the elements of one leaf word; what the word was before. At once if all are there.
   WARPHEAP_DEVICE std::uint64_t insert_bits(std::uint32_t word, std::uint64_t bits) const {
     const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
-    if (before == 0 || !shown(word)) {
+    if ((before & bits) != bits && (before == 0 || !shown(word))) {
       announce();
       settle(word, true);
       conclude();
@@ -217,8 +204,7 @@ class bitmap_tree {
   /// Whether the set has any element.
   WARPHEAP_DEVICE bool any() const { return find(0, 0, ~std::uint64_t{0}).bits != 0; }
 
-  /// False only if the set is empty, or the insertion of what is in it has not returned. Lanes that
-  /// insert into the empty set later see what the caller did before.
+  /// As `any`, and lanes that insert into the empty set later see what the caller did before.
   WARPHEAP_DEVICE bool examine_any() const {
     return word_at(0).fetch_or(0, simt::order::acq_rel) != 0;
   }

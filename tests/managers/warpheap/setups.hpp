@@ -9,8 +9,11 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 /// Chunks of 256 bytes, words of four slots: a chunk of the smallest slots has four words.
-inline constexpr warpheap_config small_chunks{
-    .smallest_chunk = 256, .largest_chunk = 256, .word_slots = 4, .chunks_alone = 1, .words_a_slice = 4};
+inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
+                                              .largest_chunk = 256,
+                                              .word_slots = 4,
+                                              .chunks_alone = 1,
+                                              .words_a_slice = 4};
 
 /// Eight chunks or so, and sizes that are slots of one class, of another, and large blocks.
 template <class M>

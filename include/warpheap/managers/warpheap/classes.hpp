@@ -77,7 +77,7 @@ class warpheap_classes {
   }
   /// Makes it known that a chunk has free slots that may have been missed.
   WARPHEAP_DEVICE void found(std::uint32_t of, std::uint32_t chunk) const {
-    open(of).ensure(chunk);
+    open(of).insert(chunk);
     where_.records[of].full.released();
   }
 

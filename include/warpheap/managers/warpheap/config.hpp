@@ -11,7 +11,7 @@ WARPHEAP_BEGIN_NAMESPACE
 struct warpheap_config {
   /// Bytes of a chunk in small heaps and in large ones: powers of two. In between a heap has a few
   /// thousand chunks, and beyond 2^16 of the largest chunks grow with it.
-  std::uint32_t smallest_chunk = std::uint32_t{1} << 15;
+  std::uint32_t smallest_chunk = std::uint32_t{1} << 14;
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
   /// Slots of one word of a chunk, 48 at most.
   int word_slots = 48;

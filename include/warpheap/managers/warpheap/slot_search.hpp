@@ -66,7 +66,7 @@ class warpheap_slot_search {
   static constexpr int most_searches = 2;
   static constexpr int most_late = 4;
   static constexpr int looks_between = 4;
-  /// About as long as growth takes, so that nobody grows for want of what is on its way.
+  /// About as long as growth takes, so that nobody grows when enough is on its way.
   static constexpr std::uint32_t wait_ns = 8000;
   static constexpr int most_ahead = 8;
   static constexpr std::uint32_t many_slots = 1024;
@@ -301,8 +301,8 @@ class warpheap_slot_search {
     return got;
   }
 
-  /// Whether there certainly was no slot and no chunk at a moment of the call: no slot all the time
-  /// between the two looks at the class, and in between no chunk.
+  /// Whether memory certainly was exhausted at a moment of the call: the class had no slot all the
+  /// time between the two looks at it, and in between the heap had no chunk for it.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& full = supply_.classes().of(of_).full.known().memory();
     const std::uint64_t before = full.known(1);

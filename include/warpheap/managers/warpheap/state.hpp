@@ -17,13 +17,13 @@ struct warpheap_state {
   };
   static constexpr std::uint32_t hands = 16;
 
-  hand moving[hands];
-  /// Knows that no chunk can be had.
-  exhaustion chunks;
   /// Runs that are being claimed: {ended: 32 | in progress: 32}.
   alignas(64) std::uint64_t claims;
   /// The leaf word of the pool where the last run was found.
   std::uint32_t run_word;
+  /// Knows that the pool and the empties have no chunk.
+  exhaustion chunks;
+  hand moving[hands];
 
   WARPHEAP_DEVICE void format() {
     for (hand& one : moving) one.lanes = 0;

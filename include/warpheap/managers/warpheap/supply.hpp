@@ -83,7 +83,7 @@ class warpheap_supply {
   WARPHEAP_DEVICE bool has_chunks() const {
     return !where_.whole->chunks.is_out(1) && (pool().any() || empties().any());
   }
-  /// Whether there certainly was no chunk for a class at a moment of the call.
+  /// Whether pool and empties certainly had no chunk at a moment of the call.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& chunks = where_.whole->chunks;
     if (chunks.is_out(1)) return true;

@@ -147,7 +147,10 @@ class warpheap_manager {
     region_cursor cursor(memory, about.name);
     supply_ = lay_out(cursor, chunk_shift, universe);
     const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
-    base_ = cursor.take<std::byte>(universe * chunk_bytes, chunk_bytes);
+    // One more, so that what fits does not depend on where the region lies.
+    auto* rest = cursor.take<std::byte>((universe + std::size_t{1}) * chunk_bytes);
+    base_ = rest + (round_up<std::uintptr_t>(reinterpret_cast<std::uintptr_t>(rest), chunk_bytes) -
+                    reinterpret_cast<std::uintptr_t>(rest));
   }
 
   static supply lay_out(region_cursor& cursor, int chunk_shift, std::uint32_t universe) {
@@ -190,8 +193,8 @@ class warpheap_manager {
       const std::size_t middle = fits + (too_many - fits) / 2;
       region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
       lay_out(endless, chunk_shift, static_cast<std::uint32_t>(middle));
-      const std::size_t used = SIZE_MAX / 2 - endless.left(chunk_bytes);
-      (used + middle * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
+      const std::size_t used = SIZE_MAX / 2 - endless.left(16);
+      (used + (middle + 1) * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
     }
     return static_cast<std::uint32_t>(fits);
   }

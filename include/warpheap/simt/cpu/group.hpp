@@ -72,13 +72,13 @@ class group {
   template <class T>
   static std::uint64_t encode(T value) {
     std::uint64_t word = 0;
-    std::memcpy(&word, &value, sizeof(T));
+    std::memcpy(&word, static_cast<const void*>(&value), sizeof(T));
     return word;
   }
   template <class T>
   static T decode(std::uint64_t word) {
     T value;
-    std::memcpy(&value, &word, sizeof(T));
+    std::memcpy(static_cast<void*>(&value), &word, sizeof(T));
     return value;
   }
 
