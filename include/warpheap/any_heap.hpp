@@ -37,7 +37,8 @@ class any_heap {
     typename Heap::manager_type;
     typename Heap::ref_type;
   }
-  explicit any_heap(Heap&& heap) : owned_(std::make_unique<owned<Heap>>(std::forward<Heap>(heap))) {
+  // NOLINTNEXTLINE(google-explicit-constructor): a heap is an any_heap, also where it is returned
+  any_heap(Heap&& heap) : owned_(std::make_unique<owned<Heap>>(std::forward<Heap>(heap))) {
     static_assert(!std::is_reference_v<Heap>, "any_heap takes the heap over: std::move it");
   }
 

@@ -29,7 +29,7 @@ struct take_block {
 };
 
 TEST(any_heap, is_the_heap_that_it_took_over) {
-  any_heap subject(heap<gallatin<>>(machine(), 64_MiB));
+  any_heap subject = heap<gallatin<>>(machine(), 64_MiB);
   using handle_type = handle<gallatin<>>;
   EXPECT_EQ(subject.manager(), "gallatin");
   EXPECT_EQ(subject.device(), machine().properties().name);
@@ -44,7 +44,7 @@ TEST(any_heap, is_the_heap_that_it_took_over) {
 }
 
 TEST(any_heap, moves_and_is_reassigned) {
-  any_heap first(heap<>(machine(), 1_MiB));
+  any_heap first = heap<>(machine(), 1_MiB);
   any_heap second = std::move(first);
   EXPECT_EQ(second.bytes(), 1_MiB);
   EXPECT_THROW(first.bytes(), invalid_argument);  // NOLINT(bugprone-use-after-move): that is asked
@@ -55,7 +55,7 @@ TEST(any_heap, moves_and_is_reassigned) {
 }
 
 TEST(any_heap, names_its_manager_where_another_is_expected) {
-  const any_heap subject(heap<gallatin<>>(machine(), 64_MiB));
+  const any_heap subject = heap<gallatin<>>(machine(), 64_MiB);
   try {
     subject.ref<handle<default_manager>>();
     FAIL() << "nothing was thrown";
