@@ -139,10 +139,10 @@ class bitmap_tree {
     }
   }
 
-  /// Inserts the elements of one leaf word; what the word was before. At once if all are there.
+  /// Inserts the elements of one leaf word together; what the word was before.
   WARPHEAP_DEVICE std::uint64_t insert_bits(std::uint32_t word, std::uint64_t bits) const {
     const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
-    if ((before & bits) != bits && (before == 0 || !shown(word))) {
+    if (before == 0 || !shown(word)) {
       announce();
       settle(word, true);
       conclude();
