@@ -137,7 +137,7 @@ def test_the_table_of_managers_compares_one_case_and_names_it(tmp_path: Path) ->
     ]
     title, lines = summary.managers(load(tmp_path, rows).sections[0])
     assert [line["malloc"] for line in lines] == ["1 ms", "1 ms"]
-    assert title == "one block a thread, 1 Ki threads, 100 % free, 1 GiB heap, blocks of 256 B"
+    assert title == "1 Ki threads, 1 GiB heap, one block a thread, 100 % free, blocks of 256 B"
 
 
 def test_every_part_of_the_page_can_be_reached_from_its_top(tmp_path: Path) -> None:
