@@ -52,6 +52,8 @@ template <team Team, class Heap>
 WARPHEAP_DEVICE void* malloc_for(const Team& members, const Heap& heap, std::size_t bytes) {
   void* block = nullptr;
   if (members.is_leader()) block = heap.malloc(bytes);
+  // A broadcast orders nothing: what the block's last owner did comes before what the members do.
+  members.sync();
   return members.broadcast(block);
 }
 
