@@ -53,20 +53,11 @@ measurement measure_graph_expand(const case_run& c) {
       inserting.push_back(graph.insert(generate(c, round)));
       sum += inserting.back();
     }
-    graph.check();
     row.add(dynamic_graphs::insert_ms, summarize_all(inserting));
     row.add(total_ms, sum);
-    row.add(dynamic_graphs::pagerank_ms, graph.pagerank().ms);
-    row.add(dynamic_graphs::edges, std::uint64_t{graph.expected().size()});
-    row.add(dynamic_graphs::refused, graph.refused());
-    row.add(dynamic_graphs::peak_bytes, graph.peak_bytes());
-    wrong.add_corrupted(graph.wrong());
+    graph.put_into(row, wrong);
   });
-  const heap_state left = heap->state();
-  wrong.add_corrupted(left.broken_invariants);
-  wrong.add_corrupted(left.blocks_in_use);
-  wrong.put_into(row);
-  row.add(dynamic_graphs::leaked_blocks, left.blocks_in_use);
+  put_heap_into(row, wrong, *heap);
   return row;
 }
 

@@ -125,22 +125,13 @@ measurement measure_graph_update(const case_run& c) {
       inserting.push_back(graph.insert(updates.insertions()[round]));
       deleting.push_back(graph.erase(updates.deletions(round, graph.expected())));
     }
-    graph.check();
     row.add(dynamic_graphs::insert_ms, summarize_all(inserting));
     row.add(delete_ms, summarize_all(deleting));
-    row.add(dynamic_graphs::pagerank_ms, graph.pagerank().ms);
     row.add(triangles_ms, counted.ms);
     row.add(triangles, counted.triangles);
-    row.add(dynamic_graphs::edges, std::uint64_t{graph.expected().size()});
-    row.add(dynamic_graphs::refused, graph.refused());
-    row.add(dynamic_graphs::peak_bytes, graph.peak_bytes());
-    wrong.add_corrupted(graph.wrong());
+    graph.put_into(row, wrong);
   });
-  const heap_state left = heap->state();
-  wrong.add_corrupted(left.broken_invariants);
-  wrong.add_corrupted(left.blocks_in_use);
-  wrong.put_into(row);
-  row.add(dynamic_graphs::leaked_blocks, left.blocks_in_use);
+  put_heap_into(row, wrong, *heap);
   row.add(nodes, source.nodes());
   row.add(entries, source.entries());
   row.add(largest_degree, source.largest_degree());

@@ -92,9 +92,16 @@ class measured_graph {
 
   /// The edges that should be there, ascending.
   const graph_keys& expected() const { return expected_; }
-  std::uint64_t refused() const { return refused_; }
-  std::uint64_t wrong() const { return wrong_; }
-  std::uint64_t peak_bytes() const { return peak_bytes_; }
+
+  /// Checks the graph once more, after all updates; what all cases say of it.
+  void put_into(measurement& row, tally& found) {
+    check();
+    row.add(dynamic_graphs::pagerank_ms, pagerank().ms);
+    row.add(dynamic_graphs::edges, std::uint64_t{expected_.size()});
+    row.add(dynamic_graphs::refused, refused_);
+    row.add(dynamic_graphs::peak_bytes, peak_bytes_);
+    found.add_corrupted(wrong_);
+  }
 
   /// Milliseconds. \throws not_claimed if there is no memory and the case does not go on without
   double insert(graph_keys keys) {
@@ -177,6 +184,15 @@ class measured_graph {
   std::uint64_t wrong_ = 0;
   std::uint64_t peak_bytes_ = 0;
 };
+
+/// What the graph has left in its heap, which must be nothing, and all that was wrong.
+inline void put_heap_into(measurement& row, tally& found, test_heap& heap) {
+  const heap_state left = heap.state();
+  found.add_corrupted(left.broken_invariants);
+  found.add_corrupted(left.blocks_in_use);
+  found.put_into(row);
+  row.add(dynamic_graphs::leaked_blocks, left.blocks_in_use);
+}
 
 /// Calls `f` with the chosen layout.
 template <class F>

@@ -94,6 +94,8 @@ WARPHEAP_DEVICE bool append(const Heap& heap, const bench::row_chains& into, std
     std::uint64_t seen = 0;
     // Acquire: the page's address comes from the exchange below. Release: the next grower links it.
     if (together.is_leader()) seen = tail.fetch_add(std::uint64_t{size}, simt::order::acq_rel);
+    together
+        .sync();  // a broadcast orders nothing: what the leader has acquired is the members' too
     const chain_tail before{together.broadcast(seen)};
     const std::uint32_t mine = before.fill() + static_cast<std::uint32_t>(together.rank());
     if (mine < capacity) reinterpret_cast<row_page*>(before.page())->rows()[mine] = row;
@@ -117,6 +119,7 @@ WARPHEAP_DEVICE bool append(const Heap& heap, const bench::row_chains& into, std
       // Release: who sees the page sees its link; rows are read after the launch.
       tail.exchange(next.word, simt::order::acq_rel);
     }
+    together.sync();  // as above, for the page that the leader has from the heap
     address = together.broadcast(address);
     if (mine < capacity) return true;
     if (address == 0) return false;

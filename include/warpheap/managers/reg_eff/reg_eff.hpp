@@ -19,10 +19,11 @@
 ///
 /// Layout:
 ///
-///     list:    [ offsets ][ operations ][ proof ][ search ][ free: tree ][ starts ][ h | chunk 0
-///     ... ] chunk:   [ block ... | header of the next chunk ]     multiples of 16 B header:  {
-///     flag: u32 | next: u32 }, CF and CFM: { flag: 1 bit | next: 31 bits } counter: [ counter ][
-///     blocks ... ]
+///     list:    [ offsets ][ operations ][ proof ][ search ][ free: tree ][ starts: bits ]
+///              [ h | chunk 0 ... ]
+///     chunk:   [ block ... | header of the next chunk ]     multiples of 16 B
+///     header:  { flag: u32 | next: u32 }, CF and CFM: { flag: 1 bit | next: 31 bits }
+///     counter: [ counter ][ blocks ... ]
 ///
 /// Invariants, while no lane allocates (place):
 /// I1 list: a chunk's header names the next start, the terminator's the first (chunk);

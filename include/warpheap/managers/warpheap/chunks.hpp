@@ -63,7 +63,6 @@ class warpheap_chunks {
   /// What of a state is its flag, or counts a word in use.
   static constexpr std::uint32_t closing = 1u << 13;
   static constexpr std::uint32_t word_in_use = 1u << 14;
-  static constexpr std::uint32_t most_words = (1u << 18) - 1;
 
   /// What came of a claim.
   struct claimed {
@@ -129,15 +128,17 @@ class warpheap_chunks {
     }
   }
   /// Takes a chunk whose words the caller has closed from its class, if nobody is about to count a
-  /// word out. \param to its owner then
-  WARPHEAP_DEVICE bool end_closing(std::uint32_t chunk, std::uint32_t to) const {
+  /// word out. Then it is nobody's.
+  WARPHEAP_DEVICE bool end_closing(std::uint32_t chunk) const {
     std::uint32_t now = look(chunk);
     while (words_in_use(now) == 0) {
-      if (state(chunk).compare_exchange(now, to, simt::order::acq_rel)) return true;
+      if (state(chunk).compare_exchange(now, chunk_owner::nobody, simt::order::acq_rel))
+        return true;
     }
     return false;
   }
-  /// Whether no word of the chunk is in use.
+  /// Whether no word of the chunk is in use. Acquire pairs with `begin_closing` of those that have
+  /// taken the chunk out of the set of empty ones meanwhile, and gave it up to the caller.
   WARPHEAP_DEVICE bool give_up_closing(std::uint32_t chunk) const {
     return words_in_use(state(chunk).fetch_and(~closing, simt::order::acq_rel)) == 0;
   }
@@ -206,8 +207,10 @@ class warpheap_chunks {
     }
     return false;
   }
+  /// Relaxed: a read-modify-write, so a claim that reads from it acquires what `give_back`
+  /// released.
   WARPHEAP_DEVICE void unmark(std::uint32_t chunk, std::uint32_t number) const {
-    ref(chunk, number).fetch_and(~full, simt::order::acq_rel);
+    ref(chunk, number).fetch_and(~full, simt::order::relaxed);
   }
 
   /// Gives a closed word a tag, and puts slots of it into use. Release pairs with the acquire in

@@ -38,7 +38,6 @@ class warpheap_slot_search {
   using supply = warpheap_supply<Config>;
   using chunks = typename supply::chunks_type;
   using classes = typename supply::classes_type;
-  using record = typename classes::record;
 
   static constexpr std::uint32_t none = supply::none;
 

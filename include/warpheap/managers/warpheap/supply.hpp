@@ -178,6 +178,8 @@ class warpheap_supply {
   static constexpr int most_patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
 
+  /// The look is relaxed: what the caller has acquired from the chunk's state says whether another
+  /// lane has taken the chunk out of the set since (`count_out`, `give_up_closing`).
   WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
     if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
     empties().insert(chunk);
@@ -233,7 +235,7 @@ class warpheap_supply {
     bool whole = team.all(closed >= shape.words);
     team.sync();
     if (whole) {
-      if (team.is_leader()) whole = chunks_.end_closing(chunk, chunk_owner::nobody);
+      if (team.is_leader()) whole = chunks_.end_closing(chunk);
       team.sync();
       whole = team.broadcast(static_cast<std::uint32_t>(whole)) != 0;
     }
