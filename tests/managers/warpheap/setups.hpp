@@ -12,13 +12,12 @@ namespace verify {
 inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
                                               .largest_chunk = 256,
                                               .word_slots = 4,
-                                              .chunks_alone = 1,
-                                              .words_a_slice = 4};
+                                              .lenient_visits = 1};
 
 /// Eight chunks or so, and sizes that are slots of one class, of another, and large blocks.
 template <class M>
 setup<M> few_chunks() {
-  return {.region_bytes = 12 * 1024, .sizes = {60, 16, 128, 256}, .exact = false};
+  return {.region_bytes = 12 * 1024, .sizes = {60, 16, 128, 256}, .exact = true};
 }
 
 }  // namespace verify

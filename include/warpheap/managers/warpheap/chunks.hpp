@@ -15,18 +15,21 @@
 /// is known to others, so each word is counted in before it is counted out, and a chunk whose count
 /// is zero while all of its words are closed is nobody's but the closer's.
 ///
-/// What searches know of a chunk:
-/// - `full` is set in a word by a search that found no free slot in it. A lane that frees a slot of
-///   such a word puts the chunk into its class's set of open chunks and withdraws what the search
-///   has concluded; the first one then clears the bit. Nobody claims a slot of a marked word: so it
-///   does not become full again before that, and each mark is cleared once.
-/// - A chunk of a class that may have a word with free slots that is not marked is open. A search
-///   takes a chunk out of the set before it looks for the last time, and puts it back if it leaves
-///   something.
-/// Why no free slot is missed: a word that is not marked is marked by a read-modify-write, so
-/// either the search sees the slot, or the lane that frees sees the mark. It then puts the chunk
-/// into the set by a read-modify-write, as the search has taken it out, both with acquire and
-/// release: either the search sees what was freed, or that lane sees that the search is under way.
+/// How free slots are found when few are left:
+/// - `full` is set in a word by a lane that found no free slot in it. Nobody claims a slot of a
+///   marked word. A lane that frees one takes the mark away before it returns, unless another lane
+///   has done so.
+/// - A word that may have free slots and is not marked is listed (listed_words.hpp), and a chunk
+///   with such a word is in its class's set of open chunks. Lanes take what they find to be full
+///   from the list and the set, look again, and put it back if they were wrong. So a free slot may
+///   be hidden for a moment, by a lane that never waits.
+/// - How many words of a class are not marked is counted: up before a mark is taken away, down
+///   after one is set. So a class of which the count is zero has no free slot, but for those whose
+///   `free` has not returned, however much is going on.
+/// Why no free slot is lost: a word is taken from the list before it is marked, both by
+/// read-modify-writes. Either the lane that marks sees the free slot, and lists the word again, or
+/// the lane that frees sees the mark, and lists the word after that. The same holds for the list
+/// and the set of chunks.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -38,11 +41,20 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// How the slots of a class lie in a chunk: word after word.
+/// How the slots of a class lie in a chunk: word after word, each with as many as the others, but
+/// for the last ones. So a group of lanes is likely to be served by one word, whatever the size.
 struct warpheap_slots {
-  std::uint32_t bytes;  ///< of a slot
-  std::uint32_t count;  ///< of slots in a chunk
-  std::uint32_t words;  ///< that have a bit for each
+  std::uint32_t bytes;     ///< of a slot
+  std::uint32_t count;     ///< of slots in a chunk
+  std::uint32_t words;     ///< that have a bit for each
+  std::uint32_t per_word;  ///< slots of a word
+
+  WARPHEAP_HD static constexpr warpheap_slots of(std::uint32_t bytes, std::uint32_t count,
+                                                 int word_slots) {
+    const std::uint32_t least = ceil_div(count, static_cast<std::uint32_t>(word_slots));
+    const std::uint32_t per_word = ceil_div(count, least);
+    return {bytes, count, ceil_div(count, per_word), per_word};
+  }
 };
 
 /// Owners of chunks beside the size classes, which are numbers from `first_class` on.
@@ -148,8 +160,8 @@ class warpheap_chunks {
   /// The slots that word `number` has, as bits.
   WARPHEAP_HD static constexpr std::uint64_t slots_in(const warpheap_slots& slots,
                                                       std::uint32_t number) {
-    const std::uint32_t left = slots.count - number * word_slots;
-    return low_bits<std::uint64_t>(left < word_slots ? static_cast<int>(left) : word_slots);
+    const std::uint32_t left = slots.count - number * slots.per_word;
+    return low_bits<std::uint64_t>(static_cast<int>(left < slots.per_word ? left : slots.per_word));
   }
   WARPHEAP_HD static constexpr std::uint64_t used_of(std::uint64_t word) {
     return word & used_mask;
@@ -194,23 +206,33 @@ class warpheap_chunks {
     return ref(chunk, number).fetch_and(~bits, simt::order::release);
   }
 
-  /// Marks a word as full that was seen so; whether it is still full, or marked. Relaxed: a fence
-  /// before it releases what the caller did, to a lane that sees the mark.
-  WARPHEAP_DEVICE bool mark_full(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
-                                 std::uint32_t owner, const warpheap_slots& slots) const {
+  /// What a look at a word that may be full came to.
+  enum class mark { set, was_set, not_full };
+  /// Marks a word of this owner that is full. Release: a lane that sees the mark knows that the
+  /// word was taken from the list.
+  WARPHEAP_DEVICE mark mark_full(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
+                                 const warpheap_slots& slots) const {
     const std::uint64_t all = slots_in(slots, number);
+    std::uint64_t seen = word(chunk, number);
     while (is_of(seen, owner) && used_of(seen) == all) {
-      if (is_marked(seen) ||
-          ref(chunk, number).compare_exchange(seen, seen | full, simt::order::relaxed)) {
+      if (is_marked(seen)) return mark::was_set;
+      if (ref(chunk, number).compare_exchange(seen, seen | full, simt::order::acq_rel)) {
+        return mark::set;
+      }
+    }
+    return mark::not_full;
+  }
+  /// Takes the mark from a word, if it still is this owner's and marked; whether it was. Release
+  /// pairs with the acquire in `claim`: what `give_back` released stays released.
+  WARPHEAP_DEVICE bool unmark(std::uint32_t chunk, std::uint32_t number,
+                              std::uint32_t owner) const {
+    std::uint64_t seen = word(chunk, number);
+    while (is_of(seen, owner) && is_marked(seen)) {
+      if (ref(chunk, number).compare_exchange(seen, seen & ~full, simt::order::acq_rel)) {
         return true;
       }
     }
     return false;
-  }
-  /// Relaxed: a read-modify-write, so a claim that reads from it acquires what `give_back`
-  /// released.
-  WARPHEAP_DEVICE void unmark(std::uint32_t chunk, std::uint32_t number) const {
-    ref(chunk, number).fetch_and(~full, simt::order::relaxed);
   }
 
   /// Gives a closed word a tag, and puts slots of it into use. Release pairs with the acquire in

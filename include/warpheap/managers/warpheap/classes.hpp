@@ -13,7 +13,6 @@
 #include "warpheap/managers/warpheap/size_classes.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
-#include "warpheap/sync/shared_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,13 +23,11 @@ template <warpheap_config Config>
 class warpheap_classes {
  public:
   using chunks = warpheap_chunks<Config>;
-  /// A round at a time: in between, callers look elsewhere.
-  using search = shared_search<1, longest_runs<exhaustion>, 1>;
 
-  struct alignas(64) record {
+  struct alignas(32) record {
     warpheap_slots shape;      ///< never changes
     std::uint32_t population;  ///< chunks, for those who only guess
-    search full;               ///< for a free slot in its chunks
+    std::uint64_t unmarked;    ///< {changes: 32 | words that are not marked: 32}
     std::uint32_t growing;     ///< 1 while a group lets the class grow on behalf of others
   };
 
@@ -52,8 +49,8 @@ class warpheap_classes {
       const std::uint32_t bytes = sizes_.slot_bytes(static_cast<std::uint32_t>(of));
       const std::uint32_t slots = sizes_.chunk_bytes() / bytes;
       record& fresh = where_.records[of];
-      fresh.shape = {bytes, slots, ceil_div<std::uint32_t>(slots, chunks::word_slots)};
-      fresh.full.format();
+      fresh.shape = warpheap_slots::of(bytes, slots, chunks::word_slots);
+      fresh.unmarked = 0;
       fresh.growing = 0;
       fresh.population = 0;
     }
@@ -68,25 +65,39 @@ class warpheap_classes {
     // Never changes after `format`, so the multiprocessor may keep it.
     warpheap_slots& shape = where_.records[of].shape;
     return {simt::load_hint(shape.bytes), simt::load_hint(shape.count),
-            simt::load_hint(shape.words)};
+            simt::load_hint(shape.words), simt::load_hint(shape.per_word)};
   }
   WARPHEAP_DEVICE record& of(std::uint32_t number) const { return where_.records[number]; }
   /// The open chunks of a class.
   WARPHEAP_DEVICE bitmap_tree open(std::uint32_t of) const {
     return {where_.trees + tree_words() * of, universe_};
   }
-  /// Makes it known that a chunk has free slots that may have been missed.
-  WARPHEAP_DEVICE void found(std::uint32_t of, std::uint32_t chunk) const {
-    open(of).insert(chunk);
-    where_.records[of].full.released();
+
+  /// `words` more are not marked, or are about to be so. Release: a lane that sees a word without
+  /// its mark, and what this lane did after that, sees it counted.
+  WARPHEAP_DEVICE void count_unmarked(std::uint32_t of, std::uint32_t words) const {
+    unmarked(of).fetch_add(change + words, simt::order::release);
+  }
+  /// `words` were marked, or are not the class's any more. Release: as above.
+  WARPHEAP_DEVICE void count_marked(std::uint32_t of, std::uint32_t words) const {
+    unmarked(of).fetch_add(change - words, simt::order::release);
+  }
+  /// 0 unless all words of the class are marked. Two calls that return the same other value say
+  /// that this was so all the time between them.
+  WARPHEAP_DEVICE std::uint64_t all_marked(std::uint32_t of) const {
+    // The fence is not for those who find words: it makes the multiprocessor forget its hints.
+    const std::uint64_t now = unmarked(of).load(simt::order::relaxed);
+    if (static_cast<std::uint32_t>(now) != 0) return 0;
+    simt::fence(simt::order::acquire);
+    return now + 1;
   }
 
   WARPHEAP_DEVICE std::uint32_t population(std::uint32_t of) const {
     return simt::atomic_ref(where_.records[of].population).load(simt::order::relaxed);
   }
-  /// Adds a chunk whose words are open.
+  /// Adds a chunk whose words are open and listed.
   WARPHEAP_DEVICE void add(std::uint32_t of, std::uint32_t chunk) const {
-    found(of, chunk);
+    open(of).insert(chunk);
     simt::atomic_ref population(where_.records[of].population);
     const std::uint32_t entry = population.fetch_add(1, simt::order::relaxed);
     simt::atomic_ref(hint(of, entry % universe_)).store(chunk, simt::order::relaxed);
@@ -100,10 +111,18 @@ class warpheap_classes {
   // Where a lane may look first, in place of `open`: by two loads, which the multiprocessor may
   // keep. A hint is a chunk that was the class's once, or 0.
 
-  WARPHEAP_DEVICE std::uint32_t draw_hint(std::uint32_t of, std::uint32_t noise) const {
-    const std::uint32_t hints = simt::load_hint(where_.records[of].population);
-    if (hints == 0) return bitmap_tree::none;
-    return simt::load_hint(hint(of, scale_to(noise, hints < universe_ ? hints : universe_)));
+  /// A word of a chunk.
+  struct spot {
+    std::uint32_t chunk = bitmap_tree::none;
+    std::uint32_t word = 0;
+  };
+  /// The word of the class that has this turn: as many turns in a row as the class has words
+  /// visit each once, chunk after chunk. No chunk: the class has none.
+  WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words) const {
+    std::uint32_t hints = simt::load_hint(where_.records[of].population);
+    if (hints == 0) return {};
+    hints = hints < universe_ ? hints : universe_;
+    return {simt::load_hint(hint(of, turn % hints)), turn / hints % words};
   }
   /// Puts a chunk of the class in place of a hint, if that is wrong.
   WARPHEAP_DEVICE void mend_hint(const chunks& all, std::uint32_t of, std::uint32_t noise,
@@ -116,6 +135,11 @@ class warpheap_classes {
   }
 
  private:
+  static constexpr std::uint64_t change = std::uint64_t{1} << 32;
+
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> unmarked(std::uint32_t of) const {
+    return simt::atomic_ref(where_.records[of].unmarked);
+  }
   WARPHEAP_DEVICE std::uint32_t& hint(std::uint32_t of, std::uint32_t entry) const {
     return where_.hints[std::size_t{of} * universe_ + entry];
   }

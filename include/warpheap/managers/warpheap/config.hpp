@@ -15,11 +15,12 @@ struct warpheap_config {
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
   /// Slots of one word of a chunk, 48 at most.
   int word_slots = 48;
-  /// Random chunks in which a lane looks by itself, a few words of each, before the class is
-  /// searched.
-  int chunks_alone = 8;
-  /// Words that are one slice of a search, about: `shared_search`.
-  std::uint32_t words_a_slice = 256;
+  /// Listed words that a lane may find to be full, or lose to others, before it looks for chunks.
+  int most_visits = 4;
+  /// Those of them that leave full words listed.
+  int lenient_visits = 2;
+  /// Times that a lane looks again when there are no chunks, while others change what it looks at.
+  int most_looks = 2;
 };
 
 WARPHEAP_END_NAMESPACE

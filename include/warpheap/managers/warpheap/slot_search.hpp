@@ -4,11 +4,12 @@
 /// \file
 /// How the manager `warpheap` finds a free slot of a class.
 ///
-/// Lanes that want the same class at the same time form a group; its leader draws a random word of
-/// the class and claims in it for the whole group. That serves nearly all lanes of a heap that is
-/// not full. What is left is in a function of its own: another draw for the group; growth of the
-/// class, if the heap has plenty; a few words that a lane draws for itself; growth again, if the
-/// heap has anything; and a search of the class that groups share.
+/// Lanes that want the same class at the same time form a group; its leader takes a turn, which
+/// names a word of the class, and claims in it for the whole group. Groups that come one after the
+/// other have different words, so on a heap with room nearly all are served by that. What is left is
+/// in a function of its own: another turn for the group; growth of the class; words that a lane
+/// draws for itself, by hints and then from those that are listed; and at the end the proof that
+/// there is nothing.
 ///
 /// How much a class grows is decided without counting who waits. A group that is left over lets the
 /// class grow by a chunk with the probability that it would need a whole one: 32 lanes and a chunk
@@ -23,7 +24,6 @@
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
-#include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
 #include <cstddef>
@@ -38,6 +38,7 @@ class warpheap_slot_search {
   using supply = warpheap_supply<Config>;
   using chunks = typename supply::chunks_type;
   using classes = typename supply::classes_type;
+  using spot = typename classes::spot;
 
   static constexpr std::uint32_t none = supply::none;
 
@@ -53,207 +54,127 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape_.bytes; }
 
   WARPHEAP_DEVICE place take() const {
-    // Where the class was a while ago is good enough to begin with.
-    const place got = take_together<true>();
+    const place got = take_together();
     if (got.chunk != none) return got;
     return simt::call_apart(&take_more_apart, supply_.copy(), of_);
   }
 
  private:
-  /// Searches of a class that a lane takes part in while others change the class, or comes too late
-  /// for a share of.
-  static constexpr int most_searches = 2;
-  static constexpr int most_late = 4;
-  static constexpr int looks_between = 4;
   /// About as long as growth takes, so that nobody grows when enough is on its way.
   static constexpr std::uint32_t wait_ns = 8000;
-  static constexpr int most_ahead = 8;
   static constexpr std::uint32_t many_slots = 1024;
-  /// Words that are looked at side by side.
-  static constexpr std::uint32_t side_by_side = 4;
+  /// Turns that make growth twice as likely each.
+  static constexpr int most_doubled = 16;
+
+  enum class step : std::uint32_t { look, grow, grow_for_all, wait, give_up };
 
   WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
 
-  /// Slots of one word that were claimed.
-  struct share {
-    std::uint32_t chunk = none;
-    std::uint32_t word = 0;
-    std::uint64_t bits = 0;
-  };
-  WARPHEAP_DEVICE place place_of(const share& got, int k) const {
+  /// Claims up to `want` slots of a word that is believed to be `seen`.
+  WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen, int want,
+                                      int from) const {
+    const auto won = supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, want, from);
+    if (won.was_empty) supply_.chunks().count_in(at.chunk);
+    return won.bits;
+  }
+  /// The `k`-th of the slots that were claimed.
+  WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
     // Mostly they are in a row.
-    int bit = lowest_bit(got.bits) + k;
-    if (got.bits >> lowest_bit(got.bits) != low_bits<std::uint64_t>(popcount(got.bits))) {
-      bit = kth_set_bit(got.bits, k);
+    int bit = lowest_bit(bits) + k;
+    if (bits >> lowest_bit(bits) != low_bits<std::uint64_t>(popcount(bits))) {
+      bit = kth_set_bit(bits, k);
     }
-    return {got.chunk, got.word * chunks::word_slots + static_cast<std::uint32_t>(bit)};
+    return {at.chunk, at.word * shape_.per_word + static_cast<std::uint32_t>(bit)};
   }
 
-  /// Claims up to `want` slots of a word that was seen as `seen`.
-  WARPHEAP_DEVICE share claim(std::uint32_t chunk, std::uint32_t word, std::uint64_t seen, int want,
-                              int from) const {
-    const auto won = supply_.chunks().claim(chunk, word, seen, owner(), shape_, want, from);
-    if (won.was_empty) supply_.chunks().count_in(chunk);
-    return {chunk, word, won.bits};
-  }
-  /// Claims up to `want` slots of a random word of the class.
-  template <bool Cached>
-  WARPHEAP_DEVICE share draw(int want) const {
-    std::uint64_t noise = simt::noise();
-    std::uint32_t chunk = none;
-    if constexpr (Cached) {
-      chunk = supply_.classes().draw_hint(of_, static_cast<std::uint32_t>(noise));
-    } else {
-      chunk = supply_.classes().open(of_).draw(noise);
-      noise = mix64(noise);  // `draw` has used all bits
-    }
-    if (chunk == none) return {};
-    if constexpr (!Cached) {
-      const auto entry = static_cast<std::uint32_t>(noise);
-      supply_.classes().mend_hint(supply_.chunks(), of_, entry, chunk);
-    }
-    const auto high = static_cast<std::uint32_t>(noise >> 32);
-    // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
-    return claim(chunk, scale_to(high, shape_.words), chunks::empty_word(owner()), want, 0);
+  /// Hands out the slots that the leader of `same` has claimed, to its members. A collective of
+  /// `team`, and not of each group of it: groups go on side by side.
+  WARPHEAP_DEVICE place share(const simt::group& team, const simt::group& same, spot at,
+                              std::uint64_t bits) const {
+    const int leader = same.leader();
+    bits = team.shuffle(bits, leader);
+    at.chunk = team.shuffle(at.chunk, leader);
+    at.word = team.shuffle(at.word, leader);
+    team.sync();  // what the leader has acquired is the members' as well
+    return same.rank() < popcount(bits) ? place_of(at, bits, same.rank()) : place{};
   }
 
   /// One word for all lanes that call together and want the same class.
-  template <bool Cached>
   WARPHEAP_DEVICE place take_together() const {
     const simt::group team = simt::coalesced();
+    // One turn serves all classes.
+    std::uint32_t turn = 0;
+    if (team.is_leader()) turn = supply_.whole().next_turn();
+    turn = team.broadcast(turn);
     const simt::group same = team.match(of_);
-    share got;
-    if (same.is_leader()) got = draw<Cached>(same.size());
-    // Of the team, and not of each group: groups of several classes go on side by side.
-    const int leader = same.leader();
-    got.bits = team.shuffle(got.bits, leader);
-    got.chunk = team.shuffle(got.chunk, leader);
-    got.word = team.shuffle(got.word, leader);
-    team.sync();  // what the leader has acquired is the members' as well
-    return same.rank() < popcount(got.bits) ? place_of(got, same.rank()) : place{};
-  }
-
-  /// Neighbouring words of a chunk, whose loads go side by side.
-  struct row {
-    std::uint64_t seen[side_by_side];
-    std::uint32_t first;
-  };
-  WARPHEAP_DEVICE row look_at(std::uint32_t chunk, std::uint32_t first) const {
-    row found;
-    found.first = first;
-    for (std::uint32_t i = 0; i < side_by_side; ++i) {
-      found.seen[i] = first + i < shape_.words ? supply_.chunks().word(chunk, first + i) : 0;
+    spot at;
+    std::uint64_t bits = 0;
+    if (same.is_leader()) {
+      at = supply_.classes().hinted(of_, turn, shape_.words);
+      // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
+      if (at.chunk != none) bits = claim(at, chunks::empty_word(owner()), same.size(), 0);
     }
-    return found;
-  }
-  /// A word with room.
-  struct look {
-    std::uint64_t seen = 0;
-    std::uint32_t word = 0;
-    int most = 0;  ///< slots that may be claimed
-  };
-  WARPHEAP_DEVICE look best_of(const row& found) const {
-    look best;
-    for (std::uint32_t i = 0; i < side_by_side; ++i) {
-      const std::uint32_t word = found.first + i;
-      const int room = popcount(chunks::room_in(found.seen[i], owner(), shape_, word));
-      if (room > best.most) best = {found.seen[i], word, room};
-    }
-    return best;
-  }
-  /// Looks at words of a random chunk, and claims a slot of the best one.
-  WARPHEAP_DEVICE place take_alone() const {
-    const std::uint64_t noise = simt::noise();
-    const std::uint32_t chunk = supply_.classes().open(of_).draw(noise);
-    if (chunk == none) return {};
-    const auto high = static_cast<std::uint32_t>(mix64(noise) >> 32);
-    const std::uint32_t first = scale_to(high, shape_.words) / side_by_side * side_by_side;
-    const look best = best_of(look_at(chunk, first));
-    if (best.most == 0) return {};
-    const int from = static_cast<int>(high % chunks::word_slots);
-    const share got = claim(chunk, best.word, best.seen, 1, from);
-    return got.bits != 0 ? place_of(got, 0) : place{};
+    return share(team, same, at, bits);
   }
 
   /// Out of line, for what is seldom needed.
+  WARPHEAP_RARE static place take_together_apart(const supply& from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).take_together();
+  }
+  WARPHEAP_RARE static place take_listed_apart(const supply& from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).take_listed();
+  }
   WARPHEAP_RARE static place take_more_apart(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).take_more();
   }
+  /// Ends: while there are chunks, each turn makes it likelier that the next one takes one; and
+  /// when there is none, turns are bounded.
   WARPHEAP_DEVICE place take_more() const {
-    const simt::group team = simt::coalesced().match(of_);
-    bool out = false;
-    if (team.is_leader()) out = is_out();
-    team.sync();
-    if (team.any(out)) return {};
-    place got = take_together<false>();
-    if (got.chunk != none) return got;
-    got = grow_ahead();
-    for (int i = 0; i < Config.chunks_alone && got.chunk == none; ++i) got = take_alone();
-    if (got.chunk == none) got = take_scarce();
-    return got;
-  }
-
-  /// Lets the class grow before it is full, if there is plenty: by more than one chunk if chunks
-  /// have few slots.
-  WARPHEAP_DEVICE place grow_ahead() const {
-    place got;
-    for (int i = 0; i < most_ahead && got.chunk == none; ++i) {
+    if (are_out()) return {};
+    place got = grow_ahead();
+    if (got.chunk == none) got = simt::call_apart(&take_together_apart, supply_, of_);
+    if (got.chunk == none) got = simt::call_apart(&take_listed_apart, supply_, of_);
+    int looks = 0;
+    for (int turn = 0; got.chunk == none && looks < Config.most_looks; ++turn) {
       const simt::group team = simt::coalesced().match(of_);
-      bool mine = false;
-      if (team.is_leader()) mine = needs_chunk(ahead() * team.size());
-      team.sync();
-      if (!team.any(mine)) break;
-      got = grow(team);
-    }
-    return got;
-  }
-
-  /// How many chunks the class may take for one that it needs. Small slots take little memory, and
-  /// are found the faster the emptier their chunks are.
-  WARPHEAP_DEVICE int ahead() const {
-    const int left = supply_.eighths_left();
-    return left == 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 1 : 0;
-  }
-
-  /// Ends: each turn grows the class, or waits while another group does, which itself never waits,
-  /// or searches, and that a bounded number of times.
-  WARPHEAP_DEVICE place take_scarce() const {
-    int late = 0;
-    bool waited = false;
-    for (int searches = 0; searches < most_searches && late < most_late;) {
-      const simt::group team = simt::coalesced().match(of_);
-      auto next = step::search;
-      if (team.is_leader() && supply_.has_chunks()) {
-        // What others have begun may be enough.
-        next = waited && needs_chunk(team.size()) ? step::grow
-               : begin_growth()                   ? step::grow_for_all
-                                                  : step::wait;
-      }
+      auto next = step::look;
+      if (team.is_leader()) next = choose_step(team.size(), turn);
       team.sync();
       next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
-      place got;
-      if (next == step::search) {
-        bool took_part = false;
-        got = simt::call_apart(&search_apart, supply_.copy(), of_, team.mask(), &took_part);
-        if (got.chunk != none || is_out()) return got;
-        ++(took_part ? searches : late);
-      } else if (next == step::wait) {
-        // Others let the class grow, and never wait.
-        simt::backoff(wait_ns);
-        waited = true;
-      } else {
-        got = grow(team);
-        if (next == step::grow_for_all && team.is_leader()) end_growth();
-        team.sync();
+      if (next == step::give_up) return {};
+      if (next == step::wait) simt::backoff(wait_ns);
+      if (next == step::look) ++looks;
+      if (next == step::grow || next == step::grow_for_all) {
+        got = grow(team, next == step::grow_for_all);
       }
-      for (int i = 0; i < looks_between && got.chunk == none; ++i) got = take_alone();
-      if (got.chunk != none) return got;
+      if (got.chunk == none) got = simt::call_apart(&take_listed_apart, supply_, of_);
     }
-    return {};
+    return got;
   }
 
-  enum class step : std::uint32_t { search, wait, grow, grow_for_all };
+  /// What a group of so many lanes does in its `turn`.
+  WARPHEAP_DEVICE step choose_step(int lanes, int turn) const {
+    if (!supply_.has_chunks()) return is_out() ? step::give_up : step::look;
+    // When chunks are scarce, what others have begun may be enough.
+    const int doubled = turn < most_doubled ? turn : most_doubled;
+    if ((turn != 0 || ahead() != 0) && needs_chunk(lanes << doubled)) return step::grow;
+    return begin_growth() ? step::grow_for_all : step::wait;
+  }
 
+  /// Lets the class grow before it is full, if there is plenty.
+  WARPHEAP_DEVICE place grow_ahead() const {
+    const simt::group team = simt::coalesced().match(of_);
+    const bool mine = team.is_leader() && needs_chunk(ahead() * team.size());
+    team.sync();
+    return team.any(mine) ? grow(team, false) : place{};
+  }
+  /// How many chunks the class may take for one that it needs: none before it is full, if less than
+  /// half of the heap is in the pool. Slots are found at once if words are not full. Small ones take
+  /// little memory.
+  WARPHEAP_DEVICE int ahead() const {
+    const int left = supply_.eighths_left();
+    return left == 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 2 : 0;
+  }
   /// True as often as so many lanes need a whole chunk.
   WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
     const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
@@ -269,123 +190,52 @@ class warpheap_slot_search {
     simt::atomic_ref(supply_.classes().of(of_).growing).store(0, simt::order::relaxed);
   }
   /// Adds a chunk, whose first slots are the team's. A collective.
-  WARPHEAP_DEVICE place grow(const simt::group& team) const {
+  WARPHEAP_DEVICE place grow(const simt::group& team, bool for_all) const {
     const std::uint32_t chunk =
-        simt::call_apart(&supply::add_chunk, supply_.copy(), of_, team.mask());
+        simt::call_apart(&supply::add_chunk, supply_, of_, team.mask());
+    if (for_all && team.is_leader()) end_growth();
+    team.sync();
     const auto slot = static_cast<std::uint32_t>(team.rank());
     if (chunk == none || slot >= shape_.count) return {};
     return {chunk, slot};
   }
 
-  /// Searches the class's chunks for a slot for each member. A collective.
-  WARPHEAP_RARE static place search_apart(const supply& in, std::uint32_t of, simt::lane_mask team,
-                                          bool* took_part) {
-    return warpheap_slot_search(in, of).search(simt::group(team), *took_part);
-  }
-  WARPHEAP_DEVICE place search(const simt::group& team, bool& took_part) const {
-    place got;
-    // Slices of about so many words, if all chunks are open.
-    const std::uint64_t words = std::uint64_t{supply_.classes().population(of_)} * shape_.words;
-    const std::uint64_t slices = words / Config.words_a_slice + 1;
-    const std::uint32_t all = supply_.universe();
-    const std::uint32_t each = slices < all ? all / static_cast<std::uint32_t>(slices) : 1;
-    supply_.classes().of(of_).full.search(
-        team, all, [&] { return got.chunk == none ? 1u : 0u; },
-        [&](std::uint32_t first, std::uint32_t count) {
-          took_part = true;
-          return visit(team, first, count, got) ? 1u : 0u;
-        },
-        each);
-    team.sync();
-    return got;
+  /// Takes a slot of a listed word for the caller alone: so the lanes of a warp look at many places
+  /// at once. Ends: a visit counts unless it marks a word, which stays so until a slot of it is
+  /// freed.
+  WARPHEAP_DEVICE place take_listed() const {
+    for (int visits = 0; visits < Config.most_visits;) {
+      const std::uint64_t noise = simt::noise();
+      spot at{supply_.classes().open(of_).draw(noise), 0};
+      if (at.chunk == none) return {};
+      const std::uint64_t more = mix64(noise);
+      at.word = supply_.listed().draw(at.chunk, more);
+      const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
+      const auto from = static_cast<int>((noise >> 48) % shape_.per_word);
+      const std::uint64_t bits = claim(at, seen, 1, from);
+      if (bits != 0) return place_of(at, bits, 0);
+      // While most words have room, marks are not worth what they cost those who free.
+      if (visits < Config.lenient_visits ||
+          !simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word)) {
+        ++visits;
+      }
+    }
+    return {};
   }
 
   /// Whether memory certainly was exhausted at a moment of the call: the class had no slot all the
   /// time between the two looks at it, and in between the heap had no chunk for it.
   WARPHEAP_DEVICE bool is_out() const {
-    exhaustion& full = supply_.classes().of(of_).full.known().memory();
-    const std::uint64_t before = full.known(1);
-    return before != 0 && supply_.is_out() && full.known(1) == before;
+    const std::uint64_t before = supply_.classes().all_marked(of_);
+    return before != 0 && supply_.is_out() && supply_.classes().all_marked(of_) == before;
   }
 
-  /// Examines the open chunks of first..first+count-1 and serves the members from them. Whether
-  /// something may be left. A collective.
-  WARPHEAP_DEVICE bool visit(const simt::group& team, std::uint32_t first, std::uint32_t count,
-                             place& got) const {
-    const bitmap_tree open = supply_.classes().open(of_);
-    const std::uint32_t last = (first + count - 1) / 64;
-    bool left = false;
-    for (std::uint32_t done = first / 64; done <= last; done += team.size()) {
-      const std::uint32_t word = done + static_cast<std::uint32_t>(team.rank());
-      std::uint64_t mine = 0;
-      if (word <= last) mine = open.examine_word(word) & bits_of_run(first, count, word);
-      for (simt::lane_mask hits = team.ballot(mine != 0); !hits.empty();
-           hits = hits.without(hits.lowest())) {
-        const std::uint32_t at = team.shuffle(word, hits.lowest());
-        for (std::uint64_t bits = team.shuffle(mine, hits.lowest()); bits != 0; bits &= bits - 1) {
-          const auto chunk = at * 64 + static_cast<std::uint32_t>(lowest_bit(bits));
-          left = !exhausts(team, chunk, got) || left;
-          // The rest has not been looked at.
-          if (team.all(got.chunk != none)) return true;
-        }
-      }
-    }
-    return left;
-  }
-
-  /// Serves the members from an open chunk; whether nothing is left in it, and it is not open any
-  /// more. A collective.
-  WARPHEAP_DEVICE bool exhausts(const simt::group& team, std::uint32_t chunk, place& got) const {
-    if (examine(team, chunk, got)) return false;
-    if (team.is_leader()) supply_.classes().open(of_).remove(chunk);
+  /// One look for those that call together.
+  WARPHEAP_DEVICE bool are_out() const {
+    const simt::group team = simt::coalesced().match(of_);
+    const bool out = team.is_leader() && is_out();
     team.sync();
-    // What was freed before that in a marked word is seen now.
-    if (!examine(team, chunk, got)) return true;
-    if (team.is_leader()) supply_.classes().found(of_, chunk);
-    team.sync();
-    return false;
-  }
-
-  /// Examines the words of a chunk, each member others, marks those that are full, and serves the
-  /// members from the others. Whether a slot may be left. A collective.
-  WARPHEAP_DEVICE bool examine(const simt::group& team, std::uint32_t chunk, place& got) const {
-    const chunks& map = supply_.chunks();
-    const auto lanes = static_cast<std::uint32_t>(team.size());
-    bool left = false;
-    simt::fence(simt::order::acq_rel);  // see `mark_full`
-    for (std::uint32_t done = 0; done < shape_.words; done += lanes * side_by_side) {
-      const row found =
-          look_at(chunk, done + static_cast<std::uint32_t>(team.rank()) * side_by_side);
-      for (std::uint32_t i = 0; i < side_by_side; ++i) {
-        // What is not the class's has no room.
-        left = left || (chunks::is_of(found.seen[i], owner()) &&
-                        !map.mark_full(chunk, found.first + i, found.seen[i], owner(), shape_));
-      }
-      serve(team, chunk, best_of(found), got);
-      if (team.all(got.chunk != none)) return true;
-    }
-    return team.any(left);
-  }
-
-  /// Serves members from the words of those that have found room. A collective.
-  WARPHEAP_DEVICE void serve(const simt::group& team, std::uint32_t chunk, const look& found,
-                             place& got) const {
-    for (simt::lane_mask finders = team.ballot(found.most != 0); !finders.empty();
-         finders = finders.without(finders.lowest())) {
-      const simt::lane_mask hungry = team.ballot(got.chunk == none);
-      if (hungry.empty()) return;
-      share won;
-      if (simt::lane_id() == finders.lowest()) {
-        const int from = static_cast<int>(simt::noise() % chunks::word_slots);
-        won = claim(chunk, found.word, found.seen, hungry.count(), from);
-      }
-      won.bits = team.shuffle(won.bits, finders.lowest());
-      won.word = team.shuffle(won.word, finders.lowest());
-      won.chunk = chunk;
-      team.sync();  // what the finder has acquired is the members' as well
-      const int turn = hungry.below(simt::lane_id()).count();
-      if (got.chunk == none && turn < popcount(won.bits)) got = place_of(won, turn);
-    }
+    return team.any(out);
   }
 
   const supply& supply_;

@@ -17,6 +17,13 @@ struct warpheap_state {
   };
   static constexpr std::uint32_t hands = 16;
 
+  /// Turns that were taken, in several places, so that they are not taken one after the other.
+  struct alignas(128) turns {
+    std::uint32_t taken;
+  };
+  static constexpr std::uint32_t turn_places = 16;
+
+  turns next[turn_places];
   /// Runs that are being claimed: {ended: 32 | in progress: 32}.
   alignas(64) std::uint64_t claims;
   /// The leaf word of the pool where the last run was found.
@@ -26,10 +33,18 @@ struct warpheap_state {
   hand moving[hands];
 
   WARPHEAP_DEVICE void format() {
+    for (turns& one : next) one.taken = 0;
     for (hand& one : moving) one.lanes = 0;
     chunks.format();
     claims = 0;
     run_word = 0;
+  }
+
+  /// A number that no other call returns for a long time. Most calls that come together return
+  /// neighbouring numbers.
+  WARPHEAP_DEVICE std::uint32_t next_turn() {
+    const auto at = static_cast<std::uint32_t>(simt::thread_rank() / 32) % turn_places;
+    return simt::atomic_ref(next[at].taken).fetch_add(1, simt::order::relaxed) * turn_places + at;
   }
 
   /// Says that the caller is about to take a chunk. Relaxed: what it takes then it takes with

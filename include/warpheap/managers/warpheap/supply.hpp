@@ -8,6 +8,7 @@
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/listed_words.hpp"
 #include "warpheap/managers/warpheap/state.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
@@ -34,6 +35,7 @@ class warpheap_supply {
     std::uint64_t* pool;
     std::uint64_t* empties;
     std::uint32_t* runs;  ///< chunks of the run that starts at a chunk
+    warpheap_listed_words listed;
     warpheap_supply* copy;
   };
 
@@ -52,11 +54,13 @@ class warpheap_supply {
   /// Chunks of classes of which no word was in use.
   WARPHEAP_DEVICE bitmap_tree empties() const { return {where_.empties, universe_}; }
   WARPHEAP_DEVICE state& whole() const { return *where_.whole; }
+  WARPHEAP_HD const warpheap_listed_words& listed() const { return where_.listed; }
   WARPHEAP_DEVICE std::uint32_t run_length(std::uint32_t first) const { return where_.runs[first]; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     classes_.format(rank, count);
     chunks_.format(universe_, rank, count);
+    where_.listed.format(universe_, rank, count);
     pool().format(present_, rank, count);
     empties().format(0, rank, count);
     if (rank != 0) return;
@@ -116,15 +120,38 @@ class warpheap_supply {
   WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
     if (chunks_.count_out(chunk)) note_empty(chunk);
   }
-  /// A slot of a marked word was freed: `before` is what the word was.
+
+  // Words with room, of chunks of a class.
+
+  /// Takes a word from the list in which the caller has found no room, unless it has some; whether
+  /// the caller has marked it.
+  WARPHEAP_RARE static bool retire(const warpheap_supply& in, std::uint32_t of, std::uint32_t chunk,
+                                   std::uint32_t number) {
+    const std::uint32_t owner = chunk_owner::first_class + of;
+    in.where_.listed.unlist(chunk, number);
+    const auto came = in.chunks_.mark_full(chunk, number, owner, in.classes_.slots(of));
+    const bool marked = came == chunks_type::mark::set;
+    if (marked) in.classes_.count_marked(of, 1);
+    if (came == chunks_type::mark::not_full) in.list(chunk, number);
+    if (!in.is_open(of, chunk)) {
+      in.classes_.open(of).remove(chunk);
+      // What was listed before that is seen now.
+      if (in.is_open(of, chunk)) in.classes_.open(of).insert(chunk);
+    }
+    return marked;
+  }
+  /// A slot of a word was freed that was marked then.
   WARPHEAP_RARE static void find_again(const warpheap_supply& in, std::uint32_t of,
-                                       std::uint32_t chunk, std::uint32_t number,
-                                       std::uint64_t before) {
-    // The mark was seen by a release: with this, what its search did comes before what follows.
+                                       std::uint32_t chunk, std::uint32_t number) {
+    // The mark was seen by a release: with this, what the lane that set it did comes before what
+    // follows.
     simt::fence(simt::order::acquire);
-    in.classes_.found(of, chunk);
-    const std::uint64_t all = chunks_type::slots_in(in.classes_.slots(of), number);
-    if (chunks_type::used_of(before) == all) in.chunks_.unmark(chunk, number);
+    in.classes_.count_unmarked(of, 1);
+    if (in.chunks_.unmark(chunk, number, chunk_owner::first_class + of)) {
+      in.list(chunk, number);
+    } else {
+      in.classes_.count_marked(of, 1);
+    }
   }
 
   // Large blocks.
@@ -186,14 +213,30 @@ class warpheap_supply {
     where_.whole->chunks.released();
   }
 
+  /// Lists a word that may have room, and its chunk, whosever that is now: the caller may have been
+  /// slow, and taken the word from the list of its next owner.
+  WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t number) const {
+    where_.listed.list(chunk, number);
+    const std::uint32_t owner = chunks_type::owner_of(chunks_.look(chunk));
+    if (owner < chunk_owner::first_class) return;
+    classes_.open(owner - chunk_owner::first_class).insert(chunk);
+  }
+  WARPHEAP_DEVICE bool is_open(std::uint32_t of, std::uint32_t chunk) const {
+    return where_.listed.any(chunk) &&
+           chunks_type::owner_of(chunks_.look(chunk)) == chunk_owner::first_class + of;
+  }
+
   /// Gives a chunk that the caller has in hand to a class. A collective.
   WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, std::uint32_t chunk) const {
     const slots shape = classes_.slots(of);
     const std::uint32_t owner = chunk_owner::first_class + of;
     if (team.is_leader()) {
       chunks_.give(chunk, owner | chunks_type::word_in_use);
+      classes_.count_unmarked(of, shape.words);
     }
     team.sync();
+    where_.listed.list_all(chunk, shape.words, static_cast<std::uint32_t>(team.rank()),
+                           static_cast<std::uint32_t>(team.size()));
     for (auto i = static_cast<std::uint32_t>(team.rank()); i < shape.words;
          i += static_cast<std::uint32_t>(team.size())) {
       const std::uint64_t used =
@@ -240,15 +283,15 @@ class warpheap_supply {
       whole = team.broadcast(static_cast<std::uint32_t>(whole)) != 0;
     }
     if (whole) {
-      if (team.is_leader()) classes_.remove(of, chunk);
+      if (team.is_leader()) {
+        classes_.remove(of, chunk);
+        classes_.count_marked(of, shape.words);
+      }
     } else {
-      // What was closed is open again, and was hidden for a moment.
+      // Lanes that found them closed have listed them again.
       for (std::uint32_t i = rank; i < closed; i += members) chunks_.open(chunk, i, owner);
       team.sync();
-      if (team.is_leader()) {
-        classes_.found(of, chunk);
-        if (chunks_.give_up_closing(chunk)) note_empty(chunk);
-      }
+      if (team.is_leader() && chunks_.give_up_closing(chunk)) note_empty(chunk);
     }
     team.sync();
     return whole;

@@ -122,7 +122,7 @@ class warpheap_manager {
       const std::uint32_t of = owner - chunk_owner::first_class;
       const auto inside = static_cast<std::uint32_t>(offset) & (sizes().chunk_bytes() - 1);
       const slots shape = supply_.classes().slots(of);
-      free_slot(of, chunk, inside / shape.bytes);
+      free_slot(of, chunk, inside / shape.bytes, shape.per_word);
     } else if (owner == chunk_owner::run) {
       free_run(supply_.copy(), chunk);
     }
@@ -167,8 +167,10 @@ class warpheap_manager {
     where.copy = cursor.take<supply>(1, 128);
     where.runs = cursor.take<std::uint32_t>(universe, 128);
     auto* states = cursor.take<std::uint32_t>(universe, 128);
-    auto* words =
-        cursor.take<std::uint64_t>(universe * chunks::words_for(sizes.chunk_bytes()), 128);
+    const std::size_t each = chunks::words_for(sizes.chunk_bytes());
+    auto* words = cursor.take<std::uint64_t>(universe * each, 128);
+    auto* listed = cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
+    where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
     return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),
                   where, universe, universe);
   }
@@ -219,9 +221,10 @@ class warpheap_manager {
     return chunk_address(got.chunk) + got.slot * search.slot_bytes();
   }
 
-  WARPHEAP_DEVICE void free_slot(std::uint32_t of, std::uint32_t chunk, std::uint32_t slot) const {
-    const std::uint32_t number = slot / chunks::word_slots;
-    std::uint64_t bits = std::uint64_t{1} << slot % chunks::word_slots;
+  WARPHEAP_DEVICE void free_slot(std::uint32_t of, std::uint32_t chunk, std::uint32_t slot,
+                                 std::uint32_t per_word) const {
+    const std::uint32_t number = slot / per_word;
+    std::uint64_t bits = std::uint64_t{1} << (slot - number * per_word);
     // Neighbours often free neighbours: one of them does it for all. Looked at before matching,
     // which is slow when all words are different.
     const std::uint32_t word = chunk * supply_.chunks().stride() + number;
@@ -245,7 +248,7 @@ class warpheap_manager {
                                      std::uint64_t bits) const {
     const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
     if (chunks::is_marked(before)) {
-      simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number, before);
+      simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number);
     }
     if (chunks::used_of(before & ~bits) == 0) supply_.count_out(chunk);
   }
