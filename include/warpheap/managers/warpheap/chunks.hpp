@@ -114,6 +114,10 @@ class warpheap_chunks {
   WARPHEAP_DEVICE std::uint32_t look(std::uint32_t chunk) const {
     return state(chunk).load(simt::order::relaxed);
   }
+  /// Acquire pairs with `begin_closing`: see `count_out`.
+  WARPHEAP_DEVICE std::uint32_t examine(std::uint32_t chunk) const {
+    return state(chunk).fetch_or(0, simt::order::acq_rel);
+  }
   /// Gives a chunk that the caller alone may give away to an owner. Relaxed: others learn of it
   /// from the words, or by the address of a block.
   WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t to) const {

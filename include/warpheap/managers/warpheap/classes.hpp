@@ -34,7 +34,8 @@ class warpheap_classes {
   /// Where everything lies.
   struct parts {
     record* records;
-    std::uint32_t* hints;  ///< `universe` a class
+    std::uint32_t* hints;    ///< `universe` a class
+    std::uint32_t* entries;  ///< of a chunk among its class's hints
     std::uint64_t* trees;  ///< `bitmap_tree::words_for(universe)` a class
   };
 
@@ -56,6 +57,7 @@ class warpheap_classes {
     }
     const std::uint64_t hints = std::uint64_t{universe_} * sizes_.count();
     for (std::uint64_t i = rank; i < hints; i += count) where_.hints[i] = 0;
+    for (std::uint64_t i = rank; i < universe_; i += count) where_.entries[i] = 0;
     // Empty trees are zero.
     const std::uint64_t words = tree_words() * sizes_.count();
     for (std::uint64_t i = rank; i < words; i += count) where_.trees[i] = 0;
@@ -99,13 +101,16 @@ class warpheap_classes {
   WARPHEAP_DEVICE void add(std::uint32_t of, std::uint32_t chunk) const {
     open(of).insert(chunk);
     simt::atomic_ref population(where_.records[of].population);
-    const std::uint32_t entry = population.fetch_add(1, simt::order::relaxed);
-    simt::atomic_ref(hint(of, entry % universe_)).store(chunk, simt::order::relaxed);
+    name(of, population.fetch_add(1, simt::order::relaxed), chunk);
   }
   /// Takes a chunk out whose words are closed. \pre the caller alone may do so
   WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
-    simt::atomic_ref(where_.records[of].population).fetch_sub(1, simt::order::relaxed);
+    simt::atomic_ref population(where_.records[of].population);
+    // The last one takes its place. Whoever comes in between spoils a hint, and no more.
+    const std::uint32_t last = population.fetch_sub(1, simt::order::relaxed) - 1;
+    const std::uint32_t moved = simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed);
+    name(of, simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed), moved);
   }
 
   // Where a lane may look first, in place of `open`: by two loads, which the multiprocessor may
@@ -124,21 +129,17 @@ class warpheap_classes {
     hints = hints < universe_ ? hints : universe_;
     return {simt::load_hint(hint(of, turn % hints)), turn / hints % words};
   }
-  /// Puts a chunk of the class in place of a hint, if that is wrong.
-  WARPHEAP_DEVICE void mend_hint(const chunks& all, std::uint32_t of, std::uint32_t noise,
-                                 std::uint32_t chunk) const {
-    const std::uint32_t hints = population(of);
-    if (hints == 0) return;
-    const simt::atomic_ref entry(hint(of, scale_to(noise, hints < universe_ ? hints : universe_)));
-    const std::uint32_t owner = chunks::owner_of(all.look(entry.load(simt::order::relaxed)));
-    if (owner != chunk_owner::first_class + of) entry.store(chunk, simt::order::relaxed);
-  }
 
  private:
   static constexpr std::uint64_t change = std::uint64_t{1} << 32;
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> unmarked(std::uint32_t of) const {
     return simt::atomic_ref(where_.records[of].unmarked);
+  }
+  WARPHEAP_DEVICE void name(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
+    const std::uint32_t place = entry < universe_ ? entry : entry % universe_;
+    simt::atomic_ref(hint(of, place)).store(chunk, simt::order::relaxed);
+    simt::atomic_ref(where_.entries[chunk]).store(place, simt::order::relaxed);
   }
   WARPHEAP_DEVICE std::uint32_t& hint(std::uint32_t of, std::uint32_t entry) const {
     return where_.hints[std::size_t{of} * universe_ + entry];

@@ -15,12 +15,12 @@ struct warpheap_config {
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
   /// Slots of one word of a chunk, 48 at most.
   int word_slots = 48;
-  /// Listed words that a lane may find to be full, or lose to others, before it looks for chunks.
-  int most_visits = 4;
-  /// Those of them that leave full words listed.
-  int lenient_visits = 2;
+  /// Listed words at which a lane looks first, and leaves full ones listed.
+  int lenient_visits = 1;
+  /// Listed words that a lane may lose to others after that, before it looks for chunks.
+  int most_lost = 2;
   /// Times that a lane looks again when there are no chunks, while others change what it looks at.
-  int most_looks = 2;
+  int most_looks = 3;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -63,6 +63,9 @@ class warpheap_slot_search {
   /// About as long as growth takes, so that nobody grows when enough is on its way.
   static constexpr std::uint32_t wait_ns = 8000;
   static constexpr std::uint32_t many_slots = 1024;
+  /// Before a lane looks again for what others were faster to take: for so long, then for twice as
+  /// long, so that fewer look at once.
+  static constexpr std::uint32_t pause_ns = 2000;
   /// Turns that make growth twice as likely each.
   static constexpr int most_doubled = 16;
 
@@ -143,9 +146,9 @@ class warpheap_slot_search {
       next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
       if (next == step::give_up) return {};
       if (next == step::wait) simt::backoff(wait_ns);
-      if (next == step::look) ++looks;
+      if (next == step::look) simt::backoff(pause_ns << looks++);
       if (next == step::grow || next == step::grow_for_all) {
-        got = grow(team, next == step::grow_for_all);
+        got = simt::call_apart(&grow_apart, supply_, of_, team.mask(), next == step::grow_for_all);
       }
       if (got.chunk == none) got = simt::call_apart(&take_listed_apart, supply_, of_);
     }
@@ -166,7 +169,7 @@ class warpheap_slot_search {
     const simt::group team = simt::coalesced().match(of_);
     const bool mine = team.is_leader() && needs_chunk(ahead() * team.size());
     team.sync();
-    return team.any(mine) ? grow(team, false) : place{};
+    return team.any(mine) ? simt::call_apart(&grow_apart, supply_, of_, team.mask(), false) : place{};
   }
   /// How many chunks the class may take for one that it needs: none before it is full, if less than
   /// half of the heap is in the pool. Slots are found at once if words are not full. Small ones take
@@ -189,38 +192,59 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE void end_growth() const {
     simt::atomic_ref(supply_.classes().of(of_).growing).store(0, simt::order::relaxed);
   }
-  /// Adds a chunk, whose first slots are the team's. A collective.
+  /// Adds a chunk, whose first slots are the team's. Or the class has an empty one, of which the
+  /// team takes what it finds. A collective.
+  WARPHEAP_RARE static place grow_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
+                                        bool for_all) {
+    return warpheap_slot_search(from, of).grow(simt::group(team), for_all);
+  }
   WARPHEAP_DEVICE place grow(const simt::group& team, bool for_all) const {
+    bool is_new = false;
     const std::uint32_t chunk =
-        simt::call_apart(&supply::add_chunk, supply_, of_, team.mask());
+        simt::call_apart(&supply::add_chunk, supply_, of_, team.mask(), &is_new);
     if (for_all && team.is_leader()) end_growth();
     team.sync();
+    if (chunk == none) return {};
     const auto slot = static_cast<std::uint32_t>(team.rank());
-    if (chunk == none || slot >= shape_.count) return {};
-    return {chunk, slot};
+    if (is_new) return slot < shape_.count ? place{chunk, slot} : place{};
+    const spot at{chunk, 0};
+    std::uint64_t bits = 0;
+    if (team.is_leader()) bits = claim(at, chunks::empty_word(owner()), team.size(), 0);
+    return share(team, team, at, bits);
   }
 
   /// Takes a slot of a listed word for the caller alone: so the lanes of a warp look at many places
-  /// at once. Ends: a visit counts unless it marks a word, which stays so until a slot of it is
-  /// freed.
+  /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays so
+  /// until a slot of it is freed.
   WARPHEAP_DEVICE place take_listed() const {
-    for (int visits = 0; visits < Config.most_visits;) {
-      const std::uint64_t noise = simt::noise();
-      spot at{supply_.classes().open(of_).draw(noise), 0};
-      if (at.chunk == none) return {};
-      const std::uint64_t more = mix64(noise);
-      at.word = supply_.listed().draw(at.chunk, more);
-      const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-      const auto from = static_cast<int>((noise >> 48) % shape_.per_word);
-      const std::uint64_t bits = claim(at, seen, 1, from);
-      if (bits != 0) return place_of(at, bits, 0);
+    const simt::group team = simt::coalesced();
+    place got;
+    int lost = 0;
+    // The lanes of a team make their visits together.
+    for (int visits = 0; team.any(got.chunk == none && lost < Config.most_lost); ++visits) {
+      if (got.chunk != none || lost >= Config.most_lost) continue;
       // While most words have room, marks are not worth what they cost those who free.
-      if (visits < Config.lenient_visits ||
-          !simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word)) {
-        ++visits;
-      }
+      const auto came = visit(visits >= Config.lenient_visits, got);
+      if (came == visited::nothing) lost = Config.most_lost;
+      if (came == visited::lost) ++lost;
     }
-    return {};
+    return got;
+  }
+  enum class visited { served, full, lost, nothing };
+  /// Takes a slot of a listed word that is drawn, or sees to it that it is not drawn again.
+  WARPHEAP_DEVICE visited visit(bool marks, place& got) const {
+    const std::uint64_t noise = simt::noise();
+    spot at{supply_.classes().open(of_).draw(noise), 0};
+    if (at.chunk == none) return visited::nothing;
+    at.word = supply_.listed().draw(at.chunk, mix64(noise));
+    const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
+    const auto from = static_cast<int>((noise >> 48) % shape_.per_word);
+    const std::uint64_t bits = claim(at, seen, 1, from);
+    if (bits != 0) got = place_of(at, bits, 0);
+    if (bits != 0) return visited::served;
+    if (!marks) return visited::full;
+    const bool marked = simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word);
+    return marked ? visited::full : visited::lost;
   }
 
   /// Whether memory certainly was exhausted at a moment of the call: the class had no slot all the

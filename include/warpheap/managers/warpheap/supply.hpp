@@ -96,10 +96,11 @@ class warpheap_supply {
            chunks.confirm(search, 1);
   }
 
-  /// A chunk that is new in class `of`, or none. Of its first word the first slots, as many as
-  /// there are or the team has members, are the caller's. A collective.
+  /// A chunk that is new in class `of`, of whose first word the first slots, as many as there are
+  /// or the team has members, are the caller's; or a chunk of the class that was empty a moment ago;
+  /// or none. A collective.
   WARPHEAP_RARE static std::uint32_t add_chunk(const warpheap_supply& in, std::uint32_t of,
-                                               simt::lane_mask members) {
+                                               simt::lane_mask members, bool* is_new) {
     const simt::group team(members);
     std::uint32_t chunk = none;
     std::uint32_t hand = 0;
@@ -109,8 +110,9 @@ class warpheap_supply {
     }
     team.sync();
     chunk = team.broadcast(chunk);
-    if (chunk == none) chunk = in.take_empty(team);
-    if (chunk != none) in.open(team, of, chunk);
+    *is_new = true;
+    if (chunk == none) chunk = in.take_empty(team, of, *is_new);
+    if (chunk != none && *is_new) in.open(team, of, chunk);
     if (team.is_leader()) in.where_.whole->end_move(hand);
     team.sync();
     return chunk;
@@ -248,17 +250,26 @@ class warpheap_supply {
     team.sync();
   }
 
-  /// An empty chunk, taken away from its class, or none. A collective. Ends: each turn takes a
-  /// chunk out of the set, and who puts one in has freed its last block.
-  WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team) const {
+  /// An empty chunk, taken away from its class unless that is `of`, or none. A collective. Ends:
+  /// each turn takes a chunk out of the set, and who puts one in has freed its last block.
+  WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team, std::uint32_t of,
+                                           bool& is_taken) const {
     for (;;) {
       std::uint32_t chunk = none;
+      bool is_own = false;
       if (team.is_leader()) {
         chunk = empties().claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
+        if (chunk != none) {
+          const std::uint32_t now = chunks_.examine(chunk);
+          is_own = chunks_type::owner_of(now) == chunk_owner::first_class + of &&
+                   chunks_type::words_in_use(now) == 0;
+          if (is_own) empties().insert(chunk);
+        }
       }
       team.sync();
       chunk = team.broadcast(chunk);
-      if (chunk == none || close(team, chunk)) return chunk;
+      is_taken = !team.any(is_own);
+      if (chunk == none || !is_taken || close(team, chunk)) return chunk;
     }
   }
 

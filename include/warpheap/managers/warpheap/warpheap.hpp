@@ -162,6 +162,7 @@ class warpheap_manager {
     of_classes.trees = cursor.take<std::uint64_t>(
         bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
     of_classes.hints = cursor.take<std::uint32_t>(std::size_t{universe} * sizes.count(), 128);
+    of_classes.entries = cursor.take<std::uint32_t>(universe, 128);
     where.pool = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
     where.empties = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
     where.copy = cursor.take<supply>(1, 128);
@@ -237,11 +238,12 @@ class warpheap_manager {
         const simt::group together(same);
         bits = together.merge_bits(bits);
         together.sync();  // what the members did comes before what the leader releases
-        if (!together.is_leader()) return;
+        if (!together.is_leader()) bits = 0;
       }
       break;
     }
-    release_slots(of, chunk, number, bits);
+    if (bits != 0) release_slots(of, chunk, number, bits);
+    team.sync();  // so that they go on together
   }
 
   WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
