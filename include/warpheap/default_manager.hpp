@@ -5,11 +5,11 @@
 /// The manager behind `warpheap::heap` when none is named: the best that there is.
 
 #include "warpheap/heap/heap.hpp"
-#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 
-using default_manager = rw_malloc<>;
+using default_manager = warpheap_manager<>;
 
 /// `warpheap::heap heap{device, bytes}` and `warpheap::heap_ref` are those of the default manager.
 template <usable_manager M = default_manager>

@@ -191,7 +191,7 @@ TEST(page_chain, refuses_runs_that_fit_in_no_page) {
 }
 
 TEST(page_chain, loses_nothing_when_memory_is_exhausted) {
-  const heap<> subject(machine(), 32_KiB);
+  const heap<> subject(machine(), 64_KiB);
   const device_array<chain> by_lanes(64, small_pages);
   const device_array<std::uint32_t> refused(128, 0);
   machine().launch({1, 64}, append_by_lane{subject.ref(), by_lanes.get(), 100, refused.get()});

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The layers, over the manager that needs them most.
 #include "conformance/traits.hpp"
-#include "warpheap/heap/layers/by_size.hpp"
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
-#include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -21,13 +19,6 @@ class counted_rw_malloc : public counted<rw_malloc<>> {
   static constexpr capabilities about = renamed(counted<rw_malloc<>>::about, "counted");
 };
 
-/// Half of the heap each, so that both halves have room for what a test asks for.
-class rw_malloc_by_size : public by_size<rw_malloc<>, gallatin<>> {
- public:
-  using by_size<rw_malloc<>, gallatin<>>::by_size;
-  static constexpr capabilities about = renamed(by_size<rw_malloc<>, gallatin<>>::about, "by_size");
-};
-
 template <>
 struct manager_traits<checked_rw_malloc> : default_traits<checked_rw_malloc> {
   // With what the layer adds, a unit.
@@ -38,7 +29,7 @@ struct manager_traits<counted_rw_malloc> : default_traits<counted_rw_malloc> {
   static constexpr std::size_t refill_bytes = 256 - 16;
 };
 
-using subjects = type_list<checked_rw_malloc, counted_rw_malloc, rw_malloc_by_size>;
+using subjects = type_list<checked_rw_malloc, counted_rw_malloc>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -69,12 +69,12 @@ struct ask_for {
 
 TEST(handle, impossible_requests_are_not_taken_for_exhaustion) {
   const heap<rw_malloc<>> subject(machine(), 1_MiB);
-  machine().launch({1, 100}, ask_for<heap_ref>{subject.ref(), 8_KiB + 1});
+  machine().launch({1, 100}, ask_for<handle<rw_malloc<>>>{subject.ref(), 8_KiB + 1});
   heap_stats stats = subject.stats();
   EXPECT_EQ(stats.failures, 0u);
   EXPECT_EQ(stats.impossible, 100u);
   EXPECT_EQ(stats.last_impossible_bytes, 8_KiB + 1);
-  machine().launch({10, 100}, ask_for<heap_ref>{subject.ref(), 8_KiB});
+  machine().launch({10, 100}, ask_for<handle<rw_malloc<>>>{subject.ref(), 8_KiB});
   stats = subject.stats();
   EXPECT_GT(stats.failures, 800u);
   EXPECT_EQ(stats.last_failed_bytes, 8_KiB);

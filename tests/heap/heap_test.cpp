@@ -6,6 +6,7 @@
 #include "warpheap/heap/layers/on_failure.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/random_walk/rw.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
 #include "warpheap/warpheap.hpp"
 
 #include <gmock/gmock.h>
@@ -142,7 +143,7 @@ TEST(report, says_what_is_in_use_by_size) {
 }
 
 TEST(report, tells_impossible_requests_from_exhaustion) {
-  const heap<> subject(machine(), 1_MiB);
+  const heap<rw_malloc<>> subject(machine(), 1_MiB);
   const std::string largest = std::to_string(subject.largest_block());
   take(subject, 3, subject.largest_block() + 1);
   std::string text = subject.report();

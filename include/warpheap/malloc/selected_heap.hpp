@@ -7,7 +7,6 @@
 
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/default_manager.hpp"
-#include "warpheap/heap/layers/by_size.hpp"
 #include "warpheap/malloc/selected_ref.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
 
@@ -16,20 +15,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// The default manager; where it has a largest block, with Gallatin beside it for larger ones.
-using default_of_any_size =
-    std::conditional_t<default_manager::about.largest_block == 0,
-                       std::type_identity<default_manager>,
-                       std::type_identity<by_size<default_manager, gallatin<>>>>::type;
-
 /// What can be chosen; the first is the default. Each costs the code of its malloc and free in
 /// every program that links them.
-using malloc_managers = type_list<default_of_any_size, gallatin<>>;
+using malloc_managers = type_list<default_manager, gallatin<>>;
 
 using malloc_ref = malloc_managers::apply<selected_ref>;
 

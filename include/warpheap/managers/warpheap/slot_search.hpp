@@ -192,7 +192,7 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE void end_growth() const {
     simt::atomic_ref(supply_.classes().of(of_).growing).store(0, simt::order::relaxed);
   }
-  /// Adds a chunk, whose first slots are the team's. Or the class has an empty one, of which the
+  /// Adds a chunk, whose first word is the team's. Or the class has an empty one, of which the
   /// team takes what it finds. A collective.
   WARPHEAP_RARE static place grow_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
                                         bool for_all) {
@@ -206,7 +206,7 @@ class warpheap_slot_search {
     team.sync();
     if (chunk == none) return {};
     const auto slot = static_cast<std::uint32_t>(team.rank());
-    if (is_new) return slot < shape_.count ? place{chunk, slot} : place{};
+    if (is_new) return slot < shape_.per_word ? place{chunk, slot} : place{};
     const spot at{chunk, 0};
     std::uint64_t bits = 0;
     if (team.is_leader()) bits = claim(at, chunks::empty_word(owner()), team.size(), 0);
