@@ -114,6 +114,11 @@ _REFILLED = Axis(
 _NULLS = Axis("null_ms.median", "time until every malloc has returned null", milliseconds)
 _CHURN = Axis("churn_ms.median", "time, median of the warm launches", milliseconds)
 
+_TWO_PASSES = Axis("time_over_two_passes", "time ÷ time of two passes", _times)
+_BATCH = Axis("batch", "edges of a batch")
+_ROWS = Axis("rows", "rows of the probe side")
+_GROUPS = Axis("distinct_keys", "different keys")
+
 _ALLOC = ("mode", "threads")
 _SIZES = ("threads", "size_min", "size_max")
 _RATIO_NOTE = f"{LIMIT_PROBE} hands out memory as fast as the device allows and never reuses any."
@@ -121,6 +126,11 @@ _COLD_NOTE = "1× means that a fresh heap is as fast as a used one."
 _HOLES_NOTE = (
     "The heap is filled, every second block is freed, and the same size is requested again."
 )
+_TWO_PASSES_NOTE = (
+    "Two passes need no manager: count, prefix sum, one allocation, write. Below 1× the manager is "
+    "faster."
+)
+_ACCESS_NOTE = "Threads use the words of all blocks in turn; the array has the same words."
 _GROWTH_NOTE = "Every round allocates and frees half of that, until the first null."
 
 
@@ -132,11 +142,46 @@ def _latency(operation: str, heap: str) -> FigureSpec:
     return FigureSpec(f"latency-{operation}-{heap}", "latency", title, _SIZE, y, ("threads",))
 
 
+def _access(operation: str) -> FigureSpec:
+    """Make the figure of how fast memory is that was handed out."""
+    y = Axis(f"{operation}_ratio", f"time to {operation} ÷ that of one array", _times)
+    title = f"time to {operation} memory that was handed out"
+    return FigureSpec(
+        f"access-{operation}",
+        "access",
+        title,
+        _SIZE,
+        y,
+        ("threads",),
+        where=_one_size,
+        note=_ACCESS_NOTE,
+    )
+
+
+def _graph(case: str, name: str, title: str, column: str) -> FigureSpec:
+    """Make a figure of updates of a dynamic graph."""
+    facets = ("graph", "source_range") if case == "graph_update" else ("scale",)
+    y = Axis(column, "time, median of the rounds", milliseconds)
+    return FigureSpec(name, case, title, _BATCH, y, (*facets, "adjacency", "rounds"))
+
+
+def _time_in_malloc(
+    case: str, name: str, x: Axis, column: str, facets: tuple[str, ...]
+) -> FigureSpec:
+    """Make the figure of the share of a program's time that its warps spend in malloc."""
+    y = Axis(column, "share of the warps' time", _share, log=False)
+    return FigureSpec(f"{name}-malloc-share", case, f"{name}: time in malloc", x, y, facets)
+
+
 def _against_occupancy(name: str, title: str, y: Axis) -> FigureSpec:
     """Make a figure of a time against the share of the heap that is in use at the start."""
     facets = (*_ALLOC, "size_min", "size_max")
     return FigureSpec(name, "alloc", f"{title} against occupancy", _IN_USE, y, facets, trend=True)
 
+
+_JOINS = ("match_percent", "key_skew", "page_bytes")
+_GROUP_BYS = ("rows", "key_skew", "page_bytes")
+_UPDATES = ("graph", "source_range", "adjacency", "rounds")
 
 _OCCUPANCY = (
     ("occupancy-malloc", "malloc", _MALLOC),
@@ -301,6 +346,35 @@ FIGURES = (
     FigureSpec(
         "exhaustion", "exhaustion", "requests to a full heap", _THREADS, _NULLS, _SIZES, bars=True
     ),
+    FigureSpec(
+        "join", "join", "hash join into pages", _ROWS, _TWO_PASSES, _JOINS, note=_TWO_PASSES_NOTE
+    ),
+    _time_in_malloc("join", "join", _ROWS, "malloc_share", _JOINS),
+    FigureSpec(
+        "group-by",
+        "group_by",
+        "group-by in chains of pages",
+        _GROUPS,
+        _TWO_PASSES,
+        _GROUP_BYS,
+        note=_TWO_PASSES_NOTE,
+    ),
+    _time_in_malloc("group_by", "group-by", _GROUPS, "malloc_share", _GROUP_BYS),
+    FigureSpec(
+        "work-generation",
+        "work_generation",
+        "malloc and free of as much as every thread produces",
+        _THREADS,
+        _TWO_PASSES,
+        ("size_min", "size_max"),
+        note=_TWO_PASSES_NOTE,
+    ),
+    _access("write"),
+    _access("read"),
+    _graph("graph_update", "graph-insert", "inserting edges", "insert_ms.median"),
+    _graph("graph_update", "graph-delete", "deleting edges", "delete_ms.median"),
+    _time_in_malloc("graph_update", "graph", _BATCH, "update_malloc_share", _UPDATES),
+    _graph("graph_expand", "graph-expand", "a graph that grows", "insert_ms.median"),
 )
 
 _DRAWN = frozenset(spec.case for spec in FIGURES)
@@ -319,12 +393,13 @@ def figures(rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
 def by_roles(case: str, rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
     """Make the figures of a case that has no entry, by the roles of its fields.
 
-    Of its axes the one with the most values is x, and everything that was measured is drawn against
-    it. All other parameters that vary tell figures apart.
+    Of its axes that are numbers the one with the most values is x, and everything that was measured
+    is drawn against it. All other parameters that vary tell figures apart.
     """
     given = parameters(known, rows.columns)
     varied = {field.name: rows[field.name].nunique() for field in given}
-    axes = [f for f in given if f.role == "axis" and varied[f.name] > 1]
+    numbers = [f for f in given if f.role == "axis" and f.kind in ("integer", "number")]
+    axes = [f for f in numbers if varied[f.name] > 1]
     implied = {IMPLIED[f.name] for f in axes if f.name in IMPLIED}
     axes = [f for f in axes if f.name not in implied]
     if not axes:
