@@ -6,73 +6,23 @@ A case without an entry gets figures by the roles of its fields: see ``by_roles`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from warpheap.report import workloads
 from warpheap.report.fields import IMPLIED, SPLIT, UNDESCRIBED, measures, parameters, text
+from warpheap.report.figure import Axis, FigureSpec, one_size, share, times
 from warpheap.report.style import LIMIT_PROBE
 from warpheap.row_fields import Description, Field
-from warpheap.units import decimal, milliseconds
-
-Format = Callable[[float], str]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One axis: the column it shows, its label, and how its ticks are written (with the unit).
-
-    A y axis that is not ``log`` starts at 0.
-    """
-
-    column: str
-    label: str
-    ticks: Format = decimal
-    log: bool = True
-    more_is_better: bool = False
-
-
-@dataclass(frozen=True)
-class FigureSpec:
-    """One kind of figure; it is drawn once for each combination of the ``facets`` columns.
-
-    ``model`` is a column with values that theory gives for the same points; it is drawn dashed.
-    ``series`` names columns that, with the manager, tell lines apart. ``bars`` draws x as bars. A
-    ``trend`` is left out where there is only one value of x.
-    """
-
-    name: str
-    case: str
-    title: str
-    x: Axis
-    y: Axis
-    facets: tuple[str, ...] = ()
-    series: tuple[str, ...] = ()
-    model: str | None = None
-    model_label: str = ""
-    bars: bool = False
-    trend: bool = False
-    note: str = ""
-    where: Callable[[pd.DataFrame], Any] | None = None
-
-
-def _one_size(table: pd.DataFrame) -> Any:
-    return table["size_min"] == table["size_max"]
+from warpheap.units import milliseconds
 
 
 def _mixed(table: pd.DataFrame) -> Any:
     return table["size_min"] < table["size_max"]
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.3g} %"
-
-
-def _times(value: float) -> str:
-    return f"{decimal(value)}×"
 
 
 def _axis(field: Field, label: str = "", column: str = "") -> Axis:
@@ -99,25 +49,20 @@ _GRAPH = Axis("graph", "graph")
 _MALLOC = Axis("malloc_ms.median", "malloc, median of the warm launches", milliseconds)
 _FREE = Axis("free_ms.median", "free, median of the warm launches", milliseconds)
 _LONGEST = replace(_MALLOC, column="malloc_ms.max", label="malloc, longest of the warm launches")
-_COLD = Axis("malloc_first_over_warm", "first launch ÷ median of the warm launches", _times)
-_MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", _times)
-_FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", _times)
+_COLD = Axis("malloc_first_over_warm", "first launch ÷ median of the warm launches", times)
+_MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", times)
+_FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", times)
 _STEPS = Axis("tas", "steps")
 _SLOWEST = Axis("was", "steps")
 _INIT = Axis("init_ms.median", "time, median of the warm launches", milliseconds)
-_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes requested", _times)
+_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes requested", times)
 _RANGE_LAST = replace(_RANGE, column="range_over_bytes_last")
-_USED = Axis("utilization", "bytes handed out ÷ heap", _share, log=False, more_is_better=True)
+_USED = Axis("utilization", "bytes handed out ÷ heap", share, log=False, more_is_better=True)
 _REFILLED = Axis(
-    "refilled_share", "handed out again ÷ freed", _share, log=False, more_is_better=True
+    "refilled_share", "handed out again ÷ freed", share, log=False, more_is_better=True
 )
 _NULLS = Axis("null_ms.median", "time until every malloc has returned null", milliseconds)
 _CHURN = Axis("churn_ms.median", "time, median of the warm launches", milliseconds)
-
-_TWO_PASSES = Axis("time_over_two_passes", "time ÷ time of two passes", _times)
-_BATCH = Axis("batch", "edges of a batch")
-_ROWS = Axis("rows", "rows of the probe side")
-_GROUPS = Axis("distinct_keys", "different keys")
 
 _ALLOC = ("mode", "threads")
 _SIZES = ("threads", "size_min", "size_max")
@@ -126,11 +71,6 @@ _COLD_NOTE = "1× means that a fresh heap is as fast as a used one."
 _HOLES_NOTE = (
     "The heap is filled, every second block is freed, and the same size is requested again."
 )
-_TWO_PASSES_NOTE = (
-    "Two passes need no manager: count, prefix sum, one allocation, write. Below 1× the manager is "
-    "faster."
-)
-_ACCESS_NOTE = "Threads use the words of all blocks in turn; the array has the same words."
 _GROWTH_NOTE = "Every round allocates and frees half of that, until the first null."
 
 
@@ -142,46 +82,11 @@ def _latency(operation: str, heap: str) -> FigureSpec:
     return FigureSpec(f"latency-{operation}-{heap}", "latency", title, _SIZE, y, ("threads",))
 
 
-def _access(operation: str) -> FigureSpec:
-    """Make the figure of how fast memory is that was handed out."""
-    y = Axis(f"{operation}_ratio", f"time to {operation} ÷ that of one array", _times)
-    title = f"time to {operation} memory that was handed out"
-    return FigureSpec(
-        f"access-{operation}",
-        "access",
-        title,
-        _SIZE,
-        y,
-        ("threads",),
-        where=_one_size,
-        note=_ACCESS_NOTE,
-    )
-
-
-def _graph(case: str, name: str, title: str, column: str) -> FigureSpec:
-    """Make a figure of updates of a dynamic graph."""
-    facets = ("graph", "source_range") if case == "graph_update" else ("scale",)
-    y = Axis(column, "time, median of the rounds", milliseconds)
-    return FigureSpec(name, case, title, _BATCH, y, (*facets, "adjacency", "rounds"))
-
-
-def _time_in_malloc(
-    case: str, name: str, x: Axis, column: str, facets: tuple[str, ...]
-) -> FigureSpec:
-    """Make the figure of the share of a program's time that its warps spend in malloc."""
-    y = Axis(column, "share of the warps' time", _share, log=False)
-    return FigureSpec(f"{name}-malloc-share", case, f"{name}: time in malloc", x, y, facets)
-
-
 def _against_occupancy(name: str, title: str, y: Axis) -> FigureSpec:
     """Make a figure of a time against the share of the heap that is in use at the start."""
     facets = (*_ALLOC, "size_min", "size_max")
     return FigureSpec(name, "alloc", f"{title} against occupancy", _IN_USE, y, facets, trend=True)
 
-
-_JOINS = ("match_percent", "key_skew", "page_bytes")
-_GROUP_BYS = ("rows", "key_skew", "page_bytes")
-_UPDATES = ("graph", "source_range", "adjacency", "rounds")
 
 _OCCUPANCY = (
     ("occupancy-malloc", "malloc", _MALLOC),
@@ -191,9 +96,9 @@ _OCCUPANCY = (
 
 FIGURES = (
     FigureSpec(
-        "alloc-malloc", "alloc", "malloc against size", _SIZE, _MALLOC, _ALLOC, where=_one_size
+        "alloc-malloc", "alloc", "malloc against size", _SIZE, _MALLOC, _ALLOC, where=one_size
     ),
-    FigureSpec("alloc-free", "alloc", "free against size", _SIZE, _FREE, _ALLOC, where=_one_size),
+    FigureSpec("alloc-free", "alloc", "free against size", _SIZE, _FREE, _ALLOC, where=one_size),
     FigureSpec(
         "alloc-cold",
         "alloc",
@@ -201,7 +106,7 @@ FIGURES = (
         _SIZE,
         _COLD,
         _ALLOC,
-        where=_one_size,
+        where=one_size,
         note=_COLD_NOTE,
     ),
     FigureSpec(
@@ -211,7 +116,7 @@ FIGURES = (
         _SIZE,
         _MALLOC_RATIO,
         _ALLOC,
-        where=_one_size,
+        where=one_size,
         note=_RATIO_NOTE,
     ),
     FigureSpec(
@@ -221,7 +126,7 @@ FIGURES = (
         _SIZE,
         _FREE_RATIO,
         _ALLOC,
-        where=_one_size,
+        where=one_size,
         note=_RATIO_NOTE,
     ),
     FigureSpec(
@@ -288,7 +193,7 @@ FIGURES = (
         _SIZE,
         _RANGE,
         ("threads", "rounds"),
-        where=_one_size,
+        where=one_size,
     ),
     FigureSpec(
         "fragmentation-last",
@@ -297,7 +202,7 @@ FIGURES = (
         _SIZE,
         _RANGE_LAST,
         ("threads", "rounds"),
-        where=_one_size,
+        where=one_size,
     ),
     FigureSpec(
         "fragmentation-mixed",
@@ -314,7 +219,7 @@ FIGURES = (
         "share of a heap that can be used",
         _SIZE,
         _USED,
-        where=_one_size,
+        where=one_size,
     ),
     FigureSpec(
         "growth",
@@ -322,7 +227,7 @@ FIGURES = (
         "share of a heap that can be used after churning",
         _SIZE,
         _USED,
-        where=_one_size,
+        where=one_size,
         note=_GROWTH_NOTE,
     ),
     FigureSpec(
@@ -331,7 +236,7 @@ FIGURES = (
         "reuse of single freed blocks",
         _SIZE,
         _REFILLED,
-        where=_one_size,
+        where=one_size,
         note=_HOLES_NOTE,
     ),
     FigureSpec(
@@ -346,35 +251,7 @@ FIGURES = (
     FigureSpec(
         "exhaustion", "exhaustion", "requests to a full heap", _THREADS, _NULLS, _SIZES, bars=True
     ),
-    FigureSpec(
-        "join", "join", "hash join into pages", _ROWS, _TWO_PASSES, _JOINS, note=_TWO_PASSES_NOTE
-    ),
-    _time_in_malloc("join", "join", _ROWS, "malloc_share", _JOINS),
-    FigureSpec(
-        "group-by",
-        "group_by",
-        "group-by in chains of pages",
-        _GROUPS,
-        _TWO_PASSES,
-        _GROUP_BYS,
-        note=_TWO_PASSES_NOTE,
-    ),
-    _time_in_malloc("group_by", "group-by", _GROUPS, "malloc_share", _GROUP_BYS),
-    FigureSpec(
-        "work-generation",
-        "work_generation",
-        "malloc and free of as much as every thread produces",
-        _THREADS,
-        _TWO_PASSES,
-        ("size_min", "size_max"),
-        note=_TWO_PASSES_NOTE,
-    ),
-    _access("write"),
-    _access("read"),
-    _graph("graph_update", "graph-insert", "inserting edges", "insert_ms.median"),
-    _graph("graph_update", "graph-delete", "deleting edges", "delete_ms.median"),
-    _time_in_malloc("graph_update", "graph", _BATCH, "update_malloc_share", _UPDATES),
-    _graph("graph_expand", "graph-expand", "a graph that grows", "insert_ms.median"),
+    *workloads.FIGURES,
 )
 
 _DRAWN = frozenset(spec.case for spec in FIGURES)
