@@ -5,8 +5,9 @@
 // of a type lie in memory as a structure of arrays, so neighbouring threads read neighbouring
 // words. One source for both models: fireworks.cu includes this file for nvcc.
 //
-//   fireworks [HEAP_KIB]     with a small heap, watch rockets burst into fewer sparks
+//   fireworks [HEAP_BYTES]   with a small heap, watch rockets burst into fewer sparks
 
+#include <warpheap/core/parse_bytes.hpp>
 #include <warpheap/core/random.hpp>
 #include <warpheap/managers/dynasoar/objects.hpp>
 #include <warpheap/warpheap.hpp>
@@ -96,8 +97,8 @@ std::uint64_t expected_after(std::uint32_t step) {
 }
 
 int main(int argc, char** argv) {
-  const std::size_t heap_bytes = argc > 1 ? std::strtoul(argv[1], nullptr, 10) * 1_KiB : 8_MiB;
   try {
+    const std::size_t heap_bytes = argc > 1 ? warpheap::parse_bytes("HEAP_BYTES", argv[1]) : 8_MiB;
 #if WARPHEAP_CUDA_MODEL
     const auto device = warpheap::device::cuda(0);
 #else

@@ -4,8 +4,9 @@
 // exhausted, deletes a half, and inserts those that did not fit. One source for both models:
 // graph.cu includes this file for nvcc.
 //
-//   graph [HEAP_KIB]
+//   graph [HEAP_BYTES]
 
+#include <warpheap/core/parse_bytes.hpp>
 #include <warpheap/warpheap.hpp>
 #include <warpheap/workloads/graph/heap_runner.hpp>
 #include <warpheap/workloads/graph/rmat.hpp>
@@ -17,18 +18,27 @@
 
 using namespace warpheap::literals;
 
+namespace {
+
+/// Says what does not hold.
+bool expect(bool holds, const char* what) {
+  if (!holds) std::fprintf(stderr, "graph: wrong: %s\n", what);
+  return holds;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   constexpr int scale = 10;
   constexpr std::uint32_t vertices = 1u << scale;
-  const std::size_t heap_bytes = argc > 1 ? std::strtoul(argv[1], nullptr, 10) * 1_KiB : 96_KiB;
   try {
+    const std::size_t heap_bytes = argc > 1 ? warpheap::parse_bytes("HEAP_BYTES", argv[1]) : 96_KiB;
 #if WARPHEAP_CUDA_MODEL
     const auto device = warpheap::device::cuda(0);
 #else
     const auto device = warpheap::device::cpu();
 #endif
     const warpheap::heap heap{device, heap_bytes};
-    std::uint64_t left = 0;
     bool right = true;
     {
       warpheap::graph::heap_runner runner(heap);
@@ -55,13 +65,16 @@ int main(int argc, char** argv) {
       const auto best = std::max_element(ranks.of.begin(), ranks.of.end()) - ranks.of.begin();
       std::printf("vertex %td has the highest rank, %f\n", best,
                   ranks.of[static_cast<std::size_t>(best)]);
-      right = first.changed + first.refused.size() == batch.keys.size() &&
-              graph.edges().size() == first.changed - old.size() + again.changed;
+      right = expect(first.changed + first.refused.size() == batch.keys.size(),
+                     "an edge of the batch was neither inserted nor refused") &&
+              expect(graph.edges().size() == first.changed - old.size() + again.changed,
+                     "the graph does not have the edges that were inserted and not deleted");
     }
-    left = heap.stats().blocks_in_use;
+    const std::uint64_t left = heap.stats().blocks_in_use;
     std::printf("%llu blocks in use after the graph's end\n",
                 static_cast<unsigned long long>(left));
-    return right && left == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    right = expect(left == 0, "blocks are in use after the graph's end") && right;
+    return right ? EXIT_SUCCESS : EXIT_FAILURE;
   } catch (const warpheap::error& problem) {
     std::fprintf(stderr, "graph: %s\n", problem.what());
     return EXIT_FAILURE;

@@ -3,8 +3,9 @@
 // Every thread builds a linked list whose length it does not know in advance, then sums and frees
 // it. One source for both models: lists.cu includes this file for nvcc.
 //
-//   lists [HEAP_KIB]     with a small heap, watch it run out and say so
+//   lists [HEAP_BYTES]   with a small heap, watch it run out and say so
 
+#include <warpheap/core/parse_bytes.hpp>
 #include <warpheap/warpheap.hpp>
 
 #include <cstdio>
@@ -44,8 +45,8 @@ struct build_and_sum {
 
 int main(int argc, char** argv) {
   constexpr std::uint32_t threads = 1024;
-  const std::size_t heap_bytes = argc > 1 ? std::strtoul(argv[1], nullptr, 10) * 1_KiB : 16_MiB;
   try {
+    const std::size_t heap_bytes = argc > 1 ? warpheap::parse_bytes("HEAP_BYTES", argv[1]) : 16_MiB;
 #if WARPHEAP_CUDA_MODEL
     const auto device = warpheap::device::cuda(0);
 #else

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How much of a kernel's time its warps spend in malloc.
+/// How much of a kernel's time its warps spend in malloc and in free.
 
 #include "bench/host/call_time.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -13,8 +13,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace lanes {
 
-/// A heap's handle whose mallocs are timed on the multiprocessor's clock if there is a place for
-/// the sum. Without one, a call costs one comparison more.
+/// A heap's handle whose calls are timed on the multiprocessor's clock if there is a place for the
+/// sums. Without one, a call costs one comparison more.
 template <class Handle>
 struct metered_heap {
   Handle heap;
@@ -22,13 +22,28 @@ struct metered_heap {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     if (time == nullptr) return heap.malloc(bytes);
-    const std::uint64_t begin = simt::ticks();
-    void* const block = heap.malloc(bytes);
-    // Relaxed: the host reads it after the launch.
-    simt::atomic_ref(time->in_malloc).fetch_add(simt::ticks() - begin, simt::order::relaxed);
+    void* block = nullptr;
+    add_time(time->in_malloc, [&] { block = heap.malloc(bytes); });
     return block;
   }
-  WARPHEAP_DEVICE void free(void* block) const { heap.free(block); }
+  WARPHEAP_DEVICE void free(void* block) const {
+    if (time == nullptr) {
+      heap.free(block);
+    } else {
+      add_time(time->in_free, [&] { heap.free(block); });
+    }
+  }
+
+ private:
+  template <class Call>
+  WARPHEAP_DEVICE static void add_time(std::uint64_t& sum, const Call& call) {
+    const simt::group together = simt::coalesced();
+    const std::uint64_t begin = simt::ticks();
+    call();
+    if (!together.is_leader()) return;
+    // Relaxed: the host reads it after the launch.
+    simt::atomic_ref(sum).fetch_add(simt::ticks() - begin, simt::order::relaxed);
+  }
 };
 
 /// Adds what a warp took from `begin` on. Each warp's lane 0 calls it once, at its end.

@@ -168,6 +168,36 @@ def test_a_case_without_an_entry_is_drawn_by_the_roles_of_its_fields(tmp_path: P
     assert len(steps) == 4
 
 
+def test_a_graph_is_no_axis_of_numbers(tmp_path: Path) -> None:
+    rows = [
+        row(case="novel", threads=threads, graph=graph, step_ms={"median": 1.0, "max": 2.0})
+        for threads in (32, 1024)
+        for graph in ("one", "two", "three")
+    ]
+    found = [p for slug, p in plots_by_slug(load(tmp_path, rows)).items() if "step" in slug]
+    assert len(found) == 6  # median and longest, of each graph
+    for plot in found:
+        assert plot.series[0].x == [32, 1024]
+        draw.svg(plot)
+
+
+def test_workloads_are_drawn_against_two_passes(tmp_path: Path) -> None:
+    table = {"match_percent": 100.0, "key_skew": 1e-9, "page_bytes": 256}
+    rows = [
+        row(case="join", rows=count, malloc=None, free=None, **table)
+        | {"join_ms": {"median": count / 8}, "baseline_ms": {"median": count / 4}}
+        for count in (16, 64)
+    ]
+    rows += [
+        row(case="work_generation", threads=count, malloc=1.0, free=2.0)
+        | {"two_pass_ms": {"median": 1.5}}
+        for count in (16, 64)
+    ]
+    plots = {plot.spec.name: plot for plot in plots_by_slug(load(tmp_path, rows)).values()}
+    assert plots["join"].series[0].y == [0.5, 0.5]
+    assert plots["work-generation"].series[0].y == [2.0, 2.0]
+
+
 def test_a_description_beside_the_rows_says_what_is_drawn(tmp_path: Path) -> None:
     fields: list[dict[str, Any]] = [
         {"name": "depth", "kind": "integer", "role": "axis", "about": "depth of the tree"},
@@ -205,7 +235,7 @@ def test_a_description_beside_the_rows_says_what_is_drawn(tmp_path: Path) -> Non
 
 
 def test_every_number_that_a_figure_shows_is_checked() -> None:
-    made_here = ("_over_limit", "_over_warm", "used_percent")
+    made_here = ("_over_limit", "_over_warm", "_over_two_passes", "used_percent")
     for spec in FIGURES:
         for column in {spec.x.column, spec.y.column, spec.model or spec.y.column}:
             if column != "graph" and not column.endswith(made_here):

@@ -42,7 +42,7 @@ std::uint64_t most_targets(const case_run& c) {
 measurement measure_graph_expand(const case_run& c) {
   const auto vertices = static_cast<std::uint32_t>(std::uint64_t{1} << c.chosen[scale]);
   graph_dump dump{std::string(c.chosen[dynamic_graphs::dump])};
-  const auto heap = open_heap(c, largest_block_of(c, most_targets(c)));
+  const auto heap = open_heap(c, largest_block_of(c, [&] { return most_targets(c); }));
   measurement row;
   tally wrong;
   with_layout(c, [&](auto layout) {
@@ -75,7 +75,9 @@ const case_registration graph_expand{
                     {&dynamic_graphs::dump, "-"}},
      .needs = {&needs::bytes, &needs::frees},
      .fields = {&dynamic_graphs::insert_ms, &total_ms, &dynamic_graphs::pagerank_ms,
-                &dynamic_graphs::edges, &dynamic_graphs::refused, &dynamic_graphs::peak_bytes,
+                &dynamic_graphs::update_bandwidth, &dynamic_graphs::update_malloc_share,
+                &dynamic_graphs::update_free_share, &dynamic_graphs::edges,
+                &dynamic_graphs::refused, &dynamic_graphs::peak_bytes,
                 &dynamic_graphs::leaked_blocks},
      .run = measure_graph_expand}};
 

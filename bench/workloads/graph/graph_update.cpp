@@ -111,7 +111,8 @@ measurement measure_graph_update(const case_run& c) {
   const auto vertices = static_cast<std::uint32_t>(source.nodes());
   graph_dump dump{std::string(c.chosen[dynamic_graphs::dump])};
   update_stream updates(c, vertices);
-  const auto heap = open_heap(c, largest_block_of(c, most_targets(source, updates)));
+  const auto heap =
+      open_heap(c, largest_block_of(c, [&] { return most_targets(source, updates); }));
   measurement row;
   tally wrong;
   with_layout(c, [&](auto layout) {
@@ -153,9 +154,10 @@ const case_registration graph_update{
                     {&dynamic_graphs::dump, "-"}},
      .needs = {&needs::bytes, &needs::frees},
      .fields = {&build_ms, &dynamic_graphs::insert_ms, &delete_ms, &dynamic_graphs::pagerank_ms,
-                &triangles_ms, &triangles, &dynamic_graphs::edges, &dynamic_graphs::refused,
-                &dynamic_graphs::peak_bytes, &dynamic_graphs::leaked_blocks, &nodes, &entries,
-                &largest_degree},
+                &dynamic_graphs::update_bandwidth, &dynamic_graphs::update_malloc_share,
+                &dynamic_graphs::update_free_share, &triangles_ms, &triangles,
+                &dynamic_graphs::edges, &dynamic_graphs::refused, &dynamic_graphs::peak_bytes,
+                &dynamic_graphs::leaked_blocks, &nodes, &entries, &largest_degree},
      .run = measure_graph_update}};
 
 }  // namespace

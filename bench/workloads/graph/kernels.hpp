@@ -2,15 +2,30 @@
 #pragma once
 
 #include "bench/lanes/kernel.hpp"
+#include "bench/lanes/metered_heap.hpp"
+#include "bench/workloads/graph/metered.hpp"
 #include "warpheap/workloads/graph/kernels.hpp"
 #include "warpheap/workloads/graph/rmat.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace lanes::graph {
 
+/// A kernel of the graph that uses a heap, metered.
+template <class Kernel>
+struct metered {
+  bench::metered_update<request_of<Kernel>> in;
+  template <class Handle>
+  WARPHEAP_DEVICE void operator()(const Handle& heap) const {
+    const std::uint64_t begin = simt::ticks();
+    const Kernel kernel{in.update};
+    kernel(metered_heap<Handle>{heap, in.time});
+    add_whole_time(in.time, begin);
+  }
+};
+
 template <graph_data::layout L>
 using kernels_of =
-    type_list<warpheap::graph::insert_edges<L>, warpheap::graph::delete_edges<L>,
+    type_list<metered<warpheap::graph::insert_edges<L>>, metered<warpheap::graph::delete_edges<L>>,
               warpheap::graph::clear_vertices<L>, warpheap::graph::format_vertices<L>,
               warpheap::graph::measure_vertices<L>, warpheap::graph::export_edges<L>,
               warpheap::graph::push_ranks<L>, warpheap::graph::count_triangles<L>>;

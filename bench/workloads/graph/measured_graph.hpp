@@ -3,6 +3,7 @@
 
 #include "bench/host/support.hpp"
 #include "bench/workloads/graph/dump.hpp"
+#include "bench/workloads/graph/edge_set.hpp"
 #include "bench/workloads/graph/runner.hpp"
 
 #include <algorithm>
@@ -16,8 +17,6 @@
 #include <vector>
 
 namespace warpheap::bench {
-
-using graph_keys = std::vector<std::uint64_t>;
 
 /// Parameters and fields of the cases of the dynamic graph.
 namespace dynamic_graphs {
@@ -72,6 +71,20 @@ inline constexpr field<std::uint64_t> peak_bytes{
      .better = "less"}};
 inline constexpr field<double> pagerank_ms{
     {.name = "pagerank_ms", .unit = "ms", .about = "PageRank to 1e-6", .better = "less"}};
+inline constexpr field<double> update_bandwidth{
+    {.name = "update_bandwidth",
+     .unit = "GB/s",
+     .about = "inserting the last batch again: targets of its sources before and after, over the "
+              "time",
+     .better = "more"}};
+inline constexpr field<double> update_malloc_share{
+    {.name = "update_malloc_share",
+     .unit = "share",
+     .about = "of the warps' time, in malloc: deleting the last batch and inserting it again, on "
+              "the multiprocessors' clock",
+     .better = "less"}};
+inline constexpr field<double> update_free_share{
+    {.name = "update_free_share", .unit = "share", .about = "the same of free", .better = "less"}};
 inline constexpr field<std::uint64_t> leaked_blocks{
     {.name = "leaked_blocks", .unit = "blocks", .about = "in use after the graph was destroyed"}};
 
@@ -91,13 +104,29 @@ class measured_graph {
   }
 
   /// The edges that should be there, ascending.
-  const graph_keys& expected() const { return expected_; }
+  const graph_keys& expected() {
+    const graph_keys& all = expected_.all();
+    wrong_ += all.size() != edges_;
+    edges_ = all.size();
+    return all;
+  }
 
-  /// Checks the graph once more, after all updates; what all cases say of it.
+  /// Repeats the last batch for the fields that say what an update does, and checks the graph once
+  /// more; what all cases say of it.
   void put_into(measurement& row, tally& found) {
+    const std::uint64_t targets_after = expected_.targets_of_sources(last_batch_);
+    erase(last_batch_);
+    const std::uint64_t targets_before = expected_.targets_of_sources(last_batch_);
+    const double ms = insert(last_batch_);
+    const auto bytes =
+        static_cast<double>((targets_before + targets_after) * sizeof(std::uint32_t));
+    const call_time time = metered_time();
     check();
+    row.add(dynamic_graphs::update_bandwidth, bytes / ms / 1e6);
+    row.add(dynamic_graphs::update_malloc_share, time.malloc_share());
+    row.add(dynamic_graphs::update_free_share, time.free_share());
     row.add(dynamic_graphs::pagerank_ms, pagerank().ms);
-    row.add(dynamic_graphs::edges, std::uint64_t{expected_.size()});
+    row.add(dynamic_graphs::edges, std::uint64_t{expected().size()});
     row.add(dynamic_graphs::refused, refused_);
     row.add(dynamic_graphs::peak_bytes, peak_bytes_);
     found.add_corrupted(wrong_);
@@ -105,16 +134,13 @@ class measured_graph {
 
   /// Milliseconds. \throws not_claimed if there is no memory and the case does not go on without
   double insert(graph_keys keys) {
-    const graph::edge_batch batch = graph::make_batch(std::move(keys), graph_.vertices());
+    graph::edge_batch batch = graph::make_batch(std::move(keys), graph_.vertices());
     const graph::update_result done = graph_.insert(batch);
     graph_keys served;
     std::set_difference(batch.keys.begin(), batch.keys.end(), done.refused.begin(),
                         done.refused.end(), std::back_inserter(served));
-    graph_keys after;
-    std::set_union(expected_.begin(), expected_.end(), served.begin(), served.end(),
-                   std::back_inserter(after));
-    wrong_ += after.size() - expected_.size() != done.changed;
-    expected_ = std::move(after);
+    expected_.add(std::move(served));
+    edges_ += done.changed;
     peak_bytes_ = std::max(peak_bytes_, graph_.block_bytes());
     refused_ += done.refused.size();
     if (!done.refused.empty() && c_.chosen[dynamic_graphs::overfull] == "skip") {
@@ -125,17 +151,15 @@ class measured_graph {
                         std::to_string(c_.chosen[given::heap_bytes]) + " bytes");
     }
     write("insert", batch.keys, done.refused);
+    last_batch_ = std::move(batch.keys);
     return done.ms;
   }
 
   double erase(graph_keys keys) {
     const graph::edge_batch batch = graph::make_batch(std::move(keys), graph_.vertices());
     const graph::update_result done = graph_.erase(batch);
-    graph_keys after;
-    std::set_difference(expected_.begin(), expected_.end(), batch.keys.begin(), batch.keys.end(),
-                        std::back_inserter(after));
-    wrong_ += expected_.size() - after.size() != done.changed;
-    expected_ = std::move(after);
+    expected_.remove(batch.keys);
+    edges_ -= done.changed;
     write("delete", batch.keys, {});
     return done.ms;
   }
@@ -144,7 +168,7 @@ class measured_graph {
   void check() {
     graph_keys different;
     const graph_keys found = graph_.edges();
-    std::set_symmetric_difference(found.begin(), found.end(), expected_.begin(), expected_.end(),
+    std::set_symmetric_difference(found.begin(), found.end(), expected().begin(), expected().end(),
                                   std::back_inserter(different));
     wrong_ += different.size();
   }
@@ -161,6 +185,18 @@ class measured_graph {
   }
 
  private:
+  /// Of deleting the last batch and inserting it again; nothing where lanes have no clock.
+  call_time metered_time() {
+    const device_array<call_time> time(c_.on, 1);
+    if (c_.on.info().has_clock) {
+      runner_.meter(time.data());
+      erase(last_batch_);
+      insert(last_batch_);
+      runner_.meter(nullptr);
+    }
+    return time.to_host().front();
+  }
+
   /// Loads the kernels, so that the first measured launch is not the one that loads them.
   void warm_up() {
     const graph::edge_batch loop = graph::make_batch({0}, 1);
@@ -179,7 +215,11 @@ class measured_graph {
   graph_runner runner_;
   graph::dynamic_graph<graph_runner, L> graph_;
   graph_dump& dump_;
-  graph_keys expected_;
+  edge_set expected_;
+  /// Edges as the updates have counted them.
+  std::uint64_t edges_ = 0;
+  /// What was inserted last.
+  graph_keys last_batch_;
   std::uint64_t refused_ = 0;
   std::uint64_t wrong_ = 0;
   std::uint64_t peak_bytes_ = 0;
@@ -204,12 +244,14 @@ void with_layout(const case_run& c, const F& f) {
   }
 }
 
-/// Bytes of the largest block that adjacencies of at most `degree` need.
-inline std::uint64_t largest_block_of(const case_run& c, std::uint64_t degree) {
+/// Bytes of the largest block that the adjacencies need. \param most_targets() the most targets of
+/// a vertex; not called where that does not matter
+template <class MostTargets>
+std::uint64_t largest_block_of(const case_run& c, const MostTargets& most_targets) {
   if (c.chosen[dynamic_graphs::adjacency] == "pages") {
     return c.chosen[dynamic_graphs::adjacency_page];
   }
-  return std::bit_ceil(std::max<std::uint64_t>(degree * sizeof(std::uint32_t), 16));
+  return std::bit_ceil(std::max<std::uint64_t>(most_targets() * sizeof(std::uint32_t), 16));
 }
 
 }  // namespace warpheap::bench

@@ -3,6 +3,7 @@
 
 #include "bench/host/device_array.hpp"
 #include "bench/host/machine.hpp"
+#include "bench/workloads/graph/metered.hpp"
 #include "warpheap/workloads/graph/dynamic_graph.hpp"
 
 #include <cstddef>
@@ -16,6 +17,9 @@ class graph_runner {
  public:
   graph_runner(machine& on, test_heap& heap) : on_(on), heap_(heap) {}
 
+  /// Where updates add up the time of their mallocs and frees from now on; null: nowhere.
+  void meter(call_time* time) { time_ = time; }
+
   template <class T>
   struct array : device_array<T> {
     array(graph_runner& runner, std::size_t size) : device_array<T>(runner.on_, size) {}
@@ -27,14 +31,19 @@ class graph_runner {
   double launch(std::uint64_t threads, const Request& request) {
     return on_.launch(threads, request);
   }
-  template <class Request>
-  double launch_on_heap(std::uint64_t threads, const Request& request) {
+  template <graph::layout L>
+  double launch_on_heap(std::uint64_t threads, const graph_data::clearing<L>& request) {
     return heap_.launch(threads, request);
+  }
+  template <class Update>
+  double launch_on_heap(std::uint64_t threads, const Update& request) {
+    return heap_.launch(threads, metered_update<Update>{request, time_});
   }
 
  private:
   machine& on_;
   test_heap& heap_;
+  call_time* time_ = nullptr;
 };
 
 }  // namespace warpheap::bench

@@ -25,8 +25,8 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from warpheap.report.figure import Axis
 from warpheap.report.select import Plot
-from warpheap.report.specs import Axis
 from warpheap.report.style import DASHED, INK_PRINT, INK_SENTINEL, look
 
 # In inches. The width is what a phone shows without making the text too small to read.

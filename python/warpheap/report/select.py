@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from warpheap.report.fields import IMPLIED, SPLIT, phrases
-from warpheap.report.specs import FigureSpec, figures
+from warpheap.report.figure import FigureSpec
+from warpheap.report.specs import figures
 from warpheap.report.table import Section
 
 _CPU_REMARK = "CPU model: says nothing about a GPU"

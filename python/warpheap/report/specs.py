@@ -6,73 +6,23 @@ A case without an entry gets figures by the roles of its fields: see ``by_roles`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from warpheap.report import workloads
 from warpheap.report.fields import IMPLIED, SPLIT, UNDESCRIBED, measures, parameters, text
+from warpheap.report.figure import Axis, FigureSpec, one_size, share, times
 from warpheap.report.style import LIMIT_PROBE
 from warpheap.row_fields import Description, Field
-from warpheap.units import decimal, milliseconds
-
-Format = Callable[[float], str]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One axis: the column it shows, its label, and how its ticks are written (with the unit).
-
-    A y axis that is not ``log`` starts at 0.
-    """
-
-    column: str
-    label: str
-    ticks: Format = decimal
-    log: bool = True
-    more_is_better: bool = False
-
-
-@dataclass(frozen=True)
-class FigureSpec:
-    """One kind of figure; it is drawn once for each combination of the ``facets`` columns.
-
-    ``model`` is a column with values that theory gives for the same points; it is drawn dashed.
-    ``series`` names columns that, with the manager, tell lines apart. ``bars`` draws x as bars. A
-    ``trend`` is left out where there is only one value of x.
-    """
-
-    name: str
-    case: str
-    title: str
-    x: Axis
-    y: Axis
-    facets: tuple[str, ...] = ()
-    series: tuple[str, ...] = ()
-    model: str | None = None
-    model_label: str = ""
-    bars: bool = False
-    trend: bool = False
-    note: str = ""
-    where: Callable[[pd.DataFrame], Any] | None = None
-
-
-def _one_size(table: pd.DataFrame) -> Any:
-    return table["size_min"] == table["size_max"]
+from warpheap.units import milliseconds
 
 
 def _mixed(table: pd.DataFrame) -> Any:
     return table["size_min"] < table["size_max"]
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.3g} %"
-
-
-def _times(value: float) -> str:
-    return f"{decimal(value)}×"
 
 
 def _axis(field: Field, label: str = "", column: str = "") -> Axis:
@@ -99,17 +49,17 @@ _GRAPH = Axis("graph", "graph")
 _MALLOC = Axis("malloc_ms.median", "malloc, median of the warm launches", milliseconds)
 _FREE = Axis("free_ms.median", "free, median of the warm launches", milliseconds)
 _LONGEST = replace(_MALLOC, column="malloc_ms.max", label="malloc, longest of the warm launches")
-_COLD = Axis("malloc_first_over_warm", "first launch ÷ median of the warm launches", _times)
-_MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", _times)
-_FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", _times)
+_COLD = Axis("malloc_first_over_warm", "first launch ÷ median of the warm launches", times)
+_MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", times)
+_FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", times)
 _STEPS = Axis("tas", "steps")
 _SLOWEST = Axis("was", "steps")
 _INIT = Axis("init_ms.median", "time, median of the warm launches", milliseconds)
-_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes requested", _times)
+_RANGE = Axis("range_over_bytes", "range of addresses ÷ bytes requested", times)
 _RANGE_LAST = replace(_RANGE, column="range_over_bytes_last")
-_USED = Axis("utilization", "bytes handed out ÷ heap", _share, log=False, more_is_better=True)
+_USED = Axis("utilization", "bytes handed out ÷ heap", share, log=False, more_is_better=True)
 _REFILLED = Axis(
-    "refilled_share", "handed out again ÷ freed", _share, log=False, more_is_better=True
+    "refilled_share", "handed out again ÷ freed", share, log=False, more_is_better=True
 )
 _NULLS = Axis("null_ms.median", "time until every malloc has returned null", milliseconds)
 _CHURN = Axis("churn_ms.median", "time, median of the warm launches", milliseconds)
@@ -146,9 +96,9 @@ _OCCUPANCY = (
 
 FIGURES = (
     FigureSpec(
-        "alloc-malloc", "alloc", "malloc against size", _SIZE, _MALLOC, _ALLOC, where=_one_size
+        "alloc-malloc", "alloc", "malloc against size", _SIZE, _MALLOC, _ALLOC, where=one_size
     ),
-    FigureSpec("alloc-free", "alloc", "free against size", _SIZE, _FREE, _ALLOC, where=_one_size),
+    FigureSpec("alloc-free", "alloc", "free against size", _SIZE, _FREE, _ALLOC, where=one_size),
     FigureSpec(
         "alloc-cold",
         "alloc",
@@ -156,7 +106,7 @@ FIGURES = (
         _SIZE,
         _COLD,
         _ALLOC,
-        where=_one_size,
+        where=one_size,
         note=_COLD_NOTE,
     ),
     FigureSpec(
@@ -166,7 +116,7 @@ FIGURES = (
         _SIZE,
         _MALLOC_RATIO,
         _ALLOC,
-        where=_one_size,
+        where=one_size,
         note=_RATIO_NOTE,
     ),
     FigureSpec(
@@ -176,7 +126,7 @@ FIGURES = (
         _SIZE,
         _FREE_RATIO,
         _ALLOC,
-        where=_one_size,
+        where=one_size,
         note=_RATIO_NOTE,
     ),
     FigureSpec(
@@ -243,7 +193,7 @@ FIGURES = (
         _SIZE,
         _RANGE,
         ("threads", "rounds"),
-        where=_one_size,
+        where=one_size,
     ),
     FigureSpec(
         "fragmentation-last",
@@ -252,7 +202,7 @@ FIGURES = (
         _SIZE,
         _RANGE_LAST,
         ("threads", "rounds"),
-        where=_one_size,
+        where=one_size,
     ),
     FigureSpec(
         "fragmentation-mixed",
@@ -269,7 +219,7 @@ FIGURES = (
         "share of a heap that can be used",
         _SIZE,
         _USED,
-        where=_one_size,
+        where=one_size,
     ),
     FigureSpec(
         "growth",
@@ -277,7 +227,7 @@ FIGURES = (
         "share of a heap that can be used after churning",
         _SIZE,
         _USED,
-        where=_one_size,
+        where=one_size,
         note=_GROWTH_NOTE,
     ),
     FigureSpec(
@@ -286,7 +236,7 @@ FIGURES = (
         "reuse of single freed blocks",
         _SIZE,
         _REFILLED,
-        where=_one_size,
+        where=one_size,
         note=_HOLES_NOTE,
     ),
     FigureSpec(
@@ -301,6 +251,7 @@ FIGURES = (
     FigureSpec(
         "exhaustion", "exhaustion", "requests to a full heap", _THREADS, _NULLS, _SIZES, bars=True
     ),
+    *workloads.FIGURES,
 )
 
 _DRAWN = frozenset(spec.case for spec in FIGURES)
@@ -319,12 +270,13 @@ def figures(rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
 def by_roles(case: str, rows: pd.DataFrame, known: Description) -> Iterator[FigureSpec]:
     """Make the figures of a case that has no entry, by the roles of its fields.
 
-    Of its axes the one with the most values is x, and everything that was measured is drawn against
-    it. All other parameters that vary tell figures apart.
+    Of its axes that are numbers the one with the most values is x, and everything that was measured
+    is drawn against it. All other parameters that vary tell figures apart.
     """
     given = parameters(known, rows.columns)
     varied = {field.name: rows[field.name].nunique() for field in given}
-    axes = [f for f in given if f.role == "axis" and varied[f.name] > 1]
+    numbers = [f for f in given if f.role == "axis" and f.kind in ("integer", "number")]
+    axes = [f for f in numbers if varied[f.name] > 1]
     implied = {IMPLIED[f.name] for f in axes if f.name in IMPLIED}
     axes = [f for f in axes if f.name not in implied]
     if not axes:

@@ -12,25 +12,42 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+
+/// The `malloc_heaps` of the process; null until a module needs it. The only symbol that executable
+/// and libraries share: all other code of theirs is hidden, because each of them has kernels,
+/// registered variables and hooks of its own. g++ makes the symbol unique, so that libraries that
+/// are opened apart share it, too; link_options.txt lets an executable offer its own.
+extern "C" {
+__attribute__((visibility("default"))) inline std::atomic<void*> warpheap_malloc_heaps{nullptr};
+}
 
 WARPHEAP_BEGIN_NAMESPACE
 
 /// The heaps behind `malloc` in kernels: one for each device of the process, made when it is first
 /// needed, of which every module gets the handle. A block that one module takes, another may free.
 ///
-/// One object in the process, also where several shared libraries have this code: its symbol is
-/// visible and unique. It is never destroyed, because kernels may run until the very end. Callers
-/// allow calls while a stream is captured (`entry` in device_malloc.cu).
-class __attribute__((visibility("default"))) malloc_heaps {
+/// One object in the process, also where several shared libraries have this code. It is never
+/// destroyed, because kernels may run until the very end. Callers allow calls while a stream is
+/// captured (`entry` in device_malloc.cu).
+class malloc_heaps {
  public:
   static constexpr int most_devices = 64;
 
   static malloc_heaps& of_process() {
-    static auto* const only = new malloc_heaps;
-    return *only;
+    // Acquire and release: the object is complete for the thread that finds it.
+    void* found = warpheap_malloc_heaps.load(std::memory_order_acquire);
+    if (found == nullptr) {
+      auto made = std::make_unique<malloc_heaps>();
+      if (warpheap_malloc_heaps.compare_exchange_strong(found, made.get(),
+                                                        std::memory_order_acq_rel)) {
+        found = made.release();
+      }
+    }
+    return *static_cast<malloc_heaps*>(found);
   }
 
   /// The heap of a device, made with `wish` if there is none.

@@ -3,9 +3,9 @@
 __global__ void library_take_lanes(void** all) { all[threadIdx.x] = malloc(100); }
 __global__ void library_give_lanes(void** all) { free(all[threadIdx.x]); }
 
-__attribute__((visibility("default"))) void library_take(void** all, unsigned count) {
+extern "C" __attribute__((visibility("default"))) void library_take(void** all, unsigned count) {
   library_take_lanes<<<1, count>>>(all);
 }
-__attribute__((visibility("default"))) void library_give(void** all, unsigned count) {
+extern "C" __attribute__((visibility("default"))) void library_give(void** all, unsigned count) {
   library_give_lanes<<<1, count>>>(all);
 }

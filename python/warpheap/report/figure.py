@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a figure of the report is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from warpheap.units import decimal
+
+Format = Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: the column it shows, its label, and how its ticks are written (with the unit).
+
+    A y axis that is not ``log`` starts at 0.
+    """
+
+    column: str
+    label: str
+    ticks: Format = decimal
+    log: bool = True
+    more_is_better: bool = False
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """One kind of figure; it is drawn once for each combination of the ``facets`` columns.
+
+    ``model`` is a column with values that theory gives for the same points; it is drawn dashed.
+    ``series`` names columns that, with the manager, tell lines apart. ``bars`` draws x as bars. A
+    ``trend`` is left out where there is only one value of x.
+    """
+
+    name: str
+    case: str
+    title: str
+    x: Axis
+    y: Axis
+    facets: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()
+    model: str | None = None
+    model_label: str = ""
+    bars: bool = False
+    trend: bool = False
+    note: str = ""
+    where: Callable[[pd.DataFrame], Any] | None = None
+
+
+def one_size(table: pd.DataFrame) -> Any:
+    """Choose the rows whose blocks are all of one size."""
+    return table["size_min"] == table["size_max"]
+
+
+def share(value: float) -> str:
+    """Write a share in percent."""
+    return f"{100 * value:.3g} %"
+
+
+def times(value: float) -> str:
+    """Write a ratio."""
+    return f"{decimal(value)}×"
