@@ -34,6 +34,7 @@ FRAMEWORKS = {
     "torch_training": "torch",
     "torch_mempool": "torch",
     "cupy_program": "cupy",
+    "cupy_threads": "cupy",
     "waiting_program": "cupy",
     "rmm_program": "rmm",
 }
