@@ -8,17 +8,18 @@
 /// Algorithm: the heap is cut into chunks. A chunk belongs to nobody (the pool), to a size class,
 /// or to a large block. Bits say which slots of a chunk are in use. Lanes that want the same class
 /// at the same time form a group; its leader claims free bits for the whole group by one atomic, in
-/// a word of the class that it draws at random. Lanes that are left over draw words for themselves.
-/// When words are full a class takes chunks from the pool, and when that is empty, chunks that
-/// another class has left empty. When there are none, groups search the chunks of the class
-/// together (shared_search.hpp). No multiprocessor, warp or lane keeps memory for itself, and no
-/// word of memory is touched by all.
+/// the word of the class whose turn it is. Lanes that are left over try once more, and then draw
+/// words for themselves from those that are listed as having room. When words are full a class takes
+/// chunks from the pool, and when that is empty, chunks that another class has left empty. How many
+/// words of a class may have room is counted when few have, so that a request knows at once that
+/// there is none. No multiprocessor, warp or lane keeps memory for itself.
 ///
 /// Memory layout:
 ///
-///     [ state ][ classes: 64 B each ][ hints: 4 B a chunk and class ]
-///     [ sets of open chunks: a tree a class ][ pool, empties: trees ][ copy of this ]
-///     [ run lengths, states: 4 B a chunk each ][ words: 8 B for 48 slots of 16 B ]
+///     [ state ][ classes: 32 B each ][ sets of open chunks: a tree a class ]
+///     [ hints: 4 B a chunk and class ][ entries: 4 B a chunk ][ pool, empties: trees ]
+///     [ copy of this ][ run lengths, states: 4 B a chunk each ]
+///     [ words: 8 B for 48 slots of 16 B ][ listed: 1 bit a word ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
 ///
 /// chunks.hpp draws states and words.
@@ -28,20 +29,22 @@
 /// I2 a chunk is in the pool exactly if it belongs to nobody (place: the chunk)
 /// I3 the words of a chunk of a class have its tag, and no slots beyond the last; those of other
 ///    chunks have no tag (place: the chunk)
-/// I4 a chunk with a free slot in a word that is not marked is in its class's set of open chunks
-///    (place: the chunk)
+/// I4 a word with a free slot that is not marked is listed, and its chunk is in its class's set of
+///    open chunks (place: the chunk)
 /// I5 a marked word is full, a chunk's count of words in use is right, and a chunk of a class
 ///    without used slots is among the empties (place: the chunk)
 /// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
 /// I7 nothing is in progress (place: the class)
+/// I8 the words of a class that are not marked are counted right (place: the class; not looked at
+///    in heaps of more than 2^19 words)
 ///
-/// Progress: claims, frees and growth are lock-free and never wait. A request waits only while
-/// others let its class grow or hold a slice of a search, and those do not wait meanwhile, but for
-/// members of their own group that are there with them. So waits end, whichever lanes of a warp
+/// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
+/// time, while others let its class grow or change what it looks at; and for members of its own group
+/// that are there with it. So waits end, whichever lanes of a warp
 /// run.
 ///
 /// Null: all words of the class were full and no chunk was free at a moment of the call; or others
-/// have freed and taken what it looked for in each of a bounded number of searches.
+/// have freed and taken what it looked for in each of a bounded number of looks.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
