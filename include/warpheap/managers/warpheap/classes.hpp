@@ -107,7 +107,7 @@ class warpheap_classes {
   WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
     simt::atomic_ref population(where_.records[of].population);
-    // The last one takes its place. Whoever comes in between spoils a hint, and no more.
+    // The last one takes its place. A lane that comes in between spoils a hint, and no more.
     const std::uint32_t last = population.fetch_sub(1, simt::order::relaxed) - 1;
     const std::uint32_t moved = simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed);
     name(of, simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed), moved);
