@@ -186,7 +186,6 @@ class list_heap {
   ///
   /// A lane that loses a race goes on a random distance ahead, the farther the more often it has
   /// lost: in step, a million lanes would lose a million races each.
-  ///
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t from, std::uint32_t need) const {
     std::uint32_t reach = need < chunks_.end() / 4 ? 4 * need : chunks_.end();
     std::uint32_t chunk = chunks_.next_free(from);
