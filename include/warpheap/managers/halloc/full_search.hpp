@@ -74,11 +74,26 @@ class full_search {
     if (slab_table::suits(now, size_)) {
       const std::uint32_t most = most_chunks();
       const std::uint32_t free = now.used() < most ? most - now.used() : 0;
-      return free < span_ ? free : visit_words(same, slab, number * part_words, block);
+      if (free < span_) return free;
+      return simt::call_apart(&words_apart, *this, same, slab, number * part_words, block);
     }
     if (number != 0 || (now.bound() && now.used() != 0)) return 0;
-    if (same.is_leader() && block == nullptr) block = take_slab(slab, now);
+    if (same.is_leader() && block == nullptr) {
+      block = simt::call_apart(&slab_apart, *this, slab, now.bits());
+    }
     return anything;
+  }
+
+  // Each in a function of its own: a kernel needs as many registers as the function that uses the
+  // most.
+  WARPHEAP_RARE static std::uint32_t words_apart(const full_search& self, simt::group same,
+                                                 std::uint32_t slab, std::uint32_t first,
+                                                 void*& block) {
+    return self.visit_words(same, slab, first, block);
+  }
+  WARPHEAP_RARE static void* slab_apart(const full_search& self, std::uint32_t slab,
+                                        std::uint64_t now) {
+    return self.take_slab(slab, slab_word(now));
   }
 
   /// As `visit`, of `part_words` words from `first` on.
