@@ -66,14 +66,12 @@ class kma_superblock_use : public ::testing::Test {
                      kma_lanes::free_some{heap_.ref(), blocks.get(), first, step, taken.size()});
     EXPECT_TRUE(heap_.validate().ok()) << heap_.validate().describe();
   }
-  std::uint64_t usable() const {
-    return heap_.ref().manager().superblocks() - heap_.ref().manager().shards();
-  }
+  std::uint64_t usable() const { return heap_.ref().manager().superblocks() - 1; }
 
   heap<kma_lanes::manager> heap_{machine(), bytes};
 };
 
-TEST_F(kma_superblock_use, any_class_fills_all_but_one_of_each_queue) {
+TEST_F(kma_superblock_use, any_class_fills_all_but_the_queues_one) {
   for (const std::size_t size : {16u, 4096u, 64u, 2048u, 16u}) {
     const auto all = fill(size);
     EXPECT_EQ(all.size(), usable() * (4096 / size)) << size;

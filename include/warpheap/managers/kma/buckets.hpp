@@ -39,31 +39,25 @@ class kma_buckets {
     for (std::uint64_t i = rank; i < count(); i += lanes) words_[i] = kma_bucket::none;
   }
 
-  /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots if there was
-  /// none at a moment of the call, or superblocks were on their way during each of `most_looks`.
+  /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if there
+  /// was none at a moment of the call.
   ///
   /// Progress: a lane waits only while another one attaches a superblock, which is lock-free. That
-  /// one waits for nothing and is in no collective, so it may be of the waiter's own warp.
+  /// one waits for nothing and is in no collective, so it may be of the waiter's own warp. A search
+  /// in vain starts again only if a superblock that lanes have freed was on its way.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
-    std::uint32_t pause = wait_ns;
-    for (std::uint32_t looks = 0; looks < most_looks;) {
+    for (;;) {
       const std::uint64_t moves = of.moves();
       kma_grant got;
       outlook next = ask(of, of_class, shard, want, multiprocessor, got);
       if (got) return got;
-      if (next == outlook::nothing) {
-        // The buckets after the set and the queues: what leaves those comes to a bucket.
-        const bool sure = of.has_none(of_class, multiprocessor, moves);
-        next = elsewhere(of, of_class, shard);
-        if (sure && next == outlook::nothing && of.nothing_moved_since(moves)) return {};
-        ++looks;
-        pause = pause < longest_wait_ns ? 2 * pause : longest_wait_ns;
-      }
-      if (next != outlook::ask) simt::backoff(pause);
+      // The buckets after the set and the queue: what leaves those comes to a bucket.
+      if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
+      if (next == outlook::nothing && of.nothing_moved_since(moves)) return {};
+      if (next != outlook::ask) simt::backoff(wait_ns);
     }
-    return {};
   }
 
   // While no lane changes them.
@@ -83,9 +77,6 @@ class kma_buckets {
   static constexpr std::uint32_t pitch = 16;
   static_assert(sizes::classes <= pitch);
   static constexpr std::uint32_t wait_ns = 100;
-  static constexpr std::uint32_t longest_wait_ns = 3200;
-  /// Looks in vain, if each is spoilt by lanes that free. In a heap that is always full most are.
-  static constexpr std::uint32_t most_looks = 32;
 
   enum class outlook {
     nothing,  ///< no free slot was found
@@ -109,7 +100,7 @@ class kma_buckets {
       got = of.reserve(kma_bucket::of(seen), of_class, want);
       if (got) return outlook::ask;
     }
-    if (!of.obtainable(of_class, multiprocessor)) return outlook::nothing;
+    if (!of.obtainable(of_class)) return outlook::nothing;
     // What is there is of no use and stays so. Relaxed: only the store below says anything.
     if (!bucket.compare_exchange(seen, kma_bucket::poison, simt::order::relaxed)) {
       return outlook::ask;
@@ -120,7 +111,7 @@ class kma_buckets {
     // Release: pairs with the load above.
     bucket.store(attached ? kma_bucket{got.superblock, now.epoch}.word() : kma_bucket::none,
                  simt::order::release);
-    return got ? outlook::ask : outlook::nothing;
+    return outlook::ask;
   }
 
   /// Looks at all buckets of the class.

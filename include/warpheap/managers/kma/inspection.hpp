@@ -36,7 +36,7 @@ class kma_inspector {
       findings_.expect(buckets_.peek(static_cast<std::uint32_t>(i)) != kma_bucket::poison, 5, i);
     }
     if (rank != 0) return;
-    queues();
+    queue();
     findings_.expect(superblocks_.nothing_moved_since(superblocks_.moves()), 6, 0);
   }
 
@@ -56,9 +56,9 @@ class kma_inspector {
     }
     if (now.mode == kma_mode::empty) {
       findings_.expect(taken == 0, 3, s);
-      const std::uint32_t next = superblocks_.empty_ones().list(0).after(s);  // links are shared
+      const std::uint32_t next = superblocks_.empty_ones().after(s);
       findings_.expect(next == superblocks_.none
-                           ? is_last(s)
+                           ? s == superblocks_.empty_ones().last()
                            : next < superblocks_.count() && state(next).mode == kma_mode::empty,
                        2, s);
       return;
@@ -83,36 +83,22 @@ class kma_inspector {
                      std::uint64_t{slots - now.free} * sizes::block_bytes(now.of_class));
   }
 
-  WARPHEAP_DEVICE bool is_last(std::uint32_t s) const {
-    const kma_free_lists& lists = superblocks_.empty_ones();
-    bool last = false;
-    for (std::uint32_t i = 0; i < lists.lists(); ++i) last = last || lists.list(i).last() == s;
-    return last;
-  }
-
-  /// As far as one lane can walk. In a small heap that is all of them, and then all empty
-  /// superblocks are in one.
-  WARPHEAP_DEVICE void queues() const {
-    const kma_free_lists& lists = superblocks_.empty_ones();
-    std::uint32_t found = 0;
-    const bool whole = superblocks_.count() <= most_walked;
-    for (std::uint32_t i = 0; i < lists.lists(); ++i) {
-      const kma_queue queue = lists.list(i);
-      std::uint32_t walked = 0;
-      std::uint32_t node = queue.first();
-      for (; node < superblocks_.count() && walked < most_walked; ++walked) {
-        findings_.expect(state(node).mode == kma_mode::empty, 2, node);
-        node = queue.after(node);
-      }
-      found += walked;
-      if (whole) findings_.expect(node == kma_queue::none, 2, queue.first());
+  /// As far as one lane can walk. In a small heap that is all of it, and then all empty superblocks
+  /// are in it.
+  WARPHEAP_DEVICE void queue() const {
+    const kma_queue& queue = superblocks_.empty_ones();
+    std::uint32_t walked = 0;
+    std::uint32_t node = queue.first();
+    for (; node < superblocks_.count() && walked < most_walked; ++walked) {
+      findings_.expect(state(node).mode == kma_mode::empty, 2, node);
+      node = queue.after(node);
     }
-    if (!whole) return;
+    if (superblocks_.count() > most_walked) return;
     std::uint32_t empty = 0;
     for (std::uint32_t s = 0; s < superblocks_.count(); ++s) {
       empty += state(s).mode == kma_mode::empty ? 1 : 0;
     }
-    findings_.expect(found == empty, 2, lists.list(0).first());
+    findings_.expect(node == kma_queue::none && walked == empty, 2, queue.first());
   }
 
   const kma_superblocks<Config>& superblocks_;

@@ -7,18 +7,18 @@
 ///
 /// Algorithm:
 /// - The heap is an array of superblocks of 4 KiB. Each is empty, or of a class: cut into blocks of
-///   one power of two from 16 B to 4 KiB. Empty ones are in lock-free queues.
+///   one power of two from 16 B to 4 KiB. Empty ones are in a lock-free queue.
 /// - malloc finds the superblock of its class by hash. A compare-exchange of that superblock's
 ///   state word reserves a slot, for all lanes of a warp that ask the class together; each lane
 ///   then iterates over the bitmap for a free block.
 /// - A lane that finds no superblock with a free slot there poisons the bucket and attaches one: a
 ///   partly used one of the class, else an empty one.
 /// - free clears the block's bit, then counts the slot in the state word. A superblock whose last
-///   block is freed goes back into a queue, and one that was full is known as partly used.
+///   block is freed goes back into the queue, and one that was full is known as partly used.
 ///
 /// Memory layout (s superblocks; 9 classes; k buckets a class):
 ///
-///     [ moves ][ k queues: head | tail ][ links: u64 x s ]
+///     [ moves ][ queue: head | tail ][ links: u64 x s ]
 ///     [ { state: u64 {epoch:32 | mode:8 | class:8 | free slots:16}, bitmap: 8 x u32 } x s ]
 ///     [ partly used: 9 bitmap trees over s ][ buckets: u64 {epoch:32 | superblock + 1:32} x 16 x k
 ///     ] [ superblock 0 | superblock 1 | ... ]       4 KiB each, at multiples of that
@@ -26,9 +26,8 @@
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all bitmap trees fit (place: the word)
-/// I2 the queues have the empty superblocks and no others; walked by one lane for 2^16 nodes each
-/// at
-///    most (place: the superblock)
+/// I2 the queue has the empty superblocks and no others; walked by one lane for 2^16 nodes at most
+///    (place: the superblock)
 /// I3 as many bits are set as slots are not free, none beyond the slots of the class (place: the
 ///    superblock)
 /// I4 a superblock is full exactly if it has no free slot, empty if it has all; one that is partly
@@ -41,9 +40,7 @@
 /// bucket; see buckets.hpp.
 ///
 /// Null: at a moment of the call no slot of the class was free and no superblock was empty, but for
-/// the one that each queue keeps; see superblocks.hpp for why that is sure. Or superblocks were on
-/// their way during each of 32 looks: where a hundred thousand requests fail while others free, one
-/// that waits for a lull gets none before they have ended.
+/// the one that the queue keeps; see superblocks.hpp for why that is sure.
 ///
 /// Deviations from the publication, as far as its abstract, the survey and its release tell:
 /// - State words and bitmaps lie apart from the superblocks. Blocks are powers of two and aligned
@@ -54,9 +51,8 @@
 ///   live block keeps all of it from use.
 /// - Lanes that find what is in a bucket used up replace it, in place of waiting for the one that
 ///   took the last slot to remove it.
-/// - A bucket for each class and a queue for each of up to 32 groups of multiprocessors, in place
-/// of
-///   ones that all lanes meet at.
+/// - A bucket for each class and up to 32 multiprocessors, in place of one that all lanes of a
+///   class meet at.
 /// - Links of 32-bit index and tag; in the release the index wraps at 256 MiB.
 /// - free writes nothing into the block, which may be its next owner's already.
 /// - The upper layer, of arrays, lists and trees, is not part of this.
@@ -94,7 +90,7 @@ class kma {
                      "State words and buckets carry an epoch.",
                      "A superblock that was full is used again once a block of it is free.",
                      "Lanes replace a used-up superblock instead of waiting for its removal.",
-                     "Each multiprocessor has buckets and a free list of its own, up to 32.",
+                     "Each multiprocessor has buckets of its own, up to 32.",
                      "Links have 32-bit indices and tags.", "Freed blocks are not written to.",
                      "The layer of data structures is not part of it."},
       .largest_block = Config.superblock_bytes,
@@ -106,10 +102,9 @@ class kma {
         std::clamp<std::size_t>(memory.bytes / Config.superblock_bytes, store::least, store::most);
     lay_out_most(memory, about.name, store::least, static_cast<std::uint32_t>(most),
                  [&](region_cursor& cursor, std::uint32_t count) {
-                   const std::uint32_t shards =
-                       kma_buckets<Config>::shards_for(count, machine.multiprocessors);
-                   superblocks_ = store(cursor, count, shards);
-                   buckets_ = kma_buckets<Config>(cursor, shards);
+                   superblocks_ = store(cursor, count);
+                   buckets_ = kma_buckets<Config>(
+                       cursor, kma_buckets<Config>::shards_for(count, machine.multiprocessors));
                    data_ = cursor.take<std::byte>(std::size_t{count} * Config.superblock_bytes,
                                                   std::min(Config.superblock_bytes, page_bytes));
                  });

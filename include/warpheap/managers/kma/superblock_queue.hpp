@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A free list of kma.hpp: the lock-free queue of M. Michael and M. Scott ("Simple, Fast, and
+/// The free list of kma.hpp: the lock-free queue of M. Michael and M. Scott ("Simple, Fast, and
 /// Practical Non-Blocking and Blocking Concurrent Queue Algorithms", PODC 1996), with superblocks
 /// as its nodes.
 ///
@@ -13,8 +13,6 @@
 ///
 /// Tags: every change of a word counts its tag up, so a compare-exchange by a lane that is late
 /// fails, though the same node may be there again.
-///
-/// Several queues may share the links: a node is in one of them at a time.
 ///
 /// Orders: all loads acquire, all changes are acq_rel or release. A lane that reads a link which
 /// belongs to a node's next life thereby knows that head and tail have gone past its former one,
@@ -41,22 +39,21 @@ class kma_queue {
     std::uint64_t tail;
   };
 
-  /// \param of the queue alone
-  /// \param links a word a node, of all queues
-  WARPHEAP_HD kma_queue(ends* of, std::uint64_t* links) : ends_(of), links_(links) {}
+  kma_queue() = default;
+  kma_queue(region_cursor& cursor, std::uint32_t nodes)
+      : ends_(cursor.take<ends>(1)),
+        links_(cursor.take<std::uint64_t>(nodes, 128)),
+        nodes_(nodes) {}
 
-  /// Has the nodes `first`, `first + step` and so on below `nodes`, `first` as the dummy; each lane
-  /// of a grid of `count` formats a share of the links. \pre `first < nodes`
-  WARPHEAP_DEVICE void format(std::uint32_t first, std::uint32_t step, std::uint32_t nodes,
-                              std::uint64_t rank, std::uint64_t count) const {
-    const std::uint32_t length = (nodes - first - 1) / step + 1;
+  /// All nodes are in it, node 0 as the dummy.
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t lanes) const {
     if (rank == 0) {
-      ends_->head = position{first, 0}.word();
-      ends_->tail = position{first + (length - 1) * step, 0}.word();
+      ends_->head = position{0, 0}.word();
+      ends_->tail = position{nodes_ - 1, 0}.word();
     }
-    for (std::uint64_t i = rank; i < length; i += count) {
-      const auto node = static_cast<std::uint32_t>(first + i * step);
-      links_[node] = link{i + 1 == length ? none : node + step, 0}.word();
+    for (std::uint64_t i = rank; i < nodes_; i += lanes) {
+      const auto next = static_cast<std::uint32_t>(i + 1);
+      links_[i] = link{next == nodes_ ? none : next, 0}.word();
     }
   }
 
@@ -147,6 +144,7 @@ class kma_queue {
 
   ends* ends_ = nullptr;
   std::uint64_t* links_ = nullptr;
+  std::uint32_t nodes_ = 0;
 };
 
 WARPHEAP_END_NAMESPACE

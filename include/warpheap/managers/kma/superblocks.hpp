@@ -2,17 +2,17 @@
 #pragma once
 
 /// \file
-/// The superblocks of kma.hpp: their state words and bitmaps, the queues of empty ones, and for
-/// each class the set of those that have free slots and are in no bucket.
+/// The superblocks of kma.hpp: their state words and bitmaps, the queue of empty ones, and for each
+/// class the set of those that have free slots and are in no bucket.
 ///
 /// `moves` {ended:32 | in progress:32} makes null trustworthy: a lane that frees announces there
-/// that a superblock with free slots is on its way into a set or a queue. A lane that has found
+/// that a superblock with free slots is on its way into a set or the queue. A lane that has found
 /// nothing anywhere believes it only if nothing was on its way then.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"
-#include "warpheap/managers/kma/free_lists.hpp"
 #include "warpheap/managers/kma/state.hpp"
+#include "warpheap/managers/kma/superblock_queue.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
@@ -25,22 +25,21 @@ template <kma_config Config>
 class kma_superblocks {
  public:
   using sizes = kma_sizes<Config>;
-  static constexpr std::uint32_t none = kma_free_lists::none;
-  /// Less would leave none beside a queue's dummy; a bitmap tree has no more elements.
+  static constexpr std::uint32_t none = kma_queue::none;
+  /// Less would leave none beside the queue's dummy; a bitmap tree has no more elements.
   static constexpr std::uint32_t least = 2;
   static constexpr std::uint32_t most = 1u << 31;
 
   kma_superblocks() = default;
-  /// \param queues of empty superblocks
-  kma_superblocks(region_cursor& cursor, std::uint32_t count, std::uint32_t queues)
+  kma_superblocks(region_cursor& cursor, std::uint32_t count)
       : moves_(cursor.take<std::uint64_t>(1, 128)),
-        empty_(cursor, count, queues),
+        empty_(cursor, count),
         words_(cursor.take<words>(count, 128)),
         partial_(cursor.take<std::uint64_t>(sizes::classes * bitmap_tree::words_for(count), 128)),
         count_(count) {}
 
   WARPHEAP_HD std::uint32_t count() const { return count_; }
-  WARPHEAP_DEVICE const kma_free_lists& empty_ones() const { return empty_; }
+  WARPHEAP_DEVICE const kma_queue& empty_ones() const { return empty_; }
   WARPHEAP_DEVICE bitmap_tree partial(std::uint32_t of_class) const {
     return bitmap_tree(partial_ + of_class * bitmap_tree::words_for(count_), count_);
   }
@@ -64,16 +63,10 @@ class kma_superblocks {
     return kma_state::of(state(superblock).load(simt::order::relaxed)).of_class;
   }
 
-  /// Whether there seems to be a superblock for a bucket of the class.
-  WARPHEAP_DEVICE bool obtainable(std::uint32_t of_class, std::uint32_t near) const {
-    return !partial(of_class).seems_empty() || !empty_.are_empty(near);
-  }
-  /// Whether it is sure that there was none at the time at which it was looked for in the set, and
-  /// in the queues after that, if nothing moves from `moves` until then. Waits until lanes that
-  /// have taken the last ones out of the set are done, but for none if something is on its way.
-  WARPHEAP_DEVICE bool has_none(std::uint32_t of_class, std::uint32_t near,
-                                std::uint64_t moves) const {
-    return (moves & in_progress) == 0 && !partial(of_class).any() && empty_.are_empty(near);
+  /// Whether there was a superblock for a bucket of the class. If not, there was none at the time
+  /// at which it was looked for in the set, and in the queue after that.
+  WARPHEAP_DEVICE bool obtainable(std::uint32_t of_class) const {
+    return partial(of_class).any() || !empty_.is_empty();
   }
 
   /// A superblock that becomes attached to a bucket, of which up to `want` slots are the caller's;
@@ -82,13 +75,13 @@ class kma_superblocks {
                                    kma_state& now) const {
     const bitmap_tree set = partial(of_class);
     for (;;) {
-      const auto found = set.template claim_some<false>(1, near % set.leaf_words());
+      const auto found = set.claim_some(1, near % set.leaf_words());
       if (found.bits == 0) break;
       const kma_grant got = reattach(found.nth(0), of_class, want, now);
       if (got) return got;
       // It was there no more, or of another class: the element came late. Ends: it is gone now.
     }
-    const std::uint32_t superblock = empty_.take(near);
+    const std::uint32_t superblock = empty_.dequeue();
     if (superblock == none) return {};
     const kma_state before = kma_state::of(state(superblock).load(simt::order::relaxed));
     const std::uint32_t all = sizes::slots(of_class);
@@ -181,7 +174,7 @@ class kma_superblocks {
       if (becomes_empty) {
         // Before the superblock is of another class.
         if (now.mode == kma_mode::partial) partial(now.of_class).remove(superblock);
-        empty_.put(superblock, simt::sm_id());
+        empty_.enqueue(superblock);
       }
       break;
     }
@@ -236,7 +229,7 @@ class kma_superblocks {
   }
 
   std::uint64_t* moves_ = nullptr;
-  kma_free_lists empty_;
+  kma_queue empty_;
   words* words_ = nullptr;
   std::uint64_t* partial_ = nullptr;
   std::uint32_t count_ = 0;
