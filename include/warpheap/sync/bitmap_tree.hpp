@@ -204,14 +204,20 @@ class bitmap_tree {
   /// Whether the set has any element.
   WARPHEAP_DEVICE bool any() const { return find(0, 0, ~std::uint64_t{0}).bits != 0; }
 
+  /// As `any`, at once, and as good as the hints are.
+  WARPHEAP_DEVICE bool seems_empty() const { return word_at(0).load(simt::order::acquire) == 0; }
+
   /// As `any`, and lanes that insert into the empty set later see what the caller did before.
   WARPHEAP_DEVICE bool examine_any() const {
     return word_at(0).fetch_or(0, simt::order::acq_rel) != 0;
   }
 
   /// Removes the smallest element, or under contention one of the smallest, and returns it, or none
-  /// if the set is empty.
-  WARPHEAP_DEVICE std::uint32_t claim_first() const { return only(claim_some(1, 0)); }
+  /// if the set is empty. If not `Trusted`, as `claim_some`.
+  template <bool Trusted = true>
+  WARPHEAP_DEVICE std::uint32_t claim_first() const {
+    return only(claim_some<Trusted>(1, 0));
+  }
 
   /// As `claim_first`, but looks from a place on that `hash` names, round and round: callers with
   /// different hashes seldom meet.
@@ -220,9 +226,11 @@ class bitmap_tree {
   }
 
   /// Removes up to `want` elements that share a leaf word, by one atomic if nobody interferes. None
-  /// only if the set is empty.
+  /// only if the set is empty. If not `Trusted`, a caller that finds none does not wait until the
+  /// hints are right: where thousands fail while others insert and remove, they never all are.
   /// \param want 1 at least
   /// \param first_word leaf word from which on to look
+  template <bool Trusted = true>
   WARPHEAP_DEVICE word_elements claim_some(int want, std::uint32_t first_word) const {
     int window = 1;
     for (;;) {
@@ -231,7 +239,10 @@ class bitmap_tree {
         seen = search(leaf_base_, first_word, load_word(first_word));
         first_word = 0;  // the next search covers everything
       }
-      if (seen.bits == 0) seen = find(0, 0, ~std::uint64_t{0});
+      if (seen.bits == 0) {
+        seen = Trusted ? find(0, 0, ~std::uint64_t{0})
+                       : search(0, 0, word_at(0).load(simt::order::acquire));
+      }
       if (seen.bits == 0) return {};
       while (seen.bits != 0) {
         const std::uint64_t wanted = choose(seen.bits, want, window);

@@ -12,6 +12,7 @@
 /// before the bits are, and set after the next owner has set them. Claims and returns are both
 /// acq_rel, for `shortages`: see there.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
 #include "warpheap/managers/halloc/shortages.hpp"
@@ -40,39 +41,42 @@ class chunk_map {
     return claim(chunk, mask, before);
   }
 
-  /// Takes the first free block from word `start` on, round and round; its first chunk, or `none`
-  /// if each place was taken when this lane examined its word, by a read-modify-write.
+  /// Takes the first free block that it sees from word `start` on, round and round, in `most` words
+  /// at most; its first chunk, or `none`.
   /// \param chunks of the slab, for blocks of this span
   ///
   /// Lock-free: a word is looked at again only if another lane has taken a place in it meanwhile.
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t start, std::uint32_t chunks,
-                                       std::uint32_t span) const {
-    const std::uint32_t words = (chunks + word_chunks - 1) / word_chunks;
-    for (std::uint32_t i = 0; i < words; ++i) {
+                                       std::uint32_t span, std::uint32_t most) const {
+    const std::uint32_t words = ceil_div(chunks, word_chunks);
+    for (std::uint32_t i = 0; i < words && i < most; ++i) {
       const std::uint32_t word = place_in_round(start % words, i, words);
-      const std::uint32_t first = word * word_chunks;
-      const std::uint32_t left = chunks - first;
-      std::uint32_t known = simt::atomic_ref(bits_[word]).load(simt::order::relaxed);
-      bool examined = false;
+      std::uint32_t known = bits(word);
       for (;;) {
-        const std::uint32_t places =
-            free_places(known, span) &
-            low_bits<std::uint32_t>(left < 32 ? static_cast<int>(left) : 32);
-        if (places != 0) {
-          const std::uint32_t chunk = first + static_cast<std::uint32_t>(lowest_bit(places));
-          std::uint32_t before = 0;
-          if (claim(chunk, mask_of(chunk, span), before)) return chunk;
-          known = before;
-          examined = true;
-        } else if (examined) {
-          break;
-        } else {
-          known = simt::atomic_ref(bits_[word]).fetch_or(0, simt::order::acq_rel);
-          examined = true;
-        }
+        const std::uint32_t places = places_in(word, known, chunks, span);
+        if (places == 0) break;
+        const std::uint32_t chunk =
+            word * word_chunks + static_cast<std::uint32_t>(lowest_bit(places));
+        if (claim(chunk, mask_of(chunk, span), known)) return chunk;
       }
     }
     return none;
+  }
+
+  /// The bits of word `word` in the way that `shortages` need.
+  WARPHEAP_DEVICE std::uint32_t examine(std::uint32_t word) const {
+    return simt::atomic_ref(bits_[word]).fetch_or(0, simt::order::acq_rel);
+  }
+
+  /// Bit i is set if a block of `span` may begin at chunk i of a word with these bits, in a slab of
+  /// so many chunks.
+  WARPHEAP_HD static constexpr std::uint32_t places_in(std::uint32_t word, std::uint32_t used,
+                                                       std::uint32_t chunks, std::uint32_t span) {
+    const std::uint32_t first = word * word_chunks;
+    if (first >= chunks) return 0;
+    const std::uint32_t left = chunks - first;
+    return free_places(used, span) &
+           low_bits<std::uint32_t>(left < word_chunks ? static_cast<int>(left) : 32);
   }
 
   /// Gives chunks back. Their user has done with them, and their length is cleared.

@@ -2,104 +2,180 @@
 #pragma once
 
 /// \file
-/// The last resort of a request: a search of all slabs for a place. Slabs that are free, or empty
-/// heads of other sizes, are taken as a whole.
+/// The last resort of requests: a search of all slabs for a place, which all lanes that need one
+/// for the same kind of chunks share. Slabs that are free, or empty heads of other sizes, are taken
+/// as a whole.
 
-#include "warpheap/core/hash.hpp"
-#include "warpheap/core/random.hpp"
+#include "warpheap/core/align.hpp"
 #include "warpheap/managers/halloc/chunk_map.hpp"
 #include "warpheap/managers/halloc/geometry.hpp"
 #include "warpheap/managers/halloc/places.hpp"
 #include "warpheap/managers/halloc/slab_word.hpp"
 #include "warpheap/simt/simt.hpp"
-#include "warpheap/sync/exhaustion.hpp"
 
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace halloc_parts {
 
-/// Lives for one request of one lane, which has the number `request` among those of its size.
+/// Lives for one round of one lane, in which it wants a block of `size`.
 template <halloc_config Config>
 class full_search {
  public:
   using shape_type = geometry<Config>;
   using slab_table = slabs<Config>;
 
-  struct result {
-    void* block;
-    /// There was no place, and nothing came back during the search.
-    bool is_out;
-  };
-
-  WARPHEAP_DEVICE full_search(const places<Config>& where, std::uint32_t size,
-                              std::uint32_t request)
+  WARPHEAP_DEVICE full_search(const places<Config>& where, std::uint32_t size)
       : places_(where),
         slabs_(where.table()),
         size_(size),
-        hash_(static_cast<std::uint32_t>(mix64(request) >> 32)) {}
+        kind_(shape_type::kind_of(size)),
+        span_(shape_type::span(size)) {}
 
-  /// From a slab on that the request's number is hashed to, round and round.
-  WARPHEAP_DEVICE result run() const {
-    exhaustion& memory = slabs_.known().of(shape_type::kind_of(size_));
-    const exhaustion::token mine = memory.announce();
-    const std::uint32_t slabs = slabs_.shape().slabs();
-    const std::uint32_t start = scale_to(hash_, slabs);
-    bool on_its_way = false;
-    for (std::uint32_t i = 0; i < slabs; ++i) {
-      const std::uint32_t slab = place_in_round(start, i, slabs);
-      void* const block = look_in(slab, on_its_way);
-      if (block != nullptr) return {block, false};
-    }
-    return {nullptr, !on_its_way && memory.confirm(mine, shape_type::span(size_))};
-  }
-
- private:
-  /// \param on_its_way set if another lane is about to change what the slab is
-  WARPHEAP_DEVICE void* look_in(std::uint32_t slab, bool& on_its_way) const {
-    const slab_word now = slabs_.examine(slab);
-    if (slab_table::suits(now, size_)) {
-      if (now.used() + shape_type::span(size_) > slabs_.shape().chunks(size_)) return nullptr;
-      return take_place(slab, on_its_way);
-    }
-    return !now.bound() || now.used() == 0 ? take_slab(slab, now, on_its_way) : nullptr;
-  }
-
-  WARPHEAP_DEVICE void* take_place(std::uint32_t slab, bool& on_its_way) const {
-    const std::uint32_t chunk = find_place(slab);
-    if (chunk == chunk_map::none) return nullptr;
-    void* const block = places_.settle(slab, chunk, size_);
-    on_its_way = on_its_way || block == nullptr;
+  /// A block, or null: then nothing suits, or the round was spoilt by others.
+  WARPHEAP_DEVICE void* run() const {
+    void* block = nullptr;
+    const simt::group same = simt::coalesced().match(size_);
+    slabs_.known().searches(kind_).search(
+        same, slabs_.shape().slabs() * parts(), [&] { return block == nullptr ? span_ : 0u; },
+        [&](std::uint32_t first, std::uint32_t count) {
+          std::uint32_t left = 0;
+          for (std::uint32_t part = first; part < first + count; ++part) {
+            const std::uint32_t here = visit(same, part, block);
+            left = here > left ? here : left;
+          }
+          return left;
+        });
+    same.sync();  // what the lanes that served others have acquired is theirs as well
     return block;
   }
 
-  /// Of a slab of another kind of chunks that is empty, or free.
-  WARPHEAP_DEVICE void* take_slab(std::uint32_t slab, slab_word now, bool& on_its_way) const {
+ private:
+  /// Words of bits in a part of a slab, which is one place of the shared search.
+  static constexpr std::uint32_t part_words = 128;
+  /// What is noted of a slab that suits any block, or that is about to change.
+  static constexpr std::uint32_t anything = shape_type::largest_span;
+
+  WARPHEAP_DEVICE std::uint32_t parts() const {
+    return ceil_div(slabs_.shape().slab_bytes(),
+                    shape_type::chunk_bytes(kind_) * chunk_map::word_chunks * part_words);
+  }
+
+  /// Examines a part of a slab, and serves the members of `same` from it. The chunks of the longest
+  /// block that fits into what is left, or more.
+  WARPHEAP_DEVICE std::uint32_t visit(const simt::group& same, std::uint32_t part,
+                                      void*& block) const {
+    const std::uint32_t slab = part / parts();
+    const std::uint32_t number = part % parts();
+    std::uint64_t word = 0;
+    if (same.is_leader()) word = slabs_.examine(slab).bits();
+    same.sync();  // what the leader has acquired is the members' as well
+    const slab_word now(same.broadcast(word));
+    if (slab_table::suits(now, size_)) {
+      const std::uint32_t most = most_chunks();
+      const std::uint32_t free = now.used() < most ? most - now.used() : 0;
+      if (free < span_) return free;
+      return simt::call_apart(&words_apart, *this, same, slab, number * part_words, block);
+    }
+    if (number != 0 || (now.bound() && now.used() != 0)) return 0;
+    if (same.is_leader() && block == nullptr) {
+      block = simt::call_apart(&slab_apart, *this, slab, now.bits());
+    }
+    return anything;
+  }
+
+  // Each in a function of its own: a kernel needs as many registers as the function that uses the
+  // most.
+  WARPHEAP_RARE static std::uint32_t words_apart(const full_search& self, simt::group same,
+                                                 std::uint32_t slab, std::uint32_t first,
+                                                 void*& block) {
+    return self.visit_words(same, slab, first, block);
+  }
+  WARPHEAP_RARE static void* slab_apart(const full_search& self, std::uint32_t slab,
+                                        std::uint64_t now) {
+    return self.take_slab(slab, slab_word(now));
+  }
+
+  /// As `visit`, of `part_words` words from `first` on.
+  WARPHEAP_DEVICE std::uint32_t visit_words(const simt::group& same, std::uint32_t slab,
+                                            std::uint32_t first, void*& block) const {
+    const chunk_map map = slabs_.map(slab);
+    const std::uint32_t words = ceil_div(most_chunks(), chunk_map::word_chunks);
+    const std::uint32_t end = first + part_words < words ? first + part_words : words;
+    const auto size = static_cast<std::uint32_t>(same.size());
+    const std::uint32_t chunks = slabs_.shape().chunks(size_);
+    std::uint32_t longest = 0;
+    for (std::uint32_t base = first; base < end; base += size) {
+      const std::uint32_t mine = base + static_cast<std::uint32_t>(same.rank());
+      std::uint32_t used = mine < end ? map.examine(mine) : ~0u;
+      const std::uint32_t room = chunk_map::places_in(mine, used, chunks, span_);
+      simt::lane_mask found = same.ballot(room != 0);
+      simt::lane_mask left = same.ballot(block == nullptr);
+      for (; !found.empty() && !left.empty(); found = found.without(found.lowest())) {
+        const std::uint32_t there = same.shuffle(mine, found.lowest());
+        const std::uint32_t room_there = same.shuffle(room, found.lowest());
+        if (block == nullptr) {
+          block = take_place(slab, there, room_there, simt::group(left).rank());
+        }
+        left = same.ballot(block == nullptr);
+      }
+      if (room != 0) used = map.examine(mine);  // again: the members have taken some of it
+      const std::uint32_t here = longest_in(mine, used);
+      longest = here > longest ? here : longest;
+    }
+    return longest;
+  }
+
+  /// The block at the `nth` of the places of a word, if there are as many and it is still free.
+  WARPHEAP_DEVICE void* take_place(std::uint32_t slab, std::uint32_t word, std::uint32_t room,
+                                   int nth) const {
+    if (nth >= popcount(room)) return nullptr;
+    const std::uint32_t chunk =
+        word * chunk_map::word_chunks + static_cast<std::uint32_t>(kth_set_bit(room, nth));
+    return slabs_.map(slab).try_claim(chunk, span_) ? places_.settle(slab, chunk, size_) : nullptr;
+  }
+
+  /// A block of a slab of another kind of chunks that is empty, or free.
+  WARPHEAP_DEVICE void* take_slab(std::uint32_t slab, slab_word now) const {
     if (now.head()) {
       places_.head_slabs().release_head(slab);
     } else if (now.bound()) {
       slabs_.release(slab);
     }
-    on_its_way = true;
     if (!slabs_.open(slab, size_)) return nullptr;
-    const std::uint32_t chunk = find_place(slab);
+    const std::uint32_t chunks = slabs_.shape().chunks(size_);
+    const std::uint32_t chunk = slabs_.map(slab).search(0, chunks, span_, chunks);
     if (chunk == chunk_map::none) {
-      slabs_.subtract(slab, shape_type::span(size_));
+      slabs_.subtract(slab, span_);
       return nullptr;
     }
     return places_.block_of(slab, chunk, size_);  // its chunks are counted
   }
 
-  WARPHEAP_DEVICE std::uint32_t find_place(std::uint32_t slab) const {
-    const std::uint32_t chunks = slabs_.shape().chunks(size_);
-    const std::uint32_t start = scale_to(hash_, chunks / chunk_map::word_chunks + 1);
-    return slabs_.map(slab).search(start, chunks, shape_type::span(size_));
+  /// The longest block for which a word with these bits has a place.
+  WARPHEAP_DEVICE std::uint32_t longest_in(std::uint32_t word, std::uint32_t used) const {
+    for (std::uint32_t span = shape_type::largest_span, i = 3; span != 0; span /= 2, --i) {
+      const std::uint32_t chunks = slabs_.shape().chunks(shape_type::size_of(kind_, i));
+      if (chunk_map::places_in(word, used, chunks, span) != 0) return span;
+    }
+    return 0;
+  }
+
+  /// Chunks of a slab of this kind, for the size that uses the most of them.
+  WARPHEAP_DEVICE std::uint32_t most_chunks() const {
+    std::uint32_t most = 0;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t chunks = slabs_.shape().chunks(shape_type::size_of(kind_, i));
+      most = chunks > most ? chunks : most;
+    }
+    return most;
   }
 
   const places<Config>& places_;
   const slab_table& slabs_;
   std::uint32_t size_;
-  std::uint32_t hash_;
+  std::uint32_t kind_;
+  std::uint32_t span_;
 };
 
 }  // namespace halloc_parts

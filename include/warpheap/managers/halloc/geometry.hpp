@@ -85,6 +85,11 @@ class geometry {
   WARPHEAP_HD static constexpr std::uint32_t chunk_bytes(std::uint32_t kind) {
     return ((kind & 1) != 0 ? 24u : 16u) << (kind >> 1) * 4;
   }
+  /// The size whose blocks are `1 << doublings` chunks of this kind.
+  WARPHEAP_HD static constexpr std::uint32_t size_of(std::uint32_t kind, std::uint32_t doublings) {
+    return (kind >> 1) * 8 + 2 * doublings + (kind & 1);
+  }
+  static constexpr std::uint32_t largest_span = 8;
   /// Chunks of a block.
   WARPHEAP_HD static constexpr std::uint32_t span(std::uint32_t size) {
     return 1u << (size >> 1 & 3);

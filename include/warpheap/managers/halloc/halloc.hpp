@@ -15,13 +15,14 @@
 /// - When more than 83.5 % of the head are used, a new head is looked for: a slab of this size with
 ///   up to 60 % in use, else one of the same kind of chunks with up to 1.2 %, which changes its
 ///   size, else a free slab, else a busy one of this size.
-/// - If there is none, all slabs are searched for a place; heads of other sizes that are empty
-///   become free, and so do slabs whose last block is freed.
+/// - If there is none, all slabs are searched for a place, by all lanes that find none together
+///   (sync/shared_search.hpp); heads of other sizes that are empty become free, and so do slabs
+///   whose last block is freed.
 /// - free: the slab's word says what chunks are, the block's length how many it has.
 ///
 /// Memory layout (s slabs; c, the chunks of 16 bytes in a slab):
 ///
-///     [ slab words: u64 {head:1 | size:5 | used chunks:32} x s ][ shortages: u64 x 4 ]
+///     [ slab words: u64 {head:1 | size:5 | used chunks:32} x s ][ searches: 128 B x 4 ]
 ///     [ sets: 37 bitmap trees over s: free, sparse x 4 kinds, roomy x 16 sizes, busy x 16 ]
 ///     [ bits: c x s ][ lengths: 4 bits x c x s ][ {requests, head and lock} x 16, 128 B each ]
 ///     [ slab 0 | slab 1 | ... ]     4 MiB each, 1/64 of a heap below 256 MiB, 256 KiB at least
@@ -40,12 +41,12 @@
 /// repeats when the head was replaced, or a slab has changed its kind, or memory has come back or
 /// is on its way: others get on each time. Repetitions without that are limited, see `patience`.
 ///
-/// Null: when a search has examined every slab and found no place, and nothing came back meanwhile
-/// (shortages.hpp). If lanes that free and allocate disturb a search all the time, or an empty head
-/// of another size is being replaced, after `patience` attempts. A place that another lane has
-/// claimed in part, and is about to give back, counts as taken; so where memory ends, two requests
-/// of different sizes may both fail where one could have been served. Partly filled slabs of other
-/// kinds of chunks are of no use to a size.
+/// Null: when a round of searches has examined every slab and found no place, and nothing came back
+/// meanwhile (shortages.hpp). If lanes that free and allocate disturb the rounds all the time, or
+/// an empty head of another size is being replaced, after `patience` attempts. A place that another
+/// lane has claimed in part, and is about to give back, counts as taken; so where memory ends, two
+/// requests of different sizes may both fail where one could have been served. Partly filled slabs
+/// of other kinds of chunks are of no use to a size.
 ///
 /// Deviations from the publication, and why:
 /// - Requests above 3072 bytes are not served: it passes them to CUDA's allocator.
@@ -55,8 +56,8 @@
 ///   has changed meanwhile is noticed.
 /// - The steps of a walk are prime, not quadratic: it visits all places, which the quadratic one
 ///   does not.
-/// - A head in which a walk found nothing is searched from word to word, and replaced although it
-///   is not full if it has no place of this size.
+/// - A head in which a walk found nothing is searched from word to word, 128 words of it, and
+///   replaced although it is not full if they have no place of this size.
 /// - The search of all slabs, and taking empty heads from other sizes, so that memory is neither
 ///   lost in slabs above 83.5 % nor bound to sizes that nobody asks for. Its failure is remembered.
 /// - No head in reserve: one slab fewer for each size that nobody else can use.
@@ -129,8 +130,8 @@ class halloc {
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const std::uint32_t size = shape_type::size_for(bytes);
-    const std::uint32_t number = request_number(size);
-    halloc_parts::walk route(number, shape().blocks(size), shape_type::neighbours(size));
+    halloc_parts::walk route(request_number(size), shape().blocks(size),
+                             shape_type::neighbours(size));
     int attempts_left = patience;
     for (;;) {
       const std::uint32_t head = heads().head(size);
@@ -153,9 +154,8 @@ class halloc {
           continue;
         }
       }
-      const auto found = simt::call_apart(&search_apart, places_.copy(), size, number);
-      if (found.block != nullptr || found.is_out || --attempts_left <= 0) return found.block;
-      simt::backoff(wait_ns);
+      void* const block = simt::call_apart(&search_apart, places_.copy(), size);
+      if (block != nullptr || is_out(size) || --attempts_left <= 0) return block;
     }
   }
 
@@ -191,22 +191,22 @@ class halloc {
   using slab_table = halloc_parts::slabs<Config>;
   using head_table = halloc_parts::heads<Config>;
   using chunk_map = halloc_parts::chunk_map;
-  using full_search = halloc_parts::full_search<Config>;
   using outcome = typename head_table::outcome;
 
   static constexpr std::uint32_t none = slab_table::none;
-  /// Attempts of a request for which nobody else got on: searches of all slabs that were disturbed,
-  /// and heads that had no place of its size although they were not full.
-  static constexpr int patience = 16;
+  /// Attempts of a request for which nobody else got on: rounds of searches that were spoilt, and
+  /// heads that had no place of its size although they were not full.
+  static constexpr int patience = 8;
   /// How many such heads are replaced.
   static constexpr int most_replaced = 4;
-  static constexpr std::uint32_t wait_ns = 200;
+  /// Words of a head that a request searches on its own.
+  static constexpr std::uint32_t searched_words = 128;
 
   WARPHEAP_HD const slab_table& slabs() const { return places_.table(); }
   WARPHEAP_HD const head_table& heads() const { return places_.head_slabs(); }
 
   WARPHEAP_DEVICE bool is_out(std::uint32_t size) const {
-    return slabs().known().of(shape_type::kind_of(size)).is_out(shape_type::span(size));
+    return slabs().known().is_out(shape_type::kind_of(size), shape_type::span(size));
   }
 
   WARPHEAP_DEVICE std::uint32_t request_number(std::uint32_t size) const {
@@ -218,9 +218,9 @@ class halloc {
     return same.broadcast(first) + static_cast<std::uint32_t>(same.rank());
   }
 
-  WARPHEAP_RARE static typename full_search::result search_apart(
-      const halloc_parts::places<Config>& in, std::uint32_t size, std::uint32_t number) {
-    return full_search(in, size, number).run();
+  WARPHEAP_RARE static void* search_apart(const halloc_parts::places<Config>& in,
+                                          std::uint32_t size) {
+    return halloc_parts::full_search<Config>(in, size).run();
   }
 
   /// The first chunk of a place that this lane has claimed in the head, or none: the head is full,
@@ -244,7 +244,7 @@ class halloc {
                                                        std::uint32_t from) {
     const std::uint32_t span = shape_type::span(size);
     return in.table().map(head).search(from * span / chunk_map::word_chunks,
-                                       in.shape().chunks(size), span);
+                                       in.shape().chunks(size), span, searched_words);
   }
 
   halloc_parts::places<Config> places_;

@@ -4,36 +4,48 @@
 #include "warpheap/managers/halloc/geometry.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/exhaustion.hpp"
+#include "warpheap/sync/shared_search.hpp"
 
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace halloc_parts {
 
-/// For each kind of chunks: whether a search has found that no place for a block of so many chunks
-/// is left, in any slab. Then requests fail at once, until something comes back.
+/// For each kind of chunks: the search of all slabs that requests share, and whether it has found
+/// that no place for a block of so many chunks is left. Then requests fail at once, until something
+/// comes back.
 ///
-/// A search examines, by read-modify-writes with acquire and release, the word of every slab and,
+/// A round examines, by read-modify-writes with acquire and release, the word of every slab and,
 /// where that says that there may be room, all words of the slab's bits. So does whatever makes
 /// room, and ends shortages after that: see `exhaustion`.
 class shortages {
  public:
   static constexpr std::uint32_t kinds = 4;
 
-  shortages() = default;
-  WARPHEAP_HD explicit shortages(exhaustion* words) : words_(words) {}
+  /// Requests count the rounds themselves. A slice is one place, of many words.
+  using search = shared_search<1, longest_runs<exhaustion>, 1>;
+  /// A cache line of its own.
+  struct alignas(128) of_kind {
+    search all;
+  };
 
-  WARPHEAP_DEVICE exhaustion& of(std::uint32_t kind) const { return words_[kind]; }
+  shortages() = default;
+  WARPHEAP_HD explicit shortages(of_kind* searches) : searches_(searches) {}
+
+  WARPHEAP_DEVICE search& searches(std::uint32_t kind) const { return searches_[kind].all; }
+  WARPHEAP_DEVICE bool is_out(std::uint32_t kind, std::uint32_t span) const {
+    return searches(kind).is_out(span);
+  }
   /// Chunks of this kind have come back.
-  WARPHEAP_DEVICE void end(std::uint32_t kind) const { words_[kind].released(); }
+  WARPHEAP_DEVICE void end(std::uint32_t kind) const { searches(kind).released(); }
   /// A slab has become free, or is available although it is a head; or it is not known what kind of
   /// chunks has come back.
   WARPHEAP_DEVICE void end_all() const {
-    for (std::uint32_t kind = 0; kind < kinds; ++kind) words_[kind].released();
+    for (std::uint32_t kind = 0; kind < kinds; ++kind) end(kind);
   }
 
  private:
-  exhaustion* words_ = nullptr;
+  of_kind* searches_ = nullptr;
 };
 
 }  // namespace halloc_parts

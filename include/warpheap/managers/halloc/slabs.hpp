@@ -47,7 +47,7 @@ class slabs {
   slabs() = default;
   slabs(const shape_type& shape, region_cursor& cursor) : shape_(shape) {
     words_ = cursor.take<std::uint64_t>(shape.slabs(), 128);
-    out_ = cursor.take<exhaustion>(shape_type::kinds, 128);
+    out_ = cursor.take<shortages::of_kind>(shape_type::kinds);
     set_stride_ = static_cast<std::uint32_t>(
         round_up<std::size_t>(bitmap_tree::words_for(shape.slabs()), 16));
     set_words_ = cursor.take<std::uint64_t>(std::size_t{set_stride_} * sets, 128);
@@ -76,7 +76,9 @@ class slabs {
     for (std::uint64_t i = rank; i < shape_.slabs(); i += count) {
       words_[i] = slab_word::free().bits();
     }
-    for (std::uint64_t i = rank; i < shape_type::kinds; i += count) out_[i].format();
+    for (std::uint64_t i = rank; i < shape_type::kinds; i += count) {
+      out_[i].all.format();
+    }
     for (std::uint32_t i = 0; i < sets; ++i) {
       set(i).format(i == free_set ? shape_.slabs() : 0, rank, count);
     }
@@ -168,14 +170,16 @@ class slabs {
     }
   }
 
-  /// Whether there may be a slab that can become the head of `size`.
+  /// Whether there seems to be a slab that can become the head of `size`.
   WARPHEAP_DEVICE bool has_head_for(std::uint32_t size) const {
-    return set(roomy_sets + size).any() || set(sparse_sets + shape_type::kind_of(size)).any() ||
-           set(free_set).any() || set(busy_sets + size).any();
+    return !(set(roomy_sets + size).seems_empty() &&
+             set(sparse_sets + shape_type::kind_of(size)).seems_empty() &&
+             set(free_set).seems_empty() && set(busy_sets + size).seems_empty());
   }
 
   /// A slab that is now marked as the head of `size`, or `none` if there is none: with room, else
-  /// sparse of the same kind of chunks, else free, else busy.
+  /// sparse of the same kind of chunks, else free, else busy. As good as the sets' hints are: a
+  /// lane that has locked a size does not wait for them, and the search of all slabs misses none.
   WARPHEAP_DEVICE std::uint32_t find_head_for(std::uint32_t size) const {
     std::uint32_t slab = adopt_from(roomy_sets + size, size, fill::roomy);
     if (slab == none) {
@@ -213,7 +217,7 @@ class slabs {
   WARPHEAP_DEVICE std::uint32_t adopt_from(std::uint32_t from, std::uint32_t size,
                                            fill fullest) const {
     for (;;) {
-      const std::uint32_t slab = set(from).claim_first();
+      const std::uint32_t slab = set(from).template claim_first<false>();
       if (slab == none || adopt(slab, size, fullest)) return slab;
     }
   }
@@ -238,7 +242,7 @@ class slabs {
 
   shape_type shape_;
   std::uint64_t* words_ = nullptr;
-  exhaustion* out_ = nullptr;
+  shortages::of_kind* out_ = nullptr;
   std::uint64_t* set_words_ = nullptr;
   std::uint32_t* bits_ = nullptr;
   std::uint32_t* lengths_ = nullptr;

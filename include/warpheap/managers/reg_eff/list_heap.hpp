@@ -114,18 +114,57 @@ class list_heap {
   static constexpr std::uint32_t most_visits = 64;
   /// Granules of a place of the searches that requests share.
   static constexpr std::uint32_t place = 64;
-  using shared_searches = shared_search<128, runs_left>;
-  /// A lane whose search ended without a result, for others took or freed chunks in each round,
-  /// searches again until it has seen so many runs: where there are few, others may hold the ones
-  /// that suit it for a moment.
+  using shared_searches = shared_search<128, runs_left, 1>;
+  /// A lane gives up after two rounds that others spoilt if they have seen so many runs; else it
+  /// searches again: where there are few, others may hold the ones that suit it for a moment.
   static constexpr std::uint32_t most_runs = 1u << 11;
-  static constexpr int most_searches = 1024;
+  static constexpr int most_rounds = 1024;
+  /// Granules of a run that are looked at in any case.
+  static constexpr std::uint32_t least_looks = 4096;
 
-  /// The longest run of free chunks that follow each other, and how many runs there are.
-  struct runs {
+  /// Of what the members of a team need.
+  struct bounds {
+    std::uint32_t least;
+    std::uint32_t most;
+  };
+  /// Free chunks that follow each other; length 0: none.
+  struct run {
     std::uint32_t start;
     std::uint32_t length;
-    std::uint32_t count;
+  };
+
+  /// From run to run of those that start before `last`.
+  struct walk {
+    std::uint32_t next;
+    std::uint32_t last;
+    run at;
+    runs_left::seen left;
+
+    /// To the first run of `least` granules or more. A run is looked at as far as somebody needs
+    /// it: behind that, it counts as one that suits any request.
+    WARPHEAP_DEVICE void go_on(const list& chunks, const bounds& wanted) {
+      while (at.length < wanted.least) {
+        if (at.length != 0) {
+          left.longest = at.length > left.longest ? at.length : left.longest;
+          ++left.count;
+        }
+        at = {next < last ? chunks.next_free(next) : list::none, 0};
+        if (at.start >= last) {
+          next = last;
+          return;
+        }
+        const std::uint32_t rest = chunks.end() - at.start;
+        const std::uint32_t look = wanted.most < rest ? wanted.most : rest;
+        const std::uint32_t end = chunks.obstacle(at.start, look);
+        next = end != list::none ? end : at.start + look;
+        at.length = end != list::none || look == rest ? next - at.start : chunks.end();
+      }
+    }
+    /// The run at hand is not any more what it was.
+    WARPHEAP_DEVICE void look_again() {
+      next = at.start;
+      at.length = 0;
+    }
   };
 
   /// A cache line of its own, so that multiprocessors do not share one.
@@ -142,13 +181,11 @@ class list_heap {
     my_offset().store(next == chunks_.end() ? 0 : next, simt::order::relaxed);
   }
 
-  /// The first chunk from `from` on that was free and large enough, now kept for the caller; none
-  /// if there is none up to the end, or among the first that are free.
+  /// The first chunk from `from` on, round and round, that was free and large enough, now kept for
+  /// the caller; none if there is none among the first that are free.
   ///
   /// A lane that loses a race goes on a random distance ahead, the farther the more often it has
   /// lost: in step, a million lanes would lose a million races each.
-  ///
-  /// Ends: each step goes forward.
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t from, std::uint32_t need) const {
     std::uint32_t reach = need < chunks_.end() / 4 ? 4 * need : chunks_.end();
     std::uint32_t chunk = chunks_.next_free(from);
@@ -161,6 +198,7 @@ class list_heap {
         reach = reach < chunks_.end() / 4 ? 4 * reach : chunks_.end();
       }
       chunk = chunks_.next_free(next);
+      if (chunk == list::none) chunk = chunks_.next_free(0);
     }
     return list::none;
   }
@@ -202,14 +240,15 @@ class list_heap {
     std::uint32_t chunk = list::none;
     std::uint32_t seen = 0;
     bool done = false;
-    for (int searches = 0; searches < most_searches && !done; ++searches) {
+    for (int rounds = 1; rounds <= most_rounds && !done; ++rounds) {
       searches_->search(
           team, ceil_div(chunks_.end(), place), [&] { return chunk == list::none ? need : 0u; },
           [&](std::uint32_t first, std::uint32_t count) {
             return visit(team, first, count, need, chunk);
           });
       seen += searches_->known().count();
-      done = team.all(chunk != list::none || running_.is_out(need) || seen > most_runs);
+      const bool enough = rounds > 1 && seen > most_runs;
+      done = team.all(chunk != list::none || running_.is_out(need) || enough);
     }
     team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
     return chunk;
@@ -224,50 +263,47 @@ class list_heap {
     const std::uint32_t part = ceil_div(count, lanes);
     const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
     const std::uint32_t end = begin + part < count ? begin + part : count;
+    walk mine{(first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0}};
     // Each turn serves a member, or loses a race for a chunk: not too many of those.
     for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
-      runs mine{list::none, 0, 0};
-      if (begin < end) mine = longest((first + begin) * place, (first + end) * place);
-      if (!serve(team, mine, need, chunk)) return {mine.length, mine.count};
+      const bounds wanted = bounds_of(team, team.ballot(chunk == list::none), need);
+      mine.go_on(chunks_, wanted);
+      if (!team.any(mine.at.length >= wanted.least)) return mine.left;
+      serve(team, mine, need, chunk);
     }
     return {chunks_.end(), 1};  // others are busy here: nothing is certain
   }
 
-  /// Serves members that are still without a chunk from the runs that the members have found. False
-  /// if none of the runs suits any of them.
-  WARPHEAP_DEVICE bool serve(const simt::group& team, runs& mine, std::uint32_t need,
+  /// What the members of `unserved` need.
+  WARPHEAP_DEVICE bounds bounds_of(const simt::group& team, simt::lane_mask unserved,
+                                   std::uint32_t need) const {
+    bounds all{list::none, least_looks};
+    for (; !unserved.empty(); unserved = unserved.without(unserved.lowest())) {
+      const std::uint32_t wanted = team.shuffle(need, unserved.lowest());
+      all.least = wanted < all.least ? wanted : all.least;
+      all.most = wanted > all.most ? wanted : all.most;
+    }
+    return all;
+  }
+
+  /// Serves members that are still without a chunk from the runs at which the members are.
+  WARPHEAP_DEVICE void serve(const simt::group& team, walk& mine, std::uint32_t need,
                              std::uint32_t& chunk) const {
     const int me = simt::lane_id();
-    bool suited = false;
     for (simt::lane_mask left = team.ballot(chunk == list::none); !left.empty();
          left = left.without(left.lowest())) {
       const int who = left.lowest();
       const std::uint32_t wanted = team.shuffle(need, who);
-      const simt::lane_mask able = team.ballot(mine.length >= wanted);
+      const simt::lane_mask able = team.ballot(mine.at.length >= wanted);
       if (able.empty()) continue;
-      suited = true;
       std::uint32_t got = list::none;
       if (me == able.lowest()) {
-        if (take(mine.start, wanted)) got = mine.start;
-        mine.length = 0;
+        if (take(mine.at.start, wanted)) got = mine.at.start;
+        mine.look_again();
       }
       got = team.shuffle(got, able.lowest());
       if (me == who) chunk = got;
     }
-    return suited;
-  }
-
-  /// The runs that start in granules `first` to `last` - 1.
-  WARPHEAP_DEVICE runs longest(std::uint32_t first, std::uint32_t last) const {
-    runs best{list::none, 0, 0};
-    for (std::uint32_t start = chunks_.next_free(first); start < last;) {
-      std::uint32_t end = chunks_.obstacle(start, chunks_.end() - start);
-      if (end == list::none) end = chunks_.end();
-      if (end - start > best.length) best = {start, end - start, best.count};
-      ++best.count;
-      start = chunks_.next_free(end);
-    }
-    return best;
   }
 
   /// Whether a search would find a chunk, while no lane allocates.

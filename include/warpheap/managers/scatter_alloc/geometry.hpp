@@ -46,6 +46,8 @@ struct geometry {
   /// Larger requests get whole pages.
   static constexpr std::uint32_t largest_chunk = page_bytes / 2;
   static constexpr std::uint32_t chunk_sizes = largest_chunk / unit_bytes;
+  /// In place of the units of a chunk: of a request for a page.
+  static constexpr std::uint32_t page_request = chunk_sizes + 1;
 
   static_assert(is_power_of_two(page_bytes) && page_bytes >= 256 && page_bytes <= 65536,
                 "scatter_config::page_bytes must be a power of two from 256 to 65536");

@@ -11,11 +11,13 @@
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/scatter_alloc/geometry.hpp"
 #include "warpheap/managers/scatter_alloc/page_table.hpp"
+#include "warpheap/managers/scatter_alloc/room_seen.hpp"
 #include "warpheap/managers/scatter_alloc/size_exhaustion.hpp"
 #include "warpheap/managers/scatter_alloc/super_blocks.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/shared_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,23 +33,31 @@ class page_supply {
   static constexpr std::uint32_t most_pages = page_state::run_bit - 1;
   static constexpr std::uint32_t none = bitmap_tree::none;
 
+  /// Requests count the rounds themselves.
+  using shared_searches = shared_search<128, room_seen<Config>, 1>;
+
   page_supply() = default;
   page_supply(region_cursor& cursor, std::uint32_t pages)
       : blocks_(cursor, pages),
-        out_(cursor.take<std::uint64_t>(size_exhaustion::words_for(sizes::chunk_sizes), 128),
-             sizes::chunk_sizes),
+        out_(cursor.take<std::uint64_t>(size_exhaustion::words_for(sizes::page_request), 128),
+             sizes::page_request),
+        searches_(cursor.take<shared_searches>(1, 128)),
+        seen_(cursor),
         free_(cursor.take<std::uint64_t>(bitmap_tree::words_for(pages), 128)),
         table_(cursor, pages) {}
 
   WARPHEAP_HD const page_table<Config>& table() const { return table_; }
   WARPHEAP_HD const super_blocks<Config>& blocks() const { return blocks_; }
-  /// For which sizes of chunks there is neither a chunk nor a free page.
+  /// For which sizes of chunks there is neither a chunk nor a free page, and whether there is none.
   WARPHEAP_HD const size_exhaustion& out() const { return out_; }
+  /// Of all pages, for requests that found nothing by other means.
+  WARPHEAP_DEVICE shared_searches& searches() const { return *searches_; }
   WARPHEAP_DEVICE bitmap_tree free_pages() const { return bitmap_tree(free_, table_.pages()); }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     blocks_.format(rank, count);
     out_.format(rank, count);
+    if (rank == 0) searches_->format(out_, seen_);
     free_pages().format(table_.pages(), rank, count);
     table_.format(rank, count);
   }
@@ -77,10 +87,10 @@ class page_supply {
     return free_pages().remove(page) ? open_removed(page, units, want) : 0;
   }
 
-  /// As `open`, with a free page from `start` on, if there is any. None if not.
+  /// As `open`, with a free page from `start` on, if one is seen. None if not.
   WARPHEAP_DEVICE std::uint32_t open_any(std::uint32_t start, std::uint32_t units,
                                          std::uint32_t want, std::uint32_t& got) const {
-    const auto found = free_pages().claim_some(1, start / 64);
+    const auto found = free_pages().template claim_some<false>(1, start / 64);
     if (found.bits == 0) return none;
     got = open_removed(found.nth(0), units, want);
     return found.nth(0);
@@ -97,29 +107,33 @@ class page_supply {
     out_.withdraw();
   }
 
-  /// A page for each lane. Lanes that come together take theirs together.
+  /// Takes a page if it is free.
+  WARPHEAP_DEVICE void* take_page(std::uint32_t page) const {
+    return free_pages().remove(page) ? begin_page(page) : nullptr;
+  }
+
+  /// A page for each lane, if one is seen. Lanes that come together take theirs together.
   WARPHEAP_DEVICE void* take_page() const {
     for (;;) {
       const simt::group team = simt::coalesced();
       bitmap_tree::word_elements got;
       if (team.is_leader()) {
-        got = free_pages().claim_some(team.size(), start_page(sizes::page_bytes) / 64);
+        got = free_pages().template claim_some<false>(team.size(),
+                                                      start_page(sizes::page_bytes) / 64);
       }
       team.sync();  // what the leader has acquired is the members' as well
       got.word = team.broadcast(got.word);
       got.bits = team.broadcast(got.bits);
       if (got.bits == 0) return nullptr;
       if (team.rank() >= got.count()) continue;  // ends: others have got theirs
-      const std::uint32_t page = got.nth(team.rank());
-      table_.begin_run(page, 1);
-      blocks_.take(page, 1);
-      return table_.address(page);
+      return begin_page(got.nth(team.rank()));
     }
   }
 
   /// Lanes that come together for runs of one length take one run for all, if there is such a long
   /// one. \pre `pages > 1`
   WARPHEAP_DEVICE void* take_run(std::uint32_t pages) const {
+    if (out_.is_out(sizes::page_request)) return nullptr;
     const simt::group same = simt::coalesced().match(pages);
     const auto size = static_cast<std::uint32_t>(same.size());
     std::uint32_t first = none;
@@ -151,6 +165,12 @@ class page_supply {
   /// that needs that much has time for a search of its own.
   static constexpr std::uint32_t most_together = 1024;
 
+  WARPHEAP_DEVICE void* begin_page(std::uint32_t page) const {
+    table_.begin_run(page, 1);
+    blocks_.take(page, 1);
+    return table_.address(page);
+  }
+
   WARPHEAP_DEVICE std::uint32_t open_removed(std::uint32_t page, std::uint32_t units,
                                              std::uint32_t want) const {
     const std::uint32_t capacity = sizes::capacity(units);
@@ -180,6 +200,8 @@ class page_supply {
 
   super_blocks<Config> blocks_;
   size_exhaustion out_;
+  shared_searches* searches_ = nullptr;
+  typename room_seen<Config>::storage seen_;
   std::uint64_t* free_ = nullptr;
   page_table<Config> table_;
 };

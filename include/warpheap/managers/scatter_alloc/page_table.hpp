@@ -208,9 +208,10 @@ class page_table {
   WARPHEAP_DEVICE void begin_run(std::uint32_t page, std::uint32_t pages) const {
     state(page).store(page_state::run(pages).word(), simt::order::relaxed);
   }
-  /// Relaxed: ordered before the next use by the insertion into the free pages.
+  /// A read-modify-write: it makes room, see `size_exhaustion`. The next use comes after the
+  /// insertion into the free pages.
   WARPHEAP_DEVICE void end_run(std::uint32_t page) const {
-    state(page).store(0, simt::order::relaxed);
+    state(page).exchange(0, simt::order::acq_rel);
   }
 
   // For the time when nobody allocates.

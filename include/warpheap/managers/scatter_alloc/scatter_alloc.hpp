@@ -20,7 +20,8 @@
 /// Memory layout (defaults; p pages, s Super Blocks, page usage table: states and masks):
 ///
 ///     [ active ][ used and run pages: u64 x s ][ levels: u32 x p / 16 ]        super_blocks.hpp
-///     [ sizes that are out: u64 x (1 + 128) ]                               size_exhaustion.hpp
+///     [ sizes that are out: u64 x (1 + 129) ]                               size_exhaustion.hpp
+///     [ search that lanes share ][ sizes seen: 129 bits | pages: u32 x 129 ]       room_seen.hpp
 ///     [ free pages: bitmap tree over p ]
 ///     [ states: u64 {use:32 | count:32} x p ][ masks: u32 x p ]                  page_table.hpp
 ///     [ page 0 | page 1 | ... ]                          4096 bytes each, geometry.hpp
@@ -39,12 +40,15 @@
 /// Progress: lock-free, and no lane waits for another one but in collectives of a group that is
 /// there together. Each loop repeats only if another lane has changed the word: reservations have a
 /// bound, so each of them finds a bit (page_table.hpp), and a claim of pages that fails has lost
-/// them to another lane (bitmap_tree.hpp, bitmap_runs.hpp). Probing, and the search of all pages
-/// at its end, which is tried twice at most, visit each page once.
+/// them to another lane (bitmap_tree.hpp, bitmap_runs.hpp). Probing visits each page once. A
+/// request that still has nothing takes part in four rounds of a search of all pages at most, which
+/// all such requests share (sync/shared_search.hpp): what it costs does not depend on how many
+/// fail.
 ///
-/// Null: no free page, and no page with a suitable chunk, was seen when all were looked at; no run
-/// of that length was seen. Not exact: what another lane is about to make a page of chunks, or to
-/// put back after a claim of a run that failed, is hidden for that moment.
+/// Null: no free page, and no page with a suitable chunk, was seen when all were looked at, or
+/// others took or freed something suitable in each of four such rounds; no run of that length was
+/// seen. Not exact: what another lane is about to make a page of chunks, or to put back after a
+/// claim of a run that failed, is hidden for that moment.
 ///
 /// Deviations from the paper, and why:
 /// - Lanes that meet at a page with the same size reserve and take their chunks together, by one
@@ -55,8 +59,8 @@
 /// - A bitmap tree holds the free pages. Runs are claimed 64 pages at a time; a request whose
 ///   probing of 256 regions was in vain, which is quadratic for many threads, settles on a free
 ///   page.
-/// - Where that fails, converged lanes search all pages together, and a word for each size says
-///   that this was in vain, so that an exhausted heap answers at once.
+/// - Where that fails, all lanes that have nothing share a search of all pages, and a word for each
+///   size says that it was in vain, so that an exhausted heap answers at once.
 /// - Super Blocks share the heap's one region, all of them are there from the start, and none is
 ///   added. A run may span several; where either kind of page has no room left in its own, it takes
 ///   the other's.
@@ -65,6 +69,7 @@
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/scatter_alloc/chunk_search.hpp"
+#include "warpheap/managers/scatter_alloc/full_search.hpp"
 #include "warpheap/managers/scatter_alloc/geometry.hpp"
 #include "warpheap/managers/scatter_alloc/inspection.hpp"
 #include "warpheap/managers/scatter_alloc/page_supply.hpp"
@@ -132,7 +137,7 @@ class scatter_alloc {
       return scatter_parts::chunk_search<Config>(pages_).take(sizes::units_for(bytes));
     }
     const auto pages = static_cast<std::uint32_t>(sizes::pages_for(bytes));
-    return pages == 1 ? pages_.take_page() : pages_.take_run(pages);
+    return pages == 1 ? take_page() : pages_.take_run(pages);
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
@@ -161,6 +166,13 @@ class scatter_alloc {
   }
 
  private:
+  WARPHEAP_DEVICE void* take_page() const {
+    if (pages_.out().is_out(sizes::page_request)) return nullptr;
+    void* const page = pages_.take_page();
+    return page != nullptr ? page
+                           : scatter_parts::full_search<Config>(pages_).take(sizes::page_request);
+  }
+
   WARPHEAP_DEVICE void give_chunk(std::uint32_t page, std::uint32_t units,
                                   std::uint32_t chunk) const {
     const simt::group same = simt::coalesced().match(page);

@@ -11,9 +11,9 @@ namespace scatter_parts {
 /// Knows for which sizes of chunks the heap is exhausted. Like `exhaustion`, but for sizes of which
 /// a larger one may be available when a smaller one is not.
 ///
-/// A caller that is about to search every page announces that, and confirms afterwards that it
-/// found nothing of its size. A lane that makes room withdraws everything, so a confirmation stands
-/// only if no room was made between the announcement and the end of the search.
+/// A round of searches that is about to look at every page announces that, and confirms afterwards
+/// the sizes for which it found nothing. A lane that makes room withdraws everything, so a
+/// confirmation stands only if no room was made between the announcement and the end of the search.
 ///
 /// Layout: [ epoch 63 bits | searching 1 bit ][ for each size: the first word when it was confirmed
 /// ]. A withdrawal begins a new epoch, so what was confirmed before it does not match any more.
@@ -38,6 +38,8 @@ class size_exhaustion {
     for (std::uint64_t i = rank; i <= sizes_; i += count) words_[i] = 0;
   }
 
+  WARPHEAP_HD std::uint32_t sizes() const { return sizes_; }
+
   /// True if nothing of this size is known to be there. \pre `0 < size && size <= sizes`
   WARPHEAP_DEVICE bool is_out(std::uint32_t size) const {
     const std::uint64_t now = simt::atomic_ref(words_[0]).load(simt::order::relaxed);
@@ -50,14 +52,15 @@ class size_exhaustion {
     return simt::atomic_ref(words_[0]).fetch_or(searching, simt::order::relaxed) | searching;
   }
 
-  /// Says that the search announced as `mine` found nothing of `size`. False if room was made
-  /// since: then what was found need not be true any more.
-  WARPHEAP_DEVICE bool confirm(std::uint64_t mine, std::uint32_t size) const {
+  /// Whether no room was made since the announcement of `mine`. Only then `confirm` may be called.
+  WARPHEAP_DEVICE bool stands(std::uint64_t mine) const {
     // Not a load: the latest epoch counts.
-    if (simt::atomic_ref(words_[0]).fetch_or(0, simt::order::relaxed) != mine) return false;
-    // Comes too late if an epoch has begun meanwhile, and then matches none.
+    return simt::atomic_ref(words_[0]).fetch_or(0, simt::order::relaxed) == mine;
+  }
+  /// Says that the search announced as `mine` found nothing of `size`. Comes too late if an epoch
+  /// has begun since `stands` was asked, and then matches none.
+  WARPHEAP_DEVICE void confirm(std::uint64_t mine, std::uint32_t size) const {
     confirmed(size).store(mine, simt::order::relaxed);
-    return true;
   }
 
   /// Must be called after room was made, by the lane that made it by a read-modify-write with

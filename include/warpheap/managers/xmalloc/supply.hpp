@@ -87,10 +87,12 @@ class supply {
   }
 
  private:
-  // Nanoseconds: about the time of a refill.
+  // Nanoseconds: about the time of a refill, and of a trim at which thousands of lanes look.
   static constexpr std::uint32_t pause = 500;
-  /// What a lane that finds nothing spends before it gives up.
-  static constexpr std::uint32_t most_patience = 64;
+  static constexpr std::uint32_t longest_pause = 32000;
+  /// What a lane that finds nothing spends before it gives up: few looks, for where a hundred
+  /// thousand lanes find nothing, the words at which they look serve one of them at a time.
+  static constexpr std::uint32_t most_patience = 16;
   static constexpr std::uint32_t price_of_look = 1;
   static constexpr std::uint32_t price_of_trim = 8;
 
@@ -119,14 +121,31 @@ class supply {
     return from.take(units, memory_state::block, kept);
   }
 
-  /// What another try costs a lane that found nothing anywhere; 0 if there is no hope.
+  /// What another try costs a lane that found nothing anywhere; 0 if there is no hope. One lane
+  /// looks, for all that call together.
   WARPHEAP_DEVICE std::uint32_t price_of_another_try(bool basic, std::uint32_t cls,
                                                      std::uint32_t units,
                                                      const glance& before) const {
+    const simt::group same = simt::coalesced().match(basic ? cls : sizes::classes);
+    std::uint32_t price = 0;
+    if (same.is_leader()) price = price_for_all(basic, cls, units, before);
+    same.sync();  // what the leader has acquired is the members' as well
+    price = same.broadcast(price);
+    if (price != 0 || memory().is_out(units)) return price;
+    simt::backoff(pause);
+    return price_of_look;
+  }
+
+  /// As `price_of_another_try`, but for memory that members may find in the heap.
+  WARPHEAP_DEVICE std::uint32_t price_for_all(bool basic, std::uint32_t cls, std::uint32_t units,
+                                              const glance& before) const {
     if (is_trimming()) {
       // Ends: the lane that trims waits for no lane that waits here.
-      do simt::backoff(pause);
-      while (is_trimming());
+      std::uint32_t wait = pause;
+      do {
+        simt::backoff(wait);
+        wait = wait < longest_pause ? 2 * wait : longest_pause;
+      } while (is_trimming());
       return price_of_trim;
     }
     if (may_trim()) {
@@ -140,7 +159,7 @@ class supply {
     const glance now = look(basic, cls);
     const bool quiet = now.moves == before.moves && now.trims == before.trims &&
                        basics::in_progress(now.moves) == 0;
-    if (quiet && memory().is_out(units)) return 0;
+    if (quiet) return 0;
     simt::backoff(pause);
     return price_of_look;
   }

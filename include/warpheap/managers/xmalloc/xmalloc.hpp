@@ -43,8 +43,9 @@
 /// over when others took what it saw, or while as many groups of its class refill as may: each
 /// of those ends without waiting for it. It waits for a trim's end: the lane that trims waits for
 /// the heap's lock alone and for FIFOs. Members of a group wait for their leader, which is at one
-/// of these; no leader waits for members of another group. What else may bring memory, moves of
-/// blocks that others have begun and trims, is tried a bounded number of times.
+/// of these, or looks for them whether another try is worth it; no leader waits for members of
+/// another group. What else may bring memory, moves of blocks that others have begun and trims, is
+/// tried a bounded number of times: 16 looks, or two trims.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way. Not exact: memory that others
