@@ -5,7 +5,9 @@
 #include "conformance/capacity.hpp"
 #include "conformance/warp_heaps_tests.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -31,18 +33,48 @@ void expect_capacities(const Fill& fill) {
   }
 }
 
+/// Blocks that a single lane gets from a heap.
+template <class M>
+std::uint64_t filled_by_one(const heap<M>& from, std::size_t bytes) {
+  const std::uint64_t room = from.bytes() / bytes + 1;
+  const device_array<void*> blocks(room);
+  const device_array<tally> found(1);
+  machine().launch({1, 1}, fill_up<handle<M>>{from.ref(), bytes, blocks.get(), room, found.get()});
+  return found.read()[0].blocks;
+}
+
 CONFORMANCE_TEST(conformance, a_new_heap_holds_all_that_its_layout_has_room_for) {
   WARPHEAP_REQUIRE(has_capacities<TypeParam>, "a capacity that follows from the layout alone");
   if constexpr (has_capacities<TypeParam>) {
     expect_capacities<TypeParam>([](std::size_t heap_bytes, std::size_t bytes) {
-      const auto heap = block_fixture<TypeParam>::make_heap(bytes, heap_bytes);
-      const std::uint64_t room = heap_bytes / bytes + 1;
-      const device_array<void*> blocks(room);
-      const device_array<tally> found(1);
-      machine().launch(
-          {1, 1}, fill_up<handle<TypeParam>>{heap->ref(), bytes, blocks.get(), room, found.get()});
-      return found.read()[0].blocks;
+      return filled_by_one(*block_fixture<TypeParam>::make_heap(bytes, heap_bytes), bytes);
     });
+  }
+}
+
+// Tickets, epochs, rounds and tags go on for as long as a heap is used: here beyond 2^16.
+CONFORMANCE_TEST(conformance, a_heap_that_runs_out_again_and_again_stays_exact) {
+  WARPHEAP_REQUIRE(has_capacities<TypeParam>, "a capacity that follows from the layout alone");
+  WARPHEAP_REQUIRE(TypeParam::about.frees, "blocks that are freed");
+  if constexpr (has_capacities<TypeParam>) {
+    const auto all = manager_traits<TypeParam>::capacities(machine().properties());
+    const capacity least =
+        *std::min_element(all.begin(), all.end(),
+                          [](const capacity& a, const capacity& b) { return a.blocks < b.blocks; });
+    const std::uint64_t laps = sanitized || WARPHEAP_CUDA_MODEL || small_run ? 300 : 66'000;
+    const auto heap = this->make_heap(least.block_bytes, least.heap_bytes);
+    const std::uint64_t room = least.heap_bytes / least.block_bytes + 1;
+    const device_array<void*> blocks(room);
+    const device_array<tally> found(1);
+    machine().launch({1, 1},
+                     exhaust_in_laps<handle<TypeParam>>{heap->ref(), least.block_bytes, laps,
+                                                        blocks.get(), room, found.get()});
+    const tally seen = found.read()[0];
+    EXPECT_GE(seen.blocks, least.blocks);
+    EXPECT_EQ(seen.nulls, 0u) << "requests failed for which a block had just been freed";
+    EXPECT_EQ(seen.corrupted, 0u) << "more blocks were handed out than there are";
+    this->expect_empty(*heap);
+    EXPECT_EQ(filled_by_one(*heap, least.block_bytes), seen.blocks);
   }
 }
 

@@ -37,8 +37,8 @@ struct manager_traits<reg_eff<Config>> : default_traits<reg_eff<Config>> {
     }
     // Chunks of a new heap are multiples of 128 bytes, and merge where they are too short. So
     // blocks of 4 KiB with their headers lie beside each other as soon as a tree is that large.
-    constexpr std::size_t bytes = std::size_t{16} << 20;
-    constexpr std::size_t granules = bytes / 16;
+    const std::size_t bytes = on.multiprocessors * (std::size_t{64} << 10);
+    const std::size_t granules = bytes / 16;
     const std::size_t heap_bytes = layout_bytes()
                                        .array(on.multiprocessors, 128)  // offsets
                                        .array(16, 128)                  // operations
