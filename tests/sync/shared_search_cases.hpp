@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -67,13 +67,13 @@ class searched_cells {
   /// Every other schedule starts in the last round that the search's word can count: the one word
   /// that is not 0 after formatting says that no round is open.
   void start_in_last_round() {
-    std::array<std::uint64_t, sizeof(Search) / sizeof(std::uint64_t)> words;
-    std::memcpy(words.data(), &search_, sizeof words);
+    using as_words = std::array<std::uint64_t, sizeof(Search) / sizeof(std::uint64_t)>;
+    auto words = std::bit_cast<as_words>(search_);
     constexpr std::uint64_t idle = std::uint64_t{1} << 39;
     const auto turn = std::find(words.begin(), words.end(), idle);
     if (turn == words.end()) std::abort();  // the word's layout has changed
     *turn |= ~std::uint64_t{0} << 40;
-    std::memcpy(&search_, words.data(), sizeof words);
+    search_ = std::bit_cast<Search>(words);
   }
 
   Search search_;
