@@ -58,7 +58,7 @@ class Mutant:
     @property
     def lives(self) -> bool:
         """Tell whether nothing has rejected it so far."""
-        return self.verdict is None or self.verdict.status == "survived"
+        return self.verdict is None or self.verdict.status in ("survived", "undecided")
 
     @property
     def killer(self) -> str:

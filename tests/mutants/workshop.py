@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
+import signal
 import subprocess
 import threading
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
-_TEST_FLAGS = ["-DWARPHEAP_TEST_SANITIZED=0"]
+_FLAGS += ["-DWARPHEAP_TEST_SANITIZED=0"]
 _INCLUDES = [
     f"-I{ROOT / folder}" for folder in ("include", "tests", "tests/verify", "tests/support")
 ]
@@ -43,10 +45,25 @@ RACES = Flavour(
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant: killed (by what), survived, or stillborn (does not compile)."""
+    """What became of a mutant.
+
+    Killed (by what), survived, stillborn (does not compile), or undecided: not ended in due time.
+    """
 
     status: str
     by: str
+
+
+def _limited(command: list[str], seconds: float) -> subprocess.CompletedProcess[bytes] | None:
+    """Run a program for so many seconds of one core; None if it has not had them in due time.
+
+    Seconds of the clock would let a busy machine reject mutants.
+    """
+    limited = ["sh", "-c", f'ulimit -t {math.ceil(seconds)}; exec "$0" "$@"', *command]
+    try:
+        return subprocess.run(limited, capture_output=True, timeout=20 * seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 class Workshop:
@@ -131,7 +148,7 @@ class Workshop:
         objects = []
         for source in sources:
             thing = self._folder / f"{name}_{source.stem}.o"
-            command = [*self._compile, *_FLAGS, *_TEST_FLAGS, f"-I{headers}", *_INCLUDES]
+            command = [*self._compile, *_FLAGS, f"-I{headers}", *_INCLUDES]
             command += ["-w", "-c", str(source), "-o", str(thing)]
             if subprocess.run(command, capture_output=True, check=False).returncode != 0:
                 return None
@@ -147,19 +164,20 @@ class Workshop:
 
     def includes(self, source: Path) -> set[str]:
         """Tell which headers of the project a source includes, as paths in include/warpheap."""
-        command = [*self._compiler, *_FLAGS, *_TEST_FLAGS, *_INCLUDES, "-MM", str(source)]
+        command = [*self._compiler, *_FLAGS, *_INCLUDES, "-MM", str(source)]
         made = subprocess.run(command, capture_output=True, check=True, text=True)
         inside = str(ROOT / "include/warpheap") + "/"
         return {word.removeprefix(inside) for word in made.stdout.split() if inside in word}
 
     @staticmethod
     def run_tests(program: Path, seconds: float, *options: str) -> Verdict:
-        """Run a test program: killed if a test fails, if it crashes or if it does not end."""
+        """Run a test program: killed if a test fails, or if it crashes or does not end."""
         command = [str(program), "--gtest_brief=1", "--gtest_fail_fast", *options]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)
-        except subprocess.TimeoutExpired:
-            return Verdict("killed", f"tests: no end after {seconds:g} s")
+        done = _limited(command, seconds)
+        if done is None:
+            return Verdict("undecided", "")
+        if done.returncode == -signal.SIGXCPU:
+            return Verdict("killed", f"tests: no end after {seconds:g} s of one core")
         if done.returncode == 0:
             return Verdict("survived", "")
         output = done.stdout.decode(errors="replace")
@@ -171,12 +189,9 @@ class Workshop:
         """Explore one mutant of a program in every case, strategy and memory."""
         command = [str(program), "mutants", "--subject", f"mutant:{mutant}"]
         command += ["--schedules", str(schedules), "--seconds", f"{seconds:g}"]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, timeout=seconds + _START_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return Verdict("killed", f"no end after {seconds + _START_S:g} s")
+        done = _limited(command, seconds + _START_S)
+        if done is None:
+            return Verdict("undecided", "")
         output = done.stdout.decode(errors="replace")
         line = next((one for one in output.splitlines() if f"mutant:{mutant} " in one), "")
         if done.returncode == 0:
@@ -185,5 +200,7 @@ class Workshop:
             return Verdict("killed", "not again in a replay: " + " ".join(line.split()[3:]))
         if done.returncode == 1 and line.startswith("SURVIVED"):
             return Verdict("survived", "")
+        if done.returncode == -signal.SIGXCPU or f"signal {signal.SIGXCPU:d}" in line:
+            return Verdict("killed", f"no end after {seconds + _START_S:g} s of one core")
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
         return Verdict("killed", f"exit code {done.returncode}: {last[0]}")
