@@ -26,14 +26,16 @@ struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manage
     constexpr std::size_t classes = 64 + 14;
     static_assert(Config.smallest_chunk == chunk && Config.word_slots == 48);
     const std::size_t heap_bytes = layout_bytes()
-                                       .array(16, 128)  // state
+                                       .array(32, 128)  // state
                                        .array(classes, 64)
                                        .array(chunks * classes, 4)  // hints
                                        .trees(classes + 2, chunks)
                                        .array(2, 128)                // a copy of the handle
+                                       .array(chunks, 4)             // a class's chunks
                                        .array(chunks, 4)             // run lengths
                                        .array(chunks, 4)             // states
                                        .array(22 * chunks, 8)        // words for 1024 slots
+                                       .array(chunks, 8)             // listed words
                                        .then((chunks + 1) * chunk);  // wherever the heap lies
     return {{16, heap_bytes, chunks * 1024, chunk},    {48, heap_bytes, chunks * 341, chunk},
             {512, heap_bytes, chunks * 32, chunk},     {3000, heap_bytes, chunks * 5, chunk},
