@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Run the tests that stand beside a header's manager or structure against a mutant of the header."""
+"""Run the tests of a manager or structure against a mutant of one of its headers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TESTS = ROOT / "tests"
 
 
 class Suites:
-    """Unit tests, the cheapest first, and the conformance suite of one manager. Threads share it."""
+    """Unit tests, the cheapest first, and the conformance suite of a manager, for all threads."""
 
     def __init__(self, workshop: Workshop, folder: Path, seconds: float) -> None:
         """Give each program so many seconds."""

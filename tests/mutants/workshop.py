@@ -144,7 +144,9 @@ class Workshop:
 
         What `headers` has stands in place of the project's headers.
         """
-        main = [] if any(source.name == "conformance.cpp" for source in sources) else ["-lgtest_main"]
+        main = (
+            [] if any(source.name == "conformance.cpp" for source in sources) else ["-lgtest_main"]
+        )
         objects = []
         for source in sources:
             thing = self._folder / f"{name}_{source.stem}.o"
@@ -158,8 +160,8 @@ class Workshop:
         program = self._folder / f"{name}_{sources[0].stem}"
         link = [*self._compiler, *objects, *map(str, self._runtime(PLAIN)), *main, "-lgtest"]
         subprocess.run([*link, "-lboost_context", "-lpthread", "-o", str(program)], check=True)
-        for thing in objects[: len(sources)]:
-            Path(thing).unlink()
+        for made in objects[: len(sources)]:
+            Path(made).unlink()
         return program
 
     def includes(self, source: Path) -> set[str]:

@@ -142,9 +142,9 @@ class gallatin_blocks {
 
   /// Units of `block` that are handed out or still to be handed out.
   WARPHEAP_DEVICE std::uint32_t units_left(std::uint32_t tree, std::uint32_t block) const {
-    // Acquire: pairs with the release in `give_back` and in `open`. A lane that finds units gone that
-    // a retired block has given back, or the count of its next life, finds the slot as the retiring
-    // lane has left it.
+    // Acquire: pairs with the release in `give_back` and in `open`. A lane that finds units gone
+    // that a retired block has given back, or the count of its next life, finds the slot as the
+    // retiring lane has left it.
     return counter(tree, block).load(simt::order::acquire) & units_mask;
   }
 
