@@ -111,6 +111,34 @@ struct fill_up {
   }
 };
 
+/// One lane fills the heap, and then gives a block back and has it again, lap after lap, with a
+/// request in between that must fail. In the end it frees everything.
+template <class Handle>
+struct exhaust_in_laps {
+  Handle heap;
+  std::uint64_t bytes;
+  std::uint64_t laps;
+  void** blocks;
+  std::uint64_t room;
+  tally* found;
+
+  WARPHEAP_DEVICE void operator()() const {
+    std::uint64_t count = 0;
+    while (count < room && (blocks[count] = heap.malloc(bytes)) != nullptr) ++count;
+    for (std::uint64_t lap = 0; count != 0 && lap < laps; ++lap) {
+      void*& block = blocks[lap % count];
+      heap.free(block);
+      block = heap.malloc(bytes);
+      if (block == nullptr) ++found->nulls;
+      void* const more = heap.malloc(bytes);
+      if (more != nullptr) ++found->corrupted;
+      heap.free(more);
+    }
+    for (std::uint64_t i = 0; i < count; ++i) heap.free(blocks[i]);
+    found->blocks = count;
+  }
+};
+
 /// Lanes call in several branches at once: `branch[i]` says in which lane i is; 0 is in none.
 template <class Handle>
 struct allocate_in_branches {

@@ -22,6 +22,12 @@ inline std::set<std::type_index>& tested_managers() {
   return all;
 }
 
+/// Those of them whose traits say what a new heap must hold.
+inline std::set<std::type_index>& managers_with_capacities() {
+  static std::set<std::type_index> all;
+  return all;
+}
+
 /// A suite is a class with
 /// - `models<M>`: whether its tests are for a manager;
 /// - `fixture<M>`: the class that they are members of.

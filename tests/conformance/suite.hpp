@@ -11,6 +11,7 @@
 
 #include "conformance/aligning_tests.hpp"
 #include "conformance/blocks_tests.hpp"
+#include "conformance/capacity_tests.hpp"
 #include "conformance/churn_tests.hpp"
 #include "conformance/divergence_tests.hpp"
 #include "conformance/exhaustion_tests.hpp"

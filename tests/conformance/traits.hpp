@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "conformance/capacity.hpp"
 #include "conformance/scale.hpp"
 
 #include "warpheap/heap/heap.hpp"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -32,9 +34,14 @@ struct default_traits {
   static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 20;
 };
 
-/// Specialised in tests/managers/NAME/conformance.cpp for a manager that differs from the defaults.
+/// Specialised in tests/managers/NAME/conformance.cpp: for a manager that differs from the
+/// defaults, and to say what a new heap of it must hold:
+///
+///     static std::vector<capacity> capacities(const simt::device_properties& on);
+template <usable_manager M>
+struct manager_traits {};
 template <block_manager M>
-struct manager_traits : default_traits<M> {};
+struct manager_traits<M> : default_traits<M> {};
 
 /// What a manager claims, for another configuration of it.
 constexpr capabilities renamed(capabilities about, const char* name) {

@@ -4,9 +4,13 @@
 
 Every header that a profile of the mutants' tables names is searched for places where one mistake
 can be made (faults.py). Each mistake becomes a mutant, compiled with others in one translation
-unit, and is explored in the cases of the profiles that have its header: first in sequentially
-consistent and weak memory, then, if it survives, under ThreadSanitizer. Survivors that
-equivalent.toml knows to be equivalent, each with its argument, are counted apart.
+unit, and is explored in the cases of the profiles that have its header, in sequentially consistent
+and weak memory. What survives the first profile meets the unit tests and the conformance suite
+beside the header's own tests (suites.py), then the other profiles, and ThreadSanitizer last.
+Survivors that equivalent.toml knows to be equivalent, each with its argument, are counted apart.
+
+Groups of mutants go through all of that one after the other in an order drawn by --seed. So those
+that a --minutes limit lets through are a fair sample of all.
 
 Exit status: 0 unless a mutant survives that is not known to be equivalent.
 """
@@ -15,13 +19,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +34,7 @@ from typing import Any
 
 import mutate
 from faults import Fault, faults
+from suites import Suites
 from workshop import PLAIN, RACES, ROOT, Flavour, Verdict, Workshop
 
 INCLUDE = ROOT / "include/warpheap"
@@ -52,7 +58,12 @@ class Mutant:
     @property
     def lives(self) -> bool:
         """Tell whether nothing has rejected it so far."""
-        return self.verdict is None or self.verdict.status == "survived"
+        return self.verdict is None or self.verdict.status in ("survived", "undecided")
+
+    @property
+    def killer(self) -> str:
+        """Name what rejected it: where it was tried last."""
+        return self.tried[-1].split(":")[0] if self.tried else ""
 
     def __str__(self) -> str:
         return f"{self.header}: {self.fault.line} ({self.fault.kind}: {self.fault.about})"
@@ -102,59 +113,92 @@ def source_of(mutants: list[Mutant], how: dict[str, Any]) -> str:
 class Hunt:
     """Goes through the mutants with a budget for each."""
 
-    def __init__(self, table: dict[str, Any], workshop: Workshop, options: Any) -> None:
+    def __init__(self, table: dict[str, Any], options: Any) -> None:
         """Take the limits from the command line."""
         self._profiles = table["profile"]
-        self._workshop = workshop
+        self._workshop = Workshop(options.work)
+        self._suites = Suites(self._workshop, options.work, options.test_seconds)
         self._options = options
+        self._end = time.monotonic() + 60 * options.minutes if options.minutes else math.inf
 
-    def run(self, mutants: list[Mutant]) -> None:
-        """Explore all mutants: profile after profile, then with ThreadSanitizer."""
-        for attempt in range(_MOST_PROFILES):
-            self._round(mutants, PLAIN, attempt)
-        if not self._options.without_races:
-            self._round(mutants, RACES, 0)
-
-    def _round(self, mutants: list[Mutant], flavour: Flavour, attempt: int) -> None:
-        batches = list(self._batches([m for m in mutants if m.lives], attempt))
+    def run(self, mutants: list[Mutant]) -> list[Mutant]:
+        """Judge the mutants, group by group; those that were reached before the time was over."""
+        groups = [group for _, group in _batches(mutants, 0)]
+        random.Random(self._options.seed).shuffle(groups)
+        reached: list[Mutant] = []
         with ThreadPoolExecutor(self._options.jobs) as pool:
-            for count, batch in enumerate(
-                pool.map(lambda one: self._explore(one[0], one[1], flavour), batches), 1
-            ):
-                print(f"[{flavour.name} {attempt + 1}: {count}/{len(batches)}]", flush=True)
-                for mutant in batch:
+            for count, group in enumerate(pool.map(self._judge, groups), 1):
+                reached += group
+                print(f"[{count}/{len(groups)}]", flush=True)
+                for mutant in group:
                     if mutant.verdict:
                         print(f"  {mutant.verdict.status:9} {mutant}  {mutant.verdict.by}")
+        return reached
 
-    def _batches(self, mutants: list[Mutant], attempt: int) -> Iterator[tuple[str, list[Mutant]]]:
-        by_profile: dict[str, list[Mutant]] = {}
-        for mutant in mutants:
-            if attempt < len(mutant.profiles):
-                by_profile.setdefault(mutant.profiles[attempt], []).append(mutant)
-        for profile, group in by_profile.items():
-            for start in range(0, len(group), _TOGETHER):
-                yield profile, group[start : start + _TOGETHER]
+    def _judge(self, group: list[Mutant]) -> list[Mutant]:
+        if time.monotonic() > self._end:
+            return []
+        self._round(group, PLAIN, 0)
+        for mutant in group:
+            if mutant.lives and not self._options.without_tests:
+                mutant.tried.append("tests")
+                original = (INCLUDE / mutant.header).read_text()
+                _, body = mutate.split_header(original, mutant.header)
+                changed = original.replace(body, mutant.fault.apply(body))
+                mutant.verdict = self._suites.judge(mutant.name, mutant.header, changed)
+        for attempt in range(1, _MOST_PROFILES):
+            self._round(group, PLAIN, attempt)
+        if not self._options.without_races:
+            self._round(group, RACES, 0)
+        return group
 
-    def _explore(self, profile: str, batch: list[Mutant], flavour: Flavour) -> list[Mutant]:
+    def _round(self, group: list[Mutant], flavour: Flavour, attempt: int) -> None:
+        for profile, batch in _batches([m for m in group if m.lives], attempt):
+            self._explore(profile, batch, flavour)
+
+    def _explore(self, profile: str, batch: list[Mutant], flavour: Flavour) -> None:
         name = f"{profile}_{batch[0].name}_{len(batch)}"
         how = self._profiles[profile]
         program = self._workshop.build(name, source_of(batch, how), flavour, how.get("sources", []))
         if program is None:
             if len(batch) == 1:
                 batch[0].verdict = Verdict("stillborn", "")
-                return batch
+                return
             # One of them does not compile: halves find it.
             half = len(batch) // 2
             self._explore(profile, batch[:half], flavour)
             self._explore(profile, batch[half:], flavour)
-            return batch
+            return
         for mutant in batch:
             mutant.tried.append(f"{flavour.name}:{profile}")
             mutant.verdict = self._workshop.explore(
                 program, mutant.name, self._options.schedules, self._options.seconds
             )
         program.unlink()
-        return batch
+
+
+def _batches(mutants: list[Mutant], attempt: int) -> Iterator[tuple[str, list[Mutant]]]:
+    by_profile: dict[str, list[Mutant]] = {}
+    for mutant in mutants:
+        if attempt < len(mutant.profiles):
+            by_profile.setdefault(mutant.profiles[attempt], []).append(mutant)
+    for profile, group in by_profile.items():
+        for start in range(0, len(group), _TOGETHER):
+            yield profile, group[start : start + _TOGETHER]
+
+
+def _summary(mutants: list[Mutant], title: str, key: Callable[[Mutant], str]) -> str:
+    """Give a table of what became of the mutants."""
+    lines = [f"{title:44} made  killed  survived  equivalent  do not compile"]
+    for name in sorted({key(m) for m in mutants}):
+        of = [m for m in mutants if key(m) == name]
+        status = Counter(m.verdict.status if m.verdict else "survived" for m in of)
+        equivalent = sum(1 for m in of if m.lives and m.why_equivalent)
+        lines.append(
+            f"{name:44} {len(of):4} {status['killed']:7} {status['survived'] - equivalent:9} "
+            f"{equivalent:11} {status['stillborn']:15}"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def report(mutants: list[Mutant], minutes: float) -> int:
@@ -168,8 +212,12 @@ def report(mutants: list[Mutant], minutes: float) -> int:
     ]
     counts = Counter(m.verdict.status if m.verdict else "survived" for m in mutants)
     killed = counts["killed"]
+    by = Counter(m.killer for m in mutants if m.verdict and m.verdict.status == "killed")
+    print("\n" + _summary(mutants, "kind", lambda m: m.fault.kind))
+    print(_summary(mutants, "header", lambda m: m.header))
+    print("killed by: " + ", ".join(f"{who} {count}" for who, count in by.most_common()))
     print(
-        f"\n{len(mutants)} mutants: {killed} killed, {len(survivors)} survived, "
+        f"{len(mutants)} mutants: {killed} killed, {len(survivors)} survived, "
         f"{len(equivalent)} equivalent, {counts['stillborn']} do not compile"
     )
     if killed + len(survivors):
@@ -195,6 +243,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--schedules", type=int, default=20_000, help="of each combination")
     parser.add_argument("--seconds", type=float, default=20, help="for a mutant in a profile")
+    parser.add_argument("--test-seconds", type=float, default=60, help="for a test program")
+    parser.add_argument("--minutes", type=float, help="start no more groups after so many")
+    parser.add_argument("--without-tests", action="store_true", help="only the explorer")
     parser.add_argument("--without-races", action="store_true", help="no ThreadSanitizer")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="for objects")
@@ -222,7 +273,10 @@ def main() -> int:
         print(f"{len(chosen)} mutants")
         return 0 if chosen else 2
     start = time.monotonic()
-    Hunt(table, Workshop(options.work), options).run(chosen)
+    drawn_count = len(chosen)
+    chosen = Hunt(table, options).run(chosen)
+    if len(chosen) < drawn_count:
+        print(f"The time was over after {len(chosen)} of {drawn_count} mutants.")
     if options.json:
         rows = [
             {

@@ -124,6 +124,13 @@ class virtual_memory : public queue_memory<sync::virtual_queue<Directory, four_c
     pool().format();
     positions().format(0, 1, 0);
   }
+  /// As if `number` chunks had been filled and emptied: chunk 0 is the next one.
+  void start_at(std::uint64_t number) {
+    format();
+    this->ends_.front = number * four_chunks::slots_each;
+    this->ends_.back = this->ends_.front;
+    static_cast<Derived*>(this)->start_directory_at(number);
+  }
   sync::bounded_queue<queue_type> queue() { return {positions(), &this->items_, &this->room_}; }
 
   /// Chunks: those with values, the one that takes values or is ready to, and one ahead of it.
@@ -155,6 +162,13 @@ class array_memory : public virtual_memory<array_memory<Directory>, Directory> {
  public:
   Directory directory() { return {entries_.data(), four_chunks::chunks_log2}; }
 
+  void start_directory_at(std::uint64_t number) {
+    for (std::uint64_t n = number; n < number + four_chunks::chunks; ++n) {
+      entries_[n % four_chunks::chunks] = sync::numbered_chunk::without_chunk(n);
+    }
+    entries_[number % four_chunks::chunks] = sync::numbered_chunk::encode(number, 0);
+  }
+
  private:
   std::array<std::uint64_t, four_chunks::chunks> entries_;
 };
@@ -163,6 +177,15 @@ class array_memory : public virtual_memory<array_memory<Directory>, Directory> {
 class list_memory : public virtual_memory<list_memory, sync::list_directory> {
  public:
   sync::list_directory directory() { return {&anchor_, links_.data(), fingers_.data(), 1, 3}; }
+
+  void start_directory_at(std::uint64_t number) {
+    anchor_.head = sync::numbered_chunk::encode(number, 0);
+    anchor_.published = number + 1;
+    // The tag of a link: the queue, and 27 bits of the number.
+    links_[0] = (std::uint64_t{3} << 27 | (number & ((1u << 27) - 1))) << 32;
+    fingers_ = {};
+    fingers_[number % 2] = anchor_.head;
+  }
 
  private:
   sync::list_directory::anchor anchor_;

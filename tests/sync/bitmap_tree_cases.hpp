@@ -34,8 +34,10 @@ class tree_world {
   tree_world(const tree_world&) = delete;
   tree_world& operator=(const tree_world&) = delete;
 
-  void reset(std::uint64_t /*seed*/) {
+  void reset(std::uint64_t seed) {
     words = start_;
+    // Every other schedule starts with the last change that the tree can count.
+    if (seed % 2 != 0) words[0] = ~std::uint64_t{0} << 32;
     owners.assign(owners.size(), 0);
     wrong.clear();
   }

@@ -122,6 +122,60 @@ TYPED_TEST(index_queues, lose_nothing_when_many_lanes_share_them) {
   EXPECT_EQ(this->memory.problem(0), "");
 }
 
+template <class Memory>
+class numbers_of_chunks : public index_queues<Memory> {};
+using virtual_memories = ::testing::Types<array_memory<>, list_memory>;
+TYPED_TEST_SUITE(numbers_of_chunks, virtual_memories);
+
+// Entries keep 32 bits of a chunk's number, and links 27: from just before these are used up on.
+TYPED_TEST(numbers_of_chunks, wrap_around) {
+  for (const int bits : {8, 16, 27, 32}) {
+    for (const std::uint64_t before : {1, 2, 3, 5}) {
+      this->memory.start_at((std::uint64_t{1} << bits) - before);
+      std::uint64_t sums[2] = {};
+      machine().launch({2, 4}, circulate<TypeParam>{&this->memory, sums});
+      EXPECT_EQ(sums[0], sums[1]) << bits << " bits, " << before;
+      EXPECT_EQ(this->memory.problem(0), "") << bits << " bits, " << before;
+      this->alone([this] {
+        const auto queue = this->memory.queue();
+        std::uint64_t value = 0;
+        for (std::uint64_t i = 0; i < 60; ++i) {
+          ASSERT_TRUE(queue.push(i));
+          ASSERT_TRUE(queue.pop(value));
+          ASSERT_EQ(value, i);
+        }
+        EXPECT_FALSE(queue.pop(value));
+      });
+      EXPECT_EQ(this->memory.problem(0), "") << bits << " bits, " << before;
+    }
+  }
+}
+
+// Laps that are only even or odd: a slot keeps one bit of them.
+TEST(static_queue, one_bit_of_the_lap_is_enough) {
+  sync::queue_ends ends;
+  std::vector<std::uint32_t> slots(4);
+  const sync::static_queue<std::uint32_t> queue(&ends, slots.data(), 2, 30);
+  queue.format(0, 1);
+  std::uint64_t sums[2] = {};
+  machine().launch({2, 4}, [&] {
+    const std::uint32_t laps = race_checked ? 50 : 20'000;
+    std::uint64_t taken = 0;
+    for (std::uint32_t i = 0; i < laps; ++i) {
+      // Ends: a value is put before one is waited for.
+      queue.put(queue.draw_back(1), i);
+      const std::uint64_t position = queue.draw_front(1);
+      std::uint32_t value = 0;
+      while (!queue.poll(position, value)) simt::backoff(1);
+      taken += value;
+    }
+    simt::atomic_ref(sums[0]).fetch_add(std::uint64_t{laps} * (laps - 1) / 2, simt::order::relaxed);
+    simt::atomic_ref(sums[1]).fetch_add(taken, simt::order::relaxed);
+  });
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_EQ(queue.size(), 0u);
+}
+
 // Positions go on for ever; slots know only some bits of the lap.
 TEST(static_queue, laps_wrap_around) {
   sync::queue_ends ends;

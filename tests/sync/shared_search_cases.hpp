@@ -5,7 +5,11 @@
 
 #include "warpheap/simt/simt.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -16,8 +20,9 @@ class searched_cells {
  public:
   static constexpr simt::grid shape{2, 4};
 
-  void reset(std::uint64_t /*seed*/) {
+  void reset(std::uint64_t seed) {
     search_.format();
+    if (seed % 2 != 0) start_in_last_round();
     used_ = {};
     takers_ = {};
     wrong_ = nullptr;
@@ -57,6 +62,18 @@ class searched_cells {
     --takers_[static_cast<std::size_t>(cell)];
     simt::atomic_ref(used_[static_cast<std::size_t>(cell)]).exchange(0, simt::order::acq_rel);
     search_.released();
+  }
+
+  /// Every other schedule starts in the last round that the search's word can count: the one word
+  /// that is not 0 after formatting says that no round is open.
+  void start_in_last_round() {
+    using as_words = std::array<std::uint64_t, sizeof(Search) / sizeof(std::uint64_t)>;
+    auto words = std::bit_cast<as_words>(search_);
+    constexpr std::uint64_t idle = std::uint64_t{1} << 39;
+    const auto turn = std::find(words.begin(), words.end(), idle);
+    if (turn == words.end()) std::abort();  // the word's layout has changed
+    *turn |= ~std::uint64_t{0} << 40;
+    search_ = std::bit_cast<Search>(words);
   }
 
   Search search_;

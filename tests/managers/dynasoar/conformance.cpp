@@ -16,6 +16,26 @@ class coarse_dynasoar : public dynasoar<dynasoar_config{.smallest_bytes = 512, .
   static constexpr capabilities about = renamed(base::about, "dynasoar_coarse");
 };
 
+template <dynasoar_config Config>
+struct manager_traits<dynasoar<Config>> : default_traits<dynasoar<Config>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    constexpr std::size_t blocks = 500;
+    static_assert(Config.smallest_bytes * Config.slots == 1024);
+    const std::size_t heap_bytes = layout_bytes()
+                                       .array(1, 8)       // moves
+                                       .array(1, 64)      // the handle
+                                       .array(15, 128)    // trees
+                                       .array(blocks, 8)  // free slots
+                                       .array(blocks, 4)  // types
+                                       .then(blocks * 1024);
+    std::vector<capacity> all;
+    for (const std::size_t bytes : {16, 32, 256, 1024}) {
+      all.push_back({bytes, heap_bytes, blocks * (1024 / bytes), 1024});
+    }
+    return all;
+  }
+};
+
 using subjects =
     type_list<dynasoar<>, coarse_dynasoar, dynasoar_objects<type_list<small_object, large_object>>>;
 

@@ -17,6 +17,24 @@ class fdg_of_small_superblocks
   static constexpr capabilities about = renamed(manager::about, "fdg_malloc_256");
 };
 
+template <fdg_config Config>
+struct manager_traits<fdg_malloc<Config>> {
+  static std::vector<capacity> capacities(const simt::device_properties& on) {
+    // Less than eight of the smallest SuperBlocks for a warp, so there are no larger ones.
+    const std::size_t superblocks = on.resident_threads / 32 * 4;
+    const std::size_t heap_bytes = layout_bytes()
+                                       .array(1, 64)  // exhaustion
+                                       .trees(1, superblocks)
+                                       .array(superblocks, 12)  // pieces
+                                       .trees(1, superblocks)
+                                       .array(superblocks, 32)  // headers
+                                       .then(superblocks * 1024);
+    return {{16, heap_bytes, superblocks * 64, 1024},
+            {512, heap_bytes, superblocks * 2, 1024},
+            {1024, heap_bytes, superblocks, 1024}};
+  }
+};
+
 using subjects = type_list<fdg_malloc<>, fdg_of_small_superblocks>;
 
 }  // namespace test

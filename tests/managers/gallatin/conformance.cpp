@@ -9,6 +9,29 @@ template <gallatin_config Config>
 struct manager_traits<gallatin<Config>> : default_traits<gallatin<Config>> {
   // Reuse is partial, for a hole waits until all of its neighbours are free as well. Then it ends.
   static constexpr bool whole_when_emptied = true;
+
+  static std::vector<capacity> capacities(const simt::device_properties& on) {
+    // The smallest segments, with 64 of the largest slices.
+    constexpr std::size_t segment = 256 * 1024;
+    constexpr std::size_t segments = 34;
+    const std::size_t heap_bytes = layout_bytes()
+                                       .array(3, 128)       // moves, run claims and lock
+                                       .array(segments, 4)  // memory table
+                                       .trees(1, segments)
+                                       .trees(9, segments << 8)  // more than enough
+                                       .array(segments << 8, 4)  // counters
+                                       .array(on.multiprocessors, 128)
+                                       .array(16, 4)  // fills
+                                       .then(segments * segment, 4096);
+    return {{16, heap_bytes, segments * 16384, segment},
+            {4096, heap_bytes, segments * 64, segment},
+            // Three slices each, of the one block of a segment.
+            {12288, heap_bytes, segments * 21, segment},
+            {32768, heap_bytes, segments * 8, segment},
+            {65536, heap_bytes, segments * 4, segment},
+            {segment, heap_bytes, segments, segment},
+            {2 * segment, heap_bytes, segments / 2, segment}};
+  }
 };
 
 using subjects = type_list<gallatin<>>;

@@ -16,6 +16,28 @@ class kma_of_large_superblocks
   static constexpr capabilities about = renamed(manager::about, "kma_65536");
 };
 
+template <kma_config Config>
+struct manager_traits<kma<Config>> : default_traits<kma<Config>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    // One superblock is the queue's dummy.
+    constexpr std::size_t superblocks = 60;
+    static_assert(Config.superblock_bytes == 4096 && superblocks < Config.superblocks_a_shard);
+    const std::size_t heap_bytes = layout_bytes()
+                                       .array(1, 8)                 // moves
+                                       .array(2, 128)               // the queue's ends
+                                       .array(superblocks, 8)       // links
+                                       .array(superblocks, 8 + 32)  // states and bitmaps
+                                       .array(9, 8 * 3)             // trees of 60 superblocks
+                                       .array(16, 8)                // buckets
+                                       .then(superblocks * 4096, 4096);
+    std::vector<capacity> all;
+    for (const std::size_t bytes : {16, 64, 2048, 4096}) {
+      all.push_back({bytes, heap_bytes, (superblocks - 1) * (4096 / bytes), 4096});
+    }
+    return all;
+  }
+};
+
 using subjects = type_list<kma<>, kma_of_large_superblocks>;
 
 }  // namespace test

@@ -27,10 +27,59 @@ class wide_rw_malloc : public rw_malloc<rw_malloc_config{.unit_bytes = 64, .word
   static constexpr capabilities about = renamed(base::about, "rw_malloc_64");
 };
 
+/// Pages with `bits` bits of metadata each, and `hints`.
+inline std::vector<capacity> capacities_of_pages(std::size_t bits, std::size_t hints) {
+  constexpr std::size_t pages = 1000;
+  std::vector<capacity> all;
+  for (const std::size_t bytes : {1024, 4096}) {
+    const std::size_t heap_bytes = layout_bytes()
+                                       .array(1, 64)  // search
+                                       .array(hints, 4)
+                                       .array(pages / 64 + 1, bits * 8)
+                                       .then(pages * bytes, 256);
+    all.push_back({bytes, heap_bytes, pages, bytes});
+  }
+  return all;
+}
+
+template <>
+struct manager_traits<rw<>> : default_traits<rw<>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    return capacities_of_pages(32, 0);
+  }
+};
+template <class M>
+struct bitmap_traits : default_traits<M> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    return capacities_of_pages(1, 0);
+  }
+};
+template <>
+struct manager_traits<rw_bm<>> : bitmap_traits<rw_bm<>> {};
+template <>
+struct manager_traits<corw<>> : bitmap_traits<corw<>> {};
+template <>
+struct manager_traits<crw<>> : default_traits<crw<>> {
+  static std::vector<capacity> capacities(const simt::device_properties& on) {
+    // A hint for each resident thread, or for each page that the heap could have.
+    return capacities_of_pages(1, on.resident_threads < 1000 ? on.resident_threads : 1000);
+  }
+};
+
 template <rw_malloc_config Config>
 struct manager_traits<rw_malloc<Config>> : default_traits<rw_malloc<Config>> {
   // Larger blocks are runs of units, and where the first ones happen to lie decides how many fit.
   static constexpr std::size_t refill_bytes = Config.unit_bytes;
+
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    constexpr std::size_t units = 4096;
+    const std::size_t heap_bytes = layout_bytes()
+                                       .array(1, 64)              // search
+                                       .array(3 * units / 8, 1)   // used, last and bundled
+                                       .array(units / 32 / 8, 1)  // crossing
+                                       .then(units * Config.unit_bytes, Config.unit_bytes);
+    return {{Config.unit_bytes, heap_bytes, units, Config.unit_bytes}};
+  }
 };
 template <>
 struct manager_traits<wide_rw_malloc> : default_traits<wide_rw_malloc> {

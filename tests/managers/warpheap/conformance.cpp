@@ -17,6 +17,33 @@ class warpheap_of_small_chunks
   static constexpr capabilities about = renamed(base::about, "warpheap_4096");
 };
 
+template <warpheap_config Config>
+struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manager<Config>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    // The smallest chunks. 64 classes are spaced, and 14 cut a chunk into 15 to 2 slots.
+    constexpr std::size_t chunk = 16384;
+    constexpr std::size_t chunks = 100;
+    constexpr std::size_t classes = 64 + 14;
+    static_assert(Config.smallest_chunk == chunk && Config.word_slots == 48);
+    const std::size_t heap_bytes = layout_bytes()
+                                       .array(32, 128)  // state
+                                       .array(classes, 64)
+                                       .array(chunks * classes, 4)  // hints
+                                       .trees(classes + 2, chunks)
+                                       .array(2, 128)                // a copy of the handle
+                                       .array(chunks, 4)             // a class's chunks
+                                       .array(chunks, 4)             // run lengths
+                                       .array(chunks, 4)             // states
+                                       .array(22 * chunks, 8)        // words for 1024 slots
+                                       .array(chunks, 8)             // listed words
+                                       .then((chunks + 1) * chunk);  // wherever the heap lies
+    return {{16, heap_bytes, chunks * 1024, chunk},    {48, heap_bytes, chunks * 341, chunk},
+            {512, heap_bytes, chunks * 32, chunk},     {3000, heap_bytes, chunks * 5, chunk},
+            {8192, heap_bytes, chunks * 2, chunk},     {chunk, heap_bytes, chunks, chunk},
+            {4 * chunk, heap_bytes, chunks / 4, chunk}};
+  }
+};
+
 using subjects = type_list<warpheap_manager<>, warpheap_of_small_chunks>;
 
 }  // namespace test

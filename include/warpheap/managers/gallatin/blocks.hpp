@@ -136,13 +136,15 @@ class gallatin_blocks {
   /// caller owns the block, and publishes it with release.
   WARPHEAP_DEVICE void open(std::uint32_t tree, std::uint32_t block, std::uint32_t unit,
                             std::uint32_t capacity) const {
-    counter(tree, block).store(unit << unit_shift | capacity, simt::order::relaxed);
+    // Release: see `units_left`. The slot that the block was in during its last life has lost it.
+    counter(tree, block).store(unit << unit_shift | capacity, simt::order::release);
   }
 
   /// Units of `block` that are handed out or still to be handed out.
   WARPHEAP_DEVICE std::uint32_t units_left(std::uint32_t tree, std::uint32_t block) const {
-    // Acquire: pairs with the release in `give_back`. A lane that finds units gone that a retired
-    // block has given back finds the slot as the retiring lane has left it.
+    // Acquire: pairs with the release in `give_back` and in `open`. A lane that finds units gone
+    // that a retired block has given back, or the count of its next life, finds the slot as the
+    // retiring lane has left it.
     return counter(tree, block).load(simt::order::acquire) & units_mask;
   }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "conformance/block_fixture.hpp"
+#include "conformance/capacity.hpp"
+#include "conformance/warp_heaps_tests.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// `manager_traits` says what a new heap of the manager must hold.
+template <class M>
+concept has_capacities = requires(const simt::device_properties& on) {
+  manager_traits<M>::capacities(on);
+};
+
+/// Checks each capacity with `fill`, `std::uint64_t (std::size_t heap_bytes, std::size_t bytes)`,
+/// which makes a heap and counts the blocks that a single lane gets. Heaps that are smaller by a
+/// unit show that the numbers leave no room for the loss of one.
+template <class M, class Fill>
+void expect_capacities(const Fill& fill) {
+  for (const capacity& room : manager_traits<M>::capacities(machine().properties())) {
+    SCOPED_TRACE("blocks of " + std::to_string(room.block_bytes) + " bytes in a heap of " +
+                 std::to_string(room.heap_bytes));
+    EXPECT_GE(fill(room.heap_bytes, room.block_bytes), room.blocks) << "memory is missing";
+    EXPECT_LT(fill(room.heap_bytes - room.unit_bytes, room.block_bytes), room.blocks)
+        << "the capacity is stated so low that nobody would miss " << room.unit_bytes << " bytes";
+  }
+}
+
+/// Blocks that a single lane gets from a heap.
+template <class M>
+std::uint64_t filled_by_one(const heap<M>& from, std::size_t bytes) {
+  const std::uint64_t room = from.bytes() / bytes + 1;
+  const device_array<void*> blocks(room);
+  const device_array<tally> found(1);
+  machine().launch({1, 1}, fill_up<handle<M>>{from.ref(), bytes, blocks.get(), room, found.get()});
+  return found.read()[0].blocks;
+}
+
+CONFORMANCE_TEST(conformance, a_new_heap_holds_all_that_its_layout_has_room_for) {
+  WARPHEAP_REQUIRE(has_capacities<TypeParam>, "a capacity that follows from the layout alone");
+  if constexpr (has_capacities<TypeParam>) {
+    expect_capacities<TypeParam>([](std::size_t heap_bytes, std::size_t bytes) {
+      return filled_by_one(*block_fixture<TypeParam>::make_heap(bytes, heap_bytes), bytes);
+    });
+  }
+}
+
+// Tickets, epochs, rounds and tags go on for as long as a heap is used: here beyond 2^16.
+CONFORMANCE_TEST(conformance, a_heap_that_runs_out_again_and_again_stays_exact) {
+  WARPHEAP_REQUIRE(has_capacities<TypeParam>, "a capacity that follows from the layout alone");
+  WARPHEAP_REQUIRE(TypeParam::about.frees, "blocks that are freed");
+  if constexpr (has_capacities<TypeParam>) {
+    const auto all = manager_traits<TypeParam>::capacities(machine().properties());
+    const capacity least =
+        *std::min_element(all.begin(), all.end(),
+                          [](const capacity& a, const capacity& b) { return a.blocks < b.blocks; });
+    const std::uint64_t laps = sanitized || WARPHEAP_CUDA_MODEL || small_run ? 300 : 66'000;
+    const auto heap = this->make_heap(least.block_bytes, least.heap_bytes);
+    const std::uint64_t room = least.heap_bytes / least.block_bytes + 1;
+    const device_array<void*> blocks(room);
+    const device_array<tally> found(1);
+    machine().launch({1, 1},
+                     exhaust_in_laps<handle<TypeParam>>{heap->ref(), least.block_bytes, laps,
+                                                        blocks.get(), room, found.get()});
+    const tally seen = found.read()[0];
+    EXPECT_GE(seen.blocks, least.blocks);
+    EXPECT_EQ(seen.nulls, 0u) << "requests failed for which a block had just been freed";
+    EXPECT_EQ(seen.corrupted, 0u) << "more blocks were handed out than there are";
+    this->expect_empty(*heap);
+    EXPECT_EQ(filled_by_one(*heap, least.block_bytes), seen.blocks);
+  }
+}
+
+CONFORMANCE_TEST(warp_heaps, one_warp_heap_can_have_all_that_the_layout_has_room_for) {
+  WARPHEAP_REQUIRE(has_capacities<TypeParam>, "a capacity that follows from the layout alone");
+  if constexpr (has_capacities<TypeParam>) {
+    expect_capacities<TypeParam>([](std::size_t heap_bytes, std::size_t bytes) {
+      const heap<TypeParam> filled(machine(), heap_bytes);
+      const device_array<tally> found(1);
+      machine().launch({1, 1}, take_all_and_end<TypeParam>{filled.ref(), bytes, found.get()});
+      return found.read()[0].blocks;
+    });
+  }
+}
+
+[[maybe_unused]] static const bool capacities_noted = [] {
+  subjects::for_each([](auto type) {
+    using manager_type = typename decltype(type)::type;
+    if constexpr (has_capacities<manager_type>) {
+      managers_with_capacities().insert(typeid(manager_type));
+    }
+  });
+  return true;
+}();
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE
