@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 
+#include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -17,7 +17,7 @@ class fdg_of_small_superblocks
   static constexpr capabilities about = renamed(manager::about, "fdg_malloc_256");
 };
 
-using subjects = type_list<fdg_malloc<>, fdg_of_small_superblocks>;
+using subjects = configurations<type_list<fdg_malloc<>>, type_list<fdg_of_small_superblocks>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

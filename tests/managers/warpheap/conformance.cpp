@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
+#include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -17,7 +17,7 @@ class warpheap_of_small_chunks
   static constexpr capabilities about = renamed(base::about, "warpheap_4096");
 };
 
-using subjects = type_list<warpheap_manager<>, warpheap_of_small_chunks>;
+using subjects = configurations<type_list<warpheap_manager<>>, type_list<warpheap_of_small_chunks>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE
