@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measure how long a translation unit that includes warpheap.hpp takes to compile.
 
-Usage: measure.py [--commit COMMIT]... [--repeats N] >> results/checks/compile_time.jsonl
+Usage: measure.py [--commit COMMIT]... [--repeats N] >> bench/compile_time/rows.jsonl
 
 For each commit (default: HEAD) the headers of that commit, and kernel.cpp and kernel.cu beside this
 file, are compiled with g++ and, where there is one, nvcc. One JSON object a line: processor seconds

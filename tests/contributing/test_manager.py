@@ -17,11 +17,11 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from page import example
+
 ROOT = Path(__file__).parents[2]
 NAME = "slots"
-BLOCK = re.compile(
-    r"<!-- (?:file: (?P<path>\S+)|registry) -->\n```\w+\n(?P<text>.*?)```\n", re.DOTALL
-)
+TITLE = "Add a manager"
 # What finds managers in the tree, and what that needs. Empty files stand for what would only take
 # time: subjects that have nothing to do with the manager.
 COPIED = (
@@ -43,18 +43,6 @@ EMPTIED = ("tests/conformance/reference/conformance.cpp", "tests/heap/conformanc
 options: argparse.Namespace
 
 
-def example() -> tuple[dict[str, str], str]:
-    """The page's files by path, and its entry of the registry."""
-    files: dict[str, str] = {}
-    entry = ""
-    for block in BLOCK.finditer((ROOT / "CONTRIBUTING.md").read_text()):
-        if block["path"]:
-            files[block["path"]] = block["text"]
-        else:
-            entry = block["text"]
-    return files, entry
-
-
 def copy_tree(scratch: Path) -> None:
     """Copy what is needed; files that are as they were keep their time, so nothing is rebuilt."""
     shutil.rmtree(scratch / "tests/managers", ignore_errors=True)
@@ -70,9 +58,8 @@ def copy_tree(scratch: Path) -> None:
     shutil.copy2(Path(__file__).parent / "scratch.cmake", scratch / "CMakeLists.txt")
 
 
-def add_to_registry(registry: Path, entry: str) -> None:
+def add_to_registry(registry: Path, include: str, kind: str) -> None:
     """Put the page's entry into the registry, in place of the others: each costs time."""
-    include, kind = entry.splitlines()
     text = registry.read_text()
     first = text.index("#include")
     text = text[:first] + include + "\n" + text[first:]
@@ -106,12 +93,12 @@ class AddedManager(unittest.TestCase):
         """Add the manager to a copy of the tree, and build that."""
         cls.scratch = options.scratch
         cls.build = cls.scratch / "build"
-        files, entry = example()
+        added = example(TITLE)
         copy_tree(cls.scratch)
-        for path, text in files.items():
+        for path, text in added.files.items():
             (cls.scratch / path).parent.mkdir(parents=True, exist_ok=True)
             (cls.scratch / path).write_text(text)
-        add_to_registry(cls.scratch / "include/warpheap/registry.hpp", entry)
+        add_to_registry(cls.scratch / "include/warpheap/registry.hpp", added.include, added.entry)
         settings = [
             f"-DCMAKE_CXX_COMPILER={options.compiler}",
             f"-DCMAKE_CXX_COMPILER_LAUNCHER={options.launcher}",
@@ -130,10 +117,8 @@ class AddedManager(unittest.TestCase):
         return answer
 
     def test_touches_two_folders_and_the_registry(self) -> None:
-        files, entry = example()
-        folders = {str(Path(path).parent) for path in files}
+        folders = {str(Path(path).parent) for path in example(TITLE).files}
         self.assertEqual(folders, {f"include/warpheap/managers/{NAME}", f"tests/managers/{NAME}"})
-        self.assertEqual(len(entry.splitlines()), 2)
         self.assertFalse((ROOT / f"include/warpheap/managers/{NAME}").exists())
 
     def test_it_is_in_the_list(self) -> None:

@@ -32,7 +32,12 @@ def build(tmp_path: Path) -> Build:
 
 
 def test_a_case_that_is_one_file_is_everywhere(run: Run, build: Build, tmp_path: Path) -> None:
-    """List, options, plan, rows, checks and the report's axes, without another edit."""
+    """List, options, plan, rows, checks and the report's axes, without another edit; the case is
+    CONTRIBUTING.md's, in a folder in which the build finds its sources.
+    """
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert "\n<!-- file: bench/cases/pairs.cpp -->\n" in page
+    assert "\n  cases/*.cpp\n" in (ROOT / "bench/CMakeLists.txt").read_text(encoding="utf-8")
     there = build("tests/bench/warpheap-bench-extra")
     assert "pairs=4" in " ".join(run("list", **there, COLUMNS="400").stdout.split())
     manager = json.loads(run("list", "--json", **there).stdout)["backends"]["cpu"]["managers"][0]

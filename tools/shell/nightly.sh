@@ -11,6 +11,9 @@ explore_deeply() {
   "$root/build/cpu-release/bench/warpheap-verify" check --schedules 100000 --seconds 600 >&2
 }
 
+# What the sanitizers' builds of `./dev test` leave out: every configuration of every manager.
+build_and_test_variants() { build_step "$1" warpheap-conformance && run_ctest "$1" "$1" -L conformance; }
+
 # The tests that pytest leaves out of `./dev test`.
 run_nightly_pytest() { run_pytest nightly -m nightly; }
 
@@ -43,6 +46,8 @@ command_nightly() {
   begin_stages
   stage build "The CPU half is built" build_step cpu-release
   stage explore "The explorer, 100,000 schedules of each combination" explore_deeply
+  stage nightly-asan "All configurations under AddressSanitizer" build_and_test_variants nightly-asan
+  stage nightly-tsan "All configurations under ThreadSanitizer" build_and_test_variants nightly-tsan
   stage nightly "The tool's tests that take minutes" run_nightly_pytest
   stage coverage "Coverage of the device code by the CPU tests" measure_coverage
   end_stages

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/configurations.hpp"
 #include "conformance/objects_kernels.hpp"
 #include "conformance/traits.hpp"
 #include "warpheap/managers/dynasoar/dynasoar.hpp"
@@ -37,7 +38,8 @@ struct manager_traits<dynasoar<Config>> : default_traits<dynasoar<Config>> {
 };
 
 using subjects =
-    type_list<dynasoar<>, coarse_dynasoar, dynasoar_objects<type_list<small_object, large_object>>>;
+    configurations<type_list<dynasoar<>, dynasoar_objects<type_list<small_object, large_object>>>,
+                   type_list<coarse_dynasoar>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 
+#include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -35,7 +35,7 @@ struct manager_traits<fdg_malloc<Config>> {
   }
 };
 
-using subjects = type_list<fdg_malloc<>, fdg_of_small_superblocks>;
+using subjects = configurations<type_list<fdg_malloc<>>, type_list<fdg_of_small_superblocks>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/kma/kma.hpp"
 
+#include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -38,7 +38,7 @@ struct manager_traits<kma<Config>> : default_traits<kma<Config>> {
   }
 };
 
-using subjects = type_list<kma<>, kma_of_large_superblocks>;
+using subjects = configurations<type_list<kma<>>, type_list<kma_of_large_superblocks>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
-#include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -44,12 +44,12 @@ struct manager_traits<ouroboros<Config>> : default_traits<ouroboros<Config>> {
   }
 };
 
-using subjects = type_list<configured<queue_kind::static_array, item_kind::pages>,
-                           configured<queue_kind::static_array, item_kind::chunks>,
-                           configured<queue_kind::virtual_array, item_kind::pages>,
-                           configured<queue_kind::virtual_array, item_kind::chunks>,
-                           configured<queue_kind::virtual_list, item_kind::pages>,
-                           configured<queue_kind::virtual_list, item_kind::chunks>>;
+using subjects = configurations<type_list<configured<queue_kind::static_array, item_kind::pages>,
+                                          configured<queue_kind::virtual_array, item_kind::chunks>,
+                                          configured<queue_kind::virtual_list, item_kind::chunks>>,
+                                type_list<configured<queue_kind::static_array, item_kind::chunks>,
+                                          configured<queue_kind::virtual_array, item_kind::pages>,
+                                          configured<queue_kind::virtual_list, item_kind::pages>>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

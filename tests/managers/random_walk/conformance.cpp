@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
 
@@ -86,15 +87,17 @@ struct manager_traits<wide_rw_malloc> : default_traits<wide_rw_malloc> {
   static constexpr std::size_t refill_bytes = 64;
 };
 
-using subjects = type_list<  //
-    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,
-    wide_pages<random_walk::bitmap_config{.search = random_walk::search_kind::independent,
-                                          .word_bits = 64}>,
-    wide_pages<random_walk::bitmap_config{
-        .search = random_walk::search_kind::collaborative, .word_bits = 64, .lock_map = true}>,
-    wide_pages<random_walk::bitmap_config{
-        .search = random_walk::search_kind::clustered, .word_bits = 64, .lock_map = true}>,
-    wide_rw_malloc>;
+using subjects = configurations<
+    type_list<
+        rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,
+        wide_pages<random_walk::bitmap_config{
+            .search = random_walk::search_kind::collaborative, .word_bits = 64, .lock_map = true}>>,
+    type_list<
+        wide_pages<random_walk::bitmap_config{.search = random_walk::search_kind::independent,
+                                              .word_bits = 64}>,
+        wide_pages<random_walk::bitmap_config{
+            .search = random_walk::search_kind::clustered, .word_bits = 64, .lock_map = true}>,
+        wide_rw_malloc>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

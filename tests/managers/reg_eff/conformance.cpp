@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
-#include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -51,14 +51,15 @@ struct manager_traits<reg_eff<Config>> : default_traits<reg_eff<Config>> {
   }
 };
 
-using subjects = type_list<  //
-    reg_eff<reg_eff_config{.keeps = book_keeping::counter}>,
-    reg_eff<reg_eff_config{.keeps = book_keeping::wrapping_counter}>,
-    reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 2}>,
-    reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 1}>,
-    reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 2}>,
-    reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 1}>,
-    reg_eff_unsplit>;
+using subjects = configurations<
+    type_list<reg_eff<reg_eff_config{.keeps = book_keeping::counter}>,
+              reg_eff<reg_eff_config{.keeps = book_keeping::wrapping_counter}>,
+              reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 1}>,
+              reg_eff_unsplit>,
+    type_list<
+        reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 2}>,
+        reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 2}>,
+        reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 1}>>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

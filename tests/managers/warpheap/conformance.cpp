@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
+#include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -44,7 +44,7 @@ struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manage
   }
 };
 
-using subjects = type_list<warpheap_manager<>, warpheap_of_small_chunks>;
+using subjects = configurations<type_list<warpheap_manager<>>, type_list<warpheap_of_small_chunks>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -9,10 +9,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 /// Chunks of 256 bytes, words of three slots, fewer than a group has lanes.
-inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
-                                              .largest_chunk = 256,
-                                              .word_slots = 3,
-                                              .lenient_visits = 1};
+inline constexpr warpheap_config small_chunks{
+    .smallest_chunk = 256, .largest_chunk = 256, .word_slots = 3, .lenient_visits = 1};
 
 /// Eight chunks or so, and sizes that are slots of one class, of another, and large blocks.
 template <class M>

@@ -36,7 +36,7 @@ class warpheap_classes {
     record* records;
     std::uint32_t* hints;    ///< `universe` a class
     std::uint32_t* entries;  ///< of a chunk among its class's hints
-    std::uint64_t* trees;  ///< `bitmap_tree::words_for(universe)` a class
+    std::uint64_t* trees;    ///< `bitmap_tree::words_for(universe)` a class
   };
 
   warpheap_classes() = default;
@@ -109,7 +109,8 @@ class warpheap_classes {
     simt::atomic_ref population(where_.records[of].population);
     // The last one takes its place. A lane that comes in between spoils a hint, and no more.
     const std::uint32_t last = population.fetch_sub(1, simt::order::relaxed) - 1;
-    const std::uint32_t moved = simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed);
+    const std::uint32_t moved =
+        simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed);
     name(of, simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed), moved);
   }
 

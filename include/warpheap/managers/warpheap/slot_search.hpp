@@ -6,8 +6,8 @@
 ///
 /// Lanes that want the same class at the same time form a group; its leader takes a turn, which
 /// names a word of the class, and claims in it for the whole group. Groups that come one after the
-/// other have different words, so on a heap with room nearly all are served by that. What is left is
-/// in a function of its own: another turn for the group; growth of the class; words that a lane
+/// other have different words, so on a heap with room nearly all are served by that. What is left
+/// is in a function of its own: another turn for the group; growth of the class; words that a lane
 /// draws for itself, by hints and then from those that are listed; and at the end the proof that
 /// there is nothing.
 ///
@@ -169,11 +169,12 @@ class warpheap_slot_search {
     const simt::group team = simt::coalesced().match(of_);
     const bool mine = team.is_leader() && needs_chunk(ahead() * team.size());
     team.sync();
-    return team.any(mine) ? simt::call_apart(&grow_apart, supply_, of_, team.mask(), false) : place{};
+    return team.any(mine) ? simt::call_apart(&grow_apart, supply_, of_, team.mask(), false)
+                          : place{};
   }
   /// How many chunks the class may take for one that it needs: none before it is full, if less than
-  /// half of the heap is in the pool. Slots are found at once if words are not full. Small ones take
-  /// little memory.
+  /// half of the heap is in the pool. Slots are found at once if words are not full. Small ones
+  /// take little memory.
   WARPHEAP_DEVICE int ahead() const {
     const int left = supply_.eighths_left();
     return left == 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 2 : 0;

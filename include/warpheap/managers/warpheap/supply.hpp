@@ -97,8 +97,8 @@ class warpheap_supply {
   }
 
   /// A chunk that is new in class `of`, of whose first word the first slots, as many as there are
-  /// or the team has members, are the caller's; or a chunk of the class that was empty a moment ago;
-  /// or none. A collective.
+  /// or the team has members, are the caller's; or a chunk of the class that was empty a moment
+  /// ago; or none. A collective.
   WARPHEAP_RARE static std::uint32_t add_chunk(const warpheap_supply& in, std::uint32_t of,
                                                simt::lane_mask members, bool* is_new) {
     const simt::group team(members);

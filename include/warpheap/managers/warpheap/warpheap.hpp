@@ -9,10 +9,10 @@
 /// or to a large block. Bits say which slots of a chunk are in use. Lanes that want the same class
 /// at the same time form a group; its leader claims free bits for the whole group by one atomic, in
 /// the word of the class whose turn it is. Lanes that are left over try once more, and then draw
-/// words for themselves from those that are listed as having room. When words are full a class takes
-/// chunks from the pool, and when that is empty, chunks that another class has left empty. How many
-/// words of a class may have room is counted when few have, so that a request knows at once that
-/// there is none. No multiprocessor, warp or lane keeps memory for itself.
+/// words for themselves from those that are listed as having room. When words are full a class
+/// takes chunks from the pool, and when that is empty, chunks that another class has left empty.
+/// How many words of a class may have room is counted when few have, so that a request knows at
+/// once that there is none. No multiprocessor, warp or lane keeps memory for itself.
 ///
 /// Memory layout:
 ///
@@ -39,9 +39,8 @@
 ///    in heaps of more than 2^19 words)
 ///
 /// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
-/// time, while others let its class grow or change what it looks at; and for members of its own group
-/// that are there with it. So waits end, whichever lanes of a warp
-/// run.
+/// time, while others let its class grow or change what it looks at; and for members of its own
+/// group that are there with it. So waits end, whichever lanes of a warp run.
 ///
 /// Null: all words of the class were full and no chunk was free at a moment of the call; or others
 /// have freed and taken what it looked for in each of a bounded number of looks.
@@ -173,7 +172,8 @@ class warpheap_manager {
     auto* states = cursor.take<std::uint32_t>(universe, 128);
     const std::size_t each = chunks::words_for(sizes.chunk_bytes());
     auto* words = cursor.take<std::uint64_t>(universe * each, 128);
-    auto* listed = cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
+    auto* listed =
+        cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
     where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
     return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),
                   where, universe, universe);

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Builds the policy that docs/host.md adds as its example, as the page says, and uses it.
+"""Builds the policy that CONTRIBUTING.md adds as its example, as the page says, and uses it.
 
-usage: add_a_policy.py ROOT COMPILER
+usage: test_policy.py ROOT COMPILER
 
-The page's line goes into a copy of the registry, its file beside that; a program then makes the
-pool by its name and checks that the new rule chooses the hole.
+The page's two lines go into a copy of the registry, its file beside that; a program then makes
+the pool by its name and checks that the new rule chooses the hole.
 """
 
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-REGISTRY = "warpheap/host/policies/registry.hpp"
+from page import example
+
+REGISTRY = "include/warpheap/host/policies/registry.hpp"
 PROGRAM = """
 #include <memory>
 
@@ -41,36 +42,30 @@ int main() {
 """
 
 
-def blocks(page: str) -> dict[str, str]:
-    return dict(re.findall(r"<!-- policy: (\S+) -->\n```cpp\n(.*?)```", page, re.DOTALL))
-
-
 def main(root: Path, compiler: str) -> int:
-    example = blocks((root / "docs/host.md").read_text(encoding="utf-8"))
-    line = example.pop("line")
-    [(file, text)] = example.items()
-    registry = (root / "include" / REGISTRY).read_text(encoding="utf-8")
+    added = example("Add a policy of host pools")
+    [(file, text)] = added.files.items()
+    if Path(file).parent != Path(REGISTRY).parent:
+        raise ValueError(f"{file} is not beside {REGISTRY}")
+    registry = (root / REGISTRY).read_text(encoding="utf-8")
     last_policy = registry.rindex("  f(named_policy<")
     first_include = registry.index('#include "warpheap/host/policies/')
     registry = (
-        registry[:first_include]
-        + f'#include "warpheap/host/{file}"\n'
-        + registry[first_include:last_policy]
-        + line
-        + registry[last_policy:]
+        f"{registry[:first_include]}{added.include}\n{registry[first_include:last_policy]}"
+        f"{added.entry}\n{registry[last_policy:]}"
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / REGISTRY).parent.mkdir(parents=True)
         (folder / REGISTRY).write_text(registry, encoding="utf-8")
-        (folder / "warpheap/host" / file).write_text(text, encoding="utf-8")
+        (folder / file).write_text(text, encoding="utf-8")
         (folder / "main.cpp").write_text(PROGRAM, encoding="utf-8")
         program = folder / "program"
         subprocess.run(
             [
                 compiler,
                 "-std=c++20",
-                f"-I{folder}",
+                f"-I{folder / 'include'}",
                 f"-I{root / 'include'}",
                 str(folder / "main.cpp"),
                 str(root / "src/host/pools.cpp"),
