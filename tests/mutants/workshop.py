@@ -173,7 +173,7 @@ class Workshop:
 
     @staticmethod
     def run_tests(program: Path, seconds: float, *options: str) -> Verdict:
-        """Run a test program: killed if a test fails, or if it crashes or does not end."""
+        """Run a test program: killed if a test fails, or if it crashes or has not finished."""
         command = [str(program), "--gtest_brief=1", "--gtest_fail_fast", *options]
         done = _limited(command, seconds)
         if done is None:

@@ -144,7 +144,8 @@ struct group_pages {
       if (max < their_max) max = their_max;
     }
     if (!together.is_leader()) return;
-    add_to(in.done.groups[in.numbers[entry.chain]], count, sum, min_complement, max);
+    add_to<simt::atomic_ref>(in.done.groups[in.numbers[entry.chain]], count, sum, min_complement,
+                             max);
   }
 };
 
@@ -188,7 +189,7 @@ struct group_runs {
         if (min_complement < ~value) min_complement = ~value;
         if (max < value) max = value;
       }
-      add_to(group, count, sum, min_complement, max);
+      add_to<simt::atomic_ref>(group, count, sum, min_complement, max);
     }
   }
 };

@@ -11,12 +11,14 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace lanes::group_by {
 
 /// Adds a row to a group. Relaxed throughout: it is read after a barrier or the launch.
-WARPHEAP_DEVICE inline void add_to(bench::row_group& group, std::uint64_t count, std::uint64_t sum,
-                                   std::uint32_t min_complement, std::uint32_t max) {
-  simt::atomic_ref(group.count).fetch_add(count, simt::order::relaxed);
-  simt::atomic_ref(group.sum).fetch_add(sum, simt::order::relaxed);
-  simt::atomic_ref(group.min_complement).fetch_max(min_complement, simt::order::relaxed);
-  simt::atomic_ref(group.max).fetch_max(max, simt::order::relaxed);
+/// \tparam Ref atomic access to where the group is: `simt::atomic_ref` or `simt::block_atomic_ref`
+template <template <class> class Ref>
+WARPHEAP_DEVICE void add_to(bench::row_group& group, std::uint64_t count, std::uint64_t sum,
+                            std::uint32_t min_complement, std::uint32_t max) {
+  Ref<std::uint64_t>(group.count).fetch_add(count, simt::order::relaxed);
+  Ref<std::uint64_t>(group.sum).fetch_add(sum, simt::order::relaxed);
+  Ref<std::uint32_t>(group.min_complement).fetch_max(min_complement, simt::order::relaxed);
+  Ref<std::uint32_t>(group.max).fetch_max(max, simt::order::relaxed);
 }
 
 /// Groups of at most half as many keys as it has places, in block-shared memory. A warp's lanes use
@@ -45,10 +47,11 @@ class shared_groups {
     for (;; place = (place + 1) % places) {
       std::uint64_t found = 0;
       // Relaxed: a place never changes once it has a key.
-      if (simt::atomic_ref(keys_[place]).compare_exchange(found, key, simt::order::relaxed)) break;
+      const simt::block_atomic_ref<std::uint64_t> at(keys_[place]);
+      if (at.compare_exchange(found, key, simt::order::relaxed)) break;
       if (found == key) break;
     }
-    add_to(groups_[place], 1, row.value, ~row.value, row.value);
+    add_to<simt::block_atomic_ref>(groups_[place], 1, row.value, ~row.value, row.value);
   }
 
   /// Adds all groups to those that are done.

@@ -41,8 +41,8 @@ class shared_table {
       keys_[i] = key;
       values_[i] = side.values[begin + i];
       // Relaxed: the barrier publishes it.
-      nexts_[i] = simt::atomic_ref(heads_[place_of(key, partition_bits_, place_bits_)])
-                      .exchange(i, simt::order::relaxed);
+      std::uint32_t& head = heads_[place_of(key, partition_bits_, place_bits_)];
+      nexts_[i] = simt::block_atomic_ref<std::uint32_t>(head).exchange(i, simt::order::relaxed);
     }
     simt::block_sync();
   }

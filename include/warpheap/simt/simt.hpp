@@ -11,7 +11,7 @@
 /// - `group`, made by `coalesced()` or `warp()`: `mask, size, rank, leader, is_leader, ballot, any,
 ///   all, shuffle, broadcast, match, scan_add, merge_bits, sync`;
 /// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`, the
-///   order `acquire_to_write`;
+///   order `acquire_to_write`; `block_atomic_ref<T>` for words in block-shared memory;
 /// - `backoff(ns)`, `block_sync()`, `block_shared()`, `trap()`;
 /// - host side: `device` (memory, copies, `launch`, `time`, properties).
 

@@ -11,13 +11,10 @@
 /// and a lane that changes a word between zero and not zero brings the path above it up to date.
 ///
 /// Layout, in 64-bit words; the levels of a complete tree, but for the end of the leaf level:
-///
 ///     [ changes ][ root ][ level 1: 64 ][ level 2: 4096 ] ... [ leaves: ceil(universe / 64) ]
-///
-/// Invariants, while no lane changes the set:
-/// - an inner bit is set exactly if the word below it is not zero;
-/// - no bit stands for an element outside of 0..universe-1;
-/// - no change of an inner bit is in progress.
+/// Invariants, while no lane changes the set: an inner bit is set exactly if the word below it is
+/// not zero; no bit stands for an element outside of 0..universe-1; no change of one is in
+/// progress.
 ///
 /// How hints get right: a lane that has changed a word between zero and not zero changes its bit
 /// one level up, looks at the word again, and repeats that until the bit agrees with what it saw.
@@ -33,13 +30,11 @@
 /// otherwise it starts again. So "nothing" means: at one time there was no element whose insertion
 /// had returned.
 ///
-/// Progress: lock-free. A search starts again only if a lane has changed a word between zero and
-/// not zero meanwhile, and a lane that has announced a change never waits.
+/// Progress: lock-free. A search starts again only if a word became zero or not zero meanwhile.
 ///
-/// Memory orders: words are loaded with acquire and changed with acq_rel. So what a lane wrote
-/// before it inserted an element is visible to the lane that claims it; of two lanes that change a
-/// bit, the later one sees the word as the earlier one left it; and a lane that sees a changed bit
-/// sees its announcement, which therefore may be relaxed. Its end is a release, for what it ends.
+/// Memory orders: words are loaded with acquire and changed with acq_rel. So a lane that claims an
+/// element sees what the lane that inserted it wrote before; of two changes of a bit the later sees
+/// the word as the earlier left it; and a lane that sees a change sees its (relaxed) announcement.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -197,14 +192,13 @@ class bitmap_tree {
   WARPHEAP_DEVICE std::uint32_t successor(std::uint32_t from) const {
     if (from >= universe_) return none;
     const std::uint64_t mask = ~low_bits<std::uint64_t>(static_cast<int>(from % 64));
-    return only(Trusted ? find(leaf_base_, from / 64, mask)
-                        : search(leaf_base_, from / 64, load_word(from / 64) & mask));
+    return only(find<Trusted>(leaf_base_, from / 64, mask));
   }
 
   /// Whether the set has any element.
   WARPHEAP_DEVICE bool any() const { return find(0, 0, ~std::uint64_t{0}).bits != 0; }
 
-  /// As `any`, at once, and as good as the hints are.
+  /// As good as the hints are.
   WARPHEAP_DEVICE bool seems_empty() const { return word_at(0).load(simt::order::acquire) == 0; }
 
   /// As `any`, and lanes that insert into the empty set later see what the caller did before.
@@ -212,22 +206,19 @@ class bitmap_tree {
     return word_at(0).fetch_or(0, simt::order::acq_rel) != 0;
   }
 
-  /// Removes the smallest element, or under contention one of the smallest, and returns it, or none
-  /// if the set is empty. If not `Trusted`, as `claim_some`.
+  /// Removes one of the smallest elements and returns it, or none.
   template <bool Trusted = true>
   WARPHEAP_DEVICE std::uint32_t claim_first() const {
     return only(claim_some<Trusted>(1, 0));
   }
 
-  /// As `claim_first`, but looks from a place on that `hash` names, round and round: callers with
-  /// different hashes seldom meet.
+  /// As `claim_first`, from a place on that `hash` names: different hashes seldom meet.
   WARPHEAP_DEVICE std::uint32_t claim_hashed(std::uint32_t hash) const {
     return only(claim_some(1, scale_to(hash, leaf_words())));
   }
 
   /// Removes up to `want` elements that share a leaf word, by one atomic if nobody interferes. None
-  /// only if the set is empty. If not `Trusted`, a caller that finds none does not wait until the
-  /// hints are right: where thousands fail while others insert and remove, they never all are.
+  /// only if the set is empty; if not `Trusted`, or if hints are wrong, as with thousands they are.
   /// \param want 1 at least
   /// \param first_word leaf word from which on to look
   template <bool Trusted = true>
@@ -239,10 +230,7 @@ class bitmap_tree {
         seen = search(leaf_base_, first_word, load_word(first_word));
         first_word = 0;  // the next search covers everything
       }
-      if (seen.bits == 0) {
-        seen = Trusted ? find(0, 0, ~std::uint64_t{0})
-                       : search(0, 0, word_at(0).load(simt::order::acquire));
-      }
+      if (seen.bits == 0) seen = find<Trusted>(0, 0, ~std::uint64_t{0});
       if (seen.bits == 0) return {};
       while (seen.bits != 0) {
         const std::uint64_t wanted = choose(seen.bits, want, window);
@@ -374,14 +362,15 @@ class bitmap_tree {
     }
   }
 
-  /// As `search`, from the bits `mask` of a word on, and to be trusted if it finds nothing.
+  /// As `search`, from the bits `mask` of a word on; if `Trusted`, also when it finds nothing.
+  template <bool Trusted = true>
   WARPHEAP_DEVICE word_elements find(std::uint32_t base, std::uint32_t index,
                                      std::uint64_t mask) const {
     for (;;) {
       const std::uint64_t before = changes().load(simt::order::acquire);
       const word_elements found =
           search(base, index, word_at(base + index).load(simt::order::acquire) & mask);
-      if (found.bits != 0) return found;
+      if (found.bits != 0 || !Trusted) return found;
       // Acquire loads keep the search before this one.
       if ((before & in_progress_mask) == 0 && changes().load(simt::order::acquire) == before) {
         return {};

@@ -26,8 +26,8 @@ class warpheap_classes {
 
   struct alignas(32) record {
     warpheap_slots shape;      ///< never changes
-    std::uint32_t population;  ///< chunks, for those who only guess
     std::uint64_t unmarked;    ///< {changes: 32 | words that are not marked: 32}
+    std::uint32_t population;  ///< chunks, for those who only guess
     std::uint32_t growing;     ///< 1 while a group lets the class grow on behalf of others
   };
 

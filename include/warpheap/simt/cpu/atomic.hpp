@@ -132,6 +132,10 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
   T* at_;
 };
 
+/// Atomic access to a word in block-shared memory, relaxed.
+template <class T>
+using block_atomic_ref = atomic_ref<T>;
+
 /// Acquire, for a lane that writes to what it has acquired before it reads it.
 inline constexpr order acquire_to_write = order::acquire;
 

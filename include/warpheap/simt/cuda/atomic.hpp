@@ -183,5 +183,33 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
 #undef WARPHEAP_ATOM
 #undef WARPHEAP_ATOM_AS
 
+/// Atomic access to a word in block-shared memory, for lanes of the block, relaxed: a barrier
+/// orders what they did. `atomic_ref` is for global memory, and an error here.
+template <class T>
+requires(sizeof(T) == 4 || sizeof(T) == 8) && std::unsigned_integral<T> class block_atomic_ref {
+ public:
+  WARPHEAP_DEVICE explicit block_atomic_ref(T& word) : at_(reinterpret_cast<word_type*>(&word)) {}
+
+  WARPHEAP_DEVICE T exchange(T value, order /*relaxed*/) const {
+    return static_cast<T>(atomicExch_block(at_, static_cast<word_type>(value)));
+  }
+  /// True if the word held `expected` and now holds `desired`; else `expected` is what it holds.
+  WARPHEAP_DEVICE bool compare_exchange(T& expected, T desired, order /*relaxed*/) const {
+    const word_type wanted = expected;
+    expected = static_cast<T>(atomicCAS_block(at_, wanted, static_cast<word_type>(desired)));
+    return expected == static_cast<T>(wanted);
+  }
+  WARPHEAP_DEVICE T fetch_add(T value, order /*relaxed*/) const {
+    return static_cast<T>(atomicAdd_block(at_, static_cast<word_type>(value)));
+  }
+  WARPHEAP_DEVICE T fetch_max(T value, order /*relaxed*/) const {
+    return static_cast<T>(atomicMax_block(at_, static_cast<word_type>(value)));
+  }
+
+ private:
+  using word_type = std::conditional_t<sizeof(T) == 4, unsigned int, unsigned long long>;
+  word_type* at_;
+};
+
 }  // namespace simt
 WARPHEAP_END_NAMESPACE
