@@ -43,7 +43,7 @@ build_all() {
       --options-file "$malloc/compile_options.txt" -c "$malloc/$object.cu" -o "$out/$object.o" ||
       return 1
   done
-  nvcc -O2 -cudart shared -shared -Xcompiler -fPIC "$root/bench/drop_in/launch_times.cpp" -ldl \
+  nvcc -O2 -cudart shared -shared -Xcompiler -fPIC "$root/bench/drop_in/cuda/launch_times.cpp" -ldl \
     -o "$out/launch_times.so" || return 1
   build newdelete -I "$samples/Common" "$samples/Samples/3_CUDA_Features/newdelete/newdelete.cu" &&
     build path_tracer "$tracer/main.cu" &&
