@@ -14,7 +14,7 @@ struct manager_traits<halloc<Config>> : default_traits<halloc<Config>> {
     constexpr std::size_t slabs = 6;
     const std::size_t heap_bytes = layout_bytes()
                                        .array(slabs, 8)
-                                       .array(4, 64)                 // shortages
+                                       .array(4, 128)                // shortages
                                        .array(37, 128)               // trees
                                        .array(slabs, slab / 16 / 8)  // bits
                                        .array(slabs, slab / 16 / 2)  // lengths

@@ -18,6 +18,9 @@ struct manager_traits<scatter_alloc<Config>> : default_traits<scatter_alloc<Conf
                                        .array(1, 8)               // of one Super Block
                                        .array(pages / 16 + 1, 4)  // levels
                                        .array(1 + 128, 8)         // sizes that are out
+                                       .array(1, 56)              // searches
+                                       .array(3, 8)               // for which they saw room
+                                       .array(1 + 128, 4)         // and where
                                        .trees(1, pages)
                                        .array(pages, 8)  // states
                                        .array(pages, 4)  // masks

@@ -117,8 +117,8 @@ class list_heap {
   using shared_searches = shared_search<128, runs_left, 1>;
   /// A lane gives up after two rounds that others spoilt if they have seen so many runs; else it
   /// searches again: where there are few, others may hold the ones that suit it for a moment.
-  static constexpr std::uint32_t most_runs = 1u << 11;
-  static constexpr int most_rounds = 1024;
+  static constexpr std::uint32_t most_runs = 1u << 16;
+  static constexpr int most_rounds = 1 << 14;
   /// Granules of a run that are looked at in any case.
   static constexpr std::uint32_t least_looks = 4096;
 
@@ -264,14 +264,18 @@ class list_heap {
     const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
     const std::uint32_t end = begin + part < count ? begin + part : count;
     walk mine{(first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0}};
+    const runs_left::seen uncertain{chunks_.end(), 1};
     // Each turn serves a member, or loses a race for a chunk: not too many of those.
     for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
       const bounds wanted = bounds_of(team, team.ballot(chunk == list::none), need);
       mine.go_on(chunks_, wanted);
-      if (!team.any(mine.at.length >= wanted.least)) return mine.left;
+      if (!team.any(mine.at.length >= wanted.least)) {
+        // What is left of a run that was taken may start in a place that has been looked at.
+        return turns == 0 ? mine.left : uncertain;
+      }
       serve(team, mine, need, chunk);
     }
-    return {chunks_.end(), 1};  // others are busy here: nothing is certain
+    return uncertain;  // others are busy here
   }
 
   /// What the members of `unserved` need.
