@@ -117,8 +117,8 @@ class list_heap {
   using shared_searches = shared_search<128, runs_left, 1>;
   /// A lane gives up after two rounds that others spoilt if they have seen so many runs; else it
   /// searches again: where there are few, others may hold the ones that suit it for a moment.
-  static constexpr std::uint32_t most_runs = 1u << 16;
-  static constexpr int most_rounds = 1 << 14;
+  static constexpr std::uint32_t most_runs = 1u << 11;
+  static constexpr int most_rounds = 1024;
   /// Granules of a run that are looked at in any case.
   static constexpr std::uint32_t least_looks = 4096;
 

@@ -37,9 +37,11 @@
 ///
 /// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that it cannot
 /// have at once. A search visits 64 free chunks at most; then lanes share a search of all of them
-/// (sync/shared_search.hpp), in two rounds or, where few chunks are free, up to 16,384. Null: there
+/// (sync/shared_search.hpp), in two rounds or, where few chunks are free, up to 1,024. Null: there
 /// was a time during the call at which no run of free chunks was large enough, or others took or
 /// freed chunks in each of its rounds.
+/// Without pre-splitting, which none of the paper's six managers does without, lanes that all want
+/// a part of the same large chunk return null early: no round is free of those that take.
 /// The next requests that ask for as much fail at once, until a chunk is freed.
 ///
 /// Deviations from the paper, and why:
