@@ -18,8 +18,8 @@ struct manager_traits<halloc<Config>> : default_traits<halloc<Config>> {
                                        .array(37, 128)               // trees
                                        .array(slabs, slab / 16 / 8)  // bits
                                        .array(slabs, slab / 16 / 2)  // lengths
-                                       .array(16, 128)               // heads
-                                       .array(16, 128)               // a copy of the handle
+                                       .array(16, 256)               // heads
+                                       .array(1, 80)                 // a copy of the handle
                                        .then(slabs * slab, 256);
     // Blocks of 1 to 8 chunks of 16 or 24 bytes; those of 48 bytes are looked for in pairs.
     return {{16, heap_bytes, slabs * 16384, slab},
