@@ -7,7 +7,6 @@
 /// the class: its words tell.
 
 #include "warpheap/core/align.hpp"
-#include "warpheap/core/random.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
@@ -75,12 +74,13 @@ class warpheap_classes {
     return {where_.trees + tree_words() * of, universe_};
   }
 
-  /// `words` more are not marked, or are about to be so. Release: a lane that sees a word without
-  /// its mark, and what this lane did after that, sees it counted.
+  /// `words` more are not marked, or are about to be so. Release pairs with the fence in
+  /// `all_marked`.
   WARPHEAP_DEVICE void count_unmarked(std::uint32_t of, std::uint32_t words) const {
     unmarked(of).fetch_add(change + words, simt::order::release);
   }
-  /// `words` were marked, or are not the class's any more. Release: as above.
+  /// `words` were marked, or are not the class's any more. Release pairs with the fence in
+  /// `all_marked`: a lane that reads zero sees the marks.
   WARPHEAP_DEVICE void count_marked(std::uint32_t of, std::uint32_t words) const {
     unmarked(of).fetch_add(change - words, simt::order::release);
   }
@@ -94,9 +94,6 @@ class warpheap_classes {
     return now + 1;
   }
 
-  WARPHEAP_DEVICE std::uint32_t population(std::uint32_t of) const {
-    return simt::atomic_ref(where_.records[of].population).load(simt::order::relaxed);
-  }
   /// Adds a chunk whose words are open and listed.
   WARPHEAP_DEVICE void add(std::uint32_t of, std::uint32_t chunk) const {
     open(of).insert(chunk);

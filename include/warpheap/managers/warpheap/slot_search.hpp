@@ -7,8 +7,8 @@
 /// Lanes that want the same class at the same time form a group; its leader takes a turn, which
 /// names a word of the class, and claims in it for the whole group. Groups that come one after the
 /// other have different words, so on a heap with room nearly all are served by that. What is left
-/// is in a function of its own: another turn for the group; growth of the class; words that a lane
-/// draws for itself, by hints and then from those that are listed; and at the end the proof that
+/// is in a function of its own: growth of the class, if there is plenty; another turn for the
+/// group; listed words that each lane draws for itself; growth again; and at the end the proof that
 /// there is nothing.
 ///
 /// How much a class grows is decided without counting who waits. A group that is left over lets the
@@ -130,8 +130,9 @@ class warpheap_slot_search {
   WARPHEAP_RARE static place take_more_apart(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).take_more();
   }
-  /// Ends: while there are chunks, each turn makes it likelier that the next one takes one; and
-  /// when there is none, turns are bounded.
+  /// Ends: while there are chunks, each turn makes it likelier that the next one asks for one, and
+  /// a turn that asks and gets nothing has lost to a lane that did; when there is none, turns are
+  /// bounded. Lanes wait for a time, never for each other.
   WARPHEAP_DEVICE place take_more() const {
     if (are_out()) return {};
     place got = grow_ahead();
@@ -241,8 +242,10 @@ class warpheap_slot_search {
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
     const auto from = static_cast<int>((noise >> 48) % shape_.per_word);
     const std::uint64_t bits = claim(at, seen, 1, from);
-    if (bits != 0) got = place_of(at, bits, 0);
-    if (bits != 0) return visited::served;
+    if (bits != 0) {
+      got = place_of(at, bits, 0);
+      return visited::served;
+    }
     if (!marks) return visited::full;
     const bool marked = simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word);
     return marked ? visited::full : visited::lost;

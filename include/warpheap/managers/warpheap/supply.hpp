@@ -263,7 +263,8 @@ class warpheap_supply {
           const std::uint32_t now = chunks_.examine(chunk);
           is_own = chunks_type::owner_of(now) == chunk_owner::first_class + of &&
                    chunks_type::words_in_use(now) == 0;
-          if (is_own) empties().insert(chunk);
+          // Lanes may have looked meanwhile, and must not conclude that there was none.
+          if (is_own) note_empty(chunk);
         }
       }
       team.sync();
