@@ -136,12 +136,14 @@ class warpheap_supply {
   WARPHEAP_RARE static bool retire(const warpheap_supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
     const std::uint32_t owner = chunk_owner::first_class + of;
-    in.where_.listed.unlist(chunk, number);
+    // Lanes come in crowds to what has just been taken from the list or the set: they look first. A
+    // look that is too old leaves something in them, which others will find.
+    if (in.where_.listed.contains(chunk, number)) in.where_.listed.unlist(chunk, number);
     const auto came = in.chunks_.mark_full(chunk, number, owner, in.classes_.slots(of));
     const bool marked = came == chunks_type::mark::set;
     if (marked) in.classes_.count_marked(of, 1);
     if (came == chunks_type::mark::not_full) in.list(chunk, number);
-    if (!in.is_open(of, chunk)) {
+    if (!in.is_open(of, chunk) && in.classes_.open(of).contains(chunk)) {
       in.classes_.open(of).remove(chunk);
       // What was listed before that is seen now.
       if (in.is_open(of, chunk)) in.classes_.open(of).insert(chunk);
