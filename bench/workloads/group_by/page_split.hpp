@@ -48,7 +48,7 @@ class page_split {
         pages_(first_taken_ + 1) {}
 
   /// Bytes of block-shared memory for a segment that would fill `full_pages` pages.
-  static constexpr std::uint32_t shared_bytes(std::uint32_t full_pages) {
+  WARPHEAP_HD static constexpr std::uint32_t shared_bytes(std::uint32_t full_pages) {
     return sizeof(std::uint64_t) * (Children + 2 + full_pages + Children);
   }
 
