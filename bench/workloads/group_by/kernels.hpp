@@ -30,31 +30,45 @@ struct distribute_rows {
   }
 
  private:
+  /// Rows that a lane loads at the same time: one after the other would be one trip to memory each.
+  static constexpr std::uint32_t at_once = 4;
+
   /// Calls `visit` for the calling lane's rows of its block's segment.
   template <class Visit>
   WARPHEAP_DEVICE void for_each_row(const Visit& visit) const {
-    const std::uint32_t me = simt::thread_in_block();
-    if (in.keys != nullptr) {
-      const std::uint64_t segment_rows =
-          std::uint64_t{bench::row_segment::most_pages} * rows_in_page(in.into.page_bytes);
-      const std::uint64_t first = simt::block_rank() * segment_rows;
-      const std::uint64_t end = in.rows - first < segment_rows ? in.rows : first + segment_rows;
-      for (std::uint64_t i = first + me; i < end; i += simt::block_size()) {
-        visit(bench::keyed_row{in.keys[i], in.values[i]});
+    const std::uint32_t capacity = rows_in_page(in.into.page_bytes);
+    const std::uint64_t pages =
+        in.keys != nullptr ? bench::row_segment::most_pages : in.segments[simt::block_rank()].pages;
+    const std::uint64_t places = pages * capacity;
+    for (std::uint64_t i = simt::thread_in_block(); i < places; i += at_once * simt::block_size()) {
+      bench::keyed_row rows[at_once];
+      bool used[at_once];
+      // No branch around a load, so that all of them start before the first one is needed.
+      for (std::uint32_t k = 0; k < at_once; ++k) {
+        const std::uint64_t at = i + k * simt::block_size();
+        used[k] = load(at < places ? at : places - 1, capacity, rows[k]) && at < places;
       }
-    } else {
-      // A warp a page: blocks are of whole warps.
-      const bench::row_segment& mine = in.segments[simt::block_rank()];
-      const std::uint32_t warps = simt::block_size() / simt::warp_size;
-      for (std::uint64_t i = me / simt::warp_size; i < mine.pages; i += warps) {
-        const bench::row_page& page = in.pages[mine.first_page + i];
-        const auto* const rows = reinterpret_cast<const bench::keyed_row*>(page.page);
-        for (auto k = static_cast<std::uint32_t>(simt::lane_id()); k < page.rows;
-             k += simt::warp_size) {
-          visit(rows[k]);
-        }
+      for (std::uint32_t k = 0; k < at_once; ++k) {
+        if (used[k]) visit(rows[k]);
       }
     }
+  }
+
+  /// Loads what is in a place of the segment; whether it is a row.
+  WARPHEAP_DEVICE bool load(std::uint64_t place, std::uint32_t capacity,
+                            bench::keyed_row& row) const {
+    if (in.keys != nullptr) {
+      const std::uint64_t before =
+          std::uint64_t{simt::block_rank()} * bench::row_segment::most_pages * capacity;
+      const std::uint64_t i = before + place < in.rows ? before + place : in.rows - 1;
+      row = {in.keys[i], in.values[i]};
+      return i == before + place;
+    }
+    const std::uint64_t first = in.segments[simt::block_rank()].first_page;
+    const bench::row_page& page = in.pages[first + place / capacity];
+    const auto k = static_cast<std::uint32_t>(place % capacity);
+    row = reinterpret_cast<const bench::keyed_row*>(page.page)[k];
+    return k < page.rows;
   }
 
   WARPHEAP_DEVICE void lose(const bench::keyed_row& row) const {
