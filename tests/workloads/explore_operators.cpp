@@ -14,7 +14,7 @@ namespace verify {
 namespace {
 
 /// What corw keeps beside its pages.
-constexpr std::size_t metadata_bytes = 512;
+constexpr std::size_t metadata_bytes = 256;
 
 template <std::uint32_t PageBytes>
 any_setup pages(std::size_t count) {
