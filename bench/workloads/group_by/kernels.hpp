@@ -33,42 +33,49 @@ struct distribute_rows {
   /// Rows that a lane loads at the same time: one after the other would be one trip to memory each.
   static constexpr std::uint32_t at_once = 4;
 
+  /// Where the segment may have a row.
+  struct place {
+    const std::uint32_t* key;
+    const std::uint32_t* value;
+    bool used;
+  };
+
   /// Calls `visit` for the calling lane's rows of its block's segment.
   template <class Visit>
   WARPHEAP_DEVICE void for_each_row(const Visit& visit) const {
-    const std::uint32_t capacity = rows_in_page(in.into.page_bytes);
-    const std::uint64_t pages =
+    const std::uint32_t step = simt::block_size();
+    const std::uint32_t pages =
         in.keys != nullptr ? bench::row_segment::most_pages : in.segments[simt::block_rank()].pages;
-    const std::uint64_t places = pages * capacity;
-    for (std::uint64_t i = simt::thread_in_block(); i < places; i += at_once * simt::block_size()) {
-      bench::keyed_row rows[at_once];
-      bool used[at_once];
-      // No branch around a load, so that all of them start before the first one is needed.
+    const std::uint32_t places = pages * rows_in_page(in.into.page_bytes);
+    for (std::uint32_t i = simt::thread_in_block(); i < places; i += at_once * step) {
+      // All loads of a kind start before the first one is needed: no branch is around them.
+      place at[at_once];
       for (std::uint32_t k = 0; k < at_once; ++k) {
-        const std::uint64_t at = i + k * simt::block_size();
-        used[k] = load(at < places ? at : places - 1, capacity, rows[k]) && at < places;
+        const std::uint32_t number = i + k * step;
+        at[k] = place_of(number < places ? number : places - 1);
+        at[k].used = at[k].used && number < places;
       }
+      bench::keyed_row rows[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k) rows[k] = {*at[k].key, *at[k].value};
       for (std::uint32_t k = 0; k < at_once; ++k) {
-        if (used[k]) visit(rows[k]);
+        if (at[k].used) visit(rows[k]);
       }
     }
   }
 
-  /// Loads what is in a place of the segment; whether it is a row.
-  WARPHEAP_DEVICE bool load(std::uint64_t place, std::uint32_t capacity,
-                            bench::keyed_row& row) const {
+  WARPHEAP_DEVICE place place_of(std::uint32_t number) const {
+    const std::uint32_t capacity = rows_in_page(in.into.page_bytes);
     if (in.keys != nullptr) {
-      const std::uint64_t before =
-          std::uint64_t{simt::block_rank()} * bench::row_segment::most_pages * capacity;
-      const std::uint64_t i = before + place < in.rows ? before + place : in.rows - 1;
-      row = {in.keys[i], in.values[i]};
-      return i == before + place;
+      const std::uint64_t wanted =
+          std::uint64_t{simt::block_rank()} * bench::row_segment::most_pages * capacity + number;
+      const std::uint64_t i = wanted < in.rows ? wanted : in.rows - 1;
+      return {in.keys + i, in.values + i, i == wanted};
     }
     const std::uint64_t first = in.segments[simt::block_rank()].first_page;
-    const bench::row_page& page = in.pages[first + place / capacity];
-    const auto k = static_cast<std::uint32_t>(place % capacity);
-    row = reinterpret_cast<const bench::keyed_row*>(page.page)[k];
-    return k < page.rows;
+    const bench::row_page page = in.pages[first + number / capacity];
+    const std::uint32_t k = number % capacity;
+    const auto* const row = reinterpret_cast<const bench::keyed_row*>(page.page) + k;
+    return {&row->key, &row->value, k < page.rows};
   }
 
   WARPHEAP_DEVICE void lose(const bench::keyed_row& row) const {
@@ -111,7 +118,8 @@ struct sort_chains {
     std::uint64_t place = simt::atomic_ref(in.found->segments)
                               .fetch_add((end - first + most - 1) / most, simt::order::relaxed);
     for (; first < end; first += most) {
-      in.segments[place++] = {first, end - first < most ? end - first : most, number};
+      const std::uint64_t pages = end - first < most ? end - first : most;
+      in.segments[place++] = {first, static_cast<std::uint32_t>(pages), number};
     }
   }
 };

@@ -26,8 +26,8 @@ struct row_group {
   std::uint32_t min() const { return ~min_complement; }
 };
 
-/// Rows of one chain in a page of the heap.
-struct row_page {
+/// Rows of one chain in a page of the heap. A lane loads it at once.
+struct alignas(16) row_page {
   /// Its address; 0: there was no memory for it.
   std::uint64_t page;
   std::uint32_t chain;
@@ -70,8 +70,8 @@ struct row_segment {
   static constexpr std::uint32_t most_pages = 1024;
 
   std::uint64_t first_page;
-  std::uint64_t pages;
-  std::uint64_t parent;
+  std::uint32_t pages;
+  std::uint32_t parent;
 };
 
 /// Groups that are done, in no particular order.
