@@ -21,10 +21,10 @@ struct distribute_rows {
                   bench::row_distribution::shared_bytes);
     const std::uint64_t begin = simt::ticks();
     const metered_heap<Handle> pages{heap, in.time};
-    const std::uint64_t parent = in.keys != nullptr ? 0 : in.segments[simt::block_rank()].parent;
-    const split_of_block split(in.into, parent, in.shift);
+    const bench::row_segment mine = segment();
+    const split_of_block split(in.into, mine.parent, in.shift);
     split.run(
-        pages, [&](const auto& visit) { for_each_row(visit); },
+        pages, [&](const auto& visit) { for_each_row(mine, visit); },
         [&](const bench::keyed_row& row) { lose(row); });
     add_whole_time(in.time, begin);
   }
@@ -33,49 +33,54 @@ struct distribute_rows {
   /// Rows that a lane loads at the same time: one after the other would be one trip to memory each.
   static constexpr std::uint32_t at_once = 4;
 
-  /// Where the segment may have a row.
+  /// Where the segment has a row, if `slot < rows`.
   struct place {
     const std::uint32_t* key;
     const std::uint32_t* value;
-    bool used;
+    std::uint32_t slot;
+    std::uint32_t rows;
   };
 
-  /// Calls `visit` for the calling lane's rows of its block's segment.
+  /// The calling block's. Columns count as pages that lie one behind the other.
+  WARPHEAP_DEVICE bench::row_segment segment() const {
+    constexpr std::uint32_t most = bench::row_segment::most_pages;
+    const std::uint32_t block = simt::block_rank();
+    if (in.keys != nullptr) return {std::uint64_t{block} * most, most, 0};
+    return in.segments[block];
+  }
+
+  /// Calls `visit` for the calling lane's rows of a segment.
   template <class Visit>
-  WARPHEAP_DEVICE void for_each_row(const Visit& visit) const {
+  WARPHEAP_DEVICE void for_each_row(const bench::row_segment& mine, const Visit& visit) const {
     const std::uint32_t step = simt::block_size();
-    const std::uint32_t pages =
-        in.keys != nullptr ? bench::row_segment::most_pages : in.segments[simt::block_rank()].pages;
-    const std::uint32_t places = pages * rows_in_page(in.into.page_bytes);
+    const std::uint32_t places = mine.pages * rows_in_page(in.into.page_bytes);
     for (std::uint32_t i = simt::thread_in_block(); i < places; i += at_once * step) {
-      // All loads of a kind start before the first one is needed: no branch is around them.
+      // All loads of a kind start before the first one is needed: no branch is around them, and
+      // places behind the last one are it again.
       place at[at_once];
       for (std::uint32_t k = 0; k < at_once; ++k) {
         const std::uint32_t number = i + k * step;
-        at[k] = place_of(number < places ? number : places - 1);
-        at[k].used = at[k].used && number < places;
+        at[k] = place_of(mine.first_page, number < places ? number : places - 1);
       }
       bench::keyed_row rows[at_once];
       for (std::uint32_t k = 0; k < at_once; ++k) rows[k] = {*at[k].key, *at[k].value};
       for (std::uint32_t k = 0; k < at_once; ++k) {
-        if (at[k].used) visit(rows[k]);
+        if (i + k * step < places && at[k].slot < at[k].rows) visit(rows[k]);
       }
     }
   }
 
-  WARPHEAP_DEVICE place place_of(std::uint32_t number) const {
+  WARPHEAP_DEVICE place place_of(std::uint64_t first_page, std::uint32_t number) const {
     const std::uint32_t capacity = rows_in_page(in.into.page_bytes);
     if (in.keys != nullptr) {
-      const std::uint64_t wanted =
-          std::uint64_t{simt::block_rank()} * bench::row_segment::most_pages * capacity + number;
+      const std::uint64_t wanted = first_page * capacity + number;
       const std::uint64_t i = wanted < in.rows ? wanted : in.rows - 1;
-      return {in.keys + i, in.values + i, i == wanted};
+      return {in.keys + i, in.values + i, 0, i == wanted ? 1u : 0u};
     }
-    const std::uint64_t first = in.segments[simt::block_rank()].first_page;
-    const bench::row_page page = in.pages[first + number / capacity];
+    const bench::row_page page = in.pages[first_page + number / capacity];
     const std::uint32_t k = number % capacity;
     const auto* const row = reinterpret_cast<const bench::keyed_row*>(page.page) + k;
-    return {&row->key, &row->value, k < page.rows};
+    return {&row->key, &row->value, k, page.rows};
   }
 
   WARPHEAP_DEVICE void lose(const bench::keyed_row& row) const {
