@@ -9,8 +9,7 @@
 ///
 /// In block-shared memory:
 ///
-///     [ rows a child ][ first page of each child | all pages ][ first taken ][ pages by child ...
-///     ]
+///     [ rows a child ][ first page a child | pages in all ][ first taken ][ pages by child ... ]
 ///
 /// I1: of the pages that a segment takes for a child, all but the last are full.
 /// I2: a chain's `page_counts` and `row_counts` are those of its pages, and the places of its pages
@@ -52,8 +51,8 @@ class page_split {
     return sizeof(std::uint64_t) * (Children + 2 + full_pages + Children);
   }
 
-  /// \param for_each_row calls its argument for each of the calling lane's rows, both times the
-  /// same \param lose is called for rows for which there is no memory
+  /// \param for_each_row calls its argument for each of the lane's rows, both times for the same
+  /// \param lose is called for rows for which there is no memory
   template <class Heap, class ForEachRow, class Lose>
   WARPHEAP_DEVICE void run(const Heap& heap, const ForEachRow& for_each_row,
                            const Lose& lose) const {
