@@ -219,7 +219,7 @@ class warpheap_supply {
  private:
   /// Free slots of a marked word that may be on offer.
   static constexpr int most_offered = 3;
-  static constexpr int most_patience = 64;
+  static constexpr int most_patience = 16;
   static constexpr std::uint32_t wait_ns = 200;
 
   /// The look is relaxed: what the caller has acquired from the chunk's state says whether another

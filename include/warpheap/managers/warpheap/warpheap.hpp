@@ -75,7 +75,7 @@ class warpheap_manager {
 
   static constexpr capabilities about{
       .name = "warpheap",
-      .description = "random words of chunks of one size, runs of chunks for large blocks",
+      .description = "words in turn of chunks of one size, offers when full, runs of chunks",
       .folder = "warpheap",
   };
 
