@@ -11,6 +11,7 @@
 #include "warpheap/managers/random_walk/random_walk.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include "machine.hpp"
@@ -227,12 +228,12 @@ TEST(slots_of_large_heaps, blocks_are_apart_and_within) {
   expect_sound_addresses(manager, memory.all(), 1000, 1000);
 }
 
-// Blocks of the largest size until there are none: those at the far end are beyond 32-bit offsets.
-// Their tables are written in full, so larger heaps than these would take memory.
+// Larger heaps than these would take memory and time: their tables are written in full.
 template <class Tried>
 class small_blocks_of_large_heaps : public ::testing::Test {};
 using managers_of_small_blocks =
-    ::testing::Types<tried<halloc<>, 5>, tried<kma<>, 5>, tried<bulk_allocator<>, 5, 70, 139>>;
+    ::testing::Types<tried<halloc<>, 5>, tried<kma<>, 5>, tried<bulk_allocator<>, 5, 70, 139>,
+                     tried<warpheap_manager<>, 5, 70>>;
 TYPED_TEST_SUITE(small_blocks_of_large_heaps, managers_of_small_blocks);
 
 TYPED_TEST(small_blocks_of_large_heaps, the_largest_fill_them_to_the_end) {
@@ -243,7 +244,7 @@ TYPED_TEST(small_blocks_of_large_heaps, the_largest_fill_them_to_the_end) {
     const region all = memory.all();
     const typename TypeParam::manager manager(all, small_machine(), {});
     manager.format(0, 1);
-    const std::size_t bytes = std::min<std::size_t>(manager.largest_block(), 1 << 16);
+    const std::size_t bytes = std::min<std::size_t>(manager.largest_block(), 1 << 20);
     std::vector<std::byte*> blocks;
     in_a_lane([&] {
       while (auto* const block = static_cast<std::byte*>(manager.malloc(bytes))) {
@@ -287,8 +288,7 @@ TYPED_TEST(chunks_of_large_heaps, the_last_chunks_hold_pages_and_runs) {
   if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
   using map_type = std::remove_cvref_t<decltype(std::declval<TypeParam>().map())>;
   using ouroboros_parts::chunk_supply;
-  // As many chunks as can be numbered, and less.
-  constexpr std::size_t most = map_type::pages ? 1024 : 511;
+  constexpr std::size_t most = map_type::pages ? 1024 : 511;  // of numbered chunks
   for (const std::size_t gib : {std::size_t{5}, std::size_t{70}, most}) {
     const untouched_memory memory(gib << 30);
     if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
