@@ -39,11 +39,14 @@ setup<M> stacked_chunks() {
   return {.region_bytes = 12 * 1024, .sizes = {128, 64, 100}, .reuses = true};
 }
 
-/// With one where a wholly free chunk changes its size while a warp is short of one page: five
-/// pages of the first size are free, four of them on one chunk.
+/// A wholly free chunk changes its size while a warp is short of one page: five pages of the first
+/// size are free, four of them on one chunk.
+inline named_case chunk_changes_size(const any_setup& how) {
+  return {"large_among_small", [how] { return large_among_small(how, 5); }};
+}
 inline std::vector<named_case> chunk_cases(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
-  cases.push_back({"large_among_small", [how] { return large_among_small(how, 5); }});
+  cases.push_back(chunk_changes_size(how));
   return cases;
 }
 
