@@ -11,6 +11,7 @@
 #include "warpheap/managers/random_walk/random_walk.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include "machine.hpp"
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -224,6 +226,108 @@ TEST(slots_of_large_heaps, blocks_are_apart_and_within) {
   const dynasoar<> manager(memory.all(), small_machine(), {});
   manager.format(0, 1);
   expect_sound_addresses(manager, memory.all(), 1000, 1000);
+}
+
+// Larger heaps than these would take memory and time: their tables are written in full.
+template <class Tried>
+class small_blocks_of_large_heaps : public ::testing::Test {};
+using managers_of_small_blocks =
+    ::testing::Types<tried<halloc<>, 5>, tried<kma<>, 5>, tried<bulk_allocator<>, 5, 70, 139>,
+                     tried<warpheap_manager<>, 5, 70>>;
+TYPED_TEST_SUITE(small_blocks_of_large_heaps, managers_of_small_blocks);
+
+TYPED_TEST(small_blocks_of_large_heaps, the_largest_fill_them_to_the_end) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
+  for (const std::size_t gib : TypeParam::gib) {
+    const untouched_memory memory(gib << 30);
+    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
+    const region all = memory.all();
+    const typename TypeParam::manager manager(all, small_machine(), {});
+    manager.format(0, 1);
+    const std::size_t bytes = std::min<std::size_t>(manager.largest_block(), 1 << 20);
+    std::vector<std::byte*> blocks;
+    in_a_lane([&] {
+      while (auto* const block = static_cast<std::byte*>(manager.malloc(bytes))) {
+        blocks.push_back(block);
+      }
+    });
+    std::sort(blocks.begin(), blocks.end());
+    ASSERT_GT(blocks.size() * bytes, all.bytes / 8 * 7) << gib;
+    EXPECT_GE(blocks.front(), all.base);
+    EXPECT_GT(blocks.back(), all.base + all.bytes / 64 * 63) << gib;
+    EXPECT_LE(blocks.back() + bytes, all.base + all.bytes);
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+      ASSERT_GE(static_cast<std::size_t>(blocks[i] - blocks[i - 1]), bytes) << gib;
+    }
+    // Room at the far end alone, for blocks of another size.
+    const std::size_t kept = blocks.size() - 2048;
+    in_a_lane([&] {
+      for (std::size_t i = kept; i < blocks.size(); ++i) manager.free(blocks[i]);
+      for (int i = 0; i < 100; ++i) {
+        const auto* const block = static_cast<std::byte*>(manager.malloc(16));
+        ASSERT_GE(block, blocks[kept] - (1 << 20)) << gib;
+        ASSERT_LE(block + 16, all.base + all.bytes) << gib;
+      }
+    });
+  }
+}
+
+template <class M>
+class chunks_of_large_heaps : public ::testing::Test {};
+template <queue_kind Queue, item_kind Item>
+using chunks_in = ouroboros<ouroboros_config{.queue = Queue, .item = Item}>;
+using chunk_managers = ::testing::Types<chunks_in<queue_kind::static_array, item_kind::pages>,
+                                        chunks_in<queue_kind::virtual_array, item_kind::pages>,
+                                        chunks_in<queue_kind::virtual_list, item_kind::pages>,
+                                        chunks_in<queue_kind::static_array, item_kind::chunks>,
+                                        chunks_in<queue_kind::virtual_array, item_kind::chunks>,
+                                        chunks_in<queue_kind::virtual_list, item_kind::chunks>>;
+TYPED_TEST_SUITE(chunks_of_large_heaps, chunk_managers);
+
+TYPED_TEST(chunks_of_large_heaps, the_last_chunks_hold_pages_and_runs) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
+  using map_type = std::remove_cvref_t<decltype(std::declval<TypeParam>().map())>;
+  using ouroboros_parts::chunk_supply;
+  constexpr std::size_t most = map_type::pages ? 1024 : 511;  // of numbered chunks
+  for (const std::size_t gib : {std::size_t{5}, std::size_t{70}, most}) {
+    const untouched_memory memory(gib << 30);
+    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
+    const region all = memory.all();
+    const TypeParam manager(all, small_machine(), {});
+    // Formatting writes zero, which is there, but for what comes first everywhere.
+    for (std::uint64_t rank = 0; rank < 4096; ++rank) manager.format(rank, std::uint64_t{1} << 40);
+    // As if all chunks but the last had been dealt out.
+    constexpr std::uint32_t last = 64;
+    const auto& map = manager.map();
+    auto* const supply = reinterpret_cast<chunk_supply::words*>(
+        all.base + map_type::sizes::classes * sizeof(ouroboros_parts::class_words));
+    ASSERT_EQ(supply->left, map.supply().left().initial(map.chunk_count() - map.for_queues()));
+    supply->fresh = map.chunk_count() - last;
+    supply->left = map.supply().left().initial(last - 8);
+    // Less than two chunks are left over: no question to the manager, which may be wrong.
+    const std::byte* const end = all.base + all.bytes;
+    const std::byte* const first = end - (last + 2) * map_type::sizes::chunk_bytes;
+    for (int round = 0; round < 3; ++round) {
+      std::vector<std::pair<std::byte*, std::size_t>> blocks;
+      in_a_lane([&] {
+        for (const std::size_t bytes : {16, 100, 8192, 32768}) {
+          const int count = bytes < 1000 ? 100 : 3;
+          for (int i = 0; i < count; ++i) {
+            blocks.emplace_back(static_cast<std::byte*>(manager.malloc(bytes)), bytes);
+          }
+        }
+      });
+      std::sort(blocks.begin(), blocks.end());
+      EXPECT_GE(blocks.front().first, first) << gib;
+      EXPECT_LE(blocks.back().first + blocks.back().second, end) << gib;
+      for (std::size_t i = 1; i < blocks.size(); ++i) {
+        ASSERT_GE(blocks[i].first, blocks[i - 1].first + blocks[i - 1].second) << gib;
+      }
+      in_a_lane([&] {
+        for (const auto& [block, bytes] : blocks) manager.free(block);
+      });
+    }
+  }
 }
 
 // A heap whose counters alone are there. Each refused request adds nearly its size to the counter,

@@ -53,10 +53,7 @@ class sizes_meet : public heap_world {
   void lane() {
     // Which lanes want which size differs from schedule to schedule.
     const std::uint64_t first = mix64(seed_) ^ mix64(simt::thread_rank() + 1);
-    for (std::uint64_t i = 0; i < 2; ++i) {
-      const std::uint64_t which = (first + i) % refused_.size();
-      if (heap.take(heap.size(which)) == nullptr) refused_[which] = true;
-    }
+    for (std::uint64_t i = 0; i < 2; ++i) want((first + i) % refused_.size());
   }
 
   std::string verdict() {
@@ -73,6 +70,12 @@ class sizes_meet : public heap_world {
       }
     }
     return wrong;
+  }
+
+ protected:
+  /// Takes a block, which is kept.
+  void want(std::uint64_t which) {
+    if (heap.take(heap.size(which)) == nullptr) refused_[which] = true;
   }
 
  private:
@@ -116,6 +119,18 @@ class sizes_alternate : public sizes_meet<remainder::freed> {
 
  private:
   std::uint64_t seed_ = 0;
+};
+
+class large_among_small_ones : public sizes_meet<remainder::freed> {
+ public:
+  static constexpr simt::grid shape{3, 2};
+  using sizes_meet<remainder::freed>::sizes_meet;
+
+  void lane() {
+    const auto rank = simt::thread_rank();
+    if (rank == 2) want(heap.how().sizes.size() - 1);
+    if (rank < 2 || rank == 4) want(0);
+  }
 };
 
 class one_run_or_two_blocks : public heap_world {
@@ -178,6 +193,10 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
     cases.push_back(case_of<freed>("sizes_meet_in_freed", how, 8));
     cases.push_back(case_of<sizes_alternate>("sizes_alternate", how, 8));
   }
+}
+
+std::unique_ptr<scenario> large_among_small(const any_setup& how, int blocks) {
+  return std::make_unique<scenario_over<large_among_small_ones>>(how, blocks);
 }
 
 std::unique_ptr<scenario> run_or_singles(const any_setup& how, std::uint32_t bytes,

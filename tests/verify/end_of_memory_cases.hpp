@@ -23,6 +23,11 @@ namespace verify {
 /// Added to the cases of every manager.
 void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases);
 
+/// A lane wants the last of the sizes. Two lanes of a warp and one of another want the first, of
+/// which `blocks` were freed: what the large one reclaims may be gone to a small one when it comes
+/// back.
+std::unique_ptr<scenario> large_among_small(const any_setup& how, int blocks);
+
 /// Two neighbours are free, on both sides of a boundary in the manager's maps. One lane wants both,
 /// two lanes want one each: if the run is refused, both single blocks are served.
 /// \param index of the first of them, when blocks of `bytes` are sorted by address

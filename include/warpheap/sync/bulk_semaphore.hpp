@@ -71,7 +71,10 @@ class bulk_semaphore {
             static_cast<std::int64_t>(word) >> count_bits};
   }
 
-  WARPHEAP_DEVICE reading read() const { return decode(word_.load(simt::order::relaxed)); }
+  /// \param how acquire if the caller looks elsewhere for what has left the semaphore
+  WARPHEAP_DEVICE reading read(simt::order how = simt::order::relaxed) const {
+    return decode(word_.load(how));
+  }
 
   /// Adds `units`.
   WARPHEAP_DEVICE void signal(std::uint64_t units) const {
@@ -123,9 +126,10 @@ class bulk_semaphore {
   }
 
   /// Gives up what is missing. True if units are there or expected after all: ask again. False
-  /// means that, at this moment, every unit belonged to somebody.
+  /// means that, at this moment, every unit belonged to somebody. Acquire: a caller may look next
+  /// where units have gone that are not expected any more.
   WARPHEAP_DEVICE bool decline(const answer& asked) const {
-    return put_back(asked.missing).expected() > 0;
+    return put_back(asked.missing, simt::order::acquire).expected() > 0;
   }
 
   /// Undertakes to make `asked.batches` batches. The caller keeps the first units of them for
@@ -209,8 +213,9 @@ class bulk_semaphore {
   }
 
   /// The state after that.
-  WARPHEAP_DEVICE reading put_back(std::uint32_t units) const {
-    reading state = decode(word_.fetch_add(delta(units, 0), simt::order::relaxed));
+  WARPHEAP_DEVICE reading put_back(std::uint32_t units,
+                                   simt::order how = simt::order::relaxed) const {
+    reading state = decode(word_.fetch_add(delta(units, 0), how));
     state.count += units;
     return state;
   }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "manager_cases.hpp"
 #include "managers/ouroboros/setups.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -10,7 +9,12 @@ template <queue_kind Queue, item_kind Item>
 registrar small(const char* name) {
   const std::size_t bytes =
       Queue == queue_kind::static_array ? 7168 : 8704 + (Item == item_kind::chunks ? 1024 : 0);
-  return registrar{manager_subject(name, small_chunks<small_ouroboros<Queue, Item>>(bytes))};
+  const any_setup how = small_chunks<small_ouroboros<Queue, Item>>(bytes);
+  if constexpr (Item == item_kind::chunks) {
+    return registrar{{name, subject_kind::manager, chunk_cases(how), "", ""}};
+  } else {
+    return registrar{manager_subject(name, how)};
+  }
 }
 
 const registrar added[]{

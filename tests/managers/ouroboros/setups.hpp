@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "small_heap.hpp"
+#include "end_of_memory_cases.hpp"
+#include "manager_cases.hpp"
 
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
+
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -34,6 +37,17 @@ setup<M> small_chunks(std::size_t region_bytes = 9216) {
 template <class M>
 setup<M> stacked_chunks() {
   return {.region_bytes = 12 * 1024, .sizes = {128, 64, 100}, .reuses = true};
+}
+
+/// A wholly free chunk changes its size while a warp is short of one page: five pages of the first
+/// size are free, four of them on one chunk.
+inline named_case chunk_changes_size(const any_setup& how) {
+  return {"large_among_small", [how] { return large_among_small(how, 5); }};
+}
+inline std::vector<named_case> chunk_cases(const any_setup& how) {
+  std::vector<named_case> cases = manager_cases(how);
+  cases.push_back(chunk_changes_size(how));
+  return cases;
 }
 
 template <class M>

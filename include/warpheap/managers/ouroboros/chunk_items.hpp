@@ -253,6 +253,7 @@ class chunk_items {
         // In this order: see `can_grow`. Release: who sees the count sees the supply's.
         dissolve(cls, chunk);
         whole(cls).fetch_sub(1, simt::order::release);
+        map_.note_move(cls);
         map_.units(cls).deliver(pages, 0);
         return true;
       }

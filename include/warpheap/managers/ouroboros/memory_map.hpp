@@ -31,6 +31,8 @@ struct class_words {
   alignas(128) std::uint64_t room;
   /// Chunks: how many in the queue are wholly free. Off by some while lanes are at work.
   alignas(128) std::int64_t whole;
+  /// How often memory has left `units` without being taken: see `memory_map::note_move`.
+  std::uint64_t moves;
   sync::queue_ends ends;
   sync::list_directory::anchor anchor;
 };
@@ -180,6 +182,21 @@ class memory_map {
     return sync::bulk_semaphore(classes_[cls].units);
   }
 
+  /// Says that memory is elsewhere which `units` of a class still expect: pages are parked, or a
+  /// chunk is back in the supply, where all classes look. Called between the two: a lane that
+  /// misses the units after that sees that the number has changed. Release pairs with the acquire
+  /// in `moves`, and the end of the expectation, which releases, with that of those who read it.
+  WARPHEAP_DEVICE void note_move(std::uint32_t cls) const {
+    moves_word(cls).fetch_add(1, simt::order::release);
+  }
+  /// How often memory has moved so. Same number before a look at the supply and after a look at the
+  /// units: what there was all the time was seen in one of them. For growth makes its units
+  /// expected before it takes anything from the supply, so it does not hide anything from those
+  /// that look in this order.
+  WARPHEAP_DEVICE std::uint64_t moves(std::uint32_t cls) const {
+    return moves_word(cls).load(simt::order::acquire);
+  }
+
   WARPHEAP_DEVICE queue_type queue(std::uint32_t cls) const {
     if constexpr (Config.queue == queue_kind::static_array) {
       const int value_bits = pages ? page_index_bits : amounts_.slots_log2;
@@ -228,6 +245,7 @@ class memory_map {
         classes_[cls].units = sync::bulk_semaphore::initial(0);
         classes_[cls].room = sync::bulk_semaphore::initial(amounts_.room());
         classes_[cls].whole = 0;
+        classes_[cls].moves = 0;
       }
       if constexpr (pages) parked(cls).format(0, rank, count);
       if constexpr (virtualised) {
@@ -246,6 +264,9 @@ class memory_map {
   static_assert(sizes::classes <= sync::list_directory::most_queues,
                 "ouroboros: a list directory tells no more queues apart");
 
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves_word(std::uint32_t cls) const {
+    return simt::atomic_ref(classes_[pages ? cls : 0].moves);
+  }
   /// Words of the parked chunks of one class.
   WARPHEAP_HD std::size_t parked_stride() const { return bitmap_tree::words_for(amounts_.chunks); }
 

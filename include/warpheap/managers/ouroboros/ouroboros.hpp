@@ -35,8 +35,9 @@
 /// they looked. They wait for values of positions that others have drawn before, and for growth
 /// that others have promised; lanes that have drawn or promised finish without waiting for later
 /// ones (see the queues, the semaphore, chunk_items.hpp). A wait for growth is given up after a
-/// bounded time if it was in vain. malloc returns null when the semaphore has nothing, expects
-/// nothing, and there is no chunk left. What a lane takes and may give back, units of the supply
+/// bounded time if it was in vain. malloc returns null when there is no chunk left and then the
+/// semaphore has nothing and expects nothing, and nothing went from there to the supply between the
+/// two looks (see `note_move`). What a lane takes and may give back, units of the supply
 /// until it has found a run and units of a class while it looks for a chunk to reclaim, is
 /// borrowed: it stays expected, and lanes that need it try again instead of counting it as used. A
 /// lane that has borrowed waits for no other that has, and borrows only where it has seen enough
@@ -208,27 +209,30 @@ class ouroboros {
   };
 
   /// Whether there is memory for a chunk, or some that others have borrowed and may give back. The
-  /// supply comes last: chunks that leave a queue are in the supply before the queue is short of
-  /// them.
+  /// supply comes last: chunks that leave a queue of another class are in the supply before the
+  /// queue is short of them. Acquire: a lane that misses what others have taken from the supply
+  /// for this class sees afterwards that they make units of it.
   WARPHEAP_DEVICE bool can_grow(std::uint32_t cls) const {
     const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
-    const sync::bulk_semaphore left = map_.supply().left();
-    return left.read().expected() >= span || items_type(map_).has_more(cls) ||
-           left.read().expected() >= span;
+    const auto in_supply = [&] {
+      return map_.supply().left().read(simt::order::acquire).expected() >= span;
+    };
+    return in_supply() || items_type(map_).has_more(cls) || in_supply();
   }
 
   /// For a lane that found no chunk: whether another try may find one. Each try that fails means
   /// that another lane has taken memory or holds what it has borrowed, and gives it back without
   /// waiting for anybody; so tries end. Where single chunks are left that form no run, there is no
-  /// hope.
-  WARPHEAP_DEVICE bool may_grow_yet(std::uint32_t cls) const {
+  /// hope, unless one came after the search began. Looks in the order of `decide`.
+  /// \param moves when the search began
+  WARPHEAP_DEVICE bool may_grow_yet(std::uint32_t cls, std::uint64_t moves) const {
     const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
     const auto coming = [&] {
-      const auto left = map_.supply().left().read();
+      const auto left = map_.supply().left().read(simt::order::acquire);
       return left.expected() >= span && (span == 1 || left.count < span);
     };
-    return map_.units(cls).read().expected() > 0 || coming() || items_type(map_).has_more(cls) ||
-           coming();
+    return coming() || items_type(map_).has_more(cls) || coming() ||
+           map_.units(cls).read(simt::order::acquire).expected() > 0 || map_.moves(cls) != moves;
   }
 
   /// Asks the semaphore for `wanted` pages. Called by the leader; may wait for other groups.
@@ -237,6 +241,7 @@ class ouroboros {
     const auto asked = units.ask(wanted, 1u << sizes::pages_log2(cls), in_vain);
     plan result{asked.granted};
     if (asked.missing == 0) return result;
+    const std::uint64_t moves = map_.moves(cls);
     const bool growing = can_grow(cls);
     if (growing && asked.batches != 0) {
       result.batches = asked.batches;
@@ -245,8 +250,9 @@ class ouroboros {
       result.granted = units.await(asked);
       result.in_vain = result.granted == 0;
     } else {
-      // In this order: the heap was exhausted first, and then there was nothing expected either.
-      result.out = !units.decline(asked) && !growing;
+      // In this order: the heap was exhausted first, then there was nothing expected either, and
+      // nothing has gone the other way meanwhile.
+      result.out = !units.decline(asked) && !growing && map_.moves(cls) == moves;
     }
     return result;
   }
@@ -279,6 +285,8 @@ class ouroboros {
     const items_type items(map_);
     const int log2 = sizes::pages_log2(cls);
     const std::uint32_t promised = (mine.batches << log2) - mine.kept;
+    std::uint64_t moves = 0;
+    if (members.is_leader()) moves = map_.moves(cls);
     std::uint32_t made = 0;
     std::uint32_t served = items.unpark(members, cls, mine.granted, mine.kept, made, block);
     if (served == 0) {
@@ -298,7 +306,7 @@ class ouroboros {
         bool hope = false;
         if (members.is_leader()) {
           units.deliver(promised, 0);
-          hope = may_grow_yet(cls);
+          hope = may_grow_yet(cls, moves);
           if (hope) simt::backoff(pause);
         }
         mine.out = !members.any(hope);

@@ -49,6 +49,7 @@ class page_items {
     if (used + accepted < pages && members.is_leader()) {
       map_.table().free_range(chunk, used + accepted, pages);
       park(cls, chunk, pages - used - accepted);
+      map_.note_move(cls);
     }
     return accepted;
   }
@@ -74,7 +75,10 @@ class page_items {
     const std::uint64_t first = queue.reserve(members, free_pages - direct, made);
     if (members.is_leader()) {
       // Frees may have added pages meanwhile; nobody else takes any.
-      if (map_.table().take(chunk, direct + made).some_left) map_.parked(cls).insert(chunk);
+      if (map_.table().take(chunk, direct + made).some_left) {
+        map_.parked(cls).insert(chunk);
+        map_.note_move(cls);
+      }
     }
     const auto rank = static_cast<std::uint32_t>(members.rank());
     const auto size = static_cast<std::uint32_t>(members.size());
