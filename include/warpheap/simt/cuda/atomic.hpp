@@ -19,10 +19,11 @@ namespace simt {
 inline constexpr order acquire_to_write = order::relaxed;
 
 /// A word that others may change, as a hint: what is read may be old, for as long as the kernel
-/// runs, for it comes from the multiprocessor's own cache.
-template <class T>
-WARPHEAP_DEVICE T load_hint(T& word) {
-  return __ldca(&word);
+/// runs, for it comes from the multiprocessor's own cache. What `__ldca` is, which clang lacks.
+WARPHEAP_DEVICE inline std::uint32_t load_hint(const std::uint32_t& word) {
+  std::uint32_t value;
+  asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(&word));
+  return value;
 }
 
 /// Orders this lane's accesses before the fence against those behind it, at device scope.
