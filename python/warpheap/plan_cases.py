@@ -177,7 +177,7 @@ def _fragmentation(scale: Scale) -> Iterator[Parameters]:
 
 
 def _block_bytes(scale: Scale) -> Iterator[Parameters]:
-    for size in (1, 17, 100, 1000, 5000):
+    for size in (1, 17, 100, 1000, 5000) if scale.full else (100,):
         yield {**_size(size), "heap_bytes": GIB if scale.full else scale.heap_bytes, "seed": 1}
 
 
