@@ -14,7 +14,7 @@ namespace verify {
 namespace {
 
 /// What corw keeps beside its pages.
-constexpr std::size_t metadata_bytes = 512;
+constexpr std::size_t metadata_bytes = 256;
 
 template <std::uint32_t PageBytes>
 any_setup pages(std::size_t count) {
@@ -31,8 +31,9 @@ const registrar join{{"workload_join",
                       ""}};
 const registrar group_by{{"workload_group_by",
                           subject_kind::structure,
-                          {case_of<group_by_world>("enough_pages", pages<32>(16)),
-                           case_of<group_by_world>("three_pages", pages<32>(3))},
+                          {case_of<group_by_world<2, 4>>("enough_pages", pages<32>(16)),
+                           case_of<group_by_world<2, 4>>("three_pages", pages<32>(3)),
+                           case_of<group_by_world<1, 34>>("two_warps", pages<32>(20))},
                           "",
                           ""}};
 

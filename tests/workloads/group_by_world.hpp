@@ -3,7 +3,7 @@
 
 #include "pages_heap.hpp"
 
-#include "bench/workloads/group_by/shared_chains.hpp"
+#include "bench/workloads/group_by/page_split.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,84 +12,129 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Two warps append rows to two chains, each lane to one or the other, in pages of three rows.
+/// Blocks distribute a segment of rows each over the children of one of two chains, in pages of
+/// three rows.
+template <std::uint32_t Blocks, std::uint32_t Threads>
 class group_by_world {
  public:
-  static constexpr simt::grid shape{2, 4};
+  static constexpr std::uint32_t page_bytes = 24;
+
+  static constexpr std::uint32_t rows_a_lane = 2;
+  static constexpr std::uint32_t rows = Blocks * Threads * rows_a_lane;
+
+ private:
+  static constexpr std::uint32_t children = 2;
+  static constexpr std::uint32_t parents = 2;
+  static constexpr std::uint32_t chains = parents * children;
+  static constexpr std::uint32_t shift = 8;
+  using split = lanes::group_by::page_split<children>;
+
+ public:
+  static constexpr simt::grid shape{Blocks, Threads, split::shared_bytes(rows)};
 
   explicit group_by_world(const any_setup& how) : heap_(how) {}
 
   void reset(std::uint64_t seed) {
     heap_.restore();
     seed_ = seed;
-    const auto empty =
-        lanes::group_by::chain_tail::of(0, lanes::group_by::capacity_of(view())).word;
-    tails_ = {empty, empty};
-    page_count_ = 0;
+    row_counts_ = {};
+    page_counts_ = {};
+    taken_ = {};
+    taken_count_ = 0;
     placed_ = {};
   }
 
   void lane() {
-    const auto rank = static_cast<std::uint32_t>(simt::thread_rank());
-    for (std::uint32_t i = 0; i < rows_a_lane; ++i) {
-      const std::uint32_t row = rank * rows_a_lane + i;
-      placed_[row] =
-          lanes::group_by::append(pages_of{&heap_}, view(), chain_of(row), {chain_of(row), row})
-              ? 1
-              : 2;
-    }
+    const bench::row_chains into = view();
+    const split mine(into, parent_of(simt::block_rank()), shift);
+    mine.run(
+        pages_of{&heap_},
+        [&](const auto& visit) {
+          const std::uint64_t first = simt::thread_rank() * rows_a_lane;
+          for (std::uint32_t i = 0; i < rows_a_lane; ++i) {
+            const auto row = static_cast<std::uint32_t>(first) + i;
+            ++placed_[row];
+            visit(bench::keyed_row{child_of(row) << shift, row});
+          }
+        },
+        [&](const bench::keyed_row& row) { placed_[row.value] = lost; });
   }
 
   std::string verdict() {
-    const bench::row_chains all = view();
     std::array<int, rows> found{};
-    std::uint64_t pages = 0;
-    for (std::uint32_t chain = 0; chain < 2; ++chain) {
-      const lanes::group_by::chain_tail tail{tails_[chain]};
-      if (tail.fill() > lanes::group_by::capacity_of(all))
-        return "I4: a fill beyond the page at the end";
-      std::uint64_t page = tail.page();
-      for (; page != 0; ++pages) {
-        if (pages > page_count_) return "a chain without an end, or with pages of none";
-        auto* const at = reinterpret_cast<lanes::group_by::row_page*>(page);
-        for (std::uint32_t i = 0; i < lanes::group_by::rows_in(all, page, chain); ++i) {
-          const bench::keyed_row row = at->rows()[i];
-          if (row.value >= rows || row.key != chain)
-            return "a place that holds no row of its chain";
-          ++found[row.value];
+    std::array<std::uint64_t, chains> pages{};
+    std::array<std::uint32_t, chains> chain_rows{};
+    for (std::uint64_t i = 0; i < taken_count_; ++i) {
+      const bench::row_page& page = taken_[i].page;
+      if (page.page == 0) continue;
+      if (page.chain >= chains || page.rows == 0 ||
+          page.rows > lanes::group_by::rows_in_page(page_bytes)) {
+        return "I1: a page of no chain, or with another number of rows than it holds";
+      }
+      if (taken_[i].place >= page_counts_[page.chain])
+        return "I2: a place beyond the chain's pages";
+      for (std::uint64_t k = 0; k < i; ++k) {
+        if (taken_[k].page.page != 0 && taken_[k].page.chain == page.chain &&
+            taken_[k].place == taken_[i].place) {
+          return "I2: two pages of a chain have one place";
         }
-        page = at->before;
+      }
+      ++pages[page.chain];
+      chain_rows[page.chain] += page.rows;
+      for (std::uint32_t k = 0; k < page.rows; ++k) {
+        const auto row = reinterpret_cast<const bench::keyed_row*>(page.page)[k];
+        if (row.value >= rows || chain_of(row.value) != page.chain) {
+          return "a place that holds no row of its chain";
+        }
+        ++found[row.value];
       }
     }
-    if (pages != page_count_) return "the table has other pages than the chains";
+    for (std::uint32_t chain = 0; chain < chains; ++chain) {
+      if (pages[chain] != page_counts_[chain]) return "I2: a chain has another number of pages";
+      if (chain_rows[chain] != row_counts_[chain]) return "I2: a chain has another number of rows";
+    }
     for (std::uint32_t row = 0; row < rows; ++row) {
-      if (placed_[row] == 1 && found[row] != 1) return "a row that was placed is not there once";
-      if (placed_[row] == 2 && found[row] != 0) return "a row that was refused is there";
-      if (placed_[row] == 0) return "a lane did not finish";
+      if (placed_[row] == visited && found[row] != 1) return "a row is neither lost nor there once";
+      if (placed_[row] == lost && found[row] != 0) return "a row that was lost is there";
+      if (placed_[row] != visited && placed_[row] != lost) return "a lane did not finish";
     }
     heap_.run_quietly([this] {
-      for (std::uint64_t i = 0; i < page_count_; ++i) {
-        pages_of{&heap_}.free(reinterpret_cast<void*>(pages_[i].page));
+      for (std::uint64_t i = 0; i < taken_count_; ++i) {
+        if (taken_[i].page.page != 0) {
+          pages_of{&heap_}.free(reinterpret_cast<void*>(taken_[i].page.page));
+        }
       }
     });
     return heap_.problem();
   }
 
  private:
-  static constexpr std::uint32_t rows_a_lane = 2;
-  static constexpr std::uint32_t rows = 8 * rows_a_lane;
+  /// What becomes of a row: visited in both rounds, and lost in the second one or not.
+  static constexpr int visited = 2;
+  static constexpr int lost = 3;
 
-  /// Which lanes meet differs from schedule to schedule.
-  std::uint32_t chain_of(std::uint32_t row) const {
-    return static_cast<std::uint32_t>(mix64(seed_) >> row & 1);
+  /// With another seed other rows meet.
+  std::uint32_t child_of(std::uint32_t row) const {
+    return static_cast<std::uint32_t>(mix64(seed_ + row / 32) >> row % 32 & 1);
   }
-  bench::row_chains view() { return {tails_.data(), 2, pages_.data(), &page_count_, 32}; }
+  /// Blocks of one parent fill the same chains.
+  std::uint32_t parent_of(std::uint32_t block) const {
+    return static_cast<std::uint32_t>(mix64(~seed_) >> block & 1);
+  }
+  std::uint32_t chain_of(std::uint32_t row) const {
+    return parent_of(row / (Threads * rows_a_lane)) * children + child_of(row);
+  }
+  bench::row_chains view() {
+    return {chains,        row_counts_.data(), page_counts_.data(),
+            taken_.data(), &taken_count_,      page_bytes};
+  }
 
   any_heap heap_;
   std::uint64_t seed_ = 0;
-  std::array<std::uint64_t, 2> tails_{};
-  std::array<bench::page_entry, rows> pages_{};
-  std::uint64_t page_count_ = 0;
+  std::array<std::uint32_t, chains> row_counts_{};
+  std::array<std::uint64_t, chains> page_counts_{};
+  std::array<bench::taken_page, rows> taken_{};
+  std::uint64_t taken_count_ = 0;
   std::array<int, rows> placed_{};
 };
 

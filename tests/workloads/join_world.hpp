@@ -16,10 +16,12 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Two blocks of a warp each join two partitions of a few rows into pages of four matches.
+/// Two blocks of a warp each join two partitions of a few rows into pages of four matches. A
+/// slice ends within a partition.
 class join_world {
  public:
   static constexpr std::uint32_t chunk_rows = 4;
+  static constexpr std::uint32_t slice_rows = 2;
   static constexpr simt::grid shape{2, 4, bench::shared_bytes_of(chunk_rows)};
   static constexpr std::uint32_t page_bytes = 64;
 
@@ -49,8 +51,8 @@ class join_world {
   void lane() {
     const pages_of heap{&heap_};
     lanes::join::paged_matches sink(heap, chains_[lanes::join::warp_rank()], lost_.data());
-    const bench::join_input in{view(build_), view(probe_), partition_bits, chunk_rows};
-    lanes::join::join_partitions(in, sink);
+    const bench::join_input in{view(build_), view(probe_), partition_bits, chunk_rows, slice_rows};
+    lanes::join::join_slices(in, sink);
   }
 
   std::string verdict() {

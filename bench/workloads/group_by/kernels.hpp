@@ -3,7 +3,7 @@
 
 #include "bench/lanes/kernel.hpp"
 #include "bench/lanes/metered_heap.hpp"
-#include "bench/workloads/group_by/shared_chains.hpp"
+#include "bench/workloads/group_by/page_split.hpp"
 #include "bench/workloads/group_by/short_groups.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/sync/group_sum.hpp"
@@ -11,47 +11,79 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace lanes::group_by {
 
-struct prepare_tails {
-  bench::tail_preparing in;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t i = simt::thread_rank();
-    if (i < in.of.count) in.of.tails[i] = chain_tail::of(0, capacity_of(in.of)).word;
-  }
-};
-
 struct distribute_rows {
   bench::row_distribution in;
 
   template <class Handle>
   WARPHEAP_DEVICE void operator()(const Handle& heap) const {
+    using split_of_block = page_split<bench::row_distribution::children>;
+    static_assert(split_of_block::shared_bytes(bench::row_segment::most_pages) ==
+                  bench::row_distribution::shared_bytes);
     const std::uint64_t begin = simt::ticks();
     const metered_heap<Handle> pages{heap, in.time};
-    if (in.keys != nullptr) {
-      for (std::uint64_t i = simt::thread_rank(); i < in.rows; i += simt::grid_size()) {
-        place(pages, 0, {in.keys[i], in.values[i]});
-      }
-    } else {
-      // A warp a page. Warps are whole: grids of more than a warp have blocks of whole warps.
-      const std::uint64_t warps = simt::grid_size() / simt::warp_size;
-      for (std::uint64_t i = simt::thread_rank() / simt::warp_size; i < in.from_pages; i += warps) {
-        const bench::page_entry& entry = in.from.pages[i];
-        const std::uint32_t parent = in.numbers[entry.chain];
-        if (parent == bench::chain_fates::none) continue;
-        const std::uint32_t rows = rows_in(in.from, entry.page, entry.chain);
-        for (auto k = static_cast<std::uint32_t>(simt::lane_id()); k < rows; k += simt::warp_size) {
-          place(pages, parent, reinterpret_cast<row_page*>(entry.page)->rows()[k]);
-        }
-      }
-    }
+    const bench::row_segment mine = segment();
+    const split_of_block split(in.into, mine.parent, in.shift);
+    split.run(
+        pages, [&](const auto& visit) { for_each_row(mine, visit); },
+        [&](const bench::keyed_row& row) { lose(row); });
     add_whole_time(in.time, begin);
   }
 
  private:
-  template <class Heap>
-  WARPHEAP_DEVICE void place(const Heap& heap, std::uint64_t parent,
-                             const bench::keyed_row& row) const {
-    const std::uint64_t child = parent << 8 | (row.key >> in.shift & 0xff);
-    if (append(heap, in.into, child, row)) return;
+  /// Rows that a lane loads at the same time: one after the other would be one trip to memory each.
+  static constexpr std::uint32_t at_once = 4;
+
+  /// Where the segment has a row, if `slot < rows`.
+  struct place {
+    const std::uint32_t* key;
+    const std::uint32_t* value;
+    std::uint32_t slot;
+    std::uint32_t rows;
+  };
+
+  /// The calling block's. Columns count as pages that lie one behind the other.
+  WARPHEAP_DEVICE bench::row_segment segment() const {
+    constexpr std::uint32_t most = bench::row_segment::most_pages;
+    const std::uint32_t block = simt::block_rank();
+    if (in.keys != nullptr) return {std::uint64_t{block} * most, most, 0};
+    return in.segments[block];
+  }
+
+  /// Calls `visit` for the calling lane's rows of a segment.
+  template <class Visit>
+  WARPHEAP_DEVICE void for_each_row(const bench::row_segment& mine, const Visit& visit) const {
+    const std::uint32_t step = simt::block_size();
+    const std::uint32_t places = mine.pages * rows_in_page(in.into.page_bytes);
+    for (std::uint32_t i = simt::thread_in_block(); i < places; i += at_once * step) {
+      // All loads of a kind start before the first one is needed: no branch is around them, and
+      // places behind the last one are it again.
+      place at[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k) {
+        const std::uint32_t number = i + k * step;
+        at[k] = place_of(mine.first_page, number < places ? number : places - 1);
+      }
+      bench::keyed_row rows[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k) rows[k] = {*at[k].key, *at[k].value};
+      for (std::uint32_t k = 0; k < at_once; ++k) {
+        if (i + k * step < places && at[k].slot < at[k].rows) visit(rows[k]);
+      }
+    }
+  }
+
+  WARPHEAP_DEVICE place place_of(std::uint64_t first_page, std::uint32_t number) const {
+    const std::uint32_t capacity = rows_in_page(in.into.page_bytes);
+    if (in.keys != nullptr) {
+      const std::uint64_t wanted = first_page * capacity + number;
+      const std::uint64_t i = wanted < in.rows ? wanted : in.rows - 1;
+      return {in.keys + i, in.values + i, 0, i == wanted ? 1u : 0u};
+    }
+    const bench::row_page page = in.pages[first_page + number / capacity];
+    const std::uint32_t k = number % capacity;
+    const auto* const row = reinterpret_cast<const bench::keyed_row*>(page.page) + k;
+    return {&row->key, &row->value, k, page.rows};
+  }
+
+  WARPHEAP_DEVICE void lose(const bench::keyed_row& row) const {
     // Relaxed: the host reads it after the launch.
     const std::uint64_t at =
         simt::atomic_ref(*in.lost.count).fetch_add(std::uint64_t{1}, simt::order::relaxed);
@@ -60,15 +92,14 @@ struct distribute_rows {
   }
 };
 
-struct size_chains {
-  bench::chain_sizing in;
+struct list_pages {
+  bench::page_listing in;
   WARPHEAP_DEVICE void operator()() const {
     const std::uint64_t i = simt::thread_rank();
-    if (i >= in.pages) return;
-    const bench::page_entry& entry = in.of.pages[i];
-    // Relaxed: read by the next launch.
-    simt::atomic_ref(in.sizes[entry.chain])
-        .fetch_add(rows_in(in.of, entry.page, entry.chain), simt::order::relaxed);
+    if (i >= in.taken_count) return;
+    const bench::taken_page& taken = in.taken[i];
+    if (taken.page.page == 0) return;
+    in.into.pages[in.into.starts[taken.page.chain] + taken.place] = taken.page;
   }
 };
 
@@ -76,22 +107,25 @@ struct sort_chains {
   bench::chain_sorting in;
   WARPHEAP_DEVICE void operator()() const {
     const std::uint64_t chain = simt::thread_rank();
-    if (chain >= in.of.count) return;
-    std::uint32_t number = bench::chain_fates::none;
-    const std::uint32_t rows = in.sizes[chain];
+    if (chain >= in.of.count || in.of.row_counts[chain] == 0) return;
     // Relaxed: read after the launch.
-    if (rows != 0 && in.last_pass) {
-      number = simt::atomic_ref(*in.done.count).fetch_add(1u, simt::order::relaxed);
-      auto* const page = reinterpret_cast<row_page*>(chain_tail{in.of.tails[chain]}.page());
-      in.done.groups[number] = {page->rows()[0].key, 0, 0, 0, 0, 0};
-    } else if (rows > in.most_short_rows) {
-      number = simt::atomic_ref(*in.fates.going_on).fetch_add(1u, simt::order::relaxed);
-    } else if (rows != 0) {
+    if (in.of.row_counts[chain] <= in.most_short_rows) {
       const std::uint32_t place =
-          simt::atomic_ref(*in.fates.short_count).fetch_add(1u, simt::order::relaxed);
-      in.fates.short_chains[place] = static_cast<std::uint32_t>(chain);
+          simt::atomic_ref(in.found->short_chains).fetch_add(1u, simt::order::relaxed);
+      in.short_chains[place] = static_cast<std::uint32_t>(chain);
+      return;
     }
-    in.fates.numbers[chain] = number;
+    const std::uint32_t number =
+        simt::atomic_ref(in.found->parents).fetch_add(1u, simt::order::relaxed);
+    constexpr std::uint64_t most = bench::row_segment::most_pages;
+    const std::uint64_t end = in.of.starts[chain + 1];
+    std::uint64_t first = in.of.starts[chain];
+    std::uint64_t place = simt::atomic_ref(in.found->segments)
+                              .fetch_add((end - first + most - 1) / most, simt::order::relaxed);
+    for (; first < end; first += most) {
+      const std::uint64_t pages = end - first < most ? end - first : most;
+      in.segments[place++] = {first, static_cast<std::uint32_t>(pages), number};
+    }
   }
 };
 
@@ -101,17 +135,31 @@ struct group_short_chains {
     const simt::group together = simt::warp();
     const shared_groups groups;
     groups.clear(together);
-    const std::uint64_t chain = in.short_chains[simt::block_rank()];
-    std::uint64_t page = chain_tail{in.of.tails[chain]}.page();
-    while (page != 0) {
-      auto* const at = reinterpret_cast<row_page*>(page);
-      const std::uint32_t rows = rows_in(in.of, page, chain);
-      for (auto k = static_cast<std::uint32_t>(simt::lane_id()); k < rows; k += simt::warp_size) {
-        groups.add(at->rows()[k]);
+    const std::uint32_t chain = in.short_chains[simt::block_rank()];
+    for (std::uint64_t i = in.of.starts[chain]; i < in.of.starts[chain + 1]; ++i) {
+      const bench::row_page& page = in.of.pages[i];
+      const auto* const rows = reinterpret_cast<const bench::keyed_row*>(page.page);
+      for (auto k = static_cast<std::uint32_t>(simt::lane_id()); k < page.rows;
+           k += simt::warp_size) {
+        groups.add(rows[k]);
       }
-      page = at->before;
     }
     groups.emit(together, in.done);
+  }
+};
+
+struct name_groups {
+  bench::group_naming in;
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t chain = simt::thread_rank();
+    if (chain >= in.of.count || in.of.row_counts[chain] == 0) return;
+    // Relaxed: read after the launch.
+    const std::uint32_t number =
+        simt::atomic_ref(*in.done.count).fetch_add(1u, simt::order::relaxed);
+    const bench::row_page& first = in.of.pages[in.of.starts[chain]];
+    const std::uint32_t key = reinterpret_cast<const bench::keyed_row*>(first.page)->key;
+    in.done.groups[number] = {key, 0, 0, 0, 0, 0};
+    in.numbers[chain] = number;
   }
 };
 
@@ -119,15 +167,16 @@ struct group_pages {
   bench::page_grouping in;
   WARPHEAP_DEVICE void operator()() const {
     const std::uint64_t i = simt::thread_rank() / simt::warp_size;
-    if (i >= in.pages) return;
-    const bench::page_entry& entry = in.of.pages[i];
-    const std::uint32_t rows = rows_in(in.of, entry.page, entry.chain);
+    if (i >= in.count) return;
+    const bench::row_page& page = in.pages[i];
+    const auto* const rows = reinterpret_cast<const bench::keyed_row*>(page.page);
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
     std::uint32_t min_complement = 0;
     std::uint32_t max = 0;
-    for (auto k = static_cast<std::uint32_t>(simt::lane_id()); k < rows; k += simt::warp_size) {
-      const std::uint32_t value = reinterpret_cast<row_page*>(entry.page)->rows()[k].value;
+    for (auto k = static_cast<std::uint32_t>(simt::lane_id()); k < page.rows;
+         k += simt::warp_size) {
+      const std::uint32_t value = rows[k].value;
       ++count;
       sum += value;
       if (min_complement < ~value) min_complement = ~value;
@@ -144,7 +193,7 @@ struct group_pages {
       if (max < their_max) max = their_max;
     }
     if (!together.is_leader()) return;
-    add_to<simt::atomic_ref>(in.done.groups[in.numbers[entry.chain]], count, sum, min_complement,
+    add_to<simt::atomic_ref>(in.done.groups[in.numbers[page.chain]], count, sum, min_complement,
                              max);
   }
 };
@@ -154,7 +203,8 @@ struct free_pages {
   template <class Handle>
   WARPHEAP_DEVICE void operator()(const Handle& heap) const {
     const std::uint64_t i = simt::thread_rank();
-    if (i < in.count) heap.free(reinterpret_cast<void*>(in.pages[i].page));
+    if (i >= in.count || in.taken[i].page.page == 0) return;
+    heap.free(reinterpret_cast<void*>(in.taken[i].page.page));
   }
 };
 
@@ -209,9 +259,8 @@ struct digest_groups {
   }
 };
 
-using kernels =
-    type_list<prepare_tails, distribute_rows, size_chains, sort_chains, group_short_chains,
-              group_pages, free_pages, mark_runs, group_runs, digest_groups>;
+using kernels = type_list<distribute_rows, list_pages, sort_chains, group_short_chains, name_groups,
+                          group_pages, free_pages, mark_runs, group_runs, digest_groups>;
 
 }  // namespace lanes::group_by
 WARPHEAP_END_NAMESPACE

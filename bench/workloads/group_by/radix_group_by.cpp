@@ -2,6 +2,7 @@
 #include "bench/workloads/group_by/radix_group_by.hpp"
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/core/bits.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,82 +13,108 @@ namespace warpheap::bench {
 namespace {
 
 constexpr int key_bits = 32;
-constexpr int pass_bits = 8;
+constexpr int pass_bits = floor_log2(std::uint64_t{row_distribution::children});
+constexpr std::uint32_t most_short_rows = short_grouping::places / 2;
 /// A row and its copy in order, what the sort needs, and a group for each row.
 constexpr std::uint64_t bytes_a_row =
     3 * sizeof(keyed_row) + sizeof(std::uint64_t) + sizeof(row_group);
 
-std::uint64_t page_rows(std::uint32_t page_bytes) {
-  return (page_bytes - sizeof(std::uint64_t)) / sizeof(keyed_row);
-}
+std::uint64_t rows_in_page(std::uint32_t page_bytes) { return page_bytes / sizeof(keyed_row); }
+
+/// Which rows the next pass distributes.
+struct pass_input {
+  std::uint64_t parents;
+  std::uint64_t segments;
+};
 
 /// The chains that one pass fills. Their pages belong to the heap until `release`.
 class pass_chains {
  public:
-  pass_chains(machine& on, std::uint64_t parents, std::uint64_t rows, std::uint32_t page_bytes)
+  pass_chains(machine& on, const pass_input& from, std::uint64_t rows, std::uint32_t page_bytes)
       : on_(on),
-        chains_(parents << pass_bits),
-        tails_(on, chains_),
-        // All pages but the last of a chain are full, and a chain without rows has none.
-        pages_(on, rows / page_rows(page_bytes) + std::min(chains_, rows)),
-        page_count_(on, 1),
-        numbers_(on, chains_),
+        chains_(from.parents * row_distribution::children),
+        row_counts_(on, chains_),
+        starts_(on, chains_ + 1),
+        // Of the pages that a segment takes for a child, all but the last are full.
+        taken_(on, rows / rows_in_page(page_bytes) +
+                       std::min(from.segments * row_distribution::children, rows)),
+        taken_count_(on, 1),
+        pages_(on, 0),
+        segments_(on, 0),
         page_bytes_(page_bytes) {
-    page_count_.clear();
-    on.launch(chains_, tail_preparing{view()});
+    row_counts_.clear();
+    starts_.clear();
+    taken_count_.clear();
   }
 
+  /// For the pass that fills them.
   row_chains view() const {
-    return {tails_.data(), chains_, pages_.data(), page_count_.data(), page_bytes_};
+    return {chains_,       row_counts_.data(),  starts_.data(),
+            taken_.data(), taken_count_.data(), page_bytes_};
   }
-  std::uint64_t page_count() const { return page_count_.at(0); }
-  std::uint32_t* numbers() const { return numbers_.data(); }
 
-  /// Groups what is short, or all after the last pass. How many chains go on.
-  std::uint32_t sort(bool last_pass, const group_list& done) const {
-    const std::uint64_t pages = page_count();
-    const pooled_array<std::uint32_t> sizes(on_, chains_);
-    const pooled_array<std::uint32_t> short_chains(on_, chains_);
-    const pooled_array<std::uint32_t> counts(on_, 2);
-    sizes.clear();
-    counts.clear();
-    on_.launch(pages, chain_sizing{view(), pages, sizes.data()});
-    const chain_fates fates{numbers(), counts.data(), short_chains.data(), counts.data() + 1};
-    on_.launch(chains_, chain_sorting{view(), sizes.data(), short_grouping::places / 2, last_pass,
-                                      fates, done});
-    if (last_pass) {
-      on_.launch(pages * lanes_a_warp, page_grouping{view(), pages, numbers(), done});
-      return 0;
+  /// Puts the pages in order. How many there are. \pre the pass has filled the chains
+  std::uint64_t list() {
+    on_.sum_before(starts_.data(), starts_.size());
+    page_count_ = starts_.at(chains_);
+    pages_ = pooled_array<row_page>(on_, page_count_);
+    const std::uint64_t taken = taken_count_.at(0);
+    on_.launch(taken, page_listing{taken_.data(), taken, listed()});
+    return page_count_;
+  }
+  const row_page* pages() const { return pages_.data(); }
+  const row_segment* segments() const { return segments_.data(); }
+
+  /// Groups the chains that are short, and says what the others are for the next pass. \pre `list`
+  pass_input group_short(std::uint64_t rows, const group_list& done) {
+    using counts = chain_sorting::counts;
+    // Each chain that goes on has more rows than a short one; its last segment may not be full.
+    const std::uint64_t most_parents = std::min(chains_, rows / (most_short_rows + 1));
+    segments_ =
+        pooled_array<row_segment>(on_, most_parents + page_count_ / row_segment::most_pages);
+    const pooled_array<std::uint32_t> short_chains(on_, std::min(chains_, rows));
+    const pooled_array<counts> found_here(on_, 1);
+    found_here.clear();
+    on_.launch(chains_, chain_sorting{listed(), most_short_rows, short_chains.data(),
+                                      segments_.data(), found_here.data()});
+    const counts found = found_here.at(0);
+    if (found.short_chains != 0) {
+      on_.launch_blocks(found.short_chains, lanes_a_warp, short_grouping::shared_bytes,
+                        short_grouping{listed(), short_chains.data(), done});
     }
-    const std::vector<std::uint32_t> found = counts.to_host(2);
-    if (found[1] != 0) {
-      on_.launch_blocks(found[1], lanes_a_warp, short_grouping::shared_bytes,
-                        short_grouping{view(), short_chains.data(), done});
-    }
-    return found[0];
+    return {found.parents, found.segments};
+  }
+
+  /// After the last pass: every chain is a group. \pre `list`
+  void group_all(const group_list& done) const {
+    const pooled_array<std::uint32_t> numbers(on_, chains_);
+    on_.launch(chains_, group_naming{listed(), numbers.data(), done});
+    on_.launch(page_count_ * lanes_a_warp,
+               page_grouping{pages_.data(), page_count_, numbers.data(), done});
   }
 
   /// Frees all pages; milliseconds.
   double release(test_heap& heap) const {
-    const std::uint64_t pages = page_count();
-    return heap.launch(pages, page_freeing{pages_.data(), pages});
+    const std::uint64_t taken = taken_count_.at(0);
+    return heap.launch(taken, page_freeing{taken_.data(), taken});
   }
 
  private:
+  listed_chains listed() const {
+    return {chains_, row_counts_.data(), starts_.data(), pages_.data()};
+  }
+
   machine& on_;
   std::uint64_t chains_;
-  pooled_array<std::uint64_t> tails_;
-  pooled_array<page_entry> pages_;
-  pooled_array<std::uint64_t> page_count_;
-  pooled_array<std::uint32_t> numbers_;
+  pooled_array<std::uint32_t> row_counts_;
+  pooled_array<std::uint64_t> starts_;
+  pooled_array<taken_page> taken_;
+  pooled_array<std::uint64_t> taken_count_;
+  pooled_array<row_page> pages_;
+  pooled_array<row_segment> segments_;
   std::uint32_t page_bytes_;
+  std::uint64_t page_count_ = 0;
 };
-
-/// Lanes for work that is dealt out in strides, in whole warps.
-std::uint64_t striding_lanes(const machine& on, std::uint64_t work) {
-  return round_up<std::uint64_t>(std::clamp<std::uint64_t>(work, 1, on.info().resident_threads),
-                                 lanes_a_warp);
-}
 
 }  // namespace
 
@@ -112,22 +139,31 @@ paged_groups radix_group_by::run(test_heap& heap, std::uint32_t page_bytes, call
   pass.values = rows_.values.data();
   pass.lost = {lost_keys.data(), lost_values.data(), lost_count.data()};
   pass.time = time;
+  pass_input input{rows == 0 ? 0u : 1u,
+                   ceil_div(rows, rows_in_page(page_bytes) * row_segment::most_pages)};
   std::optional<pass_chains> before;
-  std::uint64_t parents = rows == 0 ? 0 : 1;
-  for (int shift = key_bits - pass_bits; parents != 0; shift -= pass_bits) {
-    pass_chains chains(on_, parents, rows, page_bytes);
+  std::uint64_t pages_before = 0;
+  for (int shift = key_bits - pass_bits; input.parents != 0; shift -= pass_bits) {
+    pass_chains chains(on_, input, rows, page_bytes);
     pass.shift = static_cast<std::uint32_t>(shift);
     pass.into = chains.view();
-    heap.launch(striding_lanes(on_, rows), pass);
-    result.peak_pages = std::max(result.peak_pages, pass.from_pages + chains.page_count());
+    heap.launch_blocks(input.segments, row_distribution::threads_per_block,
+                       row_distribution::shared_bytes, pass);
+    const std::uint64_t pages = chains.list();
+    result.peak_pages = std::max(result.peak_pages, pages_before + pages);
     if (before) result.free_ms += before->release(heap);
-    parents = chains.sort(shift == 0, done);
+    if (shift != 0) {
+      input = chains.group_short(rows, done);
+    } else {
+      chains.group_all(done);
+      input = {0, 0};
+    }
     ++result.passes;
     before.emplace(std::move(chains));
     pass.keys = nullptr;
-    pass.from = before->view();
-    pass.from_pages = before->page_count();
-    pass.numbers = before->numbers();
+    pass.pages = before->pages();
+    pass.segments = before->segments();
+    pages_before = pages;
   }
   if (before) result.free_ms += before->release(heap);
   result.done.count = group_count.at(0);

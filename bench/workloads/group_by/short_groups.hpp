@@ -4,6 +4,7 @@
 #include "bench/workloads/group_by/request.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/group_sum.hpp"
 
 #include <cstdint>
 
@@ -57,14 +58,23 @@ class shared_groups {
   /// Adds all groups to those that are done.
   WARPHEAP_DEVICE void emit(const simt::group& together, const bench::group_list& done) const {
     together.sync();
-    for (auto i = static_cast<std::uint32_t>(together.rank()); i < places;
-         i += static_cast<std::uint32_t>(together.size())) {
+    const auto me = static_cast<std::uint32_t>(together.rank());
+    const auto lanes = static_cast<std::uint32_t>(together.size());
+    std::uint32_t mine = 0;
+    for (std::uint32_t i = me; i < places; i += lanes) mine += keys_[i] != 0 ? 1 : 0;
+    const auto all = sync::sum_over(together, mine);
+    std::uint32_t place = 0;
+    // Relaxed: the host reads it after the launch. One addition a chain: all chains make theirs to
+    // this word.
+    if (together.is_leader()) {
+      place = simt::atomic_ref(*done.count).fetch_add(all.total, simt::order::relaxed);
+    }
+    place = together.broadcast(place) + all.before;
+    for (std::uint32_t i = me; i < places; i += lanes) {
       if (keys_[i] == 0) continue;
       bench::row_group group = groups_[i];
       group.key = static_cast<std::uint32_t>(keys_[i]);
-      // Relaxed: the host reads it after the launch.
-      const std::uint32_t place = simt::atomic_ref(*done.count).fetch_add(1u, simt::order::relaxed);
-      done.groups[place] = group;
+      done.groups[place++] = group;
     }
   }
 

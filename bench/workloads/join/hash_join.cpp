@@ -54,15 +54,21 @@ hash_join::hash_join(machine& on, const table& build, const table& probe)
       partition_bits_(bits_for(build.rows())),
       build_(on, build, partition_bits_),
       probe_(on, probe, partition_bits_),
-      blocks_(std::clamp<std::uint64_t>(on.info().resident_threads / threads_per_block, 1,
-                                        std::uint64_t{1} << partition_bits_)) {}
+      blocks_(std::clamp<std::uint64_t>(
+          on.info().resident_threads / threads_per_block, 1,
+          std::max<std::uint64_t>(ceil_div<std::uint64_t>(probe.rows(), threads_per_block), 1))) {}
 
 double hash_join::partition() {
   return build_.partition(on_, partition_bits_) + probe_.partition(on_, partition_bits_);
 }
 
 join_input hash_join::input() const {
-  return {build_.view(), probe_.view(), partition_bits_, most_chunk_rows};
+  // A slice for each block, or several: a slice of a partition builds the partition's table anew.
+  const std::uint64_t slice_rows = round_up<std::uint64_t>(
+      std::clamp<std::uint64_t>(ceil_div(probe_.rows, blocks_), 1, most_slice_rows),
+      threads_per_block);
+  return {build_.view(), probe_.view(), partition_bits_, most_chunk_rows,
+          static_cast<std::uint32_t>(slice_rows)};
 }
 
 template <class Request>

@@ -55,6 +55,8 @@ class hash_join {
   double launch(launcher& where, const Request& request) const;
 
   static constexpr std::uint32_t threads_per_block = 256;
+  /// Some partitions' worth, so that most of them are in one slice.
+  static constexpr std::uint32_t most_slice_rows = 4096;
 
   machine& on_;
   std::uint32_t partition_bits_;

@@ -46,7 +46,7 @@ struct count_matches {
     auto sink = [&](const simt::group&, bool found, std::uint64_t, const bench::match&) {
       if (found) ++count;
     };
-    join_partitions(in.input, sink);
+    join_slices(in.input, sink);
     in.counts[simt::thread_rank()] = count;
   }
 };
@@ -58,7 +58,7 @@ struct write_matches {
     auto sink = [&](const simt::group&, bool found, std::uint64_t, const bench::match& match) {
       if (found) *to++ = match;
     };
-    join_partitions(in.input, sink);
+    join_slices(in.input, sink);
   }
 };
 
@@ -77,7 +77,7 @@ struct page_matches {
     const std::uint64_t begin = simt::ticks();
     const metered_heap<Handle> pages{heap, in.time};
     paged_matches sink(pages, chain_of(in.into, warp_rank()), in.lost);
-    join_partitions(in.input, sink);
+    join_slices(in.input, sink);
     add_whole_time(in.time, begin);
   }
 };

@@ -2,9 +2,11 @@
 #pragma once
 
 /// \file
-/// The join of two partitioned tables: a block joins a partition at a time, with a hash table of
-/// the build side in shared memory (after R. Rui, Y. Tu, SSDBM 2017, as the random-walk paper uses
-/// it). What becomes of the matches is the sink's business.
+/// The join of two partitioned tables: a block takes a slice of the probe side, and joins it
+/// partition by partition with a hash table of the build side in shared memory (after R. Rui, Y.
+/// Tu, SSDBM 2017, as the random-walk paper uses it). Slices are of equal size, partitions are not:
+/// one with a frequent key is joined by many blocks. What becomes of the matches is the sink's
+/// business.
 
 #include "bench/workloads/join/keys.hpp"
 #include "bench/workloads/join/request.hpp"
@@ -72,41 +74,55 @@ class shared_table {
   std::uint32_t place_bits_;
 };
 
+/// Joins the build side of partition `p` with rows `begin` to `end - 1` of its probe side. All
+/// lanes of the block call it.
+template <class Sink>
+WARPHEAP_DEVICE void join_partition(const bench::join_input& in, const shared_table& built,
+                                    std::uint64_t p, std::uint64_t begin, std::uint64_t end,
+                                    Sink& sink) {
+  if (begin == end) return;
+  const std::uint64_t build_end = in.build.offsets[p + 1];
+  // A partition that does not fit is joined in parts, each with all of the probe rows.
+  for (std::uint64_t part = in.build.offsets[p]; part < build_end; part += in.chunk_rows) {
+    const std::uint64_t left = build_end - part;
+    built.fill(in.build, part,
+               left < in.chunk_rows ? static_cast<std::uint32_t>(left) : in.chunk_rows);
+    // All lanes go round as often, so that warps stay together.
+    for (std::uint64_t first = begin; first < end; first += simt::block_size()) {
+      const std::uint64_t row = first + simt::thread_in_block();
+      const std::uint32_t key = row < end ? in.probe.keys[row] : 0;
+      const std::uint32_t value = row < end ? in.probe.values[row] : 0;
+      std::uint32_t found = row < end ? built.find(key) : shared_table::none;
+      const simt::group together = simt::warp();
+      // Ends: each round takes one row of a chain from every lane that has any.
+      while (together.any(found != shared_table::none)) {
+        const bool matches = found != shared_table::none;
+        bench::match match{key_of(key), 0, value};
+        if (matches) match.build = built.value(found);
+        sink(together, matches, row, match);
+        if (matches) found = built.find_after(found, key);
+      }
+    }
+  }
+}
+
 /// Calls `sink(warp, found, row, match)` for all pairs of rows with equal keys: in all lanes of a
 /// warp together, `found` in those that have a match, with the number of its probe row. Which lane
 /// finds how many matches depends on the input and the shape of the launch alone. All lanes of the
 /// grid call it, in blocks of `shared_bytes_of(in.chunk_rows)` shared bytes.
 template <class Sink>
-WARPHEAP_DEVICE void join_partitions(const bench::join_input& in, Sink& sink) {
+WARPHEAP_DEVICE void join_slices(const bench::join_input& in, Sink& sink) {
   const shared_table built(in.chunk_rows, in.partition_bits);
-  const std::uint64_t blocks = simt::grid_size() / simt::block_size();
-  for (std::uint64_t p = simt::block_rank(); p < std::uint64_t{1} << in.partition_bits;
-       p += blocks) {
-    const std::uint64_t probe_end = in.probe.offsets[p + 1];
-    const std::uint64_t build_end = in.build.offsets[p + 1];
-    if (in.probe.offsets[p] == probe_end) continue;
-    // A partition that does not fit is joined in parts, each with all of the probe side.
-    for (std::uint64_t begin = in.build.offsets[p]; begin < build_end; begin += in.chunk_rows) {
-      const std::uint64_t left = build_end - begin;
-      built.fill(in.build, begin,
-                 left < in.chunk_rows ? static_cast<std::uint32_t>(left) : in.chunk_rows);
-      // All lanes go round as often, so that warps stay together.
-      for (std::uint64_t first = in.probe.offsets[p]; first < probe_end;
-           first += simt::block_size()) {
-        const std::uint64_t row = first + simt::thread_in_block();
-        const std::uint32_t key = row < probe_end ? in.probe.keys[row] : 0;
-        const std::uint32_t value = row < probe_end ? in.probe.values[row] : 0;
-        std::uint32_t found = row < probe_end ? built.find(key) : shared_table::none;
-        const simt::group together = simt::warp();
-        // Ends: each round takes one row of a chain from every lane that has any.
-        while (together.any(found != shared_table::none)) {
-          const bool matches = found != shared_table::none;
-          bench::match match{key_of(key), 0, value};
-          if (matches) match.build = built.value(found);
-          sink(together, matches, row, match);
-          if (matches) found = built.find_after(found, key);
-        }
-      }
+  const std::uint64_t rows = in.probe.offsets[std::uint64_t{1} << in.partition_bits];
+  const std::uint64_t step = simt::grid_size() / simt::block_size() * in.slice_rows;
+  for (std::uint64_t begin = std::uint64_t{simt::block_rank()} * in.slice_rows; begin < rows;
+       begin += step) {
+    const std::uint64_t end = rows - begin < in.slice_rows ? rows : begin + in.slice_rows;
+    const std::uint64_t last = partition_of(in.probe.keys[end - 1], in.partition_bits);
+    for (std::uint64_t p = partition_of(in.probe.keys[begin], in.partition_bits); p <= last; ++p) {
+      const std::uint64_t from = in.probe.offsets[p];
+      const std::uint64_t to = in.probe.offsets[p + 1];
+      join_partition(in, built, p, from < begin ? begin : from, to < end ? to : end, sink);
     }
   }
 }

@@ -28,6 +28,8 @@ struct join_input {
   std::uint32_t partition_bits = 0;
   /// Rows of the build side that a block holds in shared memory at once, a power of two.
   std::uint32_t chunk_rows = 0;
+  /// Rows of the probe side that a block joins at once.
+  std::uint32_t slice_rows = 0;
 };
 
 /// Bytes of block-shared memory that joining takes.

@@ -202,7 +202,9 @@ class handle {
     if (!together.is_leader()) return;
     simt::atomic_ref(what.requests)
         .fetch_add(static_cast<std::uint64_t>(together.size()), simt::order::relaxed);
-    simt::atomic_ref(what.last_bytes).store(bytes, simt::order::relaxed);
+    if (simt::load_hint(what.last_bytes) != bytes) {
+      simt::atomic_ref(what.last_bytes).store(bytes, simt::order::relaxed);
+    }
   }
 
   M manager_;

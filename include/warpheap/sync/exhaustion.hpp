@@ -44,6 +44,11 @@ class exhaustion {
     return says_out(simt::atomic_ref(word_).load(simt::order::relaxed), units);
   }
 
+  /// True if the multiprocessor knows so: it may be true no more.
+  WARPHEAP_DEVICE bool seems_out(std::uint32_t units) {
+    return says_out(simt::load_hint(word_), units);
+  }
+
   /// The word if it says so, else 0: what is seen unchanged later was true all the time between.
   WARPHEAP_DEVICE std::uint64_t known(std::uint32_t units) {
     const std::uint64_t now = simt::atomic_ref(word_).load(simt::order::relaxed);

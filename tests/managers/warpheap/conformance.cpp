@@ -24,6 +24,9 @@ struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manage
     constexpr std::size_t chunk = 16384;
     constexpr std::size_t chunks = 100;
     constexpr std::size_t classes = 64 + 14;
+    // A cell for 512 slots, a power of two: 256 for 16 bytes, 128, 128, 64 ... 16, and 8 for the
+    // rest.
+    constexpr std::size_t offers = 1520;
     static_assert(Config.smallest_chunk == chunk && Config.word_slots == 48);
     const std::size_t heap_bytes = layout_bytes()
                                        .array(32, 128)  // state
@@ -36,6 +39,8 @@ struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manage
                                        .array(chunks, 4)             // states
                                        .array(22 * chunks, 8)        // words for 1024 slots
                                        .array(chunks, 8)             // listed words
+                                       .array(classes, 32)           // offers
+                                       .array(offers, 4)             // their cells
                                        .then((chunks + 1) * chunk);  // wherever the heap lies
     return {{16, heap_bytes, chunks * 1024, chunk},    {48, heap_bytes, chunks * 341, chunk},
             {512, heap_bytes, chunks * 32, chunk},     {3000, heap_bytes, chunks * 5, chunk},

@@ -16,16 +16,18 @@
 /// is zero while all of its words are closed is nobody's but the closer's.
 ///
 /// How free slots are found when few are left:
-/// - `full` is set in a word by a lane that found no free slot in it. Nobody claims a slot of a
-///   marked word. A lane that frees one takes the mark away before it returns, unless another lane
-///   has done so.
+/// - `full` is set in a word by a lane that found no free slot in it. A slot of a marked word is
+///   only claimed by a lane that has taken an offer of the word (offers.hpp). A lane that frees one
+///   offers the word before it returns. If it cannot, or the word has several, it takes the mark
+///   away, unless another lane has done so. So a marked word has no more free slots than there are
+///   offers of it; there may be more offers, which lead to nothing.
 /// - A word that may have free slots and is not marked is listed (listed_words.hpp), and a chunk
 ///   with such a word is in its class's set of open chunks. Lanes take what they find to be full
 ///   from the list and the set, look again, and put it back if they were wrong. So a free slot may
 ///   be hidden for a moment, by a lane that never waits.
 /// - How many words of a class are not marked is counted: up before a mark is taken away, down
-///   after one is set. So a class of which the count is zero has no free slot, but for those whose
-///   `free` has not returned, however much is going on.
+///   after one is set. So a class of which the count is zero, and which has no offers, has no free
+///   slot, but for those whose `free` has not returned.
 /// Why no free slot is lost: a word is taken from the list before it is marked, both by
 /// read-modify-writes. Either the lane that marks sees the free slot, and lists the word again, or
 /// the lane that frees sees the mark, and lists the word after that. The same holds for the list
@@ -177,11 +179,15 @@ class warpheap_chunks {
   WARPHEAP_HD static constexpr std::uint64_t empty_word(std::uint32_t owner) {
     return tag_of(owner);
   }
+  /// Which words a lane may claim slots of: those that are not marked; with an offer, any.
+  enum class claims { unmarked, offered };
   /// The slots of a word that may be claimed for this owner.
   WARPHEAP_HD static constexpr std::uint64_t room_in(std::uint64_t word, std::uint32_t owner,
                                                      const warpheap_slots& slots,
-                                                     std::uint32_t number) {
-    return is_of(word, owner) && !is_marked(word) ? slots_in(slots, number) & ~used_of(word) : 0;
+                                                     std::uint32_t number,
+                                                     claims which = claims::unmarked) {
+    const bool open = which == claims::offered || !is_marked(word);
+    return is_of(word, owner) && open ? slots_in(slots, number) & ~used_of(word) : 0;
   }
   WARPHEAP_DEVICE std::uint64_t word(std::uint32_t chunk, std::uint32_t number) const {
     return ref(chunk, number).load(simt::order::relaxed);
@@ -191,9 +197,9 @@ class warpheap_chunks {
   /// the word may be
   WARPHEAP_DEVICE claimed claim(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
                                 std::uint32_t owner, const warpheap_slots& slots, int want,
-                                int from) const {
+                                int from, claims which = claims::unmarked) const {
     for (;;) {
-      const std::uint64_t room = room_in(seen, owner, slots, number);
+      const std::uint64_t room = room_in(seen, owner, slots, number, which);
       if (room == 0) return {};
       const std::uint64_t bits = choose(room, want, from);
       // Acquire pairs with the releases in `give_back` and `open`: what the last owner of the slots
@@ -218,8 +224,9 @@ class warpheap_chunks {
                                  const warpheap_slots& slots) const {
     const std::uint64_t all = slots_in(slots, number);
     std::uint64_t seen = word(chunk, number);
-    while (is_of(seen, owner) && used_of(seen) == all) {
+    while (is_of(seen, owner)) {
       if (is_marked(seen)) return mark::was_set;
+      if (used_of(seen) != all) break;
       if (ref(chunk, number).compare_exchange(seen, seen | full, simt::order::acq_rel)) {
         return mark::set;
       }
@@ -245,11 +252,20 @@ class warpheap_chunks {
                             std::uint64_t used = 0) const {
     ref(chunk, number).store(tag_of(owner) | used, simt::order::release);
   }
-  /// Takes the tag from a word of an owner that has no slot in use and no mark; whether that was
-  /// so. Acquire pairs with `give_back`.
-  WARPHEAP_DEVICE bool close(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner) const {
+  /// What came of closing a word.
+  enum class closed { unmarked, marked, in_use };
+  /// Takes the tag from a word of an owner that has no slot in use, and the mark if it has one; or
+  /// leaves it as it is. Acquire pairs with `give_back`.
+  WARPHEAP_DEVICE closed close(std::uint32_t chunk, std::uint32_t number,
+                               std::uint32_t owner) const {
     std::uint64_t seen = tag_of(owner);
-    return ref(chunk, number).compare_exchange(seen, 0, simt::order::acq_rel);
+    while ((seen & ~full) == tag_of(owner)) {
+      const bool marked = is_marked(seen);
+      if (ref(chunk, number).compare_exchange(seen, 0, simt::order::acq_rel)) {
+        return marked ? closed::marked : closed::unmarked;
+      }
+    }
+    return closed::in_use;
   }
 
  private:

@@ -94,6 +94,17 @@ class warpheap_classes {
     return now + 1;
   }
 
+  /// Whether most words of a class are marked, or it has none, as far as the multiprocessor knows.
+  WARPHEAP_DEVICE bool is_tight(std::uint32_t of, std::uint32_t words) const {
+    record& known = where_.records[of];
+    const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
+    return std::uint64_t{now} * 8 <= std::uint64_t{simt::load_hint(known.population)} * words;
+  }
+  /// Whether all are, as far as the multiprocessor knows.
+  WARPHEAP_DEVICE bool seem_marked(std::uint32_t of) const {
+    return static_cast<std::uint32_t>(simt::load_hint(where_.records[of].unmarked)) == 0;
+  }
+
   /// Adds a chunk whose words are open and listed.
   WARPHEAP_DEVICE void add(std::uint32_t of, std::uint32_t chunk) const {
     open(of).insert(chunk);

@@ -89,7 +89,6 @@ class warpheap_inspector {
       const std::uint64_t bits = chunks::used_of(word);
       const std::uint64_t all = chunks::slots_in(slots, i);
       findings_.expect(chunks::is_of(word, whose) && (bits & ~all) == 0, 3, c);
-      findings_.expect(!chunks::is_marked(word) || bits == all, 5, c);
       const bool room = bits != all && !chunks::is_marked(word);
       findings_.expect(!room || supply_.listed().contains(c, i), 4, c);
       has_room = has_room || room;
@@ -108,13 +107,22 @@ class warpheap_inspector {
   WARPHEAP_DEVICE void size_class(std::uint32_t of) const {
     findings_.expect(supply_.classes().of(of).growing == 0, 7, of);
     if (std::uint64_t{supply_.universe()} * supply_.chunks().stride() > most_counted) return;
+    const warpheap_slots slots = supply_.classes().slots(of);
     std::uint32_t unmarked = 0;
+    int hidden = 0;
     for (std::uint32_t c = 0; c < supply_.universe(); ++c) {
       if (owner(c) != chunk_owner::first_class + of) continue;
-      for (std::uint32_t i = 0; i < supply_.classes().slots(of).words; ++i) {
-        unmarked += chunks::is_marked(supply_.chunks().word(c, i)) ? 0 : 1;
+      for (std::uint32_t i = 0; i < slots.words; ++i) {
+        const std::uint64_t word = supply_.chunks().word(c, i);
+        if (chunks::is_marked(word)) {
+          hidden += popcount(chunks::slots_in(slots, i) & ~chunks::used_of(word));
+        } else {
+          ++unmarked;
+        }
       }
     }
+    const int offered = supply_.offers().examine(of);
+    findings_.expect(offered >= hidden, 8, of);
     const auto counted = static_cast<std::uint32_t>(supply_.classes().of(of).unmarked);
     findings_.expect(counted == unmarked, 8, of);
   }

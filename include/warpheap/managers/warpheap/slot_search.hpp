@@ -6,10 +6,10 @@
 ///
 /// Lanes that want the same class at the same time form a group; its leader takes a turn, which
 /// names a word of the class, and claims in it for the whole group. Groups that come one after the
-/// other have different words, so on a heap with room nearly all are served by that. What is left
-/// is in a function of its own: growth of the class, if there is plenty; another turn for the
-/// group; listed words that each lane draws for itself; growth again; and at the end the proof that
-/// there is nothing.
+/// other have different words, so on a heap with room nearly all are served by that. What is left,
+/// and all requests of a class that is nearly full, is in a function of its own: slots that are on
+/// offer; growth of the class, if there is plenty; another turn for the group; listed words that
+/// each lane draws for itself; growth again; and at the end the proof that there is nothing.
 ///
 /// How much a class grows is decided without counting who waits. A group that is left over lets the
 /// class grow by a chunk with the probability that it would need a whole one: 32 lanes and a chunk
@@ -39,6 +39,7 @@ class warpheap_slot_search {
   using chunks = typename supply::chunks_type;
   using classes = typename supply::classes_type;
   using spot = typename classes::spot;
+  using claims = typename chunks::claims;
 
   static constexpr std::uint32_t none = supply::none;
 
@@ -54,7 +55,8 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape_.bytes; }
 
   WARPHEAP_DEVICE place take() const {
-    const place got = take_together();
+    place got;
+    if (!is_tight()) got = take_together();
     if (got.chunk != none) return got;
     return simt::call_apart(&take_more_apart, supply_.copy(), of_);
   }
@@ -72,11 +74,13 @@ class warpheap_slot_search {
   enum class step : std::uint32_t { look, grow, grow_for_all, wait, give_up };
 
   WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
+  WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape_.words); }
 
   /// Claims up to `want` slots of a word that is believed to be `seen`.
-  WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen, int want,
-                                      int from) const {
-    const auto won = supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, want, from);
+  WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen, int want, int from,
+                                      claims which = claims::unmarked) const {
+    const auto won =
+        supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, want, from, which);
     if (won.was_empty) supply_.chunks().count_in(at.chunk);
     return won.bits;
   }
@@ -124,6 +128,9 @@ class warpheap_slot_search {
   WARPHEAP_RARE static place take_together_apart(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).take_together();
   }
+  WARPHEAP_RARE static place take_offered_apart(const supply& from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).take_offered();
+  }
   WARPHEAP_RARE static place take_listed_apart(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).take_listed();
   }
@@ -134,9 +141,13 @@ class warpheap_slot_search {
   /// a turn that asks and gets nothing has lost to a lane that did; when there is none, turns are
   /// bounded. Lanes wait for a time, never for each other.
   WARPHEAP_DEVICE place take_more() const {
+    place got = simt::call_apart(&take_offered_apart, supply_, of_);
+    if (got.chunk != none) return got;
     if (are_out()) return {};
-    place got = grow_ahead();
-    if (got.chunk == none) got = simt::call_apart(&take_together_apart, supply_, of_);
+    got = grow_ahead();
+    if (got.chunk == none && !is_tight()) {
+      got = simt::call_apart(&take_together_apart, supply_, of_);
+    }
     if (got.chunk == none) got = simt::call_apart(&take_listed_apart, supply_, of_);
     int looks = 0;
     for (int turn = 0; got.chunk == none && looks < Config.most_looks; ++turn) {
@@ -151,6 +162,7 @@ class warpheap_slot_search {
       if (next == step::grow || next == step::grow_for_all) {
         got = simt::call_apart(&grow_apart, supply_, of_, team.mask(), next == step::grow_for_all);
       }
+      if (got.chunk == none) got = simt::call_apart(&take_offered_apart, supply_, of_);
       if (got.chunk == none) got = simt::call_apart(&take_listed_apart, supply_, of_);
     }
     return got;
@@ -215,6 +227,21 @@ class warpheap_slot_search {
     return share(team, team, at, bits);
   }
 
+  /// Takes a slot that is on offer. Ends: each turn takes an offer away, and who makes one has
+  /// freed a block.
+  WARPHEAP_DEVICE place take_offered() const {
+    if (supply_.offers().seem_gone(of_)) return {};
+    for (;;) {
+      const std::uint32_t word = supply_.offers().take(of_);
+      if (word == warpheap_offers::none) return {};
+      const std::uint32_t stride = supply_.chunks().stride();
+      const spot at{word / stride, word % stride};
+      const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
+      const std::uint64_t bits = claim(at, seen, 1, 0, claims::offered);
+      if (bits != 0) return place_of(at, bits, 0);
+    }
+  }
+
   /// Takes a slot of a listed word for the caller alone: so the lanes of a warp look at many places
   /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays so
   /// until a slot of it is freed.
@@ -254,8 +281,16 @@ class warpheap_slot_search {
   /// Whether memory certainly was exhausted at a moment of the call: the class had no slot all the
   /// time between the two looks at it, and in between the heap had no chunk for it.
   WARPHEAP_DEVICE bool is_out() const {
-    const std::uint64_t before = supply_.classes().all_marked(of_);
-    return before != 0 && supply_.is_out() && supply_.classes().all_marked(of_) == before;
+    if (supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
+        supply_.seems_out()) {
+      // So it was when the multiprocessor last looked. It has looked since this lane has acquired
+      // anything, and it looks again for the next request.
+      simt::fence(simt::order::acquire);
+      return true;
+    }
+    const std::uint64_t marks = supply_.classes().all_marked(of_);
+    return marks != 0 && !supply_.offers().any(of_) && supply_.is_out() &&
+           supply_.classes().all_marked(of_) == marks && !supply_.offers().any(of_);
   }
 
   /// One look for those that call together.

@@ -9,6 +9,7 @@
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/listed_words.hpp"
+#include "warpheap/managers/warpheap/offers.hpp"
 #include "warpheap/managers/warpheap/state.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
@@ -36,6 +37,7 @@ class warpheap_supply {
     std::uint64_t* empties;
     std::uint32_t* runs;  ///< chunks of the run that starts at a chunk
     warpheap_listed_words listed;
+    warpheap_offers offers;
     warpheap_supply* copy;
   };
 
@@ -55,12 +57,14 @@ class warpheap_supply {
   WARPHEAP_DEVICE bitmap_tree empties() const { return {where_.empties, universe_}; }
   WARPHEAP_DEVICE state& whole() const { return *where_.whole; }
   WARPHEAP_HD const warpheap_listed_words& listed() const { return where_.listed; }
+  WARPHEAP_HD const warpheap_offers& offers() const { return where_.offers; }
   WARPHEAP_DEVICE std::uint32_t run_length(std::uint32_t first) const { return where_.runs[first]; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     classes_.format(rank, count);
     chunks_.format(universe_, rank, count);
     where_.listed.format(universe_, rank, count);
+    where_.offers.format(classes_.sizes(), universe_, rank, count);
     pool().format(present_, rank, count);
     empties().format(0, rank, count);
     if (rank != 0) return;
@@ -87,6 +91,8 @@ class warpheap_supply {
   WARPHEAP_DEVICE bool has_chunks() const {
     return !where_.whole->chunks.is_out(1) && (pool().any() || empties().any());
   }
+  /// Whether that is known, as far as the multiprocessor knows.
+  WARPHEAP_DEVICE bool seems_out() const { return where_.whole->chunks.seems_out(1); }
   /// Whether pool and empties certainly had no chunk at a moment of the call.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& chunks = where_.whole->chunks;
@@ -130,21 +136,28 @@ class warpheap_supply {
   WARPHEAP_RARE static bool retire(const warpheap_supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
     const std::uint32_t owner = chunk_owner::first_class + of;
-    in.where_.listed.unlist(chunk, number);
+    // Lanes come in crowds to what has just been taken from the list or the set: they look first. A
+    // look that is too old leaves something in them, which others will find.
+    if (in.where_.listed.contains(chunk, number)) in.where_.listed.unlist(chunk, number);
     const auto came = in.chunks_.mark_full(chunk, number, owner, in.classes_.slots(of));
     const bool marked = came == chunks_type::mark::set;
     if (marked) in.classes_.count_marked(of, 1);
     if (came == chunks_type::mark::not_full) in.list(chunk, number);
-    if (!in.is_open(of, chunk)) {
+    if (!in.is_open(of, chunk) && in.classes_.open(of).contains(chunk)) {
       in.classes_.open(of).remove(chunk);
       // What was listed before that is seen now.
       if (in.is_open(of, chunk)) in.classes_.open(of).insert(chunk);
     }
     return marked;
   }
-  /// A slot of a word was freed that was marked then.
+  /// Slots of a word were freed that was marked then. The first few are offered: if more follow
+  /// before they are taken, requests are served faster by the whole word.
   WARPHEAP_RARE static void find_again(const warpheap_supply& in, std::uint32_t of,
-                                       std::uint32_t chunk, std::uint32_t number) {
+                                       std::uint32_t chunk, std::uint32_t number,
+                                       std::uint64_t before, std::uint64_t bits) {
+    const std::uint64_t all = chunks_type::slots_in(in.classes_.slots(of), number);
+    const bool few = popcount(all & ~(before & ~bits)) <= most_offered && popcount(bits) == 1;
+    if (few && in.where_.offers.make(of, chunk * in.chunks_.stride() + number)) return;
     // The mark was seen by a release: with this, what the lane that set it did comes before what
     // follows.
     simt::fence(simt::order::acquire);
@@ -204,7 +217,9 @@ class warpheap_supply {
   }
 
  private:
-  static constexpr int most_patience = 64;
+  /// Free slots of a marked word that may be on offer.
+  static constexpr int most_offered = 3;
+  static constexpr int most_patience = 16;
   static constexpr std::uint32_t wait_ns = 200;
 
   /// The look is relaxed: what the caller has acquired from the chunk's state says whether another
@@ -285,8 +300,16 @@ class warpheap_supply {
     const slots shape = classes_.slots(of);
     const auto rank = static_cast<std::uint32_t>(team.rank());
     const auto members = static_cast<std::uint32_t>(team.size());
+    using closed_word = typename chunks_type::closed;
     std::uint32_t closed = rank;
-    while (closed < shape.words && chunks_.close(chunk, closed, owner)) closed += members;
+    std::uint32_t marked = 0;
+    for (; closed < shape.words; closed += members) {
+      const auto came = chunks_.close(chunk, closed, owner);
+      if (came == closed_word::in_use) break;
+      if (came == closed_word::marked) ++marked;
+    }
+    // Marks are gone, whatever follows.
+    if (marked != 0) classes_.count_unmarked(of, marked);
     bool whole = team.all(closed >= shape.words);
     team.sync();
     if (whole) {
@@ -300,8 +323,12 @@ class warpheap_supply {
         classes_.count_marked(of, shape.words);
       }
     } else {
-      // Lanes that found them closed have listed them again.
-      for (std::uint32_t i = rank; i < closed; i += members) chunks_.open(chunk, i, owner);
+      // Lanes that found them closed have listed them again, or dropped offers of those that were
+      // marked.
+      for (std::uint32_t i = rank; i < closed; i += members) {
+        chunks_.open(chunk, i, owner);
+        if (marked != 0) list(chunk, i);
+      }
       team.sync();
       if (team.is_leader() && chunks_.give_up_closing(chunk)) note_empty(chunk);
     }

@@ -11,6 +11,7 @@
 /// the word of the class whose turn it is. Lanes that are left over try once more, and then draw
 /// words for themselves from those that are listed as having room. When words are full a class
 /// takes chunks from the pool, and when that is empty, chunks that another class has left empty.
+/// What is freed of a class that is full is offered to its next requests, who need not search then.
 /// How many words of a class may have room is counted when few have, so that a request knows at
 /// once that there is none. No multiprocessor, warp or lane keeps memory for itself.
 ///
@@ -20,6 +21,7 @@
 ///     [ hints: 4 B a chunk and class ][ entries: 4 B a chunk ][ pool, empties: trees ]
 ///     [ copy of this ][ run lengths, states: 4 B a chunk each ]
 ///     [ words: 8 B for 48 slots of 16 B ][ listed: 1 bit a word ]
+///     [ offers: 32 B a class ][ cells: 4 B for 512 slots of a class, 8 to 4096 ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
 ///
 /// chunks.hpp draws states and words.
@@ -31,12 +33,14 @@
 ///    chunks have no tag (place: the chunk)
 /// I4 a word with a free slot that is not marked is listed, and its chunk is in its class's set of
 ///    open chunks (place: the chunk)
-/// I5 a marked word is full, a chunk's count of words in use is right, and a chunk of a class
-///    without used slots is among the empties (place: the chunk)
+/// I5 a chunk's count of words in use is right, and a chunk of a class without used slots is among
+///    the empties (place: the chunk)
 /// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
 /// I7 nothing is in progress (place: the class)
-/// I8 the words of a class that are not marked are counted right (place: the class; not looked at
-///    in heaps of more than 2^19 words)
+/// I8 the words of a class that are not marked are counted right, and its offers, of which there
+/// are
+///    as many as marked words have free slots, or more (place: the class; not looked at in heaps of
+///    more than 2^19 words)
 ///
 /// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
 /// time, while others let its class grow or change what it looks at; and for members of its own
@@ -71,7 +75,7 @@ class warpheap_manager {
 
   static constexpr capabilities about{
       .name = "warpheap",
-      .description = "random words of chunks of one size, runs of chunks for large blocks",
+      .description = "words in turn of chunks of one size, offers when full, runs of chunks",
       .folder = "warpheap",
   };
 
@@ -175,6 +179,9 @@ class warpheap_manager {
     auto* listed =
         cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
     where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
+    auto* rings = cursor.take<warpheap_offers::ring>(sizes.count());
+    auto* cells = cursor.take<std::uint32_t>(warpheap_offers::all_cells(sizes, universe), 128);
+    where.offers = warpheap_offers(rings, cells);
     return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),
                   where, universe, universe);
   }
@@ -253,7 +260,7 @@ class warpheap_manager {
                                      std::uint64_t bits) const {
     const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
     if (chunks::is_marked(before)) {
-      simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number);
+      simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number, before, bits);
     }
     if (chunks::used_of(before & ~bits) == 0) supply_.count_out(chunk);
   }
