@@ -64,7 +64,8 @@ class heap_of final : public bench::test_heap {
 
   bench::heap_state state() const override {
     const heap_stats found = heap_->stats();
-    return {found.blocks_in_use, found.bytes_in_use, heap_->validate().violations.size()};
+    return {found.blocks_in_use, found.bytes_in_use, heap_->validate().violations.size(),
+            found.largest_block};
   }
 
  private:

@@ -119,6 +119,8 @@ struct heap_state {
   std::uint64_t bytes_in_use = 0;
   /// Invariants of the manager that do not hold.
   std::uint64_t broken_invariants = 0;
+  /// Bytes of the largest request that the heap ever serves.
+  std::uint64_t largest_block = 0;
 };
 
 /// A heap that is to be measured, and the kernels that use one.

@@ -60,6 +60,7 @@ class any_heap {
   std::string manager() const { return known().manager(); }
   /// Name of the device.
   std::string device() const { return known().device(); }
+  /// Bytes of its region, with all that the manager keeps in it. O(1).
   std::size_t bytes() const { return known().bytes(); }
   /// Bytes of the largest request that this heap ever serves. O(1).
   std::size_t largest_block() const { return known().largest_block(); }

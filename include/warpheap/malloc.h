@@ -42,10 +42,9 @@ typedef struct warpheap_malloc_statistics {
  * Makes the heap of the current device, in place of what would be made before its first kernel.
  *
  * \param bytes size of the heap; 0: $WARPHEAP_MALLOC_BYTES, or the default
- * \param manager "rw_malloc", "gallatin", ...; null or empty: $WARPHEAP_MALLOC_MANAGER, or the
- *   default manager
+ * \param manager "warpheap" or "gallatin"; null or empty: $WARPHEAP_MALLOC_MANAGER, or "warpheap"
  * \return 0; else 1, and warpheap_malloc_error() says why: bytes is too small or more than the
- * device has, the manager is unknown, or the device has its heap already
+ * device has, the manager is unknown, or the device has its heap already. O(what the manager keeps)
  */
 WARPHEAP_MALLOC_API int warpheap_malloc_use(size_t bytes, const char* manager);
 
@@ -63,11 +62,12 @@ WARPHEAP_MALLOC_API int warpheap_malloc_get_statistics(warpheap_malloc_statistic
  *
  * \param state device address of the module's variable `warpheap_malloc_state`
  * \param bytes of that variable, as cuModuleGetGlobal tells
- * \return 0; else 1, and warpheap_malloc_error() says why
+ * \return 0; else 1, and warpheap_malloc_error() says why: the module was linked with another
+ * version of warpheap, or the heap cannot be made. O(1) if there is a heap
  */
 WARPHEAP_MALLOC_API int warpheap_malloc_attach(void* state, size_t bytes);
 
-/** Bytes of a `warpheap_malloc_state`. */
+/** Bytes of a `warpheap_malloc_state`. O(1). */
 WARPHEAP_MALLOC_API size_t warpheap_malloc_state_bytes(void);
 
 /** What this thread's latest call that returned 1 has to say. Valid until its next call. */

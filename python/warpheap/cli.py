@@ -11,7 +11,7 @@ from warpheap.console import complain, out, print_any_text
 from warpheap.errors import EXIT_USAGE
 
 # The modules of warpheap.commands, in the order of --help. Each has register(app).
-COMMANDS = ("list", "doctor", "bench", "survey", "report", "publish", "verify", "replay")
+COMMANDS = ("list", "doctor", "bench", "survey", "report", "publish", "verify", "replay", "drop_in")
 
 app = typer.Typer(
     name="warpheap",

@@ -103,7 +103,15 @@ def _digest(found: Sources, *words: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _run(command: list[str]) -> None:
+def compile_malloc(architecture: str, *arguments: str) -> None:
+    """Call nvcc as the sources of warpheap::malloc need it; raises CompilerMissing.
+
+    ``architecture`` is what its option -arch takes: sm_90, native, ...
+    """
+    found = sources()
+    command = [str(find_nvcc()), "-std=c++20", "-O3", f"-arch={architecture}", "-rdc=true"]
+    command += ["-I", str(found.include)]
+    command += ["--options-file", str(found.malloc / "compile_options.txt"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         shown = "\n".join((done.stdout + done.stderr).strip().splitlines()[-20:])
@@ -136,16 +144,15 @@ def build(compute_capability: str) -> Built:
     folder.parent.mkdir(parents=True, exist_ok=True)
     # In a folder of its own until it is whole: several processes may be at it.
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        common = [str(nvcc), "-std=c++20", "-O3", f"-arch=sm_{compute_capability}", "-rdc=true"]
-        common += ["-I", str(found.include)]
-        common += ["--options-file", str(found.malloc / "compile_options.txt")]
+        architecture = f"sm_{compute_capability}"
         source = str(found.malloc / "device_malloc.cu")
         hooks = str(found.malloc / "launch_hooks.cu")
         visible = '-DWARPHEAP_MALLOC_API=__attribute__((visibility("default")))'
         options = ["--options-file", str(found.malloc / "link_options.txt")]
         library = ["-shared", "-Xcompiler", "-fPIC", visible, *options, source, hooks]
-        _run([*common, *library, "-o", f"{place}/{built.library.name}"])
-        _run([*common, "-fatbin", source, "-o", f"{place}/{built.device_code.name}"])
+        compile_malloc(architecture, *library, "-o", f"{place}/{built.library.name}")
+        code = f"{place}/{built.device_code.name}"
+        compile_malloc(architecture, "-fatbin", source, "-o", code)
         made = Path(place) / "whole"
         made.mkdir()
         for file in (built.library, built.device_code):

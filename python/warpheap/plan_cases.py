@@ -176,6 +176,11 @@ def _fragmentation(scale: Scale) -> Iterator[Parameters]:
         yield {**_size(SMALLEST, largest), **common, "rounds": rounds}
 
 
+def _block_bytes(scale: Scale) -> Iterator[Parameters]:
+    for size in (1, 17, 100, 1000, 5000) if scale.full else (100,):
+        yield {**_size(size), "heap_bytes": GIB if scale.full else scale.heap_bytes, "seed": 1}
+
+
 def _utilization(scale: Scale) -> Iterator[Parameters]:
     odd = (4, 8, 24, 48, 100, 192, 400, 768, 1050, 1536, 3000, 6144)
     for size in sorted((*powers(4, 13), *odd)) if scale.full else (100, 256, 1050, 4 * KIB):
@@ -286,6 +291,7 @@ CASES = (
     CasePlan("graph_expand", _graph_expand),
     CasePlan("latency", _latency),
     CasePlan("fragmentation", _fragmentation),
+    CasePlan("block_bytes", _block_bytes),
     CasePlan("utilization", _utilization),
     CasePlan("growth", _growth),
     CasePlan("churn", _churn),

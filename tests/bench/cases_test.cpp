@@ -66,7 +66,11 @@ class slots {
     simt::atomic_ref(used_[i]).store(0, simt::order::release);
   }
 
-  void inspect(std::uint64_t, std::uint64_t, inspection&) const {}
+  void inspect(std::uint64_t rank, std::uint64_t count, inspection& findings) const {
+    for (std::uint64_t i = rank; i < count_; i += count) {
+      if (used_[i] != 0) findings.in_use(1, slot_bytes);
+    }
+  }
 
  private:
   void* block(std::uint32_t i) const {
@@ -237,6 +241,12 @@ TEST(CasesOverSlots, FragmentationIsTheRangeOverTheBytes) {
   EXPECT_EQ(get<std::uint64_t>(row, "range_bytes"), 3u * 1024 + 512);
   EXPECT_DOUBLE_EQ(get<double>(row, "range_over_bytes"), 3584.0 / 2048);
   EXPECT_DOUBLE_EQ(get<double>(row, "range_over_bytes_last"), 3584.0 / 2048);
+}
+
+TEST(CasesOverSlots, BlockBytesAreTheRoomAndNotTheRequest) {
+  const auto row = run_slots("good", "block_bytes", {{"size_min", "100"}, {"size_max", "100"}});
+  EXPECT_EQ(get<std::uint64_t>(row, "block_bytes"), 1024u);
+  EXPECT_EQ(get<std::uint64_t>(row, "largest_block"), 1024u);
 }
 
 TEST(CasesOverSlots, ChurnChecksContents) {

@@ -227,7 +227,7 @@ class RefusalTest(unittest.TestCase):
         manager = self.refused("run", "--case", "alloc", "--manager", "nobody")
         self.assertIn("no manager 'nobody'; there are: bump, ", manager)
         case = self.refused("run", "--case", "none", "--manager", "bump")
-        self.assertIn("no case 'none'; there are: access, alloc, churn", case)
+        self.assertIn("no case 'none'; there are: access, alloc, block_bytes, churn", case)
         parameter = self.refused("run", "--case=init", "--manager=bump", "--threads=1")
         self.assertIn("the case 'init' takes --heap-bytes, --iterations", parameter)
         self.refused("run", "--case=alloc", "--manager=bump", "--unknown=1")

@@ -98,7 +98,7 @@ compile unchanged_object -std=c++14 -rdc=true "$programs/unchanged.cu" "$out/dev
 program bounded "$root/tests/install/consumer/allocates.cu"
 compile table_cuda -std=c++14 "$root/examples/chained_table.cu" -o "$out/table_cuda"
 program table "$root/examples/chained_table.cu"
-for name in says_size captured no_heap; do program $name "$programs/$name.cu"; done
+for name in says_size captured no_heap whole_warps; do program $name "$programs/$name.cu"; done
 
 export WARPHEAP_MALLOC_REPORT=1
 export LD_LIBRARY_PATH=$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -109,7 +109,13 @@ for runtime in shared static; do
   run "modules_opened_$runtime" "modules_opened_$runtime" "${small[@]}" \
     "$out/modules_opened_$runtime" "$out/libmodules_$runtime.so"
 done
-run jit jit "$out/jit" "$out/device_malloc.fatbin" "$arch"
+# Of the heap's default size and of one that is smaller.
+for program in jit whole_warps; do
+  arguments=()
+  [[ $program == jit ]] && arguments=("$out/device_malloc.fatbin" "$arch")
+  run "$program" "$program" "$out/$program" "${arguments[@]}"
+  run "${program}_1g" "$program" "${large[@]}" "$out/$program" "${arguments[@]}"
+done
 run unchanged unchanged "${large[@]}" "$out/unchanged" 1000000 5
 run unchanged_gallatin unchanged "${large[@]}" WARPHEAP_MALLOC_MANAGER=gallatin \
   "$out/unchanged" 1000000 5

@@ -85,6 +85,18 @@ def test_the_pools_of_the_wheel_work(site_packages: Path, tmp_path: Path) -> Non
     run(sys.executable, program, env=environment)
 
 
+def test_drop_in_compiles_the_sources_of_the_wheel(site_packages: Path, tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text(f'#!/bin/sh\necho "$*" >> {calls}\n')
+    nvcc.chmod(0o755)
+    environment = os.environ | {"PYTHONPATH": str(site_packages), "NVCC": str(nvcc)}
+    run(sys.executable, "-m", "warpheap", "drop-in", env=environment, cwd=tmp_path)
+    for call in calls.read_text().splitlines():
+        assert f"{site_packages}/warpheap/share/warpheap/malloc/" in call
+        assert f"-I {site_packages}/warpheap/include" in call
+
+
 @pytest.mark.nightly
 def test_the_commands_work_with_the_programs_of_the_wheel(tmp_path: Path) -> None:
     folder = unpacked_wheel(tmp_path, "AUTO")

@@ -22,6 +22,7 @@ WARPHEAP_BEGIN_NAMESPACE
 template <containers::block_element T>
 class device_vector {
  public:
+  /// Elements in it. O(1), as all down to `bytes_for`.
   WARPHEAP_HD std::uint32_t size() const { return size_; }
   WARPHEAP_HD bool empty() const { return size_ == 0; }
   /// Elements that there is room for.
@@ -30,9 +31,11 @@ class device_vector {
   WARPHEAP_HD std::uint64_t block_bytes() const {
     return capacity_ == 0 ? 0 : bytes_for(capacity_);
   }
+  /// The first element; null without a block.
   WARPHEAP_HD T* data() const { return data_; }
   WARPHEAP_HD T* begin() const { return data_; }
   WARPHEAP_HD T* end() const { return data_ + size_; }
+  /// \pre `i < size()`
   WARPHEAP_HD T& operator[](std::uint32_t i) const { return data_[i]; }
 
   /// Bytes of the block of a vector with room for `count` elements.
@@ -85,6 +88,7 @@ class device_vector {
   WARPHEAP_DEVICE void shrink(const Heap& heap) {
     shrink(heap, containers::lane_alone{});
   }
+  /// The same by a team. A collective.
   template <containers::block_heap Heap, containers::team Team>
   WARPHEAP_DEVICE void shrink(const Heap& heap, const Team& members) {
     if (size_ == 0) {
@@ -114,6 +118,7 @@ class device_vector {
   WARPHEAP_DEVICE void clear(const Heap& heap) {
     clear(heap, containers::lane_alone{});
   }
+  /// The same by a team. A collective.
   template <containers::block_heap Heap, containers::team Team>
   WARPHEAP_DEVICE void clear(const Heap& heap, const Team& members) {
     members.sync();  // members may still read

@@ -26,6 +26,7 @@ class page_chain {
     page* next;
     std::uint32_t used;
 
+    /// The first of them; `used` are there.
     WARPHEAP_HD T* elements() { return reinterpret_cast<T*>(this + 1); }
   };
 
@@ -41,10 +42,13 @@ class page_chain {
     WARPHEAP_ASSERT(capacity_of(page_bytes) != 0);
   }
 
+  /// Bytes of each page, with its head.
   WARPHEAP_HD std::uint32_t page_bytes() const { return page_bytes_; }
+  /// Elements that a page holds.
   WARPHEAP_HD std::uint32_t page_capacity() const { return capacity_of(page_bytes_); }
   /// Elements of all pages.
   WARPHEAP_HD std::uint64_t size() const { return size_; }
+  /// Whether it has no element.
   WARPHEAP_HD bool empty() const { return size_ == 0; }
   /// The first page, for callers that walk the chain themselves; null without one.
   WARPHEAP_HD page* first() const { return first_; }

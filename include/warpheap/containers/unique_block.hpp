@@ -26,8 +26,10 @@ class unique_block {
     // Divided instead of multiplied, so that no product overflows.
     if (count <= SIZE_MAX / sizeof(T)) data_ = static_cast<T*>(heap_.malloc(count * sizeof(T)));
   }
+  /// Takes the block over; the other one owns nothing then.
   WARPHEAP_DEVICE unique_block(unique_block&& other) noexcept
       : heap_(other.heap_), data_(other.release()) {}
+  /// Frees its own block, and takes the other one over.
   WARPHEAP_DEVICE unique_block& operator=(unique_block&& other) noexcept {
     if (this == &other) return *this;
     reset();
@@ -37,10 +39,13 @@ class unique_block {
   }
   WARPHEAP_DEVICE ~unique_block() { reset(); }
 
+  /// Whether it has a block.
   WARPHEAP_DEVICE explicit operator bool() const { return data_ != nullptr; }
+  /// The first element; null without a block.
   WARPHEAP_DEVICE T* get() const { return data_; }
   WARPHEAP_DEVICE T& operator*() const { return *data_; }
   WARPHEAP_DEVICE T* operator->() const { return data_; }
+  /// \pre it has a block of more than `i` elements
   WARPHEAP_DEVICE T& operator[](std::size_t i) const { return data_[i]; }
 
   /// Hands the block to the caller, which frees it from now on.

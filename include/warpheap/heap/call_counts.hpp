@@ -17,6 +17,7 @@ struct alignas(128) call_counts {
   std::uint64_t peak_blocks = 0;
   std::uint64_t peak_bytes = 0;
 
+  /// Blocks that were given back.
   std::uint64_t frees() const { return mallocs - live_blocks; }
 };
 

@@ -29,10 +29,13 @@ struct failure_counts {
 /// there is: blocks, warp heaps or objects.
 ///
 /// The one door to a manager: requests for nothing, null pointers and requests that this heap can
-/// never serve are answered here, and what fails is counted here.
+/// never serve are answered here, and what fails is counted here. Nothing throws or waits without
+/// end; what a call costs is the manager's, whose header says why each of its loops ends.
 template <usable_manager M>
 class handle {
  public:
+  /// For `heap`, which has made the manager; programs ask `heap::ref` for one.
+  /// \param failures counts in device memory that outlive the handle
   WARPHEAP_HD handle(const M& manager, failure_counts* failures)
       : manager_(manager), failures_(failures) {}
 
@@ -57,6 +60,7 @@ class handle {
   }
 
   /// As `malloc(count * bytes)`, all bytes zero; null also if the product overflows.
+  /// O(count * bytes) more than it.
   WARPHEAP_DEVICE void* calloc(std::size_t count,
                                std::size_t bytes) const requires block_manager<M> {
     const bool overflows = bytes != 0 && count > SIZE_MAX / bytes;
@@ -89,7 +93,7 @@ class handle {
 
   /// A block of `bytes` bytes that begins with the contents of `block`, which is freed unless it is
   /// that block itself. Null of `block` makes it a malloc, 0 bytes make it a free. When it returns
-  /// null for other sizes than 0, `block` stays as it is.
+  /// null for other sizes than 0, `block` stays as it is. O(bytes) if the block moves.
   WARPHEAP_DEVICE void* realloc(void* block, std::size_t bytes) const requires measures_blocks<M> {
     const std::size_t there = usable_size(block);
     if (block != nullptr && bytes != 0 && bytes <= there) return block;
@@ -158,6 +162,7 @@ class handle {
   WARPHEAP_DEVICE T load(const Pointer& object) const requires object_manager<M> {
     return manager_.template load<T>(object);
   }
+  /// Replaces the whole object. \pre `object` is live
   template <class T, class Pointer>
   WARPHEAP_DEVICE void store(const Pointer& object,
                              const T& value) const requires object_manager<M> {

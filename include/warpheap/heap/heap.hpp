@@ -97,6 +97,7 @@ class heap {
       : heap(on, device_memory::borrowed(memory.base),
              device_memory::borrowed(memory.base + managed(memory)), managed(memory), settings) {}
 
+  /// The other one then has no region.
   heap(heap&&) = default;
   heap& operator=(heap&&) = delete;
 
@@ -119,7 +120,9 @@ class heap {
     return ref_type(manager_, &notes_of()->failures);
   }
 
+  /// The device that it was made on. O(1).
   const device& on() const { return device_; }
+  /// Bytes of its region, with all that the manager keeps in it. O(1).
   std::size_t bytes() const { return bytes_; }
 
   /// Bytes of the largest request that this heap ever serves. O(1).

@@ -29,18 +29,24 @@ struct caller {
     return {std::uint64_t{simt::block_rank()} << 32 |
             std::uint64_t{simt::thread_in_block() & 1023u} << 22 | (tag & most_tag)};
   }
+  /// Whether it is a lane.
   WARPHEAP_HD constexpr bool known() const { return word != nobody; }
+  /// Number of its block in the launch.
   WARPHEAP_HD constexpr std::uint32_t block() const {
     return static_cast<std::uint32_t>(word >> 32);
   }
+  /// Its number in the block.
   WARPHEAP_HD constexpr std::uint32_t thread() const {
     return static_cast<std::uint32_t>(word >> 22) & 1023u;
   }
+  /// Its number in the warp.
   WARPHEAP_HD constexpr std::uint32_t lane() const { return thread() % simt::warp_size; }
+  /// What `handle::tagged` was given; 0: nothing.
   WARPHEAP_HD constexpr std::uint32_t tag() const {
     return static_cast<std::uint32_t>(word) & most_tag;
   }
 
+  /// "block 1 thread 2 (lane 2) tag 3", or "nobody".
   std::string describe() const {
     if (!known()) return "nobody";
     std::string text = "block " + std::to_string(block()) + " thread " + std::to_string(thread()) +
@@ -77,6 +83,7 @@ struct incident {
   /// The call in which it was found; nobody if the host has asked.
   caller noticed{};
 
+  /// One line: what, where, and who allocated, freed and found it.
   std::string describe() const {
     static constexpr const char* names[]{"double free",
                                          "free of a foreign pointer",
@@ -108,6 +115,7 @@ struct incident {
     }
   }
 
+  /// A number as "0x1f".
   static std::string hex(std::uint64_t address) {
     char text[24];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
@@ -127,6 +135,7 @@ struct leak_group {
   std::uint64_t blocks = 0;
   std::vector<example> examples;
 
+  /// One line: how many, how large, and the examples.
   std::string describe() const {
     std::string text = "leak: " + std::to_string(blocks) + " blocks of " + std::to_string(bytes) +
                        " bytes" + (tag != 0 ? ", tag " + std::to_string(tag) : "");
@@ -146,6 +155,7 @@ struct incident_report {
   /// Blocks that are in use, the most bytes first.
   std::vector<leak_group> leaks;
 
+  /// Whether nothing was found wrong.
   bool empty() const { return incidents.empty() && unrecorded == 0 && leaks.empty(); }
 
   /// A line for each, and a few lines however many there are.

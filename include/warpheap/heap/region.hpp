@@ -20,6 +20,7 @@ struct region {
 /// A region is too small for a manager.
 class region_too_small : public invalid_argument {
  public:
+  /// \param enough as `enough()`
   explicit region_too_small(const std::string& message, std::size_t enough = 0)
       : invalid_argument(message), enough_(enough) {}
 

@@ -102,6 +102,7 @@ struct validation {
   };
   std::vector<violation> violations;
 
+  /// Whether all of them hold.
   bool ok() const { return violations.empty(); }
   /// One line for each violation.
   std::string describe() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device code that NVRTC compiles and nvJitLink links with the device code of warpheap::malloc
 // while the program runs. usage: jit DEVICE_MALLOC.fatbin ARCHITECTURE, for example sm_90
+//
+// Says on stderr what each step took, so that the one it stopped in is known.
 #include "check.h"
 
 #include "warpheap/malloc.h"
@@ -8,6 +10,7 @@
 #include <cuda.h>
 #include <nvJitLink.h>
 #include <nvrtc.h>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -21,8 +24,18 @@ extern "C" __global__ void churn(unsigned* served) {
 }
 )";
 
+static void done(const char* step) {
+  using clock = std::chrono::steady_clock;
+  static clock::time_point last = clock::now();
+  const clock::time_point now = clock::now();
+  std::fprintf(stderr, "jit: %s: %.3f s\n", step,
+               std::chrono::duration<double>(now - last).count());
+  last = now;
+}
+
 int main(int argc, char** argv) {
   CHECK(argc == 3);
+  done("started");
   const std::string architecture = std::string("-arch=") + argv[2];
   nvrtcProgram program;
   CHECK(nvrtcCreateProgram(&program, source, "churn.cu", 0, nullptr, nullptr) == NVRTC_SUCCESS);
@@ -32,6 +45,8 @@ int main(int argc, char** argv) {
   CHECK(nvrtcGetCUBINSize(program, &bytes) == NVRTC_SUCCESS);
   std::vector<char> compiled(bytes);
   CHECK(nvrtcGetCUBIN(program, compiled.data()) == NVRTC_SUCCESS);
+
+  done("compiled");
 
   nvJitLinkHandle link;
   const char* link_options[] = {architecture.c_str()};
@@ -43,21 +58,27 @@ int main(int argc, char** argv) {
   CHECK(nvJitLinkGetLinkedCubinSize(link, &bytes) == NVJITLINK_SUCCESS);
   std::vector<char> linked(bytes);
   CHECK(nvJitLinkGetLinkedCubin(link, linked.data()) == NVJITLINK_SUCCESS);
+  done("linked");
 
   CUDA_CHECK(cudaFree(nullptr));  // the device's context is current
+  done("context");
   CUmodule module;
   CHECK(cuModuleLoadData(&module, linked.data()) == CUDA_SUCCESS);
   CUdeviceptr state = 0;
+  done("loaded");
   CHECK(cuModuleGetGlobal(&state, &bytes, module, "warpheap_malloc_state") == CUDA_SUCCESS);
   CHECK(warpheap_malloc_attach(reinterpret_cast<void*>(state), bytes + 1) == 1);
   CHECK(warpheap_malloc_attach(reinterpret_cast<void*>(state), bytes) == 0);
+  done("attached");
   CUfunction kernel;
   CHECK(cuModuleGetFunction(&kernel, module, "churn") == CUDA_SUCCESS);
   unsigned* served = managed<unsigned>(1);
   *served = 0;
   void* arguments[] = {&served};
   CHECK(cuLaunchKernel(kernel, 4, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr) == CUDA_SUCCESS);
+  done("launched");
   CUDA_CHECK(cudaDeviceSynchronize());
+  done("ran");
   CHECK(*served == 256);
   warpheap_malloc_statistics found;
   CHECK(warpheap_malloc_get_statistics(&found) == 0);

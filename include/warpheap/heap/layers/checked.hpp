@@ -140,6 +140,7 @@ class checked {
     return mine && table::is_live(mine) ? mine.bytes : 0;
   }
 
+  /// A copy whose calls are reported with this tag, below 2^22.
   WARPHEAP_HD checked tagged(std::uint32_t tag) const {
     checked same = *this;
     same.tag_ = tag;

@@ -73,6 +73,7 @@ class counted {
   auto incidents(const device& on) const requires reports_incidents<M> {
     return inner_.incidents(on);
   }
+  /// A copy whose calls are reported with this tag, below 2^22.
   WARPHEAP_HD counted tagged(std::uint32_t tag) const requires tags_calls<M> {
     counted same = *this;
     same.inner_ = inner_.tagged(tag);

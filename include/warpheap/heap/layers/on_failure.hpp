@@ -45,10 +45,12 @@ class on_failure : public M {
  public:
   using M::M;
 
+  /// Called by the handle for each request that is about to return null.
   WARPHEAP_DEVICE void failed(std::size_t bytes, failure_reason why) const {
     Action{}(failed_request{why, bytes, M::largest_block(), caller::here(tag_)});
   }
 
+  /// A copy whose calls are reported with this tag, below 2^22.
   WARPHEAP_HD on_failure tagged(std::uint32_t tag) const {
     on_failure same = *this;
     if constexpr (tags_calls<M>) static_cast<M&>(same) = M::tagged(tag);

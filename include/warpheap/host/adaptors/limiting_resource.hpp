@@ -17,11 +17,13 @@ class limiting_resource : public resource_adaptor<limiting_resource<Resource>, R
   using base = resource_adaptor<limiting_resource<Resource>, Resource>;
 
  public:
+  /// \param limit_bytes the most that its blocks, as requested, may have together
   limiting_resource(Resource upstream, std::size_t limit_bytes)
       : base(std::move(upstream)),
         limit_(limit_bytes),
         in_use_(std::make_shared<std::atomic<std::size_t>>(0)) {}
 
+  /// Bytes, as it was made with.
   std::size_t limit_bytes() const { return limit_; }
   // Relaxed everywhere: a count of its own that no other memory depends on.
   std::size_t bytes_in_use() const { return in_use_->load(std::memory_order_relaxed); }

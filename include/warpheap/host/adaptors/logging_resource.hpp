@@ -30,6 +30,7 @@ class logging_resource : public resource_adaptor<logging_resource<Resource>, Res
   logging_resource(Resource upstream, const std::string& path)
       : base(std::move(upstream)), log_(std::make_shared<log>(path)) {}
 
+  /// Writes all lines to the file that are not in it yet.
   void flush() { log_->file.flush(); }
 
   template <class Call>

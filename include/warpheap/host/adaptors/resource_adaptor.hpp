@@ -29,8 +29,10 @@ class resource_adaptor : public earlier_names<resource_adaptor<Derived, Resource
 
   static constexpr std::size_t default_alignment = pool_resource::default_alignment;
 
+  /// \param upstream serves all calls; a copy is kept
   explicit resource_adaptor(Resource upstream) : upstream_(std::move(upstream)) {}
 
+  /// As the resource behind does it, errors included, and what the adaptor adds; so the others.
   template <stream_like Stream>
   void* allocate(Stream stream, std::size_t bytes, std::size_t alignment = default_alignment) {
     return derived().on_allocate(bytes, id_of(stream),
@@ -51,6 +53,7 @@ class resource_adaptor : public earlier_names<resource_adaptor<Derived, Resource
                             [&] { upstream_.deallocate_sync(memory, bytes, alignment); });
   }
 
+  /// The resource behind.
   const Resource& upstream_resource() const { return upstream_; }
 
  private:

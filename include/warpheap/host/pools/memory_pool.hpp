@@ -39,6 +39,7 @@ class memory_pool {
   /// that two streams used needs this before it is freed in one of them.
   virtual void order(stream_id earlier, stream_id later) = 0;
 
+  /// What is held and in use, and what it was at most. O(regions).
   virtual pool_stats stats() const = 0;
 
   /// Gives memory back that no block needs, as long as more than `keep_bytes` stay held: regions

@@ -59,6 +59,7 @@ class offset_range {
   /// The size of the range in bytes, whole granules.
   std::uint64_t bytes() const { return bytes_; }
 
+  /// What is in use, and the holes. O(blocks).
   warpheap_range_stats stats() const {
     warpheap_range_stats all{};
     policy_.for_each_block([&](extent part, bool used) {

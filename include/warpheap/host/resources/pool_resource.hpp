@@ -28,10 +28,13 @@ class pool_resource : public earlier_names<pool_resource> {
   /// \pre `pool` is not null
   explicit pool_resource(std::shared_ptr<memory_pool> pool) : pool_(std::move(pool)) {}
 
+  /// At least `bytes` bytes at a multiple of `alignment`, a power of two, that work in `stream` may
+  /// use from now on. \throws out_of_memory
   template <stream_like Stream>
   void* allocate(Stream stream, std::size_t bytes, std::size_t alignment = default_alignment) {
     return pool_->allocate(bytes, alignment, id_of(stream));
   }
+  /// Takes a block back that work in `stream` used last. \throws invalid_argument
   template <stream_like Stream>
   void deallocate(Stream stream, void* memory, std::size_t, std::size_t = default_alignment) {
     pool_->deallocate(memory, id_of(stream));
@@ -45,6 +48,7 @@ class pool_resource : public earlier_names<pool_resource> {
     pool_->deallocate(memory, stream_id::none);
   }
 
+  /// The pool, for what only it offers.
   memory_pool& pool() const { return *pool_; }
 
   friend bool operator==(const pool_resource&, const pool_resource&) = default;

@@ -19,10 +19,16 @@ namespace simt {
 inline constexpr order acquire_to_write = order::relaxed;
 
 /// A word that others may change, as a hint: what is read may be old, for as long as the kernel
-/// runs, for it comes from the multiprocessor's own cache.
+/// runs, for it comes from the multiprocessor's own cache. What `__ldca` is, which clang lacks.
 template <class T>
-WARPHEAP_DEVICE T load_hint(T& word) {
-  return __ldca(&word);
+requires(sizeof(T) == 4 || sizeof(T) == 8) WARPHEAP_DEVICE T load_hint(T& word) {
+  T value;
+  if constexpr (sizeof(T) == 4) {
+    asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(&word));
+  } else {
+    asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(value) : "l"(&word));
+  }
+  return value;
 }
 
 /// Orders this lane's accesses before the fence against those behind it, at device scope.

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The code of the pages: Python and commands name what there is; the rest is built elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from warpheap.cli import app
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "bench/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Without the directives of the site, which Sphinx checks.
+BLOCK = re.compile(r"^```(?!\{)(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DIRECTIVE = re.compile(r"^```\{.*?^```$", re.MULTILINE | re.DOTALL)
+# Whose tests build the programs of pages (tests/docs/extract.py).
+BUILDERS = ("tests/docs/CMakeLists.txt", "tests/dropin/CMakeLists.txt")
+# Code of other projects, which is shown and not ours to compile, and drawings.
+SHOWN = {"c++", "text"}
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    yield from BLOCK.findall(DIRECTIVE.sub("", page.read_text(encoding="utf-8")))
+
+
+def code(language: str) -> list[Any]:
+    """The blocks of a language, each a parameter of a test that is named after its page."""
+    found = [
+        pytest.param(text, id=f"{page.relative_to(ROOT)}-{number}")
+        for page in PAGES
+        for number, (of, text) in enumerate(blocks(page))
+        if of == language
+    ]
+    assert found, f"no page has a block of '{language}'"
+    return found
+
+
+def test_every_block_is_of_a_kind_that_is_tested() -> None:
+    builders = "".join((ROOT / name).read_text(encoding="utf-8") for name in BUILDERS)
+    for page in PAGES:
+        name = str(page.relative_to(ROOT))
+        for language, text in blocks(page):
+            if language in ("cpp", "cmake"):
+                assert re.search(rf"(^|[ /]){re.escape(name)}\b", builders, re.MULTILINE), name
+            else:
+                assert language in SHOWN | {"python", "sh"}, f"{name}: '{language}': {text}"
+
+
+def dotted(node: ast.expr) -> str:
+    """``a.b.c`` of an expression that is made of names; empty for another one."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        inner = dotted(node.value)
+        return f"{inner}.{node.attr}" if inner else ""
+    return ""
+
+
+def resolve(name: str) -> Any:
+    """What a dotted name of the package stands for."""
+    words = name.split(".")
+    found: Any = importlib.import_module(words[0])
+    for i, word in enumerate(words[1:], start=2):
+        if not hasattr(found, word):
+            importlib.import_module(".".join(words[:i]))
+        found = getattr(found, word)
+    return found
+
+
+@pytest.mark.parametrize("text", code("python"))
+def test_python_names_what_there_is_and_calls_it_right(text: str) -> None:
+    checked = 0
+    made: dict[str, Any] = {}  # variables, and the class of which they are
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            for module in node.names:
+                importlib.import_module(module.name)
+                checked += 1
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+            continue
+        name = dotted(node.value.func)
+        if name.startswith("warpheap.") and isinstance(node.targets[0], ast.Name):
+            called = resolve(name)
+            if inspect.isclass(called):
+                made[node.targets[0].id] = called
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            of = made.get(node.value.id)
+            if of is not None and not hasattr(of, node.attr):
+                assert re.search(rf"self\.{node.attr}\b[^=\n]* = ", inspect.getsource(of)), (
+                    node.attr
+                )
+        if isinstance(node, ast.Call) and dotted(node.func).startswith("warpheap."):
+            arguments = [None for _ in node.args]
+            words = {word.arg: None for word in node.keywords if word.arg}
+            inspect.signature(resolve(dotted(node.func))).bind(*arguments, **words)
+            checked += 1
+    assert checked, "nothing of the package is in it"
+
+
+def commands() -> list[Any]:
+    """The calls of the tool in blocks of the shell, and in lines that are indented as code."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        shell = "".join(block for language, block in blocks(page) if language == "sh")
+        shell += "".join(re.findall(r"^    (.*\n)", text, re.MULTILINE))
+        for line in shell.replace("\\\n", " ").splitlines():
+            call = re.match(r"(?:\./dev )?warpheap (?!-)(.*)", line)
+            if call:
+                words = shlex.split(call.group(1), comments=True)
+                found.append(pytest.param(words, id=f"{page.relative_to(ROOT)}-{' '.join(words)}"))
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("words", commands())
+def test_commands_have_the_options_of_the_pages(words: list[str]) -> None:
+    tool: Any = typer.main.get_command(app)
+    try:
+        tool.commands[words[0]].make_context(words[0], words[1:])
+    except Exception as error:
+        # By its name, as not every Typer uses the package Click. The files of an example are not
+        # here, which is another error.
+        assert type(error).__name__ == "BadParameter", error
