@@ -11,8 +11,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// Free slots of full classes of the manager `warpheap`, on offer to the next requests: so near
 /// exhaustion a block goes from the lane that frees it to one that wants it without a search.
 ///
-/// An offer is the number of a word that has a free slot; whoever takes the offer claims the slot,
-/// or finds that it is gone. A class has a ring of cells:
+/// An offer is the number of a word that has a free slot; a lane that takes the offer claims the
+/// slot, or finds that it is gone. A class has a ring of cells:
 ///
 ///     cell   [ 0: empty | 1 + number of a word | left ]
 ///
@@ -154,12 +154,13 @@ class warpheap_offers {
     return team.broadcast(first) + static_cast<std::uint32_t>(team.rank());
   }
 
-  /// Puts an offer into a cell. Relaxed, as all here: the word orders what its owners did.
+  /// Puts an offer into a cell. Release: a lane that takes the offer sees the free slot in the
+  /// word.
   WARPHEAP_DEVICE bool publish(std::uint32_t of, std::uint32_t word) const {
     for (int tries = 0; tries < most_tries; ++tries) {
       const simt::atomic_ref mine = cell(of, draw(of, &ring::made));
       std::uint32_t in = 0;
-      if (mine.compare_exchange(in, word + 1, simt::order::relaxed)) return true;
+      if (mine.compare_exchange(in, word + 1, simt::order::release)) return true;
       if (in == left) mine.compare_exchange(in, 0, simt::order::relaxed);
     }
     return false;
@@ -171,14 +172,15 @@ class warpheap_offers {
       const simt::atomic_ref mine = cell(of, draw(of, &ring::taken));
       for (int looks = 0; looks < most_looks; ++looks) {
         std::uint32_t in = mine.load(simt::order::relaxed);
-        if (in != 0 && in != left && mine.compare_exchange(in, 0, simt::order::relaxed)) {
+        // Acquire pairs with `publish`.
+        if (in != 0 && in != left && mine.compare_exchange(in, 0, simt::acquire_to_write)) {
           return in - 1;
         }
         simt::backoff(pause_ns << looks);
       }
       std::uint32_t in = 0;
       if (!mine.compare_exchange(in, left, simt::order::relaxed) && in != left &&
-          mine.compare_exchange(in, 0, simt::order::relaxed)) {
+          mine.compare_exchange(in, 0, simt::acquire_to_write)) {
         return in - 1;
       }
     }

@@ -223,7 +223,11 @@ class warpheap_slot_search {
     if (is_new) return slot < shape_.per_word ? place{chunk, slot} : place{};
     const spot at{chunk, 0};
     std::uint64_t bits = 0;
-    if (team.is_leader()) bits = claim(at, chunks::empty_word(owner()), team.size(), 0);
+    // Marked words, too: their slots are on offer, to lanes that may be slow. A slot that is taken
+    // without its offer leaves one offer too many, which leads to nothing.
+    if (team.is_leader()) {
+      bits = claim(at, chunks::empty_word(owner()), team.size(), 0, claims::offered);
+    }
     return share(team, team, at, bits);
   }
 

@@ -43,11 +43,13 @@
 ///    more than 2^19 words)
 ///
 /// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
-/// time, while others let its class grow or change what it looks at; and for members of its own
-/// group that are there with it. So waits end, whichever lanes of a warp run.
+/// time, while others let its class grow, make the offer that it has asked for, or change what it
+/// looks at; and for members of its own group that are there with it. So waits end, whichever lanes
+/// of a warp run.
 ///
-/// Null: all words of the class were full and no chunk was free at a moment of the call; or others
-/// have freed and taken what it looked for in each of a bounded number of looks.
+/// Null: all words of the class were full, none was on offer and no chunk was free at a moment of
+/// the call, as far as the lane can know from what it has acquired; or others have freed and taken
+/// what it looked for in each of a bounded number of looks.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
