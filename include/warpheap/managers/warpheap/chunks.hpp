@@ -19,8 +19,9 @@
 /// - `full` is set in a word by a lane that found no free slot in it. A slot of a marked word is
 ///   only claimed by a lane that has taken an offer of the word (offers.hpp), or that has found the
 ///   whole chunk empty. A lane that frees one offers the word before it returns. If it cannot, or
-///   the word has several, it takes the mark away, unless another lane has done so. So a marked word
-///   has no more free slots than there are offers of it; more offers may be, which lead to nothing.
+///   the word has several, it takes the mark away, unless another lane has done so. So a marked
+///   word has no more free slots than there are offers of it; more offers may be, which lead to
+///   nothing.
 /// - A word that may have free slots and is not marked is listed (listed_words.hpp), and a chunk
 ///   with such a word is in its class's set of open chunks. Lanes take what they find to be full
 ///   from the list and the set, look again, and put it back if they were wrong. So a free slot may

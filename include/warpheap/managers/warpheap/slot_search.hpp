@@ -68,8 +68,9 @@ class warpheap_slot_search {
   /// Before a lane looks again for what others were faster to take: for so long, then for twice as
   /// long, so that fewer look at once.
   static constexpr std::uint32_t pause_ns = 2000;
-  /// Turns that make growth twice as likely each.
+  /// Turns that make growth twice as likely each, and all turns.
   static constexpr int most_doubled = 16;
+  static constexpr int most_turns = 64;
 
   enum class step : std::uint32_t { look, grow, grow_for_all, wait, give_up };
 
@@ -137,9 +138,9 @@ class warpheap_slot_search {
   WARPHEAP_RARE static place take_more_apart(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).take_more();
   }
-  /// Ends: while there are chunks, each turn makes it likelier that the next one asks for one, and
-  /// a turn that asks and gets nothing has lost to a lane that did; when there is none, turns are
-  /// bounded. Lanes wait for a time, never for each other.
+  /// Ends: turns are bounded. While there are chunks, each makes it likelier that the next one asks
+  /// for one, and a turn that asks and gets nothing has lost to a lane that did, or that is about
+  /// to use a chunk. Lanes wait for a time, never for each other.
   WARPHEAP_DEVICE place take_more() const {
     place got = simt::call_apart(&take_offered_apart, supply_, of_);
     if (got.chunk != none) return got;
@@ -150,7 +151,8 @@ class warpheap_slot_search {
     }
     if (got.chunk == none) got = simt::call_apart(&take_listed_apart, supply_, of_);
     int looks = 0;
-    for (int turn = 0; got.chunk == none && looks < Config.most_looks; ++turn) {
+    for (int turn = 0; got.chunk == none && looks < Config.most_looks && turn < most_turns;
+         ++turn) {
       const simt::group team = simt::coalesced().match(of_);
       auto next = step::look;
       if (team.is_leader()) next = choose_step(team.size(), turn);

@@ -219,6 +219,8 @@ class warpheap_supply {
  private:
   /// Free slots of a marked word that may be on offer.
   static constexpr int most_offered = 3;
+  /// Chunks that a request tries to take from their classes at a time.
+  static constexpr int most_tries = 8;
   static constexpr int most_patience = 16;
   static constexpr std::uint32_t wait_ns = 200;
 
@@ -265,11 +267,11 @@ class warpheap_supply {
     team.sync();
   }
 
-  /// An empty chunk, taken away from its class unless that is `of`, or none. A collective. Ends:
-  /// each turn takes a chunk out of the set, and who puts one in has freed its last block.
+  /// An empty chunk, taken away from its class unless that is `of`, or none. A collective. A chunk
+  /// that cannot be closed goes back: a lane has claimed a slot of it and is about to count it in.
   WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team, std::uint32_t of,
                                            bool& is_taken) const {
-    for (;;) {
+    for (int tries = 0; tries < most_tries; ++tries) {
       std::uint32_t chunk = none;
       bool is_own = false;
       if (team.is_leader()) {
@@ -287,6 +289,7 @@ class warpheap_supply {
       is_taken = !team.any(is_own);
       if (chunk == none || !is_taken || close(team, chunk)) return chunk;
     }
+    return none;
   }
 
   /// Takes a chunk from its class if all of its slots are free; whether it has. A collective.
