@@ -202,6 +202,8 @@ class handle {
     if (!together.is_leader()) return;
     simt::atomic_ref(what.requests)
         .fetch_add(static_cast<std::uint64_t>(together.size()), simt::order::relaxed);
+    // A million stores to one word would queue up, too. What a multiprocessor knows of it may be
+    // old within a launch, in which nobody can say which request was the last.
     if (simt::load_hint(what.last_bytes) != bytes) {
       simt::atomic_ref(what.last_bytes).store(bytes, simt::order::relaxed);
     }
