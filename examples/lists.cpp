@@ -15,6 +15,9 @@
 using namespace warpheap::literals;
 namespace simt = warpheap::simt;
 
+/// Lists have 0 to 63 nodes.
+constexpr std::uint64_t lengths = 64;
+
 struct node {
   node* next;
   std::uint64_t value;
@@ -27,7 +30,7 @@ struct build_and_sum {
   WARPHEAP_DEVICE void operator()() const {
     const std::uint64_t me = simt::thread_rank();
     node* list = nullptr;
-    for (std::uint64_t value = 1; value <= me % 20; ++value) {
+    for (std::uint64_t value = 1; value <= me % lengths; ++value) {
       auto* n = static_cast<node*>(heap.malloc(sizeof(node)));
       if (n == nullptr) break;  // out of memory: go on with what there is
       *n = {list, value};
@@ -61,7 +64,9 @@ int main(int argc, char** argv) {
     std::vector<std::uint64_t> got(threads);
     device.copy_to_host(got.data(), sums.get(), threads * sizeof(std::uint64_t));
     std::uint32_t whole = 0;
-    for (std::uint64_t i = 0; i < threads; ++i) whole += got[i] == i % 20 * (i % 20 + 1) / 2;
+    for (std::uint64_t i = 0; i < threads; ++i) {
+      whole += got[i] == i % lengths * (i % lengths + 1) / 2;
+    }
     const warpheap::heap_stats stats = heap.stats();
     std::printf("%u of %u lists are whole; %llu requests failed; %llu blocks in use\n", whole,
                 threads, static_cast<unsigned long long>(stats.failures),
