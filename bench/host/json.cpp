@@ -80,7 +80,8 @@ constexpr field_info identities[]{
     {.name = "driver", .about = "version of the GPU's driver"},
     {.name = "toolkit", .about = "version of CUDA's toolkit or of the compiler"},
     {.name = "status", .about = "ok, skipped, timeout, crashed or failed"},
-    {.name = "reason", .about = "why the status is not ok"},
+    {.name = "reason",
+     .about = "why the status is not ok, or which measurement is missing and why"},
 };
 
 json field_json(const field_info& f) {
