@@ -182,7 +182,7 @@ class Description:
         file.write_text(whole.text(), encoding="utf-8")
 
     def _parts(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Return the numbers of summaries by the names that columns have, as in malloc_ms.median."""
+        """Return the numbers of summaries by their columns' names, as in malloc_ms.median."""
         for name, value in row.items():
             known = self.fields.get(name.partition(".")[0])
             if known is None or known.kind != "summary" or value is None:

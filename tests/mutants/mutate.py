@@ -107,7 +107,7 @@ def split_header(text: str, header: str) -> tuple[list[str], str]:
 def joined(
     headers: list[str], include: Path, changed: dict[str, str] | None = None
 ) -> tuple[list[str], str]:
-    """Return the include lines of headers, and what they have in their namespace, one after another.
+    """Return the include lines of headers, and what their namespaces hold, one after another.
 
     What `changed` has for a header stands in place of its own.
     """

@@ -37,9 +37,9 @@ def replay(
     initial_bytes: Optional[int] = typer.Option(
         None, "--initial-bytes", min=0, help="Taken at the start; twice the peak unless given."
     ),
-    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="At most this much; 0: no limit."),
+    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0: no limit."),
     repeats: int = typer.Option(3, "--repeats", min=1, help="Replays; the fastest one counts."),
-    smallest: bool = typer.Option(False, "--smallest", help="Find the smallest pool that suffices."),
+    smallest: bool = typer.Option(False, "--smallest", help="Find the smallest pool."),
     threads: int = typer.Option(0, "--threads", min=0, help="Also replay in this many threads."),
     slots: int = typer.Option(1000, "--live", min=1, help="Slots of malloc-large."),
     events: int = typer.Option(100_000, "--events", min=10, help="Calls of malloc-large."),

@@ -42,7 +42,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a replay measured. Latencies are in nanoseconds, one for each event, if calls were timed."""
+    """What a replay measured. Latencies are in nanoseconds, one an event, if calls were timed."""
 
     latencies: NDArray[np.uint32] | None
     wall_ns: int
