@@ -125,10 +125,10 @@ def test_a_line_has_a_gap_and_a_mark_where_a_manager_had_not_finished(tmp_path: 
 def test_registers_are_bars_of_malloc_and_of_free(tmp_path: Path) -> None:
     unasked = dict.fromkeys(("threads", "size_min", "size_max", "heap_bytes", "iterations", "seed"))
     rows = [
-        row(case="registers", manager=name, call=call, registers=count, local_bytes=count - 20,
+        row(case="registers", manager=name, call=call, registers=count, local_bytes=count - 21,
             malloc=None, free=None, **unasked)
         for name, call, count in (
-            ("rw", "malloc", 64), ("corw", "malloc", 40), ("rw", "free", 24), ("bump", "malloc", 20)
+            ("rw", "malloc", 63), ("corw", "malloc", 41), ("rw", "free", 24), ("bump", "malloc", 21)
         )
     ]  # fmt: skip
     rows.append(row(case="registers", manager="bump", call="free", status="skipped",
@@ -138,13 +138,14 @@ def test_registers_are_bars_of_malloc_and_of_free(tmp_path: Path) -> None:
     calls = ("malloc", "free")
     assert list(found) == [f"cuda-{what}-{c}" for what in ("registers", "local") for c in calls]
     plot = found["cuda-registers-malloc"]
-    assert {s.manager: s.y for s in plot.series} == {"rw": [64], "corw": [40], "bump": [20]}
+    assert {s.manager: s.y for s in plot.series} == {"rw": [63], "corw": [41], "bump": [21]}
     assert plot.bars
+    assert plot.description.startswith("registers of a kernel that calls malloc: registers of a")
     text = draw.svg(plot)
-    assert text.index(">64<") < text.index(">40<")  # drawn upwards, the fewest last
+    assert text.index(">63<") < text.index(">41<")  # drawn upwards, the fewest last
     assert {s.manager: s.y for s in found["cuda-registers-free"].series} == {"rw": [24]}
     assert {s.manager: s.y for s in found["cuda-local-malloc"].series}["bump"] == [0]
-    assert ">44<" in draw.svg(found["cuda-local-malloc"])
+    assert ">42<" in draw.svg(found["cuda-local-malloc"])
     assert summary.problems(results.sections[0]) == []
 
 
