@@ -131,8 +131,10 @@ def test_registers_are_bars_of_malloc_and_of_free(tmp_path: Path) -> None:
             ("rw", "malloc", 63), ("corw", "malloc", 41), ("rw", "free", 24), ("bump", "malloc", 21)
         )
     ]  # fmt: skip
-    rows.append(row(case="registers", manager="bump", call="free", status="skipped",
-                    reason="cannot free single blocks", malloc=None, free=None, **unasked))  # fmt: skip
+    rows.append(
+        row(case="registers", manager="bump", call="free", status="skipped",
+            reason="cannot free single blocks", malloc=None, free=None, **unasked)
+    )  # fmt: skip
     results = load(tmp_path, rows)
     found = plots_by_slug(results)
     calls = ("malloc", "free")
