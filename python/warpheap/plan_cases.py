@@ -167,6 +167,11 @@ def _latency(scale: Scale) -> Iterator[Parameters]:
         yield {"threads": 1 << scale.max_threads_log2, **_size(size), **_timed(scale)}
 
 
+def _registers(_: Scale) -> Iterator[Parameters]:
+    for call in ("malloc", "free"):
+        yield {"call": call}
+
+
 def _fragmentation(scale: Scale) -> Iterator[Parameters]:
     common = {"threads": scale.batch, "heap_bytes": scale.heap_bytes, "seed": 1}
     rounds = 100 if scale.full else 10
@@ -290,6 +295,7 @@ CASES = (
     CasePlan("graph_update", _graph_update),
     CasePlan("graph_expand", _graph_expand),
     CasePlan("latency", _latency),
+    CasePlan("registers", _registers),
     CasePlan("fragmentation", _fragmentation),
     CasePlan("block_bytes", _block_bytes),
     CasePlan("utilization", _utilization),

@@ -264,7 +264,8 @@ class list_heap {
     const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
     const std::uint32_t end = begin + part < count ? begin + part : count;
     walk mine{(first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0}};
-    const runs_left::seen uncertain{chunks_.end(), 1};
+    // One run for all of them: a lane that counted 32 would soon have seen too many.
+    const runs_left::seen uncertain{chunks_.end(), team.is_leader() ? 1u : 0u};
     // Each turn serves a member, or loses a race for a chunk: not too many of those.
     for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
       const bounds wanted = bounds_of(team, team.ballot(chunk == list::none), need);
