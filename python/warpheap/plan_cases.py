@@ -13,7 +13,7 @@ Parameters = dict[str, str | int | float]
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SMALLEST = 16  # bytes; below it every manager hands out the same block
-# The papers' batch: so many requests a launch when a heap is filled up.
+# The papers' batch: requests of a launch when a heap is filled up.
 _BATCH = 100_000
 
 
@@ -61,7 +61,7 @@ class CasePlan:
 
 
 def powers(first_log2: int, last_log2: int, step: int = 1) -> list[int]:
-    """Give the powers of two from 2^first to 2^last."""
+    """Return the powers of two from 2^first to 2^last."""
     return [1 << exponent for exponent in range(first_log2, last_log2 + 1, step)]
 
 

@@ -45,14 +45,14 @@ def call(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def catalog() -> dict[str, Any]:
-    """Give what `list` prints."""
+    """Return what `list` prints."""
     done = call("list")
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
 
 def run(case: str, manager: str, **parameters: object) -> dict[str, Any]:
-    """Give the row of a measurement."""
+    """Return the row of a measurement."""
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
     done = call("run", "--case", case, "--manager", manager, *flags)
     assert done.returncode == 0, done.stderr
@@ -217,7 +217,7 @@ class RefusalTest(unittest.TestCase):
     """What cannot be followed ends with exit status 2 and a message."""
 
     def refused(self, *words: str) -> str:
-        """Give the message."""
+        """Return the message."""
         done = call(*words)
         self.assertEqual(done.returncode, 2, done)
         self.assertEqual(done.stdout, "")
@@ -226,9 +226,9 @@ class RefusalTest(unittest.TestCase):
     def test_unknown_names_list_the_known_ones(self) -> None:
         """Managers, cases, parameters."""
         manager = self.refused("run", "--case", "alloc", "--manager", "nobody")
-        self.assertIn("no manager 'nobody'; there are: bump, ", manager)
+        self.assertIn("unknown manager 'nobody'; known managers: bump, ", manager)
         case = self.refused("run", "--case", "none", "--manager", "bump")
-        self.assertIn("no case 'none'; there are: access, alloc, block_bytes, churn", case)
+        self.assertIn("unknown case 'none'; known cases: access, alloc, block_bytes, churn", case)
         parameter = self.refused("run", "--case=init", "--manager=bump", "--threads=1")
         self.assertIn("the case 'init' takes --heap-bytes, --iterations", parameter)
         self.refused("run", "--case=alloc", "--manager=bump", "--unknown=1")

@@ -115,7 +115,7 @@ class list_heap {
   /// Granules of a place of the searches that requests share.
   static constexpr std::uint32_t place = 64;
   using shared_searches = shared_search<128, runs_left, 1>;
-  /// A lane gives up after two rounds that others spoilt if they have seen so many runs; else it
+  /// A lane gives up after two rounds that others spoilt if they have seen this many runs; else it
   /// searches again: where there are few, others may hold the ones that suit it for a moment.
   static constexpr std::uint32_t most_runs = 1u << 11;
   static constexpr int most_rounds = 1024;
