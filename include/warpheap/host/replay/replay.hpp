@@ -35,8 +35,11 @@ struct replay_options {
 /// The calls alone, each timed if `Timed`: whatever else a replay tells is computed before or
 /// afterwards, so that a replay takes the time of its calls. `sizes[n]` is the size of allocation
 /// n, whose memory is kept in `blocks[n]`. Returns the number of events that were made.
+///
+/// Trace and options are copies, so that they stay in registers: the allocator might write to what
+/// a reference names, and each event would read it again.
 template <bool Timed, class Allocate, class Deallocate, class Look>
-[[gnu::noinline]] std::size_t make_calls(const trace_view& trace, const replay_options& options,
+[[gnu::noinline]] std::size_t make_calls(trace_view trace, replay_options options,
                                          const tick_clock* clock, void** blocks,
                                          const std::size_t* sizes, Allocate& allocate,
                                          Deallocate& deallocate, Look& look) {
