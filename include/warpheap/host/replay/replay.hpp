@@ -32,17 +32,22 @@ struct replay_options {
   bool stop_at_failure = false;
 };
 
+// A function, so that no part of the test is made for a request that got memory.
+[[gnu::cold, gnu::noinline]] inline bool ends_replay(bool stop_at_failure, std::size_t bytes) {
+  return stop_at_failure && bytes != 0;
+}
+
 /// The calls alone, each timed if `Timed`: whatever else a replay tells is computed before or
 /// afterwards, so that a replay takes the time of its calls. `sizes[n]` is the size of allocation
 /// n, whose memory is kept in `blocks[n]`. Returns the number of events that were made.
 ///
-/// Trace and options are copies, so that they stay in registers: the allocator might write to what
-/// a reference names, and each event would read it again.
+/// Trace, options and callables are copies, so that they stay in registers: the allocator might
+/// write to what a reference names, and each event would read it again.
 template <bool Timed, class Allocate, class Deallocate, class Look>
 [[gnu::noinline]] std::size_t make_calls(trace_view trace, replay_options options,
                                          const tick_clock* clock, void** blocks,
-                                         const std::size_t* sizes, Allocate& allocate,
-                                         Deallocate& deallocate, Look& look) {
+                                         const std::size_t* sizes, Allocate allocate,
+                                         Deallocate deallocate, Look& look) {
   void** next = blocks;
   for (std::size_t event = 0; event < trace.count; ++event) {
     const std::int64_t operation = trace.operations[event];
@@ -55,7 +60,7 @@ template <bool Timed, class Allocate, class Deallocate, class Look>
       void* const memory = allocate(bytes, stream);
       if constexpr (Timed) ticks = tick_clock::now() - before;
       *next++ = memory;
-      if (memory == nullptr && options.stop_at_failure && bytes != 0) return event + 1;
+      if (memory == nullptr && ends_replay(options.stop_at_failure, bytes)) return event + 1;
     } else {
       void* const freed = blocks[-1 - operation];
       if (freed != nullptr) {
