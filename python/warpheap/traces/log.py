@@ -115,7 +115,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _content(path: Path) -> bytes:
-    """Return all bytes of a file: an archive's checksums come last, and no line may precede them."""
+    """Return all bytes of a file; an archive is whole before a line of it is read."""
     stored = path.read_bytes()
     decompress = _DECOMPRESS.get(path.suffix)
     if decompress is None:
