@@ -130,9 +130,9 @@ def _content(path: Path) -> bytes:
 
 def _create(path: Path) -> IO[str]:
     if path.suffix == ".gz":
-        return gzip.open(path, "wt", encoding="utf-8")  # type: ignore[return-value]
+        return gzip.open(path, "wt", encoding="utf-8")
     if path.suffix == ".xz":
-        return lzma.open(path, "wt", encoding="utf-8")  # type: ignore[return-value]
+        return lzma.open(path, "wt", encoding="utf-8")
     return path.open("w", encoding="utf-8")
 
 
