@@ -32,9 +32,10 @@ struct replay_options {
   bool stop_at_failure = false;
 };
 
-// A function, so that no part of the test is made for a request that got memory.
-[[gnu::cold, gnu::noinline]] inline bool ends_replay(bool stop_at_failure, std::size_t bytes) {
-  return stop_at_failure && bytes != 0;
+// A function, so that nothing is kept for the test while a request gets its memory.
+[[gnu::cold, gnu::noinline]] inline bool ends_replay(replay_options options, trace_view trace,
+                                                     std::size_t event) {
+  return options.stop_at_failure && trace.operations[event] != 0;
 }
 
 /// The calls alone, each timed if `Timed`: whatever else a replay tells is computed before or
@@ -60,7 +61,7 @@ template <bool Timed, class Allocate, class Deallocate, class Look>
       void* const memory = allocate(bytes, stream);
       if constexpr (Timed) ticks = tick_clock::now() - before;
       *next++ = memory;
-      if (memory == nullptr && ends_replay(options.stop_at_failure, bytes)) return event + 1;
+      if (memory == nullptr && ends_replay(options, trace, event)) return event + 1;
     } else {
       void* const freed = blocks[-1 - operation];
       if (freed != nullptr) {
