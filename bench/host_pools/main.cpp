@@ -4,74 +4,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "calls.hpp"
+#include "replays.hpp"
 #include "subjects.hpp"
 #include "threads.hpp"
 
 namespace warpheap::bench::host_pools {
 namespace {
-
-/// The operations of a trace file: 64-bit words, as warpheap_trace has them (host/c/replay.h).
-struct trace {
-  std::vector<std::int64_t> operations;
-  std::size_t warm_up = 0;
-  std::size_t asks = 0;
-  std::uint64_t peak = 0;  ///< the most bytes in use at once, whole granules
-  std::size_t peak_blocks = 0;
-};
-
-trace read(const char* path, std::size_t warm_up) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  trace t;
-  t.operations.resize(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)) / 8);
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(t.operations.data()),
-                 static_cast<std::streamsize>(8 * t.operations.size()))) {
-    std::fprintf(stderr, "%s: cannot be read\n", path);
-    std::exit(2);
-  }
-  t.warm_up = std::min(warm_up, t.operations.size());
-  std::vector<std::uint64_t> sizes;
-  std::uint64_t in_use = 0;
-  std::size_t blocks = 0;
-  for (const std::int64_t operation : t.operations) {
-    if (operation >= 0) {
-      sizes.push_back(align_up<std::uint64_t>(static_cast<std::uint64_t>(operation), granule));
-      in_use += sizes.back();
-      t.peak = std::max(t.peak, in_use);
-      t.peak_blocks = std::max(t.peak_blocks, ++blocks);
-    } else {
-      in_use -= sizes[static_cast<std::size_t>(-1 - operation)];
-      --blocks;
-    }
-  }
-  t.asks = sizes.size();
-  return t;
-}
-
-/// The calls from `first` to before `end`. False at the first request without memory. A function of
-/// its own, so that callgrind can count what it does and nothing else.
-template <class Subject, class Handle>
-[[gnu::noinline, gnu::flatten]] bool make_calls(Subject& subject, const trace& t, std::size_t first,
-                                                std::size_t end, std::vector<Handle>& blocks) {
-  auto asked = static_cast<std::size_t>(
-      std::count_if(t.operations.begin(), t.operations.begin() + static_cast<std::ptrdiff_t>(first),
-                    [](std::int64_t operation) { return operation >= 0; }));
-  for (std::size_t event = first; event < end; ++event) {
-    const std::int64_t operation = t.operations[event];
-    if (operation >= 0) {
-      blocks[asked] = subject.allocate(static_cast<std::uint64_t>(operation));
-      if (Subject::offset(blocks[asked++]) == nowhere) return false;
-    } else {
-      subject.deallocate(blocks[static_cast<std::size_t>(-1 - operation)]);
-    }
-  }
-  return true;
-}
 
 /// The time of a call in nanoseconds, of those after the warm-up; negative when out of memory.
 template <class Subject>
@@ -173,6 +116,23 @@ int run_threads(const trace& t, const std::vector<std::string_view>& names, int 
   return 0;
 }
 
+/// The library's replay and a bare loop, in turn, and each as often the first of a turn. A line for
+/// each turn.
+int run_replays(const trace& t, int repeats, std::string_view which) {
+  const std::uint64_t range = align_down<std::uint64_t>(2 * t.peak + (1 << 20), granule);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    double replay_ns = 0;
+    double loop_ns = 0;
+    for (int half = 0; half < 2; ++half) {
+      const bool is_replay = (repeat + half) % 2 == 0;
+      if (is_replay && which != "loop") replay_ns = time_of_replay(t, range);
+      if (!is_replay && which != "replay") loop_ns = time_of_loop(t, range);
+    }
+    std::printf("{\"replay_ns\":%.2f,\"loop_ns\":%.2f}\n", replay_ns, loop_ns);
+  }
+  return 0;
+}
+
 }  // namespace
 }  // namespace warpheap::bench::host_pools
 
@@ -183,12 +143,15 @@ int main(int argc, char** argv) {
         [](std::string_view name, auto*) { std::printf("%s\n", std::string(name).c_str()); });
     return 0;
   }
+  if (argc == 5 && std::strcmp(argv[1], "replay") == 0) {
+    return run_replays(read(argv[2], 0), std::atoi(argv[3]), argv[4]);
+  }
   if (argc < 6) {
-    std::fprintf(
-        stderr,
-        "usage: warpheap-bench-host-pools list\n"
-        "       warpheap-bench-host-pools TRACE WARM_UP REPEATS SMALLEST SUBJECT...\n"
-        "       warpheap-bench-host-pools threads TRACE REPEATS MILLISECONDS SUBJECT...\n");
+    std::fprintf(stderr,
+                 "usage: warpheap-bench-host-pools list\n"
+                 "       warpheap-bench-host-pools TRACE WARM_UP REPEATS SMALLEST SUBJECT...\n"
+                 "       warpheap-bench-host-pools threads TRACE REPEATS MILLISECONDS SUBJECT...\n"
+                 "       warpheap-bench-host-pools replay TRACE REPEATS replay|loop|both\n");
     return 2;
   }
   if (std::strcmp(argv[1], "threads") == 0) {
