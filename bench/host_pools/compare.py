@@ -93,12 +93,13 @@ def measure(program: Path, trace: Trace, subjects: list[str], repeats: int) -> l
         trace.operations.astype(np.int64).tofile(file)
         # The search for the smallest range takes some dozen replays: for short traces only.
         smallest = trace.events <= 2_000_000
-        command = [str(program), str(file), str(warm_up), str(repeats), str(int(smallest))]
-        run = subprocess.run([*command, *subjects], capture_output=True, text=True, check=True)
+        command = [str(program), "calls", str(file), *subjects, "--repeats", str(repeats)]
+        command += ["--warm-up", str(warm_up), *(["--smallest"] if smallest else [])]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
         rows = [json.loads(line) for line in run.stdout.splitlines()]
         for row in rows:
             row["instructions"] = instructions(
-                program, trace, ["TRACE", "0", "1", "0", row["manager"]], Path(name)
+                program, trace, ["calls", "TRACE", row["manager"], "--repeats", "1"], Path(name)
             )
             if row.get("smallest_range_bytes"):
                 over_peak = row["smallest_range_bytes"] / row["peak_bytes"]
@@ -117,8 +118,9 @@ def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[di
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "operations.bin"
         trace.operations.astype(np.int64).tofile(file)
-        command = [str(program), "threads", str(file), str(repeats), str(SHARED_MILLISECONDS)]
-        run = subprocess.run([*command, *subjects], capture_output=True, text=True, check=True)
+        command = [str(program), "threads", str(file), *subjects, "--repeats", str(repeats)]
+        command += ["--milliseconds", str(SHARED_MILLISECONDS)]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
     turns: dict[tuple[str, int], list[dict]] = {}
     for line in map(json.loads, run.stdout.splitlines()):
         turns.setdefault((line["manager"], line["threads"]), []).append(line)
@@ -148,12 +150,12 @@ def measure_replay(program: Path, trace: Trace, repeats: int) -> dict:
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "operations.bin"
         trace.operations.astype(np.int64).tofile(file)
-        command = [str(program), "replay", str(file), str(repeats), "both"]
+        command = [str(program), "replay", str(file), "--repeats", str(repeats)]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         turns = [json.loads(line) for line in run.stdout.splitlines()]
         counts = {
             f"{how}_instructions": instructions(
-                program, trace, ["replay", "TRACE", "1", how], Path(name)
+                program, trace, ["replay", "TRACE", "--repeats", "1", "--only", how], Path(name)
             )
             for how in ("replay", "loop")
         }
