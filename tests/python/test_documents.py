@@ -112,7 +112,7 @@ def test_fenced_code_is_left_alone(tmp_path: Path) -> None:
         ("<!-- table: SELECT 1 WHERE 0 -->\n<!-- end -->", "1: the query found no row"),
         ("<!-- table: SELECT 1 -->\ntext", "1: a table and <!-- end --> must follow"),
         (
-            "<!-- table: SELECT code(manager) FROM \"results/h200/alloc\" -->\n<!-- end -->",
+            '<!-- table: SELECT code(manager) FROM "results/h200/alloc" -->\n<!-- end -->',
             "1: the column code(manager) needs a name",
         ),
         ("<!-- pivot: SELECT 1, 2 -->\n<!-- end -->", "1: a pivot needs a line, a heading and a"),
