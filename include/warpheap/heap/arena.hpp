@@ -50,8 +50,8 @@ struct measure_arena {
 
 }  // namespace detail
 
-/// Memory for the time of a launch, out of a heap: `malloc` at the speed of a counter, a `free` that
-/// does nothing, and everything given back at once.
+/// Memory for the time of a launch, out of a heap: `malloc` at the speed of a counter, a `free`
+/// that does nothing, and everything given back at once.
 ///
 ///     warpheap::arena scratch{heap};
 ///     kernel<<<grid, block>>>(scratch.ref());   // as a handle of the heap; others use the heap
@@ -59,9 +59,9 @@ struct measure_arena {
 ///
 /// It takes pieces from the heap, a block each, and hands out parts of them: 16 bytes and more,
 /// aligned to 16, as close as they come. What requests do not have of that (`stats`) is the end of
-/// each piece, less than one request, and of each shard's last piece up to all of it. A request that
-/// no piece has room for, because the heap has no block that large, gets one of its own size, or
-/// what another shard has left, before it gets null. Null counts as a failure of the heap's.
+/// each piece, less than one request, and of each shard's last piece up to all of it. A request
+/// that no piece has room for, because the heap has no block that large, gets one of its own size,
+/// or what another shard has left, before it gets null. Null counts as a failure of the heap's.
 ///
 /// `ref().manager().release(rank, count)` and `rewind` do the same in a kernel, by `count` lanes.
 ///

@@ -152,11 +152,10 @@ class arena_blocks {
       const simt::group left = simt::coalesced();
       growth grown;
       if (left.is_leader()) grown = simt::call_apart(&grow, *copy_, at, wanted);
-      left.sync();
+      left.sync();  // what the leader has acquired is the members' as well
+      const bool failed = left.any(grown.failed);
       if (grown.block != nullptr) return grown.block;
-      if (left.broadcast(static_cast<int>(grown.failed)) != 0) {
-        return simt::call_apart(&take_last, *copy_, at, wanted);
-      }
+      if (failed) return simt::call_apart(&take_last, *copy_, at, wanted);
     }
   }
 
@@ -192,7 +191,7 @@ class arena_blocks {
                                inspection& findings) const {
     inner_.inspect(rank, count, findings);
     for (std::uint64_t i = rank; i < count_; i += count) {
-      findings.expect(shards_[i].growths % 2 == 0, inspection::most_invariants, i);
+      findings.expect(!shard::is_growing(shards_[i].growths), inspection::most_invariants, i);
       for_each_piece(shards_[i], [&](piece& one, bool) {
         findings.expect(one.used <= granules_of(static_cast<int>(one.order)),
                         inspection::most_invariants, i);
@@ -259,7 +258,7 @@ class arena_blocks {
   static std::size_t checked_piece(const M& inner, std::size_t wished) {
     const std::size_t largest = round_down(inner.largest_block(), granule);
     const std::size_t most = largest < most_piece_bytes ? largest : most_piece_bytes;
-    const std::size_t bytes = wished != 0               ? wished
+    const std::size_t bytes = wished != 0                ? wished
                               : most < usual_piece_bytes ? most
                                                          : usual_piece_bytes;
     if (bytes < least_piece_bytes || bytes > most || bytes % granule != 0) {
@@ -304,8 +303,7 @@ class arena_blocks {
     piece& in = *from.at();
     const std::uint64_t all = granules_of(from.order());
     // Pairs with the release in `open`: the block is the caller's to write.
-    const std::uint64_t start =
-        sync::bump_together(team, in.used, wanted, simt::acquire_to_write);
+    const std::uint64_t start = sync::bump_together(team, in.used, wanted, simt::acquire_to_write);
     if (start + wanted <= all) return in.granules() + start * granule;
     // The first share that does not fit ends the piece, and while `used` is beyond the end nobody
     // else gets anything. Back to where that share begins, so that smaller ones find the rest. An
@@ -317,27 +315,38 @@ class arena_blocks {
   // The next piece.
 
   /// Gets the next piece, for a lane; or waits for the lane that does.
-  WARPHEAP_RARE static growth grow(const arena_blocks& in, std::uint32_t at,
-                                   std::uint32_t wanted) {
+  WARPHEAP_RARE static growth grow(const arena_blocks& in, std::uint32_t at, std::uint32_t wanted) {
     shard& of = in.shards_[at];
     const simt::atomic_ref growths(of.growths);
-    // Acquire pairs with the release in `end_growth`: `current` is the one of that growth, or later.
+    // Acquire pairs with the release in `end_growth`: `current` is the one of that growth, or
+    // later.
     std::uint32_t turn = growths.load(simt::order::acquire);
     const piece_word seen(simt::atomic_ref(of.current).load(simt::order::acquire));
     if (in.seems_to_fit(seen, wanted)) return {};
-    if (turn % 2 == 0 && growths.compare_exchange(turn, turn + 1, simt::order::acquire)) {
-      void* block = in.open(of, seen, in.next_piece(of, seen), wanted);
-      end_growth(of);
+    if (begin_growth(of, turn)) {
+      void* const block = in.open(of, seen, in.next_piece(of, seen), wanted);
+      end_growth(of, turn, block != nullptr);
       return {block, block == nullptr};
     }
     // Ends: the lane whose turn it is waits for nothing but the heap.
-    while (turn % 2 != 0 && growths.load(simt::order::acquire) == turn) simt::backoff(pause);
-    return {nullptr, simt::atomic_ref(of.current).load(simt::order::acquire) == seen.bits()};
+    std::uint32_t now = turn;
+    while (shard::is_growing(turn) && now == turn) {
+      simt::backoff(pause);
+      now = growths.load(simt::order::acquire);
+    }
+    return {nullptr, shard::last_failed(now)};
   }
 
+  /// Whether it is the caller's turn; else `turn` is what others have made of it. Acquire pairs
+  /// with the release in `end_growth`.
+  WARPHEAP_DEVICE static bool begin_growth(shard& of, std::uint32_t& turn) {
+    return !shard::is_growing(turn) &&
+           simt::atomic_ref(of.growths)
+               .compare_exchange(turn, shard::begun(turn), simt::order::acquire);
+  }
   /// Release pairs with the acquires of `growths`.
-  WARPHEAP_DEVICE static void end_growth(shard& of) {
-    simt::atomic_ref(of.growths).fetch_add(1, simt::order::release);
+  WARPHEAP_DEVICE static void end_growth(shard& of, std::uint32_t turn, bool succeeded) {
+    simt::atomic_ref(of.growths).store(shard::ended(turn, succeeded), simt::order::release);
   }
 
   /// Relaxed: only a hint. \pre the caller has acquired `in`
@@ -414,7 +423,7 @@ class arena_blocks {
     // is too late another one has got something.
     for (;; simt::backoff(pause)) {
       std::uint32_t turn = growths.fetch_add(0, simt::order::acquire);
-      if (turn % 2 != 0) continue;
+      if (shard::is_growing(turn)) continue;
       const piece_word now(simt::atomic_ref(of.current).load(simt::order::acquire));
       if (!now.is_none()) {
         const std::uint64_t all = granules_of(now.order());
@@ -427,9 +436,9 @@ class arena_blocks {
       }
       piece* const kept = simt::atomic_ref(link(of, now)).load(simt::order::relaxed);
       if (kept == nullptr) return nullptr;
-      if (!growths.compare_exchange(turn, turn + 1, simt::order::acquire)) continue;
+      if (!begin_growth(of, turn)) continue;
       void* const block = open(of, now, kept, wanted);
-      end_growth(of);
+      end_growth(of, turn, true);
       return block;
     }
   }

@@ -58,12 +58,22 @@ class piece_word {
   std::uint64_t bits_ = 0;
 };
 
-/// The lanes of a multiprocessor take from the same piece.
+/// The lanes of a multiprocessor take from the same piece. A lane that looks for the next piece has
+/// the shard's turn: `growths` is [ turns that have ended: 30 | the last one found none | growing
+/// ].
 struct alignas(128) shard {
   std::uint64_t current;  ///< a `piece_word`
   piece* first;
-  std::uint32_t growths;  ///< that have begun or ended: odd while a lane looks for a piece
+  std::uint32_t growths;
   alignas(128) single* singles[simt::warp_size];
+
+  WARPHEAP_DEVICE static bool is_growing(std::uint32_t turn) { return (turn & 1u) != 0; }
+  WARPHEAP_DEVICE static bool last_failed(std::uint32_t turn) { return (turn & 2u) != 0; }
+  WARPHEAP_DEVICE static std::uint32_t begun(std::uint32_t turn) { return turn | 1u; }
+  /// \param turn before it began
+  WARPHEAP_DEVICE static std::uint32_t ended(std::uint32_t turn, bool succeeded) {
+    return (turn & ~3u) + 4 + (succeeded ? 0 : 2);
+  }
 };
 
 }  // namespace arena_parts
