@@ -37,6 +37,7 @@ class arena_world {
   void reset(std::uint64_t /*seed*/) {
     alone_.run({simt::strategy::sticky, 1}, [this] { arena_.format(0, 1); });
     held_ = {};
+    handed_out_ = 0;
   }
 
  protected:
@@ -50,6 +51,7 @@ class arena_world {
   bool take(std::size_t bytes, std::size_t rank) {
     auto* const words = static_cast<std::uint64_t*>(arena_.malloc(bytes));
     if (words == nullptr) return false;
+    handed_out_ += round_up<std::uint64_t>(bytes, 16);
     const std::size_t count = bytes / sizeof *words;
     for (std::size_t i = 0; i < count; ++i) words[i] = reinterpret_cast<std::uintptr_t>(words) + i;
     auto* const free_place = std::find_if(held_[rank].begin(), held_[rank].end(),
@@ -73,6 +75,7 @@ class arena_world {
     alone_.run({simt::strategy::sticky, 1}, [&] {
       while (arena_.malloc(16) != nullptr) ++count;
     });
+    handed_out_ += std::uint64_t{16} * static_cast<unsigned>(count);
     return count;
   }
   /// What is wrong before a release, or after it.
@@ -96,6 +99,7 @@ class arena_world {
   std::vector<chunk> region_;
   Arena arena_;
   std::array<std::array<block, most_held>, case_lanes> held_{};
+  book<std::uint64_t> handed_out_ = 0;
   simt::explorer alone_{{1, 1}, 2'000'000};
 
  private:
@@ -136,8 +140,12 @@ class last_pieces : public arena_world<Arena> {
   std::string verdict() {
     if (this->take_the_rest() != 0) return "a lane was refused 16 bytes, which were free";
     if (!this->all_is_there()) return "a block lost its contents";
-    inspection before;
-    this->arena_.inspect(0, 1, before);
+    arena_stats sum;
+    this->arena_.measure(0, 1, sum);
+    if (sum.handed_out_bytes != this->handed_out_) {
+      return std::to_string(this->handed_out_) + " bytes were handed out, the pieces say " +
+             std::to_string(sum.handed_out_bytes);
+    }
     this->alone_.run({simt::strategy::sticky, 1}, [this] { this->arena_.release(0, 1); });
     inspection after;
     this->arena_.inspect(0, 1, after);
