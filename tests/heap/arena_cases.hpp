@@ -110,7 +110,7 @@ class arena_world {
 };
 
 /// Lanes ask for all sizes until each of them is refused. What a single lane gets then, they were
-/// refused wrongly. As much can be had again after the release.
+/// refused wrongly. After the release there are blocks again.
 template <class Arena>
 class last_pieces : public arena_world<Arena> {
  public:

@@ -24,7 +24,7 @@
 /// piece with room for it.
 ///
 /// Orders: a piece belongs to the lane that got it from the heap, which releases it by the store to
-/// `used`. Whoever takes from it acquires it by a read-modify-write of the same word.
+/// `used`. A lane that takes from it acquires it by a read-modify-write of the same word.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/layers/arena/pieces.hpp"
