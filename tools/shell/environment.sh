@@ -15,7 +15,7 @@ _packages_tool=(
   python3:python3 python3-venv '?python3-typer' '?python3-rich' '?python3-matplotlib'
   '?python3-numpy' '?python3-pandas' '?python3-scipy' '?python3-jinja2'
 )
-_packages_test=('?python3-pytest' '?python3-pytest-xdist' '?python3-hypothesis')
+_packages_test=('?clang:clang++' '?libclang-rt-dev' '?python3-pytest' '?python3-pytest-xdist' '?python3-hypothesis')
 _packages_docs=(python3:python3 python3-venv doxygen:doxygen)
 _packages_lint=(python3:python3 python3-venv git:git)
 
