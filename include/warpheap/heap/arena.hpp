@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/arena_blocks.hpp"
 #include "warpheap/simt/device_memory.hpp"
@@ -15,9 +16,9 @@ WARPHEAP_BEGIN_NAMESPACE
 
 struct arena_options {
   /// Bytes of the smallest piece, a multiple of 16, from 64 to the heap's largest block; 0: 64 KiB,
-  /// or the largest block if that is smaller. Requests that are larger than a piece get a block of
-  /// the heap each. Pieces double from one to the next, until one for each multiprocessor takes an
-  /// eighth of the heap.
+  /// or the largest block if that is smaller. Requests that are larger than a piece, less its head
+  /// of 32 bytes, get a block of the heap each. Pieces double from one to the next, until one for
+  /// each multiprocessor takes an eighth of the heap.
   std::size_t piece_bytes = 0;
 };
 
@@ -117,12 +118,12 @@ class arena {
   /// itself goes back.
   void rewind() { launch(detail::arena_task::rewind); }
 
-  /// What it has, and what of that is handed out. Waits for the device; O(pieces) there.
+  /// What it has, and what of that is handed out. Waits for the device; O(pieces) there. Not while
+  /// lanes use the arena, and by one host thread at a time.
   arena_stats stats() const {
     require_state();
     device_.synchronize();
-    const device_memory there(device_, sizeof(arena_stats));
-    auto* const sum = reinterpret_cast<arena_stats*>(there.get());
+    auto* const sum = reinterpret_cast<arena_stats*>(state_.get() + stats_at(shards_));
     arena_stats found;
     device_.copy_to_device(sum, &found, sizeof found);
     device_.launch(whole(), detail::measure_arena<M>{blocks_, sum});
@@ -136,11 +137,16 @@ class arena {
       : device_(on),
         heap_(from.ref()),
         shards_(shards),
-        state_(on, arena_blocks<M>::state_bytes(shards)),
+        state_(on, stats_at(shards) + sizeof(arena_stats)),
         blocks_(heap_.manager(), from.bytes(), state_.get(), shards, settings.piece_bytes) {
     launch(detail::arena_task::begin);
     // Kernels on other streams may come next.
     device_.synchronize();
+  }
+
+  /// Where `stats` adds up, behind the shards.
+  static std::size_t stats_at(std::uint32_t shards) {
+    return round_up<std::size_t>(arena_blocks<M>::state_bytes(shards), alignof(arena_stats));
   }
 
   void require_state() const {
