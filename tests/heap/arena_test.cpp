@@ -230,20 +230,20 @@ void expect_sound(const arena_stats& found, const outcome& got) {
 /// Enough memory, then too little, over one manager. \param most of a request's bytes
 template <class M>
 void serve_and_exhaust(std::uint32_t most, const typename M::options& settings = {}) {
-  heap<M> subject(machine(), 8_MiB, settings);
+  heap<M> subject(machine(), 2_MiB, settings);
   arena<M> scratch(subject);
   for (int round = 0; round < 2; ++round) {
-    const outcome got = fill(scratch, 512, 1, most < 600 ? most : 600);
+    const outcome got = fill(scratch, 256, 1, most < 600 ? most : 600);
     EXPECT_EQ(got.refused, 0u) << M::about.name;
     expect_sound(scratch.stats(), got);
     scratch.release();
     expect_nothing_left(subject, scratch);
   }
-  // 4096 times 8 requests of 1 KiB on average, or more of fewer bytes: not all are served.
+  // 1024 times 8 requests of 600 bytes and more on average: not all are served.
   std::uint64_t served[2] = {};
   for (std::uint64_t& now : served) {
     subject.reset();
-    const outcome got = fill(scratch, 4096 * (most < 1000 ? 4 : 1), most / 2, most);
+    const outcome got = fill(scratch, 1024, most / 2, most);
     EXPECT_GT(got.refused, 0u) << M::about.name;
     EXPECT_EQ(subject.stats().failures, got.refused) << M::about.name;
     const arena_stats found = scratch.stats();
