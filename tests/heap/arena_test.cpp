@@ -261,6 +261,8 @@ void serve_and_exhaust(std::uint32_t most, const typename M::options& settings =
 TEST(arena, serves_and_gives_back_over_the_default_manager) {
   serve_and_exhaust<default_manager>(2000);
 }
+// Each of these takes nvcc minutes, and the arena's part is the same.
+#if !WARPHEAP_CUDA_MODEL
 TEST(arena, serves_and_gives_back_over_gallatin) { serve_and_exhaust<gallatin<>>(2000); }
 TEST(arena, serves_and_gives_back_over_blocks_of_8_kib_at_most) {
   serve_and_exhaust<rw_malloc<>>(2000);
@@ -271,6 +273,7 @@ TEST(arena, serves_and_gives_back_over_pages) {
 TEST(arena, serves_and_gives_back_over_layers) {
   serve_and_exhaust<checked<counted<default_manager>>>(2000);
 }
+#endif
 
 TEST(arena, keeps_its_pieces_when_it_is_rewound) {
   const heap<> subject(machine(), 32_MiB);
