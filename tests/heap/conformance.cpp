@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The layers, over the manager that needs them most.
 #include "conformance/traits.hpp"
+#include "warpheap/heap/layers/arena_blocks.hpp"
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
@@ -29,7 +30,7 @@ struct manager_traits<counted_rw_malloc> : default_traits<counted_rw_malloc> {
   static constexpr std::size_t refill_bytes = 256 - 16;
 };
 
-using subjects = type_list<checked_rw_malloc, counted_rw_malloc>;
+using subjects = type_list<checked_rw_malloc, counted_rw_malloc, arena_blocks<rw_malloc<>>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

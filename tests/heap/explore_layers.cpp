@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "heap/arena_cases.hpp"
 #include "heap/layer_cases.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
@@ -11,6 +12,7 @@ namespace {
 const registrar added[]{
     registrar{{"checked", subject_kind::manager, checked_cases<checked<layer_base, small_log>>(),
                "", ""}},
+    registrar{{"arena", subject_kind::manager, arena_cases<arena_blocks<layer_base>>(), "", ""}},
     registrar{manager_subject("counted", counted_setup<counted<layer_base>>())},
 };
 

@@ -45,6 +45,13 @@ class handle {
   /// The manager itself, for what only it offers.
   WARPHEAP_HD const M& manager() const { return manager_; }
 
+  /// A handle of another manager over this heap, such as an arena's: what it does not serve counts
+  /// as this heap's.
+  template <usable_manager Other>
+  WARPHEAP_HD handle<Other> with(const Other& over) const {
+    return handle<Other>(over, failures_);
+  }
+
   // Blocks.
 
   /// A block of at least `bytes` bytes, aligned to 16 or better; null if `bytes` is 0 or more than

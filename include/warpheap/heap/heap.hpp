@@ -26,7 +26,9 @@ namespace detail {
 template <manager M>
 struct format_lanes {
   M manager;
+  failure_counts* failures;
   WARPHEAP_DEVICE void operator()() const {
+    if (simt::thread_rank() == 0) *failures = {};
     manager.format(simt::thread_rank(), simt::grid_size());
   }
 };
@@ -131,13 +133,12 @@ class heap {
     return manager_.largest_block();
   }
 
-  /// Everything is free again, at once. All blocks become invalid. O(metadata).
+  /// Everything is free again, at once. All blocks become invalid. One launch, O(metadata) on the
+  /// device, whatever was allocated.
   void reset() {
     require_region();
     device_.synchronize();
-    const failure_counts none;
-    device_.copy_to_device(&notes_of()->failures, &none, sizeof none);
-    device_.launch(whole_device(), detail::format_lanes<M>{manager_});
+    device_.launch(whole_device(), detail::format_lanes<M>{manager_, &notes_of()->failures});
     device_.synchronize();
   }
 

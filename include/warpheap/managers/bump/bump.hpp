@@ -25,7 +25,7 @@
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
-#include "warpheap/sync/group_sum.hpp"
+#include "warpheap/sync/bump_counter.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -144,10 +144,10 @@ class bump {
     const simt::group callers = simt::coalesced();
     const std::uint32_t shard =
         Config.counters == bump_counters::sharded ? callers.broadcast(simt::sm_id()) % shards_ : 0;
-    const auto sum = sync::sum_over(callers, need);
-    std::uint64_t start = 0;
-    if (callers.is_leader()) start = advance(shard, sum.total);
-    void* block = place(shard, callers.broadcast(start) + sum.before, need);
+    // Relaxed for the same reason as in `advance`.
+    const std::uint64_t start =
+        sync::bump_together(callers, counters_[shard].granules, need, simt::order::relaxed);
+    void* block = place(shard, start, need);
     return block != nullptr || shards_ == 1 ? block : alone(shard, need);
   }
 

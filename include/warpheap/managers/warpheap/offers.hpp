@@ -46,18 +46,20 @@ class warpheap_offers {
 
   warpheap_offers() = default;
   /// \param rings one a class
-  /// \param cells `all_cells` of the heap
-  warpheap_offers(ring* rings, std::uint32_t* cells) : rings_(rings), cells_(cells) {}
+  /// \param cells `count` of them: `all_cells` of the heap
+  warpheap_offers(ring* rings, std::uint32_t* cells, std::uint32_t count)
+      : rings_(rings), cells_(cells), count_(count) {}
 
   WARPHEAP_DEVICE void format(const warpheap_size_classes& sizes, std::uint32_t chunks,
                               std::uint64_t rank, std::uint64_t count) const {
+    // Where a ring begins is added up by the one lane that writes it, and not by every lane.
     std::uint32_t first = 0;
-    for (std::uint32_t of = 0; of < sizes.count(); ++of) {
-      const std::uint32_t cells = cells_of(sizes, of, chunks);
-      if (of % count == rank) rings_[of] = {0, 0, 0, first, cells};
-      first += cells;
+    std::uint32_t of = 0;
+    for (std::uint64_t mine = rank; mine < sizes.count(); mine += count) {
+      for (; of < mine; ++of) first += cells_of(sizes, of, chunks);
+      rings_[of] = {0, 0, 0, first, cells_of(sizes, of, chunks)};
     }
-    for (std::uint64_t i = rank; i < first; i += count) cells_[i] = 0;
+    for (std::uint64_t i = rank; i < count_; i += count) cells_[i] = 0;
   }
 
   /// Offers a slot of `word` to requests of a class; false: there are too many offers. A collective
@@ -195,6 +197,7 @@ class warpheap_offers {
 
   ring* rings_ = nullptr;
   std::uint32_t* cells_ = nullptr;
+  std::uint32_t count_ = 0;
 };
 
 WARPHEAP_END_NAMESPACE

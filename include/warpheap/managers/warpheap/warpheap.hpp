@@ -182,8 +182,8 @@ class warpheap_manager {
         cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
     where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
     auto* rings = cursor.take<warpheap_offers::ring>(sizes.count());
-    auto* cells = cursor.take<std::uint32_t>(warpheap_offers::all_cells(sizes, universe), 128);
-    where.offers = warpheap_offers(rings, cells);
+    const std::uint32_t all = warpheap_offers::all_cells(sizes, universe);
+    where.offers = warpheap_offers(rings, cursor.take<std::uint32_t>(all, 128), all);
     return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),
                   where, universe, universe);
   }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/align.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/heap/layers/arena_blocks.hpp"
+#include "warpheap/simt/device_memory.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+struct arena_options {
+  /// Bytes of the smallest piece, a multiple of 16, from 64 to the heap's largest block; 0: 64 KiB,
+  /// or the largest block if that is smaller. Requests that are larger than a piece, less its head
+  /// of 32 bytes, get a block of the heap each. Pieces double from one to the next, until one for
+  /// each multiprocessor takes an eighth of the heap.
+  std::size_t piece_bytes = 0;
+};
+
+namespace detail {
+
+// Functors of kernels cannot be private members: nvcc refuses those.
+enum class arena_task { begin, release, rewind };
+
+template <block_manager M>
+struct arena_lanes {
+  arena_blocks<M> blocks;
+  arena_task task;
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t rank = simt::thread_rank();
+    const std::uint64_t count = simt::grid_size();
+    if (task == arena_task::begin) blocks.begin(rank, count);
+    if (task == arena_task::release) blocks.release(rank, count);
+    if (task == arena_task::rewind) blocks.rewind(rank, count);
+  }
+};
+
+template <block_manager M>
+struct measure_arena {
+  arena_blocks<M> blocks;
+  arena_stats* sum;
+  WARPHEAP_DEVICE void operator()() const {
+    blocks.measure(simt::thread_rank(), simt::grid_size(), *sum);
+  }
+};
+
+}  // namespace detail
+
+/// Memory for the time of a launch, out of a heap: `malloc` at the speed of a counter, a `free`
+/// that does nothing, and everything given back at once.
+///
+///     warpheap::arena scratch{heap};
+///     kernel<<<grid, block>>>(scratch.ref());   // as a handle of the heap; others use the heap
+///     scratch.release();                        // or rewind(), to hand the same out again
+///
+/// It takes pieces from the heap, a block each, and hands out parts of them: 16 bytes and more,
+/// aligned to 16, as close as they come. What requests do not have of that (`stats`) is the end of
+/// each piece, less than one request, and of each shard's last piece up to all of it. A request
+/// that no piece has room for, because the heap has no block that large, gets one of its own size,
+/// or what another shard has left, before it gets null. Null counts as a failure of the heap's.
+///
+/// `ref().manager().release(rank, count)` and `rewind` do the same in a kernel, by `count` lanes.
+///
+/// Several arenas can be over one heap, for example one for each stream. Release an arena before
+/// the heap is reset or destroyed. For any manager that frees single blocks.
+template <block_manager M>
+class arena {
+ public:
+  using ref_type = handle<arena_blocks<M>>;
+  using options = arena_options;
+
+  /// Takes nothing from the heap yet. A few hundred bytes for each multiprocessor are the device's.
+  /// \throws invalid_argument if pieces cannot have `piece_bytes`, out_of_memory if the device has
+  ///   no memory
+  explicit arena(const heap<M>& from, const options& settings = {})
+      : arena(from, from.on(), settings) {}
+
+  /// With everything that it launches queued where `on` says, for example on another stream.
+  /// \param on the heap's device
+  arena(const heap<M>& from, const device& on, const options& settings = {})
+      : arena(from, on, settings,
+              arena_blocks<M>::shards_for(from.bytes(), on.properties(), settings.piece_bytes)) {}
+
+  /// The other one then has nothing.
+  arena(arena&&) = default;
+  arena& operator=(arena&&) = delete;
+
+  /// Gives everything back, and waits for that.
+  ~arena() {
+    if (state_.get() == nullptr) return;  // moved from
+    try {
+      release();
+      device_.synchronize();
+    } catch (const error& broken) {
+      std::fprintf(stderr, "warpheap: an arena cannot be given back: %s\n", broken.what());
+    }
+  }
+
+  /// What a kernel takes, by value. Valid as long as the arena is. O(1), as `largest_block`.
+  ref_type ref() const {
+    require_state();
+    return heap_.with(blocks_);
+  }
+
+  /// Bytes of the largest request that it ever serves, a little less than the heap's.
+  std::size_t largest_block() const { return blocks_.largest_block(); }
+
+  /// Gives everything back to the heap. All blocks become invalid. Queued behind what was launched
+  /// on the same device or stream; does not wait. One small launch, O(pieces) on the device.
+  void release() { launch(detail::arena_task::release); }
+
+  /// As `release`, but keeps the pieces, and hands them out again. What has a block of the heap for
+  /// itself goes back.
+  void rewind() { launch(detail::arena_task::rewind); }
+
+  /// What it has, and what of that is handed out. Waits for the device; O(pieces) there. Not while
+  /// lanes use the arena, and by one host thread at a time.
+  arena_stats stats() const {
+    require_state();
+    device_.synchronize();
+    auto* const sum = reinterpret_cast<arena_stats*>(state_.get() + stats_at(shards_));
+    arena_stats found;
+    device_.copy_to_device(sum, &found, sizeof found);
+    device_.launch(whole(), detail::measure_arena<M>{blocks_, sum});
+    device_.synchronize();
+    device_.copy_to_host(&found, sum, sizeof found);
+    return found;
+  }
+
+ private:
+  arena(const heap<M>& from, const device& on, const options& settings, std::uint32_t shards)
+      : device_(on),
+        heap_(from.ref()),
+        shards_(shards),
+        state_(on, stats_at(shards) + sizeof(arena_stats)),
+        blocks_(heap_.manager(), from.bytes(), state_.get(), shards, settings.piece_bytes) {
+    launch(detail::arena_task::begin);
+    // Kernels on other streams may come next.
+    device_.synchronize();
+  }
+
+  /// Where `stats` adds up, behind the shards.
+  static std::size_t stats_at(std::uint32_t shards) {
+    return round_up<std::size_t>(arena_blocks<M>::state_bytes(shards), alignof(arena_stats));
+  }
+
+  void require_state() const {
+    if (state_.get() == nullptr) throw invalid_argument("this arena was moved to another one");
+  }
+  void launch(detail::arena_task task) const {
+    require_state();
+    device_.launch(whole(), detail::arena_lanes<M>{blocks_, task});
+  }
+  /// A lane for each list of blocks.
+  simt::grid whole() const {
+    return simt::grid::covering(std::uint64_t{shards_} * simt::warp_size);
+  }
+
+  device device_;
+  handle<M> heap_;
+  std::uint32_t shards_;
+  device_memory state_;
+  arena_blocks<M> blocks_;
+};
+
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "warpheap/heap/arena.hpp"
+
+#include "device_array.hpp"
+
+#include "warpheap/containers/device_vector.hpp"
+#include "warpheap/containers/page_chain.hpp"
+#include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/heap/layers/counted.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
+#include "warpheap/managers/random_walk/rw_bm.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#include "warpheap/warpheap.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// What lanes have got and seen.
+struct outcome {
+  std::uint64_t served = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t bytes = 0;  ///< of those served, each rounded up to 16
+  std::uint64_t wrong = 0;  ///< contents, alignment
+
+  WARPHEAP_DEVICE void add(const outcome& one) {
+    simt::atomic_ref(served).fetch_add(one.served, simt::order::relaxed);
+    simt::atomic_ref(refused).fetch_add(one.refused, simt::order::relaxed);
+    simt::atomic_ref(bytes).fetch_add(one.bytes, simt::order::relaxed);
+    simt::atomic_ref(wrong).fetch_add(one.wrong, simt::order::relaxed);
+  }
+};
+
+/// Each lane takes blocks of sizes between `least` and `most`, frees some of them, which must do
+/// nothing, and looks at all of them when every lane of its block has written its own.
+template <class Handle>
+struct fill_and_look {
+  static constexpr int each = 8;
+  Handle from;
+  std::uint32_t least;
+  std::uint32_t most;
+  outcome* all;
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t me = simt::thread_rank();
+    unsigned char* blocks[each];
+    outcome mine;
+    for (int i = 0; i < each; ++i) {
+      const std::uint32_t bytes = size(me, i);
+      blocks[i] = static_cast<unsigned char*>(from.malloc(bytes));
+      ++(blocks[i] == nullptr ? mine.refused : mine.served);
+      if (blocks[i] == nullptr) continue;
+      mine.bytes += (bytes + 15) / 16 * 16;
+      mine.wrong += reinterpret_cast<std::uintptr_t>(blocks[i]) % 16 != 0;
+      for (std::uint32_t b = 0; b < bytes; ++b) blocks[i][b] = value(me, i, b);
+      if (i % 2 == 1) from.free(blocks[i]);
+    }
+    simt::block_sync();
+    for (int i = 0; i < each; ++i) {
+      if (blocks[i] == nullptr) continue;
+      for (std::uint32_t b = 0; b < size(me, i); ++b) {
+        mine.wrong += blocks[i][b] != value(me, i, b);
+      }
+    }
+    all->add(mine);
+  }
+  WARPHEAP_DEVICE std::uint32_t size(std::uint64_t me, int i) const {
+    return least + static_cast<std::uint32_t>(mix64(me * each + i) % (most - least + 1));
+  }
+  WARPHEAP_DEVICE static unsigned char value(std::uint64_t me, int i, std::uint32_t b) {
+    return static_cast<unsigned char>(me * 31 + static_cast<unsigned>(i) * 7 + b);
+  }
+};
+
+/// One lane asks for blocks of one size.
+template <class Handle>
+struct take_some {
+  Handle from;
+  std::uint32_t count;
+  std::uint64_t bytes;
+  outcome* all;
+  WARPHEAP_DEVICE void operator()() const {
+    outcome mine;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      ++(from.malloc(bytes) == nullptr ? mine.refused : mine.served);
+    }
+    all->add(mine);
+  }
+};
+
+/// All that a handle offers besides malloc.
+template <class Handle>
+struct use_the_handle {
+  Handle from;
+  outcome* all;
+  WARPHEAP_DEVICE void operator()() const {
+    outcome mine;
+    const auto lane = static_cast<unsigned>(simt::thread_rank());
+    auto* const zeroes = static_cast<unsigned char*>(from.calloc(5, 7));
+    for (int i = 0; i < 35; ++i) mine.wrong += zeroes[i] != 0;
+    for (std::size_t alignment = 8; alignment <= 4096; alignment *= 2) {
+      auto* const block = static_cast<unsigned*>(from.aligned_malloc(alignment, 8));
+      mine.wrong += reinterpret_cast<std::uintptr_t>(block) % alignment != 0;
+      if (block != nullptr) *block = lane;
+      mine.wrong += block == nullptr || *block != lane;
+    }
+    mine.wrong += from.aligned_malloc(32, from.largest_block()) != nullptr;
+    const simt::group warp = simt::warp();
+    auto* const together = static_cast<unsigned*>(from.malloc_shared(warp, 4 * 64));
+    together[lane % 64] = lane;
+    mine.wrong += together[lane % 64] != lane;
+    mine.wrong += from.malloc(0) != nullptr || from.malloc(from.largest_block() + 1) != nullptr;
+    from.free(nullptr);
+    all->add(mine);
+  }
+};
+
+/// Containers over an arena, one a lane, which free what they grow out of.
+template <class Handle>
+struct fill_containers {
+  Handle from;
+  outcome* all;
+  WARPHEAP_DEVICE void operator()() const {
+    const auto me = static_cast<std::uint32_t>(simt::thread_rank());
+    device_vector<std::uint32_t> vector;
+    page_chain<std::uint32_t> chain(64);
+    outcome mine;
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      ++(vector.push(from, me + i) && chain.push(from, me - i) ? mine.served : mine.refused);
+    }
+    for (std::uint32_t i = 0; i < vector.size(); ++i) mine.wrong += vector[i] != me + i;
+    std::uint32_t i = 0;
+    chain.for_each([&](std::uint32_t value) { mine.wrong += value != me - i++; });
+    mine.wrong += chain.size() != 100 || vector.size() != 100;
+    vector.clear(from);
+    chain.clear(from);
+    all->add(mine);
+  }
+};
+
+/// A block of lanes takes, gives everything back, and takes as much again.
+template <class Handle>
+struct release_in_the_kernel {
+  Handle from;
+  bool keeps;
+  outcome* all;
+  WARPHEAP_DEVICE void operator()() const {
+    outcome mine;
+    const std::uint64_t me = simt::thread_rank();
+    for (int round = 0; round < 4; ++round) {
+      for (int i = 0; i < 10; ++i) {
+        auto* const block = static_cast<std::uint64_t*>(from.malloc(256));
+        ++(block == nullptr ? mine.refused : mine.served);
+        if (block != nullptr) *block = me;
+        mine.wrong += block != nullptr && *block != me;
+      }
+      simt::block_sync();
+      const auto& arena = from.manager();
+      keeps ? arena.rewind(me, simt::grid_size()) : arena.release(me, simt::grid_size());
+      simt::block_sync();
+    }
+    all->add(mine);
+  }
+};
+
+/// Every second lane uses the heap itself at the same time.
+template <class Handle, class Arena>
+struct share_the_heap {
+  Handle of_heap;
+  Arena of_arena;
+  outcome* all;
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t me = simt::thread_rank();
+    outcome mine;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      auto* const block =
+          static_cast<std::uint64_t*>(me % 2 == 0 ? of_heap.malloc(48) : of_arena.malloc(48));
+      ++(block == nullptr ? mine.refused : mine.served);
+      if (block == nullptr) continue;
+      block[0] = block[5] = me + i;
+      simt::backoff(10);
+      mine.wrong += block[0] != me + i || block[5] != me + i;
+      me % 2 == 0 ? of_heap.free(block) : of_arena.free(block);
+    }
+    all->add(mine);
+  }
+};
+
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class Functor, class... Arguments>
+outcome run(const simt::grid& shape, const Arguments&... arguments) {
+  const device_array<outcome> all(1);
+  machine().launch(shape, Functor{arguments..., all.get()});
+  return all.read()[0];
+}
+
+template <class M>
+outcome fill(const arena<M>& from, std::uint32_t lanes, std::uint32_t least, std::uint32_t most) {
+  const auto got =
+      run<fill_and_look<typename arena<M>::ref_type>>(covering(lanes), from.ref(), least, most);
+  EXPECT_EQ(got.wrong, 0u);
+  EXPECT_EQ(got.served + got.refused, std::uint64_t{lanes} * 8);
+  return got;
+}
+
+template <class M>
+void expect_nothing_left(const heap<M>& subject, const arena<M>& scratch) {
+  EXPECT_EQ(scratch.stats().held_bytes(), 0u);
+  EXPECT_EQ(subject.stats().blocks_in_use, 0u);
+  EXPECT_EQ(subject.stats().bytes_in_use, 0u);
+  EXPECT_TRUE(subject.validate().ok()) << subject.validate().describe();
+}
+
+/// What the pieces say adds up.
+void expect_sound(const arena_stats& found, const outcome& got) {
+  EXPECT_EQ(found.handed_out_bytes, got.bytes);
+  EXPECT_EQ(found.held_bytes(), found.handed_out_bytes + found.remains_bytes + found.unused_bytes +
+                                    32 * found.pieces + 16 * found.singles);
+  EXPECT_GE(found.waste(), 0.0);
+  EXPECT_LT(found.waste(), 1.0);
+}
+
+/// Enough memory, then too little, over one manager. \param most of a request's bytes
+template <class M>
+void serve_and_exhaust(std::uint32_t most, const typename M::options& settings = {}) {
+  heap<M> subject(machine(), 2_MiB, settings);
+  arena<M> scratch(subject);
+  for (int round = 0; round < 2; ++round) {
+    const outcome got = fill(scratch, 256, 1, most < 600 ? most : 600);
+    EXPECT_EQ(got.refused, 0u) << M::about.name;
+    expect_sound(scratch.stats(), got);
+    scratch.release();
+    expect_nothing_left(subject, scratch);
+  }
+  // 1024 times 8 requests of 600 bytes and more on average: not all are served.
+  std::uint64_t served[2] = {};
+  for (std::uint64_t& now : served) {
+    subject.reset();
+    const outcome got = fill(scratch, 1024, most / 2, most);
+    EXPECT_GT(got.refused, 0u) << M::about.name;
+    EXPECT_EQ(subject.stats().failures, got.refused) << M::about.name;
+    const arena_stats found = scratch.stats();
+    expect_sound(found, got);
+    EXPECT_GT(got.bytes, subject.bytes() / 2) << M::about.name;
+    EXPECT_LE(found.held_bytes(), subject.stats().bytes_in_use);
+    now = got.served;
+    scratch.release();
+    expect_nothing_left(subject, scratch);
+  }
+  EXPECT_NEAR(static_cast<double>(served[0]), static_cast<double>(served[1]),
+              static_cast<double>(served[0]) / 10);
+}
+
+TEST(arena, serves_and_gives_back_over_the_default_manager) {
+  serve_and_exhaust<default_manager>(2000);
+}
+// Each of these takes nvcc minutes, and the arena's part is the same.
+#if !WARPHEAP_CUDA_MODEL
+TEST(arena, serves_and_gives_back_over_gallatin) { serve_and_exhaust<gallatin<>>(2000); }
+TEST(arena, serves_and_gives_back_over_blocks_of_8_kib_at_most) {
+  serve_and_exhaust<rw_malloc<>>(2000);
+}
+TEST(arena, serves_and_gives_back_over_pages) {
+  serve_and_exhaust<rw_bm<>>(900, {.page_bytes = 1024});
+}
+TEST(arena, serves_and_gives_back_over_layers) {
+  serve_and_exhaust<checked<counted<default_manager>>>(2000);
+}
+#endif
+
+TEST(arena, keeps_its_pieces_when_it_is_rewound) {
+  const heap<> subject(machine(), 32_MiB);
+  arena scratch(subject);
+  const outcome got = fill(scratch, 2048, 1, 1000);
+  const arena_stats before = scratch.stats();
+  const std::uint64_t taken = subject.stats().bytes_in_use;
+  EXPECT_GT(before.pieces, 1u);
+  EXPECT_EQ(before.singles, 0u);
+  for (int round = 0; round < 3; ++round) {
+    scratch.rewind();
+    const arena_stats empty = scratch.stats();
+    EXPECT_EQ(empty.handed_out_bytes, 0u);
+    EXPECT_EQ(empty.unused_bytes + 32 * empty.pieces, empty.held_bytes());
+    EXPECT_EQ(empty.waste(), 1.0);
+    const outcome again = fill(scratch, 2048, 1, 1000);
+    EXPECT_EQ(again.bytes, got.bytes);
+    expect_sound(scratch.stats(), again);
+  }
+  // Which shard needs how much differs between launches, so that one may need another piece.
+  EXPECT_LE(subject.stats().bytes_in_use, 3 * taken);
+  scratch.release();
+  expect_nothing_left(subject, scratch);
+}
+
+TEST(arena, says_what_it_has) {
+  const heap<> subject(machine(), 16_MiB);
+  arena scratch(subject, {.piece_bytes = 1024});
+  EXPECT_EQ(scratch.stats().held_bytes(), 0u);
+  EXPECT_EQ(scratch.stats().waste(), 0.0);
+  using lane = take_some<arena<default_manager>::ref_type>;
+  // 992 bytes of a piece: two blocks of 400, and what is left is too short.
+  run<lane>({1, 1}, scratch.ref(), 2u, std::uint64_t{400});
+  arena_stats found = scratch.stats();
+  EXPECT_EQ(found.pieces, 1u);
+  EXPECT_EQ(found.piece_bytes, 1024u);
+  EXPECT_EQ(found.handed_out_bytes, 800u);
+  EXPECT_EQ(found.unused_bytes, 192u);
+  EXPECT_EQ(found.remains_bytes, 0u);
+  EXPECT_DOUBLE_EQ(found.waste(), 224.0 / 1024);
+  // The second piece is twice as large.
+  run<lane>({1, 1}, scratch.ref(), 1u, std::uint64_t{400});
+  found = scratch.stats();
+  EXPECT_EQ(found.pieces, 2u);
+  EXPECT_EQ(found.piece_bytes, 1024u + 2048u);
+  EXPECT_EQ(found.remains_bytes, 192u);
+  EXPECT_EQ(found.unused_bytes, 2016u - 400u);
+  // What is larger than a piece has a block for itself, which a rewind gives back.
+  run<lane>({1, 1}, scratch.ref(), 3u, std::uint64_t{993});
+  found = scratch.stats();
+  EXPECT_EQ(found.singles, 3u);
+  EXPECT_EQ(found.single_bytes, 3 * (1008u + 16));
+  EXPECT_EQ(subject.stats().blocks_in_use, 5u);
+  scratch.rewind();
+  EXPECT_EQ(scratch.stats().singles, 0u);
+  EXPECT_EQ(subject.stats().blocks_in_use, 2u);
+  const std::uint64_t largest = scratch.largest_block();
+  EXPECT_EQ(run<lane>({1, 1}, scratch.ref(), 1u, largest + 1).refused, 1u);
+  EXPECT_EQ(subject.stats().impossible, 1u);
+  EXPECT_EQ(subject.stats().failures, 0u);
+  scratch.release();
+  EXPECT_EQ(run<lane>({1, 1}, scratch.ref(), 1u, largest).served, 1u);
+}
+
+TEST(arena, offers_what_a_handle_does) {
+  const heap<> subject(machine(), 16_MiB);
+  arena scratch(subject);
+  using lanes = use_the_handle<arena<default_manager>::ref_type>;
+  EXPECT_EQ(run<lanes>({2, 64}, scratch.ref()).wrong, 0u);
+  scratch.release();
+  expect_nothing_left(subject, scratch);
+}
+
+TEST(arena, holds_containers) {
+  const heap<> subject(machine(), 16_MiB);
+  arena scratch(subject);
+  using lanes = fill_containers<arena<default_manager>::ref_type>;
+  const outcome got = run<lanes>({4, 64}, scratch.ref());
+  EXPECT_EQ(got.wrong, 0u);
+  EXPECT_EQ(got.served, 256u * 100);
+  scratch.release();
+  expect_nothing_left(subject, scratch);
+}
+
+TEST(arena, is_given_back_in_a_kernel) {
+  const heap<> subject(machine(), 4_MiB);
+  const arena scratch(subject, {.piece_bytes = 4096});
+  using lanes = release_in_the_kernel<arena<default_manager>::ref_type>;
+  for (const bool keeps : {false, true}) {
+    const outcome got = run<lanes>({1, 128}, scratch.ref(), keeps);
+    EXPECT_EQ(got.wrong, 0u);
+    EXPECT_EQ(got.refused, 0u);
+    EXPECT_EQ(scratch.stats().handed_out_bytes, 0u);
+    EXPECT_EQ(subject.stats().blocks_in_use == 0, !keeps);
+  }
+  EXPECT_TRUE(subject.validate().ok());
+}
+
+TEST(arena, shares_the_heap_with_others) {
+  const heap<> subject(machine(), 16_MiB);
+  arena one(subject);
+  const arena two(subject, machine().queue());
+  using lanes = share_the_heap<heap_ref, arena<default_manager>::ref_type>;
+  EXPECT_EQ(run<lanes>({4, 128}, subject.ref(), one.ref()).wrong, 0u);
+  const outcome got = run<lanes>({4, 128}, subject.ref(), two.ref());
+  EXPECT_EQ(got.wrong, 0u);
+  EXPECT_EQ(got.refused, 0u);
+  one.release();
+  EXPECT_EQ(two.stats().handed_out_bytes, 256u * 20 * 48);
+  EXPECT_EQ(subject.stats().blocks_in_use, two.stats().pieces);
+}
+
+TEST(arena, gives_back_when_it_ends) {
+  const heap<> subject(machine(), 16_MiB);
+  {
+    arena first(subject);
+    fill(first, 256, 1, 100);
+    const arena second(std::move(first));
+    EXPECT_GT(subject.stats().blocks_in_use, 0u);
+    EXPECT_GT(second.stats().handed_out_bytes, 0u);
+    EXPECT_THROW(first.release(), invalid_argument);  // NOLINT(bugprone-use-after-move)
+    EXPECT_THROW(first.ref(), invalid_argument);
+  }
+  EXPECT_EQ(subject.stats().blocks_in_use, 0u);
+}
+
+TEST(arena, names_what_pieces_can_be) {
+  const heap<rw_malloc<>> subject(machine(), 1_MiB);
+  const auto refusal = [&](std::size_t bytes) -> std::string {
+    try {
+      const arena<rw_malloc<>> scratch(subject, {.piece_bytes = bytes});
+    } catch (const invalid_argument& refused) {
+      return refused.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal(8208), HasSubstr("pieces of 8208 bytes"));
+  EXPECT_THAT(refusal(8208), HasSubstr("from 64 to 8192"));
+  EXPECT_THAT(refusal(48), HasSubstr("pieces of 48 bytes"));
+  EXPECT_THAT(refusal(100), HasSubstr("multiples of 16"));
+  EXPECT_EQ(refusal(8192), "");
+  EXPECT_EQ(refusal(0), "");
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
