@@ -31,6 +31,24 @@ struct format_lanes {
   }
 };
 
+template <growing_manager M>
+struct reset_lanes {
+  M manager;
+  WARPHEAP_DEVICE void operator()() const { manager.reset(simt::thread_rank(), simt::grid_size()); }
+};
+
+/// Launched as one warp.
+template <growing_manager M>
+struct grow_lanes {
+  M manager;
+  std::size_t bytes;
+  growth_outcome* outcome;
+  WARPHEAP_DEVICE void operator()() const {
+    const auto came = manager.grow(simt::warp(), bytes);
+    if (simt::thread_rank() == 0) *outcome = came;
+  }
+};
+
 template <manager M>
 struct inspect_lanes {
   M manager;
@@ -125,20 +143,41 @@ class heap {
   /// Bytes of its region, with all that the manager keeps in it. O(1).
   std::size_t bytes() const { return bytes_; }
 
-  /// Bytes of the largest request that this heap ever serves. O(1).
+  /// Bytes of the largest request that this heap serves when it is empty. O(1); waits for the
+  /// device if a part of the region was not memory when the heap was made.
   std::size_t largest_block() const {
     require_region();
-    return manager_.largest_block();
+    if constexpr (growing_manager<M>) {
+      return manager_.bytes_for_blocks(device_);
+    } else {
+      return manager_.largest_block();
+    }
   }
 
-  /// Everything is free again, at once. All blocks become invalid. O(metadata).
+  /// Everything is free again, at once. All blocks become invalid, and memory that was added stays.
+  /// O(metadata).
   void reset() {
     require_region();
+    if constexpr (growing_manager<M>) {
+      format_by(detail::reset_lanes<M>{manager_});
+    } else {
+      format_by(detail::format_lanes<M>{manager_});
+    }
+  }
+
+  /// Adds the next `bytes` of the region, which are memory now. Kernels may use the heap meanwhile,
+  /// if they run on another stream than that of `on()`. O(bytes), by one warp.
+  /// \throws invalid_argument, and nothing has changed, unless `bytes` is a multiple of
+  ///   `ref().manager().growth_step()`, not 0, and no more than the rest of the region
+  void grow(std::size_t bytes) requires growing_manager<M> {
+    require_region();
+    const std::lock_guard one_at_a_time(*busy_with_notes_);
+    growth_outcome* const there = &notes_of()->grown;
+    device_.launch({1, simt::warp_size}, detail::grow_lanes<M>{manager_, bytes, there});
     device_.synchronize();
-    const failure_counts none;
-    device_.copy_to_device(&notes_of()->failures, &none, sizeof none);
-    device_.launch(whole_device(), detail::format_lanes<M>{manager_});
-    device_.synchronize();
+    auto outcome = growth_outcome::grown;
+    device_.copy_to_host(&outcome, there, sizeof outcome);
+    if (outcome != growth_outcome::grown) refuse_growth(bytes, outcome);
   }
 
   /// Blocks in use, and what failed. O(metadata), on the device. Host threads may ask at once.
@@ -147,7 +186,7 @@ class heap {
     failure_counts failed;
     device_.copy_to_host(&failed, &notes_of()->failures, sizeof failed);
     heap_stats result;
-    result.heap_bytes = bytes_;
+    result.heap_bytes = bytes_ - found.bytes_reserved;
     result.largest_block = largest_block();
     result.blocks_in_use = found.blocks_in_use;
     result.bytes_in_use = found.bytes_in_use;
@@ -215,6 +254,7 @@ class heap {
   struct notes {
     failure_counts failures;
     inspection found;
+    growth_outcome grown;
   };
   static constexpr std::size_t notes_bytes = round_up<std::size_t>(sizeof(notes), 256);
 
@@ -225,7 +265,28 @@ class heap {
         notes_(std::move(beside)),
         bytes_(bytes),
         manager_(detail::lay_out<M>({region_.get(), bytes}, on.properties(), settings)) {
-    reset();
+    format_by(detail::format_lanes<M>{manager_});
+  }
+
+  /// \param lanes bring the region into its first state
+  template <class Lanes>
+  void format_by(const Lanes& lanes) {
+    device_.synchronize();
+    const failure_counts none;
+    device_.copy_to_device(&notes_of()->failures, &none, sizeof none);
+    device_.launch(whole_device(), lanes);
+    device_.synchronize();
+  }
+
+  [[noreturn]] void refuse_growth(std::size_t bytes, growth_outcome why) const {
+    const std::size_t left = manager_.largest_block() - largest_block();
+    const std::string asked = "a heap cannot grow by " + std::to_string(bytes) + " bytes: ";
+    if (why == growth_outcome::no_bytes) throw invalid_argument(asked + "that is nothing");
+    if (why == growth_outcome::uneven) {
+      throw invalid_argument(asked + "it grows by multiples of " +
+                             std::to_string(manager_.growth_step()));
+    }
+    throw invalid_argument(asked + std::to_string(left) + " bytes of its region are left");
   }
 
   /// Bytes to allocate for a heap of `bytes`.
@@ -259,7 +320,7 @@ class heap {
   inspection inspect() const {
     require_region();
     // Not in memory of its own: CUDA's free would wait for the whole device.
-    const std::lock_guard one_at_a_time(*inspecting_);
+    const std::lock_guard one_at_a_time(*busy_with_notes_);
     device_.synchronize();
     inspection* const there = &notes_of()->found;
     inspection found;
@@ -273,7 +334,7 @@ class heap {
   device device_;
   device_memory region_;
   device_memory notes_;
-  std::unique_ptr<std::mutex> inspecting_ = std::make_unique<std::mutex>();
+  std::unique_ptr<std::mutex> busy_with_notes_ = std::make_unique<std::mutex>();
   std::size_t bytes_;
   M manager_;
 };

@@ -23,9 +23,9 @@ struct blocks_of_size {
 };
 
 struct heap_stats {
-  /// Size of the region, metadata included.
+  /// Size of the region, metadata included, and what is not memory yet left out.
   std::uint64_t heap_bytes = 0;
-  /// Bytes of the largest request that the heap ever serves.
+  /// Bytes of the largest request that the heap serves as it is now; ever, unless it can grow.
   std::uint64_t largest_block = 0;
   std::uint64_t blocks_in_use = 0;
   /// Bytes that those blocks occupy.

@@ -36,6 +36,7 @@
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
+#include "warpheap/heap/region.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -100,9 +101,24 @@ class warpheap_chunks {
 
   WARPHEAP_HD std::uint32_t stride() const { return stride_; }
 
-  WARPHEAP_DEVICE void format(std::uint64_t chunks, std::uint64_t rank, std::uint64_t count) const {
-    for (std::uint64_t i = rank; i < chunks; i += count) states_[i] = 0;
-    for (std::uint64_t i = rank; i < chunks * stride_; i += count) words_[i] = 0;
+  /// Makes `universe` chunks nobody's. The words of those from `backed` on are not touched.
+  WARPHEAP_DEVICE void format(std::uint64_t universe, std::uint64_t backed, std::uint64_t rank,
+                              std::uint64_t count) const {
+    for (std::uint64_t i = rank; i < universe; i += count) states_[i] = 0;
+    for (std::uint64_t i = rank; i < backed * stride_; i += count) words_[i] = 0;
+  }
+  /// Closes the words of a chunk that nobody knows yet, each of `members` callers a share. Relaxed:
+  /// the chunk is shown with release after that. Atomic: a lane that comes by a hint has not
+  /// acquired that.
+  WARPHEAP_DEVICE void close_new(std::uint32_t chunk, std::uint32_t rank,
+                                 std::uint32_t members) const {
+    for (std::uint32_t i = rank; i < stride_; i += members) {
+      ref(chunk, i).store(0, simt::order::relaxed);
+    }
+  }
+  /// Where the words of chunks 0..count-1 lie.
+  WARPHEAP_HD region words_of(std::size_t count) const {
+    return {reinterpret_cast<std::byte*>(words_), count * stride_ * sizeof(std::uint64_t)};
   }
 
   // The state of a chunk.

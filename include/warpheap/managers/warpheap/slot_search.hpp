@@ -192,7 +192,7 @@ class warpheap_slot_search {
   /// take little memory.
   WARPHEAP_DEVICE int ahead() const {
     const int left = supply_.eighths_left();
-    return left == 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 2 : 0;
+    return left >= 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 2 : 0;
   }
   /// True as often as so many lanes need a whole chunk.
   WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
