@@ -107,13 +107,14 @@ class warpheap_chunks {
     for (std::uint64_t i = rank; i < universe; i += count) states_[i] = 0;
     for (std::uint64_t i = rank; i < backed * stride_; i += count) words_[i] = 0;
   }
-  /// Closes the words of a chunk that nobody knows yet, each of `members` callers a share. Relaxed:
-  /// the chunk is shown with release after that. Atomic: a lane that comes by a hint has not
-  /// acquired that.
-  WARPHEAP_DEVICE void close_new(std::uint32_t chunk, std::uint32_t rank,
+  /// Closes the words of chunks first..first+count-1, which nobody knows yet, each of `members`
+  /// callers a share. Relaxed: the chunks are shown with release after that. Atomic: a lane that
+  /// comes by a hint has not acquired that, and claims nothing of what was there before, for a
+  /// claim is a read-modify-write.
+  WARPHEAP_DEVICE void close_new(std::uint32_t first, std::uint64_t count, std::uint32_t rank,
                                  std::uint32_t members) const {
-    for (std::uint32_t i = rank; i < stride_; i += members) {
-      ref(chunk, i).store(0, simt::order::relaxed);
+    for (std::uint64_t i = rank; i < count * stride_; i += members) {
+      simt::atomic_ref(words_[std::uint64_t{first} * stride_ + i]).store(0, simt::order::relaxed);
     }
   }
   /// Where the words of chunks 0..count-1 lie.

@@ -45,10 +45,7 @@ WARPHEAP_DEVICE growth_outcome warpheap_grow(const warpheap_supply<Config>& heap
   if (first == warpheap_supply<Config>::none) return growth_outcome::no_reserve;
   const auto rank = static_cast<std::uint32_t>(together.rank());
   const auto members = static_cast<std::uint32_t>(together.size());
-  for (std::uint32_t i = 0; i < chunks; ++i) {
-    heap.chunks().close_new(first + i, rank, members);
-    heap.listed().clear_new(first + i, rank, members);
-  }
+  heap.chunks().close_new(first, chunks, rank, members);
   together.sync();  // what the members wrote comes before what the leader releases
   if (together.is_leader()) {
     insert_run(heap.pool(), first, chunks);

@@ -39,8 +39,8 @@ class warpheap_inspector {
     if (rank == 0) {
       const bool idle = static_cast<std::uint32_t>(supply_.whole().claims) == 0;
       findings_.expect(idle && !supply_.whole().is_moving(), 7, all);
-      const std::uint64_t chunks = supply_.universe() - supply_.backed();
-      findings_.bytes_reserved = chunks << supply_.classes().sizes().chunk_shift();
+      const std::uint64_t to_come = supply_.universe() - supply_.backed();
+      findings_.bytes_reserved = to_come << supply_.classes().sizes().chunk_shift();
     }
   }
 

@@ -4,7 +4,6 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
-#include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -31,17 +30,6 @@ class warpheap_listed_words {
 
   WARPHEAP_DEVICE void format(std::uint64_t chunks, std::uint64_t rank, std::uint64_t count) const {
     for (std::uint64_t i = rank; i < chunks * stride_; i += count) storage_[i] = 0;
-  }
-  /// Lists nothing of a chunk that nobody knows yet: as `warpheap_chunks::close_new`.
-  WARPHEAP_DEVICE void clear_new(std::uint32_t chunk, std::uint32_t rank,
-                                 std::uint32_t members) const {
-    for (std::uint32_t i = rank; i < stride_; i += members) {
-      at(chunk, i).store(0, simt::order::relaxed);
-    }
-  }
-  /// Where this lies for chunks 0..count-1.
-  WARPHEAP_HD region words_of(std::size_t count) const {
-    return {reinterpret_cast<std::byte*>(storage_), count * stride_ * sizeof(std::uint64_t)};
   }
 
   /// Lists words 0..words-1 of a chunk that the caller has in hand, each of `members` callers a

@@ -155,6 +155,7 @@ class warpheap_slot_search {
          ++turn) {
       const simt::group team = simt::coalesced().match(of_);
       auto next = step::look;
+      team.sync();  // as in `are_out`
       if (team.is_leader()) next = choose_step(team.size(), turn);
       team.sync();
       next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
@@ -302,6 +303,7 @@ class warpheap_slot_search {
   /// One look for those that call together.
   WARPHEAP_DEVICE bool are_out() const {
     const simt::group team = simt::coalesced().match(of_);
+    team.sync();  // what a member knows to be free is no less so for the leader
     const bool out = team.is_leader() && is_out();
     team.sync();
     return team.any(out);

@@ -70,7 +70,7 @@ class warpheap_supply {
   WARPHEAP_DEVICE void format(std::uint32_t backed, std::uint64_t rank, std::uint64_t count) const {
     classes_.format(rank, count);
     chunks_.format(universe_, backed, rank, count);
-    where_.listed.format(backed, rank, count);
+    where_.listed.format(universe_, rank, count);
     where_.offers.format(classes_.sizes(), universe_, rank, count);
     pool().format(backed, rank, count);
     empties().format(0, rank, count);

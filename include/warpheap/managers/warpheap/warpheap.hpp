@@ -21,8 +21,9 @@
 ///     [ hints: 4 B a chunk and class ][ entries: 4 B a chunk ][ pool, empties: trees ]
 ///     [ copy of this ][ run lengths, states: 4 B a chunk each ]
 ///     [ offers: 32 B a class ][ cells: 4 B for 512 slots of a class, 8 to 4096 ]
-///     - from here on, each is touched only as far as there are chunks -
-///     [ listed: 1 bit a word ][ words: 8 B for 48 slots of 16 B ]
+///     [ listed: 1 bit a word ]
+///     - what follows is touched only as far as there are chunks -
+///     [ words: 8 B for 48 slots of 16 B ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
 ///
 /// chunks.hpp draws states and words. The heap may begin with a part of the chunks, and get the
@@ -30,9 +31,8 @@
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all trees fit (place: the word)
-/// I2 a chunk is in the pool exactly if it belongs to nobody; one that the heap does not have yet
-/// is
-///    nobody's, and nowhere (place: the chunk)
+/// I2 a chunk is in the pool exactly if it belongs to nobody; one that the heap does not
+///    have yet is nobody's, and nowhere (place: the chunk)
 /// I3 the words of a chunk of a class have its tag, and no slots beyond the last; those of other
 ///    chunks have no tag (place: the chunk)
 /// I4 a word with a free slot that is not marked is listed, and its chunk is in its class's set of
@@ -116,21 +116,20 @@ class warpheap_manager {
     return warpheap_grow(supply_, together, static_cast<std::uint32_t>(bytes >> shift()));
   }
   std::size_t bytes_for_blocks(const simt::device& on) const {
-    std::uint32_t chunks = supply_.initial();
-    if (chunks != supply_.universe()) {
-      on.copy_to_host(&chunks, &supply_.whole().backed, sizeof chunks);
+    std::uint32_t there = supply_.initial();
+    if (there != supply_.universe()) {
+      on.copy_to_host(&there, &supply_.whole().backed, sizeof there);
     }
-    return std::size_t{chunks} << shift();
+    return std::size_t{there} << shift();
   }
   /// The parts of the region that lanes touch when the heap has so many bytes for blocks: what has
   /// to be memory before it grows to them. All but the first become longer with `bytes`.
   /// \pre `bytes` is a multiple of `growth_step()`, at most `largest_block()`
-  std::array<region, 4> touched(std::size_t bytes) const {
-    const std::size_t chunks = bytes >> shift();
-    const region listed = supply_.listed().words_of(chunks);
+  std::array<region, 3> touched(std::size_t bytes) const {
+    const region words = supply_.chunks().words_of(bytes >> shift());
     auto* const start = reinterpret_cast<std::byte*>(&supply_.whole());
-    return {region{start, static_cast<std::size_t>(listed.base - start)}, listed,
-            supply_.chunks().words_of(chunks), region{base_, bytes}};
+    return {region{start, static_cast<std::size_t>(words.base - start)}, words,
+            region{base_, bytes}};
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
@@ -217,14 +216,14 @@ class warpheap_manager {
     where.copy = cursor.take<supply>(1, 128);
     where.runs = cursor.take<std::uint32_t>(universe, 128);
     auto* states = cursor.take<std::uint32_t>(universe, 128);
-    auto* rings = cursor.take<warpheap_offers::ring>(sizes.count());
-    auto* cells = cursor.take<std::uint32_t>(warpheap_offers::all_cells(sizes, universe), 128);
-    where.offers = warpheap_offers(rings, cells);
-    // What follows is touched only as far as there are chunks: see `touched`.
     const std::size_t each = chunks::words_for(sizes.chunk_bytes());
     auto* listed =
         cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
     where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
+    auto* rings = cursor.take<warpheap_offers::ring>(sizes.count());
+    auto* cells = cursor.take<std::uint32_t>(warpheap_offers::all_cells(sizes, universe), 128);
+    where.offers = warpheap_offers(rings, cells);
+    // From here on memory is touched only as far as there are chunks: see `touched`.
     auto* words = cursor.take<std::uint64_t>(universe * each, 128);
     return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),
                   where, universe, initial);
@@ -266,8 +265,8 @@ class warpheap_manager {
     while (too_many - fits > 1) {
       const std::size_t middle = fits + (too_many - fits) / 2;
       region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
-      const auto chunks = static_cast<std::uint32_t>(middle);
-      lay_out(endless, chunk_shift, chunks, chunks);
+      const auto all = static_cast<std::uint32_t>(middle);
+      lay_out(endless, chunk_shift, all, all);
       const std::size_t used = SIZE_MAX / 2 - endless.left(16);
       (used + (middle + 1) * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
     }
