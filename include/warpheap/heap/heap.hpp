@@ -188,6 +188,7 @@ class heap {
     heap_stats result;
     result.heap_bytes = bytes_ - found.bytes_reserved;
     result.largest_block = largest_block();
+    result.largest_ever = manager_.largest_block();
     result.blocks_in_use = found.blocks_in_use;
     result.bytes_in_use = found.bytes_in_use;
     for (int i = 0; i < inspection::most_sizes; ++i) {
