@@ -39,7 +39,7 @@ class growing_world : public heap_world {
     return grown.grow(together, static_cast<std::size_t>(steps) * grown.growth_step());
   }
 
-  /// Once everything is freed, all that was free or was added can be had, and no more.
+  /// Once everything is freed, all that was free or was added can be allocated, and no more.
   std::string recount(int steps) {
     std::string wrong = heap.problem();
     if (!wrong.empty()) return wrong;

@@ -89,6 +89,8 @@ struct visit_lanes {
 /// members throw invalid_argument.
 template <usable_manager M>
 class heap {
+  static_assert(M::about.growth == growing_manager<M>, "a manager grows exactly if it says so");
+
  public:
   using manager_type = M;
   using ref_type = handle<M>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a heap that grows touches of its region: the rest of it is no memory here.
+// What a heap that grows touches of its region: the rest is addresses without memory here.
 #include "device_array.hpp"
 #include "machine.hpp"
 

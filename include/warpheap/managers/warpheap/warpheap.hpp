@@ -22,12 +22,12 @@
 ///     [ copy of this ][ run lengths, states: 4 B a chunk each ]
 ///     [ offers: 32 B a class ][ cells: 4 B for 512 slots of a class, 8 to 4096 ]
 ///     [ listed: 1 bit a word ]
-///     - what follows is touched only as far as there are chunks -
 ///     [ words: 8 B for 48 slots of 16 B ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
 ///
-/// chunks.hpp draws states and words. The heap may begin with a part of the chunks, and get the
-/// others in order (growth.hpp).
+/// chunks.hpp draws states and words. A heap may begin with a part of its chunks, and get the others
+/// in order while lanes use it (growth.hpp): all up to the words is touched from the start, words
+/// and chunks as far as there are chunks.
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all trees fit (place: the word)
