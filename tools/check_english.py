@@ -31,14 +31,15 @@ PHRASES = (
     (
         r"(?<![Tt]here )(?:is|are|was|were) no "
         r"(?!longer|more|less|fewer|larger|smaller|worse|better|later|earlier|different|such|other"
-        r"|need|matter)[a-z]+",
+        r"|need|matter)[a-zA-Z]+",
         "'is not a ...' or 'unknown ...'",
     ),
     (r"what (?:is|was) no\b", "'a pointer that is not a ...'"),
     (r"(?<!there )(?:is|are|was|were) none(?! left| of)", "'does not exist' or 'is not one'"),
     (r"nothing that is needed is missing", "'all requirements are met'"),
     (r"[Nn]othing here is", "'none of this is'"),
-    (r"(?:can|could) be had\b|is had\b", "'is available' or 'can be allocated'"),
+    (r"(?:can|could|cannot|to) be had\b|is had\b", "'is available' or 'can be allocated'"),
+    (r"(?:of|in|with|takes?|has|as|up to) so many(?! \w+ that\b)", "'this many'"),
     (r"for want of", "'because there is no ...'"),
     (r"counts? from below|memory from below", "'upstream'"),
 )

@@ -32,7 +32,7 @@ def read_report(stage: Stage, report: Path) -> None:
     try:
         root = ElementTree.parse(report).getroot()
     except ElementTree.ParseError as error:
-        stage.failed.append(f"{report.name} is no JUnit file: {error}")
+        stage.failed.append(f"{report.name} is not a JUnit file: {error}")
         return
     for case in root.iter("testcase"):
         name = ".".join(filter(None, (case.get("classname"), case.get("name"))))

@@ -16,6 +16,7 @@ namespace backend {
 struct catalog_entry {
   bench::manager_info info;
   std::unique_ptr<bench::test_heap> (*open)(const device& on, const bench::heap_settings& settings);
+  bench::call_resources (*resources)(const device& on);
 };
 
 /// In the registry's order.

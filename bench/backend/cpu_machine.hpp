@@ -17,7 +17,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
 
 /// The machine of the CPU model, whose device memory the host reads as its own.
-class cpu_machine final : public local_machine {
+class cpu_machine : public local_machine {
  public:
   using local_machine::local_machine;
 

@@ -6,6 +6,7 @@
 #include "bench/kernel_list.hpp"
 #include "bench/lanes/kernel.hpp"
 #include "bench/lanes/pages.hpp"
+#include "bench/lanes/resources.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/warp_heaps_as_blocks.hpp"
 #include "warpheap/managers/random_walk/bitmap_pages.hpp"
@@ -104,7 +105,9 @@ requires(warp_heap_manager<M> && !block_manager<M>) struct blocks_of<M>
 
 template <usable_manager M>
 catalog_entry entry_of() {
-  return {info_of<M>(), heap_of<typename blocks_of<M>::type>::open};
+  using blocks = typename blocks_of<M>::type;
+  return {info_of<M>(), heap_of<blocks>::open,
+          lanes::resources_of<typename heap<blocks>::ref_type>};
 }
 
 }  // namespace backend

@@ -7,6 +7,7 @@
 #include "bench/backend/catalog.hpp"
 #include "bench/kernel_list.hpp"
 #include "bench/lanes/kernel.hpp"
+#include "bench/lanes/resources.hpp"
 #include "warpheap/core/error.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -50,13 +51,24 @@ class local_machine : public bench::machine {
 
   std::unique_ptr<bench::test_heap> open(const std::string& manager,
                                          const bench::heap_settings& settings) override {
+    return known(manager).open(device_, settings);
+  }
+
+  bench::call_resources resources(const std::string& manager) override {
+    return known(manager).resources(device_);
+  }
+  bench::call_resources idle_resources() override {
+    return lanes::resources_of<lanes::idle_handle>(device_);
+  }
+
+ private:
+  const catalog_entry& known(const std::string& manager) const {
     for (const catalog_entry& entry : catalog_) {
-      if (entry.info.name == manager) return entry.open(device_, settings);
+      if (entry.info.name == manager) return entry;
     }
     throw invalid_argument("'" + manager + "' is not a manager of this program");
   }
 
- private:
   std::vector<double> run(const std::type_info& kernel,
                           const std::vector<bench::launch_request>& launches) override {
     return lanes::run(kernels{}, device_, kernel, launches);

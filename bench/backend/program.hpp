@@ -33,6 +33,7 @@ inline bench::backend_info describe(const char* name, std::uint64_t default_heap
   bench::backend_info described;
   described.name = name;
   described.has_clock = simt::has_clock;
+  described.tells_resources = device::tells_resources;
   described.default_heap_bytes = default_heap_bytes;
   for (const catalog_entry& entry : make_catalog()) described.managers.push_back(entry.info);
   for (const missing_manager& missing : missing_managers) {

@@ -142,8 +142,7 @@ measurement run_case(const case_entry& entry, const backend_info& backend, const
     const std::uint64_t wrong = row.get(fields::corrupted).value_or(0);
     if (wrong != 0) {
       row.status = "failed";
-      row.reason =
-          std::to_string(wrong) + " times a block was overwritten, overlapped or not aligned";
+      row.reason = std::to_string(wrong) + " blocks were overwritten, overlapping or misaligned";
     }
     return row;
   } catch (const usage_error&) {

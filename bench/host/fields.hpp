@@ -79,7 +79,7 @@ namespace fields {
 inline constexpr field<std::uint64_t> null_returns{
     {.name = "null_returns",
      .unit = "requests",
-     .about = "answered with null although memory was to be had, over all runs",
+     .about = "that returned null although memory was available, over all runs",
      .always = true}};
 inline constexpr field<std::uint64_t> corrupted{
     {.name = "corrupted",

@@ -6,6 +6,7 @@
 /// behind these interfaces stand the CPU model and the CUDA model, and every manager.
 
 #include "bench/host/fields.hpp"
+#include "warpheap/core/kernel_resources.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -140,6 +141,12 @@ class test_heap : public launcher {
   std::uint32_t page_count_;
 };
 
+/// What the kernels of `allocation` and of `freeing` take.
+struct call_resources {
+  kernel_resources malloc;
+  kernel_resources free;
+};
+
 /// Pairs in device memory, keys and values apart.
 struct columns {
   std::uint32_t* keys = nullptr;
@@ -176,6 +183,11 @@ class machine : public launcher {
   /// less
   virtual std::unique_ptr<test_heap> open(const std::string& manager,
                                           const heap_settings& settings) = 0;
+
+  /// What the kernels of calls take with that manager, and with calls that do nothing.
+  /// \throws invalid_argument if the machine does not tell
+  virtual call_resources resources(const std::string& manager) = 0;
+  virtual call_resources idle_resources() = 0;
 };
 
 /// What a program offers, whether or not its device is there.
@@ -187,6 +199,8 @@ struct backend_info {
   std::uint64_t default_heap_bytes = 0;
   /// Lanes can read a clock.
   bool has_clock = false;
+  /// The machine tells what a kernel takes.
+  bool tells_resources = false;
 };
 
 /// Defined once in each program, by its backend.

@@ -18,7 +18,7 @@ namespace {
 const case_entry& known_case(const std::string& name) {
   const case_entry* entry = find_case(name);
   if (entry == nullptr) {
-    throw usage_error("there is no case '" + name + "'; there are: " +
+    throw usage_error("unknown case '" + name + "'; known cases: " +
                       names_of(all_cases(), [](const case_entry& c) { return c.name; }));
   }
   return *entry;
@@ -55,7 +55,7 @@ void run(const std::string& case_name, const std::string& manager_name,
   if (manager == backend.managers.end() && missing == backend.missing.end()) {
     const auto name = [](const auto& info) { return info.name; };
     const std::string others = names_of(backend.missing, name);
-    throw usage_error("there is no manager '" + manager_name + "'; there are: " +
+    throw usage_error("unknown manager '" + manager_name + "'; known managers: " +
                       names_of(backend.managers, name) + (others.empty() ? "" : ", " + others));
   }
   const parameters chosen = parse_parameters(entry, words, backend.default_heap_bytes);

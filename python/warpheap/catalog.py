@@ -68,12 +68,12 @@ class Catalog:
     document: dict[str, Any]
 
     def manager(self, name: str) -> Manager:
-        """Give the manager of that name or raise the error that lists the known ones."""
+        """Return the manager of that name or raise the error that lists the known ones."""
         check_names("manager", [name], (m.name for m in self.managers))
         return next(m for m in self.managers if m.name == name)
 
     def case(self, name: str) -> CaseFields:
-        """Give the case of that name or raise the error that lists the known ones."""
+        """Return the case of that name or raise the error that lists the known ones."""
         check_names("case", [name], self.described.cases)
         return self.described.cases[name]
 
@@ -94,7 +94,7 @@ def load(program: Path) -> Catalog:
 
 
 def ask(program: Path, *arguments: str) -> dict[str, Any]:
-    """Run a program that answers with one JSON object of our schema, and give that object."""
+    """Run a program that answers with one JSON object of our schema, and return that object."""
     try:
         outcome = process.run([program, *arguments], LIST_TIME_LIMIT_S)
     except OSError as error:
@@ -109,7 +109,7 @@ def ask(program: Path, *arguments: str) -> dict[str, Any]:
         document = json.loads(outcome.stdout)
     except ValueError as error:
         raise UserError(
-            f"{program} {' '.join(arguments)}: the answer is no JSON ({error})", EXIT_FAILED
+            f"{program} {' '.join(arguments)}: the answer is not JSON ({error})", EXIT_FAILED
         ) from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise UserError(

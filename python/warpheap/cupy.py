@@ -70,7 +70,7 @@ HEADER = "warpheap/malloc/selected_heap.hpp"
 
 
 class DeviceHeap(device_heap.DeviceHeap):
-    """A heap for kernels of CuPy's, on the current device.
+    """A heap for CuPy's kernels, on the current device.
 
     Kernels include ``HEADER`` and take ``const warpheap::malloc_ref* heap``; they call
     ``heap->malloc(bytes)``, which returns null when out of memory, and ``heap->free(block)``. They

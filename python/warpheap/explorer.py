@@ -63,7 +63,7 @@ class Verdict:
         return self.status == "ok"
 
     def replay(self) -> str:
-        """Give what --replay takes."""
+        """Return what --replay takes."""
         return f"{self.task}/{self.seed}"
 
 
@@ -103,7 +103,7 @@ class Offer:
     cases: dict[str, tuple[str, ...]]
 
     def cases_of(self, subject: str, original: str = "") -> tuple[str, ...]:
-        """Give the cases of a subject; a mutant without its own has those of its original."""
+        """Return the cases of a subject; a mutant without its own has those of its original."""
         return self.cases.get(subject) or self.cases.get(original, ())
 
 

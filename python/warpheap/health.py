@@ -78,7 +78,7 @@ _TOOLS = (
 
 
 def checks(build_dir: Path | None) -> Iterator[tuple[str, Callable[[], Finding]]]:
-    """Give the name and the function of every check; each takes less than a minute."""
+    """Return the name and the function of every check; each takes less than a minute."""
     yield "C++ compiler", _compiler
     for tool in _TOOLS:
         yield tool.name, partial(check_tool, tool)

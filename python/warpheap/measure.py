@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # the graph readers load SciPy and pandas
 
 STATUSES = ("ok", "skipped", "timeout", "crashed", "failed")
 _BAD_ARGUMENTS = 2
+# What the reason of a row begins with whose program refused its arguments.
+REFUSED = "refused: "
 
 Row = dict[str, Any]
 
@@ -73,7 +75,7 @@ class Measurement:
         return flags
 
     def command(self) -> str:
-        """Give the shell command that repeats the measurement by hand."""
+        """Return the shell command that repeats the measurement by hand."""
         graph = ["--graph", self.graph.file] if self.graph else []
         words = ["warpheap", "bench", "--backend", self.catalog.backend, *self.flags(), *graph]
         return shlex.join(words)
@@ -94,7 +96,7 @@ def measure(wanted: Measurement, time_limit_s: float) -> Row:
         result = _unmeasured("timeout", f"not finished in {time_limit_s:g} s")
     elif outcome.returncode == _BAD_ARGUMENTS:
         message = outcome.last_error_line() or "no message"
-        result = {**_unmeasured("failed", f"refused: {message}"), "rejected_request": True}
+        result = {**_unmeasured("failed", f"{REFUSED}{message}"), "rejected_request": True}
     elif outcome.returncode != 0:
         result = _unmeasured("crashed", outcome.death())
     else:

@@ -117,7 +117,7 @@ def _device_pointer(address: int) -> Any:
 
 
 class DeviceHeap(device_heap.DeviceHeap):
-    """A heap for kernels of numba-cuda's, on the current device.
+    """A heap for numba-cuda's kernels, on the current device.
 
     - ``malloc``: device function ``uint64(uint64)``, the address of a block or 0;
     - ``free``: device function ``uint64(uint64)``, which returns 0;

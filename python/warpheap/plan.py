@@ -87,7 +87,7 @@ def _measurements(
 
 
 def _points(catalog: Catalog, case: str, scale: Scale) -> Iterator[Parameters]:
-    """Give what a case is measured with: as the survey's table says, or by its own defaults."""
+    """Return what a case is measured with: as the survey's table says, or by its own defaults."""
     entry = next((entry for entry in CASES if entry.case == case), None)
     if entry is not None:
         yield from entry.points(scale)

@@ -13,7 +13,7 @@ Parameters = dict[str, str | int | float]
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SMALLEST = 16  # bytes; below it every manager hands out the same block
-# The papers' batch: so many requests a launch when a heap is filled up.
+# The papers' batch: requests of a launch when a heap is filled up.
 _BATCH = 100_000
 
 
@@ -61,7 +61,7 @@ class CasePlan:
 
 
 def powers(first_log2: int, last_log2: int, step: int = 1) -> list[int]:
-    """Give the powers of two from 2^first to 2^last."""
+    """Return the powers of two from 2^first to 2^last."""
     return [1 << exponent for exponent in range(first_log2, last_log2 + 1, step)]
 
 
@@ -165,6 +165,11 @@ def _graph_expand(scale: Scale) -> Iterator[Parameters]:
 def _latency(scale: Scale) -> Iterator[Parameters]:
     for size in powers(4, 12, 2) if scale.full else [64]:
         yield {"threads": 1 << scale.max_threads_log2, **_size(size), **_timed(scale)}
+
+
+def _registers(_: Scale) -> Iterator[Parameters]:
+    for call in ("malloc", "free"):
+        yield {"call": call}
 
 
 def _fragmentation(scale: Scale) -> Iterator[Parameters]:
@@ -290,6 +295,7 @@ CASES = (
     CasePlan("graph_update", _graph_update),
     CasePlan("graph_expand", _graph_expand),
     CasePlan("latency", _latency),
+    CasePlan("registers", _registers),
     CasePlan("fragmentation", _fragmentation),
     CasePlan("block_bytes", _block_bytes),
     CasePlan("utilization", _utilization),

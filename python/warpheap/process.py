@@ -31,7 +31,7 @@ class Outcome:
     wall_s: float
 
     def last_error_line(self) -> str:
-        """Give the last line that the child wrote to standard error, or an empty string."""
+        """Return the last line that the child wrote to standard error, or an empty string."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         return lines[-1] if lines else ""
 

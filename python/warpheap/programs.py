@@ -29,7 +29,7 @@ def bench_name(backend: str) -> str:
 
 
 def find(name: str, build_dir: Path | None = None) -> Path | None:
-    """Find a built program, or give None.
+    """Find a built program, or return None.
 
     Looked at: ``build_dir``, or else $WARPHEAP_BUILD, or else the presets under build/ of the
     current folder and of this checkout, or else this installation's bin/, or else $PATH. Of several
@@ -75,13 +75,13 @@ def remedy(name: str) -> str:
 
 
 def own_checkout() -> Path | None:
-    """Give the root of the git checkout that holds this package, or None if it is installed."""
+    """Return the root of the git checkout that holds this package, or None if it is installed."""
     root = _PACKAGE.parent.parent
     return root if (root / ".git").exists() and _PACKAGE.parent.name == "python" else None
 
 
 def _checkout_of(program: Path) -> Path | None:
-    """Give the root of the checkout of warpheap that a program was built in, or None.
+    """Return the root of the checkout of warpheap that a program was built in, or None.
 
     A program of an installed package is in none, even if the environment lies in a checkout.
     """
@@ -125,7 +125,7 @@ def revision(program: Path) -> str:
 
 
 def is_known(commit: str) -> bool:
-    """Tell whether what revision() gave names a commit, so that a row of it may be reused."""
+    """Tell whether what revision() returned names a commit, so that a row of it may be reused."""
     return not commit.startswith(UNKNOWN)
 
 
@@ -136,7 +136,7 @@ def _first_line(outcome: process.Outcome) -> str:
 
 
 def digest(path: Path, length: int = 8) -> str:
-    """Give the first hexadecimal digits of a file's SHA-256."""
+    """Return the first hexadecimal digits of a file's SHA-256."""
     sha = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 20):

@@ -119,7 +119,7 @@ class Description:
         return Description({f.name: f for f in fields}, {c.name: c for c in cases})
 
     def document(self) -> dict[str, Any]:
-        """Give the content of ``fields.json``."""
+        """Return the content of ``fields.json``."""
         fields = [_without_defaults(vars(known)) for known in self.fields.values()]
         cases = [
             {
@@ -131,21 +131,21 @@ class Description:
         return {"schema": SCHEMA, "fields": fields, "cases": cases}
 
     def text(self) -> str:
-        """Give the text of ``fields.json``."""
+        """Return the text of ``fields.json``."""
         return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
 
     def parameters(self, case: str | None = None) -> list[Field]:
-        """Give the parameters of a case, or all that any case has, in the order of the rows."""
+        """Return the parameters of a case, or all that any case has, in the order of the rows."""
         chosen = self.cases.values() if case is None else [self.cases[case]]
         names = {name for entry in chosen for name in entry.parameters}
         return [known for name, known in self.fields.items() if name in names]
 
     def axes(self, case: str) -> list[Field]:
-        """Give the parameters of a case that a figure may have as x."""
+        """Return the parameters of a case that a figure may have as x."""
         return [known for known in self.parameters(case) if known.role == "axis"]
 
     def results(self, case: str) -> list[Field]:
-        """Give what is measured in a case."""
+        """Return what is measured in a case."""
         names = self.cases[case].fields
         return [self.fields[name] for name in names if self.fields[name].role == "result"]
 
@@ -182,7 +182,7 @@ class Description:
         file.write_text(whole.text(), encoding="utf-8")
 
     def _parts(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Give the numbers of summaries by the names that columns have, as in malloc_ms.median."""
+        """Return the numbers of summaries by their columns' names, as in malloc_ms.median."""
         for name, value in row.items():
             known = self.fields.get(name.partition(".")[0])
             if known is None or known.kind != "summary" or value is None:
@@ -209,12 +209,12 @@ def find(rows: Path) -> Description:
 
 @cache
 def of_this_version() -> Description:
-    """Give what the programs of this version say, as it was when the package was made."""
+    """Return what the programs of this version say, as it was when the package was made."""
     return _read(Path(__file__).resolve().parent / "data" / FILE_NAME)
 
 
 def describe(rows: Path) -> Description:
-    """Give what is known of a file of rows: what ``find`` reads, beside and instead of what the
+    """Return what is known of a file of rows: what ``find`` reads, beside and instead of what the
     programs of this version say. Raises UserError for a ``fields.json`` that cannot be read.
     """
     known = of_this_version()

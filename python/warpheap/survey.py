@@ -58,7 +58,7 @@ def run(plan: Sequence[Measurement], store: Store, time_limit_s: float, retry: b
     except KeyboardInterrupt:
         raise UserError(
             f"interrupted after {measured} of {len(todo)} measurements; all of them are in "
-            f"{store.path}. The same command goes on where this one stopped.",
+            f"{store.path}. The same command continues where this one stopped.",
             EXIT_INTERRUPTED,
         ) from None
     last = {(row.get("key"), row.get("commit")): row for row in store.rows}

@@ -102,7 +102,7 @@ def first_passage(walk: Walk) -> float:
 
 
 def mean_warp_steps(walk: Walk) -> float:
-    """Give the same in whole steps, without the normal approximation.
+    """Return the same in whole steps, without the normal approximation.
 
     The number of steps until a warp has seen 32 free pages, averaged over the warps as they use up
     the free pages one after another. O(threads).
@@ -131,7 +131,7 @@ def warp_steps_bound(walk: Walk) -> float:
 
 
 def row_values(row: Mapping[str, Any]) -> dict[str, float | None]:
-    """Give what the equations say of a row of ``random_walk_steps``, by the names of its fields.
+    """Return what the equations say of a row of ``random_walk_steps``, by the names of its fields.
 
     None stands for an infinite number.
     """
@@ -160,7 +160,7 @@ def _slowest_of_a_warp(miss: float) -> float:
         return math.inf
     total, step = 1.0, 1
     while miss > 0:
-        # P(more than so many steps) = 1 - (1 - miss^k)^32, for a block of steps at a time.
+        # P(more than this many steps) = 1 - (1 - miss^k)^32, for a block of steps at a time.
         more = -np.expm1(LANES * np.log1p(-(miss ** np.arange(step, step + 4096))))
         total += float(np.sum(more))
         step += 4096

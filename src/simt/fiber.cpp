@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fiber.hpp"
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/error.hpp"
 
 #include <pthread.h>
@@ -31,7 +32,7 @@ namespace context = boost::context::detail;
 
 stack_pool::stack_pool(std::size_t count, std::size_t bytes_per_stack) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  bytes_per_stack_ = (bytes_per_stack + page - 1) / page * page;
+  bytes_per_stack_ = round_up(bytes_per_stack, page);
   stride_ = bytes_per_stack_ + page;
   total_ = stride_ * count;
   void* map = mmap(nullptr, total_, PROT_READ | PROT_WRITE,

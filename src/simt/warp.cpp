@@ -2,6 +2,7 @@
 #include "warp.hpp"
 #include "weak_memory.hpp"
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/hash.hpp"
 
 #include <array>
@@ -261,7 +262,7 @@ void build_block(block& target, const simt::grid& shape, const stack_pool& stack
   const std::uint32_t threads = shape.threads_per_block;
   const auto width = static_cast<std::uint32_t>(simt::warp_size);
   target.lanes = std::vector<lane>(threads);
-  target.warps = std::vector<warp>((threads + width - 1) / width);
+  target.warps = std::vector<warp>(ceil_div(threads, width));
   target.shared.assign(shape.shared_bytes, std::byte{0});
   for (std::uint32_t t = 0; t < threads; ++t) {
     lane& l = target.lanes[t];

@@ -33,7 +33,7 @@ struct lane : simt::runtime::lane_identity {
   std::uint64_t value = 0;
   int source = 0;
   const void* site = nullptr;
-  /// What the collective or the group formation gave to this lane.
+  /// What the collective or the group formation returned to this lane.
   std::uint64_t result = 0;
 };
 

@@ -150,7 +150,7 @@ class block_fixture : public ::testing::Test {
     const device_array<tally> found(1);
     const fill_up<handle_type> fill{from.ref(), bytes, blocks.get(), room, found.get()};
     machine().launch(covering(std::min<std::uint64_t>(scale::current().threads, room)), fill);
-    // Nobody else is about any more: what the others left for each other is there to be had.
+    // No other lane is left: what the others left for each other is available.
     machine().launch({1, 1}, fill);
     const std::uint64_t count = found.read()[0].blocks;
     EXPECT_LE(count, room - 1) << "more blocks of " << bytes << " bytes than fit";

@@ -12,7 +12,7 @@
 namespace warpheap {
 namespace {
 
-// A heap of 40 GiB and more has so many pages of 16 bytes.
+// A heap of 40 GiB and more has this many pages of 16 bytes.
 TEST(random, a_round_over_more_than_2_to_the_31_places_visits_each_once) {
   constexpr std::uint32_t count = 3'435'000'000u;
   for (const std::uint32_t start : {0u, 1u, 860'000'000u, 2'900'000'000u, count - 1}) {

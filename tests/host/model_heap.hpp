@@ -17,7 +17,7 @@ namespace warpheap::host::one_region {
 constexpr address base = 0x100000;
 constexpr std::size_t granule = 256;
 
-/// A policy with one region of so many granules.
+/// A policy with one region of this many granules.
 template <class Policy>
 struct with_region : Policy {
   explicit with_region(std::size_t granules) : Policy(policy_options{granule}) {

@@ -156,7 +156,7 @@ TEST_P(pages, the_upstreams_last_pages_extend_a_region_by_less_than_its_step) {
   void* const first = take(7 * page + page / 2);
   ASSERT_NE(first, nullptr);
   ASSERT_EQ(source->held(), 8 * page);
-  ASSERT_NE(take(2 * page + page / 2), nullptr) << "half a page is free, two are to be had";
+  ASSERT_NE(take(2 * page + page / 2), nullptr) << "half a page is free, two pages are available";
   EXPECT_EQ(source->held(), 10 * page);
   EXPECT_EQ(source->regions(), 1u);
   expect_sound();

@@ -25,34 +25,38 @@ inline std::vector<std::string> all_policy_names() {
   return names;
 }
 
-/// Regions that can grow where they are: each reserves 64 MiB of addresses. Refuses what would make
-/// it hold more than its budget.
-class growing_upstream final : public upstream {
+/// Addresses without access rights (so that a pool that touches what it manages dies), counted, and
+/// refused beyond a budget.
+class counted_upstream : public upstream {
  public:
-  static constexpr std::size_t room = std::size_t{64} << 20;
+  explicit counted_upstream(std::size_t budget = std::size_t{1} << 40) : budget_(budget) {}
 
-  explicit growing_upstream(std::size_t budget = room) : budget_(budget) {}
-
-  void* allocate(std::size_t bytes) override {
-    if (bytes > room || held_ + bytes > budget_) return nullptr;
-    held_ += bytes;
-    ++regions_;
-    return source_.allocate(room);
-  }
+  void* allocate(std::size_t bytes) override { return reserve(bytes, bytes); }
   void deallocate(void* memory, std::size_t bytes) noexcept override {
-    held_ -= bytes;
-    --regions_;
-    source_.deallocate(memory, room);
+    release(memory, bytes, bytes);
   }
-  bool extend(void*, std::size_t bytes, std::size_t more) override {
-    if (bytes + more > room || held_ + more > budget_) return false;
-    held_ += more;
-    return true;
-  }
-  std::string_view name() const override { return "growing"; }
+  std::string_view name() const override { return "counted"; }
 
   std::size_t held() const { return held_; }
   std::size_t regions() const { return regions_; }
+
+ protected:
+  /// Counts `bytes` of a region that has `addresses`.
+  void* reserve(std::size_t bytes, std::size_t addresses) {
+    if (!add(bytes)) return nullptr;
+    ++regions_;
+    return source_.allocate(addresses);
+  }
+  void release(void* memory, std::size_t bytes, std::size_t addresses) noexcept {
+    held_ -= bytes;
+    --regions_;
+    source_.deallocate(memory, addresses);
+  }
+  bool add(std::size_t bytes) {
+    if (held_ + bytes > budget_) return false;
+    held_ += bytes;
+    return true;
+  }
 
  private:
   reserved_upstream source_;
@@ -61,34 +65,23 @@ class growing_upstream final : public upstream {
   std::size_t regions_ = 0;
 };
 
-/// Addresses without access rights (so that a pool that touches what it manages dies), counted, and
-/// refused beyond a budget.
-class counted_upstream final : public upstream {
+/// Regions that can grow where they are: each reserves 64 MiB of addresses.
+class growing_upstream final : public counted_upstream {
  public:
-  explicit counted_upstream(std::size_t budget = std::size_t{1} << 40) : budget_(budget) {}
+  static constexpr std::size_t room = std::size_t{64} << 20;
+
+  explicit growing_upstream(std::size_t budget = room) : counted_upstream(budget) {}
 
   void* allocate(std::size_t bytes) override {
-    if (held_ + bytes > budget_) return nullptr;
-    void* memory = source_.allocate(bytes);
-    held_ += bytes;
-    ++regions_;
-    return memory;
+    return bytes > room ? nullptr : reserve(bytes, room);
   }
   void deallocate(void* memory, std::size_t bytes) noexcept override {
-    held_ -= bytes;
-    --regions_;
-    source_.deallocate(memory, bytes);
+    release(memory, bytes, room);
   }
-  std::string_view name() const override { return "counted"; }
-
-  std::size_t held() const { return held_; }
-  std::size_t regions() const { return regions_; }
-
- private:
-  reserved_upstream source_;
-  std::size_t budget_;
-  std::size_t held_ = 0;
-  std::size_t regions_ = 0;
+  bool extend(void*, std::size_t bytes, std::size_t more) override {
+    return bytes + more <= room && add(more);
+  }
+  std::string_view name() const override { return "growing"; }
 };
 
 /// Pages that come and go, with a budget of memory and of addresses. Remembers which have memory,

@@ -43,7 +43,7 @@ class Fault:
     about: str
 
     def apply(self, text: str) -> str:
-        """Give the text with the fault."""
+        """Return the text with the fault."""
         return text[: self.start] + self.replacement + text[self.end :]
 
 

@@ -99,7 +99,7 @@ def equivalents() -> dict[tuple[str, str, str], str]:
 
 
 def source_of(mutants: list[Mutant], how: dict[str, Any]) -> str:
-    """Give the translation unit of mutants of one profile."""
+    """Return the translation unit of mutants of one profile."""
     copies = []
     for mutant in mutants:
         _, body = mutate.split_header((INCLUDE / mutant.header).read_text(), mutant.header)
@@ -188,7 +188,7 @@ def _batches(mutants: list[Mutant], attempt: int) -> Iterator[tuple[str, list[Mu
 
 
 def _summary(mutants: list[Mutant], title: str, key: Callable[[Mutant], str]) -> str:
-    """Give a table of what became of the mutants."""
+    """Return a table of what became of the mutants."""
     lines = [f"{title:44} made  killed  survived  equivalent  do not compile"]
     for name in sorted({key(m) for m in mutants}):
         of = [m for m in mutants if key(m) == name]

@@ -92,12 +92,12 @@ def check_part(path: Path, part: dict[str, Any]) -> None:
 
 
 def table_files() -> list[Path]:
-    """Give the files that the table is in."""
+    """Return the files that the table is in."""
     return sorted(Path(__file__).parents[1].rglob("mutants.toml"))
 
 
 def split_header(text: str, header: str) -> tuple[list[str], str]:
-    """Give the include lines of a header, and what is in its namespace."""
+    """Return the include lines of a header, and what is in its namespace."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise TableError(f"{header}: exactly one {BEGIN.strip()} and one {END} are needed")
     body = text[text.index(BEGIN) + len(BEGIN) : text.index(END)]
@@ -107,7 +107,7 @@ def split_header(text: str, header: str) -> tuple[list[str], str]:
 def joined(
     headers: list[str], include: Path, changed: dict[str, str] | None = None
 ) -> tuple[list[str], str]:
-    """Give the include lines of headers, and what they have in their namespace, one after another.
+    """Return the include lines of headers, and what their namespaces hold, one after another.
 
     What `changed` has for a header stands in place of its own.
     """
@@ -122,7 +122,7 @@ def joined(
 
 
 def in_namespace(name: str, includes: list[str], text: str) -> str:
-    """Give the text of a copy in a namespace of its own."""
+    """Return the text of a copy in a namespace of its own."""
     # A nested namespace of the copy would hide the original's, and with it what is not copied.
     nested = dict.fromkeys(re.findall(r"^namespace (\w+) {", text, re.MULTILINE))
     uses = "".join(f"namespace {n} {{\nusing namespace ::warpheap::{n};\n}}\n" for n in nested)
@@ -134,7 +134,7 @@ def in_namespace(name: str, includes: list[str], text: str) -> str:
 
 
 def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
-    """Give the text of a mutant: all headers of its profile, with the one change."""
+    """Return the text of a mutant: all headers of its profile, with the one change."""
     name = mutant["name"]
     where = f"{mutant['file']}: mutant '{name}'"
     includes, text = joined(headers, include)
@@ -152,7 +152,7 @@ def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
 
 
 def registration(name: str, about: str, how: dict[str, Any]) -> str:
-    """Give the lines that make a subject of a copy."""
+    """Return the lines that make a subject of a copy."""
     quoted = about.replace("\\", "\\\\").replace('"', '\\"')
     return (
         f"namespace mutants::{name} {{\n"
@@ -166,7 +166,7 @@ def registration(name: str, about: str, how: dict[str, Any]) -> str:
 
 
 def translation_unit(how: dict[str, Any], copies: list[tuple[str, str, str]]) -> str:
-    """Give the source of copies, each a name, what is wrong with it, and its text."""
+    """Return the source of copies, each a name, what is wrong with it, and its text."""
     parts = [f'#include "{header}"' for header in how["setups"]]
     parts += [text for _, _, text in copies]
     added = [registration(name, about, how) for name, about, _ in copies]
@@ -174,7 +174,7 @@ def translation_unit(how: dict[str, Any], copies: list[tuple[str, str, str]]) ->
 
 
 def sources(table: dict[str, Any], profile: str, include: Path) -> str:
-    """Give the translation unit of all mutants of a profile."""
+    """Return the translation unit of all mutants of a profile."""
     how = table["profile"][profile]
     mutants = [mutant for mutant in table["mutant"] if mutant["profile"] == profile]
     copies = [(m["name"], m["about"], mutated(m, how["headers"], include)) for m in mutants]

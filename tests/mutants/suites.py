@@ -16,7 +16,7 @@ class Suites:
     """Unit tests, the cheapest first, and the conformance suite of a manager, for all threads."""
 
     def __init__(self, workshop: Workshop, folder: Path, seconds: float) -> None:
-        """Give each program so many seconds."""
+        """Give each program this many seconds."""
         self._workshop = workshop
         self._folder = folder
         self._seconds = seconds

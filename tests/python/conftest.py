@@ -44,7 +44,7 @@ def fake_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def environment(fake_build: Path) -> dict[str, str]:
-    """Give the environment in which the tool finds the fakes."""
+    """Return the environment in which the tool finds the fakes."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FAKE_")}
     extra = {"WARPHEAP_BUILD": str(fake_build), "PYTHONPATH": str(SOURCE), "COLUMNS": "200"}
     # The checkout may belong to somebody else than the tests' user.

@@ -211,7 +211,7 @@ def main() -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         time.sleep(600)
     if options.manager == "garble":
-        print("{this is no JSON")
+        print("{this is not JSON")
         return 0
     if reason := unclaimed(options):
         known = {"schema": 1, "case": options.case, "manager": options.manager}

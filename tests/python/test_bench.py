@@ -118,7 +118,7 @@ def test_list_as_json(run: Run) -> None:
 @pytest.mark.parametrize(
     "body, message",
     [
-        ("print('nonsense')", "the answer is no JSON"),
+        ("print('nonsense')", "the answer is not JSON"),
         ("print('{\"schema\": 99}')", "not schema 1"),
         ("print('{\"schema\": 1}')", "lacks or garbles 'backend'"),
         ("import sys; sys.exit('broken pipe dream')", "exit status 1: broken pipe dream"),

@@ -17,7 +17,7 @@ Build = Callable[[str], dict[str, str]]
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    """Give the environment in which the tool finds one built program as that of the CPU model."""
+    """Return the environment in which the tool finds one built program as that of the CPU model."""
 
     def use(place: str) -> dict[str, str]:
         found = [*ROOT.glob(f"build/cpu-release/{place}"), *ROOT.glob(f"build/*/{place}")]

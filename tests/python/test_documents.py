@@ -111,6 +111,10 @@ def test_fenced_code_is_left_alone(tmp_path: Path) -> None:
         ('<!-- table: SELECT 1 FROM "results/a" -->\n<!-- end -->', "1: no such table: results/a"),
         ("<!-- table: SELECT 1 WHERE 0 -->\n<!-- end -->", "1: the query found no row"),
         ("<!-- table: SELECT 1 -->\ntext", "1: a table and <!-- end --> must follow"),
+        (
+            "<!-- table: SELECT code(manager) FROM \"results/h200/alloc\" -->\n<!-- end -->",
+            "1: the column code(manager) needs a name",
+        ),
         ("<!-- pivot: SELECT 1, 2 -->\n<!-- end -->", "1: a pivot needs a line, a heading and a"),
         (
             "<!-- pivot: SELECT 'rw', size_max / size_max, 1 FROM \"results/h200/alloc\" -->\n"

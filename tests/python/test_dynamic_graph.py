@@ -27,14 +27,14 @@ AMPLE = 64 << 20
 
 @cache
 def program() -> Path | None:
-    """Give the built program of the CPU model."""
+    """Return the built program of the CPU model."""
     place = "bench/warpheap-bench-cpu"
     found = [*ROOT.glob(f"build/cpu-release/{place}"), *ROOT.glob(f"build/*/{place}")]
     return found[0] if found else None
 
 
 def managers() -> list[str]:
-    """Give the managers that free single blocks of bytes."""
+    """Return the managers that free single blocks of bytes."""
     if program() is None:
         return []
     listed = json.loads(subprocess.check_output([str(program()), "list"]))
@@ -48,7 +48,7 @@ def managers() -> list[str]:
 
 
 def run(case: str, **parameters: object) -> dict[str, Any]:
-    """Give the row of a measurement."""
+    """Return the row of a measurement."""
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
     command = [str(program()), "run", "--case", case, *flags]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -57,7 +57,7 @@ def run(case: str, **parameters: object) -> dict[str, Any]:
 
 
 def pairs(keys: list[int]) -> Iterator[tuple[int, int]]:
-    """Give the edges that the program writes as numbers."""
+    """Return the edges that the program writes as numbers."""
     return ((key >> 32, key & 0xFFFFFFFF) for key in keys)
 
 
@@ -96,7 +96,7 @@ def check(dump: Path) -> int:
 
 
 def smallest_heap(asked: dict[str, object], least: int) -> int:
-    """Give a heap in which everything fits and that is at most 3 % too large."""
+    """Return a heap in which everything fits and that is at most 3 % too large."""
 
     def fits(heap_bytes: int) -> bool:
         return bool(run(**asked, heap_bytes=heap_bytes)["status"] == "ok")  # type: ignore[arg-type]
@@ -112,7 +112,7 @@ def smallest_heap(asked: dict[str, object], least: int) -> int:
 
 @pytest.fixture(scope="module")
 def bus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the smallest shipped graph as a CSR file."""
+    """Return the smallest shipped graph as a CSR file."""
     return graphs.load(Path("1138_bus.mtx"), tmp_path_factory.mktemp("csr")).csr_file
 
 

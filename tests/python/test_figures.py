@@ -122,6 +122,36 @@ def test_a_line_has_a_gap_and_a_mark_where_a_manager_had_not_finished(tmp_path: 
     assert [math.isnan(value) for value in line.get_ydata()] == [False, True, False]
 
 
+def test_registers_are_bars_of_malloc_and_of_free(tmp_path: Path) -> None:
+    unasked = dict.fromkeys(("threads", "size_min", "size_max", "heap_bytes", "iterations", "seed"))
+    rows = [
+        row(case="registers", manager=name, call=call, registers=count, local_bytes=count - 21,
+            malloc=None, free=None, **unasked)
+        for name, call, count in (
+            ("rw", "malloc", 63), ("corw", "malloc", 41), ("rw", "free", 24), ("bump", "malloc", 21)
+        )
+    ]  # fmt: skip
+    rows.append(
+        row(case="registers", manager="bump", call="free", status="skipped",
+            reason="cannot free single blocks", malloc=None, free=None, **unasked)
+    )  # fmt: skip
+    results = load(tmp_path, rows)
+    found = plots_by_slug(results)
+    calls = ("malloc", "free")
+    assert list(found) == [f"cuda-{what}-{c}" for what in ("registers", "local") for c in calls]
+    plot = found["cuda-registers-malloc"]
+    assert {s.manager: s.y for s in plot.series} == {"rw": [63], "corw": [41], "bump": [21]}
+    assert plot.bars
+    assert plot.description.startswith("registers of a kernel that calls malloc: registers of a")
+    text = draw.svg(plot)
+    assert text.index(">63<") < text.index(">41<")  # drawn upwards, the fewest last
+    assert {s.manager: s.y for s in found["cuda-registers-free"].series} == {"rw": [24]}
+    assert {s.manager: s.y for s in found["cuda-local-malloc"].series}["bump"] == [0]
+    assert ">42<" in draw.svg(found["cuda-local-malloc"])
+    (problem,) = summary.problems(results.sections[0])
+    assert (problem.managers, problem.reason) == ("bump", "cannot free single blocks")
+
+
 def test_a_late_manager_has_no_bar(tmp_path: Path) -> None:
     rows = [row(), row(manager="corw", status="timeout", reason="late", malloc=None, free=None)]
     plot = plots_by_slug(load(tmp_path, rows))["cuda-alloc-malloc-thread-1024"]
@@ -238,6 +268,6 @@ def test_every_number_that_a_figure_shows_is_checked() -> None:
     made_here = ("_over_limit", "_over_warm", "_over_two_passes", "used_percent")
     for spec in FIGURES:
         for column in {spec.x.column, spec.y.column, spec.model or spec.y.column}:
-            if column != "graph" and not column.endswith(made_here):
+            if column not in ("graph", "call") and not column.endswith(made_here):
                 fields = {"case": "alloc", "manager": "rw", "status": "ok", column: "x"}
                 assert column in (row_fields.of_this_version().fault(fields) or ""), column

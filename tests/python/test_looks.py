@@ -14,7 +14,7 @@ from warpheap.report import draw, page, style
 
 
 def linear(colour: str) -> list[float]:
-    """Give the red, green and blue light of an sRGB colour."""
+    """Return the red, green and blue light of an sRGB colour."""
     parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
     return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
 
@@ -72,7 +72,7 @@ def test_colours_are_readable_on_both_pages(name: str) -> None:
 
 
 def lab(colour: str) -> tuple[float, float, float]:
-    """Give the CIE L*a*b* coordinates of an sRGB colour, for the white of D65."""
+    """Return the CIE L*a*b* coordinates of an sRGB colour, for the white of D65."""
     r, g, b = linear(colour)
     tristimulus = (
         (0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047,

@@ -57,7 +57,7 @@ def program() -> Program:
 
 @pytest.fixture(scope="module")
 def managers(program: Program) -> list[str]:
-    """Give those that free single blocks of memory, and hand out no block twice."""
+    """Return those that free single blocks of memory, and hand out no block twice."""
     found = []
     for manager in program.list()["managers"]:
         if not manager["available"]:
@@ -75,7 +75,7 @@ Table = list[tuple[int, int]]
 
 
 def write(path: Path, rows: Table) -> str:
-    """Write a table and give the name of its columns as the program takes it."""
+    """Write a table and return the name of its columns as the program takes it."""
     lines = "".join(f"{key},{value}\n" for key, value in rows)
     path.write_text(f"key,value\n{lines}", encoding="utf-8")
     return f"{path}:key:value"
@@ -236,7 +236,7 @@ PERCENT_SHORT = (1, 10, 50)
 
 
 def too_small(program: Program, case: str, percent: int, **tables: object) -> int:
-    """Give the bytes of a heap that lacks that share of what the pages alone take."""
+    """Return the bytes of a heap that lacks that share of what the pages alone take."""
     row = program.run(case, "rw_malloc", heap_bytes=HEAP, iterations=1, **tables)
     return int(row["peak_bytes"]) * (100 - percent) // 100
 

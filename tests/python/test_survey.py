@@ -177,7 +177,7 @@ def test_interrupt_keeps_rows_ends_the_child_and_resumes(
         _, message = child.communicate(timeout=30)
     assert child.returncode == 130
     assert "Traceback" not in message
-    assert "The same command goes on where this one stopped." in " ".join(message.split())
+    assert "The same command continues where this one stopped." in " ".join(message.split())
     kept = rows(tmp_path)
     assert 2 <= len(kept) < 2 * POINTS
     started = runs(marks)

@@ -122,7 +122,7 @@ def test_bad_names_exit_with_2(run: Run, arguments: tuple[str, ...], message: st
 
 
 def running(environment: dict[str, str]) -> str:
-    """Give the command lines of the processes of this test's programs."""
+    """Return the command lines of the processes of this test's programs."""
     shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     lines = shown.stdout.splitlines()
     return "\n".join(line for line in lines if environment["WARPHEAP_BUILD"] in line)

@@ -26,12 +26,16 @@ REFUSED = (
     "nothing that is needed is missing",
     "Nothing here is usual",
     "all blocks that can be had",
+    "the memory cannot be had here",
+    "a heap of so many chunks",
+    "the answer is no JSON",
     "it fails for want of memory",
 )
 PERMITTED = (
     "returns null when out of memory",
     "there is no such file",
     "it is no longer needed",
+    "with so many lanes that it takes long",
     "raises KeyError if there is none",
     "until there are none left",
     "this is the history of others",

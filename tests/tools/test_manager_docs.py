@@ -27,7 +27,7 @@ inline int layout() { return 1; }
 
 
 def manager(name: str, **fields: Any) -> dict[str, Any]:
-    """Give a manager as the program lists it."""
+    """Return a manager as the program lists it."""
     return {
         "name": name,
         "description": f"what {name} is",

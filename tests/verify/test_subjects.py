@@ -10,7 +10,7 @@ import sys
 
 
 def offered(program: str) -> dict[str, list[object]]:
-    """Give what a program lists."""
+    """Return what a program lists."""
     done = subprocess.run([program, "list"], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 

@@ -14,6 +14,12 @@ explore_deeply() {
 # What the sanitizers' builds of `./dev test` leave out: every configuration of every manager.
 build_and_test_variants() { build_step "$1" warpheap-conformance && run_ctest "$1" "$1" -L conformance; }
 
+# `./dev test` compiles the CUDA half without optimising it where there is no GPU.
+optimise_cuda() {
+  find_nvcc || { note "no nvcc is here: the CUDA half was not compiled" && return; }
+  build_step cuda-release bench/all examples/all
+}
+
 # The tests that pytest leaves out of `./dev test`.
 run_nightly_pytest() { run_pytest nightly -m nightly; }
 
@@ -48,6 +54,7 @@ command_nightly() {
   stage explore "The explorer, 100,000 schedules of each combination" explore_deeply
   stage nightly-asan "All configurations under AddressSanitizer" build_and_test_variants nightly-asan
   stage nightly-tsan "All configurations under ThreadSanitizer" build_and_test_variants nightly-tsan
+  stage cuda-compile "The CUDA half is compiled and optimised" optimise_cuda
   stage nightly "The tool's tests that take minutes" run_nightly_pytest
   stage coverage "Coverage of the device code by the CPU tests" measure_coverage
   end_stages

@@ -5,6 +5,7 @@
 #include "bench/lanes/metered_heap.hpp"
 #include "bench/workloads/group_by/page_split.hpp"
 #include "bench/workloads/group_by/short_groups.hpp"
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/sync/group_sum.hpp"
 
@@ -121,7 +122,7 @@ struct sort_chains {
     const std::uint64_t end = in.of.starts[chain + 1];
     std::uint64_t first = in.of.starts[chain];
     std::uint64_t place = simt::atomic_ref(in.found->segments)
-                              .fetch_add((end - first + most - 1) / most, simt::order::relaxed);
+                              .fetch_add(ceil_div(end - first, most), simt::order::relaxed);
     for (; first < end; first += most) {
       const std::uint64_t pages = end - first < most ? end - first : most;
       in.segments[place++] = {first, static_cast<std::uint32_t>(pages), number};

@@ -60,7 +60,8 @@ class page_split {
     simt::block_sync();
     // Relaxed, here and below: the barriers order the rest.
     for_each_row([&](const bench::keyed_row& row) {
-      simt::block_atomic_ref(counts_[child_of(row)]).fetch_add(1u, simt::order::relaxed);
+      simt::block_atomic_ref<std::uint32_t>(counts_[child_of(row)])
+          .fetch_add(1u, simt::order::relaxed);
     });
     simt::block_sync();
     lay_pages_out();
@@ -68,8 +69,9 @@ class page_split {
     for_each_row([&](const bench::keyed_row& row) {
       const std::uint32_t child = child_of(row);
       // The counts have served: minus one by one, they hand places out from the last one down.
-      const std::uint32_t place =
-          simt::block_atomic_ref(counts_[child]).fetch_add(~0u, simt::order::relaxed) - 1;
+      const std::uint32_t place = simt::block_atomic_ref<std::uint32_t>(counts_[child])
+                                      .fetch_add(~0u, simt::order::relaxed) -
+                                  1;
       const std::uint64_t page = pages_[firsts_[child] + place / capacity_];
       if (page == 0) {
         lose(row);

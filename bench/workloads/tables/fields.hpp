@@ -106,7 +106,7 @@ double host_ms(const Act& act) {
 
 /// \throws out_of_memory with the sizes if the machine has less memory than an operator over a
 /// table
-///   of so many rows takes
+///   of this many rows takes
 inline void require_memory(machine& on, const std::string& what, std::uint64_t rows,
                            std::uint64_t bytes) {
   const machine_info& there = on.info();

@@ -136,22 +136,20 @@ class handle {
 
   /// A block of a warp heap; null without a warp heap, and as the other `malloc`.
   template <class WarpHeap>
-  WARPHEAP_DEVICE void* malloc(const WarpHeap& of, std::size_t bytes) const requires
-      warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+  WARPHEAP_DEVICE void* malloc(const WarpHeap& of,
+                               std::size_t bytes) const requires warp_heap_of<WarpHeap, M> {
     return possible(bytes) ? counted(of ? manager_.malloc(of, bytes) : nullptr, bytes) : nullptr;
   }
 
   /// Frees all blocks of a warp heap, once each of its participants has called this or `end`.
   template <class WarpHeap>
-  WARPHEAP_DEVICE void tidy_up(const WarpHeap& of) const requires
-      warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+  WARPHEAP_DEVICE void tidy_up(const WarpHeap& of) const requires warp_heap_of<WarpHeap, M> {
     if (of) manager_.tidy_up(of);
   }
 
   /// The calling participant needs the warp heap no more. With the last one, all of it is free.
   template <class WarpHeap>
-  WARPHEAP_DEVICE void end(const WarpHeap& of) const requires
-      warp_heap_manager<M> && std::same_as<WarpHeap, typename M::warp_heap> {
+  WARPHEAP_DEVICE void end(const WarpHeap& of) const requires warp_heap_of<WarpHeap, M> {
     if (of) manager_.end(of);
   }
 

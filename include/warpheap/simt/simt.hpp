@@ -13,7 +13,8 @@
 /// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`, the
 ///   order `acquire_to_write`; `block_atomic_ref<T>` for words in block-shared memory;
 /// - `backoff(ns)`, `block_sync()`, `block_shared()`, `trap()`;
-/// - host side: `device` (memory, copies, `launch`, `time`, properties).
+/// - host side: `device` (memory, copies, `launch`, `start`, properties, `resources` of a kernel if
+///   it `tells_resources`).
 
 #include "warpheap/simt/types.hpp"
 

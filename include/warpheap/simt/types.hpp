@@ -4,6 +4,7 @@
 /// \file
 /// The types of the seam that do not depend on the machine.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
 
@@ -75,7 +76,7 @@ struct grid {
     if (threads < threads_per_block) {
       threads_per_block = threads == 0 ? 1u : static_cast<std::uint32_t>(threads);
     }
-    return {static_cast<std::uint32_t>((threads + threads_per_block - 1) / threads_per_block),
+    return {static_cast<std::uint32_t>(ceil_div<std::uint64_t>(threads, threads_per_block)),
             threads_per_block};
   }
 };

@@ -108,7 +108,7 @@ class bulk_semaphore {
   }
 
   /// Asks for `units`, of which more are made in batches of `batch`.
-  /// \param in_vain the caller has waited, and `await` gave up. Those on whom he relied have
+  /// \param in_vain the caller has waited, and `await` gave up. Those on which it relied have
   /// failed,
   ///   or rely on it: unless enough is expected now, it is its turn.
   WARPHEAP_DEVICE answer ask(std::uint32_t units, std::uint32_t batch, bool in_vain = false) const {

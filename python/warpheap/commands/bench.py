@@ -13,7 +13,7 @@ from warpheap.catalog import Catalog
 from warpheap.commands import options
 from warpheap.console import out, print_json
 from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded, unknown
-from warpheap.measure import Measurement, measure
+from warpheap.measure import REFUSED, Measurement, measure
 from warpheap.row_fields import Field
 from warpheap.units import milliseconds
 
@@ -46,7 +46,7 @@ def bench(
     loaded = _graph(graph, case, csr_dir) if graph or catalog.needs_graph(case) else None
     row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
     if row.get("rejected_request"):
-        raise UserError(f"{catalog.program.name}: {row['reason']}")
+        raise UserError(row["reason"].removeprefix(REFUSED))
     if as_json:
         print_json(row)
     else:

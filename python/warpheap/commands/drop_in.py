@@ -30,7 +30,7 @@ def drop_in(
     ),
     as_json: bool = options.json_output(),
 ) -> None:
-    """Compile the objects that give kernels' malloc and new to warpheap, for your nvcc and GPU.
+    """Compile the objects that let malloc and new in kernels use warpheap, for your nvcc and GPU.
 
     Takes about a minute. Link a program with them as the last line says; docs/drop-in.md has more.
     """

@@ -32,15 +32,15 @@ def replay(
     resource: list[str] = typer.Option(
         ["tlsf"], "--resource", help="A pool or a peer; may be repeated. 'list' names them."
     ),
-    upstream: str = typer.Option("", "--upstream", help="Where the pools' memory is from."),
+    upstream: str = typer.Option("", "--upstream", help="Where the pools get their memory."),
     device: int = typer.Option(0, "--device", min=0, help="The CUDA device."),
     initial_bytes: Optional[int] = typer.Option(
         None, "--initial-bytes", min=0, help="Taken at the start; twice the peak unless given."
     ),
-    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0 means no limit."),
+    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0: no limit."),
     repeats: int = typer.Option(3, "--repeats", min=1, help="Replays; the fastest one counts."),
-    smallest: bool = typer.Option(False, "--smallest", help="Search the smallest pool that does."),
-    threads: int = typer.Option(0, "--threads", min=0, help="Also replay in so many threads."),
+    smallest: bool = typer.Option(False, "--smallest", help="Find the smallest pool."),
+    threads: int = typer.Option(0, "--threads", min=0, help="Also replay in this many threads."),
     slots: int = typer.Option(1000, "--live", min=1, help="Slots of malloc-large."),
     events: int = typer.Option(100_000, "--events", min=10, help="Calls of malloc-large."),
     seed: int = typer.Option(1, "--seed", help="Of malloc-large."),

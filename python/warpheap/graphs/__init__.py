@@ -21,7 +21,7 @@ _BANNER = b"%%MatrixMarket"
 
 
 def shipped() -> list[Path]:
-    """Give the graph files that come with the package."""
+    """Return the graph files that come with the package."""
     return sorted(_DATA.glob("*.mtx"))
 
 
@@ -55,7 +55,7 @@ def load(path: Path, csr_folder: Path, folder_flag: str = "--csr-dir") -> Graph:
 
 
 def _find(path: Path) -> Path:
-    """Give the file that is meant, by its path or by the name of a shipped graph."""
+    """Return the file that is meant, by its path or by the name of a shipped graph."""
     if path.is_file():
         return path
     if path.is_dir():

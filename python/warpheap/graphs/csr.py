@@ -70,7 +70,7 @@ def build(file: str, source: Source, edges: Edges, folder: Path) -> Graph:
 
 
 def simple_undirected(edges: Edges) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-    """Give offsets and neighbours of the undirected simple graph. O(entries log entries)."""
+    """Return offsets and neighbours of the undirected simple graph. O(entries log entries)."""
     proper = edges.source != edges.target
     a, b = edges.source[proper], edges.target[proper]
     row, column = np.concatenate((a, b)), np.concatenate((b, a))
@@ -94,7 +94,7 @@ def write(file: Path, offsets: npt.NDArray[np.uint64], neighbours: npt.NDArray[n
 
 
 def read(file: Path) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-    """Read a CSR file back: offsets and neighbours. Raises GraphError if it is no such file."""
+    """Read a CSR file back: offsets and neighbours. Raises GraphError if it is not one."""
     content = file.read_bytes()
     if not content.startswith(MAGIC) or len(content) < 24:
         raise GraphError(str(file), None, "no CSR file of warpheap")

@@ -28,7 +28,7 @@ class Source:
     content: bytes
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Give each line with its number, counted from 1, without its line end."""
+        """Return each line with its number, counted from 1, without its line end."""
         lines = self.content.decode("utf-8", errors="replace").split("\n")
         if not lines[-1]:
             lines.pop()  # nothing follows the last line feed

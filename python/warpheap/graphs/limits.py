@@ -21,7 +21,7 @@ def whole(word: str) -> int | None:
 
 
 def memory_bytes() -> int:
-    """Give the memory of this machine."""
+    """Return the memory of this machine."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -97,7 +97,7 @@ def _blame_entry(source: Source, header: _Header, error: Exception | None = None
 
 
 def _fault(entry: list[str], header: _Header) -> str | None:
-    """Say what is wrong with an entry, or give None."""
+    """Say what is wrong with an entry, or return None."""
     text = quoted(" ".join(entry))
     if len(entry) != header.fields:
         return f"expected {header.fields} fields, found {len(entry)}: {text}"

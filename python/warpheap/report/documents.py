@@ -36,6 +36,7 @@ _MARK = re.compile(
 )
 _TABLE = re.compile(r"\s*(?:\|[^\n]*\n)*\s*<!-- end -->")
 _IMAGE = re.compile(r"\s*!\[[^\]]*\]\(([^)\s]+\.png)\)")
+_EXPRESSION = re.compile(r"\w+\(")
 _FIGURE = re.compile(r"(\S+) of (\S+)")
 
 
@@ -137,6 +138,9 @@ class Documents:
             heading, *lines = make(*self._select(what, where))
         except ValueError as error:
             raise UserError(f"{where}: {error}") from error
+        for name in heading:
+            if _EXPRESSION.match(str(name)):
+                raise UserError(f"{where}: the column {name} needs a name: write AS")
         table = [heading, ["---"] * len(heading), *lines]
         return "\n".join("|".join(["", *map(_cell, line), ""]) for line in table)
 

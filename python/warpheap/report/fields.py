@@ -69,7 +69,7 @@ def phrases(values: Mapping[str, Any], known: Description, leave_out: Iterable[s
 
 
 def text(field: Field, value: Any) -> str:
-    """Write a value with its unit. Tables hold NumPy's numbers, which are none of Python's."""
+    """Write a value with its unit. Tables hold NumPy's numbers, not Python's."""
     return field.text(value.item() if hasattr(value, "item") else value)
 
 

@@ -31,7 +31,7 @@ def number(value: float | None) -> str | None:
 
 
 def significant(value: float, digits: int) -> str:
-    """Write a number with so many significant digits, also those that are 0: 2.000, 1,032."""
+    """Write a number with this many significant digits, trailing zeros included: 2.000, 1,032."""
     text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:#.{digits}g}"
     return text.removesuffix(".")
 

@@ -67,7 +67,8 @@ class Plot:
     def description(self) -> str:
         """Say in one sentence what the figure shows, for readers who cannot see it."""
         names = ", ".join(series.label for series in self.series)
-        return f"{self.spec.title}, {self.subtitle}: {self.spec.y.label} of {names}"
+        what = ", ".join(filter(None, (self.spec.title, self.subtitle)))
+        return f"{what}: {self.spec.y.label} of {names}"
 
     @property
     def digest(self) -> str:

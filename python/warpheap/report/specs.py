@@ -62,6 +62,9 @@ _REFILLED = Axis(
     "refilled_share", "handed out again ÷ freed", share, log=False, more_is_better=True
 )
 _NULLS = Axis("null_ms.median", "time until every malloc has returned null", milliseconds)
+_CALL = Axis("call", "call")
+_REGISTERS = Axis("registers", "registers of a thread", log=False)
+_LOCAL = Axis("local_bytes", "local memory of a thread, in bytes", log=False)
 _CHURN = Axis("churn_ms.median", "time, median of the warm launches", milliseconds)
 
 _ALLOC = ("mode", "threads")
@@ -72,6 +75,10 @@ _HOLES_NOTE = (
     "The heap is filled, every second block is freed, and the same size is requested again."
 )
 _GROWTH_NOTE = "Every round allocates and frees half of that, until the first null."
+_REGISTERS_NOTE = (
+    "Kernels are compiled for blocks of 1024 threads, which leave 64 registers each: what does not "
+    "fit lies in local memory."
+)
 
 
 def _latency(operation: str, heap: str) -> FigureSpec:
@@ -80,6 +87,20 @@ def _latency(operation: str, heap: str) -> FigureSpec:
     y = Axis(f"{operation}_ticks_{heap}.std", label)
     title = f"variation of {operation} latency, {heap} heap"
     return FigureSpec(f"latency-{operation}-{heap}", "latency", title, _SIZE, y, ("threads",))
+
+
+def _registers(name: str, what: str, call: str, y: Axis) -> FigureSpec:
+    """Make a figure of what a kernel takes that makes one of the two calls."""
+    return FigureSpec(
+        f"{name}-{call}",
+        "registers",
+        f"{what} of a kernel that calls {call}",
+        _CALL,
+        y,
+        bars=True,
+        note=_REGISTERS_NOTE,
+        where=lambda table: table["call"] == call,
+    )
 
 
 def _against_occupancy(name: str, title: str, y: Axis) -> FigureSpec:
@@ -186,6 +207,8 @@ FIGURES = (
     FigureSpec("graph-free", "graph_init", "freeing a graph", _GRAPH, _FREE, ("graph",), bars=True),
     FigureSpec("init", "init", "making a heap", _known("heap_bytes", "heap size"), _INIT),
     *(_latency(operation, heap) for heap in ("warm", "fresh") for operation in ("malloc", "free")),
+    *(_registers("registers", "registers", call, _REGISTERS) for call in ("malloc", "free")),
+    *(_registers("local", "local memory", call, _LOCAL) for call in ("malloc", "free")),
     FigureSpec(
         "fragmentation",
         "fragmentation",

@@ -45,7 +45,7 @@ Timeline = NDArray[np.uint64]
 
 
 def measure(trace: Trace, resource: Resource, request: Request) -> Row:
-    """Replay; a resource that cannot be had gives a row ``skipped`` with the reason."""
+    """Replay; a resource that is not available makes a ``skipped`` row with the reason."""
     row: Row = {
         "schema": SCHEMA,
         "case": "replay",
@@ -205,7 +205,7 @@ def stream_maker(resource: Resource) -> Callable[[int], int]:
 
 
 def timeline(trace: Trace, resource: Resource, size: Size) -> dict[str, Timeline]:
-    """Replay untimed and give what a pool of ours holds over time, by field, as arrays."""
+    """Replay untimed and return what a pool of ours holds over time, by field, as arrays."""
     count = min(TIMELINE_POINTS, trace.events)
     points = (native.TimelinePoint * count)()
     with resource.made(size) as instance:

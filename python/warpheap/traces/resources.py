@@ -29,7 +29,7 @@ _WORDS = ctypes.POINTER(ctypes.c_uint32)
 
 
 class Unavailable(Exception):  # noqa: N818  the reason of a skipped row, not a fault
-    """The resource cannot be had here; the message is the reason."""
+    """The resource is not available here; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a replay gave. Latencies are in nanoseconds, one for each event, if calls were timed."""
+    """What a replay measured. Latencies are in nanoseconds, one an event, if calls were timed."""
 
     latencies: NDArray[np.uint32] | None
     wall_ns: int
@@ -98,7 +98,7 @@ class Instance:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Return everything back."""
+        """Return all memory."""
         raise NotImplementedError
 
     def replay(self, trace: Trace, *, timed: bool, stop_at_failure: bool = False) -> Outcome:

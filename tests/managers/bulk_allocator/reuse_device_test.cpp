@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many blocks of each size fill a heap, and what becomes of memory that was freed.
-#include "device_array.hpp"
-#include "machine.hpp"
-#include "one_each.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
@@ -10,7 +8,6 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -19,45 +16,14 @@ namespace {
 using manager = bulk_allocator<>;
 using sizes = bulk_parts::geometry<bulk_allocator_config{}>;
 
-class bulk_reuse : public ::testing::Test {
+class bulk_reuse : public heap_test<manager> {
  protected:
   // No power of two, and no whole number of chunks.
   static constexpr std::size_t heap_bytes = (std::size_t{sanitized ? 2 : 7} << 20) + 12'345;
 
-  std::vector<void*> take(std::uint64_t bytes, std::uint64_t count) {
-    const device_array<void*> blocks(count);
-    machine().launch(covering(count),
-                     take_one_each<manager>{heap_.ref(), bytes, count, blocks.get()});
-    std::vector<void*> got = blocks.read();
-    got.erase(std::remove(got.begin(), got.end(), nullptr), got.end());
-    expect_valid();
-    return got;
-  }
-
-  /// Until a single lane gets nothing.
-  std::vector<void*> take_all(std::uint64_t bytes) {
-    std::vector<void*> all = take(bytes, heap_bytes / bytes + 1);
-    for (std::vector<void*> more = take(bytes, 1); !more.empty(); more = take(bytes, 1)) {
-      all.push_back(more[0]);
-    }
-    return all;
-  }
-
-  void give(const std::vector<void*>& which) {
-    const device_array<void*> blocks(which);
-    machine().launch(covering(which.size()),
-                     give_one_each<manager>{heap_.ref(), which.size(), blocks.get()});
-    expect_valid();
-  }
-
-  void expect_valid() {
-    const validation found = heap_.validate();
-    ASSERT_TRUE(found.ok()) << found.describe();
-  }
+  bulk_reuse() : heap_test(heap_bytes) {}
 
   std::uint64_t pages() const { return heap_.ref().manager().pages(); }
-
-  warpheap::heap<manager> heap_{machine(), heap_bytes};
 };
 
 TEST_F(bulk_reuse, every_page_is_had_at_each_order) {
@@ -95,7 +61,7 @@ TEST_F(bulk_reuse, sizes_at_the_border_of_the_two_allocators) {
 // Blocks go back to the arenas that they came from, and what arenas keep is available when it is
 // needed.
 TEST_F(bulk_reuse, the_heap_is_whole_after_blocks_of_all_sizes_were_freed_by_other_lanes) {
-  std::vector<void*> blocks;
+  block_list blocks;
   for (std::uint64_t bytes = 16; bytes <= 8192; bytes *= 2) {
     const auto more = take(bytes, heap_bytes / 32 / bytes);
     EXPECT_EQ(more.size(), heap_bytes / 32 / bytes) << bytes;
@@ -111,8 +77,8 @@ TEST_F(bulk_reuse, the_heap_is_whole_after_blocks_of_all_sizes_were_freed_by_oth
 TEST_F(bulk_reuse, a_bin_in_use_keeps_its_size) {
   auto blocks = take_all(16);
   std::sort(blocks.begin(), blocks.end());
-  std::vector<void*> kept;
-  std::vector<void*> freed;
+  block_list kept;
+  block_list freed;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     // The first block of each page, and with it of each bin.
     const bool first = i == 0 || reinterpret_cast<std::uint64_t>(blocks[i]) / 4096 !=

@@ -35,7 +35,7 @@ struct gallatin_family {
   using many_blocks = Manager<Config{.segment_bytes = 32768, .least_segments = 1}>;
 };
 
-/// A setup with so many segments, and what the cases ask of them.
+/// A setup with this many segments, and what the cases ask of them.
 struct gallatin_setup {
   any_setup how;
   std::uint32_t segments;
@@ -139,7 +139,7 @@ class gallatin_world {
     if (!wrong.empty()) return wrong;
     std::byte* everything = nullptr;
     heap.run_quietly([this, &everything] { everything = heap.take(all_bytes()); });
-    return everything == nullptr ? "memory was lost: the whole heap cannot be had in one block"
+    return everything == nullptr ? "memory was lost: the whole heap is not available as one block"
                                  : heap.problem();
   }
 

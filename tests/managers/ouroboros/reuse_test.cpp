@@ -46,7 +46,7 @@ TYPED_TEST(ouroboros_any, pages_are_aligned_to_their_size) {
 
 // A block in the middle of a chunk of several base chunks finds its way home.
 TYPED_TEST(ouroboros_any, blocks_of_both_instances_are_freed_into_their_own) {
-  std::vector<void*> blocks;
+  block_list blocks;
   for (const std::uint64_t bytes : {16384, 32768, 8192, 16, 16384, 1000}) {
     const auto more = this->take(bytes, 5);
     ASSERT_EQ(more.size(), 5u);
@@ -55,7 +55,7 @@ TYPED_TEST(ouroboros_any, blocks_of_both_instances_are_freed_into_their_own) {
   std::reverse(blocks.begin(), blocks.end());
   this->give(blocks);
   EXPECT_EQ(this->heap_.stats().blocks_in_use, 0u);
-  std::vector<void*> again = this->take(16384, 10);
+  block_list again = this->take(16384, 10);
   EXPECT_EQ(again.size(), 10u);
   std::sort(again.begin(), again.end());
   EXPECT_EQ(std::adjacent_find(again.begin(), again.end()), again.end());
@@ -67,7 +67,7 @@ TYPED_TEST(ouroboros_any, impossible_sizes_and_null_change_nothing) {
   EXPECT_TRUE(this->take(std::uint64_t{1} << 31, 40).empty());
   EXPECT_TRUE(this->take((std::uint64_t{1} << 32) + 16, 40).empty());
   EXPECT_TRUE(this->take(~std::uint64_t{0}, 40).empty());
-  this->give(std::vector<void*>(40, nullptr));
+  this->give(block_list(40, nullptr));
   EXPECT_EQ(this->heap_.stats().blocks_in_use, 0u);
 }
 
@@ -119,7 +119,7 @@ TYPED_TEST(ouroboros_chunks, chunks_that_were_freed_serve_every_other_size) {
     if (sanitized && bytes < 256) continue;
     // Single frees from many warps: chunks fill up page by page, and become wholly free in a queue.
     auto blocks = this->take_all(bytes);
-    std::vector<void*> mixed;
+    block_list mixed;
     for (std::size_t start = 0; start < 7; ++start) {
       for (std::size_t i = start; i < blocks.size(); i += 7) mixed.push_back(blocks[i]);
     }
@@ -145,9 +145,9 @@ TYPED_TEST(ouroboros_chunks, base_chunks_become_runs_again) {
 // Every second page stays in use: all chunks are in the queue, none can be taken away.
 TYPED_TEST(ouroboros_chunks, chunks_with_a_page_in_use_stay) {
   const auto all = this->take_all(64);
-  std::vector<void*> sorted = all;
+  block_list sorted = all;
   std::sort(sorted.begin(), sorted.end());
-  std::vector<void*> odd;
+  block_list odd;
   for (std::size_t i = 1; i < sorted.size(); i += 2) odd.push_back(sorted[i]);
   this->give(odd);
   EXPECT_TRUE(this->take(128, 100).empty());
@@ -179,8 +179,8 @@ TYPED_TEST(ouroboros_queue_chunks, queues_grow_on_used_chunks_and_give_them_back
   for (int round = 0; round < 3; ++round) {
     // Free half of each chunk, and a third of the chunks wholly.
     std::sort(blocks.begin(), blocks.end());
-    std::vector<void*> freed;
-    std::vector<void*> kept;
+    block_list freed;
+    block_list kept;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       (i % 2 == 0 || i % 12 < 4 ? freed : kept).push_back(blocks[i]);
     }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "device_array.hpp"
-#include "machine.hpp"
-#include "one_each.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
@@ -11,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -39,40 +36,16 @@ struct variant_names {
   }
 };
 
-/// A heap, and launches on it.
 template <class M>
-class ouroboros_test : public ::testing::Test {
+class ouroboros_test : public heap_test<M> {
  protected:
   using sizes = ouroboros_parts::geometry<ouroboros_config{}>;
   static constexpr std::size_t heap_bytes = std::size_t{sanitized ? 1 : 4} << 20;
 
-  /// Up to `count` blocks: those that were not null.
-  std::vector<void*> take(std::uint64_t bytes, std::uint64_t count) {
-    const device_array<void*> blocks(count);
-    machine().launch(covering(count), take_one_each<M>{heap_.ref(), bytes, count, blocks.get()});
-    std::vector<void*> got;
-    for (void* block : blocks.read()) {
-      if (block != nullptr) got.push_back(block);
-    }
-    expect_valid();
-    return got;
-  }
-  std::vector<void*> take_all(std::uint64_t bytes) { return take(bytes, heap_bytes / bytes + 1); }
+  ouroboros_test() : heap_test<M>(heap_bytes) {}
 
-  void give(const std::vector<void*>& which) {
-    if (which.empty()) return;
-    const device_array<void*> blocks(which);
-    machine().launch(covering(which.size()),
-                     give_one_each<M>{heap_.ref(), which.size(), blocks.get()});
-    expect_valid();
-  }
-
-  void expect_valid() {
-    const validation found = heap_.validate();
-    ASSERT_TRUE(found.ok()) << found.describe();
-  }
-
-  warpheap::heap<M> heap_{machine(), heap_bytes};
+  /// By one launch: nothing may be left for a second one.
+  block_list take_all(std::size_t bytes) { return this->take(bytes, heap_bytes / bytes + 1); }
 };
 
 }  // namespace test

@@ -73,11 +73,11 @@ void expect_one_step() {
 }
 
 TEST(random_walk_steps, a_lane_that_loses_a_page_takes_another_of_the_same_word) {
-  expect_one_step<{.search = search_kind::independent}>();
+  expect_one_step<random_walk::bitmap_config{.search = search_kind::independent}>();
 }
 
 TEST(random_walk_steps, a_team_makes_up_for_lost_pages_from_the_words_of_the_step) {
-  expect_one_step<{.search = search_kind::collaborative}>();
+  expect_one_step<random_walk::bitmap_config{.search = search_kind::collaborative}>();
 }
 
 }  // namespace

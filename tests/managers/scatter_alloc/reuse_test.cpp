@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pages change their use, and what is between the sizes.
-#include "device_array.hpp"
-#include "machine.hpp"
-#include "one_each.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
@@ -11,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
-#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -19,50 +16,14 @@ namespace {
 
 using manager = scatter_alloc<>;
 
-class scatter_alloc_reuse : public ::testing::Test {
+class scatter_alloc_reuse : public heap_test<manager> {
  protected:
-  static constexpr std::size_t heap_bytes = std::size_t{1} << 20;
-
-  /// Up to `count` blocks, sorted: those that were not null.
-  std::vector<void*> take(std::uint64_t bytes, std::uint64_t count) {
-    const device_array<void*> blocks(count);
-    machine().launch(covering(count),
-                     take_one_each<manager>{heap_.ref(), bytes, count, blocks.get()});
-    std::vector<void*> got;
-    for (void* block : blocks.read()) {
-      if (block != nullptr) got.push_back(block);
-    }
-    std::sort(got.begin(), got.end());
-    expect_valid();
-    return got;
-  }
-  /// All that there are; the last lanes come one by one, when nothing is on its way any more.
-  std::vector<void*> take_all(std::uint64_t bytes) {
-    std::vector<void*> all = take(bytes, heap_bytes / bytes + 1);
-    for (auto more = take(bytes, 1); !more.empty(); more = take(bytes, 1)) {
-      all.push_back(more.front());
-    }
-    return all;
-  }
-
-  void give(const std::vector<void*>& which) {
-    const device_array<void*> blocks(which);
-    machine().launch(covering(which.size()),
-                     give_one_each<manager>{heap_.ref(), which.size(), blocks.get()});
-    expect_valid();
-  }
-
-  void expect_valid() {
-    const validation found = heap_.validate();
-    ASSERT_TRUE(found.ok()) << found.describe();
-  }
+  scatter_alloc_reuse() : heap_test(std::size_t{1} << 20) {}
 
   std::uint32_t pages() { return heap_.ref().manager().parts().table().pages(); }
   std::uint64_t page_of(const void* block) {
     return heap_.ref().manager().parts().table().offset_of(block) / 4096;
   }
-
-  warpheap::heap<manager> heap_{machine(), heap_bytes};
 };
 
 TEST_F(scatter_alloc_reuse, every_chunk_of_every_page_is_handed_out) {

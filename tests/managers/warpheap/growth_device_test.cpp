@@ -2,7 +2,7 @@
 // Heaps that begin with a part of their region, and grow. On either model.
 #include "device_array.hpp"
 #include "machine.hpp"
-#include "one_each.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -63,43 +62,14 @@ constexpr std::size_t half = 64 * chunk;
 /// 64 chunks at first, and room for more than twice as many.
 growing_heap half_a_heap() { return {machine(), 3_MiB, {.initial_bytes = half}}; }
 
-std::vector<void*> take(const growing_heap& from, std::size_t bytes, std::uint64_t count) {
-  const device_array<void*> blocks(count);
-  machine().launch(covering(count),
-                   take_one_each<warpheap_manager<>>{from.ref(), bytes, count, blocks.get()});
-  auto got = blocks.read();
-  std::erase(got, nullptr);
-  return got;
+/// Until a lane alone gets none.
+block_list take_all(const growing_heap& from, std::size_t bytes) {
+  return test::take_all(from, bytes, 1024);
 }
-void* take_one(const growing_heap& from, std::size_t bytes) {
-  const auto got = take(from, bytes, 1);
-  return got.empty() ? nullptr : got.front();
-}
-/// Until a lane alone gets null.
-std::vector<void*> take_all(const growing_heap& from, std::size_t bytes) {
-  std::vector<void*> all;
-  std::vector<void*> got;
-  do {
-    got = take(from, bytes, 1024);
-    if (got.empty()) got = take(from, bytes, 1);
-    all.insert(all.end(), got.begin(), got.end());
-  } while (!got.empty());
-  return all;
-}
-void give(const growing_heap& to, const std::vector<void*>& blocks) {
-  const device_array<void*> there(blocks);
-  machine().launch(covering(blocks.size()),
-                   give_one_each<warpheap_manager<>>{to.ref(), blocks.size(), there.get()});
-}
-void expect_valid(const growing_heap& of) {
-  const validation found = of.validate();
-  EXPECT_TRUE(found.ok()) << found.describe();
-}
-void expect_apart(std::vector<void*> blocks, std::size_t bytes) {
+void expect_apart(block_list blocks, std::size_t bytes) {
   std::sort(blocks.begin(), blocks.end());
   for (std::size_t i = 1; i < blocks.size(); ++i) {
-    ASSERT_GE(static_cast<std::byte*>(blocks[i]) - static_cast<std::byte*>(blocks[i - 1]),
-              static_cast<std::ptrdiff_t>(bytes));
+    ASSERT_GE(blocks[i] - blocks[i - 1], static_cast<std::ptrdiff_t>(bytes));
   }
 }
 
@@ -135,7 +105,7 @@ TEST(growth, memory_of_one_size_serves_others_once_it_is_free) {
   EXPECT_EQ(large.size(), blocks_in(64, 8192));
   give(heap, small);
   give(heap, large);
-  void* const everything = take_one(heap, 2 * half);
+  std::byte* const everything = take_one(heap, 2 * half);
   ASSERT_NE(everything, nullptr);
   give(heap, {everything});
   expect_valid(heap);
@@ -143,7 +113,7 @@ TEST(growth, memory_of_one_size_serves_others_once_it_is_free) {
 
 TEST(growth, a_block_may_lie_across_the_old_end) {
   growing_heap heap = half_a_heap();
-  auto* const first = static_cast<std::byte*>(take_one(heap, half - chunk));
+  std::byte* const first = take_one(heap, half - chunk);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(take_one(heap, 2 * chunk), nullptr);
   heap.grow(chunk);
@@ -161,7 +131,7 @@ TEST(growth, in_steps_until_the_region_is_used) {
     heap.grow(more);
     there += more;
     EXPECT_EQ(heap.largest_block(), there);
-    void* const all = take_one(heap, there);
+    std::byte* const all = take_one(heap, there);
     EXPECT_NE(all, nullptr) << there;
     EXPECT_EQ(take_one(heap, 16), nullptr);
     give(heap, {all});
@@ -242,14 +212,13 @@ TEST(growth, lanes_that_wait_for_memory_get_what_a_warp_of_their_kernel_adds) {
     machine().launch(covering(lanes), take_while_it_grows{heap.ref(), bytes, each, growths,
                                                           blocks.get(), refused.get()});
     EXPECT_EQ(refused.read()[0], 0u);
-    std::vector<void*> all;
-    for (std::byte* const block : blocks.read()) all.push_back(block);
+    const block_list all = blocks.read();
     expect_apart(all, bytes);
     EXPECT_EQ(heap.stats().blocks_in_use, all.size());
     EXPECT_EQ(heap.largest_block(), (growths + 1) * chunk);
     expect_valid(heap);
     give(heap, all);
-    void* const everything = take_one(heap, (growths + 1) * chunk);
+    std::byte* const everything = take_one(heap, (growths + 1) * chunk);
     EXPECT_NE(everything, nullptr);
     expect_valid(heap);
   }

@@ -15,7 +15,7 @@ namespace {
 TEST(xmalloc_coalescing, a_warp_shares_one_block) {
   const xmalloc_heap heap(machine(), 1_MiB);
   auto pieces = take(heap, 16, 32);
-  std::sort(pieces.begin(), pieces.end());
+  ASSERT_EQ(pieces.size(), 32u);
   for (std::ptrdiff_t i = 0; i < 32; ++i) {
     EXPECT_EQ(pieces[static_cast<std::size_t>(i)], pieces[0] + 32 * i);
   }
@@ -37,6 +37,7 @@ TEST(xmalloc_coalescing, ends_at_256_bytes) {
   EXPECT_EQ(heap.stats().bytes_in_use, 1024u) << "one block of the second class";
   give(heap, pieces);
   pieces = take(heap, 256, 2);
+  ASSERT_EQ(pieces.size(), 2u);
   EXPECT_EQ(heap.stats().bytes_in_use, 1024u) << "two of the first";
   EXPECT_NE(heap.ref().manager().parts().memory().unit_of(pieces[0]),
             heap.ref().manager().parts().memory().unit_of(pieces[1]));
@@ -47,7 +48,7 @@ TEST(xmalloc_coalescing, ends_at_256_bytes) {
 TEST(xmalloc_coalescing, a_team_that_is_too_large_is_halved) {
   const xmalloc_heap heap(machine(), 4_MiB);
   const auto pieces = take(heap, 255, 32);
-  EXPECT_EQ(std::count(pieces.begin(), pieces.end(), nullptr), 0);
+  EXPECT_EQ(pieces.size(), 32u);
   EXPECT_EQ(heap.stats().blocks_in_use, 32u);
   EXPECT_EQ(heap.stats().bytes_in_use, 2 * 8192u);
   give(heap, pieces);
@@ -56,19 +57,19 @@ TEST(xmalloc_coalescing, a_team_that_is_too_large_is_halved) {
 
 TEST(xmalloc_coalescing, a_lane_alone_has_a_block_of_its_own) {
   const xmalloc_heap heap(machine(), 1_MiB);
-  const auto block = take(heap, 1);
+  std::byte* const block = take_one(heap, 1);
   EXPECT_EQ(heap.stats().bytes_in_use, 512u);
-  give(heap, block);
+  give(heap, {block});
   expect_whole(heap);
 }
 
 TEST(xmalloc_coalescing, lanes_ask_alone_when_there_is_no_room_for_all) {
   const xmalloc_heap heap(machine(), 64_KiB);
-  const auto all = take_all(heap, 1);
+  const auto all = take_all(heap, 1, 1);
   ASSERT_GT(all.size(), 4u);
   give(heap, {all[0], all[1], all[2]});
   const auto few = take(heap, 200, 8);
-  EXPECT_GE(8 - std::count(few.begin(), few.end(), nullptr), 1);
+  EXPECT_FALSE(few.empty());
   give(heap, few);
   give(heap, {all.begin() + 3, all.end()});
   expect_whole(heap);
@@ -78,7 +79,7 @@ TEST(xmalloc_coalescing, lanes_ask_alone_when_there_is_no_room_for_all) {
 TEST(xmalloc_reuse, memory_changes_its_class) {
   const xmalloc_heap heap(machine(), 1_MiB);
   for (const std::size_t bytes : {504u, 8184u, 1016u, 20'000u, 2040u, 100'000u, 4088u, 504u}) {
-    const auto all = take_all(heap, bytes);
+    const auto all = take_all(heap, bytes, 1);
     EXPECT_GE(all.size() * bytes, heap.bytes() * 7 / 10) << bytes;
     expect_valid(heap);
     for (std::size_t i = 0; i < all.size(); i += 512) {
@@ -94,8 +95,8 @@ TEST(xmalloc_reuse, memoryblocks_merge_in_every_order) {
   const xmalloc_heap heap(machine(), 1_MiB);
   std::array<std::size_t, 4> order{0, 1, 2, 3};
   do {
-    std::vector<std::byte*> blocks;
-    for (int i = 0; i < 4; ++i) blocks.push_back(take(heap, heap.largest_block() / 5)[0]);
+    block_list blocks;
+    for (int i = 0; i < 4; ++i) blocks.push_back(take_one(heap, heap.largest_block() / 5));
     for (const std::size_t i : order) {
       ASSERT_NE(blocks[i], nullptr);
       give(heap, {blocks[i]});
@@ -109,9 +110,9 @@ TEST(xmalloc_reuse, heaps_smaller_than_a_superblock_serve_every_size) {
   const xmalloc_heap heap(machine(), 40_KiB);
   for (const std::size_t bytes :
        {std::size_t{1}, std::size_t{504}, std::size_t{8184}, heap.largest_block()}) {
-    const auto block = take(heap, bytes);
-    EXPECT_NE(block[0], nullptr) << bytes;
-    give(heap, block);
+    std::byte* const block = take_one(heap, bytes);
+    EXPECT_NE(block, nullptr) << bytes;
+    give(heap, {block});
     expect_whole(heap);
   }
 }

@@ -37,4 +37,8 @@ concept warp_heap_manager = manager<M> && std::is_trivially_copyable_v<typename 
   m.end(of);
 };
 
+/// `Opened` is what `M`, a manager of warp heaps, opens for a warp.
+template <class Opened, class M>
+concept warp_heap_of = warp_heap_manager<M> && std::same_as<Opened, typename M::warp_heap>;
+
 WARPHEAP_END_NAMESPACE

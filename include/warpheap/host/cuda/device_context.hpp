@@ -19,7 +19,7 @@ class device_context {
       throw invalid_argument("CUDA device " + std::to_string(ordinal) +
                              " does not exist: the machine has " + std::to_string(count));
     }
-    d.expect(d.cuDeviceGet_ptr(&device_, ordinal), "the device cannot be named");
+    d.expect(d.cuDeviceGet_ptr(&device_, ordinal), "cannot find the CUDA device");
     // Never released: the frameworks' own hold on it ends at an unknown time during exit.
     d.expect(d.cuDevicePrimaryCtxRetain_ptr(&context_, device_), "the device cannot be used");
   }

@@ -37,7 +37,7 @@ struct pool_options {
 inline pool_options checked(pool_options options) {
   if (options.granule_bytes < 16 || !is_power_of_two(options.granule_bytes)) {
     throw invalid_argument("a granule of " + std::to_string(options.granule_bytes) +
-                           " bytes: it must be a power of two from 16 up");
+                           " bytes: it must be a power of two, 16 or more");
   }
   if (options.region_bytes == 0) {
     throw invalid_argument("a pool cannot grow by regions of 0 bytes");

@@ -69,7 +69,7 @@ class chunk_map {
   }
 
   /// Bit i is set if a block of `span` may begin at chunk i of a word with these bits, in a slab of
-  /// so many chunks.
+  /// this many chunks.
   WARPHEAP_HD static constexpr std::uint32_t places_in(std::uint32_t word, std::uint32_t used,
                                                        std::uint32_t chunks, std::uint32_t span) {
     const std::uint32_t first = word * word_chunks;

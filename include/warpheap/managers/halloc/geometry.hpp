@@ -116,7 +116,7 @@ class geometry {
   WARPHEAP_HD constexpr bool is_full(std::uint32_t size, std::uint32_t used) const {
     return used >= share(size, Config.busy);
   }
-  /// The class of a slab with so many chunks in use.
+  /// The class of a slab with this many chunks in use.
   WARPHEAP_HD constexpr fill fill_of(std::uint32_t size, std::uint32_t used) const {
     if (used == 0) return fill::empty;
     if (used <= share(size, Config.sparse)) return fill::sparse;

@@ -12,8 +12,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace halloc_parts {
 
 /// For each kind of chunks: the search of all slabs that requests share, and whether it has found
-/// that no place for a block of so many chunks is left. Then requests fail at once, until something
-/// comes back.
+/// that no place for a block of this many chunks is left. Then requests fail at once, until
+/// something comes back.
 ///
 /// A round examines, by read-modify-writes with acquire and release, the word of every slab and,
 /// where that says that there may be room, all words of the slab's bits. So does whatever makes

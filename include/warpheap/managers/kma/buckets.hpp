@@ -26,7 +26,7 @@ class kma_buckets {
   kma_buckets(region_cursor& cursor, std::uint32_t shards)
       : words_(cursor.take<std::uint64_t>(std::size_t{shards} * pitch, 128)), shards_(shards) {}
 
-  /// How many buckets a class has in a heap of so many superblocks.
+  /// Buckets of a class in a heap of this many superblocks.
   static std::uint32_t shards_for(std::uint32_t superblocks, std::uint32_t multiprocessors) {
     const std::uint32_t most = std::min(std::max(multiprocessors, 1u), most_shards);
     return std::clamp(superblocks / Config.superblocks_a_shard, 1u, most);

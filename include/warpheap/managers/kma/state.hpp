@@ -17,7 +17,7 @@ struct kma_config {
   std::uint32_t superblock_bytes = 4096;
   /// Of the smallest class; a power of two, 16 at least.
   std::uint32_t least_block = 16;
-  /// Each multiprocessor has buckets of its own in heaps of so many superblocks a multiprocessor.
+  /// Each multiprocessor has buckets of its own in heaps of this many superblocks a multiprocessor.
   std::uint32_t superblocks_a_shard = 64;
 };
 

@@ -87,8 +87,8 @@ class kma_superblocks {
     const std::uint32_t all = sizes::slots(of_class);
     const std::uint32_t count = want < all ? want : all;
     now = kma_state{before.epoch + 1, kma_mode::attached, of_class, all}.after_reserving(count);
-    // Nobody else changes the state of a superblock that the queue gave. Release: pairs with the
-    // acquire of those that find it in the bucket.
+    // Nobody else changes the state of a superblock that the queue returned. Release: pairs with
+    // the acquire of those that find it in the bucket.
     state(superblock).store(now.word(), simt::order::release);
     return {superblock, count, 0};
   }

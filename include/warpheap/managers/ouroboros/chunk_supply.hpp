@@ -21,6 +21,7 @@
 /// Orders: marks are set with release and cleared with acquire, so that the next user of a chunk
 /// comes after the last.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/sync/bulk_semaphore.hpp"
 #include "warpheap/sync/group_sum.hpp"
 #include "warpheap/sync/index_queue/static_queue.hpp"
@@ -61,7 +62,7 @@ class chunk_supply {
     return sync::static_queue<std::uint32_t>::log2_of_slots(chunks);
   }
   WARPHEAP_HD static constexpr std::uint32_t mark_words(std::uint32_t chunks) {
-    return (chunks + chunks_a_word - 1) / chunks_a_word;
+    return ceil_div(chunks, chunks_a_word);
   }
 
   /// \param for_queues chunks that queues may take; the first `in_use` of all chunks are theirs

@@ -110,7 +110,7 @@ class page_items {
     return direct;
   }
 
-  /// There is nothing to be had from other classes: a chunk keeps its page size.
+  /// Other classes have nothing to offer: a chunk keeps its page size.
   WARPHEAP_DEVICE bool reclaim(std::uint32_t /*cls*/) const { return false; }
 
   WARPHEAP_DEVICE void put_back(std::uint32_t cls, std::uint32_t chunk, std::uint32_t page) const {

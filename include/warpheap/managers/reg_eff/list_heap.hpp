@@ -115,7 +115,7 @@ class list_heap {
   /// Granules of a place of the searches that requests share.
   static constexpr std::uint32_t place = 64;
   using shared_searches = shared_search<128, runs_left, 1>;
-  /// A lane gives up after two rounds that others spoilt if they have seen so many runs; else it
+  /// A lane gives up after two rounds that others spoilt if they have seen this many runs; else it
   /// searches again: where there are few, others may hold the ones that suit it for a moment.
   static constexpr std::uint32_t most_runs = 1u << 11;
   static constexpr int most_rounds = 1024;
@@ -264,7 +264,8 @@ class list_heap {
     const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
     const std::uint32_t end = begin + part < count ? begin + part : count;
     walk mine{(first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0}};
-    const runs_left::seen uncertain{chunks_.end(), 1};
+    // One run for all of them: a lane that counted 32 would soon have seen too many.
+    const runs_left::seen uncertain{chunks_.end(), team.is_leader() ? 1u : 0u};
     // Each turn serves a member, or loses a race for a chunk: not too many of those.
     for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
       const bounds wanted = bounds_of(team, team.ballot(chunk == list::none), need);

@@ -19,8 +19,8 @@ namespace reg_eff_parts {
 /// it, too: a lane that has emptied a word of the tree may hide for a moment what others put there
 /// since.)
 ///
-/// Orders: the announcement may be relaxed, for the claim that follows is a release: a search that
-/// sees the claim, by acquire, also sees the announcement afterwards. The end is a release: a
+/// Orders: the announcement may be relaxed, because the claim that follows is a release: a search
+/// that sees the claim, by acquire, also sees the announcement afterwards. The end is a release: a
 /// search that begins with a look at it sees the chunks that were made free.
 class operations {
  public:
@@ -30,7 +30,7 @@ class operations {
   struct alignas(128) shard {
     std::uint64_t word;
   };
-  /// [ sum of chunks made free, modulo 2^33 | granules that were not to be had: 31 bits ], 0: none
+  /// [ sum of chunks made free, modulo 2^33 | granules that were not available: 31 bits ], 0: none
   using proof = std::uint64_t;
 
   /// What was seen before a search: [ sum of chunks made free: 63 bits | quiet: 1 ].

@@ -40,9 +40,9 @@
 /// (sync/shared_search.hpp), in two rounds or, where few chunks are free, up to 1,024. Null: there
 /// was a time during the call at which no run of free chunks was large enough, or others took or
 /// freed chunks in each of its rounds.
-/// Without pre-splitting, which none of the paper's six managers does without, lanes that all want
-/// a part of the same large chunk return null early: no round is free of those that take.
-/// The next requests that ask for as much fail at once, until a chunk is freed.
+/// Without pre-splitting, which none of the paper's six managers does without, a lane that wants a
+/// part of the only large chunk may return null early: if others have taken in each of 1,024
+/// rounds. The next requests that ask for as much fail at once, until a chunk is freed.
 ///
 /// Deviations from the paper, and why:
 /// - chunks are claimed in a map outside of the heap. In the published code a claim writes the

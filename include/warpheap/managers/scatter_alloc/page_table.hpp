@@ -6,7 +6,7 @@
 ///
 /// A page's state is one word {use:32 | count:32}. Use 0: free, or behind the first page of a run.
 /// Below `run_bit`: a page of chunks of that many units, `count` of which are held. With it: the
-/// first of a run of so many pages.
+/// first of a run of this many pages.
 ///
 /// A chunk is reserved first, in the state, and then taken, in a mask; it is freed in the opposite
 /// order. So there are never more bits set than chunks reserved, a lane with a reservation always

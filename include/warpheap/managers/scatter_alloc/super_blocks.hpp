@@ -77,7 +77,7 @@ class super_blocks {
   }
 
   /// The Super Block in which a run of `pages` starts to look: the last one that is reserved for
-  /// runs, or empty, and has so many pages.
+  /// runs, or empty, and has this many pages.
   WARPHEAP_DEVICE std::uint32_t for_run(std::uint64_t pages) const {
     for (std::uint32_t block = blocks_; block-- > 0;) {
       const std::uint64_t seen = look(block);

@@ -36,7 +36,7 @@ class warpheap_offers {
   };
   static constexpr std::uint32_t none = 0xffffffffu;
 
-  /// Cells of all rings in a heap of so many chunks.
+  /// Cells of all rings in a heap of this many chunks.
   WARPHEAP_HD static constexpr std::uint32_t all_cells(const warpheap_size_classes& sizes,
                                                        std::uint32_t chunks) {
     std::uint32_t cells = 0;
@@ -129,7 +129,7 @@ class warpheap_offers {
     simt::atomic_ref(rings_[of].open)
         .fetch_add(static_cast<std::uint32_t>(offers), simt::order::relaxed);
   }
-  /// Takes up to so many offers from the count.
+  /// Takes up to this many offers from the count.
   WARPHEAP_DEVICE int ask(std::uint32_t of, int lanes) const {
     const simt::atomic_ref count(rings_[of].open);
     const int there = open(count.load(simt::order::relaxed));

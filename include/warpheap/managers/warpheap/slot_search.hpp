@@ -171,7 +171,7 @@ class warpheap_slot_search {
     return got;
   }
 
-  /// What a group of so many lanes does in its `turn`.
+  /// What a group of this many lanes does in its `turn`.
   WARPHEAP_DEVICE step choose_step(int lanes, int turn) const {
     if (!supply_.has_chunks()) return is_out() ? step::give_up : step::look;
     // When chunks are scarce, what others have begun may be enough.
@@ -195,7 +195,7 @@ class warpheap_slot_search {
     const int left = supply_.eighths_left();
     return left >= 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 2 : 0;
   }
-  /// True as often as so many lanes need a whole chunk.
+  /// True with the probability that this many lanes need a whole chunk.
   WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
     const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
     return scale_to(drawn, shape_.count) < static_cast<std::uint32_t>(lanes);

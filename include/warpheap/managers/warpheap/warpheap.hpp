@@ -182,7 +182,7 @@ class warpheap_manager {
   using slots = warpheap_slots;
 
   static constexpr std::uint32_t none = bitmap_tree::none;
-  /// A heap has so many chunks at most: hints and trees take their number for each class.
+  /// A heap has at most this many chunks: hints and trees take their number for each class.
   static constexpr int most_chunks_log2 = 16;
 
   warpheap_manager(const region& memory, int chunk_shift, std::size_t initial_bytes)

@@ -65,7 +65,7 @@ class basic_blocks {
     return outcome::served;
   }
 
-  /// Frees what `take` gave.
+  /// Frees what `take` returned.
   WARPHEAP_DEVICE void give(std::byte* block, std::uint32_t cls) const {
     const simt::group same = simt::coalesced().match(cls);
     const auto list = buffers_.list(cls, same.broadcast(fifos::own_list()));

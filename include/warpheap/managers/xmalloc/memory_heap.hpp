@@ -78,7 +78,8 @@ class memory_heap {
   }
 
   /// A block of `units`, in the given state; `none` if there is none.
-  /// \param kept free blocks of so many units stay whole: `none`, too, if there is one. 0: take any
+  /// \param kept free blocks of this many units stay whole: `none`, too, if there is one. 0: take
+  /// any
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, memory_state state,
                                      std::uint32_t kept = 0) const {
     if (is_out(units)) return none;

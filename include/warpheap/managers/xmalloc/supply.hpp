@@ -65,7 +65,7 @@ class supply {
     }
   }
 
-  /// Frees what `take` gave.
+  /// Frees what `take` returned.
   WARPHEAP_DEVICE void give(std::byte* block) const {
     const block_word word(word_before(block));
     if (word.kind() == block_kind::memory) {

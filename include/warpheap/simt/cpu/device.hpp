@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/core/error.hpp"
+#include "warpheap/core/kernel_resources.hpp"
 #include "warpheap/simt/types.hpp"
 
 #include <cstddef>
@@ -78,6 +79,15 @@ class device {
   void launch(const grid& shape, const Functor& functor) const {
     runtime::launch(
         *executor_, shape, [](const void* f) { (*static_cast<const Functor*>(f))(); }, &functor);
+  }
+
+  /// Lanes of the CPU model are calls of a function of the host: there is no kernel to look at.
+  static constexpr bool tells_resources = false;
+  /// What the kernel takes that `launch` runs for functors of this type.
+  /// \throws invalid_argument always in the CPU model
+  template <class Functor>
+  kernel_resources resources() const {
+    throw invalid_argument("a kernel of the CPU model takes no registers of its own");
   }
 
   /// Waits for everything that was launched.

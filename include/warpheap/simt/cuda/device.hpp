@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/core/error.hpp"
+#include "warpheap/core/kernel_resources.hpp"
 #include "warpheap/simt/cuda/driver_version.hpp"
 #include "warpheap/simt/types.hpp"
 
@@ -168,6 +169,20 @@ class device {
     runtime::run<<<shape.blocks, shape.threads_per_block, shape.shared_bytes, stream_.get()>>>(
         functor);
     check(cudaGetLastError(), "launch a kernel");
+  }
+
+  static constexpr bool tells_resources = true;
+  /// What the kernel takes that `launch` runs for functors of this type.
+  template <class Functor>
+  kernel_resources resources() const {
+    make_current();
+    cudaFuncAttributes found;
+    check(cudaFuncGetAttributes(&found, runtime::run<Functor>), "look at a kernel");
+    return {.registers = static_cast<std::uint64_t>(found.numRegs),
+            .local_bytes = found.localSizeBytes,
+            .shared_bytes = found.sharedSizeBytes,
+            .constant_bytes = found.constSizeBytes,
+            .block_threads = static_cast<std::uint64_t>(found.maxThreadsPerBlock)};
   }
 
   /// Waits for everything that was launched here: with a stream that was named, for that stream,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/containers/page_chain.hpp"
+#include "warpheap/core/align.hpp"
 #include "warpheap/workloads/graph/sorted.hpp"
 
 #include <cstdint>
@@ -21,8 +22,8 @@ class paged_adjacency {
     return static_cast<std::uint32_t>(targets_.size());
   }
   WARPHEAP_DEVICE std::uint64_t block_bytes() const {
-    const std::uint32_t capacity = targets_.page_capacity();
-    return (targets_.size() + capacity - 1) / capacity * targets_.page_bytes();
+    const std::uint64_t capacity = targets_.page_capacity();
+    return ceil_div(targets_.size(), capacity) * targets_.page_bytes();
   }
   /// O(degree)
   WARPHEAP_DEVICE bool contains(std::uint32_t target) const {
