@@ -25,9 +25,9 @@
 ///     [ words: 8 B for 48 slots of 16 B ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
 ///
-/// chunks.hpp draws states and words. A heap may begin with a part of its chunks, and get the others
-/// in order while lanes use it (growth.hpp): all up to the words is touched from the start, words
-/// and chunks as far as there are chunks.
+/// chunks.hpp draws states and words. A heap may begin with a part of its chunks, and get the
+/// others in order while lanes use it (growth.hpp): all up to the words is touched from the start,
+/// words and chunks as far as there are chunks.
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all trees fit (place: the word)
@@ -122,9 +122,9 @@ class warpheap_manager {
     }
     return std::size_t{there} << shift();
   }
-  /// The parts of the region that lanes touch when the heap has so many bytes for blocks: what has
-  /// to be memory before it grows to them. All but the first become longer with `bytes`.
-  /// \pre `bytes` is a multiple of `growth_step()`, at most `largest_block()`
+  /// The parts of the region that lanes touch when the heap has this many bytes for blocks: what
+  /// has to be memory before it grows to them. All but the first become longer with `bytes`. \pre
+  /// `bytes` is a multiple of `growth_step()`, at most `largest_block()`
   std::array<region, 3> touched(std::size_t bytes) const {
     const region words = supply_.chunks().words_of(bytes >> shift());
     auto* const start = reinterpret_cast<std::byte*>(&supply_.whole());
