@@ -139,9 +139,10 @@ class warpheap_chunks {
     return state(chunk).fetch_or(0, simt::order::acq_rel);
   }
   /// Gives a chunk that the caller alone may give away to an owner. Relaxed: others learn of it
-  /// from the words, or by the address of a block.
+  /// from the words, or by the address of a block. Not a store: a lane that has taken the chunk out
+  /// of the set of empty ones, and examined it, must be acquired by `count_out` of later owners.
   WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t to) const {
-    state(chunk).store(to, simt::order::relaxed);
+    state(chunk).exchange(to, simt::order::relaxed);
   }
   /// Relaxed: the next one to count this word out is told of the block by this lane.
   WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {
