@@ -2,9 +2,13 @@
 """Measures the pools and their peers on the same traces, and writes rows of the case host_pools.
 
 usage: compare.py PROGRAM ROWS [--traces DIR] [--repeats N] [--subjects NAME...] [--threads]
+       [--replay]
 
 With --threads, one, two and four threads share each subject instead, and the rows are of the case
-host_pools_threads: the median of the repeats, and the most calls a second.
+host_pools_threads: the median of the repeats, and the most calls a second. With --replay, the calls
+are made by `warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of
+the case host_pools_replay: what each says that a call takes on the wall clock, and the median of
+the turns' ratios.
 
 PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 1,000, 200,000 and 2,000,000 slots. Subjects run
@@ -51,8 +55,11 @@ def benchmarks() -> list[Trace]:
     ]
 
 
-def instructions(program: Path, trace: Trace, subject: str, folder: Path) -> float | None:
-    """Count the instructions of a call with callgrind; None if valgrind is missing."""
+def instructions(program: Path, trace: Trace, how: list[str], folder: Path) -> float | None:
+    """Count the instructions of a call with callgrind; None if valgrind is missing.
+
+    ``how`` are the program's arguments, in which TRACE stands for the file.
+    """
     file = folder / "counted.bin"
     counted = trace.operations[:COUNTED_EVENTS]
     counted.tofile(file)
@@ -64,7 +71,7 @@ def instructions(program: Path, trace: Trace, subject: str, folder: Path) -> flo
                 "--callgrind-out-file=/dev/null",
                 "--toggle-collect=*make_calls*",
                 str(program),
-                *(str(file), "0", "1", "0", subject),
+                *(str(file) if argument == "TRACE" else argument for argument in how),
             ],
             capture_output=True,
             text=True,
@@ -86,11 +93,14 @@ def measure(program: Path, trace: Trace, subjects: list[str], repeats: int) -> l
         trace.operations.astype(np.int64).tofile(file)
         # The search for the smallest range takes some dozen replays: for short traces only.
         smallest = trace.events <= 2_000_000
-        command = [str(program), str(file), str(warm_up), str(repeats), str(int(smallest))]
-        run = subprocess.run([*command, *subjects], capture_output=True, text=True, check=True)
+        command = [str(program), "calls", str(file), *subjects, "--repeats", str(repeats)]
+        command += ["--warm-up", str(warm_up), *(["--smallest"] if smallest else [])]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
         rows = [json.loads(line) for line in run.stdout.splitlines()]
         for row in rows:
-            row["instructions"] = instructions(program, trace, row["manager"], Path(name))
+            row["instructions"] = instructions(
+                program, trace, ["calls", "TRACE", row["manager"], "--repeats", "1"], Path(name)
+            )
             if row.get("smallest_range_bytes"):
                 over_peak = row["smallest_range_bytes"] / row["peak_bytes"]
                 row["smallest_over_peak"] = round(over_peak, 4)
@@ -108,8 +118,9 @@ def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[di
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "operations.bin"
         trace.operations.astype(np.int64).tofile(file)
-        command = [str(program), "threads", str(file), str(repeats), str(SHARED_MILLISECONDS)]
-        run = subprocess.run([*command, *subjects], capture_output=True, text=True, check=True)
+        command = [str(program), "threads", str(file), *subjects, "--repeats", str(repeats)]
+        command += ["--milliseconds", str(SHARED_MILLISECONDS)]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
     turns: dict[tuple[str, int], list[dict]] = {}
     for line in map(json.loads, run.stdout.splitlines()):
         turns.setdefault((line["manager"], line["threads"]), []).append(line)
@@ -134,6 +145,30 @@ def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[di
     return rows
 
 
+def measure_replay(program: Path, trace: Trace, repeats: int) -> dict:
+    """Replay the trace and make its calls in a bare loop, in turn; returns the row."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "operations.bin"
+        trace.operations.astype(np.int64).tofile(file)
+        command = [str(program), "replay", str(file), "--repeats", str(repeats)]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        turns = [json.loads(line) for line in run.stdout.splitlines()]
+        counts = {
+            f"{how}_instructions": instructions(
+                program, trace, ["replay", "TRACE", "--repeats", "1", "--only", how], Path(name)
+            )
+            for how in ("replay", "loop")
+        }
+    row = {"schema": 1, "case": "host_pools_replay", "backend": "cpu", "trace": trace.name}
+    row |= {"status": "ok", "reason": None, "command": f"{COMMAND} --replay"}
+    row |= {"manager": "tlsf", "events": trace.events, "repeats": len(turns)}
+    for how in ("replay_ns", "loop_ns"):
+        times = [turn[how] for turn in turns]
+        row[how] = {"median": round(statistics.median(times), 2), "min": min(times)}
+    ratios = [turn["replay_ns"] / turn["loop_ns"] for turn in turns]
+    return row | {"over_loop": round(statistics.median(ratios), 3)} | counts
+
+
 def append(file: Path, rows: list[dict], stamp: dict) -> None:
     """Append rows to a file, each with what they have in common."""
     with file.open("a", encoding="utf-8") as out:
@@ -150,6 +185,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--subjects", nargs="+")
     parser.add_argument("--threads", action="store_true")
+    parser.add_argument("--replay", action="store_true")
     options = parser.parse_args()
     known = subprocess.run(
         [str(options.program), "list"], capture_output=True, text=True, check=True
@@ -171,7 +207,12 @@ def main() -> int:
         return 0
     for trace in [*map(log.read, logs), *benchmarks()]:
         print(trace.name, flush=True)
-        append(options.rows, measure(options.program, trace, subjects, options.repeats), stamp)
+        rows = (
+            [measure_replay(options.program, trace, options.repeats)]
+            if options.replay
+            else measure(options.program, trace, subjects, options.repeats)
+        )
+        append(options.rows, rows, stamp)
     return 0
 
 

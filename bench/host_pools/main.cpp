@@ -1,77 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs the calls of a trace on pools and, where their headers are given, on their peers, in turn.
 // compare.py makes the traces, starts this program and writes the rows.
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
+#include <cmath>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "calls.hpp"
+#include "replays.hpp"
 #include "subjects.hpp"
 #include "threads.hpp"
 
 namespace warpheap::bench::host_pools {
 namespace {
 
-/// The operations of a trace file: 64-bit words, as warpheap_trace has them (host/c/replay.h).
-struct trace {
-  std::vector<std::int64_t> operations;
-  std::size_t warm_up = 0;
-  std::size_t asks = 0;
-  std::uint64_t peak = 0;  ///< the most bytes in use at once, whole granules
-  std::size_t peak_blocks = 0;
-};
+using json = nlohmann::ordered_json;
 
-trace read(const char* path, std::size_t warm_up) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  trace t;
-  t.operations.resize(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)) / 8);
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(t.operations.data()),
-                 static_cast<std::streamsize>(8 * t.operations.size()))) {
-    std::fprintf(stderr, "%s: cannot be read\n", path);
-    std::exit(2);
-  }
-  t.warm_up = std::min(warm_up, t.operations.size());
-  std::vector<std::uint64_t> sizes;
-  std::uint64_t in_use = 0;
-  std::size_t blocks = 0;
-  for (const std::int64_t operation : t.operations) {
-    if (operation >= 0) {
-      sizes.push_back(align_up<std::uint64_t>(static_cast<std::uint64_t>(operation), granule));
-      in_use += sizes.back();
-      t.peak = std::max(t.peak, in_use);
-      t.peak_blocks = std::max(t.peak_blocks, ++blocks);
-    } else {
-      in_use -= sizes[static_cast<std::size_t>(-1 - operation)];
-      --blocks;
-    }
-  }
-  t.asks = sizes.size();
-  return t;
-}
-
-/// The calls from `first` to before `end`. False at the first request without memory. A function of
-/// its own, so that callgrind can count what it does and nothing else.
-template <class Subject, class Handle>
-[[gnu::noinline, gnu::flatten]] bool make_calls(Subject& subject, const trace& t, std::size_t first,
-                                                std::size_t end, std::vector<Handle>& blocks) {
-  auto asked = static_cast<std::size_t>(
-      std::count_if(t.operations.begin(), t.operations.begin() + static_cast<std::ptrdiff_t>(first),
-                    [](std::int64_t operation) { return operation >= 0; }));
-  for (std::size_t event = first; event < end; ++event) {
-    const std::int64_t operation = t.operations[event];
-    if (operation >= 0) {
-      blocks[asked] = subject.allocate(static_cast<std::uint64_t>(operation));
-      if (Subject::offset(blocks[asked++]) == nowhere) return false;
-    } else {
-      subject.deallocate(blocks[static_cast<std::size_t>(-1 - operation)]);
-    }
-  }
-  return true;
-}
+/// To a hundredth: the rest is noise.
+double hundredths(double value) { return std::round(100 * value) / 100; }
 
 /// The time of a call in nanoseconds, of those after the warm-up; negative when out of memory.
 template <class Subject>
@@ -111,7 +62,7 @@ std::uint64_t smallest_range(const trace& t) {
   return high;
 }
 
-int run(const trace& t, const std::vector<std::string_view>& names, int repeats, bool smallest) {
+void run_calls(const trace& t, const std::vector<std::string>& names, int repeats, bool smallest) {
   // A range in which every subject finds memory without a search for the last hole.
   const std::uint64_t range = align_down<std::uint64_t>(2 * t.peak + (1 << 20), granule);
   std::vector<std::vector<double>> times(names.size());
@@ -130,47 +81,62 @@ int run(const trace& t, const std::vector<std::string_view>& names, int repeats,
   for (std::size_t which = 0; which < names.size(); ++which) {
     std::vector<double>& all = times[which];
     std::sort(all.begin(), all.end());
-    std::printf("{\"manager\":\"%s\",\"events\":%zu,\"peak_bytes\":%llu",
-                std::string(names[which]).c_str(), t.operations.size() - t.warm_up,
-                static_cast<unsigned long long>(t.peak));
+    json row{{"manager", names[which]},
+             {"events", t.operations.size() - t.warm_up},
+             {"peak_bytes", t.peak}};
     if (!all.empty()) {
-      std::printf(",\"call_ns\":{\"median\":%.2f,\"min\":%.2f},\"repeats\":%d", all[all.size() / 2],
-                  all.front(), repeats);
+      row["call_ns"] = {{"median", hundredths(all[all.size() / 2])},
+                        {"min", hundredths(all.front())}};
+      row["repeats"] = repeats;
     }
-    if (smallest) {
-      std::printf(",\"smallest_range_bytes\":%llu", static_cast<unsigned long long>(ranges[which]));
-    }
-    std::printf("}\n");
+    if (smallest) row["smallest_range_bytes"] = ranges[which];
+    std::cout << row << std::endl;
   }
-  return 0;
 }
 
 /// Threads that share a subject, in turn for each subject and number of threads. A line for each
 /// turn.
-int run_threads(const trace& t, const std::vector<std::string_view>& names, int repeats,
-                std::chrono::milliseconds span) {
+void run_threads(const trace& t, const std::vector<std::string>& names, int repeats,
+                 std::chrono::milliseconds span) {
   for (int repeat = 0; repeat < repeats; ++repeat) {
     for (const unsigned threads : {1u, 2u, 4u}) {
       const std::uint64_t range =
           align_down<std::uint64_t>(threads * (2 * t.peak + (1 << 20)), granule);
-      for (const std::string_view wanted : names) {
+      for (const std::string& wanted : names) {
         for_each_subject([&](std::string_view name, auto* type) {
           using subject = std::remove_pointer_t<decltype(type)>;
           if (name != wanted) return;
           const sharing s =
               share<subject>(t.operations, t.asks, range, threads * t.peak_blocks, threads, span);
-          std::printf(
-              "{\"manager\":\"%s\",\"threads\":%u,\"calls_per_second\":%.0f,\"cpu_ns\":%.2f,"
-              "\"fairness\":%.3f,"
-              "\"call_ns\":{\"p50\":%.0f,\"p99.9\":%.0f,\"max\":%.0f}}\n",
-              std::string(name).c_str(), threads, s.calls_per_second, s.cpu_ns, s.fairness,
-              s.p50_ns, s.p999_ns, s.max_ns);
-          std::fflush(stdout);
+          const json call{{"p50", s.p50_ns}, {"p99.9", s.p999_ns}, {"max", s.max_ns}};
+          const json row{{"manager", name},
+                         {"threads", threads},
+                         {"calls_per_second", std::round(s.calls_per_second)},
+                         {"cpu_ns", hundredths(s.cpu_ns)},
+                         {"fairness", std::round(1000 * s.fairness) / 1000},
+                         {"call_ns", call}};
+          std::cout << row << std::endl;
         });
       }
     }
   }
-  return 0;
+}
+
+/// The library's replay and a bare loop, in turn, and each as often the first of a turn. A line for
+/// each turn.
+void run_replays(const trace& t, int repeats, std::string_view which) {
+  const std::uint64_t range = align_down<std::uint64_t>(2 * t.peak + (1 << 20), granule);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    double replay_ns = 0;
+    double loop_ns = 0;
+    for (int half = 0; half < 2; ++half) {
+      const bool is_replay = (repeat + half) % 2 == 0;
+      if (is_replay && which != "loop") replay_ns = time_of_replay(t, range);
+      if (!is_replay && which != "replay") loop_ns = time_of_loop(t, range);
+    }
+    const json row{{"replay_ns", hundredths(replay_ns)}, {"loop_ns", hundredths(loop_ns)}};
+    std::cout << row << std::endl;
+  }
 }
 
 }  // namespace
@@ -178,23 +144,47 @@ int run_threads(const trace& t, const std::vector<std::string_view>& names, int 
 
 int main(int argc, char** argv) {
   using namespace warpheap::bench::host_pools;
-  if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
-    for_each_subject(
-        [](std::string_view name, auto*) { std::printf("%s\n", std::string(name).c_str()); });
+  std::string path;
+  std::vector<std::string> names;
+  std::vector<std::string> known;
+  for_each_subject([&](std::string_view name, auto*) { known.emplace_back(name); });
+  std::size_t warm_up = 0;
+  int repeats = 0;
+  int milliseconds = 0;
+  bool smallest = false;
+  std::string which = "both";
+
+  CLI::App app("Runs the calls of a trace on pools and their peers, in turn.");
+  app.require_subcommand(1);
+  CLI::App* const list = app.add_subcommand("list", "print the subjects");
+  CLI::App* const calls = app.add_subcommand("calls", "the time of a call, without a lock");
+  CLI::App* const threads =
+      app.add_subcommand("threads", "1, 2 and 4 threads that share a subject");
+  CLI::App* const replay = app.add_subcommand("replay", "the library's replay and a bare loop");
+  for (CLI::App* const one : {calls, threads, replay}) {
+    one->add_option("trace", path, "64-bit words, as compare.py writes them")
+        ->required()
+        ->check(CLI::ExistingFile);
+    one->add_option("--repeats", repeats, "turns")->check(CLI::NonNegativeNumber);
+  }
+  for (CLI::App* const one : {calls, threads}) {
+    one->add_option("subjects", names)->required()->check(CLI::IsMember(known));
+  }
+  calls->add_option("--warm-up", warm_up, "operations that are not measured");
+  calls->add_flag("--smallest", smallest, "also look for the smallest range that serves the trace");
+  threads->add_option("--milliseconds", milliseconds, "of a turn")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  replay->add_option("--only", which)->check(CLI::IsMember({"replay", "loop"}));
+  CLI11_PARSE(app, argc, argv);
+
+  if (list->parsed()) {
+    for (const std::string& name : known) std::cout << name << '\n';
     return 0;
   }
-  if (argc < 6) {
-    std::fprintf(
-        stderr,
-        "usage: warpheap-bench-host-pools list\n"
-        "       warpheap-bench-host-pools TRACE WARM_UP REPEATS SMALLEST SUBJECT...\n"
-        "       warpheap-bench-host-pools threads TRACE REPEATS MILLISECONDS SUBJECT...\n");
-    return 2;
-  }
-  if (std::strcmp(argv[1], "threads") == 0) {
-    return run_threads(read(argv[2], 0), {argv + 5, argv + argc}, std::atoi(argv[3]),
-                       std::chrono::milliseconds(std::atoi(argv[4])));
-  }
-  const trace t = read(argv[1], std::strtoull(argv[2], nullptr, 10));
-  return run(t, {argv + 5, argv + argc}, std::atoi(argv[3]), std::strcmp(argv[4], "1") == 0);
+  const trace t = read(path.c_str(), warm_up);
+  if (calls->parsed()) run_calls(t, names, repeats, smallest);
+  if (threads->parsed()) run_threads(t, names, repeats, std::chrono::milliseconds(milliseconds));
+  if (replay->parsed()) run_replays(t, repeats, which);
+  return 0;
 }

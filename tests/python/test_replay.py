@@ -56,20 +56,32 @@ def test_what_is_written_is_read_again(tmp_path: Path, suffix: str) -> None:
         ("7,10:00:00.000002,allocate,0x7f00,1000,0", "in use already"),
         ("7,10:00:00.000002,allocate,block,5,0", "'block' is not a pointer"),
         ("7,10:00:00.000002,free,block,5,0", "'block' is not a pointer"),
+        ("7,10:00:00.000002,allocate failure,block,5,0", "'block' is not a pointer"),
+        ("7,10:00:00.000002,allocate,,5,0", "'' is not a pointer"),
+        ("7,10:00:00.000002,allocate,-5,5,0", "'-5' is not a pointer"),
+        ("7,10:00:00.000002,allocate,0x7_f,5,0", "'0x7_f' is not a pointer"),
+        ("7,10:00:00.000002,allocate,0x10000000000000000,5,0", "is not a pointer"),
+        ("7,10:00:00.000002,allocate,0x7\udcff,5,0", r"'0x7\xff' is not a pointer"),
         (
             "7,10:00:00.000002,free,0x7f00,999,0",
             "freed with 999 bytes, but it was allocated with 1000",
         ),
         ("7,10:00:00.000002,allocate,0x9f00,-5,0", "'-5' is not a size"),
         ("7,10:00:00.000002,allocate,0x9f00,99999999999999999999,0", "is not a size"),
+        ("7,10:00:00.000002,allocate,0x9f00,\u0661\u0660,0", "is not a size"),
+        ("7,10:00:00.000002,free,0xdead00,many,0", "'many' is not a size"),
         ("7,10:00:00.000002,resize,0x9f00,5,0", "unknown action 'resize'"),
         ("7,10:00:00.000002,allocate,0x9f00", "4 fields"),
         ("7,10:00:00.000002,allocate,0x9f00,5,blue", "'blue' is not a stream"),
+        ("7,10:00:00.000002,allocate,0x9f00,5,-1", "'-1' is not a stream"),
+        ("7,10:00:00.000002,allocate,0x9f00,5,0x10000000000000000", "is not a stream"),
+        ("7,10:00:00.000002,free,0xdead00,5,blue", "'blue' is not a stream"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: str, reason: str) -> None:
     file = tmp_path / "bad.csv"
-    file.write_text("\n".join([*LINES.splitlines()[:2], line, ""]))
+    text = "\n".join([*LINES.splitlines()[:2], line, ""])
+    file.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(UserError) as caught:
         log.read(file)
     assert str(caught.value).startswith(f"{file}:3: ")
@@ -87,11 +99,11 @@ def test_a_double_free_is_named(tmp_path: Path) -> None:
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     short = tmp_path / "short.csv.gz"
     short.write_bytes(gzip.compress(LINES.encode())[:-9])
-    with pytest.raises(UserError, match="damaged"):
+    with pytest.raises(UserError, match="damaged compressed file"):
         log.read(short)
     broken = tmp_path / "broken.csv.xz"
     broken.write_bytes(lzma.compress(LINES.encode())[:40])
-    with pytest.raises(UserError, match="damaged"):
+    with pytest.raises(UserError, match="damaged compressed file"):
         log.read(broken)
     middle = bytearray(gzip.compress(LINES.encode()))
     middle[25] ^= 0xFF
@@ -102,8 +114,16 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.csv.xz"
     other.write_bytes(gzip.compress(LINES.encode()))
     for file in (flipped, nothing, other):
-        with pytest.raises(UserError, match="damaged"):
+        with pytest.raises(UserError, match="damaged compressed file"):
             log.read(file)
+    # A line that is wrong long before the checksum that says why.
+    wrong = LINES.replace("0x8f00", "x") + "7,10:00:00.000007,free,0xdead00,16,0\n" * 100_000
+    late = bytearray(gzip.compress(wrong.encode()))
+    late[-8] ^= 0xFF
+    checksum = tmp_path / "checksum.csv.gz"
+    checksum.write_bytes(late)
+    with pytest.raises(UserError, match="damaged compressed file"):
+        log.read(checksum)
     headless = tmp_path / "headless.csv"
     headless.write_text(LINES.split("\n", 1)[1])
     with pytest.raises(UserError, match=r":1: the header"):

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +20,8 @@ from warpheap.traces.model import Trace
 HEADER = "Thread,Time,Action,Pointer,Size,Stream"
 _FIELDS = HEADER.count(",") + 1
 _FAILURE = "allocate failure"
-_ARCHIVES = (".gz", ".xz")
+_DECOMPRESS = {".gz": gzip.decompress, ".xz": lzma.decompress}
+_HEXADECIMAL = re.compile(r"(0[xX])?[0-9a-fA-F]{1,16}")
 
 
 def read(path: Path) -> Trace:
@@ -37,25 +40,26 @@ def read(path: Path) -> Trace:
         fields = line.split(",")
         if len(fields) != _FIELDS:
             raise _bad(path, number, f"{len(fields)} fields, {_FIELDS} are expected ({HEADER})")
-        _, _, action, where, size, stream = fields
+        _, _, action, where, amount, queue = fields
+        address = _word(path, number, where, "pointer")
+        size = _count(path, number, amount)
+        stream = _word(path, number, queue, "stream")
+        block, allocated = known.get(address, (None, 0))
         if action == "allocate":
-            address = _address(path, number, where)
-            if known.get(address, (None, 0))[0] is not None and address != 0:
+            if block is not None and address != 0:
                 raise _bad(path, number, f"{where} is allocated, but it is in use already")
-            known[address] = (asked, _count(path, number, size))
-            operations.append(known[address][1])
+            known[address] = (asked, size)
+            operations.append(size)
             asked += 1
         elif action == "free":
-            address = _address(path, number, where)
             if address not in known:
                 unmatched += 1
                 continue
-            block, allocated = known[address]
             if block is None and address == 0:
                 continue
             if block is None:
                 raise _bad(path, number, f"{where} is freed a second time")
-            if _count(path, number, size) != allocated:
+            if size != allocated:
                 reason = (
                     f"{where} is freed with {size} bytes, but it was allocated with {allocated}"
                 )
@@ -66,7 +70,7 @@ def read(path: Path) -> Trace:
             continue
         else:
             raise _bad(path, number, f"unknown action '{action}'")
-        streams.append(_stream(path, number, stream))
+        streams.append(stream)
     if not operations:
         raise UserError(f"{path}: the log has no allocation")
     return Trace(
@@ -81,7 +85,7 @@ def write(trace: Trace, path: Path) -> None:
     """Write a trace; each block has an address of its own, and the time is the event's number."""
     sizes = trace.operations[trace.asks]
     asked = 0
-    with _open(path, "wt") as file:
+    with _create(path) as file:
         file.write(HEADER + "\n")
         for event, (operation, stream) in enumerate(
             zip(trace.operations.tolist(), trace.streams.tolist(), strict=True)
@@ -99,30 +103,37 @@ def write(trace: Trace, path: Path) -> None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    if path.suffix in _ARCHIVES and path.stat().st_size == 0:
+    # A byte that is not text stays visible, so that the error names its line.
+    text = _content(path).decode(errors="backslashreplace")
+    for number, line in enumerate(io.StringIO(text), start=1):
+        content = line.rstrip("\r\n")
+        if number == 1:
+            if content.replace(" ", "") != HEADER:
+                raise _bad(path, 1, f"the header '{HEADER}' is expected")
+        elif content:
+            yield number, content
+
+
+def _content(path: Path) -> bytes:
+    """Return all bytes of a file; an archive is whole before a line of it is read."""
+    stored = path.read_bytes()
+    decompress = _DECOMPRESS.get(path.suffix)
+    if decompress is None:
+        return stored
+    if not stored:
         raise UserError(f"{path}: damaged compressed file: it is empty")
     try:
-        with _open(path, "rt") as file:
-            for number, line in enumerate(file, start=1):
-                text = line.rstrip("\r\n")
-                if number == 1:
-                    if text.replace(" ", "") != HEADER:
-                        raise _bad(path, 1, f"the header '{HEADER}' is expected")
-                elif text:
-                    yield number, text
+        return decompress(stored)
     except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
         raise UserError(f"{path}: damaged compressed file: {error}") from error
-    except UnicodeDecodeError as error:
-        kind = "damaged compressed file" if path.suffix in _ARCHIVES else "not a text file"
-        raise UserError(f"{path}: {kind}: {error.reason}") from error
 
 
-def _open(path: Path, mode: str) -> IO[str]:
+def _create(path: Path) -> IO[str]:
     if path.suffix == ".gz":
-        return gzip.open(path, mode, encoding="utf-8")  # type: ignore[return-value]
+        return gzip.open(path, "wt", encoding="utf-8")
     if path.suffix == ".xz":
-        return lzma.open(path, mode, encoding="utf-8")  # type: ignore[return-value]
-    return path.open(mode.rstrip("t"), encoding="utf-8")
+        return lzma.open(path, "wt", encoding="utf-8")
+    return path.open("w", encoding="utf-8")
 
 
 def _stem(path: Path) -> str:
@@ -136,23 +147,16 @@ def _bad(path: Path, number: int, reason: str) -> UserError:
     return UserError(f"{path}:{number}: {reason}")
 
 
-def _address(path: Path, number: int, text: str) -> int:
+def _word(path: Path, number: int, text: str, what: str) -> int:
+    text = text.strip()
     if text == "(nil)":  # what printf writes for null
         return 0
-    try:
-        return int(text, 16)
-    except ValueError:
-        raise _bad(path, number, f"'{text}' is not a pointer") from None
+    if not _HEXADECIMAL.fullmatch(text):
+        raise _bad(path, number, f"'{text}' is not a {what}")
+    return int(text, 16)
 
 
 def _count(path: Path, number: int, text: str) -> int:
-    if not text.isdecimal() or int(text) >= 1 << 63:
+    if not (text.isascii() and text.isdecimal()) or int(text) >= 1 << 63:
         raise _bad(path, number, f"'{text}' is not a size in bytes")
     return int(text)
-
-
-def _stream(path: Path, number: int, text: str) -> int:
-    try:
-        return int(text, 16)
-    except ValueError:
-        raise _bad(path, number, f"'{text}' is not a stream") from None

@@ -32,14 +32,23 @@ struct replay_options {
   bool stop_at_failure = false;
 };
 
+// A function, so that nothing is kept for the test while a request gets its memory.
+[[gnu::cold, gnu::noinline]] inline bool ends_replay(replay_options options, trace_view trace,
+                                                     std::size_t event) {
+  return options.stop_at_failure && trace.operations[event] != 0;
+}
+
 /// The calls alone, each timed if `Timed`: whatever else a replay tells is computed before or
 /// afterwards, so that a replay takes the time of its calls. `sizes[n]` is the size of allocation
 /// n, whose memory is kept in `blocks[n]`. Returns the number of events that were made.
+///
+/// Trace, options and callables are copies, so that they stay in registers: the allocator might
+/// write to what a reference names, and each event would read it again.
 template <bool Timed, class Allocate, class Deallocate, class Look>
-[[gnu::noinline]] std::size_t make_calls(const trace_view& trace, const replay_options& options,
+[[gnu::noinline]] std::size_t make_calls(trace_view trace, replay_options options,
                                          const tick_clock* clock, void** blocks,
-                                         const std::size_t* sizes, Allocate& allocate,
-                                         Deallocate& deallocate, Look& look) {
+                                         const std::size_t* sizes, Allocate allocate,
+                                         Deallocate deallocate, Look& look) {
   void** next = blocks;
   for (std::size_t event = 0; event < trace.count; ++event) {
     const std::int64_t operation = trace.operations[event];
@@ -52,7 +61,7 @@ template <bool Timed, class Allocate, class Deallocate, class Look>
       void* const memory = allocate(bytes, stream);
       if constexpr (Timed) ticks = tick_clock::now() - before;
       *next++ = memory;
-      if (memory == nullptr && options.stop_at_failure && bytes != 0) return event + 1;
+      if (memory == nullptr && ends_replay(options, trace, event)) return event + 1;
     } else {
       void* const freed = blocks[-1 - operation];
       if (freed != nullptr) {

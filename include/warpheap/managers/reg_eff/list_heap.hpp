@@ -139,6 +139,7 @@ class list_heap {
     std::uint32_t last;
     run at;
     runs_left::seen left;
+    bool roomy;  ///< a run was longer than anybody needs, and than `least_looks`
 
     /// To the first run of `least` granules or more. A run is looked at as far as somebody needs
     /// it: behind that, it counts as one that suits any request.
@@ -158,6 +159,7 @@ class list_heap {
         const std::uint32_t end = chunks.obstacle(at.start, look);
         next = end != list::none ? end : at.start + look;
         at.length = end != list::none || look == rest ? next - at.start : chunks.end();
+        roomy = roomy || at.length == chunks.end();
       }
     }
     /// The run at hand is not any more what it was.
@@ -263,20 +265,24 @@ class list_heap {
     const std::uint32_t part = ceil_div(count, lanes);
     const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
     const std::uint32_t end = begin + part < count ? begin + part : count;
-    walk mine{(first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0}};
-    // One run for all of them: a lane that counted 32 would soon have seen too many.
-    const runs_left::seen uncertain{chunks_.end(), team.is_leader() ? 1u : 0u};
+    walk mine{
+        (first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0}, false};
+    // Each member counts a run here, so that lanes give up soon where all fight for short ones; but
+    // a run with room for many is one.
+    const auto uncertain = [&] {
+      return runs_left::seen{chunks_.end(), team.any(mine.roomy) && !team.is_leader() ? 0u : 1u};
+    };
     // Each turn serves a member, or loses a race for a chunk: not too many of those.
     for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
       const bounds wanted = bounds_of(team, team.ballot(chunk == list::none), need);
       mine.go_on(chunks_, wanted);
       if (!team.any(mine.at.length >= wanted.least)) {
         // What is left of a run that was taken may start in a place that has been looked at.
-        return turns == 0 ? mine.left : uncertain;
+        return turns == 0 ? mine.left : uncertain();
       }
       serve(team, mine, need, chunk);
     }
-    return uncertain;  // others are busy here
+    return uncertain();  // others are busy here
   }
 
   /// What the members of `unserved` need.
