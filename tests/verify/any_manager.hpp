@@ -47,6 +47,10 @@ class any_manager {
   virtual std::optional<std::uint64_t> page_count() = 0;
   /// What a manager that counts its calls has counted; null for others.
   virtual const call_counts* counts() = 0;
+  /// What the sizes of growths are multiples of; 0: the manager does not grow.
+  virtual std::size_t growth_step() = 0;
+  /// Adds the next `bytes` of the region; whether there were as many. A collective.
+  virtual bool grow(const simt::group& together, std::size_t bytes) = 0;
 };
 
 template <block_manager M>
@@ -67,6 +71,17 @@ class manager_behind final : public any_manager {
   const call_counts* counts() override {
     if constexpr (counts_calls<M>) return manager_.counts();
     return nullptr;
+  }
+  std::size_t growth_step() override {
+    if constexpr (growing_manager<M>) return manager_.growth_step();
+    return 0;
+  }
+  bool grow([[maybe_unused]] const simt::group& together,
+            [[maybe_unused]] std::size_t bytes) override {
+    if constexpr (growing_manager<M>) {
+      return manager_.grow(together, bytes) == growth_outcome::grown;
+    }
+    return false;
   }
 
   const M& get() const { return manager_; }

@@ -47,7 +47,7 @@ struct capabilities {
   /// Single blocks can be freed. A manager that cannot still accepts every `free` and ignores it.
   bool frees = true;
   memory_reuse reuse = memory_reuse::all;
-  /// The heap can grow beyond the region that it was made with.
+  /// Memory can be added while lanes use the heap (contracts/growth.hpp).
   bool growth = false;
   /// Blocks come out of the heap's region. Otherwise the region is a token, and only its size says
   /// something.

@@ -39,7 +39,7 @@ class handle {
   WARPHEAP_HD handle(const M& manager, failure_counts* failures)
       : manager_(manager), failures_(failures) {}
 
-  /// Bytes of the largest request that this heap ever serves.
+  /// Bytes of the largest request that this heap ever serves, once all of its region is memory.
   WARPHEAP_HD std::size_t largest_block() const { return manager_.largest_block(); }
 
   /// The manager itself, for what only it offers.
@@ -119,6 +119,15 @@ class handle {
     } else {
       return *this;
     }
+  }
+
+  /// Adds the next `bytes` of the heap's region to it, while others use it. Every lane of
+  /// `together` calls this with the same size, so that a warp does the work faster than a lane;
+  /// all get the same outcome. O(bytes / size of `together`) words are written.
+  WARPHEAP_DEVICE growth_outcome grow(const simt::group& together,
+                                      std::size_t bytes) const requires growing_manager<M> {
+    simt::expect_lane();
+    return manager_.grow(together, bytes);
   }
 
   // Warp heaps.

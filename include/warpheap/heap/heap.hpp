@@ -33,6 +33,28 @@ struct format_lanes {
   }
 };
 
+template <growing_manager M>
+struct reset_lanes {
+  M manager;
+  failure_counts* failures;
+  WARPHEAP_DEVICE void operator()() const {
+    if (simt::thread_rank() == 0) *failures = {};
+    manager.reset(simt::thread_rank(), simt::grid_size());
+  }
+};
+
+/// Launched as one warp.
+template <growing_manager M>
+struct grow_lanes {
+  M manager;
+  std::size_t bytes;
+  growth_outcome* outcome;
+  WARPHEAP_DEVICE void operator()() const {
+    const auto came = manager.grow(simt::warp(), bytes);
+    if (simt::thread_rank() == 0) *outcome = came;
+  }
+};
+
 template <manager M>
 struct inspect_lanes {
   M manager;
@@ -73,6 +95,8 @@ struct visit_lanes {
 /// members throw invalid_argument.
 template <usable_manager M>
 class heap {
+  static_assert(M::about.growth == growing_manager<M>, "a manager grows exactly if it says so");
+
  public:
   using manager_type = M;
   using ref_type = handle<M>;
@@ -127,19 +151,41 @@ class heap {
   /// Bytes of its region, with all that the manager keeps in it. O(1).
   std::size_t bytes() const { return bytes_; }
 
-  /// Bytes of the largest request that this heap ever serves. O(1).
+  /// Bytes of the largest request that this heap serves when it is empty. O(1); waits for the
+  /// device if a part of the region was not memory when the heap was made.
   std::size_t largest_block() const {
     require_region();
-    return manager_.largest_block();
+    if constexpr (growing_manager<M>) {
+      return manager_.bytes_for_blocks(device_);
+    } else {
+      return manager_.largest_block();
+    }
   }
 
-  /// Everything is free again, at once. All blocks become invalid. One launch, O(metadata) on the
-  /// device, whatever was allocated.
+  /// Everything is free again, at once. All blocks become invalid, and memory that was added stays.
+  /// One launch, O(metadata) on the device, whatever was allocated.
   void reset() {
     require_region();
+    if constexpr (growing_manager<M>) {
+      format_by(detail::reset_lanes<M>{manager_, &notes_of()->failures});
+    } else {
+      format_by(detail::format_lanes<M>{manager_, &notes_of()->failures});
+    }
+  }
+
+  /// Adds the next `bytes` of the region, which are memory now. Kernels may use the heap meanwhile,
+  /// if they run on another stream than that of `on()`. O(bytes), by one warp.
+  /// \throws invalid_argument, and nothing has changed, unless `bytes` is a multiple of
+  ///   `ref().manager().growth_step()`, not 0, and no more than the rest of the region
+  void grow(std::size_t bytes) requires growing_manager<M> {
+    require_region();
+    const std::lock_guard one_at_a_time(*busy_with_notes_);
+    growth_outcome* const there = &notes_of()->grown;
+    device_.launch({1, simt::warp_size}, detail::grow_lanes<M>{manager_, bytes, there});
     device_.synchronize();
-    device_.launch(whole_device(), detail::format_lanes<M>{manager_, &notes_of()->failures});
-    device_.synchronize();
+    auto outcome = growth_outcome::grown;
+    device_.copy_to_host(&outcome, there, sizeof outcome);
+    if (outcome != growth_outcome::grown) refuse_growth(bytes, outcome);
   }
 
   /// Blocks in use, and what failed. O(metadata), on the device. Host threads may ask at once.
@@ -148,8 +194,9 @@ class heap {
     failure_counts failed;
     device_.copy_to_host(&failed, &notes_of()->failures, sizeof failed);
     heap_stats result;
-    result.heap_bytes = bytes_;
+    result.heap_bytes = bytes_ - found.bytes_reserved;
     result.largest_block = largest_block();
+    result.largest_ever = manager_.largest_block();
     result.blocks_in_use = found.blocks_in_use;
     result.bytes_in_use = found.bytes_in_use;
     for (int i = 0; i < inspection::most_sizes; ++i) {
@@ -216,6 +263,7 @@ class heap {
   struct notes {
     failure_counts failures;
     inspection found;
+    growth_outcome grown;
   };
   static constexpr std::size_t notes_bytes = round_up<std::size_t>(sizeof(notes), 256);
 
@@ -226,7 +274,26 @@ class heap {
         notes_(std::move(beside)),
         bytes_(bytes),
         manager_(detail::lay_out<M>({region_.get(), bytes}, on.properties(), settings)) {
-    reset();
+    format_by(detail::format_lanes<M>{manager_, &notes_of()->failures});
+  }
+
+  /// \param lanes bring the region into its first state
+  template <class Lanes>
+  void format_by(const Lanes& lanes) {
+    device_.synchronize();
+    device_.launch(whole_device(), lanes);
+    device_.synchronize();
+  }
+
+  [[noreturn]] void refuse_growth(std::size_t bytes, growth_outcome why) const {
+    const std::size_t left = manager_.largest_block() - largest_block();
+    const std::string asked = "a heap cannot grow by " + std::to_string(bytes) + " bytes: ";
+    if (why == growth_outcome::no_bytes) throw invalid_argument(asked + "that is nothing");
+    if (why == growth_outcome::uneven) {
+      throw invalid_argument(asked + "it grows by multiples of " +
+                             std::to_string(manager_.growth_step()));
+    }
+    throw invalid_argument(asked + std::to_string(left) + " bytes of its region are left");
   }
 
   /// Bytes to allocate for a heap of `bytes`.
@@ -260,7 +327,7 @@ class heap {
   inspection inspect() const {
     require_region();
     // Not in memory of its own: CUDA's free would wait for the whole device.
-    const std::lock_guard one_at_a_time(*inspecting_);
+    const std::lock_guard one_at_a_time(*busy_with_notes_);
     device_.synchronize();
     inspection* const there = &notes_of()->found;
     inspection found;
@@ -274,7 +341,7 @@ class heap {
   device device_;
   device_memory region_;
   device_memory notes_;
-  std::unique_ptr<std::mutex> inspecting_ = std::make_unique<std::mutex>();
+  std::unique_ptr<std::mutex> busy_with_notes_ = std::make_unique<std::mutex>();
   std::size_t bytes_;
   M manager_;
 };

@@ -21,6 +21,8 @@ struct inspection {
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;
   } by_size[most_sizes] = {};
+  /// Bytes of the region that are not memory yet (contracts/growth.hpp).
+  std::uint64_t bytes_reserved = 0;
   /// How often invariant I(i+1) does not hold, and a place where it does not.
   std::uint64_t violations[most_invariants] = {};
   std::uint64_t places[most_invariants] = {};

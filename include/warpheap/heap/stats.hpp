@@ -23,10 +23,12 @@ struct blocks_of_size {
 };
 
 struct heap_stats {
-  /// Size of the region, metadata included.
+  /// Size of the region, metadata included, and what is not memory yet left out.
   std::uint64_t heap_bytes = 0;
-  /// Bytes of the largest request that the heap ever serves.
+  /// Bytes of the largest request that the heap serves when it is empty.
   std::uint64_t largest_block = 0;
+  /// The same once the heap has grown to its whole region.
+  std::uint64_t largest_ever = 0;
   std::uint64_t blocks_in_use = 0;
   /// Bytes that those blocks occupy.
   std::uint64_t bytes_in_use = 0;
@@ -37,7 +39,7 @@ struct heap_stats {
   std::uint64_t failures = 0;
   /// Bytes that one of the latest of them asked for.
   std::uint64_t last_failed_bytes = 0;
-  /// Requests beyond `largest_block`, which no free memory makes possible.
+  /// Requests beyond `largest_ever`, which no free memory makes possible.
   std::uint64_t impossible = 0;
   /// Bytes that one of the latest of them asked for.
   std::uint64_t last_impossible_bytes = 0;
@@ -62,7 +64,7 @@ struct heap_stats {
     }
     if (impossible != 0) {
       text += "failed: " + count_of(impossible, "request") +
-              " beyond the largest block of this heap, " + std::to_string(largest_block) +
+              " beyond the largest block of this heap, " + std::to_string(largest_ever) +
               " bytes, which it never serves; one of the last asked for " +
               std::to_string(last_impossible_bytes) + " bytes\n";
     }

@@ -214,7 +214,12 @@ class bitmap_tree {
 
   /// As `claim_first`, from a place on that `hash` names: different hashes seldom meet.
   WARPHEAP_DEVICE std::uint32_t claim_hashed(std::uint32_t hash) const {
-    return only(claim_some(1, scale_to(hash, leaf_words())));
+    return claim_from(scale_to(hash, leaf_words()));
+  }
+
+  /// As `claim_first`, from leaf word `word` on, and then from the front.
+  WARPHEAP_DEVICE std::uint32_t claim_from(std::uint32_t word) const {
+    return only(claim_some(1, word));
   }
 
   /// Removes up to `want` elements that share a leaf word, by one atomic if nobody interferes. None

@@ -5,7 +5,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-const registrar added{manager_subject("warpheap", few_chunks<warpheap_manager<small_chunks>>())};
+const registrar added{
+    {"warpheap", subject_kind::manager, all_cases<warpheap_manager<small_chunks>>(), "", ""}};
 
 }  // namespace
 }  // namespace verify

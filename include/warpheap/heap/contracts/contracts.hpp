@@ -5,6 +5,7 @@
 /// All contracts. Each has a conformance suite of its own (tests/conformance).
 
 #include "warpheap/heap/contracts/blocks.hpp"
+#include "warpheap/heap/contracts/growth.hpp"
 #include "warpheap/heap/contracts/objects.hpp"
 #include "warpheap/heap/contracts/warp_heaps.hpp"
 

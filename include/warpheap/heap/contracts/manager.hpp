@@ -31,7 +31,8 @@ struct no_options {};
 ///
 /// On the host and in lanes, once it is laid out:
 /// - `largest_block()`: bytes of the largest request that this heap ever serves. An empty heap
-///   serves it; larger requests never reach the manager.
+///   serves it, once all of its region is memory (growth.hpp); larger requests never reach the
+///   manager.
 ///
 /// In lanes:
 /// - `format(rank, count)`: called once by every lane of a grid of `count` lanes before anything

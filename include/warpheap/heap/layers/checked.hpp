@@ -67,6 +67,7 @@ class checked {
     capabilities inner = M::about;
     inner.largest_block = checking::largest_within(inner.largest_block);
     inner.alignment = 16;
+    inner.growth = false;
     return inner;
   }();
   static_assert(!hears_failures<M>, "on_failure must be the outermost layer");

@@ -28,6 +28,7 @@ class counted {
     capabilities inner = M::about;
     if (inner.largest_block != 0) inner.largest_block -= header;
     inner.alignment = header;
+    inner.growth = false;
     return inner;
   }();
 

@@ -36,6 +36,7 @@
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
+#include "warpheap/heap/region.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -100,9 +101,25 @@ class warpheap_chunks {
 
   WARPHEAP_HD std::uint32_t stride() const { return stride_; }
 
-  WARPHEAP_DEVICE void format(std::uint64_t chunks, std::uint64_t rank, std::uint64_t count) const {
-    for (std::uint64_t i = rank; i < chunks; i += count) states_[i] = 0;
-    for (std::uint64_t i = rank; i < chunks * stride_; i += count) words_[i] = 0;
+  /// Makes `universe` chunks nobody's. The words of those from `backed` on are not touched.
+  WARPHEAP_DEVICE void format(std::uint64_t universe, std::uint64_t backed, std::uint64_t rank,
+                              std::uint64_t count) const {
+    for (std::uint64_t i = rank; i < universe; i += count) states_[i] = 0;
+    for (std::uint64_t i = rank; i < backed * stride_; i += count) words_[i] = 0;
+  }
+  /// Closes the words of chunks first..first+count-1, which nobody knows yet, each of `members`
+  /// callers a share. Relaxed: the chunks are shown with release after that. Atomic: a lane that
+  /// comes by a hint has not acquired that, and claims nothing of what was there before, for a
+  /// claim is a read-modify-write.
+  WARPHEAP_DEVICE void close_new(std::uint32_t first, std::uint64_t count, std::uint32_t rank,
+                                 std::uint32_t members) const {
+    for (std::uint64_t i = rank; i < count * stride_; i += members) {
+      simt::atomic_ref(words_[std::uint64_t{first} * stride_ + i]).store(0, simt::order::relaxed);
+    }
+  }
+  /// Where the words of chunks 0..count-1 lie.
+  WARPHEAP_HD region words_of(std::size_t count) const {
+    return {reinterpret_cast<std::byte*>(words_), count * stride_ * sizeof(std::uint64_t)};
   }
 
   // The state of a chunk.
@@ -122,9 +139,10 @@ class warpheap_chunks {
     return state(chunk).fetch_or(0, simt::order::acq_rel);
   }
   /// Gives a chunk that the caller alone may give away to an owner. Relaxed: others learn of it
-  /// from the words, or by the address of a block.
+  /// from the words, or by the address of a block. Not a store: a lane that has taken the chunk out
+  /// of the set of empty ones, and examined it, must be acquired by `count_out` of later owners.
   WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t to) const {
-    state(chunk).store(to, simt::order::relaxed);
+    state(chunk).exchange(to, simt::order::relaxed);
   }
   /// Relaxed: the next one to count this word out is told of the block by this lane.
   WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {

@@ -3,6 +3,7 @@
 
 #include "warpheap/core/config.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -21,6 +22,14 @@ struct warpheap_config {
   int most_lost = 2;
   /// Times that a lane looks again when there are no chunks, while others change what it looks at.
   int most_looks = 3;
+};
+
+/// How a heap of the manager `warpheap` begins.
+struct warpheap_options {
+  /// Bytes for blocks that are memory from the start, a multiple of the bytes of a chunk; 0: all
+  /// that the region has room for. What lies behind them may be address space alone, until the heap
+  /// grows.
+  std::size_t initial_bytes = 0;
 };
 
 WARPHEAP_END_NAMESPACE

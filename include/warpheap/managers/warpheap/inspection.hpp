@@ -28,7 +28,8 @@ class warpheap_inspector {
     supply_.pool().check(rank, count, wrong);
     supply_.empties().check(rank, count, wrong);
     for (std::uint64_t i = rank; i < supply_.universe(); i += count) {
-      chunk(static_cast<std::uint32_t>(i));
+      const auto c = static_cast<std::uint32_t>(i);
+      i < supply_.backed() ? chunk(c) : reserved(c);
     }
     const std::uint32_t all = supply_.classes().sizes().count();
     for (std::uint32_t of = 0; of < all; ++of) supply_.classes().open(of).check(rank, count, wrong);
@@ -38,12 +39,19 @@ class warpheap_inspector {
     if (rank == 0) {
       const bool idle = static_cast<std::uint32_t>(supply_.whole().claims) == 0;
       findings_.expect(idle && !supply_.whole().is_moving(), 7, all);
+      const std::uint64_t to_come = supply_.universe() - supply_.backed();
+      findings_.bytes_reserved = to_come << supply_.classes().sizes().chunk_shift();
     }
   }
 
  private:
   WARPHEAP_DEVICE std::uint32_t owner(std::uint32_t chunk) const {
     return chunks::owner_of(supply_.chunks().look(chunk));
+  }
+
+  WARPHEAP_DEVICE void reserved(std::uint32_t c) const {
+    const bool known = supply_.pool().contains(c) || supply_.empties().contains(c);
+    findings_.expect(!known && owner(c) == chunk_owner::nobody, 2, c);
   }
 
   WARPHEAP_DEVICE void chunk(std::uint32_t c) const {
@@ -65,14 +73,14 @@ class warpheap_inspector {
 
   WARPHEAP_DEVICE void run_from(std::uint32_t first) const {
     const std::uint32_t length = supply_.run_length(first);
-    const bool fits = length != 0 && length <= supply_.universe() - first;
+    const bool fits = length != 0 && length <= supply_.backed() - first;
     findings_.expect(fits, 6, first);
     if (!fits) return;
     for (std::uint32_t i = 1; i < length; ++i) {
       findings_.expect(owner(first + i) == chunk_owner::run_inside, 6, first + i);
     }
     const std::uint32_t behind = first + length;
-    findings_.expect(behind == supply_.universe() || owner(behind) != chunk_owner::run_inside, 6,
+    findings_.expect(behind == supply_.backed() || owner(behind) != chunk_owner::run_inside, 6,
                      behind);
     findings_.in_use(1, std::uint64_t{length} << supply_.classes().sizes().chunk_shift());
   }
@@ -106,11 +114,11 @@ class warpheap_inspector {
 
   WARPHEAP_DEVICE void size_class(std::uint32_t of) const {
     findings_.expect(supply_.classes().of(of).growing == 0, 7, of);
-    if (std::uint64_t{supply_.universe()} * supply_.chunks().stride() > most_counted) return;
+    if (std::uint64_t{supply_.backed()} * supply_.chunks().stride() > most_counted) return;
     const warpheap_slots slots = supply_.classes().slots(of);
     std::uint32_t unmarked = 0;
     int hidden = 0;
-    for (std::uint32_t c = 0; c < supply_.universe(); ++c) {
+    for (std::uint32_t c = 0; c < supply_.backed(); ++c) {
       if (owner(c) != chunk_owner::first_class + of) continue;
       for (std::uint32_t i = 0; i < slots.words; ++i) {
         const std::uint64_t word = supply_.chunks().word(c, i);

@@ -155,6 +155,7 @@ class warpheap_slot_search {
          ++turn) {
       const simt::group team = simt::coalesced().match(of_);
       auto next = step::look;
+      team.sync();  // as in `are_out`
       if (team.is_leader()) next = choose_step(team.size(), turn);
       team.sync();
       next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
@@ -192,7 +193,7 @@ class warpheap_slot_search {
   /// take little memory.
   WARPHEAP_DEVICE int ahead() const {
     const int left = supply_.eighths_left();
-    return left == 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 2 : 0;
+    return left >= 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 2 : 0;
   }
   /// True with the probability that this many lanes need a whole chunk.
   WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
@@ -302,6 +303,7 @@ class warpheap_slot_search {
   /// One look for those that call together.
   WARPHEAP_DEVICE bool are_out() const {
     const simt::group team = simt::coalesced().match(of_);
+    team.sync();  // what a member knows to be free is no less so for the leader
     const bool out = team.is_leader() && is_out();
     team.sync();
     return team.any(out);

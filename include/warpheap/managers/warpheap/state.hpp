@@ -31,13 +31,17 @@ struct warpheap_state {
   /// Knows that the pool and the empties have no chunk.
   exhaustion chunks;
   hand moving[hands];
+  /// The heap has chunks 0..backed-1, the last of which may not be in the pool yet.
+  alignas(64) std::uint32_t backed;
 
-  WARPHEAP_DEVICE void format() {
+  WARPHEAP_DEVICE void format(std::uint32_t chunks_now) {
     for (turns& one : next) one.taken = 0;
     for (hand& one : moving) one.lanes = 0;
     chunks.format();
     claims = 0;
     run_word = 0;
+    // Atomic: at a reset other lanes ask how many chunks there are.
+    simt::atomic_ref(backed).store(chunks_now, simt::order::relaxed);
   }
 
   /// A number that no other call returns for a long time. Most calls that come together return

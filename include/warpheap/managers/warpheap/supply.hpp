@@ -43,47 +43,48 @@ class warpheap_supply {
 
   warpheap_supply() = default;
   warpheap_supply(const classes_type& classes, const chunks_type& chunks, const parts& where,
-                  std::uint32_t universe, std::uint32_t present)
-      : classes_(classes), chunks_(chunks), where_(where), universe_(universe), present_(present) {}
+                  std::uint32_t universe, std::uint32_t initial)
+      : classes_(classes), chunks_(chunks), where_(where), universe_(universe), initial_(initial) {}
 
   WARPHEAP_HD const classes_type& classes() const { return classes_; }
   WARPHEAP_HD const chunks_type& chunks() const { return chunks_; }
+  /// Chunks that the heap ever has, and those that it began with.
   WARPHEAP_HD std::uint32_t universe() const { return universe_; }
+  WARPHEAP_HD std::uint32_t initial() const { return initial_; }
+  /// Chunks that it has now.
+  WARPHEAP_DEVICE std::uint32_t backed() const {
+    return simt::atomic_ref(where_.whole->backed).load(simt::order::relaxed);
+  }
   /// A copy of this in the heap, for what is called seldom: it loads what it needs, and its callers
   /// keep nothing of it in registers.
   WARPHEAP_DEVICE const warpheap_supply& copy() const { return *where_.copy; }
   WARPHEAP_DEVICE bitmap_tree pool() const { return {where_.pool, universe_}; }
   /// Chunks of classes of which no word was in use.
   WARPHEAP_DEVICE bitmap_tree empties() const { return {where_.empties, universe_}; }
-  WARPHEAP_DEVICE state& whole() const { return *where_.whole; }
+  WARPHEAP_HD state& whole() const { return *where_.whole; }
   WARPHEAP_HD const warpheap_listed_words& listed() const { return where_.listed; }
   WARPHEAP_HD const warpheap_offers& offers() const { return where_.offers; }
   WARPHEAP_DEVICE std::uint32_t run_length(std::uint32_t first) const { return where_.runs[first]; }
 
-  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+  /// The first state of a heap that has chunks 0..backed-1.
+  WARPHEAP_DEVICE void format(std::uint32_t backed, std::uint64_t rank, std::uint64_t count) const {
     classes_.format(rank, count);
-    chunks_.format(universe_, rank, count);
+    chunks_.format(universe_, backed, rank, count);
     where_.listed.format(universe_, rank, count);
     where_.offers.format(classes_.sizes(), universe_, rank, count);
-    pool().format(present_, rank, count);
+    pool().format(backed, rank, count);
     empties().format(0, rank, count);
     if (rank != 0) return;
     *where_.copy = *this;
-    where_.whole->format();
+    where_.whole->format(backed);
   }
 
-  /// Adds chunks that the heap did not have so far, while lanes use it.
-  /// \pre first..first+count-1 are in the region, formatted, and of nobody
-  WARPHEAP_DEVICE void extend(std::uint32_t first, std::uint32_t count) const {
-    insert_run(pool(), first, count);
-    where_.whole->chunks.released();
-  }
-
-  /// How much of the heap is in the pool, in eighths, judged by one word of it.
+  /// How much of the heap is in the pool, in eighths, judged by one word of it; more than 8 if the
+  /// heap has grown and the multiprocessor does not know.
   WARPHEAP_DEVICE int eighths_left() const {
-    const std::uint32_t words = ceil_div<std::uint32_t>(universe_, 64);
-    const std::uint32_t word = scale_to(static_cast<std::uint32_t>(simt::noise()), words);
-    const std::uint32_t rest = universe_ - word * 64;
+    const std::uint32_t chunks = simt::load_hint(where_.whole->backed);
+    const std::uint32_t word = any_word(chunks);
+    const std::uint32_t rest = chunks - word * 64;
     return popcount(pool().peek_word(word)) * 8 / static_cast<int>(rest < 64 ? rest : 64);
   }
 
@@ -112,7 +113,7 @@ class warpheap_supply {
     std::uint32_t hand = 0;
     if (team.is_leader()) {
       hand = in.where_.whole->begin_move();
-      chunk = in.pool().claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
+      chunk = in.pool().claim_from(any_word(simt::load_hint(in.where_.whole->backed)));
     }
     team.sync();
     chunk = team.broadcast(chunk);
@@ -173,6 +174,7 @@ class warpheap_supply {
 
   /// The first of `length` chunks in a row, or none if there are no such. \pre `length != 0`
   WARPHEAP_DEVICE std::uint32_t take_run(std::uint32_t length) const {
+    if (length > backed()) return none;
     for (int patience = most_patience;;) {
       const simt::atomic_ref claims(where_.whole->claims);
       const std::uint64_t others = claims.fetch_add(1, simt::order::acq_rel);
@@ -223,6 +225,12 @@ class warpheap_supply {
   static constexpr int most_tries = 8;
   static constexpr int most_patience = 16;
   static constexpr std::uint32_t wait_ns = 200;
+
+  /// Any of the leaf words of the pool, or of the empties, that the first `chunks` chunks have.
+  WARPHEAP_DEVICE static std::uint32_t any_word(std::uint32_t chunks) {
+    const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
+    return scale_to(drawn, ceil_div<std::uint32_t>(chunks, 64));
+  }
 
   /// The look is relaxed: what the caller has acquired from the chunk's state says whether another
   /// lane has taken the chunk out of the set since (`count_out`, `give_up_closing`).
@@ -275,7 +283,7 @@ class warpheap_supply {
       std::uint32_t chunk = none;
       bool is_own = false;
       if (team.is_leader()) {
-        chunk = empties().claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
+        chunk = empties().claim_from(any_word(simt::load_hint(where_.whole->backed)));
         if (chunk != none) {
           const std::uint32_t now = chunks_.examine(chunk);
           is_own = chunks_type::owner_of(now) == chunk_owner::first_class + of &&
@@ -381,7 +389,7 @@ class warpheap_supply {
   chunks_type chunks_;
   parts where_{};
   std::uint32_t universe_ = 1;
-  std::uint32_t present_ = 0;
+  std::uint32_t initial_ = 1;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -20,15 +20,19 @@
 ///     [ state ][ classes: 32 B each ][ sets of open chunks: a tree a class ]
 ///     [ hints: 4 B a chunk and class ][ entries: 4 B a chunk ][ pool, empties: trees ]
 ///     [ copy of this ][ run lengths, states: 4 B a chunk each ]
-///     [ words: 8 B for 48 slots of 16 B ][ listed: 1 bit a word ]
 ///     [ offers: 32 B a class ][ cells: 4 B for 512 slots of a class, 8 to 4096 ]
+///     [ listed: 1 bit a word ]
+///     [ words: 8 B for 48 slots of 16 B ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
 ///
-/// chunks.hpp draws states and words.
+/// chunks.hpp draws states and words. A heap may begin with a part of its chunks, and get the
+/// others in order while lanes use it (growth.hpp): all up to the words is touched from the start,
+/// words and chunks as far as there are chunks.
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all trees fit (place: the word)
-/// I2 a chunk is in the pool exactly if it belongs to nobody (place: the chunk)
+/// I2 a chunk is in the pool exactly if it belongs to nobody; one that the heap does not
+///    have yet is nobody's, and nowhere (place: the chunk)
 /// I3 the words of a chunk of a class have its tag, and no slots beyond the last; those of other
 ///    chunks have no tag (place: the chunk)
 /// I4 a word with a free slot that is not marked is listed, and its chunk is in its class's set of
@@ -56,21 +60,24 @@
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/growth.hpp"
 #include "warpheap/managers/warpheap/inspection.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
 #include "warpheap/managers/warpheap/slot_search.hpp"
 #include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 WARPHEAP_BEGIN_NAMESPACE
 
 template <warpheap_config Config = warpheap_config{}>
 class warpheap_manager {
  public:
-  using options = no_options;
+  using options = warpheap_options;
   using supply = warpheap_supply<Config>;
   using chunks = warpheap_chunks<Config>;
   using classes = warpheap_classes<Config>;
@@ -79,20 +86,50 @@ class warpheap_manager {
       .name = "warpheap",
       .description = "words in turn of chunks of one size, offers when full, runs of chunks",
       .folder = "warpheap",
+      .growth = true,
   };
 
   warpheap_manager(const region& memory, const simt::device_properties& /*machine*/,
-                   const options& /*none*/)
-      : warpheap_manager(memory, shift_for(memory.bytes)) {}
+                   const options& how)
+      : warpheap_manager(memory, shift_for(memory.bytes), how.initial_bytes) {}
 
-  /// A block of this size is served by an empty heap.
+  /// A block of this size is served by an empty heap that has all of its chunks.
   WARPHEAP_HD std::size_t largest_block() const {
     return std::size_t{supply_.universe()} << shift();
   }
   WARPHEAP_HD const supply& parts() const { return supply_; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    supply_.format(rank, count);
+    supply_.format(supply_.initial(), rank, count);
+  }
+
+  WARPHEAP_DEVICE void reset(std::uint64_t rank, std::uint64_t count) const {
+    supply_.format(supply_.backed(), rank, count);
+  }
+
+  /// Bytes of a chunk.
+  WARPHEAP_HD std::size_t growth_step() const { return sizes().chunk_bytes(); }
+  WARPHEAP_DEVICE growth_outcome grow(const simt::group& together, std::size_t bytes) const {
+    if (bytes == 0) return growth_outcome::no_bytes;
+    if (bytes % growth_step() != 0) return growth_outcome::uneven;
+    if (bytes > largest_block()) return growth_outcome::no_reserve;
+    return warpheap_grow(supply_, together, static_cast<std::uint32_t>(bytes >> shift()));
+  }
+  std::size_t bytes_for_blocks(const simt::device& on) const {
+    std::uint32_t there = supply_.initial();
+    if (there != supply_.universe()) {
+      on.copy_to_host(&there, &supply_.whole().backed, sizeof there);
+    }
+    return std::size_t{there} << shift();
+  }
+  /// The parts of the region that lanes touch when the heap has this many bytes for blocks: what
+  /// has to be memory before it grows to them. All but the first become longer with `bytes`. \pre
+  /// `bytes` is a multiple of `growth_step()`, at most `largest_block()`
+  std::array<region, 3> touched(std::size_t bytes) const {
+    const region words = supply_.chunks().words_of(bytes >> shift());
+    auto* const start = reinterpret_cast<std::byte*>(&supply_.whole());
+    return {region{start, static_cast<std::size_t>(words.base - start)}, words,
+            region{base_, bytes}};
   }
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
@@ -148,12 +185,14 @@ class warpheap_manager {
   /// A heap has at most this many chunks: hints and trees take their number for each class.
   static constexpr int most_chunks_log2 = 16;
 
-  warpheap_manager(const region& memory, int chunk_shift)
-      : warpheap_manager(memory, chunk_shift, fitting(memory, chunk_shift)) {}
+  warpheap_manager(const region& memory, int chunk_shift, std::size_t initial_bytes)
+      : warpheap_manager(memory, chunk_shift, fitting(memory, chunk_shift), initial_bytes) {}
 
-  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t universe) {
+  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t universe,
+                   std::size_t initial_bytes) {
     region_cursor cursor(memory, about.name);
-    supply_ = lay_out(cursor, chunk_shift, universe);
+    supply_ = lay_out(cursor, chunk_shift, universe,
+                      initial_chunks(chunk_shift, universe, initial_bytes));
     const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
     // One more, so that what fits does not depend on where the region lies.
     auto* rest = cursor.take<std::byte>((universe + std::size_t{1}) * chunk_bytes);
@@ -161,7 +200,8 @@ class warpheap_manager {
                     reinterpret_cast<std::uintptr_t>(rest));
   }
 
-  static supply lay_out(region_cursor& cursor, int chunk_shift, std::uint32_t universe) {
+  static supply lay_out(region_cursor& cursor, int chunk_shift, std::uint32_t universe,
+                        std::uint32_t initial) {
     const warpheap_size_classes sizes(chunk_shift);
     typename supply::parts where{};
     where.whole = cursor.take<typename supply::state>(1);
@@ -177,15 +217,33 @@ class warpheap_manager {
     where.runs = cursor.take<std::uint32_t>(universe, 128);
     auto* states = cursor.take<std::uint32_t>(universe, 128);
     const std::size_t each = chunks::words_for(sizes.chunk_bytes());
-    auto* words = cursor.take<std::uint64_t>(universe * each, 128);
     auto* listed =
         cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
     where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
     auto* rings = cursor.take<warpheap_offers::ring>(sizes.count());
     const std::uint32_t all = warpheap_offers::all_cells(sizes, universe);
     where.offers = warpheap_offers(rings, cursor.take<std::uint32_t>(all, 128), all);
+    // From here on memory is touched only as far as there are chunks: see `touched`.
+    auto* words = cursor.take<std::uint64_t>(universe * each, 128);
     return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),
-                  where, universe, universe);
+                  where, universe, initial);
+  }
+
+  /// \throws invalid_argument, region_too_small
+  static std::uint32_t initial_chunks(int chunk_shift, std::uint32_t universe,
+                                      std::size_t initial_bytes) {
+    if (initial_bytes == 0) return universe;
+    const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
+    const std::string wanted =
+        "a heap cannot begin with " + std::to_string(initial_bytes) + " bytes for blocks: ";
+    if (initial_bytes % chunk_bytes != 0) {
+      throw invalid_argument(wanted + "chunks have " + std::to_string(chunk_bytes));
+    }
+    if (initial_bytes >> chunk_shift > universe) {
+      throw region_too_small(wanted + "its region has room for " +
+                             std::to_string(universe * chunk_bytes));
+    }
+    return static_cast<std::uint32_t>(initial_bytes >> chunk_shift);
   }
 
   /// log2 of a chunk's bytes in a heap of `bytes`: about 2048 chunks, within the limits; beyond
@@ -207,7 +265,8 @@ class warpheap_manager {
     while (too_many - fits > 1) {
       const std::size_t middle = fits + (too_many - fits) / 2;
       region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
-      lay_out(endless, chunk_shift, static_cast<std::uint32_t>(middle));
+      const auto all = static_cast<std::uint32_t>(middle);
+      lay_out(endless, chunk_shift, all, all);
       const std::size_t used = SIZE_MAX / 2 - endless.left(16);
       (used + (middle + 1) * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
     }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "growth_cases.hpp"
+
+#include "book.hpp"
+#include "manager_world.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+namespace {
+
+/// A heap that is full but for a few blocks of the first size, and can grow.
+class growing_world : public heap_world {
+ public:
+  growing_world(const any_setup& how, int free_blocks) : heap_world(how), free_(free_blocks) {
+    heap.run_quietly([this] {
+      while (grow(alone(), 1)) ++reserve_;
+    });
+    if (reserve_ < growth_room) {
+      throw invalid_argument(how.name + ": its region has room for " + std::to_string(reserve_) +
+                             " steps of growth, and the cases make " + std::to_string(growth_room));
+    }
+    per_step_ = (heap.fill_quietly() - heap.capacity()) / reserve_;
+    heap.restore();
+    heap.fill_quietly();
+    heap.empty_quietly(heap.capacity() - free_);
+    heap.keep_state();
+  }
+
+ protected:
+  static simt::group alone() { return simt::group(simt::lane_mask::of(simt::lane_id())); }
+
+  bool grow(const simt::group& together, int steps) {
+    any_manager& grown = heap.manager();
+    return grown.grow(together, static_cast<std::size_t>(steps) * grown.growth_step());
+  }
+
+  /// Once everything is freed, all that was free or was added can be allocated, and no more.
+  std::string recount(int steps) {
+    std::string wrong = heap.problem();
+    if (!wrong.empty()) return wrong;
+    heap.empty_quietly();
+    heap.fill_quietly();
+    const int there = free_ + steps * per_step_;
+    if (heap.blocks().count() != there) {
+      return std::to_string(heap.blocks().count()) + " blocks can be allocated, and " +
+             std::to_string(there) + " were free or were added";
+    }
+    return heap.problem();
+  }
+
+  int reserve_ = 0;
+  int per_step_ = 0;
+
+ private:
+  int free_;
+};
+
+/// One lane grows twice. The others take, and every second one frees again. Null is right before
+/// the growth only: what is added is enough for all of them.
+class growth_while_others_take : public growing_world {
+ public:
+  explicit growth_while_others_take(const any_setup& how) : growing_world(how, 2) {}
+
+  void reset(std::uint64_t seed) {
+    growing_world::reset(seed);
+    grown_ = 0;
+  }
+
+  void lane() {
+    const auto rank = simt::thread_rank();
+    const simt::atomic_ref<std::uint32_t> grown(grown_);
+    if (rank == 0) {
+      if (!grow(alone(), growth_room - 1)) heap.blocks().note("the heap does not grow");
+      grown.store(1, simt::order::release);
+      if (!grow(alone(), 1)) heap.blocks().note("the heap does not grow again");
+      return;
+    }
+    for (std::uint64_t round = 0; round < 2; ++round) {
+      const bool sure = grown.load(simt::order::acquire) != 0;
+      std::byte* const block = heap.take(heap.size(rank + round));
+      if (block == nullptr && sure) heap.blocks().note("null although the heap has grown");
+      if (rank % 2 == 0) give(block);
+    }
+  }
+
+  std::string verdict() { return recount(growth_room); }
+
+ private:
+  alignas(8) std::uint32_t grown_ = 0;
+};
+
+/// A full heap: the lanes of one warp ask until they get a block; those of the other one grow
+/// together.
+class wait_for_growth : public growing_world {
+ public:
+  explicit wait_for_growth(const any_setup& how) : growing_world(how, 0) {}
+
+  void lane() {
+    if (simt::block_rank() == 0) {
+      if (!grow(simt::warp(), steps)) heap.blocks().note("the heap does not grow");
+    } else {
+      // Ends: what is added is enough for all of them.
+      while (heap.take(heap.size(simt::thread_rank())) == nullptr) simt::backoff(1);
+    }
+  }
+
+  std::string verdict() { return recount(steps); }
+
+ private:
+  static constexpr int steps = case_lanes / 2;
+};
+
+/// Two warps grow at once, twice each, and there is room for two of these four growths. Another one
+/// wants runs, which lie in what was added, or across its beginning.
+class growths_at_once : public growing_world {
+ public:
+  static constexpr simt::grid shape{3, 2};
+
+  explicit growths_at_once(const any_setup& how) : growing_world(how, 4) {}
+
+  void reset(std::uint64_t seed) {
+    growing_world::reset(seed);
+    grown_ = 0;
+  }
+
+  void lane() {
+    if (simt::block_rank() == 2) {
+      const auto run = static_cast<std::uint32_t>(2 * heap.manager().growth_step());
+      for (int round = 0; round < 2; ++round) give(heap.take(run));
+      return;
+    }
+    for (int round = 0; round < 2; ++round) {
+      if (grow(simt::warp(), steps()) && simt::warp().is_leader()) ++grown_;
+    }
+  }
+
+  std::string verdict() {
+    if (grown_ != 2) return std::to_string(grown_) + " growths had room, which is for two";
+    return recount(2 * steps());
+  }
+
+ private:
+  /// More than a third of what is left.
+  int steps() const { return reserve_ / 2; }
+
+  book<int> grown_ = 0;
+};
+
+}  // namespace
+
+std::vector<named_case> growth_cases(const any_setup& how) {
+  return {
+      case_of<growth_while_others_take>("growth_while_others_take", how),
+      case_of<wait_for_growth>("wait_for_growth", how),
+      case_of<growths_at_once>("growths_at_once", how),
+  };
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
