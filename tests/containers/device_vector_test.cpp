@@ -215,10 +215,13 @@ TEST(device_vector, warps_fill_what_room_is_left) {
     EXPECT_GT(refusals, 0u);
     EXPECT_EQ(got.values[v].size(), got.capacities[v]) << "room is left";
     EXPECT_EQ(got.values[v].size() + refusals, (rounds * 32 + 2) / 3);
+    // Values may be missing in the middle: one vector gets what another has grown out of after it
+    // was refused. Those that are there are in order, each once.
     std::uint32_t next = 0;
     for (const std::uint32_t value : got.values[v]) {
-      while ((next % 32 + next / 32) % 3 != 0) ++next;
-      ASSERT_EQ(value, next++);
+      ASSERT_EQ((value % 32 + value / 32) % 3, 0u);
+      ASSERT_GE(value, next);
+      next = value + 1;
     }
   }
   clear(subject, vectors);
