@@ -175,8 +175,8 @@ class heap {
 
   /// Adds the next `bytes` of the region, which are memory now. Kernels may use the heap meanwhile,
   /// if they run on another stream than that of `on()`. O(bytes), by one warp.
-  /// \throws invalid_argument, and nothing has changed, unless `bytes` is a multiple of
-  ///   `ref().manager().growth_step()`, not 0, and no more than the rest of the region
+  /// \throws invalid_argument unless `bytes` is a multiple of `ref().manager().growth_step()`, not
+  ///   0, and no more than the rest of the region; nothing has changed then
   void grow(std::size_t bytes) requires growing_manager<M> {
     require_region();
     const std::lock_guard one_at_a_time(*busy_with_notes_);

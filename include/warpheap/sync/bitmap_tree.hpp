@@ -206,20 +206,15 @@ class bitmap_tree {
     return word_at(0).fetch_or(0, simt::order::acq_rel) != 0;
   }
 
-  /// Removes one of the smallest elements and returns it, or none.
+  /// Removes one of the smallest elements, from leaf word `word` on, then from the front; or none.
   template <bool Trusted = true>
-  WARPHEAP_DEVICE std::uint32_t claim_first() const {
-    return only(claim_some<Trusted>(1, 0));
+  WARPHEAP_DEVICE std::uint32_t claim_first(std::uint32_t word = 0) const {
+    return only(claim_some<Trusted>(1, word));
   }
 
   /// As `claim_first`, from a place on that `hash` names: different hashes seldom meet.
   WARPHEAP_DEVICE std::uint32_t claim_hashed(std::uint32_t hash) const {
-    return claim_from(scale_to(hash, leaf_words()));
-  }
-
-  /// As `claim_first`, from leaf word `word` on, and then from the front.
-  WARPHEAP_DEVICE std::uint32_t claim_from(std::uint32_t word) const {
-    return only(claim_some(1, word));
+    return claim_first(scale_to(hash, leaf_words()));
   }
 
   /// Removes up to `want` elements that share a leaf word, by one atomic if nobody interferes. None

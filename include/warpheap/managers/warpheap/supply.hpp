@@ -113,7 +113,7 @@ class warpheap_supply {
     std::uint32_t hand = 0;
     if (team.is_leader()) {
       hand = in.where_.whole->begin_move();
-      chunk = in.pool().claim_from(any_word(simt::load_hint(in.where_.whole->backed)));
+      chunk = in.pool().claim_first(any_word(simt::load_hint(in.where_.whole->backed)));
     }
     team.sync();
     chunk = team.broadcast(chunk);
@@ -283,7 +283,7 @@ class warpheap_supply {
       std::uint32_t chunk = none;
       bool is_own = false;
       if (team.is_leader()) {
-        chunk = empties().claim_from(any_word(simt::load_hint(where_.whole->backed)));
+        chunk = empties().claim_first(any_word(simt::load_hint(where_.whole->backed)));
         if (chunk != none) {
           const std::uint32_t now = chunks_.examine(chunk);
           is_own = chunks_type::owner_of(now) == chunk_owner::first_class + of &&
