@@ -32,14 +32,14 @@ configure() {
   echo "$key" >"$folder/stamp"
 }
 
-# The sanitizers' builds take clang where it is and nobody chose another: it compiles them in half of
-# g++'s time, and two compilers see each source.
-clang_has_sanitizers() {
-  local program
+# AddressSanitizer's builds take clang where it is and nobody chose another: it compiles them in half
+# of g++'s time, and two compilers see each source. ThreadSanitizer's do not: that of clang 14 takes
+# a read-modify-write that only releases for one that acquires, too, and misses planted races.
+clang_has_address_sanitizer() {
+  local program result=0
   program=$(mktemp) || return
-  clang++ -fsanitize=address,undefined -x c++ -o "$program" - <<<'int main() {}' &>/dev/null &&
-    clang++ -fsanitize=thread -x c++ -o "$program" - <<<'int main() {}' &>/dev/null
-  local result=$?
+  clang++ -fsanitize=address,undefined -x c++ -o "$program" - <<<'int main() {}' &>/dev/null ||
+    result=1
   rm -f "$program"
   return "$result"
 }
@@ -54,7 +54,7 @@ build_step() {
     # Another clone of the same sources finds the same objects.
     export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
   fi
-  if [[ -z ${CXX:-} && $preset == *-?san ]] && clang_has_sanitizers; then local -x CXX=clang++; fi
+  if [[ -z ${CXX:-} && $preset == *-asan ]] && clang_has_address_sanitizer; then local -x CXX=clang++; fi
   configure "$preset" || return
   title "Building $preset"
   cmake --build "$root/build/$preset" --parallel "$(jobs)" ${1:+--target "$@"} >&2

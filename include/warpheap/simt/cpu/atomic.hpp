@@ -150,8 +150,8 @@ T load_hint(T& word) {
 inline void fence(order o) {
   runtime::switch_point();
   if (runtime::memory_is_weak()) return runtime::weak_fence(o);
-#if WARPHEAP_THREAD_SANITIZER && !defined(__clang__)
-  // g++'s ThreadSanitizer knows no fences. A read-modify-write of one shared word orders all lanes
+#if WARPHEAP_THREAD_SANITIZER
+  // ThreadSanitizer knows no fences. A read-modify-write of one shared word orders all lanes
   // that pass a fence, which can hide a race. It does not order a fence after a release that the
   // lane has read relaxed: there an acquire load says the same, and ThreadSanitizer sees it.
   static std::atomic<int> stand_in{0};
