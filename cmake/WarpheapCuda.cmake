@@ -22,7 +22,7 @@ if(WARPHEAP_CUDA STREQUAL "ON" OR WARPHEAP_CUDA STREQUAL "AUTO")
         "that warpheap is written for; configure with -DWARPHEAP_CUDA=OFF to leave CUDA out"
       )
     endif()
-    # Where nothing will run, code that is hardly optimised does, and compiles in a third of the time.
+    # Where nothing will run, code that is hardly optimised does, and takes far less time to compile.
     option(WARPHEAP_CUDA_FAST_COMPILE "Spend little time on optimising device code" OFF)
     if(WARPHEAP_CUDA_FAST_COMPILE)
       include(CheckCompilerFlag)

@@ -12,4 +12,8 @@ target_link_libraries(warpheap_test_support INTERFACE warpheap_options)
 # Most tests are compiled once and run once: half the time to compile is worth more than their speed.
 # (nvcc's -O is that of host code alone.) The presets with a sanitizer say the same, and more: with
 # AddressSanitizer and UBSan, optimising takes longer than all that it would save.
-set(WARPHEAP_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+set(
+  WARPHEAP_TEST_OPTIONS
+  $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>
+  $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CUDA>>:-O1>
+)

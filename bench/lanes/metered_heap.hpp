@@ -5,6 +5,8 @@
 /// How much of a kernel's time its warps spend in malloc and in free.
 
 #include "bench/host/call_time.hpp"
+#include "bench/host/metered_request.hpp"
+#include "bench/lanes/kernel.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -52,6 +54,19 @@ WARPHEAP_DEVICE inline void add_whole_time(bench::call_time* time, std::uint64_t
   // Relaxed: as above.
   simt::atomic_ref(time->in_all).fetch_add(simt::ticks() - begin, simt::order::relaxed);
 }
+
+/// A kernel that uses a heap, metered.
+template <class Kernel>
+struct metered {
+  bench::metered_request<request_of<Kernel>> in;
+  template <class Handle>
+  WARPHEAP_DEVICE void operator()(const Handle& heap) const {
+    const std::uint64_t begin = simt::ticks();
+    const Kernel kernel{in.request};
+    kernel(metered_heap<Handle>{heap, in.time});
+    add_whole_time(in.time, begin);
+  }
+};
 
 }  // namespace lanes
 WARPHEAP_END_NAMESPACE

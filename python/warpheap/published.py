@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from warpheap import repeat, results
+from warpheap import repeat_command, results
 from warpheap.errors import UserError
 from warpheap.report.fields import IDENTITY, NOT_IDENTITY
 
@@ -86,7 +86,7 @@ def _complete(row: Row) -> Row:
     """Add what a row that a program wrote without the tool does not say."""
     if isinstance(row.get("graph"), str):
         row = row | {"graph": graph_name(row["graph"])}
-    return row | {"command": repeat.command(row)}
+    return row | {"command": repeat_command.command(row)}
 
 
 def graph_name(text: str) -> str:

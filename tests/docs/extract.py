@@ -3,23 +3,26 @@
 
 Usage: extract.py PAGE.md FOLDER. A block that begins with ```cpp is a file `NAME.cpp` or `NAME.cu`
 whose first line is a comment with that name; files of one stem make a program. A block that begins
-with ```cmake is `FOLDER/CMakeLists.txt`. Prints the names, one a line. Files whose text is the same
-stay untouched, so that they are not compiled again.
+with ```cmake is `FOLDER/CMakeLists.txt`; one that begins with ```sh may be `NAME.sh`, or no file.
+Prints the names, one a line. Files whose text is the same stay untouched, so that they are not
+compiled again.
 """
 
 import re
 import sys
 from pathlib import Path
 
-BLOCK = re.compile(r"^```(?:cpp|cmake)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAME = re.compile(r"(?:// |# )(\w+\.(?:cpp|cu)|\w+/CMakeLists\.txt)(?![\w/])")
+BLOCK = re.compile(r"^```(cpp|cmake|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"(?:// |# )(\w+\.(?:cpp|cu|sh)|\w+/CMakeLists\.txt)(?![\w/])")
 
 
 def main(document: str, folder: str) -> int:
     """Run as a program."""
     blocks = BLOCK.findall(Path(document).read_text(encoding="utf-8"))
-    for block in blocks:
+    for language, block in blocks:
         name = NAME.match(block)
+        if name is None and language == "sh":
+            continue
         if name is None:
             print(
                 f"{document}: a block's first line is no '// NAME.cpp': {block.splitlines()[0]}",

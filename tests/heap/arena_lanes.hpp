@@ -6,6 +6,7 @@
 
 #include "warpheap/containers/device_vector.hpp"
 #include "warpheap/containers/page_chain.hpp"
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -48,7 +49,7 @@ struct fill_and_look {
       blocks[i] = static_cast<unsigned char*>(from.malloc(bytes));
       ++(blocks[i] == nullptr ? mine.refused : mine.served);
       if (blocks[i] == nullptr) continue;
-      mine.bytes += (bytes + 15) / 16 * 16;
+      mine.bytes += round_up(bytes, 16u);
       mine.wrong += reinterpret_cast<std::uintptr_t>(blocks[i]) % 16 != 0;
       for (std::uint32_t b = 0; b < bytes; ++b) blocks[i][b] = value(me, i, b);
       if (i % 2 == 1) from.free(blocks[i]);

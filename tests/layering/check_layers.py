@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 HEADERS = PurePosixPath("include/warpheap")
 SOURCE_SUFFIXES = {".hpp", ".cuh", ".h", ".cpp", ".cu"}
 # Code outside of the headers that both machines compile; programs in .cu files may speak CUDA.
-SHARED_FOLDERS = ("src", "workloads", "bench")
+SHARED_FOLDERS = ("src", "bench")
 
 TABLE_ROW = re.compile(r"^\|\s*`([^`]+)`\s*\|([^|]*)\|")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -6,7 +6,8 @@ The table is in the files mutants.toml of the folders of tests/, each beside the
 breaks. A *profile* names headers, in the order in which they include each other, the type that
 comes out of them and is explored as `subject`, the cases that it is explored in, and the headers
 that define those; `sources`, if any, are translation units of tests/ that define the rest of those
-cases. A *mutant* names its profile, a text that stands in exactly one place of those headers, and
+cases. What a profile does not say is as in the one of the same file that it names with `like`. A
+*mutant* names its profile, a text that stands in exactly one place of those headers, and
 what to put there instead.
 A text that is missing or ambiguous is an error, so that a mutant cannot rot.
 """
@@ -45,6 +46,7 @@ def read_table(*paths: Path) -> dict[str, Any]:
             part = tomllib.loads(path.read_text())
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise TableError(f"{path}: {error}") from error
+        complete_profiles(path, part)
         check_part(path, part)
         for name in part.get("profile", {}).keys() & table["profile"].keys():
             raise TableError(f"{path}: profile '{name}' is there twice")
@@ -65,6 +67,21 @@ def read_table(*paths: Path) -> dict[str, Any]:
     if unused:
         raise TableError(f"profiles without a mutant: {', '.join(sorted(unused))}")
     return table
+
+
+def complete_profiles(path: Path, part: dict[str, Any]) -> None:
+    """Give profiles that are like an earlier one of their file what they do not say."""
+    profiles = part.get("profile")
+    if not isinstance(profiles, dict):
+        return
+    earlier: dict[str, Any] = {}
+    for name, how in profiles.items():
+        if isinstance(how, dict) and "like" in how:
+            other = how.pop("like")
+            if not isinstance(other, str) or not isinstance(earlier.get(other), dict):
+                raise TableError(f"{path}: profile '{name}' is like '{other}', not one before it")
+            profiles[name] = how = {**earlier[other], **how}
+        earlier[name] = how
 
 
 def check_part(path: Path, part: dict[str, Any]) -> None:

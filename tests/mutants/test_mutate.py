@@ -126,6 +126,16 @@ class Table(unittest.TestCase):
         self.check("[mutants]\n", "unknown table 'mutants'; known: profile, mutant")
         self.check("mutant = [1]\n", "mutant number 1 is not a table")
 
+    def test_a_profile_is_like_one_before_it(self) -> None:
+        like = '[profile.q]\nlike = "p"\ncases = "others"\n'
+        text = PROFILE.format("p") + like + MUTANT.format("a", "p") + MUTANT.format("b", "q")
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.toml"
+            table.write_text(text)
+            found = mutate.read_table(table)["profile"]
+        self.assertEqual(found["q"], {**found["p"], "cases": "others"})
+        self.check(like + PROFILE.format("p"), "'q' is like 'p', not one before it")
+
     def test_a_profile_that_nobody_uses(self) -> None:
         text = PROFILE.format("p") + PROFILE.format("q") + MUTANT.format("a", "p")
         with tempfile.TemporaryDirectory() as folder:

@@ -115,7 +115,7 @@ class Workshop:
 
     def _make_runtime(self, flavour: Flavour) -> list[Path]:
         flags = (*flavour.runtime, "-O2", "-DWARPHEAP_RUNTIME_ASAN=0")
-        sources = sorted((ROOT / "src/simt").glob("*.cpp"))
+        sources = sorted((ROOT / "src/simt/cpu").glob("*.cpp"))
         self._runtimes[flavour.name] = [
             self._object(source, source.stem, flags, flavour) for source in sources
         ]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent / "python"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., AbstractContextManager[subprocess.Popen[str]]]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -68,6 +70,23 @@ def run(environment: dict[str, str], tmp_path: Path) -> Run:
         )
         assert "Traceback" not in result.stdout + result.stderr
         return result
+
+    return call
+
+
+@pytest.fixture
+def start(environment: dict[str, str], tmp_path: Path) -> Start:
+    """Start the tool as `run` does, to be interrupted; its output can be read in the end."""
+
+    def call(*arguments: str, **variables: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "warpheap", *arguments],
+            env=environment | variables,
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     return call
 

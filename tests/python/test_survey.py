@@ -3,8 +3,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Run
+from conftest import Run, Start
 from warpheap import row_fields, walk_model
 
 SMALL = ("survey", "--backend", "cpu", "--case", "scaling")
@@ -157,19 +155,11 @@ def test_damaged_line_is_named(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_keeps_rows_ends_the_child_and_resumes(
-    run: Run, environment: dict[str, str], tmp_path: Path, number: signal.Signals
+    run: Run, start: Start, tmp_path: Path, number: signal.Signals
 ) -> None:
     marks = tmp_path / "marks"
-    variables = environment | {"FAKE_SLEEP": "0.4", "FAKE_RUNS": str(marks)}
-    command = [sys.executable, "-m", "warpheap", *SMALL, "--manager", "rw", "--manager", "corw"]
-    with subprocess.Popen(
-        command,
-        env=variables,
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as child:
+    command = (*SMALL, "--manager", "rw", "--manager", "corw")
+    with start(*command, FAKE_SLEEP="0.4", FAKE_RUNS=str(marks)) as child:
         deadline = time.monotonic() + 60
         while runs(marks) < 3 and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -183,24 +173,22 @@ def test_interrupt_keeps_rows_ends_the_child_and_resumes(
     started = runs(marks)
     time.sleep(0.6)
     assert runs(marks) == started
-    assert run(*command[3:], FAKE_RUNS=str(marks)).returncode == 0
+    assert run(*command, FAKE_RUNS=str(marks)).returncode == 0
     assert rows(tmp_path)[: len(kept)] == kept
     assert len(rows(tmp_path)) == 2 * POINTS
     assert runs(marks) == started + 2 * POINTS - len(kept)
 
 
-def test_two_surveys_cannot_write_one_file(
-    run: Run, environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_two_surveys_cannot_write_one_file(run: Run, start: Start, tmp_path: Path) -> None:
     marks = tmp_path / "marks"
-    variables = environment | {"FAKE_SLEEP": "20", "FAKE_RUNS": str(marks)}
-    command = [sys.executable, "-m", "warpheap", *SMALL, "--manager", "rw"]
-    with subprocess.Popen(command, env=variables, cwd=tmp_path, stderr=subprocess.DEVNULL) as first:
+    command = (*SMALL, "--manager", "rw")
+    with start(*command, FAKE_SLEEP="20", FAKE_RUNS=str(marks)) as first:
         deadline = time.monotonic() + 60
         while not runs(marks) and time.monotonic() < deadline:
             time.sleep(0.02)
-        second = run(*SMALL, "--manager", "rw")
+        second = run(*command)
         first.send_signal(signal.SIGINT)
+        first.communicate(timeout=30)
     assert second.returncode == 1
     assert "is being written by another survey" in second.stderr
 

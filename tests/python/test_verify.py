@@ -4,13 +4,11 @@
 import json
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from conftest import Run
+from conftest import Run, Start
 
 
 def test_findings_are_printed_with_their_replay(run: Run) -> None:
@@ -123,30 +121,21 @@ def test_bad_names_exit_with_2(run: Run, arguments: tuple[str, ...], message: st
 
 def running(environment: dict[str, str]) -> str:
     """Return the command lines of the processes of this test's programs."""
-    shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    shown = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True, check=True)
     lines = shown.stdout.splitlines()
     return "\n".join(line for line in lines if environment["WARPHEAP_BUILD"] in line)
 
 
-def test_interrupt_ends_all_children(environment: dict[str, str], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "warpheap", "verify", "--jobs", "2"]
-    variables = environment | {"FAKE_SLEEP": "30"}
-    with subprocess.Popen(
-        command,
-        env=variables,
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as child:
+def test_interrupt_ends_all_children(start: Start, environment: dict[str, str]) -> None:
+    with start("verify", "--jobs", "2", FAKE_SLEEP="30") as child:
         deadline = time.monotonic() + 60
         while "warpheap-verify run" not in running(environment):
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        start = time.monotonic()
+        interrupted = time.monotonic()
         child.send_signal(signal.SIGINT)
         _, message = child.communicate(timeout=30)
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - interrupted < 10
     assert child.returncode == 130
     assert "Traceback" not in message
     assert not running(environment)

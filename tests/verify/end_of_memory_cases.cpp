@@ -73,6 +73,9 @@ class sizes_meet : public heap_world {
   }
 
  protected:
+  /// Another number for each schedule.
+  std::uint64_t seed() const { return seed_; }
+
   /// Takes a block, which is kept.
   void want(std::uint64_t which) {
     if (heap.take(heap.size(which)) == nullptr) refused_[which] = true;
@@ -100,15 +103,10 @@ class sizes_alternate : public sizes_meet<remainder::freed> {
  public:
   using sizes_meet<remainder::freed>::sizes_meet;
 
-  void reset(std::uint64_t seed) {
-    sizes_meet<remainder::freed>::reset(seed);
-    seed_ = seed;
-  }
-
   void lane() {
     std::byte* last = nullptr;
     for (std::uint64_t i = 0; i < 3; ++i) {
-      const std::uint64_t which = mix64(seed_ + i) ^ mix64(simt::thread_rank() + 1);
+      const std::uint64_t which = mix64(seed() + i) ^ mix64(simt::thread_rank() + 1);
       std::byte* const block = heap.take(heap.size(which));
       give(last);
       last = block;
@@ -116,9 +114,6 @@ class sizes_alternate : public sizes_meet<remainder::freed> {
     give(last);
   }
   std::string verdict() { return heap.problem(); }
-
- private:
-  std::uint64_t seed_ = 0;
 };
 
 class large_among_small_ones : public sizes_meet<remainder::freed> {
@@ -131,6 +126,39 @@ class large_among_small_ones : public sizes_meet<remainder::freed> {
     if (rank == 2) want(heap.how().sizes.size() - 1);
     if (rank < 2 || rank == 4) want(0);
   }
+};
+
+class sizes_in_turn : public sizes_meet<remainder::freed> {
+ public:
+  explicit sizes_in_turn(const any_setup& how) : sizes_meet<remainder::freed>(how, 1) {}
+
+  void reset(std::uint64_t seed) {
+    sizes_meet<remainder::freed>::reset(seed);
+    ended_ = 0;
+  }
+
+  void lane() {
+    for (std::uint64_t round = 0; round < 2; ++round) {
+      give(heap.take(heap.size(seed() + simt::block_rank() + round)));
+    }
+    const simt::atomic_ref<std::uint32_t> ended(ended_);
+    if (ended.fetch_add(1, simt::order::acq_rel) + 1 != case_lanes) return;
+    // The last lane knows that all others have freed what they had.
+    std::byte* const block = heap.take(heap.size(seed() / heap.how().sizes.size()));
+    if (block == nullptr) heap.blocks().note("null although everything was freed");
+    give(block);
+  }
+
+  std::string verdict() {
+    const std::string wrong = heap.problem();
+    if (!wrong.empty()) return wrong;
+    const int got = heap.fill_quietly();
+    if (got != 1) return std::to_string(got) + " blocks can be allocated, and one was free";
+    return heap.problem();
+  }
+
+ private:
+  alignas(8) std::uint32_t ended_ = 0;
 };
 
 class one_run_or_two_blocks : public heap_world {
@@ -197,6 +225,10 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
 
 std::unique_ptr<scenario> large_among_small(const any_setup& how, int blocks) {
   return std::make_unique<scenario_over<large_among_small_ones>>(how, blocks);
+}
+
+std::unique_ptr<scenario> sizes_take_turns(const any_setup& how) {
+  return std::make_unique<scenario_over<sizes_in_turn>>(how);
 }
 
 std::unique_ptr<scenario> run_or_singles(const any_setup& how, std::uint32_t bytes,

@@ -34,5 +34,11 @@ std::unique_ptr<scenario> large_among_small(const any_setup& how, int blocks);
 std::unique_ptr<scenario> run_or_singles(const any_setup& how, std::uint32_t bytes,
                                          std::size_t index);
 
+/// One block of the first size is free. Two warps take and free it, or blocks of the other sizes in
+/// its place, and want the same size at different times: what one leaves empty serves another size
+/// while lanes that are late still want it for the former one. Whatever became of them, the lane
+/// that ends last is served.
+std::unique_ptr<scenario> sizes_take_turns(const any_setup& how);
+
 }  // namespace verify
 WARPHEAP_END_NAMESPACE

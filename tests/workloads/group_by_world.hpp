@@ -3,7 +3,7 @@
 
 #include "pages_heap.hpp"
 
-#include "bench/workloads/group_by/page_split.hpp"
+#include "warpheap/workloads/group_by/page_split.hpp"
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace verify {
 
 /// Blocks distribute a segment of rows each over the children of one of two chains, in pages of
 /// three rows.
-template <std::uint32_t Blocks, std::uint32_t Threads>
+/// \tparam Split a `page_split` for two children
+template <class Split, std::uint32_t Blocks, std::uint32_t Threads>
 class group_by_world {
  public:
   static constexpr std::uint32_t page_bytes = 24;
@@ -27,10 +28,9 @@ class group_by_world {
   static constexpr std::uint32_t parents = 2;
   static constexpr std::uint32_t chains = parents * children;
   static constexpr std::uint32_t shift = 8;
-  using split = lanes::group_by::page_split<children>;
 
  public:
-  static constexpr simt::grid shape{Blocks, Threads, split::shared_bytes(rows)};
+  static constexpr simt::grid shape{Blocks, Threads, Split::shared_bytes(rows)};
 
   explicit group_by_world(const any_setup& how) : heap_(how) {}
 
@@ -45,8 +45,8 @@ class group_by_world {
   }
 
   void lane() {
-    const bench::row_chains into = view();
-    const split mine(into, parent_of(simt::block_rank()), shift);
+    const group_by_data::row_chains into = view();
+    const Split mine(into, parent_of(simt::block_rank()), shift);
     mine.run(
         pages_of{&heap_},
         [&](const auto& visit) {
@@ -54,10 +54,10 @@ class group_by_world {
           for (std::uint32_t i = 0; i < rows_a_lane; ++i) {
             const auto row = static_cast<std::uint32_t>(first) + i;
             ++placed_[row];
-            visit(bench::keyed_row{child_of(row) << shift, row});
+            visit(group_by_data::keyed_row{child_of(row) << shift, row});
           }
         },
-        [&](const bench::keyed_row& row) { placed_[row.value] = lost; });
+        [&](const group_by_data::keyed_row& row) { placed_[row.value] = lost; });
   }
 
   std::string verdict() {
@@ -65,10 +65,10 @@ class group_by_world {
     std::array<std::uint64_t, chains> pages{};
     std::array<std::uint32_t, chains> chain_rows{};
     for (std::uint64_t i = 0; i < taken_count_; ++i) {
-      const bench::row_page& page = taken_[i].page;
+      const group_by_data::row_page& page = taken_[i].page;
       if (page.page == 0) continue;
       if (page.chain >= chains || page.rows == 0 ||
-          page.rows > lanes::group_by::rows_in_page(page_bytes)) {
+          page.rows > group_by::rows_in_page(page_bytes)) {
         return "I1: a page of no chain, or with another number of rows than it holds";
       }
       if (taken_[i].place >= page_counts_[page.chain])
@@ -82,7 +82,7 @@ class group_by_world {
       ++pages[page.chain];
       chain_rows[page.chain] += page.rows;
       for (std::uint32_t k = 0; k < page.rows; ++k) {
-        const auto row = reinterpret_cast<const bench::keyed_row*>(page.page)[k];
+        const auto row = reinterpret_cast<const group_by_data::keyed_row*>(page.page)[k];
         if (row.value >= rows || chain_of(row.value) != page.chain) {
           return "a place that holds no row of its chain";
         }
@@ -124,7 +124,7 @@ class group_by_world {
   std::uint32_t chain_of(std::uint32_t row) const {
     return parent_of(row / (Threads * rows_a_lane)) * children + child_of(row);
   }
-  bench::row_chains view() {
+  group_by_data::row_chains view() {
     return {chains,        row_counts_.data(), page_counts_.data(),
             taken_.data(), &taken_count_,      page_bytes};
   }
@@ -133,7 +133,7 @@ class group_by_world {
   std::uint64_t seed_ = 0;
   std::array<std::uint32_t, chains> row_counts_{};
   std::array<std::uint64_t, chains> page_counts_{};
-  std::array<bench::taken_page, rows> taken_{};
+  std::array<group_by_data::taken_page, rows> taken_{};
   std::uint64_t taken_count_ = 0;
   std::array<int, rows> placed_{};
 };

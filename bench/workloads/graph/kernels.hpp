@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/lanes/kernel.hpp"
 #include "bench/lanes/metered_heap.hpp"
-#include "bench/workloads/graph/metered.hpp"
 #include "warpheap/workloads/graph/kernels.hpp"
+#include "warpheap/workloads/graph/pagerank.hpp"
 #include "warpheap/workloads/graph/rmat.hpp"
+#include "warpheap/workloads/graph/triangles.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace lanes::graph {
-
-/// A kernel of the graph that uses a heap, metered.
-template <class Kernel>
-struct metered {
-  bench::metered_update<request_of<Kernel>> in;
-  template <class Handle>
-  WARPHEAP_DEVICE void operator()(const Handle& heap) const {
-    const std::uint64_t begin = simt::ticks();
-    const Kernel kernel{in.update};
-    kernel(metered_heap<Handle>{heap, in.time});
-    add_whole_time(in.time, begin);
-  }
-};
 
 template <graph_data::layout L>
 using kernels_of =

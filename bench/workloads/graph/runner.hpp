@@ -3,7 +3,7 @@
 
 #include "bench/host/device_array.hpp"
 #include "bench/host/machine.hpp"
-#include "bench/workloads/graph/metered.hpp"
+#include "bench/host/metered_request.hpp"
 #include "warpheap/workloads/graph/dynamic_graph.hpp"
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class graph_runner {
   }
   template <class Update>
   double launch_on_heap(std::uint64_t threads, const Update& request) {
-    return heap_.launch(threads, metered_update<Update>{request, time_});
+    return heap_.launch(threads, metered_request<Update>{request, time_});
   }
 
  private:

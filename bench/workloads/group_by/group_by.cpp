@@ -33,16 +33,16 @@ constexpr field<summary> group_ms{
      .better = "less"}};
 
 table input_side(const parameters& chosen) {
-  const std::string named(chosen[input_table]);
-  if (named != "generated") return read_csv(named);
-  const key_distribution keys{chosen[given::distinct_keys], chosen[given::key_skew]};
-  return spread_keys(foreign_keys(chosen[given::rows], keys, 100, chosen[given::seed]));
+  return chosen_table(chosen[input_table], [&] {
+    const key_distribution keys{chosen[given::distinct_keys], chosen[given::key_skew]};
+    return spread_keys(foreign_keys(chosen[given::rows], keys, 100, chosen[given::seed]));
+  });
 }
 
 void write_result(const std::string& path, const paged_groups& found) {
   std::ofstream groups(path);
   groups << "key,count,sum,min,max\n";
-  for (const row_group& g : found.done.groups.to_host(found.done.count)) {
+  for (const group_by_data::row_group& g : found.done.groups.to_host(found.done.count)) {
     groups << g.key << ',' << g.count << ',' << g.sum << ',' << g.min() << ',' << g.max << '\n';
   }
   std::ofstream lost(path + ".lost");
@@ -88,8 +88,8 @@ measurement measure_group_by(const case_run& c) {
   measurement row;
   wrong.put_into(row);
   const double ms = summarize_warm(grouping).median;
-  const std::uint64_t moved =
-      group_by.rows() * sizeof(keyed_row) + first->done.count * sizeof(row_group);
+  const std::uint64_t moved = group_by.rows() * sizeof(group_by_data::keyed_row) +
+                              first->done.count * sizeof(group_by_data::row_group);
   row.add(fields::free_ms, summarize_warm(freeing));
   row.add(group_ms, summarize_warm(grouping));
   row.add(fields::baseline_ms, summarize_warm(baseline));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/workloads/group_by/radix_group_by.hpp"
 
+#include "bench/host/metered_request.hpp"
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 
@@ -9,6 +10,8 @@
 #include <utility>
 
 namespace warpheap::bench {
+
+using namespace group_by_data;
 
 namespace {
 
@@ -138,7 +141,6 @@ paged_groups radix_group_by::run(test_heap& heap, std::uint32_t page_bytes, call
   pass.keys = rows_.keys.data();
   pass.values = rows_.values.data();
   pass.lost = {lost_keys.data(), lost_values.data(), lost_count.data()};
-  pass.time = time;
   pass_input input{rows == 0 ? 0u : 1u,
                    ceil_div(rows, rows_in_page(page_bytes) * row_segment::most_pages)};
   std::optional<pass_chains> before;
@@ -148,7 +150,8 @@ paged_groups radix_group_by::run(test_heap& heap, std::uint32_t page_bytes, call
     pass.shift = static_cast<std::uint32_t>(shift);
     pass.into = chains.view();
     heap.launch_blocks(input.segments, row_distribution::threads_per_block,
-                       row_distribution::shared_bytes, pass);
+                       row_distribution::shared_bytes,
+                       metered_request<row_distribution>{pass, time});
     const std::uint64_t pages = chains.list();
     result.peak_pages = std::max(result.peak_pages, pages_before + pages);
     if (before) result.free_ms += before->release(heap);

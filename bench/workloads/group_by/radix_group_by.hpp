@@ -7,6 +7,7 @@
 /// pages of a heap, and then the old pages are freed. What the paper leaves open: a chain that is
 /// short is grouped at once, so that the last passes do not have a chain for every key.
 
+#include "bench/host/call_time.hpp"
 #include "bench/workloads/group_by/request.hpp"
 #include "bench/workloads/tables/fields.hpp"
 
@@ -17,7 +18,7 @@ namespace warpheap::bench {
 
 /// Groups of which the first `count` are in use.
 struct grouped_rows {
-  pooled_array<row_group> groups;
+  pooled_array<group_by_data::row_group> groups;
   std::uint64_t count;
 };
 

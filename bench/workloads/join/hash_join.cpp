@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/workloads/join/hash_join.hpp"
 
-#include "bench/workloads/join/keys.hpp"
+#include "bench/host/metered_request.hpp"
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
+#include "warpheap/workloads/join/keys.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 namespace warpheap::bench {
+
+using namespace join_data;
 
 namespace {
 
@@ -97,7 +100,7 @@ paged_join::paged_join(hash_join& of, test_heap& heap, std::uint32_t page_bytes)
 
 void paged_join::run(call_time* time) {
   lost_.clear();
-  join_.launch(heap_, match_paging{join_.input(), chains(), lost_.data(), time});
+  join_.launch(heap_, metered_request<match_paging>{{join_.input(), chains(), lost_.data()}, time});
 }
 
 std::vector<std::uint64_t> paged_join::sizes_before() const {
@@ -131,7 +134,7 @@ std::vector<paged_join::lost_row> paged_join::lost_rows() const {
   const std::vector<std::uint32_t> values = join_.probe_.ordered.values.to_host();
   std::vector<lost_row> rows;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] != 0) rows.push_back({lanes::join::key_of(keys[i]), values[i], counts[i]});
+    if (counts[i] != 0) rows.push_back({warpheap::join::key_of(keys[i]), values[i], counts[i]});
   }
   return rows;
 }

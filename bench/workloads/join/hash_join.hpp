@@ -5,6 +5,7 @@
 /// The radix hash join: inner equi-join of two tables, with each match (key, value of the build
 /// side, value of the probe side) once, in no particular order.
 
+#include "bench/host/call_time.hpp"
 #include "bench/workloads/join/request.hpp"
 #include "bench/workloads/tables/fields.hpp"
 
@@ -29,7 +30,7 @@ class hash_join {
 
   /// Joins in two passes over the probe side: the first counts the matches of each lane, the second
   /// writes them. \throws out_of_memory if the matches do not fit
-  pooled_array<match> two_pass();
+  pooled_array<join_data::match> two_pass();
 
   std::uint64_t rows() const { return build_.rows + probe_.rows; }
 
@@ -46,10 +47,12 @@ class hash_join {
 
     side(machine& on, const table& from, std::uint32_t partition_bits);
     double partition(machine& on, std::uint32_t partition_bits);
-    join_side view() const { return {ordered.keys.data(), ordered.values.data(), offsets.data()}; }
+    join_data::join_side view() const {
+      return {ordered.keys.data(), ordered.values.data(), offsets.data()};
+    }
   };
 
-  join_input input() const;
+  join_data::join_input input() const;
   std::uint64_t lanes() const { return blocks_ * threads_per_block; }
   template <class Request>
   double launch(launcher& where, const Request& request) const;
@@ -80,7 +83,7 @@ class paged_join {
   /// Matches that found no room.
   std::uint64_t lost() const;
   /// All matches in one array, which is what a scan of the result would read. O(matches)
-  pooled_array<match> gather() const;
+  pooled_array<join_data::match> gather() const;
   /// Rows of the probe side with matches that found no room, and how many: as key, value, count.
   struct lost_row {
     std::uint32_t key, value, count;
@@ -90,7 +93,7 @@ class paged_join {
   double release();
 
  private:
-  match_chains chains() const { return {chains_.data(), warps_, page_bytes_}; }
+  join_data::match_chains chains() const { return {chains_.data(), warps_, page_bytes_}; }
   std::vector<std::uint64_t> sizes_before() const;
 
   hash_join& join_;
@@ -102,6 +105,6 @@ class paged_join {
 };
 
 /// The same for the same matches in any order.
-std::uint64_t digest(machine& on, const pooled_array<match>& matches);
+std::uint64_t digest(machine& on, const pooled_array<join_data::match>& matches);
 
 }  // namespace warpheap::bench

@@ -49,27 +49,27 @@ constexpr field<summary> gather_ms{
      .better = "less"}};
 
 table build_side(const parameters& chosen) {
-  const std::string named(chosen[build_table]);
-  if (named != "generated") return read_csv(named);
-  return primary_keys(chosen[given::distinct_keys], chosen[given::seed]);
+  return chosen_table(chosen[build_table], [&] {
+    return primary_keys(chosen[given::distinct_keys], chosen[given::seed]);
+  });
 }
 
 table probe_side(const parameters& chosen) {
-  const std::string named(chosen[probe_table]);
-  if (named != "generated") return read_csv(named);
-  const key_distribution keys{chosen[given::distinct_keys], chosen[given::key_skew]};
-  return foreign_keys(chosen[given::rows], keys, chosen[match_percent], chosen[given::seed]);
+  return chosen_table(chosen[probe_table], [&] {
+    const key_distribution keys{chosen[given::distinct_keys], chosen[given::key_skew]};
+    return foreign_keys(chosen[given::rows], keys, chosen[match_percent], chosen[given::seed]);
+  });
 }
 
-std::vector<match> matches_of(const paged_join& joined) {
-  const pooled_array<match> gathered = joined.gather();
+std::vector<join_data::match> matches_of(const paged_join& joined) {
+  const pooled_array<join_data::match> gathered = joined.gather();
   return gathered.to_host(gathered.size());
 }
 
 void write_result(const std::string& path, const paged_join& joined) {
   std::ofstream matches(path);
   matches << "key,build,probe\n";
-  for (const match& m : matches_of(joined)) {
+  for (const join_data::match& m : matches_of(joined)) {
     matches << m.key << ',' << m.build << ',' << m.probe << '\n';
   }
   std::ofstream lost(path + ".lost");
@@ -81,7 +81,8 @@ void write_result(const std::string& path, const paged_join& joined) {
 }
 
 /// What the pages hold, against the join in two passes; how often it is not the same.
-std::uint64_t count_wrong(machine& on, const paged_join& paged, const pooled_array<match>& all) {
+std::uint64_t count_wrong(machine& on, const paged_join& paged,
+                          const pooled_array<join_data::match>& all) {
   const std::uint64_t lost = paged.lost();
   if (paged.size() + lost != all.size()) return 1;
   return lost == 0 && digest(on, paged.gather()) != digest(on, all) ? 1 : 0;
@@ -101,7 +102,7 @@ measurement measure_join(const case_run& c) {
   tally wrong;
   for (std::uint64_t run = 0; run <= c.chosen[given::iterations]; ++run) {
     partitioning.push_back(join.partition());
-    std::optional<pooled_array<match>> all;
+    std::optional<pooled_array<join_data::match>> all;
     baseline.push_back(host_ms([&] { all.emplace(join.two_pass()); }));
     joining.push_back(host_ms([&] { paged.run(); }));
     gathering.push_back(host_ms([&] { paged.gather(); }));
@@ -127,7 +128,8 @@ measurement measure_join(const case_run& c) {
   wrong.put_into(row);
   const double ms = summarize_warm(joining).median;
   const double free_ms = summarize_warm(freeing).median;
-  const std::uint64_t moved = join.rows() * 2 * sizeof(std::uint32_t) + matches * sizeof(match);
+  const std::uint64_t moved =
+      join.rows() * 2 * sizeof(std::uint32_t) + matches * sizeof(join_data::match);
   row.add(fields::free_ms, summarize_warm(freeing));
   row.add(join_ms, summarize_warm(joining));
   row.add(fields::baseline_ms, summarize_warm(baseline));

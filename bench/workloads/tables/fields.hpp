@@ -95,6 +95,13 @@ inline constexpr field<std::uint64_t> peak_bytes{
 
 }  // namespace fields
 
+/// The table that a parameter names: of a CSV file (`read_csv`), or what `generate` returns for
+/// 'generated'. \throws as `read_csv`
+template <class Generate>
+table chosen_table(std::string_view named, const Generate& generate) {
+  return named == "generated" ? generate() : read_csv(std::string(named));
+}
+
 /// Milliseconds that `act`, which waits for what it launches, takes on the host's clock.
 template <class Act>
 double host_ms(const Act& act) {
@@ -105,8 +112,7 @@ double host_ms(const Act& act) {
 }
 
 /// \throws out_of_memory with the sizes if the machine has less memory than an operator over a
-/// table
-///   of this many rows takes
+///   table of this many rows takes
 inline void require_memory(machine& on, const std::string& what, std::uint64_t rows,
                            std::uint64_t bytes) {
   const machine_info& there = on.info();
@@ -126,8 +132,7 @@ inline std::unique_ptr<heap_fill> occupy_with_pages(const case_run& c, test_heap
 }
 
 /// \throws error if an operator that has ended left blocks in the heap, or if the manager's
-/// invariants
-///   do not hold
+///   invariants do not hold
 inline void expect_empty(test_heap& heap, std::uint64_t blocks_before) {
   const heap_state state = heap.state();
   if (state.broken_invariants != 0) {

@@ -51,15 +51,8 @@ struct read_words {
     const bool mine = i < in.table.words;
     const std::uint32_t word = mine ? *word_of(in.table, i) : 0;
     const std::uint64_t wrong = mine && word != word_at(i, in.salt) ? 1 : 0;
-    const simt::group together = simt::warp();
-    const auto sum = sync::sum_over(together, std::uint64_t{word});
-    const auto faults = sync::sum_over(together, wrong);
-    if (!together.is_leader()) return;
-    // Relaxed: the host reads both after the launch.
-    simt::atomic_ref(*in.sum).fetch_add(sum.total, simt::order::relaxed);
-    if (faults.total != 0) {
-      simt::atomic_ref(*in.wrong).fetch_add(faults.total, simt::order::relaxed);
-    }
+    sync::add_up(simt::warp(), in.sum, std::uint64_t{word});
+    sync::add_up(simt::warp(), in.wrong, wrong);
   }
 };
 

@@ -11,19 +11,19 @@ WARPHEAP_BEGIN_NAMESPACE
 /// Number of set bits of `word`.
 template <std::unsigned_integral Word>
 WARPHEAP_HD constexpr int popcount(Word word) {
-  return WARPHEAP_STD::popcount(word);
+  return WARPHEAP_BIT::popcount(word);
 }
 
 /// Position of the lowest set bit, 0-based. \pre `word != 0`
 template <std::unsigned_integral Word>
 WARPHEAP_HD constexpr int lowest_bit(Word word) {
-  return WARPHEAP_STD::countr_zero(word);
+  return WARPHEAP_BIT::countr_zero(word);
 }
 
 /// Position of the highest set bit, 0-based. \pre `word != 0`
 template <std::unsigned_integral Word>
 WARPHEAP_HD constexpr int highest_bit(Word word) {
-  return static_cast<int>(sizeof(Word) * 8) - 1 - WARPHEAP_STD::countl_zero(word);
+  return static_cast<int>(sizeof(Word) * 8) - 1 - WARPHEAP_BIT::countl_zero(word);
 }
 
 /// The largest k with 2^k <= value. \pre `value != 0`

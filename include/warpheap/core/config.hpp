@@ -25,9 +25,38 @@
 /// A function that only lanes may call, and seldom: kept apart, so that its registers are not
 /// those of its callers.
 #define WARPHEAP_RARE __device__ __noinline__
-// nvcc offers its standard library for both sides under cuda::std.
-#include <cuda/std/bit>
-#define WARPHEAP_STD ::cuda::std
+
+/// What core/bits.hpp needs of <bit>, for host code and lanes. nvcc has it as <cuda/std/bit>, too,
+/// which brings 10,000 lines: the headers of all small floating-point types.
+namespace warpheap::cuda_bits {
+
+template <class Word>
+__host__ __device__ constexpr int popcount(Word word) {
+  return sizeof(Word) == 8 ? __builtin_popcountll(word) : __builtin_popcount(word);
+}
+
+/// \pre `word != 0`
+template <class Word>
+__host__ __device__ constexpr int countl_zero(Word word) {
+  constexpr int beyond = sizeof(Word) == 8 ? 0 : 32 - static_cast<int>(sizeof(Word) * 8);
+  return (sizeof(Word) == 8 ? __builtin_clzll(word) : __builtin_clz(word)) - beyond;
+}
+
+/// \pre `word != 0`
+template <class Word>
+__host__ __device__ constexpr int countr_zero(Word word) {
+#if defined(__CUDA_ARCH__)
+  // nvcc has no __builtin_ctz for lanes, and no constant expression of what they have instead.
+  if (__builtin_is_constant_evaluated()) return popcount(static_cast<Word>(~word & (word - 1)));
+  return sizeof(Word) == 8 ? __clzll(static_cast<long long>(__brevll(word)))
+                           : __clz(static_cast<int>(__brev(static_cast<unsigned>(word))));
+#else
+  return __builtin_ctzll(word);
+#endif
+}
+
+}  // namespace warpheap::cuda_bits
+#define WARPHEAP_BIT ::warpheap::cuda_bits
 #else
 #define WARPHEAP_CUDA_MODEL 0
 #define WARPHEAP_MODEL cpu_model
@@ -35,7 +64,7 @@
 #define WARPHEAP_DEVICE
 #define WARPHEAP_RARE
 #include <bit>
-#define WARPHEAP_STD ::std
+#define WARPHEAP_BIT ::std
 #endif
 
 // clang-format off

@@ -47,12 +47,7 @@ class region_cursor {
   template <class T>
   T* take(std::size_t count, std::size_t alignment = alignof(T)) {
     const std::uintptr_t start = round_up<std::uintptr_t>(next_, alignment);
-    if (start > end_ || count > (end_ - start) / sizeof(T)) {
-      throw region_too_small("a heap of " + std::to_string(end_ - begin_) +
-                             " bytes is too small for " + owner_ + ": " +
-                             std::to_string(count * sizeof(T)) +
-                             " bytes are to start at its byte " + std::to_string(start - begin_));
-    }
+    if (start > end_ || count > (end_ - start) / sizeof(T)) refuse(start, count * sizeof(T));
     next_ = start + count * sizeof(T);
     return reinterpret_cast<T*>(start);
   }
@@ -64,6 +59,13 @@ class region_cursor {
   }
 
  private:
+  /// Apart from `take`, which is compiled for every type.
+  [[noreturn]] void refuse(std::uintptr_t start, std::size_t bytes) const {
+    throw region_too_small("a heap of " + std::to_string(end_ - begin_) +
+                           " bytes is too small for " + owner_ + ": " + std::to_string(bytes) +
+                           " bytes are to start at its byte " + std::to_string(start - begin_));
+  }
+
   const char* owner_;
   std::uintptr_t begin_;
   std::uintptr_t next_;

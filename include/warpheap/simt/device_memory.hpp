@@ -5,7 +5,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <utility>
 
@@ -40,13 +39,13 @@ class device_memory {
   /// Out of a resource, of which a copy is kept, and given back to it. What the resource throws
   /// goes through.
   template <memory_resource R>
-  device_memory(R from, std::size_t bytes) : memory_(nullptr, giving_back(from, bytes)) {
-    if constexpr (synchronous_resource<R>) {
-      memory_.reset(static_cast<std::byte*>(from.allocate_sync(bytes, alignment)));
-    } else {
-      memory_.reset(static_cast<std::byte*>(from.allocate(bytes, alignment)));
-    }
+  device_memory(R from, std::size_t bytes) {
+    // First, because the copy of the resource may throw.
+    auto release = giving_back(from, bytes);
+    memory_ = std::shared_ptr<std::byte>(allocated(from, bytes), std::move(release));
   }
+  device_memory(device_memory&&) = default;
+  device_memory& operator=(device_memory&&) = default;
 
   /// Memory of the caller, which must outlive the result.
   static device_memory borrowed(std::byte* memory) {
@@ -59,11 +58,20 @@ class device_memory {
   /// What a device's own memory has at least.
   static constexpr std::size_t alignment = 256;
 
-  device_memory(std::byte* memory, std::function<void(std::byte*)> release)
-      : memory_(memory, std::move(release)) {}
+  template <class Release>
+  device_memory(std::byte* memory, Release release) : memory_(memory, std::move(release)) {}
 
   template <class R>
-  static std::function<void(std::byte*)> giving_back(R from, std::size_t bytes) {
+  static std::byte* allocated(R& from, std::size_t bytes) {
+    if constexpr (synchronous_resource<R>) {
+      return static_cast<std::byte*>(from.allocate_sync(bytes, alignment));
+    } else {
+      return static_cast<std::byte*>(from.allocate(bytes, alignment));
+    }
+  }
+
+  template <class R>
+  static auto giving_back(R from, std::size_t bytes) {
     return [from = std::move(from), bytes](std::byte* pointer) mutable {
       if constexpr (synchronous_resource<R>) {
         from.deallocate_sync(pointer, bytes, alignment);
@@ -73,7 +81,8 @@ class device_memory {
     };
   }
 
-  std::unique_ptr<std::byte, std::function<void(std::byte*)>> memory_;
+  /// One owner: shared_ptr because it knows how to release, whatever type that has.
+  std::shared_ptr<std::byte> memory_;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -6,17 +6,20 @@
 /// runs on both models:
 ///
 /// - identity: `lane_id, thread_rank, thread_in_block, block_rank, block_size, grid_size, sm_id`,
-///   `warp_slot`, `noise` (a word that differs between lanes and calls), `ticks` (of a clock, if
-///   `has_clock`), `expect_lane` (for what host code must not call);
+///   `warp_rank`, `warp_slot`, `noise` (a word that differs between lanes and calls), `ticks` (of a
+///   clock, if `has_clock`), `expect_lane` (for what host code must not call);
 /// - `group`, made by `coalesced()` or `warp()`: `mask, size, rank, leader, is_leader, ballot, any,
 ///   all, shuffle, broadcast, match, scan_add, merge_bits, sync`;
 /// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`, the
 ///   order `acquire_to_write`; `block_atomic_ref<T>` for words in block-shared memory;
-/// - `backoff(ns)`, `block_sync()`, `block_shared()`, `trap()`;
+/// - control: `backoff(ns)`, `block_sync()`, `block_shared()`, `call_apart`, `trap()`;
 /// - host side: `device` (memory, copies, `launch`, `start`, properties, `resources` of a kernel if
 ///   it `tells_resources`).
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/simt/types.hpp"
+
+#include <cstdint>
 
 // Without this, host code that meant a CUDA heap would get the CPU model's and fail to link.
 #if !WARPHEAP_CUDA_MODEL && !defined(WARPHEAP_CPU)
@@ -29,11 +32,13 @@ or link warpheap::cpu (which defines WARPHEAP_CPU) to run lanes on the CPU"
 
 #if WARPHEAP_CUDA_MODEL
 #include "warpheap/simt/cuda/atomic.hpp"
+#include "warpheap/simt/cuda/control.hpp"
 #include "warpheap/simt/cuda/device.hpp"
 #include "warpheap/simt/cuda/group.hpp"
 #include "warpheap/simt/cuda/identity.hpp"
 #else
 #include "warpheap/simt/cpu/atomic.hpp"
+#include "warpheap/simt/cpu/control.hpp"
 #include "warpheap/simt/cpu/device.hpp"
 #include "warpheap/simt/cpu/group.hpp"
 #include "warpheap/simt/cpu/identity.hpp"
@@ -41,4 +46,15 @@ or link warpheap::cpu (which defines WARPHEAP_CPU) to run lanes on the CPU"
 
 WARPHEAP_BEGIN_NAMESPACE
 using simt::device;
+
+namespace simt {
+
+/// The calling warp's number in its grid, whose blocks may end in a part of a warp.
+WARPHEAP_DEVICE inline std::uint64_t warp_rank() {
+  constexpr std::uint32_t lanes = warp_size;
+  return std::uint64_t{block_rank()} * (align_up(block_size(), lanes) / lanes) +
+         thread_in_block() / lanes;
+}
+
+}  // namespace simt
 WARPHEAP_END_NAMESPACE

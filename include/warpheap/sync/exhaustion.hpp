@@ -24,7 +24,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// read-modify-write with acquire and release. If the searcher's comes later, it sees the unit. If
 /// the freeing lane's comes later, it acquires what the searcher released, so its look for
 /// announcements, though relaxed, cannot miss the searcher's. The word here is only ever accessed
-/// relaxed.
+/// relaxed, but for a confirmation, which releases: a lane that reads it, and acquires it with a
+/// fence, knows all that the searcher knew.
 ///
 /// Progress: `is_out` is wait-free; the compare-exchange loops repeat only when another lane has
 /// changed the word.
@@ -73,7 +74,7 @@ class exhaustion {
     std::uint64_t seen = word.load(simt::order::relaxed);
     while ((seen & epoch_mask) == mine.epoch && !says_out(seen, units)) {
       const std::uint64_t confirmed = mine.epoch | std::uint64_t{units} << 1 | searching;
-      if (word.compare_exchange(seen, confirmed, simt::order::relaxed)) return true;
+      if (word.compare_exchange(seen, confirmed, simt::order::release)) return true;
     }
     return (seen & epoch_mask) == mine.epoch;
   }

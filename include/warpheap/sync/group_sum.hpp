@@ -27,5 +27,15 @@ WARPHEAP_DEVICE group_sum<T> sum_over(const simt::group& members, T value) {
           members.shuffle(static_cast<T>(before + value), highest_bit(members.mask().bits()))};
 }
 
+/// Adds what all members pass to `*sum`, with one addition. A collective: all members must call it.
+/// Relaxed: who reads the sum waits for the launch.
+template <std::unsigned_integral T>
+WARPHEAP_DEVICE void add_up(const simt::group& members, T* sum, T value) {
+  const T total = sum_over(members, value).total;
+  if (members.is_leader() && total != 0) {
+    simt::atomic_ref(*sum).fetch_add(total, simt::order::relaxed);
+  }
+}
+
 }  // namespace sync
 WARPHEAP_END_NAMESPACE

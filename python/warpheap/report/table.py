@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from warpheap import published, repeat, results
+from warpheap import published, repeat_command, results
 from warpheap.errors import UserError
 from warpheap.report.fields import IDENTITY, UNDESCRIBED, describe
 from warpheap.report.style import LIMIT_PROBE, rank
@@ -117,7 +117,7 @@ def _complete(table: pd.DataFrame) -> None:
         table[name] = table[name].fillna("").astype(str)
     table["graph"] = table["graph"].map(published.graph_name, na_action="ignore")
     named = table[["backend", "command", *_POINT, "iterations", "manager"]]
-    table["command"] = [repeat.command(row.to_dict()) for _, row in named.iterrows()]
+    table["command"] = [repeat_command.command(row.to_dict()) for _, row in named.iterrows()]
     # The same fact, as an axis: how full the heap was at the start.
     in_use = 100 - pd.to_numeric(table["free_percent"])
     table["used_percent"] = pd.to_numeric(table["used_percent"], errors="coerce").fillna(in_use)

@@ -2,26 +2,21 @@
 // `malloc` and `free` of device code, in place of CUDA's: nvlink takes the symbols that a program
 // defines before those of the driver, and device code's `new` and `delete` call them.
 //
-// The device symbols read the handle of the heap from a variable of their module. Host code fills
-// it before the first kernel of each device: launch_hooks.cu, where the linker was told to let
-// every launch pass there, else a constructor of this file, for the device that is current at that
-// time.
+// The device symbols read the handle of the heap from a variable of their module
+// (module_state.hpp). Host code fills it before the first kernel of each device: launch_hooks.cu,
+// where the linker was told to let every launch pass there, else a constructor of this file, for
+// the device that is current at that time.
 #include "malloc_heaps.hpp"
+#include "module_state.hpp"
 
 #include "warpheap/malloc.h"
 
 #include <cuda_runtime_api.h>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
-#define WARPHEAP_HIDDEN __attribute__((visibility("hidden")))
-
-/// Found by this name in modules that are linked while a program runs. Hidden, so that a library's
-/// variable is not taken for that of the executable.
 extern "C" {
 WARPHEAP_HIDDEN __device__ warpheap::malloc_ref warpheap_malloc_state;
 }
@@ -47,9 +42,8 @@ namespace {
 
 using namespace warpheap;
 
-/// Of each device: the epoch (`malloc_heaps::epoch`) in which this module's variable was filled, or
-/// could not be; 0 before that.
-std::atomic<std::uint32_t> settled[malloc_heaps::most_devices];
+/// Before main, too: no constructor of the file may be needed for it.
+constinit module_state this_module;
 /// This thread is in here already: the launches that lay a heap out pass through the hooks, too.
 thread_local bool inside = false;
 thread_local std::string last_error;
@@ -83,23 +77,6 @@ int current_device() {
   return ordinal;
 }
 
-/// The address of this module's variable in the current device.
-void* state_address() {
-  void* address = nullptr;
-  simt::runtime::check(cudaGetSymbolAddress(&address, warpheap_malloc_state),
-                       "find warpheap_malloc_state");
-  return address;
-}
-
-/// Gives the heap of device `ordinal` to this module.
-void settle(int ordinal) {
-  malloc_heaps& heaps = malloc_heaps::of_process();
-  const std::uint32_t now = heaps.epoch(ordinal);
-  heaps.attach(heaps.get(ordinal, {}), state_address());
-  // Release: another thread's launch that sees this comes after the copy.
-  settled[ordinal].store(now, std::memory_order_release);
-}
-
 template <class Call>
 int guarded(const Call& call) {
   try {
@@ -121,10 +98,10 @@ extern "C" WARPHEAP_HIDDEN void warpheap_malloc_before_launch() {
   int ordinal = 0;
   if (cudaGetDevice(&ordinal) != cudaSuccess || ordinal >= malloc_heaps::most_devices) return;
   const std::uint32_t now = malloc_heaps::of_process().epoch(ordinal);
-  if (settled[ordinal].load(std::memory_order_acquire) == now) return;
-  if (guarded([&] { settle(ordinal); }) == 0) return;
+  if (this_module.is_settled(ordinal, now)) return;
+  if (guarded([&] { this_module.settle(ordinal); }) == 0) return;
   // Once, not at each launch.
-  if (settled[ordinal].exchange(now) != now) {
+  if (this_module.give_up(ordinal, now)) {
     std::fprintf(stderr, "warpheap: malloc in kernels of device %d returns null: %s\n", ordinal,
                  last_error.c_str());
   }
@@ -140,7 +117,7 @@ extern "C" int warpheap_malloc_use(std::size_t bytes, const char* manager) {
     const int ordinal = current_device();
     malloc_heaps& heaps = malloc_heaps::of_process();
     heaps.make(ordinal, {.bytes = bytes, .manager = manager == nullptr ? "" : manager});
-    settle(ordinal);
+    this_module.settle(ordinal);
   });
 }
 
@@ -149,8 +126,9 @@ extern "C" int warpheap_malloc_get_statistics(warpheap_malloc_statistics* result
     *result = {};
     const int ordinal = current_device();
     malloc_ref state;
-    simt::runtime::check(cudaMemcpy(&state, state_address(), sizeof state, cudaMemcpyDeviceToHost),
-                         "read warpheap_malloc_state");
+    simt::runtime::check(
+        cudaMemcpy(&state, module_state::address(), sizeof state, cudaMemcpyDeviceToHost),
+        "read warpheap_malloc_state");
     result->unserved = state.unserved();
     malloc_heaps::of_process().fill(ordinal, *result);
   });

@@ -2,6 +2,7 @@
 // Pages change their use, and what is between the sizes.
 #include "take_and_give.hpp"
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 
@@ -34,7 +35,7 @@ TEST_F(scatter_alloc_reuse, every_chunk_of_every_page_is_handed_out) {
     const auto all = take_all(bytes);
     EXPECT_EQ(all.size(), std::size_t{capacity} * pages()) << bytes;
     EXPECT_EQ(heap_.stats().blocks_in_use, all.size());
-    EXPECT_EQ(heap_.stats().bytes_in_use, all.size() * ((bytes + 15) / 16 * 16));
+    EXPECT_EQ(heap_.stats().bytes_in_use, all.size() * round_up<std::size_t>(bytes, 16));
     give(all);
     EXPECT_EQ(heap_.stats().blocks_in_use, 0u);
   }

@@ -7,6 +7,8 @@ namespace {
 
 const registrar added{
     {"warpheap", subject_kind::manager, all_cases<warpheap_manager<small_chunks>>(), "", ""}};
+const registrar patient{{"warpheap_patient", subject_kind::manager,
+                         manager_cases(exact_chunks<warpheap_manager<patient_lanes>>()), "", ""}};
 
 }  // namespace
 }  // namespace verify

@@ -4,6 +4,7 @@
 #include "machine.hpp"
 #include "take_and_give.hpp"
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
@@ -75,7 +76,7 @@ void expect_apart(block_list blocks, std::size_t bytes) {
 
 /// What chunks hold of a size.
 std::size_t blocks_in(std::size_t chunks, std::size_t bytes) {
-  return bytes > chunk / 2 ? chunks / ((bytes + chunk - 1) / chunk) : chunks * (chunk / bytes);
+  return bytes > chunk / 2 ? chunks / ceil_div(bytes, chunk) : chunks * (chunk / bytes);
 }
 
 /// Each lane is a thread to ThreadSanitizer: with a sanitizer, fewer and larger blocks.

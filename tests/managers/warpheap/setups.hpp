@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "end_of_memory_cases.hpp"
 #include "growth_cases.hpp"
 #include "manager_cases.hpp"
 
@@ -16,10 +17,36 @@ namespace verify {
 inline constexpr warpheap_config small_chunks{
     .smallest_chunk = 256, .largest_chunk = 256, .word_slots = 3, .lenient_visits = 1};
 
+/// The same for lanes that look as often as it takes: what others hold for a moment, they find
+/// later.
+inline constexpr warpheap_config patient_lanes = [] {
+  warpheap_config how = small_chunks;
+  how.most_looks = 16;
+  return how;
+}();
+
 /// Eight chunks or so, and sizes that are slots of one class, of another, and large blocks.
 template <class M>
 setup<M> few_chunks() {
   return {.region_bytes = 12 * 1024, .sizes = {60, 16, 128, 256}, .exact = false};
+}
+
+/// Twice as many, and null is an error while there is memory.
+template <class M>
+setup<M> exact_chunks() {
+  return {.region_bytes = 20 * 1024, .sizes = {60, 16, 128, 256}};
+}
+
+/// A few chunks, which are blocks of the first size, or have slots of the others: two in one word,
+/// four in two words, or three in one.
+template <class M>
+setup<M> blocks_of_chunks() {
+  return {.region_bytes = 8 * 1024, .sizes = {256, 128, 60, 80}, .exact = false};
+}
+/// Lanes close the last chunk, to take it from its class, while others claim slots of it, or have
+/// freed some and have yet to say so.
+inline named_case chunk_changes_class(const any_setup& how) {
+  return {"sizes_take_turns", [how] { return sizes_take_turns(how); }};
 }
 
 /// 62 chunks at first, so that what is added begins in one word of the pool's tree and ends in the
@@ -35,6 +62,7 @@ setup<M> growing_chunks() {
 template <class M>
 std::vector<named_case> all_cases() {
   std::vector<named_case> cases = manager_cases(few_chunks<M>());
+  cases.push_back(chunk_changes_class(blocks_of_chunks<M>()));
   for (named_case& one : growth_cases(growing_chunks<M>())) cases.push_back(std::move(one));
   return cases;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The contracts of blocks, which any lane takes and any lane frees, and what such a manager may
-/// offer beyond them.
+/// The contracts of blocks, which any lane takes and any lane frees: blocks of any size, and pages,
+/// which have one size. And what such a manager may offer beyond them.
 
 #include "warpheap/heap/contracts/manager.hpp"
 

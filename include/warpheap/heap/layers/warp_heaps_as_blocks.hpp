@@ -88,9 +88,7 @@ class warp_heaps_as_blocks {
 
   /// The entry of the calling warp, which is made if there is none; null if none is in reach.
   WARPHEAP_DEVICE entry* own_entry() const {
-    constexpr std::uint64_t lanes = simt::warp_size;
-    const std::uint64_t warps_a_block = (simt::block_size() + lanes - 1) / lanes;
-    const std::uint64_t warp = simt::block_rank() * warps_a_block + simt::thread_in_block() / lanes;
+    const std::uint64_t warp = simt::warp_rank();
     const std::uint64_t mask = low_bits<std::uint64_t>(entry_shift_);
     for (std::uint64_t i = 0; i < reach; ++i) {
       entry& there = entries_[(mix64(warp) + i) & mask];

@@ -45,11 +45,14 @@
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
+#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/dynasoar/table.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -66,6 +69,22 @@ class dynasoar_blocks {
     std::uint32_t block = none;
     std::uint32_t slot = 0;
   };
+
+  /// As many blocks as a region has room for. \param take_more(cursor, count) takes what the
+  /// manager keeps beside `count` of them \throws as `lay_out_most`
+  template <class TakeMore>
+  static dynasoar_blocks lay_out(const region& memory, const char* owner,
+                                 const TakeMore& take_more) {
+    const std::size_t most =
+        std::clamp<std::size_t>(memory.bytes / Shape::block_bytes, 1, table::most_blocks);
+    dynasoar_blocks blocks;
+    lay_out_most(memory, owner, 1u, static_cast<std::uint32_t>(most),
+                 [&](region_cursor& cursor, std::uint32_t count) {
+                   blocks = dynasoar_blocks(table(cursor, count));
+                   take_more(cursor, count);
+                 });
+    return blocks;
+  }
 
   dynasoar_blocks() = default;
   WARPHEAP_HD explicit dynasoar_blocks(const table& blocks) : table_(blocks) {}

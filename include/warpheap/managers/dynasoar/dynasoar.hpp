@@ -52,14 +52,12 @@
 /// - Null when nothing is free; the paper leaves this open.
 /// - Types are numbers, each with slots of 16 B << i; requests are rounded up to the next.
 
-#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/dynasoar/blocks.hpp"
 #include "warpheap/managers/dynasoar/inspection.hpp"
 #include "warpheap/managers/dynasoar/publication.hpp"
 #include "warpheap/managers/dynasoar/table.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -119,14 +117,9 @@ class dynasoar {
   };
 
   dynasoar(const region& memory, const simt::device_properties& /*machine*/,
-           const options& /*none*/) {
-    const std::size_t most =
-        std::clamp<std::size_t>(memory.bytes / shape::block_bytes, 1, table::most_blocks);
-    lay_out_most(memory, about.name, 1u, static_cast<std::uint32_t>(most),
-                 [this](region_cursor& cursor, std::uint32_t count) {
-                   blocks_ = dynasoar_blocks<shape>(table(cursor, count));
-                 });
-  }
+           const options& /*none*/)
+      : blocks_(dynasoar_blocks<shape>::lay_out(memory, about.name,
+                                                [](region_cursor&, std::uint32_t) {})) {}
 
   WARPHEAP_HD std::size_t largest_block() const { return shape::block_bytes; }
 

@@ -28,7 +28,6 @@
 ///   striding over it, not compacted into a list of blocks: 8 bytes a block are quickly read.
 
 #include "warpheap/core/type_list.hpp"
-#include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/dynasoar/blocks.hpp"
 #include "warpheap/managers/dynasoar/fields.hpp"
@@ -143,13 +142,10 @@ class dynasoar_objects<type_list<Types...>> {
 
   dynasoar_objects(const region& memory, const simt::device_properties& /*machine*/,
                    const options& /*none*/) {
-    const std::size_t most =
-        std::clamp<std::size_t>(memory.bytes / shape::block_bytes, 1, table::most_blocks);
-    lay_out_most(memory, about.name, 1u, static_cast<std::uint32_t>(most),
-                 [this](region_cursor& cursor, std::uint32_t count) {
-                   blocks_ = dynasoar_blocks<shape>(table(cursor, count));
-                   noted_ = cursor.take<std::uint64_t>(count);
-                 });
+    blocks_ = dynasoar_blocks<shape>::lay_out(memory, about.name,
+                                              [this](region_cursor& cursor, std::uint32_t count) {
+                                                noted_ = cursor.take<std::uint64_t>(count);
+                                              });
   }
 
   WARPHEAP_HD std::size_t largest_block() const {

@@ -34,10 +34,11 @@
 /// are cleared atomically, for a word has many owners. CRW keeps its hint in global memory, because
 /// a malloc has no place in the caller's registers.
 
-#include "warpheap/core/random.hpp"
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/counted_steps.hpp"
+#include "warpheap/managers/random_walk/draws.hpp"
 #include "warpheap/managers/random_walk/hand_out.hpp"
+#include "warpheap/managers/random_walk/inspection.hpp"
 #include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 #include "warpheap/managers/random_walk/page_search.hpp"
@@ -142,18 +143,8 @@ class bitmap_pages {
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
-    std::uint64_t used = 0;
-    for (std::uint64_t i = rank; i < words_; i += count) {
-      const word none = beyond(i);
-      findings.expect((used_[i] & none) == none, 1, i);
-      used += static_cast<std::uint64_t>(popcount(static_cast<word>(used_[i] & ~none)));
-    }
-    if constexpr (Config.lock_map) {
-      for (std::uint64_t i = rank; i < lock_words(); i += count) {
-        findings.expect(locks_[i] == 0, 2, i);
-      }
-    }
-    findings.in_use(used, used * pages_.page_bytes());
+    const word* const locks = Config.lock_map ? locks_ : nullptr;
+    inspect_bits<word>(used_, locks, pages_, rank, count, findings);
   }
 
   WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
@@ -277,14 +268,12 @@ class bitmap_pages {
   }
 
   WARPHEAP_DEVICE std::uint32_t walk() const {
-    random_sequence random(simt::noise());
+    walk_draws draws;
     for (std::uint32_t tried = 0; tried < probe_limit; ++tried) {
       if (exact && tried % probes_between_looks == 0 && out_->is_out(1)) return no_page;
       steps_.step();
-      // From a random bit on: lanes that meet in a word then rarely want the same page.
-      const std::uint64_t draw = random.next();
-      const std::uint32_t page = probe(scale_to(static_cast<std::uint32_t>(draw >> 32), words_),
-                                       static_cast<int>(draw % width));
+      const bit_place start = draws.next_bit(words_, width);
+      const std::uint32_t page = probe(start.word, start.bit);
       if (page != no_page) return page;
     }
     return after_walk();
@@ -304,7 +293,7 @@ class bitmap_pages {
   WARPHEAP_DEVICE std::uint32_t take_together() const {
     const simt::group team = simt::coalesced();
     const int me = simt::lane_id();
-    random_sequence random(simt::noise());
+    walk_draws draws;
     std::uint32_t page = no_page;
     simt::lane_mask need = team.mask();
     // A step inspects a word for each member. Those count that find nothing at all, one after
@@ -313,9 +302,7 @@ class bitmap_pages {
     for (std::uint32_t in_vain = 0; in_vain < limit && !need.empty();) {
       if (exact && in_vain % probes_between_looks == 0 && team.any(out_->is_out(1))) break;
       steps_.step();
-      const std::uint64_t draw = random.next();
-      const std::uint32_t index = scale_to(static_cast<std::uint32_t>(draw >> 32), words_);
-      const int from = static_cast<int>(draw % width);
+      const auto [index, from] = draws.next_bit(words_, width);
       const bool mine = !Config.lock_map || try_lock(index);
       word seen = mine ? look(index) : full;
       in_vain = team.any(seen != full) ? 0 : in_vain + 1;

@@ -26,9 +26,10 @@
 /// freeing is a release store, where the paper has a plain one: the next owner must not see writes
 /// of the last.
 
-#include "warpheap/core/random.hpp"
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/counted_steps.hpp"
+#include "warpheap/managers/random_walk/draws.hpp"
+#include "warpheap/managers/random_walk/inspection.hpp"
 #include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 #include "warpheap/managers/random_walk/page_search.hpp"
@@ -94,12 +95,7 @@ class rw {
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
-    std::uint64_t used = 0;
-    for (std::uint64_t i = rank; i < pages_.count(); i += count) {
-      findings.expect(flags_[i] <= 1, 1, i);
-      used += flags_[i];
-    }
-    findings.in_use(used, used * pages_.page_bytes());
+    random_walk::inspect_flags(flags_, pages_, rank, count, findings);
   }
 
   WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
@@ -112,13 +108,13 @@ class rw {
 
   /// The number of a page that is now the caller's, or `no_page`.
   WARPHEAP_DEVICE std::uint32_t take_page() const {
-    random_sequence random(simt::noise());
+    random_walk::walk_draws draws;
     for (std::uint32_t probe = 0; probe < probe_limit; ++probe) {
       if (exact && probe % probes_between_looks == 0 && out_->is_out(1)) {
         return random_walk::no_page;
       }
       steps_.step();
-      const std::uint32_t page = random.below(pages_.count());
+      const std::uint32_t page = draws.next(pages_.count());
       if (is_free(page) && take(page) != random_walk::no_page) return page;
     }
     if constexpr (!exact) return random_walk::no_page;

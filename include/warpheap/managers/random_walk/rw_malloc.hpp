@@ -46,6 +46,7 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/random_walk/inspection.hpp"
 #include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/publication.hpp"
 #include "warpheap/managers/random_walk/unit_map.hpp"
@@ -155,8 +156,9 @@ class rw_malloc {
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
+    const random_walk::unit_inspector units(units_);
     for (std::uint64_t i = rank; i < units_.words(); i += count) {
-      const auto state = units_.inspect(i, findings);
+      const auto state = units.inspect(i, findings);
       findings.expect((bundled_[i] & ~state.starts) == 0, 4, i);
       auto blocks =
           static_cast<std::uint64_t>(popcount(static_cast<word>(state.starts & ~bundled_[i])));
@@ -196,7 +198,7 @@ class rw_malloc {
     return static_cast<std::uint32_t>(static_cast<std::size_t>(block - base_) / unit);
   }
   WARPHEAP_DEVICE static int units_of(std::size_t bytes) {
-    return static_cast<int>((bytes + unit - 1) / unit);
+    return static_cast<int>(align_up(bytes, unit) / unit);
   }
   /// The word and the bit of `bundled_` for a run that starts at `first`.
   WARPHEAP_DEVICE auto bundle_mark(std::uint32_t first) const {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "warpheap/core/align.hpp"
-#include "warpheap/core/random.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/random_walk/draws.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/shared_search.hpp"
 
@@ -54,32 +54,11 @@ class unit_map {
     for (std::uint64_t i = rank; i < crossing_words(); i += count) crossing_[i] = 0;
   }
 
-  /// The units of word `i` that are in use, and those of them that a run starts with.
-  struct word_state {
-    word used;
-    word starts;
-  };
-
-  /// Looks at word `i` while nobody allocates; checks I1 to I3.
-  WARPHEAP_DEVICE word_state inspect(std::uint64_t i, inspection& findings) const {
-    const word absent = beyond(i);
-    const word used = static_cast<word>(used_[i] & ~absent);
-    findings.expect((used_[i] & absent) == absent, 1, i);
-    findings.expect((last_[i] & ~used) == 0, 2, i);
-    // The unit behind each: of the next word for the highest bit, free beyond the end.
-    const word next = i + 1 < words_ ? static_cast<word>(used_[i + 1] & ~beyond(i + 1)) : word{0};
-    const word behind = static_cast<word>(used >> 1 | next << (width - 1));
-    findings.expect((used & ~behind & ~last_[i]) == 0, 3, i);
-    const word before =
-        i == 0 ? word{1} : static_cast<word>((last_[i - 1] | ~used_[i - 1]) >> (width - 1));
-    return {used, static_cast<word>(used & ((last_[i] | ~used) << 1 | before))};
-  }
-
   /// Runs of `want` units for the members of `team`, one each; 0 asks for nothing. The first unit,
   /// or `no_run`.
   WARPHEAP_DEVICE std::uint32_t take_runs(const simt::group& team, int want) const {
     const auto rank = static_cast<std::uint32_t>(team.rank());
-    random_sequence random(team.broadcast(simt::noise()));
+    walk_draws draws(team);
     std::uint32_t run = no_run;
     for (std::uint32_t draw = 0; draw < Draws; ++draw) {
       if (!team.any(want != 0 && run == no_run &&
@@ -87,7 +66,7 @@ class unit_map {
         break;
       }
       // A region never runs around the heap's end; the last ones are cut short there.
-      const std::uint32_t index = random.below(words_) + rank;
+      const std::uint32_t index = draws.next(words_) + rank;
       window seen = look(index);
       if (want != 0 && run == no_run) run = take_in(index, seen, want);
       run = serve_others(team, index, seen, want, run);
@@ -116,6 +95,9 @@ class unit_map {
   }
 
  private:
+  template <class>
+  friend class unit_inspector;
+
   // Two neighbouring words, the lower one in the low half.
   using window = std::conditional_t<WordBits == 32, std::uint64_t, unsigned __int128>;
   static constexpr std::uint32_t width = WordBits;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "warpheap/heap/inspection.hpp"
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/reg_eff/config.hpp"
 #include "warpheap/managers/reg_eff/presplit.hpp"
@@ -149,30 +148,10 @@ class chunk_list {
     return Config.header_words == 2 ? words[1] : words[0] & ~fused_flag;
   }
 
-  /// Checks invariants I1..I4, and counts what is in use.
-  WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
-                               inspection& findings) const {
-    free_set().check(rank, count, [&](std::uint64_t word) { findings.expect(false, 4, word); });
-    for (std::uint64_t word = rank; word < words(); word += count) {
-      const std::uint64_t free = free_set().peek_word(static_cast<std::uint32_t>(word));
-      findings.expect((free & ~starts_[word]) == 0, 3, word * 64);
-      for (std::uint64_t rest = starts_[word]; rest != 0; rest &= rest - 1) {
-        const auto chunk =
-            static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(lowest_bit(rest));
-        const bool is_free = (free & bit_of(chunk)) != 0;
-        const std::uint32_t next = chunk == end_ ? 0 : start_behind(chunk);
-        findings.expect(next_of(chunk) == next, 1, chunk);
-        findings.expect(is_kept(chunk) != is_free && !(is_free && chunk == end_), 2, chunk);
-        if (!is_free && chunk != end_) findings.in_use(1, std::size_t{next - chunk} * granule);
-      }
-    }
-    if (rank == 0) {
-      findings.expect((starts_[0] & 1) != 0, 1, 0);
-      findings.expect((starts_[end_ / 64] & bit_of(end_)) != 0, 1, end_);
-    }
-  }
-
  private:
+  template <reg_eff_config>
+  friend class list_inspector;
+
   static constexpr std::size_t granule = Config.granule_bytes;
   static constexpr std::uint32_t fused_flag = 1u << 31;
 
@@ -196,16 +175,6 @@ class chunk_list {
   }
   WARPHEAP_DEVICE bool is_kept(std::uint32_t chunk) const {
     return Config.header_words == 2 ? header(chunk)[0] == 1 : (header(chunk)[0] & fused_flag) != 0;
-  }
-
-  /// The start behind `chunk`, while no lane allocates. There is one: the terminator.
-  WARPHEAP_DEVICE std::uint32_t start_behind(std::uint32_t chunk) const {
-    std::size_t word = chunk / 64;
-    std::uint64_t bits = starts_[word] & ~low_bits<std::uint64_t>(static_cast<int>(chunk % 64) + 1);
-    while (bits == 0 && ++word < words()) bits = starts_[word];
-    return bits == 0 ? end_
-                     : static_cast<std::uint32_t>(word * 64) +
-                           static_cast<std::uint32_t>(lowest_bit(bits));
   }
 
   std::uint64_t* free_ = nullptr;

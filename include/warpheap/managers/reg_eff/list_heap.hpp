@@ -11,6 +11,7 @@
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/reg_eff/chunk_list.hpp"
 #include "warpheap/managers/reg_eff/config.hpp"
+#include "warpheap/managers/reg_eff/inspection.hpp"
 #include "warpheap/managers/reg_eff/operations.hpp"
 #include "warpheap/managers/reg_eff/presplit.hpp"
 #include "warpheap/managers/reg_eff/runs_left.hpp"
@@ -97,7 +98,7 @@ class list_heap {
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
-    chunks_.inspect(rank, count, findings);
+    list_inspector<Config>(chunks_, findings).run(rank, count);
     for (std::uint64_t i = rank; i < offset_count_; i += count) {
       findings.expect(offsets_[i].chunk < chunks_.end(), 5, i);
     }

@@ -5,6 +5,7 @@
 /// How a request finds its chunk: by probing from the hashed page on, region by region; then on any
 /// free page; then by a search of all pages (full_search.hpp).
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/managers/scatter_alloc/full_search.hpp"
 #include "warpheap/managers/scatter_alloc/geometry.hpp"
 #include "warpheap/managers/scatter_alloc/page_chunks.hpp"
@@ -43,7 +44,7 @@ class chunk_search {
     const std::uint32_t block = blocks.block_of(start);
     const std::uint32_t first = blocks.first_page(block);
     const std::uint32_t end = blocks.end_page(block);
-    const std::uint32_t regions = (end - first + Config.region_pages - 1) / Config.region_pages;
+    const std::uint32_t regions = align_up(end - first, Config.region_pages) / Config.region_pages;
     const std::uint32_t probes = regions < Config.probed_regions ? regions : Config.probed_regions;
     std::uint32_t page = start;
     for (std::uint32_t i = 0; i < probes; ++i) {

@@ -11,6 +11,7 @@
 ///
 ///     [ segment 0: 32 chunks ][ segment 1 ] ... [ last: up to 32 ][ unused ][ masks: u32 each ]
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
 
@@ -62,7 +63,7 @@ struct geometry {
                 "scatter_config::rejecting_level and probed_regions must not be 0");
 
   WARPHEAP_HD static constexpr std::uint32_t units_for(std::size_t bytes) {
-    return static_cast<std::uint32_t>((bytes + unit_bytes - 1) / unit_bytes);
+    return static_cast<std::uint32_t>(align_up<std::size_t>(bytes, unit_bytes) / unit_bytes);
   }
   WARPHEAP_HD static constexpr std::uint64_t pages_for(std::size_t bytes) {
     return (bytes - 1) / page_bytes + 1;

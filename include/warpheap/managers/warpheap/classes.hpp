@@ -84,6 +84,10 @@ class warpheap_classes {
   WARPHEAP_DEVICE void count_marked(std::uint32_t of, std::uint32_t words) const {
     unmarked(of).fetch_add(change - words, simt::order::release);
   }
+  /// Whether all words of the class are marked.
+  WARPHEAP_DEVICE bool are_marked(std::uint32_t of) const {
+    return static_cast<std::uint32_t>(unmarked(of).load(simt::order::relaxed)) == 0;
+  }
   /// 0 unless all words of the class are marked. Two calls that return the same other value say
   /// that this was so all the time between them.
   WARPHEAP_DEVICE std::uint64_t all_marked(std::uint32_t of) const {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "warpheap/heap/contracts/growth.hpp"
-#include "warpheap/managers/warpheap/supply.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
 

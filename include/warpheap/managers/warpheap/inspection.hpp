@@ -5,7 +5,7 @@
 /// Checks the numbered invariants of managers/warpheap/warpheap.hpp, and counts what is in use.
 
 #include "warpheap/heap/inspection.hpp"
-#include "warpheap/managers/warpheap/supply.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>

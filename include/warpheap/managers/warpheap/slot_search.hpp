@@ -19,10 +19,10 @@
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
-#include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
@@ -290,10 +290,13 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE bool is_out() const {
     if (supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
         supply_.seems_out()) {
-      // So it was when the multiprocessor last looked. It has looked since this lane has acquired
-      // anything, and it looks again for the next request.
+      // So it was when the multiprocessor looked: at different moments, but since this lane has
+      // acquired anything. The last chunks may have come to the class in between: its count, loaded
+      // behind this fence as in `supply::is_out`, says so. In PTX's model a hint does not
+      // synchronise; but it was loaded from memory after the proof had come there, which is after
+      // all that the proof relies on. The multiprocessor looks again for the next request.
       simt::fence(simt::order::acquire);
-      return true;
+      if (supply_.classes().are_marked(of_)) return true;
     }
     const std::uint64_t marks = supply_.classes().all_marked(of_);
     return marks != 0 && !supply_.offers().any(of_) && supply_.is_out() &&

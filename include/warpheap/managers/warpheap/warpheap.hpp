@@ -53,10 +53,11 @@
 ///
 /// Null: all words of the class were full, none was on offer and no chunk was free at a moment of
 /// the call, as far as the lane can know from what it has acquired; or others have freed and taken
-/// what it looked for in each of a bounded number of looks.
+/// what it looked for, or had it in hand, in each of a bounded number of looks.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
@@ -64,7 +65,6 @@
 #include "warpheap/managers/warpheap/inspection.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
 #include "warpheap/managers/warpheap/slot_search.hpp"
-#include "warpheap/managers/warpheap/supply.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <array>

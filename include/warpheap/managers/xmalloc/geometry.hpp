@@ -127,7 +127,7 @@ struct geometry {
   }
   /// Units of a Memoryblock for `bytes`.
   WARPHEAP_HD static constexpr std::uint32_t units_for(std::size_t bytes) {
-    return static_cast<std::uint32_t>((bytes + memory_header + unit - 1) / unit);
+    return static_cast<std::uint32_t>(align_up<std::size_t>(bytes + memory_header, unit) / unit);
   }
 
   // Coalesced requests: [ live pieces: u32 | 8 B | word, piece | word, piece | ... ].

@@ -5,9 +5,10 @@
 /// Runs one small grid many times, each time in another order of its steps.
 ///
 /// One host thread, a seeded choice of who goes on at every atomic, fence, collective and backoff.
-/// A failure is therefore a number that replays it. What this cannot show: interleavings are
-/// sequentially consistent, so a memory order that is too weak is invisible; schedules do not
-/// switch at plain accesses; and a random search that finds nothing is evidence, not proof.
+/// A failure is therefore a number that replays it. What this cannot show: with
+/// `memory_model::sequential` a memory order that is too weak is invisible, and with
+/// `memory_model::weak` no load reads a store that is yet to be made (load buffering); schedules do
+/// not switch at plain accesses; and a random search that finds nothing is evidence, not proof.
 
 #include "warpheap/simt/types.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the lanes of the CPU model share with the runtime that switches them (src/simt/).
+/// What the lanes of the CPU model share with the runtime that switches them (src/simt/cpu/).
 ///
 /// Every lane is a fiber. A block of lanes is pinned to one host thread for its whole life, so a
 /// thread-local variable names the lane that runs now. Lanes give up the thread only at the points

@@ -4,9 +4,7 @@
 #include "warpheap/core/hash.hpp"
 #include "warpheap/simt/types.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
@@ -59,28 +57,6 @@ WARPHEAP_DEVICE inline std::uint64_t ticks() { return static_cast<std::uint64_t>
 
 /// The multiprocessor's clock, mixed with the thread's rank.
 WARPHEAP_DEVICE inline std::uint64_t noise() { return mix64(ticks() + (thread_rank() << 32)); }
-
-WARPHEAP_DEVICE inline std::byte* block_shared() {
-  extern __shared__ std::byte warpheap_block_shared[];
-  return warpheap_block_shared;
-}
-
-WARPHEAP_DEVICE inline void block_sync() { __syncthreads(); }
-
-/// Ends the kernel, whose error then surfaces on the host. For debugging: no manager calls it.
-WARPHEAP_DEVICE inline void trap() { __trap(); }
-
-/// Calls a function that is seldom needed so that it costs its callers no registers. ptxas gives a
-/// function that it knows the registers above those of its callers, so that a kernel needs the sum
-/// along a chain of calls; one that is called by an address it does not know saves what it uses.
-template <class Result, class... Arguments>
-WARPHEAP_DEVICE Result call_apart(Result (*function)(Arguments...),
-                                  std::type_identity_t<Arguments>... arguments) {
-  asm volatile("" : "+l"(function));
-  return function(arguments...);
-}
-
-WARPHEAP_DEVICE inline void backoff(std::uint32_t nanoseconds) { __nanosleep(nanoseconds); }
 
 }  // namespace simt
 WARPHEAP_END_NAMESPACE

@@ -5,6 +5,8 @@
 #include "warpheap/simt/device_memory.hpp"
 #include "warpheap/workloads/graph/dynamic_graph.hpp"
 #include "warpheap/workloads/graph/kernels.hpp"
+#include "warpheap/workloads/graph/pagerank.hpp"
+#include "warpheap/workloads/graph/triangles.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -256,7 +256,7 @@ def main() -> int:
         table = mutate.read_table(*mutate.table_files())
         mutants = all_mutants(table)
     except (mutate.TableError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        print(f"generate.py: {error}", file=sys.stderr)
+        print(f"campaign.py: {error}", file=sys.stderr)
         return 2
     chosen = [
         m

@@ -94,10 +94,15 @@ class warpheap_supply {
   }
   /// Whether that is known, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seems_out() const { return where_.whole->chunks.seems_out(1); }
-  /// Whether pool and empties certainly had no chunk at a moment of the call.
+  /// Whether pool and empties certainly had no chunk at a moment of the call. Then the caller knows
+  /// of the chunks that classes had taken before.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& chunks = where_.whole->chunks;
-    if (chunks.is_out(1)) return true;
+    if (chunks.is_out(1)) {
+      // Pairs with the release in `confirm`: who searched has acquired where the chunks went.
+      simt::fence(simt::order::acquire);
+      return true;
+    }
     const exhaustion::token search = chunks.announce();
     return !pool().examine_any() && !empties().examine_any() && !where_.whole->is_moving() &&
            chunks.confirm(search, 1);

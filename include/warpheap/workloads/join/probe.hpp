@@ -8,15 +8,15 @@
 /// one with a frequent key is joined by many blocks. What becomes of the matches is the sink's
 /// business.
 
-#include "bench/workloads/join/keys.hpp"
-#include "bench/workloads/join/request.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/workloads/join/keys.hpp"
+#include "warpheap/workloads/join/requests.hpp"
 
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
-namespace lanes::join {
+namespace join {
 
 /// Chained hashing of up to `rows` rows in block-shared memory: two places a row.
 class shared_table {
@@ -32,7 +32,7 @@ class shared_table {
         place_bits_(static_cast<std::uint32_t>(floor_log2(std::uint64_t{rows})) + 1) {}
 
   /// Holds rows `begin` to `begin + rows - 1` of a side. All lanes of the block call it.
-  WARPHEAP_DEVICE void fill(const bench::join_side& side, std::uint64_t begin,
+  WARPHEAP_DEVICE void fill(const join_data::join_side& side, std::uint64_t begin,
                             std::uint32_t rows) const {
     const std::uint32_t me = simt::thread_in_block();
     simt::block_sync();  // no lane looks for rows of the last filling any more
@@ -77,7 +77,7 @@ class shared_table {
 /// Joins the build side of partition `p` with rows `begin` to `end - 1` of its probe side. All
 /// lanes of the block call it.
 template <class Sink>
-WARPHEAP_DEVICE void join_partition(const bench::join_input& in, const shared_table& built,
+WARPHEAP_DEVICE void join_partition(const join_data::join_input& in, const shared_table& built,
                                     std::uint64_t p, std::uint64_t begin, std::uint64_t end,
                                     Sink& sink) {
   if (begin == end) return;
@@ -97,7 +97,7 @@ WARPHEAP_DEVICE void join_partition(const bench::join_input& in, const shared_ta
       // Ends: each round takes one row of a chain from every lane that has any.
       while (together.any(found != shared_table::none)) {
         const bool matches = found != shared_table::none;
-        bench::match match{key_of(key), 0, value};
+        join_data::match match{key_of(key), 0, value};
         if (matches) match.build = built.value(found);
         sink(together, matches, row, match);
         if (matches) found = built.find_after(found, key);
@@ -111,7 +111,7 @@ WARPHEAP_DEVICE void join_partition(const bench::join_input& in, const shared_ta
 /// finds how many matches depends on the input and the shape of the launch alone. All lanes of the
 /// grid call it, in blocks of `shared_bytes_of(in.chunk_rows)` shared bytes.
 template <class Sink>
-WARPHEAP_DEVICE void join_slices(const bench::join_input& in, Sink& sink) {
+WARPHEAP_DEVICE void join_slices(const join_data::join_input& in, Sink& sink) {
   const shared_table built(in.chunk_rows, in.partition_bits);
   const std::uint64_t rows = in.probe.offsets[std::uint64_t{1} << in.partition_bits];
   const std::uint64_t step = simt::grid_size() / simt::block_size() * in.slice_rows;
@@ -127,5 +127,5 @@ WARPHEAP_DEVICE void join_slices(const bench::join_input& in, Sink& sink) {
   }
 }
 
-}  // namespace lanes::join
+}  // namespace join
 WARPHEAP_END_NAMESPACE

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
-namespace lanes::join {
+namespace join {
 
 /// Keys are joined as products with an odd number, which is a bijection of the 32-bit words: its
 /// high bits depend on all bits of the key. The highest name the partition, those below the place
@@ -37,5 +37,5 @@ WARPHEAP_HD constexpr std::uint32_t place_of(std::uint32_t mixed, std::uint32_t 
   return mixed << partition_bits >> (32 - place_bits);
 }
 
-}  // namespace lanes::join
+}  // namespace join
 WARPHEAP_END_NAMESPACE

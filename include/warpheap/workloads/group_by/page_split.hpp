@@ -15,18 +15,19 @@
 /// I2: a chain's `page_counts` and `row_counts` are those of its pages, and the places of its pages
 ///     are the numbers below its count.
 
-#include "bench/workloads/group_by/request.hpp"
+#include "warpheap/containers/block_heap.hpp"
 #include "warpheap/core/align.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/group_sum.hpp"
+#include "warpheap/workloads/group_by/requests.hpp"
 
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
-namespace lanes::group_by {
+namespace group_by {
 
 WARPHEAP_HD constexpr std::uint32_t rows_in_page(std::uint32_t page_bytes) {
-  return page_bytes / static_cast<std::uint32_t>(sizeof(bench::keyed_row));
+  return page_bytes / static_cast<std::uint32_t>(sizeof(group_by_data::keyed_row));
 }
 
 /// One for each segment. All lanes of its block construct and run it.
@@ -35,7 +36,7 @@ template <std::uint32_t Children>
 class page_split {
  public:
   /// \param shift the lowest bit of a key that names the child
-  WARPHEAP_DEVICE page_split(const bench::row_chains& into, std::uint64_t parent,
+  WARPHEAP_DEVICE page_split(const group_by_data::row_chains& into, std::uint64_t parent,
                              std::uint32_t shift)
       : into_(into),
         first_chain_(parent * Children),
@@ -53,20 +54,20 @@ class page_split {
 
   /// \param for_each_row calls its argument for each of the lane's rows, both times for the same
   /// \param lose is called for rows for which there is no memory
-  template <class Heap, class ForEachRow, class Lose>
+  template <containers::block_heap Heap, class ForEachRow, class Lose>
   WARPHEAP_DEVICE void run(const Heap& heap, const ForEachRow& for_each_row,
                            const Lose& lose) const {
     for (std::uint32_t i = me(); i < Children; i += simt::block_size()) counts_[i] = 0;
     simt::block_sync();
     // Relaxed, here and below: the barriers order the rest.
-    for_each_row([&](const bench::keyed_row& row) {
+    for_each_row([&](const group_by_data::keyed_row& row) {
       simt::block_atomic_ref<std::uint32_t>(counts_[child_of(row)])
           .fetch_add(1u, simt::order::relaxed);
     });
     simt::block_sync();
     lay_pages_out();
     take_pages(heap);
-    for_each_row([&](const bench::keyed_row& row) {
+    for_each_row([&](const group_by_data::keyed_row& row) {
       const std::uint32_t child = child_of(row);
       // The counts have served: minus one by one, they hand places out from the last one down.
       const std::uint32_t place = simt::block_atomic_ref<std::uint32_t>(counts_[child])
@@ -76,14 +77,14 @@ class page_split {
       if (page == 0) {
         lose(row);
       } else {
-        reinterpret_cast<bench::keyed_row*>(page)[place % capacity_] = row;
+        reinterpret_cast<group_by_data::keyed_row*>(page)[place % capacity_] = row;
       }
     });
   }
 
  private:
   WARPHEAP_DEVICE static std::uint32_t me() { return simt::thread_in_block(); }
-  WARPHEAP_DEVICE std::uint32_t child_of(const bench::keyed_row& row) const {
+  WARPHEAP_DEVICE std::uint32_t child_of(const group_by_data::keyed_row& row) const {
     return row.key >> shift_ & (Children - 1);
   }
 
@@ -115,7 +116,7 @@ class page_split {
     simt::block_sync();
   }
 
-  template <class Heap>
+  template <containers::block_heap Heap>
   WARPHEAP_DEVICE void take_pages(const Heap& heap) const {
     for (std::uint32_t i = me(); i < firsts_[Children]; i += simt::block_size()) {
       const auto child = static_cast<std::uint32_t>(pages_[i]);
@@ -124,7 +125,7 @@ class page_split {
       const std::uint32_t left = counts_[child] - before;
       const std::uint32_t rows = left < capacity_ ? left : capacity_;
       pages_[i] = reinterpret_cast<std::uint64_t>(heap.malloc(into_.page_bytes));
-      bench::taken_page& taken = into_.taken[*first_taken_ + i];
+      group_by_data::taken_page& taken = into_.taken[*first_taken_ + i];
       taken = {{pages_[i], static_cast<std::uint32_t>(chain), rows}, 0};
       if (pages_[i] == 0) continue;
       // Relaxed: the next launch reads them.
@@ -135,7 +136,7 @@ class page_split {
     simt::block_sync();
   }
 
-  const bench::row_chains& into_;
+  const group_by_data::row_chains& into_;
   std::uint64_t first_chain_;
   std::uint32_t shift_;
   std::uint32_t capacity_;
@@ -145,5 +146,5 @@ class page_split {
   std::uint64_t* pages_;
 };
 
-}  // namespace lanes::group_by
+}  // namespace group_by
 WARPHEAP_END_NAMESPACE

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/workloads/group_by/request.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/group_sum.hpp"
+#include "warpheap/workloads/group_by/requests.hpp"
 
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
-namespace lanes::group_by {
+namespace group_by {
 
 /// Adds a row to a group. Relaxed throughout: it is read after a barrier or the launch.
 /// \tparam Ref atomic access to where the group is: `simt::atomic_ref` or `simt::block_atomic_ref`
 template <template <class> class Ref>
-WARPHEAP_DEVICE void add_to(bench::row_group& group, std::uint64_t count, std::uint64_t sum,
+WARPHEAP_DEVICE void add_to(group_by_data::row_group& group, std::uint64_t count, std::uint64_t sum,
                             std::uint32_t min_complement, std::uint32_t max) {
   Ref<std::uint64_t>(group.count).fetch_add(count, simt::order::relaxed);
   Ref<std::uint64_t>(group.sum).fetch_add(sum, simt::order::relaxed);
@@ -26,11 +26,11 @@ WARPHEAP_DEVICE void add_to(bench::row_group& group, std::uint64_t count, std::u
 /// it together.
 class shared_groups {
  public:
-  static constexpr std::uint32_t places = bench::short_grouping::places;
+  static constexpr std::uint32_t places = group_by_data::short_grouping::places;
 
   WARPHEAP_DEVICE shared_groups()
       : keys_(reinterpret_cast<std::uint64_t*>(simt::block_shared())),
-        groups_(reinterpret_cast<bench::row_group*>(keys_ + places)) {}
+        groups_(reinterpret_cast<group_by_data::row_group*>(keys_ + places)) {}
 
   WARPHEAP_DEVICE void clear(const simt::group& together) const {
     for (auto i = static_cast<std::uint32_t>(together.rank()); i < places;
@@ -41,7 +41,7 @@ class shared_groups {
     together.sync();
   }
 
-  WARPHEAP_DEVICE void add(const bench::keyed_row& row) const {
+  WARPHEAP_DEVICE void add(const group_by_data::keyed_row& row) const {
     const std::uint64_t key = used | row.key;
     auto place = static_cast<std::uint32_t>(mix64(row.key)) % places;
     // Ends: at most half of the places are ever used.
@@ -56,7 +56,8 @@ class shared_groups {
   }
 
   /// Adds all groups to those that are done.
-  WARPHEAP_DEVICE void emit(const simt::group& together, const bench::group_list& done) const {
+  WARPHEAP_DEVICE void emit(const simt::group& together,
+                            const group_by_data::group_list& done) const {
     together.sync();
     const auto me = static_cast<std::uint32_t>(together.rank());
     const auto lanes = static_cast<std::uint32_t>(together.size());
@@ -72,7 +73,7 @@ class shared_groups {
     place = together.broadcast(place) + all.before;
     for (std::uint32_t i = me; i < places; i += lanes) {
       if (keys_[i] == 0) continue;
-      bench::row_group group = groups_[i];
+      group_by_data::row_group group = groups_[i];
       group.key = static_cast<std::uint32_t>(keys_[i]);
       done.groups[place++] = group;
     }
@@ -82,8 +83,8 @@ class shared_groups {
   static constexpr std::uint64_t used = std::uint64_t{1} << 32;
 
   std::uint64_t* keys_;
-  bench::row_group* groups_;
+  group_by_data::row_group* groups_;
 };
 
-}  // namespace lanes::group_by
+}  // namespace group_by
 WARPHEAP_END_NAMESPACE

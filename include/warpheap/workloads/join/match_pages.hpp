@@ -5,38 +5,32 @@
 /// Matches in pages of a heap: every warp has a chain, so that no warp waits for another, and takes
 /// a page when its last one is full.
 
-#include "bench/workloads/join/request.hpp"
 #include "warpheap/containers/page_chain.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/workloads/join/requests.hpp"
 
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
-namespace lanes::join {
+namespace join {
 
-using match_chain = page_chain<bench::match>;
-static_assert(sizeof(match_chain) == bench::match_chains::bytes_each);
+using match_chain = page_chain<join_data::match>;
+static_assert(sizeof(match_chain) == join_data::match_chains::bytes_each);
 
-WARPHEAP_HD inline match_chain& chain_of(const bench::match_chains& all, std::uint64_t i) {
+WARPHEAP_HD inline match_chain& chain_of(const join_data::match_chains& all, std::uint64_t i) {
   return static_cast<match_chain*>(all.chains)[i];
-}
-
-/// The calling warp's number in its grid, whose blocks may end in a part of a warp.
-WARPHEAP_DEVICE inline std::uint64_t warp_rank() {
-  const std::uint32_t warps = (simt::block_size() + simt::warp_size - 1) / simt::warp_size;
-  return std::uint64_t{simt::block_rank()} * warps + simt::thread_in_block() / simt::warp_size;
 }
 
 /// Where a warp puts its matches. Once the heap is exhausted, the warp's further matches are only
 /// counted: nothing is freed while the join runs, so to ask again would be in vain.
-template <class Heap>
+template <containers::block_heap Heap>
 class paged_matches {
  public:
   WARPHEAP_DEVICE paged_matches(const Heap& heap, match_chain& chain, std::uint32_t* lost)
       : heap_(heap), chain_(chain), lost_(lost) {}
 
   WARPHEAP_DEVICE void operator()(const simt::group& together, bool found, std::uint64_t row,
-                                  const bench::match& match) {
+                                  const join_data::match& match) {
     const bool placed = !exhausted_ && chain_.push(heap_, together, found, match);
     const bool lost = found && !placed;
     exhausted_ = together.any(lost) || exhausted_;
@@ -51,5 +45,5 @@ class paged_matches {
   bool exhausted_ = false;
 };
 
-}  // namespace lanes::join
+}  // namespace join
 WARPHEAP_END_NAMESPACE

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// How a lane runs on: with its block, after a wait, by a call apart, or not at all.
+
+#include "warpheap/simt/cpu/lane.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace simt {
+
+inline std::byte* block_shared() { return runtime::self().shared; }
+
+inline void block_sync() { runtime::wait_for_block(); }
+
+/// Ends the program. For debugging: no manager calls it.
+[[noreturn]] inline void trap() {
+  std::fflush(stdout);  // what lanes have printed
+  std::abort();
+}
+
+/// Calls a function that is seldom needed.
+template <class Result, class... Arguments>
+Result call_apart(Result (*function)(Arguments...), std::type_identity_t<Arguments>... arguments) {
+  return function(arguments...);
+}
+
+/// There is no time in the CPU model: every wait is one turn of the other lanes.
+inline void backoff(std::uint32_t /*nanoseconds*/) { runtime::give_way(); }
+
+}  // namespace simt
+WARPHEAP_END_NAMESPACE
