@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -214,16 +214,18 @@ def hunt(
 
 
 def spread(
-    work: Callable[[T, threading.Event], R], items: Sequence[T], jobs: int, progress: Steps
-) -> Iterator[R]:
+    work: Callable[[T, threading.Event], R], items: Iterable[T], jobs: int, progress: Steps
+) -> Generator[R, None, None]:
     """Run work on every item, ``jobs`` at a time, and give results as they come.
 
-    An interrupt, or an error of one item, ends the running children before the caller sees it.
+    An interrupt, or an error of one item, ends the running children before the caller sees it. So
+    does closing the iterator, which a caller does whose own code may be interrupted.
     """
     cancel = threading.Event()
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = {pool.submit(work, item, cancel): item for item in items}
         try:
+            # Children run from the first item on, so an interrupt may come between two of them.
+            futures = {pool.submit(work, item, cancel): item for item in items}
             for future in as_completed(futures):
                 progress.advance(str(futures[future]))
                 yield future.result()

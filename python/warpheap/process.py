@@ -68,9 +68,9 @@ def run(
         stderr=subprocess.PIPE,
         start_new_session=True,
     ) as child:
-        stdout, stderr = _Reader(child.stdout), _Reader(child.stderr)
         timed_out = False
         try:
+            stdout, stderr = _Reader(child.stdout), _Reader(child.stderr)
             while True:
                 left = start + time_limit_s - time.monotonic()
                 try:

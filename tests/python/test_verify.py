@@ -4,11 +4,16 @@
 import json
 import signal
 import subprocess
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from conftest import Run, Start
+from warpheap import explorer
+from warpheap.console import Steps
 
 
 def test_findings_are_printed_with_their_replay(run: Run) -> None:
@@ -117,6 +122,42 @@ def test_bad_names_exit_with_2(run: Run, arguments: tuple[str, ...], message: st
     result = run("verify", *arguments)
     assert result.returncode == 2
     assert message in result.stderr
+
+
+def test_interrupt_between_two_starts_ends_the_first() -> None:
+    """The children of the first items run while the later ones are still being handed over."""
+    started, ended = threading.Event(), threading.Event()
+
+    def work(_item: int, cancel: threading.Event) -> None:
+        started.set()
+        if cancel.wait(20):
+            ended.set()
+
+    def items() -> Iterator[int]:
+        yield 0
+        assert started.wait(20)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(explorer.spread(work, items(), 2, Steps("testing", 2, None)))
+    assert ended.is_set()
+
+
+def test_closing_the_results_ends_what_still_runs() -> None:
+    started, ended = threading.Event(), threading.Event()
+
+    def work(item: int, cancel: threading.Event) -> int:
+        if item:
+            started.set()
+            if cancel.wait(20):
+                ended.set()
+        else:
+            assert started.wait(20)
+        return item
+
+    with closing(explorer.spread(work, [0, 1], 2, Steps("testing", 2, None))) as results:
+        assert next(results) == 0
+    assert ended.is_set()
 
 
 def running(environment: dict[str, str]) -> str:

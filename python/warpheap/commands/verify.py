@@ -3,6 +3,8 @@
 
 import os
 import shlex
+import threading
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, List, Optional  # noqa: UP035
@@ -13,7 +15,7 @@ from warpheap import explorer, process, programs
 from warpheap.commands import options
 from warpheap.console import out, print_json, steps
 from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded
-from warpheap.explorer import Budget, Kill, Offer, Task, Verdict
+from warpheap.explorer import Budget, Kill, Mutant, Offer, Task, Verdict
 
 LARGEST_SEED = 2**64 - 1
 LIMITS = (
@@ -100,13 +102,15 @@ def _tasks(
 
 def _explore_all(offer: Offer, tasks: list[Task], budget: Budget, jobs: int, as_json: bool) -> bool:
     verdicts: list[Verdict] = []
-    with steps("exploring", len(tasks)) as progress:
-        for verdict in explorer.spread(
-            lambda task, cancel: explorer.explore(offer.program, task, budget, cancel),
-            tasks,
-            jobs,
-            progress,
-        ):
+
+    def explore(task: Task, cancel: threading.Event) -> Verdict:
+        return explorer.explore(offer.program, task, budget, cancel)
+
+    with (
+        steps("exploring", len(tasks)) as progress,
+        closing(explorer.spread(explore, tasks, jobs, progress)) as results,
+    ):
+        for verdict in results:
             verdicts.append(verdict)
             if as_json:
                 print_json({"schema": 1, **asdict(verdict.task), **_facts(verdict)})
@@ -139,15 +143,15 @@ def _hunt_all(
     check_names("original or mutant", names, (*originals, *(m.name for m in offer.mutants)))
     chosen = [m for m in offer.mutants if not names or m.original in names or m.name in names]
     kills: list[Kill] = []
-    with steps("hunting mutants", len(chosen)) as progress:
-        for kill in explorer.spread(
-            lambda mutant, cancel: explorer.hunt(
-                offer, mutant, strategies, memories, budget, cancel
-            ),
-            chosen,
-            jobs,
-            progress,
-        ):
+
+    def hunt(mutant: Mutant, cancel: threading.Event) -> Kill:
+        return explorer.hunt(offer, mutant, strategies, memories, budget, cancel)
+
+    with (
+        steps("hunting mutants", len(chosen)) as progress,
+        closing(explorer.spread(hunt, chosen, jobs, progress)) as results,
+    ):
+        for kill in results:
             kills.append(kill)
             if as_json:
                 print_json({"schema": 1, **asdict(kill.mutant), **_kill_facts(kill)})
