@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Times three public CUDA programs that allocate in kernels, as they are and relinked with the
+# Times four public CUDA programs that allocate in kernels, as they are and relinked with the
 # drop-in malloc (docs/drop-in.md). Their sources stay where they are and as they are.
 #
 # usage: bench/drop_in/programs.sh --build OUT SAMPLES PATH_TRACER SKIP_LIST
 #        bench/drop_in/programs.sh --run OUT
 #
-#   SAMPLES      checkout of github.com/NVIDIA/cuda-samples: its sample newdelete
+#   SAMPLES      checkout of github.com/NVIDIA/cuda-samples: its samples newdelete, and
+#                cdpBezierTessellation, whose kernel calls cudaMalloc and launches kernels
 #   PATH_TRACER  checkout of github.com/rogerallen/raytracinginoneweekendincuda, at the branch
 #                ch12_where_next_cuda: builds its scene by new in a kernel
 #   SKIP_LIST    checkout of github.com/hcho3/skiplist_cuda: 500,000 insertions, two mallocs each
@@ -45,7 +46,10 @@ build_all() {
   done
   nvcc -O2 -cudart shared -shared -Xcompiler -fPIC "$root/bench/drop_in/cuda/launch_times.cpp" -ldl \
     -o "$out/launch_times.so" || return 1
-  build newdelete -I "$samples/Common" "$samples/Samples/3_CUDA_Features/newdelete/newdelete.cu" &&
+  local features=$samples/Samples/3_CUDA_Features
+  build newdelete -I "$samples/Common" "$features/newdelete/newdelete.cu" &&
+    build bezier -rdc=true -I "$samples/Common" "$features/cdpBezierTessellation/BezierLineCDP.cu" \
+      -lcudadevrt &&
     build path_tracer "$tracer/main.cu" &&
     build_skip_list skip_list "$list" &&
     # Its loads go past the L1 cache: what one multiprocessor publishes without a fence is not hidden
@@ -110,7 +114,9 @@ case $mode in
     export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$out
     say "milliseconds    CUDA's heap    warpheap    factor  kernel"
     failed=0
-    for name in skip_list skip_list_uncached path_tracer newdelete; do run $name || failed=1; done
+    for name in skip_list skip_list_uncached path_tracer newdelete bezier; do
+      run $name || failed=1
+    done
     exit $failed
     ;;
   *) echo "programs.sh: unknown mode $mode: --build or --run" >&2 && exit 2 ;;

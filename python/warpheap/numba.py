@@ -27,6 +27,7 @@ With ``@cuda.jit(link=heap.link)`` so do arrays that a kernel makes, where Numba
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from warpheap import device_heap
@@ -124,7 +125,8 @@ class DeviceHeap(device_heap.DeviceHeap):
     - ``pointer``: the address as a pointer, for ``carray``;
     - ``link``: for ``cuda.jit(link=...)`` of kernels that call neither.
 
-    ``bytes``, ``manager`` and errors as for warpheap.device_heap.DeviceHeap.
+    ``bytes``, ``manager`` and errors as for warpheap.device_heap.DeviceHeap; raises ImportError
+    where numba-cuda is missing or does not work with the installed NumPy.
     """
 
     def __init__(self, *, bytes: int = 0, manager: str = "") -> None:
@@ -136,6 +138,7 @@ class DeviceHeap(device_heap.DeviceHeap):
                 "warpheap.numba.DeviceHeap needs numba-cuda, 0.30 or newer: "
                 "pip install 'numba-cuda[cu13]' (or 'numba-cuda[cu12]')"
             ) from error
+        _require_arrays()
         if not cuda.is_available():
             raise RuntimeError(
                 f"warpheap.numba found no CUDA device: {cuda.cuda_error() or 'no driver'}"
@@ -159,6 +162,17 @@ class DeviceHeap(device_heap.DeviceHeap):
         if int(status) != 0:
             raise RuntimeError(f"{device_heap.STATE} is not in the module: {status}")
         self.attach(int(address), int(size))
+
+
+def _require_arrays() -> None:
+    """Refuse a NumPy that numba-cuda cannot use: it would fail in the first kernel with arrays."""
+    try:
+        importlib.import_module("numba.cuda.np.arrayobj")
+    except AttributeError as error:  # numba-cuda 0.30 takes functions that NumPy 2.5 has no more
+        raise ImportError(
+            f"this numba-cuda does not work with the installed NumPy ({error}): "
+            "pip install 'numpy<2.5'"
+        ) from error
 
 
 def _declared(link: Any) -> tuple[Any, Any]:

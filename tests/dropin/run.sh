@@ -104,17 +104,24 @@ export WARPHEAP_MALLOC_REPORT=1
 export LD_LIBRARY_PATH=$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 small=(env WARPHEAP_MALLOC_BYTES=256M)
 large=(env WARPHEAP_MALLOC_BYTES=1G)
+memory_mib=$(nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits 2>/dev/null | head -n 1)
+memory_mib=${memory_mib:-0}
 for runtime in shared static; do
   run "modules_$runtime" "modules_$runtime" "${small[@]}" "$out/modules_$runtime"
   run "modules_opened_$runtime" "modules_opened_$runtime" "${small[@]}" \
     "$out/modules_opened_$runtime" "$out/libmodules_$runtime.so"
 done
-# Of the heap's default size and of one that is smaller.
+# Of the heap's default size, of one that is smaller, and beyond 16 GiB, where chunks are larger.
 for program in jit whole_warps; do
   arguments=()
   [[ $program == jit ]] && arguments=("$out/device_malloc.fatbin" "$arch")
   run "$program" "$program" "$out/$program" "${arguments[@]}"
   run "${program}_1g" "$program" "${large[@]}" "$out/$program" "${arguments[@]}"
+  if $run && ((memory_mib < 24000)); then
+    say "SKIP ${program}_18g: the GPU has $memory_mib MiB"
+  else
+    run "${program}_18g" "$program" env WARPHEAP_MALLOC_BYTES=18G "$out/$program" "${arguments[@]}"
+  fi
 done
 run unchanged unchanged "${large[@]}" "$out/unchanged" 1000000 5
 run unchanged_gallatin unchanged "${large[@]}" WARPHEAP_MALLOC_MANAGER=gallatin \

@@ -130,12 +130,29 @@ def test_cupy_without_a_device_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         warpheap.cupy.DeviceHeap()
 
 
-def test_numba_without_a_device_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def fake_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A numba-cuda without a device."""
     cuda = types.ModuleType("numba.cuda")
     cuda.__dict__.update(Fatbin=object, is_available=lambda: False, cuda_error=lambda: "no driver")
     numba = types.ModuleType("numba")
     numba.__dict__.update(cuda=cuda)
-    monkeypatch.setitem(sys.modules, "numba", numba)
-    monkeypatch.setitem(sys.modules, "numba.cuda", cuda)
+    arrays = types.ModuleType("numba.cuda.np.arrayobj")
+    for module in (numba, cuda, types.ModuleType("numba.cuda.np"), arrays):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+def test_numba_without_a_device_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_numba(monkeypatch)
     with pytest.raises(RuntimeError, match="no CUDA device: no driver"):
+        warpheap.numba.DeviceHeap()
+
+
+def test_a_numpy_that_numba_cuda_cannot_use_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake_numba(monkeypatch)
+    monkeypatch.delitem(sys.modules, "numba.cuda.np.arrayobj")
+    (tmp_path / "arrayobj.py").write_text("import types\ntypes.row_stack\n")
+    monkeypatch.setattr(sys.modules["numba.cuda.np"], "__path__", [str(tmp_path)], raising=False)
+    with pytest.raises(ImportError, match=r"row_stack.*pip install 'numpy<2\.5'"):
         warpheap.numba.DeviceHeap()

@@ -2,8 +2,10 @@
 // Device code that NVRTC compiles and nvJitLink links with the device code of warpheap::malloc
 // while the program runs. usage: jit DEVICE_MALLOC.fatbin ARCHITECTURE, for example sm_90
 //
-// Says on stderr what each step took, so that the one it stopped in is known.
+// Says on stderr what each step took, and where its lanes are if the kernel has not finished in
+// time, so that the place where it stops is known.
 #include "check.h"
+#include "lane_steps.h"
 
 #include "warpheap/malloc.h"
 
@@ -15,12 +17,18 @@
 #include <vector>
 
 static const char source[] = R"(
-extern "C" __global__ void churn(unsigned* served) {
+extern "C" __global__ void churn(unsigned* served, volatile unsigned char* steps) {
+  volatile unsigned char& step = steps[blockIdx.x * blockDim.x + threadIdx.x];
+  step = 1;
   int* block = new int(threadIdx.x);
+  step = 2;
   void* other = malloc(20000);
+  step = 3;
   if (block != nullptr && *block == threadIdx.x && other != nullptr) atomicAdd(served, 1u);
   delete block;
+  step = 4;
   free(other);
+  step = 5;
 }
 )";
 
@@ -74,9 +82,12 @@ int main(int argc, char** argv) {
   CHECK(cuModuleGetFunction(&kernel, module, "churn") == CUDA_SUCCESS);
   unsigned* served = managed<unsigned>(1);
   *served = 0;
-  void* arguments[] = {&served};
+  const lane_steps steps(256);
+  unsigned char* seen_by_device = steps.seen_by_device();
+  void* arguments[] = {&served, &seen_by_device};
   CHECK(cuLaunchKernel(kernel, 4, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr) == CUDA_SUCCESS);
   done("launched");
+  steps.wait(10, "jit: churn");
   CUDA_CHECK(cudaDeviceSynchronize());
   done("ran");
   CHECK(*served == 256);
