@@ -120,6 +120,10 @@ class list_heap {
   /// searches again: where there are few, others may hold the ones that suit it for a moment.
   static constexpr std::uint32_t most_runs = 1u << 11;
   static constexpr int most_rounds = 1024;
+#ifndef PATIENCE
+#define PATIENCE 2
+#endif
+  static constexpr int patience = PATIENCE;
   /// Granules of a run that are looked at in any case.
   static constexpr std::uint32_t least_looks = 4096;
 
@@ -250,7 +254,8 @@ class list_heap {
             return visit(team, first, count, need, chunk);
           });
       seen += searches_->known().count();
-      const bool enough = rounds > 1 && seen > most_runs;
+      const bool spoilt = rounds < patience && searches_->known().contested() >= need;
+      const bool enough = rounds > 1 && seen > most_runs && !spoilt;
       done = team.all(chunk != list::none || running_.is_out(need) || enough);
     }
     team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
@@ -267,11 +272,12 @@ class list_heap {
     const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
     const std::uint32_t end = begin + part < count ? begin + part : count;
     walk mine{
-        (first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0}, false};
+        (first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0, 0}, false};
     // Each member counts a run here, so that lanes give up soon where all fight for short ones; but
     // a run with room for many is one.
     const auto uncertain = [&] {
-      return runs_left::seen{chunks_.end(), team.any(mine.roomy) && !team.is_leader() ? 0u : 1u};
+      return runs_left::seen{chunks_.end(), team.any(mine.roomy) && !team.is_leader() ? 0u : 1u,
+                             mine.left.contested};
     };
     // Each turn serves a member, or loses a race for a chunk: not too many of those.
     for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
@@ -310,7 +316,11 @@ class list_heap {
       if (able.empty()) continue;
       std::uint32_t got = list::none;
       if (me == able.lowest()) {
-        if (take(mine.at.start, wanted)) got = mine.at.start;
+        if (take(mine.at.start, wanted)) {
+          got = mine.at.start;
+        } else if (mine.left.contested < wanted) {
+          mine.left.contested = wanted;
+        }
         mine.look_again();
       }
       got = team.shuffle(got, able.lowest());
