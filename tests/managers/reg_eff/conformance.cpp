@@ -21,11 +21,12 @@ struct manager_traits<reg_eff<Config>> : default_traits<reg_eff<Config>> {
     // blocks of 4 KiB with their headers lie beside each other as soon as a tree is that large.
     const std::size_t bytes = on.multiprocessors * (std::size_t{64} << 10);
     const std::size_t granules = bytes / 16;
+    const std::size_t offsets = Config.offsets == memory_offsets::one ? 1 : on.multiprocessors;
     const std::size_t heap_bytes = layout_bytes()
-                                       .array(on.multiprocessors, 128)  // offsets
-                                       .array(16, 128)                  // operations
-                                       .array(1, 8)                     // proof
-                                       .array(2, 128)                   // search
+                                       .array(offsets, 128)
+                                       .array(16, 128)  // operations
+                                       .array(1, 8)     // proof
+                                       .array(2, 128)   // search
                                        .trees(1, granules + 1)
                                        .array(granules / 64 + 1, 8)  // starts
                                        .then(bytes + 16);

@@ -120,6 +120,9 @@ class list_heap {
   /// searches again: where there are few, others may hold the ones that suit it for a moment.
   static constexpr std::uint32_t most_runs = 1u << 11;
   static constexpr int most_rounds = 1024;
+  /// Nor does it give up before so many rounds if others found as much together in the last one: it
+  /// may have come too late, or lost a race.
+  static constexpr int patient_rounds = 16;
   /// Granules of a run that are looked at in any case.
   static constexpr std::uint32_t least_looks = 4096;
 
@@ -250,7 +253,8 @@ class list_heap {
             return visit(team, first, count, need, chunk);
           });
       seen += searches_->known().count();
-      const bool enough = rounds > 1 && seen > most_runs;
+      const bool wait = rounds < patient_rounds && searches_->known().wanted() >= need;
+      const bool enough = rounds > 1 && seen > most_runs && !wait;
       done = team.all(chunk != list::none || running_.is_out(need) || enough);
     }
     team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
@@ -267,11 +271,12 @@ class list_heap {
     const std::uint32_t begin = part * static_cast<std::uint32_t>(team.rank());
     const std::uint32_t end = begin + part < count ? begin + part : count;
     walk mine{
-        (first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0}, false};
+        (first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0, 0}, false};
     // Each member counts a run here, so that lanes give up soon where all fight for short ones; but
     // a run with room for many is one.
     const auto uncertain = [&] {
-      return runs_left::seen{chunks_.end(), team.any(mine.roomy) && !team.is_leader() ? 0u : 1u};
+      return runs_left::seen{chunks_.end(), team.any(mine.roomy) && !team.is_leader() ? 0u : 1u,
+                             mine.left.wanted};
     };
     // Each turn serves a member, or loses a race for a chunk: not too many of those.
     for (std::uint32_t turns = 0; turns < lanes + 4; ++turns) {
@@ -311,6 +316,7 @@ class list_heap {
       std::uint32_t got = list::none;
       if (me == able.lowest()) {
         if (take(mine.at.start, wanted)) got = mine.at.start;
+        if (mine.left.wanted < wanted) mine.left.wanted = wanted;
         mine.look_again();
       }
       got = team.shuffle(got, able.lowest());

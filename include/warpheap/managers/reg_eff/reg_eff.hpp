@@ -37,9 +37,10 @@
 ///
 /// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that it cannot
 /// have at once. A search visits 64 free chunks at most; then lanes share a search of all of them
-/// (sync/shared_search.hpp), in two rounds or, where few chunks are free, up to 1,024. Null: there
-/// was a time during the call at which no run of free chunks was large enough, or others took or
-/// freed chunks in each of its rounds.
+/// (sync/shared_search.hpp), in two rounds; in up to 16 while others still find as much together as
+/// the lane needs, and in up to 1,024 where few chunks are free. Null: there was a time during the
+/// call at which no run of free chunks was large enough, or others took or freed chunks in each of
+/// its rounds.
 /// Without pre-splitting, which none of the paper's six managers does without, a lane that wants a
 /// part of the only large chunk may return null early: if others have taken in each of 1,024
 /// rounds. The next requests that ask for as much fail at once, until a chunk is freed.
