@@ -47,6 +47,12 @@ compile() {
   shift
   $compile || return 0
   judge "compile-$name" "$nvcc" -arch="$arch" -O3 -I "$root/include" "$@"
+  # nvlink only warns. Such a kernel gets cudaLimitStackSize bytes, also if its frame is larger.
+  if grep -q 'cannot be statically determined' "$out/compile-$name.err"; then
+    say "FAIL stack-$name: $(grep -c 'cannot be statically determined' "$out/compile-$name.err")" \
+      "kernels have a stack of unknown size"
+    failed=1
+  fi
 }
 # program NAME SOURCE [NVCC'S ARGUMENT...]: relocatable device code, the two objects, the linker's
 # options.
