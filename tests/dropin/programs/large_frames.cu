@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels with a frame of 8 KiB, more than cudaLimitStackSize is by default, allocate: the frame and
-// what malloc and free need beside it must all be there.
+// Kernels with a frame of 8 KiB, more than cudaLimitStackSize is by default, allocate: the frame
+// and what malloc and free need beside it must all be there.
 #include "check.h"
 
 constexpr int words = 2048;
