@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Times four public CUDA programs that allocate in kernels, as they are and relinked with the
+# Times five public CUDA programs that allocate in kernels, as they are and relinked with the
 # drop-in malloc (docs/drop-in.md). Their sources stay where they are and as they are.
 #
-# usage: bench/drop_in/programs.sh --build OUT SAMPLES PATH_TRACER SKIP_LIST
+# usage: bench/drop_in/programs.sh --build OUT SAMPLES PATH_TRACER SKIP_LIST HECBENCH
 #        bench/drop_in/programs.sh --run OUT
 #
 #   SAMPLES      checkout of github.com/NVIDIA/cuda-samples: its samples newdelete, and
@@ -11,6 +11,8 @@
 #   PATH_TRACER  checkout of github.com/rogerallen/raytracinginoneweekendincuda, at the branch
 #                ch12_where_next_cuda: builds its scene by new in a kernel
 #   SKIP_LIST    checkout of github.com/hcho3/skiplist_cuda: 500,000 insertions, two mallocs each
+#   HECBENCH     checkout of github.com/zjin-lcf/HeCBench: its logic-rewrite-cuda, a tool for logic
+#                synthesis whose warps allocate the memory for their truth tables
 #
 # --build needs nvcc only; OUT then has all that --run needs on a machine with a GPU. ARCH (sm_90)
 # names the GPU, LIMIT (60) the seconds that a run may take, REPEAT (3) how often each is run.
@@ -19,7 +21,7 @@ set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 malloc=$root/src/malloc/cuda
-mode=${1:?usage: programs.sh --build OUT SAMPLES PATH_TRACER SKIP_LIST, or --run OUT}
+mode=${1:?usage: programs.sh --build OUT SAMPLES PATH_TRACER SKIP_LIST HECBENCH, or --run OUT}
 out=${2:?usage: programs.sh $mode OUT}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
@@ -39,6 +41,7 @@ build() {
 build_all() {
   local samples=${1:?SAMPLES is missing} tracer=${2:?PATH_TRACER is missing}
   local list=${3:?SKIP_LIST is missing} object
+  local rewrite=${4:?HECBENCH is missing}/src/logic-rewrite-cuda
   for object in device_malloc launch_hooks; do
     nvcc -arch="${ARCH:-sm_90}" -O3 -std=c++20 -rdc=true -I "$root/include" \
       --options-file "$malloc/compile_options.txt" -c "$malloc/$object.cu" -o "$out/$object.o" ||
@@ -54,7 +57,9 @@ build_all() {
     build_skip_list skip_list "$list" &&
     # Its loads go past the L1 cache: what one multiprocessor publishes without a fence is not hidden
     # from another by an older copy of the same sector.
-    build_skip_list skip_list_uncached "$list" -Xptxas -dlcm=cg
+    build_skip_list skip_list_uncached "$list" -Xptxas -dlcm=cg &&
+    build logic_rewrite -rdc=true -std=c++17 --use_fast_math "$rewrite"/*.cu &&
+    cp "$rewrite/benchmarks/arithmetic/hyp.aig" "$out/"
 }
 build_skip_list() {
   local name=$1 list=$2
@@ -73,14 +78,18 @@ median() {
     END { put() }'
 }
 
-# run NAME: each variant REPEAT times, in turn.
+# What a program says but for times and sizes of memory, which differ from run to run.
+comparable() { grep -vE 'time|sec\b|memory|[Hh]eap' "$1"; }
+
+# run NAME [ARGUMENT...]: each variant REPEAT times, in turn.
 run() {
   local name=$1 variant i status
+  shift
   rm -f "$out/$name".*.times.*
   for ((i = 0; i < ${REPEAT:-3}; ++i)); do
     for variant in cuda warpheap; do
       LAUNCH_TIMES=$out/$name.$variant.times.$i LD_PRELOAD=$out/launch_times.so \
-        timeout "${LIMIT:-60}" "$out/$name.$variant" >"$out/$name.$variant.out" \
+        timeout "${LIMIT:-60}" "$out/$name.$variant" "$@" >"$out/$name.$variant.out" \
         2>"$out/$name.$variant.err"
       status=$?
       [[ $status == 0 ]] && continue
@@ -89,11 +98,13 @@ run() {
       return 1
     done
   done
-  if cmp -s "$out/$name.cuda.out" "$out/$name.warpheap.out"; then
+  local other
+  other=$(diff <(comparable "$out/$name.cuda.out") <(comparable "$out/$name.warpheap.out") |
+    grep -c '^[<>]')
+  if ((other == 0)); then
     say "$name: same output"
   else
-    say "$name: output differs in $(diff "$out/$name.cuda.out" "$out/$name.warpheap.out" |
-      grep -c '^<') of $(wc -l <"$out/$name.cuda.out") lines"
+    say "$name: output differs: $other lines, of $(comparable "$out/$name.cuda.out" | wc -l)"
   fi
   for variant in cuda warpheap; do
     median "$out/$name.$variant".times.* >"$out/$name.$variant.ms"
@@ -117,6 +128,7 @@ case $mode in
     for name in skip_list skip_list_uncached path_tracer newdelete bezier; do
       run $name || failed=1
     done
+    run logic_rewrite -c "read $out/hyp.aig; resyn2; ps" || failed=1
     exit $failed
     ;;
   *) echo "programs.sh: unknown mode $mode: --build or --run" >&2 && exit 2 ;;

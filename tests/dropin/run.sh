@@ -47,6 +47,12 @@ compile() {
   shift
   $compile || return 0
   judge "compile-$name" "$nvcc" -arch="$arch" -O3 -I "$root/include" "$@"
+  # nvlink only warns. Such a kernel gets cudaLimitStackSize bytes, also if its frame is larger.
+  if grep -q 'cannot be statically determined' "$out/compile-$name.err"; then
+    say "FAIL stack-$name: $(grep -c 'cannot be statically determined' "$out/compile-$name.err")" \
+      "kernels have a stack of unknown size"
+    failed=1
+  fi
 }
 # program NAME SOURCE [NVCC'S ARGUMENT...]: relocatable device code, the two objects, the linker's
 # options.
@@ -98,7 +104,9 @@ compile unchanged_object -std=c++14 -rdc=true "$programs/unchanged.cu" "$out/dev
 program bounded "$root/tests/install/consumer/allocates.cu"
 compile table_cuda -std=c++14 "$root/examples/chained_table.cu" -o "$out/table_cuda"
 program table "$root/examples/chained_table.cu"
-for name in says_size captured no_heap whole_warps; do program $name "$programs/$name.cu"; done
+for name in says_size captured no_heap whole_warps large_frames attached; do
+  program $name "$programs/$name.cu"
+done
 
 export WARPHEAP_MALLOC_REPORT=1
 export LD_LIBRARY_PATH=$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -131,6 +139,8 @@ run bounded bounded "${large[@]}" "$out/bounded"
 run table table "$out/table"
 run says_size says_size "$out/says_size"
 run captured captured "$out/captured"
+run large_frames large_frames "${large[@]}" "$out/large_frames"
+run attached attached "${large[@]}" "$out/attached"
 run no_heap no_heap env WARPHEAP_MALLOC_BYTES=1 "$out/no_heap"
 run no_heap_manager no_heap env WARPHEAP_MALLOC_MANAGER=unknown "$out/no_heap"
 run table_cuda table_cuda "$out/table_cuda"

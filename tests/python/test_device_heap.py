@@ -37,8 +37,9 @@ WRITES_ITS_OUTPUT = 'while [ $# -gt 1 ]; do [ "$1" = -o ] && echo made > "$2"; s
 def test_the_sources_of_the_checkout_are_found() -> None:
     found = device_heap.sources()
     assert (found.include / "warpheap/malloc/selected_heap.hpp").exists()
-    sources = ("device_malloc.cu", "launch_hooks.cu", "malloc_heaps.hpp", "module_state.hpp")
-    for name in (*sources, "link_options.txt"):
+    sources = ("device_malloc.cu", "launch_hooks.cu")
+    headers = ("entry.hpp", "malloc_heaps.hpp", "module_state.hpp")
+    for name in (*sources, *headers, "link_options.txt"):
         assert (found.malloc / name).exists()
 
 

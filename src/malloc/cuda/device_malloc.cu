@@ -6,6 +6,7 @@
 // (module_state.hpp). Host code fills it before the first kernel of each device: launch_hooks.cu,
 // where the linker was told to let every launch pass there, else a constructor of this file, for
 // the device that is current at that time.
+#include "entry.hpp"
 #include "malloc_heaps.hpp"
 #include "module_state.hpp"
 
@@ -44,28 +45,7 @@ using namespace warpheap;
 
 /// Before main, too: no constructor of the file may be needed for it.
 constinit module_state this_module;
-/// This thread is in here already: the launches that lay a heap out pass through the hooks, too.
-thread_local bool inside = false;
 thread_local std::string last_error;
-
-/// While a thread captures a stream, CUDA refuses most of its calls that concern other streams,
-/// too, unless it says that it knows what it does. Ours are of a queue that nobody captures.
-class entry {
- public:
-  entry() {
-    inside = true;
-    cudaThreadExchangeStreamCaptureMode(&mode_);
-  }
-  ~entry() {
-    cudaThreadExchangeStreamCaptureMode(&mode_);
-    inside = false;
-  }
-  entry(const entry&) = delete;
-  entry& operator=(const entry&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 int current_device() {
   int ordinal = 0;
@@ -94,7 +74,7 @@ int guarded(const Call& call) {
 /// What every launch passes through. After the first one of a device it costs a `cudaGetDevice`.
 /// Never throws and never fails: a program without a heap goes on, and its requests return null.
 extern "C" WARPHEAP_HIDDEN void warpheap_malloc_before_launch() {
-  if (inside) return;
+  if (entry::is_inside()) return;
   int ordinal = 0;
   if (cudaGetDevice(&ordinal) != cudaSuccess || ordinal >= malloc_heaps::most_devices) return;
   const std::uint32_t now = malloc_heaps::of_process().epoch(ordinal);

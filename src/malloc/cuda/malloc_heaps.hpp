@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "entry.hpp"
+
 #include "warpheap/malloc.h"
 #include "warpheap/malloc/selected_heap.hpp"
 #include "warpheap/malloc/settings.hpp"
@@ -31,8 +33,7 @@ WARPHEAP_BEGIN_NAMESPACE
 /// needed, of which every module gets the handle. A block that one module takes, another may free.
 ///
 /// One object in the process, also where several shared libraries have this code. It is never
-/// destroyed, because kernels may run until the very end. Callers allow calls while a stream is
-/// captured (`entry` in device_malloc.cu).
+/// destroyed, because kernels may run until the very end. Callers have an `entry`.
 class malloc_heaps {
  public:
   static constexpr int most_devices = 64;
@@ -143,6 +144,7 @@ class malloc_heaps {
   }
 
   void report() {
+    const entry mark;
     for (int ordinal = 0; ordinal < most_devices; ++ordinal) {
       if (!heaps_[ordinal]) continue;
       try {

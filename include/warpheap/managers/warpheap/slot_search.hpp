@@ -58,7 +58,7 @@ class warpheap_slot_search {
     place got;
     if (!is_tight()) got = take_together();
     if (got.chunk != none) return got;
-    return simt::call_apart(&take_more_apart, supply_.copy(), of_);
+    return simt::call_apart(&take_more_apart, of_, supply_.copy());
   }
 
  private:
@@ -135,7 +135,8 @@ class warpheap_slot_search {
   WARPHEAP_RARE static place take_listed_apart(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).take_listed();
   }
-  WARPHEAP_RARE static place take_more_apart(const supply& from, std::uint32_t of) {
+  /// Its parameters are the other way round than those of what it calls: see `simt::call_apart`.
+  WARPHEAP_RARE static place take_more_apart(std::uint32_t of, const supply& from) {
     return warpheap_slot_search(from, of).take_more();
   }
   /// Ends: turns are bounded. While there are chunks, each makes it likelier that the next one asks

@@ -135,7 +135,7 @@ class warpheap_manager {
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     if (bytes > sizes().largest())
-      return run_address(simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes)));
+      return run_address(simt::call_apart(&malloc_run, chunks_for(bytes), supply_.copy()));
     return malloc_slot(sizes().class_of(static_cast<std::uint32_t>(bytes)));
   }
 
@@ -146,7 +146,7 @@ class warpheap_manager {
       return malloc_slot(sizes().aligned_class_of(static_cast<std::uint32_t>(whole)));
     }
     if (alignment <= sizes().chunk_bytes()) {
-      return run_address(simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes)));
+      return run_address(simt::call_apart(&malloc_run, chunks_for(bytes), supply_.copy()));
     }
     return malloc_aligned_run(alignment, bytes);
   }
@@ -335,7 +335,8 @@ class warpheap_manager {
   WARPHEAP_DEVICE void* run_address(std::uint32_t first) const {
     return first == none ? nullptr : chunk_address(first);
   }
-  WARPHEAP_RARE static std::uint32_t malloc_run(const supply& from, std::uint32_t chunks) {
+  /// Its parameters are the other way round than those of what it calls: see `simt::call_apart`.
+  WARPHEAP_RARE static std::uint32_t malloc_run(std::uint32_t chunks, const supply& from) {
     return from.take_run(chunks);
   }
   WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) { to.give_run(first); }
@@ -344,7 +345,7 @@ class warpheap_manager {
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
     if (alignment > largest_block() || bytes > largest_block() - alignment) return nullptr;
     const std::uint32_t first =
-        simt::call_apart(&malloc_run, supply_.copy(), chunks_for(bytes + alignment));
+        simt::call_apart(&malloc_run, chunks_for(bytes + alignment), supply_.copy());
     if (first == none) return nullptr;
     const auto address = reinterpret_cast<std::uintptr_t>(chunk_address(first));
     const std::size_t skipped = round_up<std::uintptr_t>(address, alignment) - address;

@@ -26,6 +26,12 @@ WARPHEAP_DEVICE inline void trap() { __trap(); }
 /// Calls a function that is seldom needed so that it costs its callers no registers. ptxas gives a
 /// function that it knows the registers above those of its callers, so that a kernel needs the sum
 /// along a chain of calls; one that is called by an address it does not know saves what it uses.
+///
+/// What such a call may reach, ptxas and nvlink learn from its type: every function of that type
+/// whose address is taken. So a function must not have the type of one that it calls apart, itself
+/// or through others: that counts as recursion, and the stack of each kernel that gets there is
+/// unknown. CUDA then gives it `cudaLimitStackSize` bytes, 1024 if nobody has said more, also where
+/// the frame of the kernel alone is larger.
 template <class Result, class... Arguments>
 WARPHEAP_DEVICE Result call_apart(Result (*function)(Arguments...),
                                   std::type_identity_t<Arguments>... arguments) {
