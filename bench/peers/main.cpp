@@ -11,8 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include <exception>
+#include <iomanip>
 #include <iostream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace warpheap::bench::peers {
 namespace {
@@ -42,6 +45,13 @@ json summarized(const std::vector<double>& times) {
   const summary s = summarize_warm(times);
   return {{"first", s.first}, {"median", s.median}, {"mean", s.mean}, {"std", s.std},
           {"min", s.min},     {"max", s.max},       {"p50", s.p50},   {"p99", s.p99}};
+}
+
+/// 64 bits are more than a whole number of JSON's readers has.
+std::string hexadecimal(std::uint64_t word) {
+  std::ostringstream written;
+  written << std::hex << std::setfill('0') << std::setw(16) << word;
+  return written.str();
 }
 
 /// The rates, over the whole time.
@@ -83,7 +93,7 @@ void run_join(json& row, settings how, const given& chosen) {
   row["build_rows"] = build.rows();
   row["probe_rows"] = probe.rows();
   row["result_rows"] = expected.rows;
-  row["digest"] = expected.digest;
+  row["digest"] = hexadecimal(expected.digest);
 }
 
 void run_group_by(json& row, settings how, const given& chosen) {
@@ -103,7 +113,7 @@ void run_group_by(json& row, settings how, const given& chosen) {
   add_rates(row, input.rows(), expected.rows * sizeof(group_by_data::row_group), row["group_ms"]);
   row["input_rows"] = input.rows();
   row["result_rows"] = expected.rows;
-  row["digest"] = expected.digest;
+  row["digest"] = hexadecimal(expected.digest);
 }
 
 void run(const std::string& case_name, const std::string& peer, const given& chosen) {

@@ -61,6 +61,7 @@ class PeersTest(unittest.TestCase):
             our = of_point[point(row)]
             self.assertEqual(row["status"], "ok", row)
             self.assertIsNone(row["reason"])
+            self.assertRegex(row["digest"], "^[0-9a-f]{16}$")
             for name in ("build_rows", "probe_rows", "input_rows", "result_rows"):
                 self.assertEqual(row.get(name), our.get(name), name)
             self.assertLessEqual(set(our[WHOLE[our["case"]]]), set(row[WHOLE[row["case"]]]))

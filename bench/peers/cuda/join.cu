@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/peers/removed_from_thrust.hpp"
+#include "bench/peers/cuda/removed_from_thrust.hpp"
 // The first one stays first.
 #include "bench/peers/cuco.hpp"
-#include "bench/peers/device.cuh"
+#include "bench/peers/cuda/device.hpp"
 
 #include <thrust/iterator/discard_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
