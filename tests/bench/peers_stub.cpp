@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The peers without a GPU: hash tables of the standard library, and times that are made up. With
 /// WARPHEAP_PEER_FAULT in the environment they lose a row of every result.
-#include "bench/peers/cuco.hpp"
+#include "bench/peers/peer.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <unordered_map>
 
@@ -16,10 +17,9 @@ std::uint64_t count_wrong(std::vector<Row> rows, const outcome& expected, std::u
   return outcome_of(rows) == expected ? 0 : runs;
 }
 
-}  // namespace
-
-join_times join(settings how, const table& build, const table& probe, const outcome& expected,
-                std::uint64_t runs, std::uint64_t& wrong) {
+template <int Milliseconds>
+join_times join(const table& build, const table& probe, const outcome& expected, std::uint64_t runs,
+                std::uint64_t& wrong) {
   std::unordered_multimap<std::uint32_t, std::uint32_t> built;
   for (std::uint64_t i = 0; i < build.rows(); ++i) built.emplace(build.keys[i], build.values[i]);
   std::vector<join_data::match> matches;
@@ -30,13 +30,14 @@ join_times join(settings how, const table& build, const table& probe, const outc
     }
   }
   wrong = count_wrong(matches, expected, runs);
-  const double ms = how == settings::standard ? 2 : 1;
+  const double ms = Milliseconds;
   std::vector<double> part(runs, ms);
   part.front() = 100;  // the first run is apart
-  return {part, part, part, std::vector<double>(runs, 3 * ms)};
+  return {part, part, part};
 }
 
-group_times group_by(settings how, const table& input, const outcome& expected, std::uint64_t runs,
+template <int Milliseconds>
+group_times group_by(const table& input, const outcome& expected, std::uint64_t runs,
                      std::uint64_t& wrong) {
   std::unordered_map<std::uint32_t, group_by_data::row_group> found;
   for (std::uint64_t i = 0; i < input.rows(); ++i) {
@@ -51,9 +52,15 @@ group_times group_by(settings how, const table& input, const outcome& expected, 
   std::vector<group_by_data::row_group> groups;
   for (const auto& [key, group] : found) groups.push_back(group);
   wrong = count_wrong(groups, expected, runs);
-  const double ms = how == settings::standard ? 2 : 1;
-  return {std::vector<double>(runs, ms), std::vector<double>(runs, ms),
-          std::vector<double>(runs, 2 * ms)};
+  const double ms = Milliseconds;
+  return {std::vector<double>(runs, ms), std::vector<double>(runs, ms)};
+}
+
+}  // namespace
+
+program this_program() {
+  return {"warpheap-bench-peers",
+          {{"cuco", join<2>, group_by<2>}, {"cuco_as_cudf", join<1>, group_by<1>}}};
 }
 
 machine open_machine() { return {"a stub", "0 (CUDA 0.0)", "CUDA 0.0"}; }

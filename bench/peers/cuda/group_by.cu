@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/peers/cuda/removed_from_thrust.hpp"
 // The first one stays first.
-#include "bench/peers/cuco.hpp"
-#include "bench/peers/cuda/device.hpp"
+#include "bench/peers/cuda/cuco.hpp"
+#include "bench/peers/cuda/rows.hpp"
 
 #include <cuco/static_map.cuh>
 
@@ -62,9 +62,7 @@ unsigned blocks_for(std::uint64_t threads) {
 template <int GroupSize>
 class map_group_by {
  public:
-  explicit map_group_by(const table& input) : empty_(unused_key({&input})), rows_(input) {
-    check(cudaDeviceSynchronize(), "copy the table");
-  }
+  explicit map_group_by(const table& input) : empty_(unused_key({&input})), rows_(input) { wait(); }
 
   void run(group_times& times) {
     timed(times.aggregate_ms, [&] {
@@ -90,17 +88,16 @@ class map_group_by {
                                                     sparse_->data(), groups_->data());
       check(cudaGetLastError(), "launch the gathering");
     });
-    times.group_ms.push_back(times.aggregate_ms.back() + times.retrieve_ms.back());
   }
 
-  std::vector<row_group> groups() const { return groups_->to_host(count_); }
+  std::vector<row_group> groups() const { return copy_to_host(groups_->data(), count_); }
 
   /// What the next run allocates anew.
   void release() {
     map_.reset();
     sparse_.reset();
     groups_.reset();
-    check(cudaDeviceSynchronize(), "free a peer's tables");
+    wait();
   }
 
  private:
@@ -118,9 +115,11 @@ class map_group_by {
   std::uint64_t count_ = 0;
 };
 
+}  // namespace
+
 template <int GroupSize>
-group_times group_with(const table& input, const outcome& expected, std::uint64_t runs,
-                       std::uint64_t& wrong) {
+group_times group_with_map(const table& input, const outcome& expected, std::uint64_t runs,
+                           std::uint64_t& wrong) {
   group_times times;
   map_group_by<GroupSize> grouped(input);
   for (std::uint64_t run = 0; run < runs; ++run) {
@@ -131,12 +130,7 @@ group_times group_with(const table& input, const outcome& expected, std::uint64_
   return times;
 }
 
-}  // namespace
-
-group_times group_by(settings how, const table& input, const outcome& expected, std::uint64_t runs,
-                     std::uint64_t& wrong) {
-  return how == settings::standard ? group_with<4>(input, expected, runs, wrong)
-                                   : group_with<1>(input, expected, runs, wrong);
-}
+template group_times group_with_map<4>(const table&, const outcome&, std::uint64_t, std::uint64_t&);
+template group_times group_with_map<1>(const table&, const outcome&, std::uint64_t, std::uint64_t&);
 
 }  // namespace warpheap::bench::peers

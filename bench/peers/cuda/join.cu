@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/peers/cuda/removed_from_thrust.hpp"
 // The first one stays first.
-#include "bench/peers/cuco.hpp"
-#include "bench/peers/cuda/device.hpp"
+#include "bench/peers/cuda/cuco.hpp"
+#include "bench/peers/cuda/rows.hpp"
 
 #include <thrust/iterator/discard_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
@@ -30,7 +30,7 @@ class multimap_join {
  public:
   multimap_join(const table& build, const table& probe)
       : empty_(unused_key({&build, &probe})), build_(build), probe_(probe) {
-    check(cudaDeviceSynchronize(), "copy the tables");
+    wait();
   }
 
   void run(join_times& times) {
@@ -50,14 +50,12 @@ class multimap_join {
       map_->pair_retrieve(probe_.begin(), probe_.end(), columns(keys_->data(), probed_->data()),
                           columns(thrust::make_discard_iterator(), built_->data()), same_key{});
     });
-    times.join_ms.push_back(times.insert_ms.back() + times.count_ms.back() +
-                            times.retrieve_ms.back());
   }
 
   std::vector<join_data::match> matches() const {
-    const std::vector<std::uint32_t> keys = keys_->to_host(matches_);
-    const std::vector<std::uint32_t> built = built_->to_host(matches_);
-    const std::vector<std::uint32_t> probed = probed_->to_host(matches_);
+    const std::vector<std::uint32_t> keys = copy_to_host(keys_->data(), matches_);
+    const std::vector<std::uint32_t> built = copy_to_host(built_->data(), matches_);
+    const std::vector<std::uint32_t> probed = copy_to_host(probed_->data(), matches_);
     std::vector<join_data::match> all(matches_);
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = {keys[i], built[i], probed[i]};
     return all;
@@ -69,7 +67,7 @@ class multimap_join {
     keys_.reset();
     built_.reset();
     probed_.reset();
-    check(cudaDeviceSynchronize(), "free a peer's tables");
+    wait();
   }
 
  private:
@@ -87,9 +85,11 @@ class multimap_join {
   std::optional<array<std::uint32_t>> probed_;
 };
 
+}  // namespace
+
 template <int GroupSize>
-join_times join_with(const table& build, const table& probe, const outcome& expected,
-                     std::uint64_t runs, std::uint64_t& wrong) {
+join_times join_with_multimap(const table& build, const table& probe, const outcome& expected,
+                              std::uint64_t runs, std::uint64_t& wrong) {
   join_times times;
   multimap_join<GroupSize> joined(build, probe);
   for (std::uint64_t run = 0; run < runs; ++run) {
@@ -100,12 +100,9 @@ join_times join_with(const table& build, const table& probe, const outcome& expe
   return times;
 }
 
-}  // namespace
-
-join_times join(settings how, const table& build, const table& probe, const outcome& expected,
-                std::uint64_t runs, std::uint64_t& wrong) {
-  return how == settings::standard ? join_with<8>(build, probe, expected, runs, wrong)
-                                   : join_with<2>(build, probe, expected, runs, wrong);
-}
+template join_times join_with_multimap<8>(const table&, const table&, const outcome&, std::uint64_t,
+                                          std::uint64_t&);
+template join_times join_with_multimap<2>(const table&, const table&, const outcome&, std::uint64_t,
+                                          std::uint64_t&);
 
 }  // namespace warpheap::bench::peers

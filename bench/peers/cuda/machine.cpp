@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/peers/cuco.hpp"
-#include "bench/peers/cuda/device.hpp"
+#include "bench/peers/cuda/memory.hpp"
+#include "bench/peers/peer.hpp"
 #include "warpheap/simt/cuda/driver_version.hpp"
 
 namespace warpheap::bench::peers {
