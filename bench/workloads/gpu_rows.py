@@ -10,9 +10,9 @@ Python's own, so it also runs where nothing can be installed. OUT gets one row a
 as it has ended; one that fails, crashes or takes more than --limit seconds (30) is a row that says
 so. What matters most comes first, and nothing starts after --seconds (140). --cases also knows
 `rmat_100m`, the growth to 100 million edges, which takes minutes and is not among the standard
-cases. PROGRAM can also be warpheap-bench-peers (bench/peers), with --cases join,group_by and
---managers cuco,cuco_as_cudf. --prepare writes graph files as CSR to DIR, for --graphs; it needs
-the tool's packages.
+cases. PROGRAM can also be one of bench/peers, with --cases join,group_by and the --managers that
+its `list` names. --prepare writes graph files as CSR to DIR, for --graphs; it needs the tool's
+packages.
 """
 
 import argparse

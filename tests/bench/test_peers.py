@@ -7,6 +7,7 @@ standard library's hash tables, PROGRAM the survey's program of the CPU model.
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,12 @@ from pathlib import Path
 from typing import Any
 
 STUB, PROGRAM = (Path(name).resolve() for name in sys.argv[1:3])
-GPU_ROWS = Path(__file__).resolve().parents[2] / "bench" / "workloads" / "gpu_rows.py"
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+GPU_ROWS = BENCH / "workloads" / "gpu_rows.py"
+sys.path.insert(0, str(BENCH / "peers"))
+
+import keep_architecture  # noqa: E402
+
 PARTS = {
     "join": ["hash_insert_ms", "hash_count_ms", "hash_retrieve_ms"],
     "group_by": ["hash_aggregate_ms", "hash_retrieve_ms"],
@@ -42,6 +48,33 @@ def point(row: dict[str, Any]) -> tuple[Any, ...]:
     names = ("case", "rows", "distinct_keys", "match_percent", "key_skew", "seed")
     tables = ("build_table", "probe_table", "input_table")
     return tuple(row.get(name) for name in (*names, *tables))
+
+
+def device_code(entries: list[tuple[int, int, bytes]]) -> bytes:
+    """Make a container of device code from kinds, architectures and payloads."""
+    packed = b""
+    for kind, architecture, payload in entries:
+        head = struct.pack("<HHIQ", kind, 0, 64, len(payload)).ljust(28, b"h")
+        packed += (head + struct.pack("<I", architecture)).ljust(64, b"h") + payload
+    return struct.pack("<IHHQ", keep_architecture.MAGIC, 1, 16, len(packed)) + packed
+
+
+class KeepArchitectureTest(unittest.TestCase):
+    """A library with device code of one architecture."""
+
+    def test_only_payloads_of_others_are_overwritten(self) -> None:
+        """Heads and lengths stay, and so does what lies outside of the section."""
+
+        def library(blanked: bool) -> bytes:
+            gone = bytes(8) if blanked else b"8 bytes."
+            first = [(2, 80, gone), (2, 90, b"left as it is..."), (1, 90, gone)]
+            second = [(2, 90, b"and this"), (2, 120, gone)]
+            return b"before.." + device_code(first) + bytes(8) + device_code(second) + b"8 bytes."
+
+        code = bytearray(library(blanked=False))
+        found = keep_architecture.blank(code, 8, len(code) - 8, keep=90)
+        self.assertEqual(code, library(blanked=True))
+        self.assertEqual(found, {(2, 80): 8, (2, 90): 24, (1, 90): 8, (2, 120): 8})
 
 
 class PeersTest(unittest.TestCase):
