@@ -11,11 +11,14 @@
 #include <cudf/groupby.hpp>
 #include <cudf/join/hash_join.hpp>
 #include <cudf/table/table.hpp>
+#include <cudf/utilities/type_dispatcher.hpp>
 #include <rmm/mr/cuda_async_memory_resource.hpp>
 #include <rmm/mr/per_device_resource.hpp>
 
 #include <memory>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace warpheap::bench::peers {
 
@@ -41,8 +44,12 @@ cudf::column_view column_of(const rmm::device_uvector<cudf::size_type>& data) {
           data.data(), nullptr, 0};
 }
 
+/// \throws std::logic_error if the column holds something else
 template <class T>
 std::vector<T> to_host(const cudf::column_view& column) {
+  if (column.type().id() != cudf::type_to_id<T>()) {
+    throw std::logic_error("cuDF's result has another type than expected");
+  }
   return copy_to_host(column.data<T>(), static_cast<std::size_t>(column.size()));
 }
 
@@ -109,12 +116,17 @@ group_times group_by(const table& input, const outcome& expected, std::uint64_t 
     const auto& columns = found.second.front().results;
     const auto key = to_host<std::uint32_t>(found.first->view().column(0));
     const auto count = to_host<std::int32_t>(columns[0]->view());
-    const auto sum = to_host<std::uint64_t>(columns[1]->view());
+    const auto sum = to_host<std::int64_t>(columns[1]->view());
     const auto min = to_host<std::uint32_t>(columns[2]->view());
     const auto max = to_host<std::uint32_t>(columns[3]->view());
     std::vector<row_group> groups(key.size());
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      groups[i] = {key[i], max[i], ~min[i], 0, static_cast<std::uint64_t>(count[i]), sum[i]};
+      groups[i] = {key[i],
+                   max[i],
+                   ~min[i],
+                   0,
+                   static_cast<std::uint64_t>(count[i]),
+                   static_cast<std::uint64_t>(sum[i])};
     }
     if (outcome_of(groups) != expected) ++wrong;
   }

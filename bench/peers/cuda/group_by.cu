@@ -27,13 +27,16 @@ __global__ void aggregate(Map map, const std::uint32_t* keys, const std::uint32_
   const std::uint64_t i = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / Map::cg_size;
   if (i >= count) return;
   const row mine{keys[i], static_cast<std::uint32_t>(i)};
-  std::uint32_t place;
-  if constexpr (Map::cg_size == 1) {
-    place = map.insert_and_find(mine).first->second;
-  } else {
-    place = map.insert_and_find(tile, mine).first->second;
-  }
+  const auto slot = [&] {
+    if constexpr (Map::cg_size == 1) {
+      return map.insert_and_find(mine).first;
+    } else {
+      return map.insert_and_find(tile, mine).first;
+    }
+  }();
   if (tile.thread_rank() != 0) return;
+  // Another multiprocessor may have filled the slot: not from the cache of this one.
+  const std::uint32_t place = __ldcg(&slot->second);
   row_group& group = groups[place];
   const std::uint32_t value = values[i];
   using word = unsigned long long;
