@@ -7,7 +7,7 @@
 
 #include <cuda/std/version>
 
-#if _CCCL_VERSION >= 3000000 || CCCL_VERSION >= 3000000
+#if CCCL_VERSION >= 3000000
 namespace thrust {
 
 template <class T = void>
