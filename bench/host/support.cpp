@@ -58,8 +58,8 @@ double free_blocks(launcher& heap, std::uint64_t count, std::uint64_t* addresses
   return heap.launch(count, freeing{count, which, addresses});
 }
 
-void write_blocks(machine& on, const request_batch& batch, const std::uint64_t* addresses) {
-  on.launch(in_strides(on, batch.count), block_writing{batch, addresses});
+double write_blocks(machine& on, const request_batch& batch, const std::uint64_t* addresses) {
+  return on.launch(in_strides(on, batch.count), block_writing{batch, addresses});
 }
 
 block_report examine_blocks(machine& on, const request_batch& batch, const std::uint64_t* addresses,

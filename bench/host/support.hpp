@@ -30,7 +30,8 @@ double allocate(launcher& heap, const request_batch& batch, std::uint64_t* addre
 double free_blocks(launcher& heap, std::uint64_t count, std::uint64_t* addresses,
                    const selection& which = {});
 
-void write_blocks(machine& on, const request_batch& batch, const std::uint64_t* addresses);
+/// Writes all words of the blocks; milliseconds.
+double write_blocks(machine& on, const request_batch& batch, const std::uint64_t* addresses);
 block_report examine_blocks(machine& on, const request_batch& batch, const std::uint64_t* addresses,
                             std::uint64_t alignment, bool contents = true);
 

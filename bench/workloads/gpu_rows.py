@@ -10,7 +10,9 @@ Python's own, so it also runs where nothing can be installed. OUT gets one row a
 as it has ended; one that fails, crashes or takes more than --limit seconds (30) is a row that says
 so. What matters most comes first, and nothing starts after --seconds (140). --cases also knows
 `rmat_100m`, the growth to 100 million edges, which takes minutes and is not among the standard
-cases. --prepare writes graph files as CSR to DIR, for --graphs; it needs the tool's packages.
+cases. PROGRAM can also be one of bench/peers, with --cases join,group_by and the --managers that
+its `list` names. --prepare writes graph files as CSR to DIR, for --graphs; it needs the tool's
+packages.
 """
 
 import argparse
@@ -138,7 +140,7 @@ def measure(
     if graph:
         row.update(graph=graph["name"], graph_sha256=graph["digest"])
         row.update(nodes=graph["nodes"], edges=graph["edges"])
-    command = ["warpheap", "bench", "--backend", options.backend, *flags]
+    command = [*options.command, *flags]
     row["commit"] = options.commit
     row["time"] = datetime.now(UTC).isoformat(timespec="seconds")
     row["wall_s"] = round(outcome.wall_s, 3)
@@ -184,6 +186,7 @@ def main() -> int:
             words.error(f"unknown case '{name}': known are {', '.join(PLANS)}")
     listed = json.loads(process.run([options.program, "list"], 60).stdout)
     options.backend = listed["backend"]
+    options.command = listed.get("command", ["warpheap", "bench", "--backend", options.backend])
     known = {manager["name"] for manager in listed["managers"]}
     for name in options.managers:
         if name not in known:

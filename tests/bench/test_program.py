@@ -195,6 +195,32 @@ class RowTest(unittest.TestCase):
             row = run(case, "rw_malloc")
             self.assertEqual((set(row["malloc_ms"]), set(row["free_ms"])), (SUMMARY, SUMMARY))
 
+    def test_programs_say_how_much_of_their_time_is_malloc_and_free(self) -> None:
+        """The shares are those of the medians in the row, and the rest of the time is writing."""
+        with tempfile.TemporaryDirectory() as folder:
+            graph = Path(folder) / "star.csr"
+            write_graph(graph)
+            heap = {"heap_bytes": 1 << 20}
+            rows = [
+                run("graph_init", "rw_malloc", graph=graph, **heap),
+                run("work_generation", "rw_malloc", threads=256, **heap),
+                run("work_generation", "bump", threads=256, **heap),
+            ]
+        for row in rows:
+            self.assertEqual(row["status"], "ok")
+            self.assertGreater(row["whole_bandwidth"], 0)
+            whole = row["malloc_ms"]["median"] / row["malloc_time_share"]
+            free = row["free_ms"]["median"] if row["manager"] == "rw_malloc" else 0
+            self.assertAlmostEqual((row["free_time_share"] or 0) * whole, free)
+            written = row["write_ms"]["median"] if row["case"] == "graph_init" else None
+            rest = whole - row["malloc_ms"]["median"] - free
+            self.assertGreater(rest, 0)
+            if written is not None:
+                self.assertAlmostEqual(rest, written)
+                # 78 entries of four bytes, each in a served request.
+                self.assertAlmostEqual(row["whole_bandwidth"], 78 * 4 / whole / 1e6)
+        self.assertIsNone(rows[-1]["free_time_share"])
+
     def test_what_is_skipped_does_not_open_the_device(self) -> None:
         """Reasons are those that the case declares, or name the limit."""
         reasons = {

@@ -3,6 +3,7 @@
 #include "bench/workloads/graph_init/csr.hpp"
 #include "bench/workloads/graph_init/fields.hpp"
 #include "bench/workloads/graph_init/request.hpp"
+#include "bench/workloads/shares.hpp"
 
 #include <string>
 #include <vector>
@@ -40,16 +41,15 @@ measurement measure_graph_init(const case_run& c) {
   const adjacency_table table{graph.nodes(), offsets.data(), neighbours.data(), addresses.data()};
   tally wrong;
   std::uint64_t intact = 0;
-  std::vector<double> malloc_ms;
-  std::vector<double> writing;
-  std::vector<double> free_ms;
+  program_times times;
   for (std::uint64_t run = 0; run <= c.chosen[given::iterations]; ++run) {
-    malloc_ms.push_back(allocate(*heap, batch, addresses.data()));
-    writing.push_back(c.on.launch(table.nodes, adjacency_writing{table}));
+    times.malloc_ms.push_back(allocate(*heap, batch, addresses.data()));
+    times.write_ms.push_back(c.on.launch(table.nodes, adjacency_writing{table}));
     const block_report report =
         examine_blocks(c.on, batch, addresses.data(), c.manager.alignment, false);
     const std::uint64_t damaged = count_wrong(c.on, table);
     wrong.add(report);
+    times.bytes.push_back(static_cast<double>(report.bytes));
     wrong.add_corrupted(damaged);
     if (run == 0) {
       // Whole adjacencies are compared, so that overlaps show; this finds those of equal contents.
@@ -58,14 +58,15 @@ measurement measure_graph_init(const case_run& c) {
       }));
       intact = report.served - damaged;
     }
-    free_ms.push_back(free_blocks(*heap, graph.nodes(), addresses.data()));
+    times.free_ms.push_back(free_blocks(*heap, graph.nodes(), addresses.data()));
     if (!c.manager.frees) heap->reset();
   }
   measurement row;
   wrong.put_into(row);
-  row.add(fields::malloc_ms, summarize_warm(malloc_ms));
-  add_free(row, c.manager, free_ms);
-  row.add(write_ms, summarize_warm(writing));
+  row.add(fields::malloc_ms, summarize_warm(times.malloc_ms));
+  add_free(row, c.manager, times.free_ms);
+  add_shares(row, c.manager, times);
+  row.add(write_ms, summarize_warm(times.write_ms));
   row.add(nodes, graph.nodes());
   row.add(entries, graph.entries());
   row.add(largest_degree, graph.largest_degree());
@@ -81,7 +82,8 @@ const case_registration graph_init{
                     {&given::iterations, "10"},
                     {&given::seed, "1"}},
      .needs = {&needs::bytes},
-     .fields = {&write_ms, &nodes, &entries, &largest_degree, &intact_adjacencies},
+     .fields = {&write_ms, &fields::whole_bandwidth, &fields::malloc_time_share,
+                &fields::free_time_share, &nodes, &entries, &largest_degree, &intact_adjacencies},
      .run = measure_graph_init}};
 
 }  // namespace

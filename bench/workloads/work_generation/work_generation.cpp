@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/support.hpp"
+#include "bench/workloads/shares.hpp"
 #include "bench/workloads/work_generation/request.hpp"
 
 #include <chrono>
@@ -82,16 +83,18 @@ measurement measure_work_generation(const case_run& c) {
   const block_table blocks(c.on, batch);
   tally wrong;
   tally wrong_in_two_passes;
-  std::vector<double> malloc_ms;
-  std::vector<double> free_ms;
+  program_times times;
   std::vector<double> two_pass;
   std::vector<double> two_pass_pool;
   for (std::uint64_t run = 0; run <= c.chosen[given::iterations]; ++run) {
     batch.seed = c.chosen[given::seed] + run;
-    malloc_ms.push_back(allocate(*heap, batch, blocks.addresses()));
-    write_blocks(c.on, batch, blocks.addresses());
-    wrong.add(examine_blocks(c.on, batch, blocks.addresses(), c.manager.alignment));
-    free_ms.push_back(free_blocks(*heap, batch.count, blocks.addresses()));
+    times.malloc_ms.push_back(allocate(*heap, batch, blocks.addresses()));
+    times.write_ms.push_back(write_blocks(c.on, batch, blocks.addresses()));
+    const block_report report =
+        examine_blocks(c.on, batch, blocks.addresses(), c.manager.alignment);
+    wrong.add(report);
+    times.bytes.push_back(static_cast<double>(report.bytes));
+    times.free_ms.push_back(free_blocks(*heap, batch.count, blocks.addresses()));
     if (!c.manager.frees) heap->reset();
     two_pass.push_back(
         generate_in_two_passes(c.on, from_device, batch, blocks.addresses(), wrong_in_two_passes));
@@ -101,8 +104,9 @@ measurement measure_work_generation(const case_run& c) {
   wrong_in_two_passes.expect_none("the way without a manager");
   measurement row;
   wrong.put_into(row);
-  row.add(fields::malloc_ms, summarize_warm(malloc_ms));
-  add_free(row, c.manager, free_ms);
+  row.add(fields::malloc_ms, summarize_warm(times.malloc_ms));
+  add_free(row, c.manager, times.free_ms);
+  add_shares(row, c.manager, times);
   row.add(two_pass_ms, summarize_warm(two_pass));
   row.add(two_pass_pool_ms, summarize_warm(two_pass_pool));
   return row;
@@ -120,7 +124,8 @@ const case_registration work_generation{
                     {&given::heap_bytes, ""},
                     {&given::seed, "1"}},
      .needs = {&needs::bytes},
-     .fields = {&two_pass_ms, &two_pass_pool_ms},
+     .fields = {&two_pass_ms, &two_pass_pool_ms, &fields::whole_bandwidth,
+                &fields::malloc_time_share, &fields::free_time_share},
      .run = measure_work_generation}};
 
 }  // namespace

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// What programs say that allocate in one launch, write in the next and free in a third: how fast
+/// that is as a whole, and how much of it is the manager.
+
+#include "bench/host/support.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace warpheap::bench {
+
+namespace fields {
+
+inline constexpr field<double> whole_bandwidth{
+    {.name = "whole_bandwidth",
+     .unit = "GB/s",
+     .about = "bytes that were asked for and served, over the time of malloc, writing and free",
+     .better = "more"}};
+inline constexpr field<double> malloc_time_share{
+    {.name = "malloc_time_share",
+     .unit = "share",
+     .about = "of the time of the launches of malloc, writing and free, in that of malloc",
+     .better = "less"}};
+inline constexpr field<double> free_time_share{
+    {.name = "free_time_share", .unit = "share", .about = "the same of free", .better = "less"}};
+
+}  // namespace fields
+
+/// The launches of all runs, and the bytes that each served.
+struct program_times {
+  std::vector<double> malloc_ms;
+  std::vector<double> write_ms;
+  /// Of a manager that frees; else what the calls took, which do not count.
+  std::vector<double> free_ms;
+  std::vector<double> bytes;
+};
+
+/// Adds the three fields, from the medians of the warm runs.
+inline void add_shares(measurement& row, const manager_info& manager, const program_times& times) {
+  const double malloc_ms = summarize_warm(times.malloc_ms).median;
+  const double free_ms = manager.frees ? summarize_warm(times.free_ms).median : 0;
+  const double whole = malloc_ms + summarize_warm(times.write_ms).median + free_ms;
+  row.add(fields::whole_bandwidth, summarize_warm(times.bytes).median / whole / 1e6);
+  row.add(fields::malloc_time_share, malloc_ms / whole);
+  row.add(fields::free_time_share, manager.frees ? std::optional(free_ms / whole) : std::nullopt);
+}
+
+}  // namespace warpheap::bench
