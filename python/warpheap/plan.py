@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from warpheap.catalog import Catalog, Manager
 from warpheap.errors import check_names
 from warpheap.measure import Measurement
-from warpheap.plan_cases import CASES, GIB, MIB, Parameters, Scale
+from warpheap.plan_points import CASES, GIB, MIB, Parameters, Scale
 
 if TYPE_CHECKING:  # the graph readers load SciPy and pandas
     from warpheap.graphs.csr import Graph

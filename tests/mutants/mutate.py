@@ -9,7 +9,8 @@ that define those; `sources`, if any, are translation units of tests/ that defin
 cases. What a profile does not say is as in the one of the same file that it names with `like`. A
 *mutant* names its profile, a text that stands in exactly one place of those headers, and
 what to put there instead.
-A text that is missing or ambiguous is an error, so that a mutant cannot rot.
+A text that is missing or ambiguous is an error, so that a mutant cannot rot. Mistakes that a program
+makes by itself are those of faults.py.
 """
 
 from __future__ import annotations

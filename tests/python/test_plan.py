@@ -9,7 +9,7 @@ from warpheap import catalog, plan, row_fields
 from warpheap.catalog import Catalog, Manager
 from warpheap.errors import UserError
 from warpheap.graphs.csr import Graph
-from warpheap.plan_cases import CASES, Scale
+from warpheap.plan_points import CASES, Scale
 from warpheap.row_fields import CaseFields, Description, Field
 
 GIB = 1 << 30
