@@ -8,9 +8,8 @@ comes out of them and is explored as `subject`, the cases that it is explored in
 that define those; `sources`, if any, are translation units of tests/ that define the rest of those
 cases. What a profile does not say is as in the one of the same file that it names with `like`. A
 *mutant* names its profile, a text that stands in exactly one place of those headers, and
-what to put there instead.
-A text that is missing or ambiguous is an error, so that a mutant cannot rot. Mistakes that a program
-makes by itself are those of faults.py.
+what to put there instead. A text that is missing or ambiguous is an error, so that a mutant cannot
+rot. Mistakes that a program makes by itself are those of faults.py.
 """
 
 from __future__ import annotations
