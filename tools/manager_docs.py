@@ -134,6 +134,9 @@ def page(folder: str, managers: list[Manager]) -> str:
         claims = m["capabilities"]
         text += f"| `{m['name']}` | {m['description']} | {largest_block(m)} "
         text += f"| {'yes' if claims['frees'] else 'no'} | {claims['reuse']} | {models(m)} |\n"
+    text += "\nMeasured beside the others: "
+    text += "[one block per thread](../performance.md#one-block-per-thread),\n"
+    text += "[heaps that are in use, and steady load](../performance.md#used-heaps).\n"
     text += deviations(managers)
     drawn = [
         f"\n{caption}, {header.name}:\n\n```text\n{drawing}\n```\n"
