@@ -21,7 +21,6 @@ class longest_runs {
     memory_.format(parts...);
     token_ = 0;
     longest_ = 0;
-    left_ = 0;
   }
 
   WARPHEAP_DEVICE Memory& memory() { return memory_; }
@@ -33,13 +32,8 @@ class longest_runs {
   WARPHEAP_DEVICE void note(std::uint32_t left) {
     if (left != 0) simt::atomic_ref(longest_).fetch_max(left, simt::order::relaxed);
   }
-  /// The longest run that the last round has left.
-  WARPHEAP_DEVICE std::uint32_t left() {
-    return simt::atomic_ref(left_).load(simt::order::relaxed);
-  }
   WARPHEAP_DEVICE void end_round() {
     const std::uint32_t longest = simt::atomic_ref(longest_).load(simt::order::relaxed);
-    simt::atomic_ref(left_).store(longest, simt::order::relaxed);
     memory_.confirm({simt::atomic_ref(token_).load(simt::order::relaxed)}, longest + 1);
   }
 
@@ -47,7 +41,6 @@ class longest_runs {
   Memory memory_;
   std::uint64_t token_;
   std::uint32_t longest_;
-  std::uint32_t left_;
 };
 
 /// A search of all places of a heap that the groups which found nothing by other means make
@@ -71,15 +64,13 @@ class longest_runs {
 /// Progress: a group that opens a round, or has a slice, does not wait for others before that is
 /// done (`visit` may wait for lanes that themselves never wait). So each round ends, and with it
 /// each wait. A caller gives up after `MostRounds`, in each of which others freed or took
-/// something. If `Known` says what a round has left, it gives up sooner: after `MostInVain` of those
-/// that have left nothing for it. What is free all the time is left or taken in every round.
+/// something.
 ///
 /// \tparam LeastSlice places of a slice, at least, if the caller does not say
 /// \tparam Known what is known to be exhausted, and how searches learn it: as `longest_runs`
 /// \tparam MostRounds after which a caller gives up
-/// \tparam MostInVain rounds that have left nothing for the caller, after which it gives up
 template <std::uint32_t LeastSlice = 128, class Known = longest_runs<exhaustion>,
-          int MostRounds = 64, int MostInVain = MostRounds < 4 ? MostRounds : 4>
+          int MostRounds = 64>
 class shared_search {
  public:
   /// \param parts for `Known::format`
@@ -110,8 +101,7 @@ class shared_search {
     const auto unserved = [&] { return team.any(wanted() != 0 && !is_out(wanted())); };
     const std::uint32_t most = ceil_div(places, most_slices);
     const shape wished{places, least > most ? least : most};
-    int in_vain = 0;
-    for (int rounds = 0; rounds < MostRounds && in_vain < MostInVain && unserved(); ++rounds) {
+    for (int rounds = 0; rounds < MostRounds && unserved(); ++rounds) {
       slice mine = next_slice(team, wished);
       bool ended = false;
       while (!ended && mine.count != 0) {
@@ -122,9 +112,6 @@ class shared_search {
       // Those that have spoilt the round get a turn before the next one.
       if (team.is_leader()) ended ? simt::backoff(pause) : wait_for(mine.round);
       team.sync();
-      if constexpr (MostInVain < MostRounds) {
-        if (!team.any(wanted() != 0 && wanted() <= known_.left())) ++in_vain;
-      }
     }
   }
 

@@ -11,8 +11,7 @@ namespace random_walk {
 /// When a search gives up.
 enum class memory_out_rule {
   /// After the random walk all words are searched in turn: null means that nothing was free at a
-  /// moment of the call, or that others took what was freed in each of several searches
-  /// (sync/shared_search.hpp).
+  /// moment of the call, or that others took what was freed in each of 64 searches.
   exact,
   /// The paper's rule (section 3.2.3): null after so many probes in vain that, with 99 %
   /// confidence, fewer pages are free than `low_water_ppm` of a million. Some callers get null
