@@ -102,7 +102,7 @@ run() {
   other=$(diff <(comparable "$out/$name.cuda.out") <(comparable "$out/$name.warpheap.out") |
     grep -c '^[<>]')
   if ((other == 0)); then
-    say "$name: same output"
+    say "$name: same output, but for lines with times and sizes"
   else
     say "$name: output differs: $other lines, of $(comparable "$out/$name.cuda.out" | wc -l)"
   fi

@@ -34,6 +34,8 @@ def blank(code: bytearray, begin: int, end: int, keep: int) -> dict[tuple[int, i
         entry, at = at + head, at + head + length
         while entry < at:
             kind, _, entry_head, payload = struct.unpack_from("<HHIQ", code, entry)
+            if entry_head + payload == 0:
+                raise ValueError(f"an entry of device code at byte {entry} has no length")
             (architecture,) = struct.unpack_from("<I", code, entry + 28)
             found[kind, architecture] = found.get((kind, architecture), 0) + payload
             if (kind, architecture) != (MACHINE_CODE, keep):

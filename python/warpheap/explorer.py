@@ -162,9 +162,12 @@ def explore(
         return _broken(task, "crashed", what, outcome)
 
 
-def replay(program: Path, task: Task, seed: int) -> tuple[bool, str]:
+def replay(
+    program: Path, task: Task, seed: int, cancel: threading.Event | None = None
+) -> tuple[bool, str]:
     """Run one schedule again; tells whether the finding occurs again, and gives the account."""
-    outcome = process.run([program, "replay", *_flags(task), "--seed", str(seed)], _MARGIN_S * 2)
+    command: list[str | Path] = [program, "replay", *_flags(task), "--seed", str(seed)]
+    outcome = process.run(command, _MARGIN_S * 2, cancel)
     if outcome.timed_out:
         raise UserError(
             f"the replay of {task}/{seed} had not finished after {_MARGIN_S * 2:g} s", EXIT_FAILED
@@ -206,7 +209,9 @@ def hunt(
             verdict = explore(offer.program, task, part, cancel)
             if not verdict.ok:
                 seed = verdict.seed
-                again = None if seed is None else replay(offer.program, verdict.task, seed)[0]
+                again = None
+                if seed is not None:
+                    again, _ = replay(offer.program, verdict.task, seed, cancel)
                 return Kill(mutant, verdict, again, time.monotonic() - start)
         done += share
         share = min(done * _GROWTH, budget.schedules - done)

@@ -168,6 +168,8 @@ def _require_arrays() -> None:
     """Refuse a NumPy that numba-cuda cannot use: it would fail in the first kernel with arrays."""
     try:
         importlib.import_module("numba.cuda.np.arrayobj")
+    except ModuleNotFoundError:
+        return  # it lies elsewhere in this numba-cuda, which is newer than those that fail
     except AttributeError as error:  # numba-cuda 0.30 takes functions that NumPy 2.5 has no more
         raise ImportError(
             f"this numba-cuda does not work with the installed NumPy ({error}): "

@@ -61,6 +61,7 @@ def run(
     program cannot be started.
     """
     start = time.monotonic()
+    timed_out = False
     with subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
@@ -68,7 +69,6 @@ def run(
         stderr=subprocess.PIPE,
         start_new_session=True,
     ) as child:
-        timed_out = False
         try:
             stdout, stderr = _Reader(child.stdout), _Reader(child.stderr)
             while True:

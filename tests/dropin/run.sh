@@ -112,8 +112,8 @@ export WARPHEAP_MALLOC_REPORT=1
 export LD_LIBRARY_PATH=$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 small=(env WARPHEAP_MALLOC_BYTES=256M)
 large=(env WARPHEAP_MALLOC_BYTES=1G)
-memory_mib=$(nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits 2>/dev/null | head -n 1)
-memory_mib=${memory_mib:-0}
+memory_mib=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits 2>/dev/null | head -n 1)
+[[ $memory_mib =~ ^[0-9]+$ ]] || memory_mib=0
 for runtime in shared static; do
   run "modules_$runtime" "modules_$runtime" "${small[@]}" "$out/modules_$runtime"
   run "modules_opened_$runtime" "modules_opened_$runtime" "${small[@]}" \
@@ -126,7 +126,7 @@ for program in jit whole_warps; do
   run "$program" "$program" "$out/$program" "${arguments[@]}"
   run "${program}_1g" "$program" "${large[@]}" "$out/$program" "${arguments[@]}"
   if $run && ((memory_mib < 24000)); then
-    say "SKIP ${program}_18g: the GPU has $memory_mib MiB"
+    say "SKIP ${program}_18g: $memory_mib MiB of the GPU are free"
   else
     run "${program}_18g" "$program" env WARPHEAP_MALLOC_BYTES=18G "$out/$program" "${arguments[@]}"
   fi

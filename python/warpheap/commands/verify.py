@@ -55,7 +55,8 @@ def verify(
     """Hunt for concurrency errors with seeded schedules on the CPU model; replay them by seed."""
     offer = explorer.load(programs.require(programs.VERIFY, build_dir))
     if replay:
-        _replay(offer, replay)
+        with process.terminate_as_interrupt():
+            _replay(offer, replay)
         return
     strategies = strategy or list(offer.strategies)
     check_names("strategy", strategies, offer.strategies)
