@@ -29,7 +29,7 @@ struct default_traits {
   /// than 1 only for a manager whose header says why.
   static constexpr double refill_share = 1.0;
   /// Blocks that fill a heap, and threads that churn in it, at most: fewer only for a manager whose
-  /// null is a search among all blocks.
+  /// null is a search among all blocks, or whose lanes all meet at one word.
   static constexpr std::uint64_t most_fill_blocks = std::uint64_t{1} << 20;
   static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 20;
 };
