@@ -52,6 +52,7 @@ class model {
   std::uintptr_t pick(std::size_t which) const {
     return std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(which % blocks_.size()))->first;
   }
+  bool has(std::uintptr_t base) const { return blocks_.count(base) != 0; }
   bool empty() const { return blocks_.empty(); }
   std::size_t count() const { return blocks_.size(); }
   std::size_t bytes() const { return bytes_; }
@@ -104,8 +105,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         held.cut(base, taken);
       }
     } else if (step[0] < 245) {
-      // An address inside of a block, or anywhere.
+      // An address inside of a block, or behind it, where the next one may begin.
       const std::uintptr_t base = held.pick(number) + 1 + step[3];
+      if (held.has(base)) continue;
       expect(warpheap_pool_deallocate(pool, reinterpret_cast<void*>(base), stream) ==
              WARPHEAP_INVALID_ARGUMENT);
     } else {
