@@ -6,6 +6,7 @@
 /// that is as a whole, and how much of it is the manager.
 
 #include "bench/host/support.hpp"
+#include "bench/workloads/tables/fields.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +26,6 @@ inline constexpr field<double> malloc_time_share{
      .unit = "share",
      .about = "of the time of the launches of malloc, writing and free, in that of malloc",
      .better = "less"}};
-inline constexpr field<double> free_time_share{
-    {.name = "free_time_share", .unit = "share", .about = "the same of free", .better = "less"}};
 
 }  // namespace fields
 
@@ -46,7 +45,7 @@ inline void add_shares(measurement& row, const manager_info& manager, const prog
   const double whole = malloc_ms + summarize_warm(times.write_ms).median + free_ms;
   row.add(fields::whole_bandwidth, summarize_warm(times.bytes).median / whole / 1e6);
   row.add(fields::malloc_time_share, malloc_ms / whole);
-  row.add(fields::free_time_share, manager.frees ? std::optional(free_ms / whole) : std::nullopt);
+  row.add(fields::free_share, manager.frees ? std::optional(free_ms / whole) : std::nullopt);
 }
 
 }  // namespace warpheap::bench

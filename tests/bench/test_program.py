@@ -211,7 +211,7 @@ class RowTest(unittest.TestCase):
             self.assertGreater(row["whole_bandwidth"], 0)
             whole = row["malloc_ms"]["median"] / row["malloc_time_share"]
             free = row["free_ms"]["median"] if row["manager"] == "rw_malloc" else 0
-            self.assertAlmostEqual((row["free_time_share"] or 0) * whole, free)
+            self.assertAlmostEqual((row["free_share"] or 0) * whole, free)
             written = row["write_ms"]["median"] if row["case"] == "graph_init" else None
             rest = whole - row["malloc_ms"]["median"] - free
             self.assertGreater(rest, 0)
@@ -219,7 +219,7 @@ class RowTest(unittest.TestCase):
                 self.assertAlmostEqual(rest, written)
                 # 78 entries of four bytes, each in a served request.
                 self.assertAlmostEqual(row["whole_bandwidth"], 78 * 4 / whole / 1e6)
-        self.assertIsNone(rows[-1]["free_time_share"])
+        self.assertIsNone(rows[-1]["free_share"])
 
     def test_what_is_skipped_does_not_open_the_device(self) -> None:
         """Reasons are those that the case declares, or name the limit."""

@@ -95,8 +95,9 @@ class map_group_by {
 
   std::vector<row_group> groups() const { return copy_to_host(groups_->data(), count_); }
 
-  /// What the next run allocates anew.
+  /// What the next run allocates anew; see `multimap_join`.
   void release() {
+    groups_->clear();
     map_.reset();
     sparse_.reset();
     groups_.reset();

@@ -61,8 +61,12 @@ class multimap_join {
     return all;
   }
 
-  /// What the next run allocates anew.
+  /// What the next run allocates anew. Cleared, so that a run which writes nothing does not find
+  /// this one's result in its memory.
   void release() {
+    keys_->clear();
+    built_->clear();
+    probed_->clear();
     map_.reset();
     keys_.reset();
     built_.reset();

@@ -83,7 +83,7 @@ const case_registration graph_init{
                     {&given::seed, "1"}},
      .needs = {&needs::bytes},
      .fields = {&write_ms, &fields::whole_bandwidth, &fields::malloc_time_share,
-                &fields::free_time_share, &nodes, &entries, &largest_degree, &intact_adjacencies},
+                &fields::free_share, &nodes, &entries, &largest_degree, &intact_adjacencies},
      .run = measure_graph_init}};
 
 }  // namespace

@@ -125,7 +125,7 @@ const case_registration work_generation{
                     {&given::seed, "1"}},
      .needs = {&needs::bytes},
      .fields = {&two_pass_ms, &two_pass_pool_ms, &fields::whole_bandwidth,
-                &fields::malloc_time_share, &fields::free_time_share},
+                &fields::malloc_time_share, &fields::free_share},
      .run = measure_work_generation}};
 
 }  // namespace
