@@ -14,14 +14,19 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 /// Chunks of 256 bytes, words of three slots, fewer than a group has lanes.
-inline constexpr warpheap_config small_chunks{
-    .smallest_chunk = 256, .largest_chunk = 256, .word_slots = 3, .lenient_visits = 1};
+/// Few lanes may look at listed words at a time, so that some are refused.
+inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
+                                              .largest_chunk = 256,
+                                              .word_slots = 3,
+                                              .lenient_visits = 1,
+                                              .least_searching = 1};
 
 /// The same for lanes that look as often as it takes: what others hold for a moment, they find
 /// later.
 inline constexpr warpheap_config patient_lanes = [] {
   warpheap_config how = small_chunks;
   how.most_looks = 16;
+  how.least_searching = 32;
   return how;
 }();
 

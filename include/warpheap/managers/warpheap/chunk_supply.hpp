@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Where the chunks of the manager `warpheap` come from and go to: the pool of those that belong to
-/// nobody, chunks of other classes that have become empty, runs of chunks for large blocks.
+/// Where the chunks of the manager `warpheap` come from and go to: the pool of nobody's chunks,
+/// chunks of classes that have become empty, runs of chunks for large blocks.
 
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
@@ -55,8 +55,7 @@ class warpheap_supply {
   WARPHEAP_DEVICE std::uint32_t backed() const {
     return simt::atomic_ref(where_.whole->backed).load(simt::order::relaxed);
   }
-  /// A copy of this in the heap, for what is called seldom: it loads what it needs, and its callers
-  /// keep nothing of it in registers.
+  /// A copy of this in the heap, for rare calls: it costs their callers no registers.
   WARPHEAP_DEVICE const warpheap_supply& copy() const { return *where_.copy; }
   WARPHEAP_DEVICE bitmap_tree pool() const { return {where_.pool, universe_}; }
   /// Chunks of classes of which no word was in use.
@@ -137,32 +136,37 @@ class warpheap_supply {
 
   // Words with room, of chunks of a class.
 
-  /// Takes a word from the list in which the caller has found no room, unless it has some; whether
-  /// the caller has marked it.
+  /// Takes a word from the list in which the caller found no room; whether it has marked the word.
   WARPHEAP_RARE static bool retire(const warpheap_supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
     const std::uint32_t owner = chunk_owner::first_class + of;
-    // Lanes come in crowds to what has just been taken from the list or the set: they look first. A
-    // look that is too old leaves something in them, which others will find.
+    // Lanes come in crowds to what has just been taken away: they look first. A look that is too
+    // old leaves something in the list or the set, which others will find.
     if (in.where_.listed.contains(chunk, number)) in.where_.listed.unlist(chunk, number);
     const auto came = in.chunks_.mark_full(chunk, number, owner, in.classes_.slots(of));
     const bool marked = came == chunks_type::mark::set;
     if (marked) in.classes_.count_marked(of, 1);
     if (came == chunks_type::mark::not_full) in.list(chunk, number);
-    if (!in.is_open(of, chunk) && in.classes_.open(of).contains(chunk)) {
-      in.classes_.open(of).remove(chunk);
-      // What was listed before that is seen now.
-      if (in.is_open(of, chunk)) in.classes_.open(of).insert(chunk);
-    }
+    forget(in, of, chunk);
     return marked;
   }
-  /// Slots of a word were freed that was marked then. The first few are offered: if more follow
-  /// before they are taken, requests are served faster by the whole word.
+  /// Takes a chunk from its class's set of open chunks, unless a word of it is listed.
+  WARPHEAP_RARE static void forget(const warpheap_supply& in, std::uint32_t of,
+                                   std::uint32_t chunk) {
+    const bitmap_tree open = in.classes_.open(of);
+    if (in.is_open(of, chunk) || !open.contains(chunk)) return;
+    open.remove(chunk);
+    if (in.is_open(of, chunk)) open.insert(chunk);  // what was listed before is seen now
+  }
+  /// Slots of a word were freed that was marked then. The first few are offered: with more requests
+  /// are served faster by the whole word. All are when the pool is empty: a listed word draws
+  /// crowds.
   WARPHEAP_RARE static void find_again(const warpheap_supply& in, std::uint32_t of,
                                        std::uint32_t chunk, std::uint32_t number,
                                        std::uint64_t before, std::uint64_t bits) {
     const std::uint64_t all = chunks_type::slots_in(in.classes_.slots(of), number);
-    const bool few = popcount(all & ~(before & ~bits)) <= most_offered && popcount(bits) == 1;
+    const bool few = popcount(bits) == 1 &&
+                     (in.eighths_left() == 0 || popcount(all & ~(before & ~bits)) <= most_offered);
     if (few && in.where_.offers.make(of, chunk * in.chunks_.stride() + number)) return;
     // The mark was seen by a release: with this, what the lane that set it did comes before what
     // follows.
@@ -258,7 +262,7 @@ class warpheap_supply {
            chunks_type::owner_of(chunks_.look(chunk)) == chunk_owner::first_class + of;
   }
 
-  /// Gives a chunk that the caller has in hand to a class. A collective.
+  /// Gives a chunk in the caller's hand to a class. A collective.
   WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, std::uint32_t chunk) const {
     const slots shape = classes_.slots(of);
     const std::uint32_t owner = chunk_owner::first_class + of;

@@ -23,11 +23,12 @@ class warpheap_classes {
  public:
   using chunks = warpheap_chunks<Config>;
 
-  struct alignas(32) record {
+  struct alignas(64) record {
     warpheap_slots shape;      ///< never changes
     std::uint64_t unmarked;    ///< {changes: 32 | words that are not marked: 32}
     std::uint32_t population;  ///< chunks, for those who only guess
     std::uint32_t growing;     ///< 1 while a group lets the class grow on behalf of others
+    std::uint32_t searching;   ///< lanes that look at listed words
   };
 
   /// Where everything lies.
@@ -52,6 +53,7 @@ class warpheap_classes {
       fresh.shape = warpheap_slots::of(bytes, slots, chunks::word_slots);
       fresh.unmarked = 0;
       fresh.growing = 0;
+      fresh.searching = 0;
       fresh.population = 0;
     }
     const std::uint64_t hints = std::uint64_t{universe_} * sizes_.count();
@@ -102,11 +104,35 @@ class warpheap_classes {
   WARPHEAP_DEVICE bool is_tight(std::uint32_t of, std::uint32_t words) const {
     record& known = where_.records[of];
     const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
-    return std::uint64_t{now} * 8 <= std::uint64_t{simt::load_hint(known.population)} * words;
+    // Chunks of large slots have few words, all of which may have room by chance.
+    return std::uint64_t{now} * (words < 4 ? 2 : 8) <=
+           std::uint64_t{simt::load_hint(known.population)} * words;
   }
   /// Whether all are, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seem_marked(std::uint32_t of) const {
     return static_cast<std::uint32_t>(simt::load_hint(where_.records[of].unmarked)) == 0;
+  }
+
+  /// How many of `lanes` may look at listed words: no more at a time than words without a mark can
+  /// have free slots, or `least` if that is more. Those that may say when they have looked, by
+  /// `end_search`. Relaxed: the count decides nothing but who looks.
+  WARPHEAP_DEVICE int begin_search(std::uint32_t of, int lanes, std::uint32_t per_word,
+                                   std::uint32_t least) const {
+    const auto words = static_cast<std::uint32_t>(unmarked(of).load(simt::order::relaxed));
+    const std::uint32_t slots = words < 0xffffu ? words * per_word : 0x3fffffu;
+    const std::uint32_t most = slots < least ? least : slots;
+    const simt::atomic_ref searching(where_.records[of].searching);
+    if (searching.load(simt::order::relaxed) >= most) return 0;
+    const std::uint32_t before =
+        searching.fetch_add(static_cast<std::uint32_t>(lanes), simt::order::relaxed);
+    const int room = before < most ? static_cast<int>(most - before) : 0;
+    if (room >= lanes) return lanes;
+    end_search(of, lanes - room);
+    return room;
+  }
+  WARPHEAP_DEVICE void end_search(std::uint32_t of, int lanes) const {
+    simt::atomic_ref(where_.records[of].searching)
+        .fetch_sub(static_cast<std::uint32_t>(lanes), simt::order::relaxed);
   }
 
   /// Adds a chunk whose words are open and listed.

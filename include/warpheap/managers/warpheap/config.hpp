@@ -20,6 +20,8 @@ struct warpheap_config {
   int lenient_visits = 1;
   /// Listed words that a lane may lose to others after that, before it looks for chunks.
   int most_lost = 2;
+  /// Lanes that may look at the listed words of a class that is nearly full, however few there are.
+  std::uint32_t least_searching = 32;
   /// Times that a lane looks again when there are no chunks, while others change what it looks at.
   int most_looks = 3;
 };

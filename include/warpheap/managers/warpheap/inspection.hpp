@@ -114,6 +114,7 @@ class warpheap_inspector {
 
   WARPHEAP_DEVICE void size_class(std::uint32_t of) const {
     findings_.expect(supply_.classes().of(of).growing == 0, 7, of);
+    findings_.expect(supply_.classes().of(of).searching == 0, 7, of);
     if (std::uint64_t{supply_.backed()} * supply_.chunks().stride() > most_counted) return;
     const warpheap_slots slots = supply_.classes().slots(of);
     std::uint32_t unmarked = 0;

@@ -56,7 +56,8 @@ class warpheap_listed_words {
     for (std::uint32_t i = 0; i < stride_; ++i) bits |= at(chunk, i).load(simt::order::relaxed);
     return bits != 0;
   }
-  /// A listed word that `noise` draws; word 0 if none is listed.
+  static constexpr std::uint32_t none = 0xffffffffu;
+  /// A listed word that `noise` draws, or none.
   WARPHEAP_DEVICE std::uint32_t draw(std::uint32_t chunk, std::uint64_t noise) const {
     std::uint32_t i = scale_to(static_cast<std::uint32_t>(noise), stride_);
     for (std::uint32_t left = stride_; left != 0; --left) {
@@ -68,7 +69,7 @@ class warpheap_listed_words {
       }
       i = i + 1 < stride_ ? i + 1 : 0;
     }
-    return 0;
+    return none;
   }
 
  private:

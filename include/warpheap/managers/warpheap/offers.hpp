@@ -67,8 +67,9 @@ class warpheap_offers {
   WARPHEAP_DEVICE bool make(std::uint32_t of, std::uint32_t word) const {
     if (open(simt::load_hint(rings_[of].open)) >= static_cast<int>(cells_in(of) / 2)) return false;
     if (!publish(of, word)) return false;
-    const simt::group team = simt::coalesced().match(of);
-    if (team.is_leader()) give_back(of, team.size());
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of);
+    if (same.is_leader()) give_back(of, same.size());
     team.sync();
     return true;
   }
@@ -76,12 +77,16 @@ class warpheap_offers {
   /// A word that was offered, or none: there was no offer, or others have asked for it. A
   /// collective of those that call together for a class.
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t of) const {
-    const simt::group team = simt::coalesced().match(of);
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of);
     int granted = 0;
-    if (team.is_leader()) granted = ask(of, team.size());
+    if (same.is_leader()) granted = ask(of, same.size());
     team.sync();
-    granted = static_cast<int>(team.broadcast(static_cast<std::uint32_t>(granted)));
-    return team.rank() < granted ? collect(of) : none;
+    granted = static_cast<int>(team.shuffle(static_cast<std::uint32_t>(granted), same.leader()));
+    std::uint32_t word = none;
+    if (same.rank() < granted) word = collect(of);
+    team.sync();
+    return word;
   }
 
   /// Whether there is one, or there was one a moment ago.
@@ -146,14 +151,15 @@ class warpheap_offers {
 
   /// A number that no other lane of the class draws from `counter`, for those that call together.
   WARPHEAP_DEVICE std::uint32_t draw(std::uint32_t of, std::uint32_t ring::*counter) const {
-    const simt::group team = simt::coalesced().match(of);
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of);
     std::uint32_t first = 0;
-    if (team.is_leader()) {
+    if (same.is_leader()) {
       first = simt::atomic_ref(rings_[of].*counter)
-                  .fetch_add(static_cast<std::uint32_t>(team.size()), simt::order::relaxed);
+                  .fetch_add(static_cast<std::uint32_t>(same.size()), simt::order::relaxed);
     }
     team.sync();
-    return team.broadcast(first) + static_cast<std::uint32_t>(team.rank());
+    return team.shuffle(first, same.leader()) + static_cast<std::uint32_t>(same.rank());
   }
 
   /// Puts an offer into a cell. Release: a lane that takes the offer sees the free slot in the

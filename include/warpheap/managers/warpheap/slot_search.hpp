@@ -55,10 +55,12 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape_.bytes; }
 
   WARPHEAP_DEVICE place take() const {
+    const simt::group team = simt::coalesced();
     place got;
     if (!is_tight()) got = take_together();
-    if (got.chunk != none) return got;
-    return simt::call_apart(&take_more_apart, of_, supply_.copy());
+    if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
+    team.sync();  // so that they go on together
+    return got;
   }
 
  private:
@@ -141,35 +143,59 @@ class warpheap_slot_search {
   }
   /// Ends: turns are bounded. While there are chunks, each makes it likelier that the next one asks
   /// for one, and a turn that asks and gets nothing has lost to a lane that did, or that is about
-  /// to use a chunk. Lanes wait for a time, never for each other.
+  /// to use a chunk. Lanes wait for a time, and for those that called with them: these make each
+  /// step together, whatever their classes, since lanes that go on apart fetch each instruction
+  /// anew. Each step ends by itself.
   WARPHEAP_DEVICE place take_more() const {
-    place got = simt::call_apart(&take_offered_apart, supply_, of_);
-    if (got.chunk != none) return got;
-    if (are_out()) return {};
-    got = grow_ahead();
-    if (got.chunk == none && !is_tight()) {
-      got = simt::call_apart(&take_together_apart, supply_, of_);
-    }
-    if (got.chunk == none) got = simt::call_apart(&take_listed_apart, supply_, of_);
-    int looks = 0;
-    for (int turn = 0; got.chunk == none && looks < Config.most_looks && turn < most_turns;
-         ++turn) {
-      const simt::group team = simt::coalesced().match(of_);
-      auto next = step::look;
-      team.sync();  // as in `are_out`
-      if (team.is_leader()) next = choose_step(team.size(), turn);
+    const simt::group team = simt::coalesced();
+    place got;
+    bool going = true;
+    const auto attempt = [&](const auto& step) {
+      if (going) got = step();
       team.sync();
-      next = static_cast<step>(team.broadcast(static_cast<std::uint32_t>(next)));
-      if (next == step::give_up) return {};
+      going = going && got.chunk == none;
+    };
+    attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_); });
+    going = going && !are_out();
+    attempt([&] { return grow_ahead(); });
+    attempt([&] {
+      return is_tight() ? place{} : simt::call_apart(&take_together_apart, supply_, of_);
+    });
+    attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_); });
+    int looks = 0;
+    for (int turn = 0; turn < most_turns && team.any(going); ++turn) {
+      auto next = step::give_up;
+      if (going) next = next_step(turn);
+      team.sync();
+      // First what others may wait for.
+      if (next == step::grow || next == step::grow_for_all) got = grow_together(next);
       if (next == step::wait) simt::backoff(wait_ns);
       if (next == step::look) simt::backoff(pause_ns << looks++);
-      if (next == step::grow || next == step::grow_for_all) {
-        got = simt::call_apart(&grow_apart, supply_, of_, team.mask(), next == step::grow_for_all);
-      }
-      if (got.chunk == none) got = simt::call_apart(&take_offered_apart, supply_, of_);
-      if (got.chunk == none) got = simt::call_apart(&take_listed_apart, supply_, of_);
+      team.sync();
+      going = going && next != step::give_up && got.chunk == none;
+      attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_); });
+      attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_); });
+      going = going && looks < Config.most_looks;
     }
     return got;
+  }
+
+  /// What the lanes of the caller's class do next in this `turn`. A collective of those that call
+  /// together, for any classes.
+  WARPHEAP_DEVICE step next_step(int turn) const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    auto next = step::look;
+    team.sync();  // as in `are_out`
+    if (same.is_leader()) next = choose_step(same.size(), turn);
+    team.sync();
+    return static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
+  }
+  /// Lets the classes of those that call together grow, which may do so for others or not.
+  WARPHEAP_DEVICE place grow_together(step how) const {
+    const simt::group same =
+        simt::coalesced().match(of_ * 2 + (how == step::grow_for_all ? 1u : 0u));
+    return simt::call_apart(&grow_apart, supply_, of_, same.mask(), how == step::grow_for_all);
   }
 
   /// What a group of this many lanes does in its `turn`.
@@ -181,13 +207,18 @@ class warpheap_slot_search {
     return begin_growth() ? step::grow_for_all : step::wait;
   }
 
-  /// Lets the class grow before it is full, if there is plenty.
+  /// Lets the class grow before it is full, if there is plenty. A collective of those that call
+  /// together, for any classes.
   WARPHEAP_DEVICE place grow_ahead() const {
-    const simt::group team = simt::coalesced().match(of_);
-    const bool mine = team.is_leader() && needs_chunk(ahead() * team.size());
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    bool grows = same.is_leader() && needs_chunk(ahead() * same.size());
     team.sync();
-    return team.any(mine) ? simt::call_apart(&grow_apart, supply_, of_, team.mask(), false)
-                          : place{};
+    grows = team.shuffle(static_cast<std::uint32_t>(grows), same.leader()) != 0;
+    place got;
+    if (grows) got = simt::call_apart(&grow_apart, supply_, of_, same.mask(), false);
+    team.sync();
+    return got;
   }
   /// How many chunks the class may take for one that it needs: none before it is full, if less than
   /// half of the heap is in the pool. Slots are found at once if words are not full. Small ones
@@ -250,10 +281,32 @@ class warpheap_slot_search {
     }
   }
 
+  /// Takes a slot of a listed word, unless enough others try to: a word that is listed near the end
+  /// of memory would draw thousands of lanes, and serve a few. A collective of those that call
+  /// together, for any classes.
+  WARPHEAP_DEVICE place take_listed() const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    // Nobody is counted while most words have room.
+    const bool counts = same.is_leader() && is_tight();
+    int may = same.size();
+    if (counts) {
+      may = supply_.classes().begin_search(of_, may, shape_.per_word, Config.least_searching);
+    }
+    team.sync();
+    const auto granted =
+        static_cast<int>(team.shuffle(static_cast<std::uint32_t>(may), same.leader()));
+    place got;
+    if (same.rank() < granted) got = search_listed();
+    team.sync();
+    if (counts && granted != 0) supply_.classes().end_search(of_, granted);
+    team.sync();
+    return got;
+  }
   /// Takes a slot of a listed word for the caller alone: so the lanes of a warp look at many places
   /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays so
   /// until a slot of it is freed.
-  WARPHEAP_DEVICE place take_listed() const {
+  WARPHEAP_DEVICE place search_listed() const {
     const simt::group team = simt::coalesced();
     place got;
     int lost = 0;
@@ -274,8 +327,15 @@ class warpheap_slot_search {
     spot at{supply_.classes().open(of_).draw(noise), 0};
     if (at.chunk == none) return visited::nothing;
     at.word = supply_.listed().draw(at.chunk, mix64(noise));
+    if (at.word == warpheap_listed_words::none) {
+      // Who took its last word from the list takes the chunk out of the set. If that lane saw an
+      // older state, one of those who come does it.
+      if (noise >> 60 == 0) simt::call_apart(&supply::forget, supply_, of_, at.chunk);
+      return visited::lost;
+    }
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-    const auto from = static_cast<int>((noise >> 48) % shape_.per_word);
+    const auto from =
+        static_cast<int>(scale_to(static_cast<std::uint32_t>(noise >> 32), shape_.per_word));
     const std::uint64_t bits = claim(at, seen, 1, from);
     if (bits != 0) {
       got = place_of(at, bits, 0);
@@ -304,13 +364,14 @@ class warpheap_slot_search {
            supply_.classes().all_marked(of_) == marks && !supply_.offers().any(of_);
   }
 
-  /// One look for those that call together.
+  /// One look a class for those that call together.
   WARPHEAP_DEVICE bool are_out() const {
-    const simt::group team = simt::coalesced().match(of_);
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
     team.sync();  // what a member knows to be free is no less so for the leader
-    const bool out = team.is_leader() && is_out();
+    const bool out = same.is_leader() && is_out();
     team.sync();
-    return team.any(out);
+    return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
   }
 
   const supply& supply_;

@@ -17,7 +17,7 @@
 ///
 /// Memory layout:
 ///
-///     [ state ][ classes: 32 B each ][ sets of open chunks: a tree a class ]
+///     [ state ][ classes: 64 B each ][ sets of open chunks: a tree a class ]
 ///     [ hints: 4 B a chunk and class ][ entries: 4 B a chunk ][ pool, empties: trees ]
 ///     [ copy of this ][ run lengths, states: 4 B a chunk each ]
 ///     [ offers: 32 B a class ][ cells: 4 B for 512 slots of a class, 8 to 4096 ]
