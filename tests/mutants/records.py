@@ -11,7 +11,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from generated import Mutant
 from workshop import Verdict
@@ -69,17 +69,18 @@ class Records:
     """The file of a run. Threads may share it."""
 
     def __init__(self, path: Path | None) -> None:
-        """Open the file; with no path nothing is kept."""
+        """Empty the file; with no path nothing is kept."""
         self._lock = threading.Lock()
-        self._file: IO[str] | None = path.open("w") if path else None
+        self._path = path
+        if path:
+            path.write_text("")
 
     def write(self, row: dict[str, Any]) -> None:
         """Add a line, which is there whatever happens to this process."""
-        if self._file is None:
+        if self._path is None:
             return
-        with self._lock:
-            self._file.write(json.dumps(row) + "\n")
-            self._file.flush()
+        with self._lock, self._path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
 
 
 class Controls:
