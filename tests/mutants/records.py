@@ -38,14 +38,16 @@ def row_of(mutant: Mutant, done: bool) -> dict[str, Any]:
 
 
 def read(path: Path, mutants: Iterable[Mutant]) -> dict[str, bool]:
-    """Give mutants the verdicts of an earlier run; what its controls told."""
+    """Give mutants the verdicts of an earlier run; its controls that passed."""
     named = {mutant.name: mutant for mutant in mutants}
     controls: dict[str, bool] = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         try:
             row = json.loads(line)
             if "control" in row:
-                controls[row["control"]] = row["passes"]
+                # One that failed is asked again: what was wrong may have been mended.
+                if row["passes"]:
+                    controls[row["control"]] = True
                 continue
             mutant = named.get(row["name"])
             found = row["header"], row["kind"], row["line"], row["about"]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
-_FLAGS += ["-DWARPHEAP_TEST_SANITIZED=0"]
+_FLAGS += ["-DWARPHEAP_TEST_SANITIZED=0", "-DWARPHEAP_TEST_VARIANTS=0"]
 _INCLUDES = [
     f"-I{ROOT / folder}" for folder in ("include", "tests", "tests/verify", "tests/support")
 ]
