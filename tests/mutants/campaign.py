@@ -4,13 +4,15 @@
 
 Every header that a profile of the mutants' tables names is searched for places where one mistake
 can be made (faults.py). Each mistake becomes a mutant, compiled with others in one translation
-unit, and is explored in the cases of the profiles that have its header, in sequentially consistent
-and weak memory. What survives the first profile meets the unit tests and the conformance suite
-beside the header's own tests (suites.py), then the other profiles, and ThreadSanitizer last.
-Survivors that equivalent.toml knows to be equivalent, each with its argument, are counted apart.
+unit, and goes through stages (stages.py) until something rejects it: the explorer in the profiles
+that have its header, in sequentially consistent and weak memory, plain and under ThreadSanitizer,
+and the unit tests and the conformance suite beside the header's own tests (suites.py). All mutants
+go through their first stage, then the living through their second, and so on, in an order drawn by
+--seed. What rejects a mutant is believed if it lets the headers as they are pass. Survivors that
+equivalent.toml knows to be equivalent, each with its argument, are counted apart.
 
-Groups of mutants go through all of that one after the other in an order drawn by --seed. So those
-that a --minutes limit lets through are a fair sample of all.
+Each verdict is in the file of --json at once. A mutant that the time of --minutes did not suffice
+for is `open` there; a later run with --resume goes on with its next stage.
 
 Exit status: 0 unless a mutant survives that is not known to be equivalent.
 """
@@ -18,218 +20,175 @@ Exit status: 0 unless a mutant survives that is not known to be equivalent.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import random
+import signal
 import sys
 import time
 import tomllib
-from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mutate
-from faults import Fault, faults
+from generated import Mutant, all_mutants, control, source_of
+from records import Controls, RecordError, Records, read, row_of
+from report import report
+from stages import Stage, next_stage
 from suites import Suites
-from workshop import PLAIN, RACES, ROOT, Flavour, Verdict, Workshop
+from workshop import PLAIN, RACES, ROOT, Flavour, OutOfTimeError, Verdict, Workshop
 
-INCLUDE = ROOT / "include/warpheap"
-EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 _TOGETHER = 6  # mutants of a translation unit
-_MOST_PROFILES = 3  # in which a mutant is explored without ThreadSanitizer
-
-
-@dataclass
-class Mutant:
-    """A fault of a header, the profiles that can show it, and what became of it."""
-
-    name: str
-    header: str
-    fault: Fault
-    profiles: list[str]
-    verdict: Verdict | None = None
-    why_equivalent: str = ""
-    tried: list[str] = field(default_factory=list)
-
-    @property
-    def lives(self) -> bool:
-        """Tell whether nothing has rejected it so far."""
-        return self.verdict is None or self.verdict.status in ("survived", "undecided")
-
-    @property
-    def killer(self) -> str:
-        """Name what rejected it: where it was tried last."""
-        return self.tried[-1].split(":")[0] if self.tried else ""
-
-    def __str__(self) -> str:
-        return f"{self.header}: {self.fault.line} ({self.fault.kind}: {self.fault.about})"
-
-
-def all_mutants(table: dict[str, Any]) -> list[Mutant]:
-    """Find the mutants of all headers, in a fixed order."""
-    profiles: dict[str, list[str]] = {}
-    for name, how in table["profile"].items():
-        for header in how["headers"]:
-            profiles.setdefault(header, []).append(name)
-    known = equivalents()
-    unused = set(known)
-    mutants: list[Mutant] = []
-    for header in sorted(profiles):
-        # Those with few headers first: they are made for what they have.
-        offers = sorted(profiles[header], key=lambda name: len(table["profile"][name]["headers"]))
-        _, body = mutate.split_header((INCLUDE / header).read_text(), header)
-        for fault in faults(body):
-            mutant = Mutant(f"g{len(mutants):04}", header, fault, offers)
-            mutant.why_equivalent = known.get((header, fault.line, fault.about), "")
-            unused.discard((header, fault.line, fault.about))
-            mutants.append(mutant)
-    for header, line, about in sorted(unused):
-        raise mutate.TableError(f"{EQUIVALENT}: no such mutant: {header}: {line} ({about})")
-    return mutants
-
-
-def equivalents() -> dict[tuple[str, str, str], str]:
-    """Read which mutants are known to be equivalent, and why."""
-    entries = tomllib.loads(EQUIVALENT.read_text()).get("equivalent", [])
-    return {(one["header"], one["line"], one["about"]): one["why"] for one in entries}
-
-
-def source_of(mutants: list[Mutant], how: dict[str, Any]) -> str:
-    """Return the translation unit of mutants of one profile."""
-    copies = []
-    for mutant in mutants:
-        _, body = mutate.split_header((INCLUDE / mutant.header).read_text(), mutant.header)
-        changed = {mutant.header: mutant.fault.apply(body)}
-        includes, text = mutate.joined(how["headers"], INCLUDE, changed)
-        about = f"{mutant.fault.kind}: {mutant.fault.about}"
-        copies.append((mutant.name, about, mutate.in_namespace(mutant.name, includes, text)))
-    return mutate.translation_unit(how, copies)
 
 
 class Hunt:
     """Goes through the mutants with a budget for each."""
 
-    def __init__(self, table: dict[str, Any], options: Any) -> None:
+    def __init__(
+        self, table: dict[str, Any], options: Any, records: Records, controls: Controls
+    ) -> None:
         """Take the limits from the command line."""
         self._profiles = table["profile"]
-        self._workshop = Workshop(options.work)
-        self._suites = Suites(self._workshop, options.work, options.test_seconds)
+        minutes = options.minutes or math.inf
+        self._workshop = Workshop(options.work, time.monotonic() + 60 * minutes)
+        self._suites = Suites(self._workshop, options.work, options.test_seconds, controls)
         self._options = options
-        self._end = time.monotonic() + 60 * options.minutes if options.minutes else math.inf
+        self._records = records
+        self._controls = controls
+        self._without = [
+            name
+            for name, off in (("tests", options.without_tests), ("races", options.without_races))
+            if off
+        ]
 
-    def run(self, mutants: list[Mutant]) -> list[Mutant]:
-        """Judge the mutants, group by group; those that were reached before the time was over."""
-        groups = [group for _, group in _batches(mutants, 0)]
+    def run(self, mutants: list[Mutant]) -> None:
+        """Judge the mutants until the time is over."""
+        groups = list(_batches([m for m in mutants if not self.done(m)]))
         random.Random(self._options.seed).shuffle(groups)
-        reached: list[Mutant] = []
         with ThreadPoolExecutor(self._options.jobs) as pool:
-            for count, group in enumerate(pool.map(self._judge, groups), 1):
-                reached += group
-                print(f"[{count}/{len(groups)}]", flush=True)
-                for mutant in group:
-                    if mutant.verdict:
-                        print(f"  {mutant.verdict.status:9} {mutant}  {mutant.verdict.by}")
-        return reached
+            try:
+                self._prepare(pool, mutants)
+                self._go_through(pool, groups)
+            except OutOfTimeError:
+                pass
+            finally:
+                self._workshop.stop()
 
-    def _judge(self, group: list[Mutant]) -> list[Mutant]:
-        if time.monotonic() > self._end:
+    def _prepare(self, pool: ThreadPoolExecutor, mutants: list[Mutant]) -> None:
+        used = {profile for mutant in mutants for profile in mutant.profiles}
+        others = {path for name in used for path in self._profiles[name].get("sources", [])}
+        flavours = [PLAIN] if "races" in self._without else [PLAIN, RACES]
+        self._workshop.prepare(pool, flavours, others)
+
+    def _go_through(self, pool: ThreadPoolExecutor, groups: list[list[Mutant]]) -> None:
+        """Take all groups through a stage, then through the next: the pool has one queue."""
+        running: set[Future[list[Mutant]]] = {pool.submit(self._step, group) for group in groups}
+        while running:
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            for group in [future.result() for future in ended]:
+                if group and not self._workshop.over:
+                    running.add(pool.submit(self._step, group))
+
+    def done(self, mutant: Mutant) -> bool:
+        """Tell whether nothing is left to try."""
+        return self._next(mutant) is None
+
+    def _next(self, mutant: Mutant) -> Stage | None:
+        return next_stage(mutant, self._options.seconds, self._without)
+
+    def _step(self, group: list[Mutant]) -> list[Mutant]:
+        """Take those of a group that are due through a stage; those with another one left."""
+        if self._workshop.over:
             return []
-        self._round(group, PLAIN, 0)
+        # Those that an earlier run did not come to are behind the others.
+        due = min(group, key=lambda mutant: len(mutant.tried))
+        stage = self._next(due)
+        assert stage is not None
+        same = [mutant for mutant in group if self._next(mutant) == stage]
+        try:
+            if stage.flavour is None:
+                self._test(same, stage)
+            else:
+                for batch in _batches(same, stage.attempt):
+                    self._explore(batch[0].profiles[stage.attempt], batch, stage, stage.flavour)
+        except OutOfTimeError:
+            return []
+        return [mutant for mutant in group if not self.done(mutant)]
+
+    def _judged(self, mutant: Mutant, stage: Stage, verdict: Verdict) -> None:
+        mutant.tried.append(stage.label(mutant, self._options.seconds))
+        mutant.verdict = verdict
+        done = self.done(mutant)
+        self._records.write(row_of(mutant, done))
+        if done:
+            print(f"{'survived' if mutant.lives else verdict.status:9} {mutant}  {verdict.by}")
+            sys.stdout.flush()
+
+    def _test(self, group: list[Mutant], stage: Stage) -> None:
         for mutant in group:
-            if mutant.lives and not self._options.without_tests:
-                mutant.tried.append("tests")
-                original = (INCLUDE / mutant.header).read_text()
-                _, body = mutate.split_header(original, mutant.header)
-                changed = original.replace(body, mutant.fault.apply(body))
-                mutant.verdict = self._suites.judge(mutant.name, mutant.header, changed)
-        for attempt in range(1, _MOST_PROFILES):
-            self._round(group, PLAIN, attempt)
-        if not self._options.without_races:
-            self._round(group, RACES, 0)
-        return group
+            verdict = self._suites.judge(mutant.name, mutant.header, mutant.changed_body()[0])
+            self._judged(mutant, stage, verdict)
 
-    def _round(self, group: list[Mutant], flavour: Flavour, attempt: int) -> None:
-        for profile, batch in _batches([m for m in group if m.lives], attempt):
-            self._explore(profile, batch, flavour)
-
-    def _explore(self, profile: str, batch: list[Mutant], flavour: Flavour) -> None:
+    def _explore(self, profile: str, batch: list[Mutant], stage: Stage, flavour: Flavour) -> None:
         name = f"{profile}_{batch[0].name}_{len(batch)}"
-        how = self._profiles[profile]
-        program = self._workshop.build(name, source_of(batch, how), flavour, how.get("sources", []))
+        program = self._build(profile, name, batch, flavour)
         if program is None:
             if len(batch) == 1:
-                batch[0].verdict = Verdict("stillborn", "")
+                if self._passes_unchanged(profile, flavour):
+                    self._judged(batch[0], stage, Verdict("stillborn", ""))
+                else:
+                    self._judged(batch[0], stage, Verdict("undecided", ""))
                 return
             # One of them does not compile: halves find it.
             half = len(batch) // 2
-            self._explore(profile, batch[:half], flavour)
-            self._explore(profile, batch[half:], flavour)
+            self._explore(profile, batch[:half], stage, flavour)
+            self._explore(profile, batch[half:], stage, flavour)
             return
-        for mutant in batch:
-            mutant.tried.append(f"{flavour.name}:{profile}")
-            mutant.verdict = self._workshop.explore(
-                program, mutant.name, self._options.schedules, self._options.seconds
-            )
-        program.unlink()
+        try:
+            for mutant in batch:
+                seconds = stage.share * self._options.seconds
+                verdict = self._workshop.explore(
+                    program, mutant.name, self._options.schedules, seconds
+                )
+                if verdict.status == "killed" and not self._passes_unchanged(profile, flavour):
+                    verdict = Verdict("undecided", "")
+                self._judged(mutant, stage, verdict)
+        finally:
+            program.unlink()
+
+    def _build(self, profile: str, name: str, batch: list[Mutant], flavour: Flavour) -> Path | None:
+        how = self._profiles[profile]
+        return self._workshop.build(name, source_of(batch, how), flavour, how.get("sources", []))
+
+    def _passes_unchanged(self, profile: str, flavour: Flavour) -> bool:
+        judge = partial(self._explore_unchanged, profile, flavour)
+        return self._controls.passes(f"{flavour.name}:{profile}", judge)
+
+    def _explore_unchanged(self, profile: str, flavour: Flavour) -> Verdict:
+        unchanged = control(profile, self._profiles[profile])
+        name = f"control_{flavour.name}_{profile}"
+        program = self._build(profile, name, [unchanged], flavour)
+        if program is None:
+            return Verdict("stillborn", "")
+        try:
+            seconds = 0.2 * self._options.seconds
+            return self._workshop.explore(program, unchanged.name, self._options.schedules, seconds)
+        finally:
+            program.unlink()
 
 
-def _batches(mutants: list[Mutant], attempt: int) -> Iterator[tuple[str, list[Mutant]]]:
-    by_profile: dict[str, list[Mutant]] = {}
+def _batches(mutants: list[Mutant], attempt: int = 0) -> Iterator[list[Mutant]]:
+    """Cut mutants into those that one program can have and that have the same stages."""
+    alike: dict[tuple[str, bool], list[Mutant]] = {}
     for mutant in mutants:
-        if attempt < len(mutant.profiles):
-            by_profile.setdefault(mutant.profiles[attempt], []).append(mutant)
-    for profile, group in by_profile.items():
+        key = mutant.profiles[attempt], mutant.fault.kind == "order"
+        alike.setdefault(key, []).append(mutant)
+    for group in alike.values():
         for start in range(0, len(group), _TOGETHER):
-            yield profile, group[start : start + _TOGETHER]
-
-
-def _summary(mutants: list[Mutant], title: str, key: Callable[[Mutant], str]) -> str:
-    """Return a table of what became of the mutants."""
-    lines = [f"{title:44} made  killed  survived  equivalent  do not compile"]
-    for name in sorted({key(m) for m in mutants}):
-        of = [m for m in mutants if key(m) == name]
-        status = Counter(m.verdict.status if m.verdict else "survived" for m in of)
-        equivalent = sum(1 for m in of if m.lives and m.why_equivalent)
-        lines.append(
-            f"{name:44} {len(of):4} {status['killed']:7} {status['survived'] - equivalent:9} "
-            f"{equivalent:11} {status['stillborn']:15}"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def report(mutants: list[Mutant], minutes: float) -> int:
-    """Print what became of the mutants; the exit status."""
-    equivalent = [m for m in mutants if m.lives and m.why_equivalent]
-    survivors = [m for m in mutants if m.lives and not m.why_equivalent]
-    refuted = [
-        m
-        for m in mutants
-        if not m.lives and m.why_equivalent and m.verdict and m.verdict.status == "killed"
-    ]
-    counts = Counter(m.verdict.status if m.verdict else "survived" for m in mutants)
-    killed = counts["killed"]
-    by = Counter(m.killer for m in mutants if m.verdict and m.verdict.status == "killed")
-    print("\n" + _summary(mutants, "kind", lambda m: m.fault.kind))
-    print(_summary(mutants, "header", lambda m: m.header))
-    print("killed by: " + ", ".join(f"{who} {count}" for who, count in by.most_common()))
-    print(
-        f"{len(mutants)} mutants: {killed} killed, {len(survivors)} survived, "
-        f"{len(equivalent)} equivalent, {counts['stillborn']} do not compile"
-    )
-    if killed + len(survivors):
-        print(
-            f"{100 * killed / (killed + len(survivors)):.1f} % of those that matter are killed; "
-            f"{100 * minutes / len(mutants):.1f} minutes a hundred"
-        )
-    for mutant in survivors:
-        print(f"SURVIVED  {mutant}  tried: {', '.join(mutant.tried)}")
-    for mutant in refuted:
-        print(f"NOT EQUIVALENT, whatever {EQUIVALENT.name} says: {mutant}")
-    return 1 if survivors or refuted else 0
+            yield group[start : start + _TOGETHER]
 
 
 def main() -> int:
@@ -242,14 +201,15 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="only so many, drawn by --seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--schedules", type=int, default=20_000, help="of each combination")
-    parser.add_argument("--seconds", type=float, default=20, help="for a mutant in a profile")
+    parser.add_argument("--seconds", type=float, default=20, help="of a mutant's longest stages")
     parser.add_argument("--test-seconds", type=float, default=60, help="for a test program")
-    parser.add_argument("--minutes", type=float, help="start no more groups after so many")
+    parser.add_argument("--minutes", type=float, help="stop after so many")
     parser.add_argument("--without-tests", action="store_true", help="only the explorer")
     parser.add_argument("--without-races", action="store_true", help="no ThreadSanitizer")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="for objects")
     parser.add_argument("--json", type=Path, help="where to write all verdicts")
+    parser.add_argument("--resume", type=Path, help="such a file of an earlier run of the same")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     options = parser.parse_args()
     try:
@@ -273,26 +233,24 @@ def main() -> int:
         print(f"{len(chosen)} mutants")
         return 0 if chosen else 2
     start = time.monotonic()
-    drawn_count = len(chosen)
-    chosen = Hunt(table, options).run(chosen)
-    if len(chosen) < drawn_count:
-        print(f"The time was over after {len(chosen)} of {drawn_count} mutants.")
-    if options.json:
-        rows = [
-            {
-                "name": m.name,
-                "header": m.header,
-                "kind": m.fault.kind,
-                "line": m.fault.line,
-                "about": m.fault.about,
-                "status": m.verdict.status if m.verdict else "survived",
-                "by": m.verdict.by if m.verdict else "",
-                "equivalent": bool(m.why_equivalent),
-            }
-            for m in chosen
-        ]
-        options.json.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return report(chosen, (time.monotonic() - start) / 60)
+    try:
+        controls_known = read(options.resume, chosen) if options.resume else {}
+        records = Records(options.json)
+    except (RecordError, OSError) as error:
+        print(f"campaign.py: {error}", file=sys.stderr)
+        return 2
+    controls = Controls(records, controls_known)
+    hunt = Hunt(table, options, records, controls)
+    for mutant in chosen:
+        if mutant.tried:
+            records.write(row_of(mutant, hunt.done(mutant)))
+    # So that `timeout` ends what has been started as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    hunt.run(chosen)
+    for name in controls.failed:
+        print(f"NOT BELIEVED  {name}: it rejects the headers as they are")
+    left = [mutant for mutant in chosen if not hunt.done(mutant)]
+    return report(chosen, left, (time.monotonic() - start) / 60)
 
 
 if __name__ == "__main__":

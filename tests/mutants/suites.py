@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import shutil
-import threading
+from functools import partial
 from pathlib import Path
 
+from records import Controls
 from workshop import ROOT, Verdict, Workshop
 
 _TESTS = ROOT / "tests"
@@ -15,13 +16,15 @@ _TESTS = ROOT / "tests"
 class Suites:
     """Unit tests, the cheapest first, and the conformance suite of a manager, for all threads."""
 
-    def __init__(self, workshop: Workshop, folder: Path, seconds: float) -> None:
+    def __init__(
+        self, workshop: Workshop, folder: Path, seconds: float, controls: Controls
+    ) -> None:
         """Give each program this many seconds."""
+        self._controls = controls
         self._workshop = workshop
         self._folder = folder
         self._seconds = seconds
         self._includes: dict[Path, set[str]] = {}
-        self._lock = threading.Lock()
 
     def sources(self, header: str) -> list[Path]:
         """Find the tests in the header's folder of tests/ that include it."""
@@ -44,19 +47,29 @@ class Suites:
 
     def _judge(self, name: str, header: str, headers: Path) -> Verdict:
         for source in self.sources(header):
-            program = self._workshop.test_program(name, [source], headers)
-            if program is None:
-                # The explorer's programs compile: what a test asserts about it does not hold.
-                return Verdict("killed", f"tests: {source.name} does not compile")
-            small = ["--small"] if source.name == "conformance.cpp" else []
-            verdict = self._workshop.run_tests(program, self._seconds, *small)
-            program.unlink()
-            if verdict.status == "killed":
+            verdict = self._run(name, source, headers)
+            if verdict.status == "killed" and self._passes_unchanged(source):
                 return verdict
         return Verdict("survived", "")
 
+    def _passes_unchanged(self, source: Path) -> bool:
+        test = str(source.relative_to(_TESTS))
+        name = "control_" + test.replace("/", "_")
+        judge = partial(self._run, name, source, self._folder / "none")
+        return self._controls.passes(f"tests:{test}", judge)
+
+    def _run(self, name: str, source: Path, headers: Path) -> Verdict:
+        program = self._workshop.test_program(name, [source], headers)
+        if program is None:
+            # The explorer's programs compile: what a test asserts about it does not hold.
+            return Verdict("killed", f"tests: {source.name} does not compile")
+        small = ["--small"] if source.name == "conformance.cpp" else []
+        try:
+            return self._workshop.run_tests(program, self._seconds, *small)
+        finally:
+            program.unlink()
+
     def _included(self, source: Path) -> set[str]:
-        with self._lock:
-            if source not in self._includes:
-                self._includes[source] = self._workshop.includes(source)
-            return self._includes[source]
+        if source not in self._includes:
+            self._includes[source] = self._workshop.includes(source)
+        return self._includes[source]

@@ -9,13 +9,17 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
-_FLAGS += ["-DWARPHEAP_TEST_SANITIZED=0"]
+_FLAGS += ["-DWARPHEAP_TEST_SANITIZED=0", "-DWARPHEAP_TEST_VARIANTS=0"]
 _INCLUDES = [
     f"-I{ROOT / folder}" for folder in ("include", "tests", "tests/verify", "tests/support")
 ]
@@ -25,6 +29,7 @@ HARNESS = sorted(
     for source in (ROOT / "tests/verify").glob("*.cpp")
     if not source.name.endswith("_test.cpp")
 )
+RUNTIME = sorted((ROOT / "src/simt/cpu").glob("*.cpp"))
 _START_S = 60.0  # a program may take as long to start and to replay, beside its own time limit
 
 
@@ -54,32 +59,73 @@ class Verdict:
     by: str
 
 
-def _limited(command: list[str], seconds: float) -> subprocess.CompletedProcess[bytes] | None:
-    """Run a program for so many seconds of one core; None if it has not had them in due time.
-
-    Seconds of the clock would let a busy machine reject mutants.
-    """
-    limited = ["sh", "-c", f'ulimit -t {math.ceil(seconds)}; exec "$0" "$@"', *command]
-    try:
-        return subprocess.run(limited, capture_output=True, timeout=20 * seconds, check=False)
-    except subprocess.TimeoutExpired:
-        return None
+class OutOfTimeError(Exception):
+    """The time of the whole campaign is over."""
 
 
 class Workshop:
     """A folder in which mutants are compiled. Threads may share it."""
 
-    def __init__(self, folder: Path) -> None:
-        """Make the folder; the explorer's own objects in it are kept from run to run."""
+    def __init__(self, folder: Path, end: float = math.inf) -> None:
+        """Make the folder. After `end` of the monotonic clock all raises OutOfTimeError."""
         self._folder = folder
+        self._end = end
         folder.mkdir(parents=True, exist_ok=True)
         self._compiler = shlex.split(os.environ.get("CXX", "g++"))
         launcher = shlex.split(os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""))
         self._compile = [*launcher, *self._compiler]
-        self._harness: dict[str, list[Path]] = {}
-        self._runtimes: dict[str, list[Path]] = {}
-        self._others: dict[tuple[str, str], Path] = {}
+        self._objects: dict[Path, threading.Lock] = {}
+        self._made: set[Path] = set()
         self._lock = threading.Lock()
+
+    @property
+    def over(self) -> bool:
+        """Tell whether the time is over."""
+        return time.monotonic() > self._end
+
+    def stop(self) -> None:
+        """Let the time be over now."""
+        self._end = -math.inf
+
+    def _run(
+        self, command: list[str], seconds: float = math.inf
+    ) -> subprocess.CompletedProcess[bytes] | None:
+        """Run a program; None if it takes more than so many seconds of the clock."""
+        latest = time.monotonic() + seconds
+        # In a group of its own, to end what it has started as well.
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        ) as child:
+            while True:
+                try:
+                    output, errors = child.communicate(timeout=0.5)
+                    return subprocess.CompletedProcess(command, child.returncode, output, errors)
+                except subprocess.TimeoutExpired:
+                    if not self.over and time.monotonic() < latest:
+                        continue
+                    os.killpg(child.pid, signal.SIGKILL)
+                if self.over:
+                    raise OutOfTimeError
+                return None
+
+    def _limited(
+        self, command: list[str], seconds: float
+    ) -> subprocess.CompletedProcess[bytes] | None:
+        """Run a program for so many seconds of one core; None if it has not had them in due time.
+
+        Seconds of the clock would let a busy machine reject mutants.
+        """
+        limited = ["sh", "-c", f'ulimit -t {math.ceil(seconds)}; exec "$0" "$@"', *command]
+        return self._run(limited, 20 * seconds)
+
+    def _must(self, command: list[str]) -> str:
+        """Run a program that cannot fail unless something is broken here; its output."""
+        done = self._run(command)
+        assert done is not None
+        if done.returncode != 0:
+            sys.stderr.write(done.stderr.decode(errors="replace"))
+            raise subprocess.CalledProcessError(done.returncode, command)
+        return done.stdout.decode()
 
     def build(
         self, name: str, source: str, flavour: Flavour, others: list[str] | None = None
@@ -93,50 +139,54 @@ class Workshop:
         program = self._folder / f"{name}.{flavour.name}"
         thing = program.with_suffix(f".{flavour.name}.o")
         command = [*self._compile, *_FLAGS, *flavour.flags, "-w", *_INCLUDES, "-c", str(text)]
-        made = subprocess.run([*command, "-o", str(thing)], capture_output=True, check=False)
-        if made.returncode != 0:
+        made = self._run([*command, "-o", str(thing)])
+        text.unlink()
+        if made is None or made.returncode != 0:
             return None
         rest = self.harness(flavour) + [self._other(path, flavour) for path in others or []]
         link = [*self._compiler, *flavour.flags, str(thing), *map(str, rest)]
-        subprocess.run([*link, "-lboost_context", "-lpthread", "-o", str(program)], check=True)
+        self._must([*link, "-lboost_context", "-lpthread", "-o", str(program)])
         thing.unlink()
         return program
 
+    def prepare(self, pool: Executor, flavours: Iterable[Flavour], others: Iterable[str]) -> None:
+        """Compile all that mutants are linked with, many at a time."""
+        paths = sorted({"conformance/main.cpp", *others})
+        work = []
+        for flavour in flavours:
+            work += [pool.submit(self._other, path, flavour) for path in paths]
+            work += [pool.submit(self._own, source, flavour) for source in HARNESS]
+            work += [pool.submit(self._runtime_part, source, flavour) for source in RUNTIME]
+        for one in work:
+            one.result()
+
     def harness(self, flavour: Flavour) -> list[Path]:
-        """Compile what every program has, once."""
-        with self._lock:
-            if flavour.name not in self._harness:
-                self._harness[flavour.name] = self._make_harness(flavour)
-            return self._harness[flavour.name]
+        """Compile what every explorer has."""
+        return [self._own(source, flavour) for source in HARNESS] + self._runtime(flavour)
 
-    def _make_harness(self, flavour: Flavour) -> list[Path]:
-        own = [self._object(source, source.stem, ("-O0",), flavour) for source in HARNESS]
-        return own + self._make_runtime(flavour)
-
-    def _make_runtime(self, flavour: Flavour) -> list[Path]:
-        flags = (*flavour.runtime, "-O2", "-DWARPHEAP_RUNTIME_ASAN=0")
-        sources = sorted((ROOT / "src/simt/cpu").glob("*.cpp"))
-        self._runtimes[flavour.name] = [
-            self._object(source, source.stem, flags, flavour) for source in sources
-        ]
-        return self._runtimes[flavour.name]
+    def _own(self, source: Path, flavour: Flavour) -> Path:
+        return self._object(source, source.stem, ("-O0",), flavour)
 
     def _runtime(self, flavour: Flavour) -> list[Path]:
-        self.harness(flavour)
-        return self._runtimes[flavour.name]
+        return [self._runtime_part(source, flavour) for source in RUNTIME]
+
+    def _runtime_part(self, source: Path, flavour: Flavour) -> Path:
+        flags = (*flavour.runtime, "-O2", "-DWARPHEAP_RUNTIME_ASAN=0")
+        return self._object(source, source.stem, flags, flavour)
 
     def _other(self, path: str, flavour: Flavour) -> Path:
-        with self._lock:
-            if (path, flavour.name) not in self._others:
-                name = path.replace("/", "_")
-                thing = self._object(ROOT / "tests" / path, name, (), flavour)
-                self._others[path, flavour.name] = thing
-            return self._others[path, flavour.name]
+        return self._object(ROOT / "tests" / path, path.replace("/", "_"), (), flavour)
 
     def _object(self, source: Path, name: str, flags: tuple[str, ...], flavour: Flavour) -> Path:
+        """Compile what does not change, once."""
         thing = self._folder / f"{name}.{flavour.name}.o"
-        command = [*self._compile, *_FLAGS, *flavour.flags, *flags, *_INCLUDES]
-        subprocess.run([*command, "-c", str(source), "-o", str(thing)], check=True)
+        with self._lock:
+            mine = self._objects.setdefault(thing, threading.Lock())
+        with mine:
+            if thing not in self._made:
+                command = [*self._compile, *_FLAGS, *flavour.flags, *flags, *_INCLUDES]
+                self._must([*command, "-c", str(source), "-o", str(thing)])
+                self._made.add(thing)
         return thing
 
     def test_program(self, name: str, sources: list[Path], headers: Path) -> Path | None:
@@ -152,30 +202,29 @@ class Workshop:
             thing = self._folder / f"{name}_{source.stem}.o"
             command = [*self._compile, *_FLAGS, f"-I{headers}", *_INCLUDES]
             command += ["-w", "-c", str(source), "-o", str(thing)]
-            if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+            made = self._run(command)
+            if made is None or made.returncode != 0:
                 return None
-            objects.append(str(thing))
+            objects.append(thing)
         if not main:
-            objects.append(str(self._other("conformance/main.cpp", PLAIN)))
+            objects.append(self._other("conformance/main.cpp", PLAIN))
         program = self._folder / f"{name}_{sources[0].stem}"
-        link = [*self._compiler, *objects, *map(str, self._runtime(PLAIN)), *main, "-lgtest"]
-        subprocess.run([*link, "-lboost_context", "-lpthread", "-o", str(program)], check=True)
-        for made in objects[: len(sources)]:
-            Path(made).unlink()
+        link = [*self._compiler, *map(str, objects + self._runtime(PLAIN)), *main, "-lgtest"]
+        self._must([*link, "-lboost_context", "-lpthread", "-o", str(program)])
+        for thing in objects[: len(sources)]:
+            thing.unlink()
         return program
 
     def includes(self, source: Path) -> set[str]:
         """Tell which headers of the project a source includes, as paths in include/warpheap."""
         command = [*self._compiler, *_FLAGS, *_INCLUDES, "-MM", str(source)]
-        made = subprocess.run(command, capture_output=True, check=True, text=True)
         inside = str(ROOT / "include/warpheap") + "/"
-        return {word.removeprefix(inside) for word in made.stdout.split() if inside in word}
+        return {word.removeprefix(inside) for word in self._must(command).split() if inside in word}
 
-    @staticmethod
-    def run_tests(program: Path, seconds: float, *options: str) -> Verdict:
+    def run_tests(self, program: Path, seconds: float, *options: str) -> Verdict:
         """Run a test program: killed if a test fails, or if it crashes or has not finished."""
         command = [str(program), "--gtest_brief=1", "--gtest_fail_fast", *options]
-        done = _limited(command, seconds)
+        done = self._limited(command, seconds)
         if done is None:
             return Verdict("undecided", "")
         if done.returncode == -signal.SIGXCPU:
@@ -186,12 +235,11 @@ class Workshop:
         failed = re.search(r"\[  FAILED  \] (\S+)", output)
         return Verdict("killed", f"tests: {failed[1] if failed else f'exit {done.returncode}'}")
 
-    @staticmethod
-    def explore(program: Path, mutant: str, schedules: int, seconds: float) -> Verdict:
+    def explore(self, program: Path, mutant: str, schedules: int, seconds: float) -> Verdict:
         """Explore one mutant of a program in every case, strategy and memory."""
         command = [str(program), "mutants", "--subject", f"mutant:{mutant}"]
         command += ["--schedules", str(schedules), "--seconds", f"{seconds:g}"]
-        done = _limited(command, seconds + _START_S)
+        done = self._limited(command, seconds + _START_S)
         if done is None:
             return Verdict("undecided", "")
         output = done.stdout.decode(errors="replace")

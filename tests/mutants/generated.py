@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The mutants that faults.py finds in the headers that a profile names, and their sources."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mutate
+from faults import Fault, faults
+from workshop import ROOT, Verdict
+
+INCLUDE = ROOT / "include/warpheap"
+EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+
+
+@dataclass
+class Mutant:
+    """A fault of a header, the profiles that can show it, and what became of it."""
+
+    name: str
+    header: str
+    fault: Fault
+    profiles: list[str]
+    verdict: Verdict | None = None
+    why_equivalent: str = ""
+    tried: list[str] = field(default_factory=list)
+
+    @property
+    def lives(self) -> bool:
+        """Tell whether nothing has rejected it so far."""
+        return self.verdict is None or self.verdict.status in ("survived", "undecided")
+
+    @property
+    def killer(self) -> str:
+        """Name what rejected it: where it was tried last."""
+        return self.tried[-1].split(":")[0] if self.tried else ""
+
+    def changed_body(self) -> tuple[str, str]:
+        """Return its header's whole text and what is in the namespace, with the fault in both."""
+        text = (INCLUDE / self.header).read_text()
+        _, body = mutate.split_header(text, self.header)
+        changed = self.fault.apply(body)
+        return text.replace(body, changed), changed
+
+    def __str__(self) -> str:
+        return f"{self.header}: {self.fault.line} ({self.fault.kind}: {self.fault.about})"
+
+
+def all_mutants(table: dict[str, Any]) -> list[Mutant]:
+    """Find the mutants of all headers, in a fixed order."""
+    profiles: dict[str, list[str]] = {}
+    for name, how in table["profile"].items():
+        for header in how["headers"]:
+            profiles.setdefault(header, []).append(name)
+    known = equivalents()
+    unused = set(known)
+    mutants: list[Mutant] = []
+    for header in sorted(profiles):
+        # Those with few headers first: they are made for what they have.
+        offers = sorted(profiles[header], key=lambda name: len(table["profile"][name]["headers"]))
+        _, body = mutate.split_header((INCLUDE / header).read_text(), header)
+        for fault in faults(body):
+            mutant = Mutant(f"g{len(mutants):04}", header, fault, offers)
+            mutant.why_equivalent = known.get((header, fault.line, fault.about), "")
+            unused.discard((header, fault.line, fault.about))
+            mutants.append(mutant)
+    for header, line, about in sorted(unused):
+        raise mutate.TableError(f"{EQUIVALENT}: no such mutant: {header}: {line} ({about})")
+    return mutants
+
+
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """Read which mutants are known to be equivalent, and why."""
+    entries = tomllib.loads(EQUIVALENT.read_text()).get("equivalent", [])
+    return {(one["header"], one["line"], one["about"]): one["why"] for one in entries}
+
+
+def control(profile: str, how: dict[str, Any]) -> Mutant:
+    """Return a mutant of a profile with nothing wrong."""
+    nothing = Fault("control", 0, 0, "", "", "nothing is wrong")
+    return Mutant("control", how["headers"][0], nothing, [profile])
+
+
+def source_of(mutants: list[Mutant], how: dict[str, Any]) -> str:
+    """Return the translation unit of mutants of one profile."""
+    copies = []
+    for mutant in mutants:
+        changed = {mutant.header: mutant.changed_body()[1]}
+        includes, text = mutate.joined(how["headers"], INCLUDE, changed)
+        about = f"{mutant.fault.kind}: {mutant.fault.about}"
+        copies.append((mutant.name, about, mutate.in_namespace(mutant.name, includes, text)))
+    return mutate.translation_unit(how, copies)

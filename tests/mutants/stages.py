@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a mutant goes through until something rejects it: the cheap and the telling first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generated import Mutant
+from workshop import PLAIN, RACES, Flavour
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The explorer in one of a mutant's profiles for a share of the full time, or the tests."""
+
+    flavour: Flavour | None = None  # none: the tests
+    attempt: int = 0
+    share: float = 1
+
+    def label(self, mutant: Mutant, seconds: float) -> str:
+        """Say what is tried, so that another run knows that it need not be."""
+        if self.flavour is None:
+            return "tests"
+        return f"{self.flavour.name}:{mutant.profiles[self.attempt]}:{self.share * seconds:g}s"
+
+
+TESTS = Stage()
+# A weaker order shows as a race; tests of one lane and plain schedules rarely see it.
+_OF_ORDERS = (
+    Stage(RACES, 0, 0.2),
+    Stage(PLAIN, 0, 0.2),
+    Stage(RACES, 1, 0.2),
+    Stage(PLAIN, 1, 0.2),
+    Stage(RACES, 0),
+    TESTS,
+    Stage(PLAIN, 2, 0.4),
+    Stage(PLAIN, 0),
+)
+_OF_OTHERS = (
+    Stage(PLAIN, 0, 0.15),
+    TESTS,
+    Stage(RACES, 0, 0.2),
+    Stage(PLAIN, 1, 0.4),
+    Stage(PLAIN, 2, 0.4),
+    Stage(PLAIN, 0),
+    Stage(RACES, 0),
+)
+
+
+def stages_of(mutant: Mutant, without: Sequence[str] = ()) -> list[Stage]:
+    """Return the stages of a mutant, without those of the names given."""
+    return [
+        stage
+        for stage in (_OF_ORDERS if mutant.fault.kind == "order" else _OF_OTHERS)
+        if stage.attempt < len(mutant.profiles)
+        and (stage.flavour.name if stage.flavour else "tests") not in without
+    ]
+
+
+def next_stage(mutant: Mutant, seconds: float, without: Sequence[str] = ()) -> Stage | None:
+    """Return what a mutant has not been through; none if it is dead or has been through all."""
+    if not mutant.lives:
+        return None
+    left = (s for s in stages_of(mutant, without) if s.label(mutant, seconds) not in mutant.tried)
+    return next(left, None)

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The campaign must lose no verdict, believe no broken judge, and go on where it stopped."""
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import campaign
+import generated
+import mutate
+import records
+import report
+import stages
+from faults import Fault
+from workshop import Flavour, OutOfTimeError, Verdict, Workshop
+
+SECONDS = 20.0
+
+
+def mutant(kind: str = "lost", name: str = "g0001") -> generated.Mutant:
+    fault = Fault(kind, 0, 1, "", "x = 1;", "is not there")
+    return generated.Mutant(name, "one.hpp", fault, ["p", "q"])
+
+
+class Stages(unittest.TestCase):
+    def walk(self, one: generated.Mutant, without: tuple[str, ...] = ()) -> list[str]:
+        labels = []
+        while stage := stages.next_stage(one, SECONDS, without):
+            labels.append(stage.label(one, SECONDS))
+            one.tried.append(labels[-1])
+            one.verdict = Verdict("survived", "")
+        return labels
+
+    def test_orders_meet_the_sanitizer_first_and_others_the_tests_second(self) -> None:
+        self.assertEqual(self.walk(mutant("order"))[0], "races:p:4s")
+        self.assertEqual(self.walk(mutant("lost"))[:2], ["plain:p:3s", "tests"])
+
+    def test_every_mutant_meets_everything_once(self) -> None:
+        for kind in ("order", "boundary", "lost", "swapped"):
+            labels = self.walk(mutant(kind))
+            self.assertEqual(len(set(labels)), len(labels))
+            for wanted in ("plain:p:20s", "races:p:20s", "tests"):
+                self.assertIn(wanted, labels)
+            self.assertTrue(any(label.startswith("plain:q") for label in labels))
+
+    def test_what_is_left_out(self) -> None:
+        kinds = {label.split(":")[0] for label in self.walk(mutant(), ("tests", "races"))}
+        self.assertEqual(kinds, {"plain"})
+
+    def test_the_dead_have_none(self) -> None:
+        for status in ("killed", "stillborn"):
+            one = mutant()
+            one.verdict = Verdict(status, "")
+            self.assertIsNone(stages.next_stage(one, SECONDS))
+        one.verdict = Verdict("undecided", "")
+        self.assertIsNotNone(stages.next_stage(one, SECONDS))
+
+
+class InAFolder(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.path = self.folder / "verdicts.jsonl"
+
+    def write(self, *rows: dict[str, object]) -> None:
+        self.path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+class TheFile(InAFolder):
+    def test_a_line_is_there_at_once_and_the_last_of_a_mutant_holds(self) -> None:
+        kept = records.Records(self.path)
+        one = mutant()
+        one.tried, one.verdict = ["plain:p:3s"], Verdict("survived", "")
+        kept.write(records.row_of(one, done=False))
+        self.assertEqual(json.loads(self.path.read_text())["status"], "open")
+        one.tried, one.verdict = ["plain:p:3s", "tests"], Verdict("killed", "a test")
+        kept.write(records.row_of(one, done=True))
+        again = mutant()
+        records.read(self.path, [again])
+        self.assertEqual((again.tried, again.verdict), (one.tried, one.verdict))
+        self.assertEqual(again.killer, "tests")
+
+    def test_an_open_mutant_goes_on_and_a_killed_one_does_not(self) -> None:
+        one, two = mutant(name="g0001"), mutant(name="g0002")
+        one.tried, one.verdict = ["plain:p:3s"], Verdict("survived", "")
+        two.tried, two.verdict = ["plain:p:3s"], Verdict("killed", "found")
+        self.write(records.row_of(one, done=False), records.row_of(two, done=True))
+        one, two = mutant(name="g0001"), mutant(name="g0002")
+        records.read(self.path, [one, two])
+        self.assertEqual(stages.next_stage(one, SECONDS), stages.TESTS)
+        self.assertIsNone(stages.next_stage(two, SECONDS))
+
+    def test_one_that_went_through_all_is_called_survived(self) -> None:
+        one = mutant()
+        one.verdict = Verdict("undecided", "")
+        self.assertEqual(records.row_of(one, done=True)["status"], "survived")
+
+    def test_verdicts_on_something_else_are_refused(self) -> None:
+        row = records.row_of(mutant(), done=False)
+        for wrong in ({**row, "name": "g0002"}, {**row, "line": "y = 1;"}):
+            self.write(wrong)
+            with self.assertRaisesRegex(records.RecordError, "not the same"):
+                records.read(self.path, [mutant()])
+
+    def test_lines_that_are_no_verdicts_are_refused(self) -> None:
+        for text in ("{\n", "[]\n", '{"name": "g0001"}\n'):
+            self.path.write_text(text)
+            with self.assertRaisesRegex(records.RecordError, "jsonl:1: not a verdict"):
+                records.read(self.path, [mutant()])
+
+
+class Believed(InAFolder):
+    def test_a_judge_is_asked_once_for_the_headers_as_they_are(self) -> None:
+        asked = []
+
+        def judge() -> Verdict:
+            asked.append(1)
+            return Verdict("killed", "always")
+
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            controls = records.Controls(records.Records(self.path), {})
+            self.assertFalse(controls.passes("tests:a", judge))
+            self.assertFalse(controls.passes("tests:a", judge))
+        self.assertEqual(len(asked), 1)
+        self.assertIn("NOT BELIEVED: tests:a", printed.getvalue())
+        self.assertEqual(controls.failed, ["tests:a"])
+        controls.passes("tests:b", lambda: Verdict("survived", ""))
+        self.assertEqual(records.read(self.path, []), {"tests:b": True})
+
+    def test_a_control_has_nothing_wrong(self) -> None:
+        table = mutate.read_table(*mutate.table_files())
+        profile, how = next(iter(table["profile"].items()))
+        one = generated.control(profile, how)
+        text = (generated.INCLUDE / one.header).read_text()
+        self.assertEqual(one.changed_body()[0], text)
+
+
+class TheTime(InAFolder):
+    def test_ends_a_program_and_what_it_has_started(self) -> None:
+        mark = self.folder / "mark"
+        program = self.folder / "program"
+        program.write_text(f"#!/bin/sh\n(sleep 4; touch {mark}) &\nsleep 60\n")
+        program.chmod(0o755)
+        start = time.monotonic()
+        workshop = Workshop(self.folder, start + 0.5)
+        with self.assertRaises(OutOfTimeError):
+            workshop.run_tests(program, 60)
+        self.assertLess(time.monotonic() - start, 3)
+        time.sleep(max(0, start + 4.5 - time.monotonic()))
+        self.assertFalse(mark.exists())
+
+
+class Rejecting(Workshop):
+    """A workshop that makes nothing, and rejects what it is told to until its time is over."""
+
+    def __init__(self, folder: Path, killed: set[str], explored: int) -> None:
+        super().__init__(folder)
+        self.folder, self.killed, self.left = folder, killed, explored
+
+    def build(
+        self, name: str, source: str, flavour: Flavour, others: list[str] | None = None
+    ) -> Path:
+        program = self.folder / f"{name}.{flavour.name}"
+        program.touch()
+        return program
+
+    def explore(self, program: Path, mutant: str, schedules: int, seconds: float) -> Verdict:
+        if self.left == 0:
+            self.stop()
+            raise OutOfTimeError
+        self.left -= 1
+        return Verdict("killed" if mutant in self.killed else "survived", "")
+
+
+class TheHunt(InAFolder):
+    def hunt(self, killed: set[str], explored: int = 1000) -> list[generated.Mutant]:
+        """Hunt four mutants without their tests, on from where the file says they are."""
+        table = mutate.read_table(*mutate.table_files())
+        chosen = [m for m in generated.all_mutants(table) if m.header.startswith("managers/bump/")]
+        chosen = chosen[:4]
+        known = records.read(self.path, chosen) if self.path.exists() else {}
+        kept = records.Records(self.path)
+        options = argparse.Namespace(
+            work=self.folder, minutes=None, seed=1, jobs=1, seconds=SECONDS, schedules=1,
+            test_seconds=1, without_tests=True, without_races=False,
+        )  # fmt: skip
+        hunt = campaign.Hunt(table, options, kept, records.Controls(kept, known))
+        hunt._workshop = Rejecting(self.folder, killed, explored)
+        hunt._workshop.prepare = lambda *_: None  # type: ignore[method-assign]
+        for one in chosen:
+            kept.write(records.row_of(one, hunt.done(one)))
+        with contextlib.redirect_stdout(io.StringIO()):
+            hunt.run(chosen)
+        self.explored = 1000 - hunt._workshop.left
+        return chosen
+
+    def test_one_is_killed_and_the_others_survive_all_stages(self) -> None:
+        first = self.hunt(set())[0].name
+        self.path.unlink()
+        chosen = self.hunt({first})
+        self.assertEqual([one.lives for one in chosen], [False, True, True, True])
+        self.assertEqual(len(chosen[0].tried), 1)
+        self.assertTrue(all(len(one.tried) > 2 for one in chosen[1:]))
+        rows = [json.loads(line) for line in self.path.read_text().splitlines()]
+        last = {row["name"]: row["status"] for row in rows if "name" in row}
+        self.assertEqual(sorted(last.values()), ["killed", "survived", "survived", "survived"])
+
+    def test_nobody_is_killed_by_what_rejects_the_headers_as_they_are(self) -> None:
+        first = self.hunt(set())[0].name
+        self.path.unlink()
+        self.assertTrue(all(one.lives for one in self.hunt({first, "control"})))
+
+    def test_in_pieces_it_tries_everything_and_nothing_twice(self) -> None:
+        whole = [one.tried for one in self.hunt(set())]
+        explored = self.explored
+        self.path.unlink()
+        cut = self.hunt(set(), explored=5)
+        self.assertEqual(sum(len(one.tried) for one in cut), 5)
+        self.assertEqual([one.tried for one in self.hunt(set())], whole)
+        self.assertEqual(self.explored, explored - 5)
+
+
+class TheReport(unittest.TestCase):
+    def test_open_mutants_count_as_not_killed(self) -> None:
+        dead, alive, still_open = (mutant(name=f"g{i}") for i in range(3))
+        dead.verdict, dead.tried = Verdict("killed", "x"), ["tests"]
+        alive.verdict = Verdict("survived", "")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            status = report.report([dead, alive, still_open], [still_open], 1)
+        self.assertEqual(status, 1)
+        self.assertIn("3 mutants: 1 killed, 1 survived, 1 open", printed.getvalue())
+        self.assertIn("33.3 % of those that matter", printed.getvalue())
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(report.report([dead, still_open], [still_open], 1), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
