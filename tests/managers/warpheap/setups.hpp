@@ -33,20 +33,20 @@ inline constexpr warpheap_config patient_lanes = [] {
 /// Eight chunks or so, and sizes that are slots of one class, of another, and large blocks.
 template <class M>
 setup<M> few_chunks() {
-  return {.region_bytes = 12 * 1024, .sizes = {60, 16, 128, 256}, .exact = false};
+  return {.region_bytes = 25 * 512, .sizes = {60, 16, 128, 256}, .exact = false};
 }
 
 /// Twice as many, and null is an error while there is memory.
 template <class M>
 setup<M> exact_chunks() {
-  return {.region_bytes = 20 * 1024, .sizes = {60, 16, 128, 256}};
+  return {.region_bytes = 41 * 512, .sizes = {60, 16, 128, 256}};
 }
 
 /// A few chunks, which are blocks of the first size, or have slots of the others: two in one word,
 /// four in two words, or three in one.
 template <class M>
 setup<M> blocks_of_chunks() {
-  return {.region_bytes = 8 * 1024, .sizes = {256, 128, 60, 80}, .exact = false};
+  return {.region_bytes = 17 * 512, .sizes = {256, 128, 60, 80}, .exact = false};
 }
 /// Lanes close the last chunk, to take it from its class, while others claim slots of it, or have
 /// freed some and have yet to say so.
@@ -58,7 +58,7 @@ inline named_case chunk_changes_class(const any_setup& how) {
 /// next one.
 template <class M>
 setup<M> growing_chunks() {
-  return {.region_bytes = 36 * 1024,
+  return {.region_bytes = 73 * 512,
           .options = {.initial_bytes = 62 * 256},
           .sizes = {60, 16, 128, 256},
           .exact = false};

@@ -79,7 +79,7 @@ class warpheap_supply {
   }
 
   /// How much of the heap is in the pool, in eighths, judged by one word of it; more than 8 if the
-  /// heap has grown and the multiprocessor does not know.
+  /// heap has grown unseen.
   WARPHEAP_DEVICE int eighths_left() const {
     const std::uint32_t chunks = simt::load_hint(where_.whole->backed);
     const std::uint32_t word = any_word(chunks);
@@ -94,7 +94,7 @@ class warpheap_supply {
   /// Whether that is known, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seems_out() const { return where_.whole->chunks.seems_out(1); }
   /// Whether pool and empties certainly had no chunk at a moment of the call. Then the caller knows
-  /// of the chunks that classes had taken before.
+  /// where they went.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& chunks = where_.whole->chunks;
     if (chunks.is_out(1)) {
@@ -107,9 +107,8 @@ class warpheap_supply {
            chunks.confirm(search, 1);
   }
 
-  /// A chunk that is new in class `of`, of whose first word the first slots, as many as there are
-  /// or the team has members, are the caller's; or a chunk of the class that was empty a moment
-  /// ago; or none. A collective.
+  /// A chunk that is new in class `of`, of whose first word the first slots are the team's, one a
+  /// member; or a chunk of the class that was empty a moment ago; or none. A collective.
   WARPHEAP_RARE static std::uint32_t add_chunk(const warpheap_supply& in, std::uint32_t of,
                                                simt::lane_mask members, bool* is_new) {
     const simt::group team(members);
@@ -168,8 +167,7 @@ class warpheap_supply {
     const bool few = popcount(bits) == 1 &&
                      (in.eighths_left() == 0 || popcount(all & ~(before & ~bits)) <= most_offered);
     if (few && in.where_.offers.make(of, chunk * in.chunks_.stride() + number)) return;
-    // The mark was seen by a release: with this, what the lane that set it did comes before what
-    // follows.
+    // The mark was seen by a release: what the lane that set it did comes before what follows.
     simt::fence(simt::order::acquire);
     in.classes_.count_unmarked(of, 1);
     if (in.chunks_.unmark(chunk, number, chunk_owner::first_class + of)) {
@@ -241,7 +239,7 @@ class warpheap_supply {
     return scale_to(drawn, ceil_div<std::uint32_t>(chunks, 64));
   }
 
-  /// The look is relaxed: what the caller has acquired from the chunk's state says whether another
+  /// The look is relaxed: the chunk's state, which the caller has acquired, says whether another
   /// lane has taken the chunk out of the set since (`count_out`, `give_up_closing`).
   WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
     if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
@@ -249,8 +247,7 @@ class warpheap_supply {
     where_.whole->chunks.released();
   }
 
-  /// Lists a word that may have room, and its chunk, whosever that is now: the caller may have been
-  /// slow, and taken the word from the list of its next owner.
+  /// Lists a word that may have room, and its chunk, whosever that is now: the caller may be late.
   WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t number) const {
     where_.listed.list(chunk, number);
     const std::uint32_t owner = chunks_type::owner_of(chunks_.look(chunk));
@@ -309,7 +306,7 @@ class warpheap_supply {
     return none;
   }
 
-  /// Takes a chunk from its class if all of its slots are free; whether it has. A collective.
+  /// Takes a chunk of free slots from its class; whether it has. A collective.
   WARPHEAP_DEVICE bool close(const simt::group& team, std::uint32_t chunk) const {
     std::uint32_t owner = chunk_owner::nobody;
     if (team.is_leader()) owner = chunks_.begin_closing(chunk);
@@ -343,8 +340,7 @@ class warpheap_supply {
         classes_.count_marked(of, shape.words);
       }
     } else {
-      // Lanes that found them closed have listed them again, or dropped offers of those that were
-      // marked.
+      // Lanes that found them closed have listed them again, or dropped offers of marked ones.
       for (std::uint32_t i = rank; i < closed; i += members) {
         chunks_.open(chunk, i, owner);
         if (marked != 0) list(chunk, i);
@@ -356,7 +352,7 @@ class warpheap_supply {
     return whole;
   }
 
-  /// Puts all empty chunks of classes into the pool; whether there was one.
+  /// Puts empty chunks of classes into the pool; whether there was one.
   WARPHEAP_RARE static bool collect_apart(const warpheap_supply& self) { return self.collect(); }
   WARPHEAP_DEVICE bool collect() const {
     const simt::group alone(simt::lane_mask::of(simt::lane_id()));
@@ -374,7 +370,7 @@ class warpheap_supply {
     return any;
   }
 
-  /// Takes a run out of the pool, from where the last one was found, and from the front.
+  /// Takes a run out of the pool, from where the last was found, or from the front.
   WARPHEAP_RARE static std::uint32_t find_run_apart(const warpheap_supply& self,
                                                     std::uint32_t length) {
     return self.find_run(length);

@@ -150,8 +150,8 @@ class warpheap_slot_search {
     const simt::group team = simt::coalesced();
     place got;
     bool going = true;
-    const auto attempt = [&](const auto& step) {
-      if (going) got = step();
+    const auto attempt = [&](const auto& look) {
+      if (going) got = look();
       team.sync();
       going = going && got.chunk == none;
     };
