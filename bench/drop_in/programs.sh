@@ -89,7 +89,7 @@ run() {
   for ((i = 0; i < ${REPEAT:-3}; ++i)); do
     for variant in cuda warpheap; do
       LAUNCH_TIMES=$out/$name.$variant.times.$i LD_PRELOAD=$out/launch_times.so \
-        timeout "${LIMIT:-60}" "$out/$name.$variant" "$@" >"$out/$name.$variant.out" \
+        timeout -k 2 "${LIMIT:-60}" "$out/$name.$variant" "$@" >"$out/$name.$variant.out" \
         2>"$out/$name.$variant.err"
       status=$?
       [[ $status == 0 ]] && continue

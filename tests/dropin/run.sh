@@ -70,7 +70,7 @@ run() {
   if [[ ! -e $out/$binary ]]; then
     say "SKIP $name: $binary is not there"
   else
-    judge "$name" timeout "$limit" "$@"
+    judge "$name" timeout -k 2 "$limit" "$@"
   fi
 }
 
@@ -156,8 +156,8 @@ export PYTHONPATH=$root/python${PYTHONPATH:+:$PYTHONPATH} WARPHEAP_CACHE=$out/ca
 for framework in cupy_kernel:cupy numba_kernel:numba.cuda numba_arrays:numba.cuda; do
   $run || continue
   name=${framework%:*}
-  if timeout "$limit" python3 -c "import ${framework#*:}" 2>"$out/$name.log"; then
-    judge "$name" timeout $((3 * limit)) python3 "$root/examples/$name.py"
+  if timeout -k 2 "$limit" python3 -c "import ${framework#*:}" 2>"$out/$name.log"; then
+    judge "$name" timeout -k 2 $((3 * limit)) python3 "$root/examples/$name.py"
   else
     say "SKIP $name: $(tail -n 1 "$out/$name.log")"
   fi
