@@ -48,12 +48,12 @@
 ///
 /// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
 /// time, while others let its class grow, make the offer that it has asked for, or change what it
-/// looks at; and for members of its own group that are there with it. So waits end, whichever lanes
-/// of a warp run.
+/// looks at; and for the lanes of its warp that called together with it, each of whose steps ends.
+/// So waits end, whichever lanes of a warp run.
 ///
 /// Null: all words of the class were full, none was on offer and no chunk was free at a moment of
-/// the call, as far as the lane can know from what it has acquired; or others have freed and taken
-/// what it looked for, or had it in hand, in each of a bounded number of looks.
+/// the call, as far as the lane knows from what it has acquired; or others freed and took what it
+/// looked for, had it in hand, or were as many as could get it, in each of a few looks.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
