@@ -140,6 +140,31 @@ TEST(block_table, a_handle_names_one_block_once) {
   EXPECT_EQ(table.take_back(again), whole);
 }
 
+TEST(block_table, a_handle_of_a_free_block_is_a_violation) {
+  block_table table;
+  const extent region{0x1000, 0x1000};
+  const auto first = table.add_region(region);
+  const auto second = table.split(first, 0x100);
+  const auto handle = table.hand_out_by_handle(first);
+  EXPECT_EQ(table.check_region(first, region), std::nullopt);
+  table[second].chain = handle.serial;
+  EXPECT_NE(table.check_region(first, region), std::nullopt);
+  table[second].chain = 0;
+  EXPECT_EQ(table.take_back(handle), first);
+  EXPECT_EQ(table.check_region(first, region), std::nullopt);
+}
+
+TEST(block_table, records_have_numbers_without_gaps) {
+  block_table table;
+  EXPECT_EQ(block_table::number_of(block_table::none), 0u);
+  for (std::uint32_t number = 1; number <= 3000; ++number) {
+    const auto made = table.add_region({std::uintptr_t{number} << 12, 0x1000});
+    ASSERT_EQ(block_table::number_of(made), number);
+    ASSERT_EQ(table.hand_out_by_handle(made).record, number);
+  }
+  EXPECT_EQ(table.size(), 3000u);
+}
+
 TEST(block_table, split_and_absorb_are_inverse) {
   block_table table(100);
   const extent region{0x1000, 0x1000};

@@ -64,7 +64,7 @@ class hybrid_policy {
   std::size_t deallocate(address base) {
     const index which = slabs_.find(slab_of(base));
     if (which == block_table::none) return large_.deallocate(base);
-    slab& s = data_[which];
+    slab& s = slab_at(which);
     const std::size_t object = object_at(which, base);
     if (object == no_object) return 0;
     s.free[object / 64] |= std::uint64_t{1} << object % 64;
@@ -84,7 +84,7 @@ class hybrid_policy {
     const index which = slabs_.find(slab_of(base));
     if (which == block_table::none) return large_.block_at(base);
     if (object_at(which, base) == no_object) return {};
-    return {base, data_[which].size_class * granule_};
+    return {base, slab_at(which).size_class * granule_};
   }
 
   template <class Visitor>
@@ -95,7 +95,7 @@ class hybrid_policy {
         visit(block, used);
         return;
       }
-      const slab& s = data_[which];
+      const slab& s = slab_at(which);
       const std::size_t bytes = s.size_class * granule_;
       const std::size_t objects = objects_of(s.size_class);
       for (std::size_t object = 0; object < objects; ++object) {
@@ -115,7 +115,7 @@ class hybrid_policy {
       const index which = used ? slabs_.find(block.base) : block_table::none;
       if (which == block_table::none) return;
       ++found;
-      const slab& s = data_[which];
+      const slab& s = slab_at(which);
       std::size_t free_count = 0;
       for (const std::uint64_t word : s.free) free_count += std::popcount(word);
       if (free_count != s.free_count) wrong = "P1: the slab at " + to_text(block.base);
@@ -128,7 +128,7 @@ class hybrid_policy {
     for (std::size_t size_class = 1; size_class <= largest_class; ++size_class) {
       for (index which = lists_.head(size_class); which != block_table::none;
            which = slabs_[which].list_next, ++listed) {
-        if (data_[which].size_class != size_class) wrong = "P2: a slab is in a wrong list";
+        if (slab_at(which).size_class != size_class) wrong = "P2: a slab is in a wrong list";
       }
     }
     if (!wrong && listed != with_room) wrong = "P2: a slab with room is in no list";
@@ -155,9 +155,12 @@ class hybrid_policy {
 
   address slab_of(address base) const { return align_down(base, slab_bytes_); }
 
+  slab& slab_at(index which) { return data_[block_table::number_of(which)]; }
+  const slab& slab_at(index which) const { return data_[block_table::number_of(which)]; }
+
   // The object handed out that starts at `base`, or no_object.
   std::size_t object_at(index which, address base) const {
-    const slab& s = data_[which];
+    const slab& s = slab_at(which);
     const std::size_t bytes = s.size_class * granule_;
     const std::size_t offset = base - slabs_[which].base;
     const std::size_t object = offset / bytes;
@@ -171,7 +174,7 @@ class hybrid_policy {
       which = new_slab(size_class, how);
       if (which == block_table::none) return {};
     }
-    slab& s = data_[which];
+    slab& s = slab_at(which);
     std::size_t word = 0;
     while (s.free[word] == 0) ++word;
     const std::size_t object = word * 64 + std::countr_zero(s.free[word]);
@@ -189,7 +192,7 @@ class hybrid_policy {
     if (!block) return block_table::none;
     const index which = slabs_.add_region(block);
     slabs_.hand_out(which);
-    slab& s = data_[which];
+    slab& s = slab_at(which);
     s.size_class = size_class;
     s.free_count = objects_of(size_class);
     for (std::size_t word = 0; word < s.free.size(); ++word) {

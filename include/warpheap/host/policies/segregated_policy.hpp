@@ -23,7 +23,8 @@ namespace warpheap::host {
 /// the others take the first hole that fits. That keeps small blocks together and holes large
 /// (docs/host.md has the measurements).
 ///
-/// Invariants: T1-T5 (tiling), C1 (no two free neighbours), I1-I2 (index).
+/// Invariants: T1-T5 (tiling), C1 (no two free neighbours), I1-I2 (index), K1: a block handed out
+/// is tagged with its class, in which it will be if it does not merge.
 ///
 /// Progress: every operation is a bounded number of steps, whatever the number of live blocks; only
 /// a request that would otherwise fail may look through one whole size class.
@@ -45,7 +46,9 @@ class segregated_policy {
 
   std::size_t free_at_end(address base) const { return tiles_.free_at_end(base); }
   void extend_region(address base, std::size_t bytes) {
-    merge_and_insert(tiles_.extend(base, bytes));
+    const index made = tiles_.extend(base, bytes);
+    table()[made].tag = free_.class_of(bytes);
+    merge_and_insert(made);
   }
 
   bool region_is_free(address base) const { return tiles_.is_unused(base); }
@@ -77,6 +80,7 @@ class segregated_policy {
     const index which = tiles_.isolate(part, [](index) {});
     table()[which].free = true;
     table()[which].vacant = false;
+    table()[which].tag = free_.class_of(part.bytes);
     merge_and_insert(which);
   }
 
@@ -119,6 +123,8 @@ class segregated_policy {
     const std::size_t taken = table()[which].bytes - keep;
     bytes_in_use_ -= taken;
     const index tail = table().split(which, keep);
+    table()[which].tag = free_.class_of(keep);
+    table()[tail].tag = free_.class_of(taken);
     merge_and_insert(tail);
     return taken;
   }
@@ -133,7 +139,13 @@ class segregated_policy {
   std::optional<std::string> check() const {
     if (auto wrong = tiles_.check()) return wrong;
     if (auto wrong = tiles_.check_merged()) return wrong;
-    return free_.check(tiles_.table, tiles_.count_free());
+    std::optional<std::string> wrong = free_.check(tiles_.table, tiles_.count_free());
+    tiles_.for_each_tile([&](const block_table::block& b) {
+      if (!b.free && !b.vacant && b.tag != free_.class_of(b.bytes)) {
+        wrong = "K1: the tag of the block at " + to_text(b.base);
+      }
+    });
+    return wrong;
   }
 
  private:
@@ -150,19 +162,35 @@ class segregated_policy {
   index place(std::size_t bytes, std::size_t alignment, effort how) {
     if (!table().make_room()) return block_table::none;
     const std::size_t size = tiles_.round(bytes);
-    // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
-    const std::size_t slack = alignment > tiles_.granule ? alignment - tiles_.granule : 0;
-    index which = free_.find(table(), size + slack, how, [&] { return widest_for(size); });
-    if (which == block_table::none) return which;
-    if (slack != 0) which = align(which, alignment);
-    if (table()[which].bytes == size) {
-      free_.remove(table(), which);
-    } else {
-      const index hole = which;
-      which = table().cut_front(hole, size);
-      free_.resized(table(), hole);
+    if (alignment > tiles_.granule) return place_aligned(size, alignment, how);
+    const std::uint16_t own = free_.class_of(size);
+    const index exact = free_.take_exact(table(), size, own);
+    if (exact != block_table::none) {
+      bytes_in_use_ += size;
+      return exact;
     }
+    const index hole = free_.find_other(table(), size, own, how, [&] { return widest_for(size); });
+    return hole != block_table::none ? take_front(hole, size, own) : hole;
+  }
+
+  // Apart: few requests need it, and the others have fewer instructions without it.
+  [[gnu::noinline]] index place_aligned(std::size_t size, std::size_t alignment, effort how) {
+    // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
+    const std::size_t slack = alignment - tiles_.granule;
+    const index hole = free_.find(table(), size + slack, how, [&] { return widest_for(size); });
+    if (hole == block_table::none) return hole;
+    return take_front(align(hole, alignment), size, free_.class_of(size));
+  }
+
+  // The first `size` bytes of a hole, as a block that is in no list.
+  index take_front(index hole, std::size_t size, std::uint16_t own) {
     bytes_in_use_ += size;
+    if (table()[hole].bytes == size) {
+      free_.remove(table(), hole);
+      return hole;
+    }
+    const index which = table().cut_front(hole, size, own);
+    free_.resized(table(), hole);
     return which;
   }
 
@@ -202,7 +230,7 @@ class segregated_policy {
       table().absorb_left(right);
       free_.resized(table(), right);
     } else {
-      free_.insert(table(), which);
+      free_.insert_tagged(table(), which);
     }
   }
 

@@ -21,18 +21,20 @@ namespace warpheap::host {
 /// address, so that only blocks handed out are in the hash table and a free costs one lookup, not
 /// four.
 ///
-/// The table grows by linear hashing (W. Litwin, VLDB 1980): each insertion splits at most two
-/// chains, so that no operation ever rehashes the table.
+/// The table grows by linear hashing (W. Litwin, VLDB 1980): an insertion splits at most 16 chains,
+/// so that no operation ever rehashes the table.
 ///
 /// Complexity: every function O(1) expected unless it says otherwise.
 class block_table {
  public:
+  /// Names a record by where it starts in the table, in words of 8 bytes: the processor adds that
+  /// to the table's address without a multiplication.
   using index = std::uint32_t;
 
   /// Names a block that was handed out without an entry in the hash table. Once the block has come
   /// back its handle is refused, also when its record is in use again.
   struct handle {
-    index record = 0;
+    std::uint32_t record = 0;  ///< its number
     std::uint32_t serial = 0;  ///< 0: not a block
     friend constexpr bool operator==(handle, handle) = default;
   };
@@ -41,25 +43,29 @@ class block_table {
   static constexpr index none = 0;
 
   struct block {
-    address base;
+    // In the order in which calls need them together: a record may lie across two cache lines, and
+    // a block freed by its handle needs its base only if it merges.
+    index list_prev;  ///< while free: links of the list that the policy keeps it in
+    index list_next;
     std::size_t bytes;
     index left;   ///< the block that ends at `base`, or none at the start of a region
     index right;  ///< the block that starts at the end of this one, or none at the end of a region
-    index list_prev;  ///< while free: links of the list that the policy keeps it in
-    index list_next;
-    index chain;  ///< while used: the next record of its chain of the hash table, or its serial
+    index chain;  ///< while used: the next record of its chain of the hash table, or its serial; 0
+                  ///< in a record that no handle names
     std::uint16_t tag;  ///< the policy's own
     bool free;
     bool vacant;  ///< neither free nor handed out: addresses without memory
+    address base;
 
     address end() const { return base + bytes; }
     extent range() const { return {base, bytes}; }
   };
 
   /// At most `max_blocks` blocks, free and used ones together.
-  explicit block_table(std::size_t max_blocks = default_max_blocks) : max_blocks_(max_blocks) {
+  explicit block_table(std::size_t max_blocks = most_blocks)
+      : max_blocks_(std::min(max_blocks, most_blocks)) {
     blocks_.extend(1);
-    blocks_[none] = {};
+    (*this)[none] = {};
     chains_.extend(initial_chains);
     std::fill_n(&chains_[0], initial_chains, none);
   }
@@ -71,13 +77,21 @@ class block_table {
     return blocks_.size() + count <= blocks_.capacity() || grow_blocks(count);
   }
 
-  block& operator[](index which) { return blocks_[which]; }
-  const block& operator[](index which) const { return blocks_[which]; }
+  block& operator[](index which) { return blocks_.at_byte(word_bytes * which); }
+  const block& operator[](index which) const { return blocks_.at_byte(word_bytes * which); }
+
+  /// The record's number: 0 for none, and from 1 without gaps.
+  static constexpr std::uint32_t number_of(index which) {
+    // An exact division is a product with the inverse modulo 2^32.
+    constexpr std::uint32_t inverse = 0xcccccccd;
+    static_assert(words * inverse == 1);
+    return which * inverse;
+  }
 
   /// A new free block that has no neighbours: the whole of a region.
   index add_region(extent region) {
     const index made = make(region.base, region.bytes);
-    block& b = blocks_[made];
+    block& b = (*this)[made];
     b.left = none;
     b.right = none;
     return made;
@@ -86,26 +100,26 @@ class block_table {
   /// Cuts the block at `size`: it keeps its first `size` bytes, and the rest becomes a free block
   /// right of it, which is returned. \pre `0 < size < bytes`
   index split(index which, std::size_t size) {
-    const index rest = make(blocks_[which].base + size, blocks_[which].bytes - size);
-    block& front = blocks_[which];
-    block& back = blocks_[rest];
+    const index rest = make((*this)[which].base + size, (*this)[which].bytes - size);
+    block& front = (*this)[which];
+    block& back = (*this)[rest];
     back.left = which;
     back.right = front.right;
-    blocks_[front.right].left = rest;
+    (*this)[front.right].left = rest;
     front.right = rest;
     front.bytes = size;
     return rest;
   }
 
-  /// Cuts the first `size` bytes off the block: they become a free block left of it, which is
-  /// returned, and the record goes on with the rest. \pre `0 < size < bytes`
-  index cut_front(index which, std::size_t size) {
-    const index made = make(blocks_[which].base, size);
-    block& front = blocks_[made];
-    block& rest = blocks_[which];
+  /// Cuts the first `size` bytes off the block: they become a free block left of it with this tag,
+  /// which is returned, and the record goes on with the rest. \pre `0 < size < bytes`
+  index cut_front(index which, std::size_t size, std::uint16_t tag = 0) {
+    const index made = make((*this)[which].base, size, tag);
+    block& front = (*this)[made];
+    block& rest = (*this)[which];
     front.left = rest.left;
     front.right = which;
-    blocks_[rest.left].right = made;
+    (*this)[rest.left].right = made;
     rest.left = made;
     rest.base += size;
     rest.bytes -= size;
@@ -114,46 +128,46 @@ class block_table {
 
   /// A new free block right of the last block of a region.
   index append(index last, std::size_t bytes) {
-    const index made = make(blocks_[last].end(), bytes);
-    blocks_[made].left = last;
-    blocks_[made].right = none;
-    blocks_[last].right = made;
+    const index made = make((*this)[last].end(), bytes);
+    (*this)[made].left = last;
+    (*this)[made].right = none;
+    (*this)[last].right = made;
     return made;
   }
 
   /// Joins the block's right neighbour to it and forgets that record. \pre the neighbour is in no
   /// list; an index that holds the block must be told of its new size
   void absorb_right(index which) {
-    block& front = blocks_[which];
+    block& front = (*this)[which];
     const index gone = front.right;
-    front.bytes += blocks_[gone].bytes;
-    front.right = blocks_[gone].right;
-    blocks_[front.right].left = which;
+    front.bytes += (*this)[gone].bytes;
+    front.right = (*this)[gone].right;
+    (*this)[front.right].left = which;
     forget(gone);
   }
 
   /// Joins the block's left neighbour to it and forgets that record. \pre as of `absorb_right`
   void absorb_left(index which) {
-    block& rest = blocks_[which];
+    block& rest = (*this)[which];
     const index gone = rest.left;
-    rest.base = blocks_[gone].base;
-    rest.bytes += blocks_[gone].bytes;
-    rest.left = blocks_[gone].left;
-    blocks_[rest.left].right = which;
+    rest.base = (*this)[gone].base;
+    rest.bytes += (*this)[gone].bytes;
+    rest.left = (*this)[gone].left;
+    (*this)[rest.left].right = which;
     forget(gone);
   }
 
   /// Forgets a block without neighbours: a region that is given back.
   void forget(index which) {
-    blocks_[which].chain = spare_;
+    (*this)[which].list_next = spare_;
     spare_ = which;
     --count_;
   }
 
   /// Marks a block as handed out: from now on `find` knows it.
   void hand_out(index which) {
-    if (chains_.size() <= 2 * used_) grow_chains();
-    block& b = blocks_[which];
+    if (used_ >= grow_at_) grow_chains();
+    block& b = (*this)[which];
     b.free = false;
     index& head = chains_[chain_of(b.base)];
     b.chain = head;
@@ -166,7 +180,7 @@ class block_table {
   index take_back(address base) {
     index* link = &chains_[chain_of(base)];
     for (index which = *link; which != none; which = *link) {
-      block& b = blocks_[which];
+      block& b = (*this)[which];
       if (b.base == base) {
         *link = b.chain;
         b.free = true;
@@ -180,32 +194,33 @@ class block_table {
 
   /// The same without an entry in the hash table: only the handle knows the block.
   handle hand_out_by_handle(index which) {
-    block& b = blocks_[which];
+    block& b = (*this)[which];
     b.free = false;
-    // Never 0, which an edge has.
-    serial_ += 1 + (serial_ == ~std::uint32_t{0});
-    b.chain = serial_;
+    const auto serial = static_cast<std::uint32_t>(next_serial_);
+    b.chain = serial;
+    next_serial_ += 2;
     ++used_;
-    ++by_handle_;
-    return {which, serial_};
+    return {number_of(which), serial};
   }
 
   /// Takes the block of a handle back; none if it is not handed out.
   index take_back(handle of) {
     if (of.record >= blocks_.size() || of.serial == 0) return none;
-    block& b = blocks_[of.record];
-    if (b.chain != of.serial || b.free) return none;
+    const index which = of.record * words;
+    block& b = (*this)[which];
+    if (b.chain != of.serial) return none;
+    // For the compiler: it has no serial.
+    if (which == none) __builtin_unreachable();
     b.free = true;
     b.chain = 0;
     --used_;
-    --by_handle_;
-    return of.record;
+    return which;
   }
 
   /// The block handed out at exactly `base`, or none.
   index find(address base) const {
     index which = chains_[chain_of(base)];
-    while (which != none && blocks_[which].base != base) which = blocks_[which].chain;
+    while (which != none && (*this)[which].base != base) which = (*this)[which].chain;
     return which;
   }
 
@@ -214,17 +229,21 @@ class block_table {
 
   /// Checks the links around the blocks from `first` to the end of its region:
   /// T1 they tile the region, T2 links agree in both directions, T3 each used one is found by its
-  /// address unless blocks are known by handles, and a vacant one is not found. Returns the first
-  /// violation. O(blocks)
+  /// address unless blocks are known by handles, a vacant one is not found, and no handle names a
+  /// free one. Returns the first violation. O(blocks)
   std::optional<std::string> check_region(index first, extent region, index left = none) const {
     address expected = region.base;
-    for (index which = first; which != none; which = blocks_[which].right) {
-      const block& b = blocks_[which];
+    for (index which = first; which != none; which = (*this)[which].right) {
+      const block& b = (*this)[which];
       if (b.base != expected || b.bytes == 0) return "T1: a gap or overlap at " + to_text(b.base);
       if (b.left != left) return "T2: the left link at " + to_text(b.base) + " is wrong";
       const bool hashed = find(b.base) == which;
-      if (!b.free && hashed == b.vacant && (b.vacant || by_handle_ == 0)) {
+      const bool has_handles = next_serial_ != first_serial;
+      if (!b.free && hashed == b.vacant && (b.vacant || !has_handles)) {
         return "T3: the block at " + to_text(b.base) + " is found though vacant, or used and not";
+      }
+      if (b.free && b.chain != 0 && has_handles) {
+        return "T3: the free block at " + to_text(b.base) + " has a handle";
       }
       expected = b.end();
       left = which;
@@ -234,8 +253,17 @@ class block_table {
   }
 
  private:
-  static constexpr std::size_t default_max_blocks = std::size_t{1} << 31;
+  static constexpr std::size_t word_bytes = 8;
+  static constexpr index words = sizeof(block) / word_bytes;
+  static_assert(sizeof(block) % word_bytes == 0);
+  // All that an index can name.
+  static constexpr std::size_t most_blocks = ~index{0} / words;
+  // Odd, as all others then are: never 0, which free blocks have.
+  static constexpr std::uint64_t first_serial = 1;
   static constexpr std::size_t initial_chains = 64;
+  // Chains that are split together: a cache line of them.
+  static constexpr std::size_t split_chains = 16;
+  static_assert(initial_chains % split_chains == 0);
   static constexpr std::size_t most_splits = 64;
 
   // Spare records make the table larger than the count of blocks; they are used before others.
@@ -246,19 +274,19 @@ class block_table {
 
   std::size_t spares() const { return blocks_.size() - 1 - count_; }
 
-  index make(address base, std::size_t bytes) {
+  index make(address base, std::size_t bytes, std::uint16_t tag = 0) {
     index made = spare_;
     if (made != none) {
-      spare_ = blocks_[made].chain;
+      spare_ = (*this)[made].list_next;
     } else {
-      made = static_cast<index>(blocks_.size());
+      made = static_cast<index>(blocks_.size()) * words;
       blocks_.extend();
     }
-    block& b = blocks_[made];
+    block& b = (*this)[made];
     b.base = base;
     b.bytes = bytes;
     b.chain = 0;
-    b.tag = 0;
+    b.tag = tag;
     b.free = true;
     b.vacant = false;
     ++count_;
@@ -271,43 +299,56 @@ class block_table {
   }
 
   std::size_t chain_of(address base) const {
-    const std::size_t word = hash(base);
-    const bool is_split = (word & mask_) < chains_.size();
+    const std::size_t chain = hash(base) & mask_;
+    if (chains_.size() > mask_) [[likely]]
+      return chain;
     // No branch: half of the chains are split on average, and no processor predicts which.
-    return word & (mask_ >> !is_split);
+    const std::size_t all_if_split = -static_cast<std::size_t>(chain < chains_.size());
+    return chain & (all_if_split | mask_ >> 1);
   }
 
-  // Keeps at least two chains for each used block, unless the process has no memory for them. One
-  // more chain takes over about half of the blocks of the chain that it is split from.
+  // The blocks handed out from which on the table of this many chains doubles.
+  static constexpr std::size_t most_used(std::size_t chains) { return chains / 4 * 3; }
+
+  // Keeps 4/3 to 8/3 chains for each used block, unless the process has no memory for them. A table
+  // that has begun to double goes on with every block that is handed out, so that it seldom is half
+  // split: then no address needs a look at which half it is in. A chain takes over about half of
+  // the blocks of the chain that it is split from.
   [[gnu::noinline]] void grow_chains() {
-    for (int step = 0; step < 2; ++step) {
-      if (chains_.size() == chains_.capacity() && !chains_.reserve(chains_.size() + 1)) return;
-      const std::size_t made = chains_.size();
-      if (made > mask_) mask_ = 2 * mask_ + 1;
-      chains_.extend() = none;
-      index* link = &chains_[made & (mask_ >> 1)];
+    const std::size_t first = chains_.size();
+    if (first + split_chains > chains_.capacity() && !chains_.reserve(first + split_chains)) return;
+    if (first > mask_) mask_ = 2 * mask_ + 1;
+    chains_.extend(split_chains);
+    index* const heads = &chains_[first & (mask_ >> 1)];
+    for (std::size_t n = 0; n != split_chains; ++n) __builtin_prefetch(&(*this)[heads[n]]);
+    for (std::size_t n = 0; n != split_chains; ++n) {
+      index moved = none;
+      index* link = &heads[n];
       for (index which = *link; which != none;) {
-        const index next = blocks_[which].chain;
-        if ((hash(blocks_[which].base) & mask_) == made) {
+        block& b = (*this)[which];
+        const index next = b.chain;
+        if ((hash(b.base) & mask_) == first + n) {
           *link = next;
-          blocks_[which].chain = chains_[made];
-          chains_[made] = which;
+          b.chain = moved;
+          moved = which;
         } else {
-          link = &blocks_[which].chain;
+          link = &b.chain;
         }
         which = next;
       }
+      chains_[first + n] = moved;
     }
+    grow_at_ = chains_.size() > mask_ ? most_used(chains_.size()) : 0;
   }
 
   std::size_t max_blocks_;
   growing_array<block> blocks_;
   growing_array<index> chains_;
   std::size_t mask_ = initial_chains - 1;
+  std::size_t grow_at_ = most_used(initial_chains);
   std::size_t used_ = 0;
   std::size_t count_ = 0;
-  std::size_t by_handle_ = 0;
-  std::uint32_t serial_ = 0;
+  std::uint64_t next_serial_ = first_serial;
   index spare_ = none;
 };
 

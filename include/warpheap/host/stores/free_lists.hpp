@@ -26,10 +26,23 @@ class free_lists {
     heads_[list] = which;
   }
 
+  /// Removes the first block of a list that has one, and returns whether the list is empty now.
+  bool pop(block_table& table, std::size_t list) {
+    const index next = table[heads_[list]].list_next;
+    table[next].list_prev = block_table::none;
+    heads_[list] = next;
+    return next == block_table::none;
+  }
+
   void remove(block_table& table, std::size_t list, index which) {
     const auto [prev, next] = std::pair{table[which].list_prev, table[which].list_next};
     table[next].list_prev = prev;
-    (prev == block_table::none ? heads_[list] : table[prev].list_next) = next;
+    table[prev].list_next = next;
+    // No branch: which of its list's blocks is removed is beyond what a processor predicts. The
+    // places of all stores are known early, too: no later load waits for them.
+    const bool is_first = __builtin_expect_with_probability(prev == block_table::none, 1, 0.5);
+    const index head = heads_[list];
+    heads_[list] = is_first ? next : head;
   }
 
   /// The first of the first `limit` blocks of the list that has at least `bytes` bytes, or none.

@@ -37,6 +37,13 @@ class growing_array {
 
   T& operator[](std::size_t index) { return data_[index]; }
   const T& operator[](std::size_t index) const { return data_[index]; }
+  /// The element that starts `offset` bytes behind the first one.
+  T& at_byte(std::size_t offset) {
+    return *reinterpret_cast<T*>(reinterpret_cast<char*>(data_) + offset);
+  }
+  const T& at_byte(std::size_t offset) const {
+    return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(data_) + offset);
+  }
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
 

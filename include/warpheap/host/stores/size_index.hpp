@@ -17,7 +17,8 @@ namespace warpheap::host {
 
 /// Free blocks by size: one list for each size class, and a bitmap of the classes that have one.
 /// Class c of row f holds sizes from 2^f * (1 + c / 2^Bits) granules up to the next class; sizes
-/// below 2^Bits granules have a class each.
+/// below 2^Bits granules have a class each. The bitmap has two levels: the classes in words of 64,
+/// whatever row they are in, and a word with a bit for each of these.
 ///
 /// - `Bits == 0` is the index of *segregated fit*: powers of two (host-based paper, section V-A).
 /// - `Bits > 0` is the two-level index of *TLSF* (M. Masmano, I. Ripoll, A. Crespo, J. Real, "TLSF:
@@ -27,15 +28,15 @@ namespace warpheap::host {
 /// of them may be large enough, and they fit best), then at the first blocks of the next non-empty
 /// classes, in which every block is large enough.
 ///
-/// I1: a class's bit is set if and only if its list has a block; a row's bit if and only if one of
-/// its classes' bits is. I2: each block in a list is free, of the list's class and tagged with it,
-/// and no free block is missing.
+/// I1: a class's bit is set if and only if its list has a block; a word's bit is set if one of its
+/// classes' bits is, and otherwise until a search comes by. I2: each block in a list is free, of
+/// the list's class and tagged with it, and no free block is missing.
 ///
 /// Complexity: insert, remove and a bounded find O(1); a thorough find is linear in the blocks of
 /// one class.
 template <int Bits>
 class size_index {
-  static_assert(Bits >= 0 && Bits <= 5, "the classes of a row must fit into a 32-bit word");
+  static_assert(Bits >= 0 && Bits <= 5, "a bit for each 64 classes must fit into a 32-bit word");
 
  public:
   using index = block_table::index;
@@ -47,7 +48,18 @@ class size_index {
 
   explicit size_index(policy_options options) : shift_(floor_log2(options.granule_bytes)) {}
 
+  /// The class of a size, as the blocks of that size are tagged with.
+  std::uint16_t class_of(std::size_t bytes) const {
+    const std::size_t granules = bytes >> shift_;
+    const auto cut = static_cast<std::uint32_t>(floor_log2(granules | column_count) - Bits);
+    return static_cast<std::uint16_t>((std::size_t{cut} << Bits) + (granules >> cut));
+  }
+
   void insert(block_table& table, index which) { push(table, class_of(table[which].bytes), which); }
+
+  /// The same for a block that is tagged with its class already: nothing is computed while the list
+  /// waits.
+  void insert_tagged(block_table& table, index which) { push(table, table[which].tag, which); }
 
   /// Updates the index after a block in it changed its size. A block that leaves its class is the
   /// newest of its new one; one that stays keeps its place. In classes as wide as a power of two it
@@ -61,13 +73,19 @@ class size_index {
 
   void remove(block_table& table, index which) {
     const std::size_t list = table[which].tag;
-    const std::size_t row = row_of(list);
     lists_.remove(table, list, which);
-    // No branches: whether a class has one block or more is beyond what a processor predicts.
-    const std::uint32_t left =
-        columns_[row] & ~(std::uint32_t{lists_.empty(list)} << list % column_count);
-    columns_[row] = left;
-    rows_ &= ~(std::uint64_t{left == 0} << row);
+    clear_if(lists_.empty(list), list);
+  }
+
+  /// Takes the newest block of the size's class out if it has exactly that size; none if it has
+  /// not.
+  index take_exact(block_table& table, std::size_t bytes, std::uint16_t own) {
+    const index newest = lists_.head(own);
+    // Without a look at the class's bit: no request has the 0 bytes of "no block".
+    if (table[newest].bytes != bytes) return block_table::none;
+    if (newest == block_table::none) __builtin_unreachable();
+    clear_if(lists_.pop(table, own), own);
+    return newest;
   }
 
   /// A free block of at least `bytes` bytes, or none; it stays in its list. If one of those that
@@ -75,14 +93,18 @@ class size_index {
   /// it takes the one with the lowest address, as long as they are no larger than `widest()` bytes;
   /// so with 0 it takes the first one.
   template <class Widest>
-  index find(const block_table& table, std::size_t bytes, effort how, Widest&& widest_of) const {
-    const std::size_t own = class_of(bytes);
-    std::size_t row = row_of(own);
+  index find(const block_table& table, std::size_t bytes, effort how, Widest&& widest_of) {
+    const std::uint16_t own = class_of(bytes);
     const index newest = lists_.head(own);
-    // Without a look at the class's bit: no request has the 0 bytes of "no block".
-    if (table[newest].bytes == bytes) return newest;
+    return table[newest].bytes == bytes ? newest : find_other(table, bytes, own, how, widest_of);
+  }
+
+  /// The same where the newest block of the size's class does not have exactly that size.
+  template <class Widest>
+  index find_other(const block_table& table, std::size_t bytes, std::uint16_t own, effort how,
+                   Widest&& widest_of) {
     index best = block_table::none;
-    if (newest != block_table::none) {
+    if (!lists_.empty(own)) {
       const std::size_t limit =
           how == effort::bounded ? looks : std::numeric_limits<std::size_t>::max();
       best = lists_.first_that_fits(table, own, bytes, limit);
@@ -91,13 +113,14 @@ class size_index {
     const std::size_t widest = widest_of();
     if (best != block_table::none && widest == 0) return best;
     // Every block of the classes above is large enough: looks at the first one of each, the rest of
-    // the row first, then the rows above that have one.
-    std::uint32_t columns = columns_[row] & (~std::uint32_t{1} << own % column_count);
-    if (best == block_table::none) best = next_class(row, columns);
+    // the word first, then the words above that have one.
+    std::size_t word = word_of(own);
+    std::uint64_t bits = classes_[word] & (~std::uint64_t{1} << own % 64);
+    if (best == block_table::none) best = next_class(word, bits);
     if (best == block_table::none || widest == 0) return best;
     address lowest = table[best].base;
     for (int met = 1; met < classes_met; ++met) {
-      const index head = next_class(row, columns);
+      const index head = next_class(word, bits);
       if (head == block_table::none || table[head].bytes > widest) break;
       // No branch: no processor predicts which of two holes lies lower. Nor does a look at one hole
       // wait for the look at the one before.
@@ -112,11 +135,13 @@ class size_index {
   /// Checks I1 and I2, given the number of free blocks that there are. O(blocks)
   std::optional<std::string> check(const block_table& table, std::size_t free_blocks) const {
     std::size_t seen = 0;
-    for (std::size_t row = 0; row < row_count; ++row) {
-      if ((rows_ >> row & 1) != (columns_[row] != 0)) return "I1: row " + std::to_string(row);
+    for (std::size_t word = 0; word < classes_.size(); ++word) {
+      if (classes_[word] != 0 && (words_ >> word & 1) == 0) {
+        return "I1: word " + std::to_string(word);
+      }
     }
     for (std::size_t list = 0; list < list_count; ++list) {
-      if (((columns_[row_of(list)] & column_bit(list)) != 0) == lists_.empty(list)) {
+      if (((classes_[word_of(list)] >> list % 64 & 1) != 0) == lists_.empty(list)) {
         return "I1: class " + std::to_string(list);
       }
       for (index which = lists_.head(list); which != block_table::none;
@@ -141,41 +166,38 @@ class size_index {
   static constexpr std::size_t list_count = row_count * column_count;
 
   // A class is named by its list: class c of row r by r * column_count + c.
-  std::size_t class_of(std::size_t bytes) const {
-    const std::size_t granules = bytes >> shift_;
-    const int cut = floor_log2(granules | column_count) - Bits;
-    return (static_cast<std::size_t>(cut) << Bits) + (granules >> cut);
-  }
+  static std::size_t word_of(std::size_t list) { return list / 64; }
 
-  // The newest block of the next class that has one: `columns` are those of `row` that were not
-  // looked at, and become those of the next row that has any when there is none left.
-  index next_class(std::size_t& row, std::uint32_t& columns) const {
-    if (columns == 0) {
-      const std::uint64_t rows = rows_ & (~std::uint64_t{1} << row);
-      if (rows == 0) return block_table::none;
-      row = static_cast<std::size_t>(std::countr_zero(rows));
-      columns = columns_[row];
+  // The newest block of the next class that has one: `bits` are those of `word` that were not
+  // looked at, and become those of the next word that has any when there is none left.
+  index next_class(std::size_t& word, std::uint64_t& bits) {
+    while (bits == 0) {
+      const std::uint32_t words = words_ & (~std::uint32_t{1} << word);
+      if (words == 0) return block_table::none;
+      word = static_cast<std::uint32_t>(std::countr_zero(words));
+      bits = classes_[word];
+      if (bits == 0) words_ &= ~(std::uint32_t{1} << word);
     }
-    const auto column = static_cast<std::size_t>(std::countr_zero(columns));
-    columns &= columns - 1;
-    return lists_.head(row * column_count + column);
+    const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+    bits &= bits - 1;
+    return lists_.head(word * 64 + bit);
   }
 
-  static std::size_t row_of(std::size_t list) { return list >> Bits; }
-  static std::uint32_t column_bit(std::size_t list) {
-    return std::uint32_t{1} << list % column_count;
+  // No branch: whether a class has one block or more is beyond what a processor predicts.
+  void clear_if(bool is_empty, std::size_t list) {
+    classes_[word_of(list)] &= ~(std::uint64_t{is_empty} << list % 64);
   }
 
   void push(block_table& table, std::size_t list, index which) {
     table[which].tag = static_cast<std::uint16_t>(list);
     lists_.push(table, list, which);
-    columns_[row_of(list)] |= column_bit(list);
-    rows_ |= std::uint64_t{1} << row_of(list);
+    classes_[word_of(list)] |= std::uint64_t{1} << list % 64;
+    words_ |= std::uint32_t{1} << word_of(list);
   }
 
   int shift_;
-  std::uint64_t rows_ = 0;
-  std::array<std::uint32_t, row_count> columns_{};
+  std::uint32_t words_ = 0;
+  std::array<std::uint64_t, (list_count + 63) / 64> classes_{};
   free_lists<list_count> lists_;
 };
 
