@@ -2,13 +2,14 @@
 """The dynamic graph of the survey's program against NetworkX, with every manager that frees blocks.
 
 After each update the program's edges must be those of a ``networkx.DiGraph`` that got the same
-update without the edges which the program reports as refused. Skipped where the program is not
-built.
+update without the edges which the program reports as refused. The program is that of the CPU model,
+or the one that WARPHEAP_BENCH_PROGRAM names; skipped where it is not built.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from functools import cache
@@ -27,7 +28,10 @@ AMPLE = 64 << 20
 
 @cache
 def program() -> Path | None:
-    """Return the built program of the CPU model."""
+    """Return the program."""
+    named = os.environ.get("WARPHEAP_BENCH_PROGRAM")
+    if named:
+        return Path(named)
     place = "bench/warpheap-bench-cpu"
     found = [*ROOT.glob(f"build/cpu-release/{place}"), *ROOT.glob(f"build/*/{place}")]
     return found[0] if found else None
