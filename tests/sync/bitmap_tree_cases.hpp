@@ -160,6 +160,45 @@ class overlapping_runs : public tree_world<Tree> {
   std::string verdict() { return this->verdict_when_all_are_back(); }
 };
 
+/// One lane writes something and inserts an element, another one writes something else and examines
+/// the set. It sees the element, and then what was written before it; or else the first lane sees
+/// what was written before the look.
+template <class Tree>
+class examine_beside_insert : public tree_world<Tree, simt::grid{2, 1}> {
+  using base = tree_world<Tree, simt::grid{2, 1}>;
+
+ public:
+  examine_beside_insert(std::uint32_t universe, bool whole)
+      : base(universe, std::vector<std::uint32_t>{}), whole_(whole) {}
+
+  void reset(std::uint64_t seed) {
+    base::reset(seed);
+    written_ = {};
+    met_ = false;
+  }
+  void lane() {
+    const auto rank = static_cast<std::uint32_t>(simt::thread_rank());
+    simt::atomic_ref(written_[rank]).store(1, simt::order::relaxed);
+    if (rank == 0) {
+      this->tree.insert(0);
+    } else if (whole_ ? !this->tree.examine_any() : this->tree.examine_word(0) == 0) {
+      return;
+    }
+    const bool sees = simt::atomic_ref(written_[1 - rank]).load(simt::order::relaxed) != 0;
+    if (rank == 1 && !sees) this->wrong = "what came before an element that was seen is missing";
+    met_ = met_ || sees;
+  }
+  std::string verdict() {
+    if (!met_) this->wrong = "an insertion and a look have missed each other";
+    return base::verdict();
+  }
+
+ private:
+  bool whole_;
+  std::array<std::uint32_t, 2> written_{};
+  book<bool> met_ = false;
+};
+
 template <class Tree>
 std::vector<named_case> bitmap_tree_cases() {
   using elements = std::vector<std::uint32_t>;
@@ -180,6 +219,8 @@ std::vector<named_case> bitmap_tree_cases() {
                                                   elements{8000, 8100}),
       case_of<overlapping_runs<Tree>>("runs_across_words", 192u,
                                       elements{61, 62, 63, 64, 65, 66, 126, 127, 128}),
+      case_of<examine_beside_insert<Tree>>("examine_a_word", 60u, false),
+      case_of<examine_beside_insert<Tree>>("examine_the_set", 60u, true),
   };
 }
 

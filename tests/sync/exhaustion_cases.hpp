@@ -117,11 +117,42 @@ class lengths : public cells<Exhaustion> {
   }
 };
 
+/// A lane that is refused knows all that the lane knew which has searched, after a fence.
+template <class Exhaustion>
+class told_by_the_word {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  void reset(std::uint64_t /*seed*/) {
+    out_.format();
+    taken_ = 0;
+    wrong_ = nullptr;
+  }
+  void lane() {
+    simt::atomic_ref taken(taken_);
+    if (simt::thread_rank() == 0) {
+      const auto mine = out_.announce();
+      taken.store(1, simt::order::relaxed);
+      out_.confirm(mine, 1);
+    } else if (out_.is_out(1)) {
+      simt::fence(simt::order::acquire);
+      if (taken.load(simt::order::relaxed) == 0) wrong_ = "what the searcher knew is missing";
+    }
+  }
+  std::string verdict() { return wrong_ == nullptr ? "" : wrong_; }
+
+ private:
+  Exhaustion out_;
+  std::uint32_t taken_ = 0;
+  const char* wrong_ = nullptr;
+};
+
 template <class Exhaustion>
 std::vector<named_case> exhaustion_cases() {
   return {case_of<take_once<Exhaustion>>("take_once"),
           case_of<take_in_turns<Exhaustion>>("take_in_turns"),
-          case_of<lengths<Exhaustion>>("lengths")};
+          case_of<lengths<Exhaustion>>("lengths"),
+          case_of<told_by_the_word<Exhaustion>>("told_by_the_word")};
 }
 
 }  // namespace verify
