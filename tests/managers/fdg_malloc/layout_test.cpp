@@ -2,6 +2,7 @@
 // Where blocks of a warp heap lie: together, one after the other, SuperBlock by SuperBlock.
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -139,6 +140,17 @@ TEST_F(together, requests_whose_sum_is_too_large_are_served_one_by_one) {
   EXPECT_GE(served, 1u);
   EXPECT_LE(served, 15u);
   EXPECT_EQ(bytes_in_use_, served * 4_MiB);
+}
+
+TEST(fdg_malloc, headers_lie_within_their_array) {
+  constexpr std::uint32_t count = 4;
+  rubbish memory(4_KiB);
+  region_cursor cursor = memory.cursor();
+  const fdg_headers headers(cursor, count);
+  headers.format(0, 1);
+  for (std::uint32_t i = 0; i < count; ++i) EXPECT_NE(headers.open(1, 0), 0u);
+  EXPECT_EQ(headers.open(1, 0), 0u);
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
 }
 
 }  // namespace
