@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <new>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -23,6 +24,7 @@ class rubbish {
 
   region_cursor cursor() const { return {region{base_, bytes_}, "a test"}; }
 
+  std::vector<std::byte> contents() const { return {base_, base_ + bytes_}; }
   bool is_untouched_from(const std::byte* place) const {
     return std::all_of(place, static_cast<const std::byte*>(base_ + bytes_),
                        [](std::byte b) { return b == filling; });

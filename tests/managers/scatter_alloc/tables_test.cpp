@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The page usage table and the Super Blocks, each by itself.
+// The page usage table and the Super Blocks, each by itself, and pages that got lost.
 #include "machine.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
-#include "warpheap/managers/scatter_alloc/page_table.hpp"
-#include "warpheap/managers/scatter_alloc/super_blocks.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -62,6 +62,23 @@ TEST(scatter_super_blocks, what_is_freed_opens_its_own_region_and_no_other) {
     }
   }
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+TEST(scatter_inspection, pages_that_are_missing_from_the_front_on_are_found) {
+  using manager = scatter_alloc<>;
+  const heap<manager> heap(machine(), 1_MiB);
+  const auto parts = heap.ref().manager().parts();
+  const std::uint32_t lost = parts.blocks().first_page(1);
+  ASSERT_EQ(lost, 64u);
+  machine().launch({1, 1}, [&] {
+    for (std::uint32_t page = 0; page < lost; ++page) parts.free_pages().remove(page);
+  });
+  const validation found = heap.validate();
+  ASSERT_EQ(found.violations.size(), 2u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 2);
+  EXPECT_EQ(found.violations[0].times, lost);
+  EXPECT_EQ(found.violations[1].invariant, 5);
+  EXPECT_EQ(found.violations[1].place, 0u);
 }
 
 }  // namespace

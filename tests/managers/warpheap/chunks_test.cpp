@@ -8,6 +8,8 @@
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -93,6 +95,21 @@ TEST_F(one_heap, a_chunk_that_continues_no_run_is_found) {
   ASSERT_EQ(found.violations.size(), 1u) << found.describe();
   EXPECT_EQ(found.violations[0].invariant, 6);
   EXPECT_EQ(found.violations[0].place, lost);
+}
+
+TEST(warpheap_offers, rings_have_a_cell_for_512_slots_within_bounds) {
+  for (const int chunk_shift : {12, 16, 20}) {
+    const warpheap_size_classes sizes(chunk_shift);
+    for (const std::uint32_t chunks : {1u, 64u, 2048u, 65536u}) {
+      std::uint64_t expected = 0;
+      for (std::uint32_t of = 0; of < sizes.count(); ++of) {
+        const std::uint64_t slots =
+            std::uint64_t{sizes.chunk_bytes() / sizes.slot_bytes(of)} * chunks;
+        expected += std::clamp<std::uint64_t>(std::bit_ceil((slots + 511) / 512), 8, 4096);
+      }
+      EXPECT_EQ(warpheap_offers::all_cells(sizes, chunks), expected);
+    }
+  }
 }
 
 }  // namespace
