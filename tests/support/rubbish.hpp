@@ -22,7 +22,8 @@ class rubbish {
   rubbish(const rubbish&) = delete;
   rubbish& operator=(const rubbish&) = delete;
 
-  region_cursor cursor() const { return {region{base_, bytes_}, "a test"}; }
+  region all() const { return {base_, bytes_}; }
+  region_cursor cursor() const { return {all(), "a test"}; }
 
   std::vector<std::byte> contents() const { return {base_, base_ + bytes_}; }
   bool is_untouched_from(const std::byte* place) const {
