@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tables of slabs and of heads, each by itself.
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
+#include "warpheap/managers/halloc/heads.hpp"
 #include "warpheap/managers/halloc/slabs.hpp"
 
 #include <gtest/gtest.h>
@@ -31,6 +33,15 @@ TEST(halloc_slabs, lanes_that_format_do_not_meet) {
     EXPECT_TRUE(memory.is_untouched_behind(cursor));
   }
   EXPECT_TRUE(contents[0] == contents[1]);
+}
+
+TEST(halloc_slabs, heads_are_formatted_and_nothing_behind_them) {
+  rubbish memory(16_KiB);
+  region_cursor cursor = memory.cursor();
+  const heads<config> all({}, cursor);
+  all.format(0, 1);
+  EXPECT_EQ(all.head(geometry<config>::sizes - 1), heads<config>::none);
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
 }
 
 }  // namespace
