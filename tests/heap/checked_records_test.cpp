@@ -92,6 +92,18 @@ TEST(checked_records, a_record_that_was_overwritten_is_reported_and_not_believed
   EXPECT_EQ(report.incidents[1].address, reinterpret_cast<std::uintptr_t>(taken.read()[0]));
 }
 
+TEST(checked_records, the_first_place_of_the_range_has_a_block_as_well) {
+  std::vector<checking::block_record> records(4);
+  std::vector<std::byte> memory(4 * checking::block_table::granule);
+  const checking::block_table table(records.data(), memory.data(), memory.size());
+  table.format(0, 1);
+  const std::byte* const block = memory.data() + checking::front_bytes;
+  table.add(block, 40, {4242});
+  bool damaged = false;
+  EXPECT_EQ(table.at(block, damaged).block, block);
+  EXPECT_FALSE(damaged);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

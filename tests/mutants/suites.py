@@ -27,9 +27,10 @@ class Suites:
         self._includes: dict[Path, set[str]] = {}
 
     def sources(self, header: str) -> list[Path]:
-        """Find the tests in the header's folder of tests/ that include it."""
-        parts = Path(header).parts
-        folder = _TESTS.joinpath(*parts[: 2 if parts[0] == "managers" else 1])
+        """Find the tests that include the header, in the nearest folder of tests/ to its own."""
+        folder = _TESTS / Path(header).parent
+        while not folder.is_dir():
+            folder = folder.parent
         tests = sorted(folder.glob("*_test.cpp"), key=lambda source: source.stat().st_size)
         tests += folder.glob("conformance.cpp")
         return [source for source in tests if header in self._included(source)]

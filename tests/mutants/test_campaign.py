@@ -19,7 +19,8 @@ import records
 import report
 import stages
 from faults import Fault
-from workshop import Flavour, OutOfTimeError, Verdict, Workshop
+from suites import Suites
+from workshop import ROOT, Flavour, OutOfTimeError, Verdict, Workshop
 
 SECONDS = 20.0
 
@@ -115,6 +116,28 @@ class TheFile(InAFolder):
             self.path.write_text(text)
             with self.assertRaisesRegex(records.RecordError, "jsonl:1: not a verdict"):
                 records.read(self.path, [mutant()])
+
+
+class IncludesAll(Workshop):
+    def __init__(self, header: str) -> None:
+        self._header = header
+
+    def includes(self, source: Path) -> set[str]:
+        return {self._header}
+
+
+class Sources(InAFolder):
+    def test_tests_are_those_of_the_nearest_folder(self) -> None:
+        controls = records.Controls(records.Records(self.path), {})
+        for header, folder in (
+            ("managers/halloc/heads.hpp", "managers/halloc"),
+            ("workloads/join/kernels.hpp", "workloads/join"),
+            ("sync/index_queue/static_queue.hpp", "sync"),
+            ("sync/bitmap_tree.hpp", "sync"),
+            ("heap/layers/checked/records.hpp", "heap"),
+        ):
+            found = Suites(IncludesAll(header), self.path, 1, controls).sources(header)
+            self.assertEqual({source.parent for source in found}, {ROOT / "tests" / folder})
 
 
 class Believed(InAFolder):

@@ -200,7 +200,8 @@ class Workshop:
         objects = []
         for source in sources:
             thing = self._folder / f"{name}_{source.stem}.o"
-            command = [*self._compile, *_FLAGS, f"-I{headers}", *_INCLUDES]
+            # With its preconditions, unlike the explorer: no request breaks them.
+            command = [*self._compile, *_FLAGS, "-UNDEBUG", f"-I{headers}", *_INCLUDES]
             command += ["-w", "-c", str(source), "-o", str(thing)]
             made = self._run(command)
             if made is None or made.returncode != 0:

@@ -96,6 +96,21 @@ TEST_P(bitmap_runs_over, longer_than_the_universe_are_not_there) {
 INSTANTIATE_TEST_SUITE_P(universes, bitmap_runs_over,
                          ::testing::Values(1, 5, 63, 64, 65, 127, 128, 129, 1000, 5000));
 
+// Its words begin again at 0 there, in the eyes of a level that has 64 of them.
+TEST(bitmap_runs, what_ends_with_the_universe_concerns_nothing_behind_it) {
+  constexpr std::uint32_t universe = 4096;
+  for (const std::uint64_t behind : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    for (const std::uint32_t elements : {0u, 1u}) {
+      std::vector<std::uint64_t> words(bitmap_tree::words_for(universe) + 1, behind);
+      const bitmap_tree tree(words.data(), universe);
+      tree.format(elements, 0, 1);
+      insert_run(tree, universe - 64, 64);
+      EXPECT_EQ(tree.contains(0), elements == 1);
+      EXPECT_EQ(words.back(), behind);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

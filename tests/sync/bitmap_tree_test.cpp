@@ -157,6 +157,20 @@ TEST(bitmap_tree, needs_little_more_than_a_bit_an_element) {
   EXPECT_EQ(bitmap_tree::words_for(1u << 31), 1u + 17043521 + (1u << 25));
 }
 
+TEST(bitmap_tree, draws_what_it_has_on_every_level) {
+  for (const std::uint32_t universe : {64u, 4096u, 262'144u}) {
+    std::vector<std::uint64_t> words(bitmap_tree::words_for(universe));
+    const bitmap_tree tree(words.data(), universe);
+    tree.format(0, 0, 1);
+    EXPECT_EQ(tree.draw(~std::uint64_t{0}), bitmap_tree::none);
+    for (const std::uint32_t only : {universe - 1, universe / 2, universe / 64}) {
+      tree.insert(only);
+      EXPECT_EQ(tree.draw(~std::uint64_t{0}), only) << universe;
+      tree.remove(only);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where fields, slots and types lie.
+#include "rubbish.hpp"
+
+#include "warpheap/core/units.hpp"
 #include "warpheap/managers/dynasoar/dynasoar.hpp"
 #include "warpheap/managers/dynasoar/objects.hpp"
 
@@ -113,6 +116,17 @@ TEST(dynasoar, a_slot_a_block_is_the_least) {
   EXPECT_EQ(shape::types, 1u);
   EXPECT_EQ(shape::type_for(1), 0u);
   EXPECT_EQ(shape::type_for(64), 0u);
+}
+
+TEST(dynasoar_table, format_does_not_touch_blocks) {
+  // So many that the blocks follow their types without a gap.
+  constexpr std::uint32_t count = 32;
+  using table_type = dynasoar_table<dynasoar<>::shape>;
+  rubbish memory(128_KiB);
+  region_cursor cursor = memory.cursor();
+  const table_type table(cursor, count);
+  table.format(0, 1);
+  EXPECT_TRUE(memory.is_untouched_from(table.address(0)));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Where blocks of a warp heap lie: together, one after the other, SuperBlock by SuperBlock.
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -139,6 +140,56 @@ TEST_F(together, requests_whose_sum_is_too_large_are_served_one_by_one) {
   EXPECT_GE(served, 1u);
   EXPECT_LE(served, 15u);
   EXPECT_EQ(bytes_in_use_, served * 4_MiB);
+}
+
+TEST(fdg_malloc, headers_lie_within_their_array) {
+  constexpr std::uint32_t count = 4;
+  rubbish memory(4_KiB);
+  region_cursor cursor = memory.cursor();
+  const fdg_headers headers(cursor, count);
+  headers.format(0, 1);
+  for (std::uint32_t i = 0; i < count; ++i) EXPECT_NE(headers.open(1, 0), 0u);
+  EXPECT_EQ(headers.open(1, 0), 0u);
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+// A run would be taken from the back.
+TEST_F(together, a_block_of_a_whole_superblock_comes_from_where_small_ones_do) {
+  std::uintptr_t places[2];
+  machine().launch({1, 1}, [&, from = heap_.ref()] {
+    const auto mine = from.begin();
+    for (const std::size_t bytes : {std::size_t{16}, std::size_t{8192}}) {
+      places[bytes / 8192] = reinterpret_cast<std::uintptr_t>(from.malloc(mine, bytes));
+    }
+    from.end(mine);
+  });
+  EXPECT_EQ(places[1] - places[0], 8192u);
+}
+
+TEST(fdg_inspection, a_list_that_is_longer_than_its_count_is_found_and_not_followed) {
+  rubbish memory(16_KiB);
+  region_cursor cursor = memory.cursor();
+  const fdg_superblocks superblocks(cursor, 8);
+  const fdg_headers headers(cursor, 8);
+  superblocks.format(0, 1);
+  headers.format(0, 1);
+  const std::uint32_t number = headers.open(1, 0);
+  for (const std::uint32_t piece : {5u, 2u}) {
+    EXPECT_TRUE(superblocks.free_ones().remove(piece));
+    superblocks.piece(piece).length = 1;
+    superblocks.piece(piece).owner = number;
+    headers.at(number).push(piece, superblocks.piece(piece).next);
+  }
+  const auto inspected = [&] {
+    inspection found;
+    fdg_inspector(superblocks, headers, 13, found).run(0, 1);
+    return found;
+  };
+  EXPECT_EQ(inspected().violations[2], 0u);
+  EXPECT_EQ(inspected().bytes_in_use, 2u * 8192);
+  headers.at(number).pieces = 1;
+  EXPECT_EQ(inspected().violations[2], 1u);
+  EXPECT_EQ(inspected().bytes_in_use, 8192u);
 }
 
 }  // namespace

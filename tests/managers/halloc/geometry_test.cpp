@@ -149,6 +149,12 @@ TEST(halloc_slab_word, keeps_its_parts_apart) {
   }
 }
 
+TEST(halloc_geometry, a_head_may_stay_until_its_last_chunk_is_in_use) {
+  const geometry<halloc_config{.busy = 1000}> shape(1_GiB);
+  EXPECT_FALSE(shape.is_full(8, shape.chunks(8) - 1));
+  EXPECT_TRUE(shape.is_full(8, shape.chunks(8)));
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -55,6 +55,7 @@ TYPED_TEST(ouroboros_any, blocks_of_both_instances_are_freed_into_their_own) {
   std::reverse(blocks.begin(), blocks.end());
   this->give(blocks);
   EXPECT_EQ(this->heap_.stats().blocks_in_use, 0u);
+  EXPECT_EQ(this->heap_.stats().bytes_in_use, 0u);
   block_list again = this->take(16384, 10);
   EXPECT_EQ(again.size(), 10u);
   std::sort(again.begin(), again.end());

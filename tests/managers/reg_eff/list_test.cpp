@@ -198,6 +198,18 @@ TEST(reg_eff_counters, a_request_that_fails_leaves_room_for_smaller_ones) {
   EXPECT_EQ(blocks[3], nullptr);
 }
 
+/// Of a heap whose memory nobody touches: constructors only compute.
+TEST(reg_eff_list, the_terminator_of_the_largest_heap_has_a_number) {
+  using manager = reg_eff<smallest_chunks>;
+  const auto over = [](std::size_t granules) {
+    auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 44);
+    return manager(region{nowhere, granules * smallest_chunks.granule_bytes},
+                   machine().properties(), {});
+  };
+  EXPECT_NO_THROW(over((std::size_t{1} << 31) - 1));
+  EXPECT_THROW(over(std::size_t{1} << 31), invalid_argument);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "machine.hpp"
+#include "rubbish.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
+
+#include <gtest/gtest.h>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using namespace bulk_parts;
+constexpr bulk_allocator_config config;
+
+// What it counts as in use would depend on its list.
+TEST(bulk_allocator_inspection, a_bin_of_a_list_that_there_is_not_is_found_and_not_counted) {
+  const rubbish memory(2_MiB);
+  region_cursor cursor = memory.cursor();
+  arenas<config> all;
+  all.lay_out(cursor, 2 * geometry<config>::chunk_pages, 1);
+  inspection found;
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    inspector<config>(all, found).run(0, 1);
+  });
+  EXPECT_EQ(found.violations[6], 0u);
+  machine().launch({1, 1}, [&] {
+    all.table().set_state(3, page_state::slab(all.lists().count(), 0));
+    inspector<config>(all, found).run(0, 1);
+  });
+  EXPECT_EQ(found.violations[6], 1u);
+  EXPECT_EQ(found.places[6], 3u);
+  EXPECT_EQ(found.blocks_in_use, 0u);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

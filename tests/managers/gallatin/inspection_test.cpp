@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an inspection makes of words that nobody writes.
+#include "machine.hpp"
+#include "rubbish.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+class gallatin_inspection : public ::testing::Test {
+ protected:
+  using manager = gallatin<>;
+  using geometry = gallatin_geometry<gallatin_config{}>;
+  static constexpr std::uint32_t last_tree = geometry::trees - 1;
+
+  gallatin_inspection() {
+    machine().launch({1, 1}, [this] { all_.format(0, 1); });
+    EXPECT_EQ(broken(5) + broken(6), 0u);
+  }
+
+  std::uint64_t broken(int invariant) {
+    inspection found;
+    machine().launch({1, 1}, [&, to = &found] { all_.inspect(0, 1, *to); });
+    return found.violations[invariant - 1];
+  }
+  static simt::device_properties large_machine() {
+    simt::device_properties properties;
+    properties.multiprocessors = 132;
+    return properties;
+  }
+
+  rubbish memory_{16_MiB};
+  manager all_{memory_.all(), large_machine(), {}};
+};
+
+TEST_F(gallatin_inspection, a_block_of_units_that_there_are_not_is_found) {
+  machine().launch({1, 1}, [this] {
+    const auto& blocks = all_.buffers().blocks();
+    const auto got = blocks.acquire(last_tree, 1, 1);
+    ASSERT_EQ(got.count(), 1);
+    blocks.open(last_tree, got.nth(0), geometry::units, 1);
+  });
+  EXPECT_EQ(broken(5), 1u);
+}
+
+TEST_F(gallatin_inspection, a_block_in_a_slot_behind_those_in_use_is_found) {
+  const std::uint32_t behind = all_.shape().slots(last_tree);
+  ASSERT_LT(behind, large_machine().multiprocessors);
+  machine().launch({1, 1}, [&] { all_.buffers().refill(behind - 1, last_tree, 1); });
+  EXPECT_EQ(broken(6), 0u);
+  machine().launch({1, 1}, [&] { all_.buffers().refill(behind, last_tree, 1); });
+  EXPECT_EQ(broken(6), 1u);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

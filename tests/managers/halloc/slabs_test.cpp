@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tables of slabs and of heads, each by itself.
+#include "rubbish.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/halloc/heads.hpp"
+#include "warpheap/managers/halloc/slabs.hpp"
+
+#include <gtest/gtest.h>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using namespace halloc_parts;
+constexpr halloc_config config;
+
+// Nor does it matter in which order they come, as they all write what they want there to be.
+TEST(halloc_slabs, lanes_that_format_do_not_meet) {
+  constexpr std::uint32_t lanes = 32;
+  geometry<config> shape(1_MiB);
+  shape.set_slabs(16);  // words of them that fill a line
+  std::vector<std::vector<std::byte>> contents;
+  for (const bool backwards : {false, true}) {
+    const rubbish memory(256_KiB);
+    region_cursor cursor = memory.cursor();
+    const slabs<config> all(shape, cursor);
+    for (std::uint32_t i = 0; i < lanes; ++i) all.format(backwards ? lanes - 1 - i : i, lanes);
+    contents.push_back(memory.contents());
+    EXPECT_TRUE(memory.is_untouched_behind(cursor));
+  }
+  EXPECT_TRUE(contents[0] == contents[1]);
+}
+
+TEST(halloc_slabs, heads_are_formatted_and_nothing_behind_them) {
+  rubbish memory(16_KiB);
+  region_cursor cursor = memory.cursor();
+  const heads<config> all({}, cursor);
+  all.format(0, 1);
+  EXPECT_EQ(all.head(geometry<config>::sizes - 1), heads<config>::none);
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The page usage table and the Super Blocks, each by itself, and pages that got lost.
+#include "machine.hpp"
+#include "rubbish.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using namespace scatter_parts;
+
+constexpr scatter_config config;
+// So many that pages follow their masks without a gap.
+constexpr std::uint32_t pages = 64;
+
+TEST(scatter_page_table, format_does_not_touch_pages) {
+  rubbish memory(512_KiB);
+  region_cursor cursor = memory.cursor();
+  const page_table<config> table(cursor, pages);
+  table.format(0, 1);
+  EXPECT_TRUE(memory.is_untouched_from(table.address(0)));
+}
+
+TEST(scatter_page_table, a_page_whose_chunks_are_all_held_has_no_room) {
+  using table = page_table<config>;
+  for (const std::uint32_t units : {1u, 7u, 16u, 128u}) {
+    const std::uint32_t all = table::sizes::capacity(units);
+    EXPECT_TRUE(table::has_room(page_state::chunks(units, all - 1), units));
+    EXPECT_FALSE(table::has_room(page_state::chunks(units, all), units));
+  }
+}
+
+TEST(scatter_super_blocks, format_touches_nothing_behind_them) {
+  rubbish memory(16_KiB);
+  region_cursor cursor = memory.cursor();
+  const super_blocks<config> blocks(cursor, pages);
+  blocks.format(0, 1);
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+TEST(scatter_super_blocks, what_is_freed_opens_its_own_region_and_no_other) {
+  rubbish memory(16_KiB);
+  region_cursor cursor = memory.cursor();
+  const super_blocks<config> blocks(cursor, pages);
+  blocks.format(0, 1);
+  ASSERT_EQ(blocks.regions(), 4u);
+  for (const std::uint32_t freed : {1u, 3u}) {
+    for (std::uint32_t region = 0; region < 4; ++region) blocks.reject(region, 0);
+    machine().launch({1, 1}, [&] {
+      blocks.take(freed * config.region_pages, config.region_pages);
+      blocks.give(freed * config.region_pages, config.region_pages);
+    });
+    for (std::uint32_t region = 0; region < 4; ++region) {
+      EXPECT_EQ(blocks.level(region), region == freed ? 0u : 1u) << region;
+    }
+  }
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+TEST(scatter_inspection, pages_that_are_missing_from_the_front_on_are_found) {
+  using manager = scatter_alloc<>;
+  const heap<manager> heap(machine(), 1_MiB);
+  const auto parts = heap.ref().manager().parts();
+  const std::uint32_t lost = parts.blocks().first_page(1);
+  ASSERT_EQ(lost, 64u);
+  machine().launch({1, 1}, [&] {
+    for (std::uint32_t page = 0; page < lost; ++page) parts.free_pages().remove(page);
+  });
+  const validation found = heap.validate();
+  ASSERT_EQ(found.violations.size(), 2u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 2);
+  EXPECT_EQ(found.violations[0].times, lost);
+  EXPECT_EQ(found.violations[1].invariant, 5);
+  EXPECT_EQ(found.violations[1].place, 0u);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Chunks and classes by themselves, blocks at the limits of sizes, and chunks that do not belong
+// where they are.
+#include "machine.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using manager = warpheap_manager<>;
+constexpr warpheap_config config;
+constexpr std::uint64_t rubbish_word = 0xcdcdcdcdcdcdcdcd;
+
+TEST(warpheap_chunks, format_touches_no_words_of_chunks_that_are_not_backed) {
+  constexpr std::uint32_t chunk_bytes = 1u << 16;
+  const std::size_t each = warpheap_chunks<config>::words_for(chunk_bytes);
+  std::vector<std::uint32_t> states(3, 1);
+  std::vector<std::uint64_t> words(3 * each, rubbish_word);
+  const warpheap_chunks<config> chunks(states.data(), words.data(), chunk_bytes);
+  chunks.format(3, 2, 0, 1);
+  for (std::uint32_t c = 0; c < 3; ++c) EXPECT_EQ(chunks.look(c), chunk_owner::nobody);
+  for (std::uint32_t i = 0; i < each; ++i) {
+    EXPECT_EQ(chunks.word(1, i), 0u) << i;
+    EXPECT_EQ(chunks.word(2, i), rubbish_word) << i;
+  }
+}
+
+TEST(warpheap_classes, format_touches_nothing_behind_its_trees) {
+  constexpr std::uint32_t universe = 100;
+  using classes = warpheap_classes<config>;
+  const warpheap_size_classes sizes(16);
+  std::vector<classes::record> records(sizes.count());
+  std::vector<std::uint32_t> hints(std::size_t{universe} * sizes.count(), 1);
+  std::vector<std::uint32_t> entries(universe, 1);
+  std::vector<std::uint64_t> trees(bitmap_tree::words_for(universe) * sizes.count() + 1,
+                                   rubbish_word);
+  const classes all(sizes, {records.data(), hints.data(), entries.data(), trees.data()}, universe);
+  all.format(0, 1);
+  EXPECT_FALSE(all.open(sizes.count() - 1).any());
+  EXPECT_EQ(trees.back(), rubbish_word);
+}
+
+class one_heap : public ::testing::Test {
+ protected:
+  const manager& all() const { return all_; }
+  /// Calls a function in a lane.
+  template <class Function>
+  void in_a_lane(const Function& what) {
+    machine().launch({1, 1}, what);
+  }
+
+  heap<manager> heap_{machine(), 4_MiB};
+  manager all_ = heap_.ref().manager();
+};
+
+TEST_F(one_heap, an_aligned_block_of_the_largest_class_is_half_of_a_chunk) {
+  const std::uint32_t bytes = all().parts().classes().sizes().largest();
+  std::size_t usable = 0;
+  in_a_lane([&, to = &usable] {
+    void* const block = all().aligned_malloc(bytes, bytes);
+    ASSERT_NE(block, nullptr);
+    *to = all().usable_size(block);
+  });
+  EXPECT_EQ(usable, bytes);
+}
+
+TEST_F(one_heap, all_chunks_together_serve_an_aligned_block_that_leaves_room_to_align) {
+  const std::size_t alignment = 2 * all().growth_step();
+  void* block = nullptr;
+  in_a_lane([&, to = &block] {
+    *to = all().aligned_malloc(alignment, all().largest_block() - alignment);
+  });
+  EXPECT_NE(block, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u);
+}
+
+TEST_F(one_heap, a_chunk_that_continues_no_run_is_found) {
+  constexpr std::uint32_t lost = 5;
+  in_a_lane([&] {
+    all().parts().pool().remove(lost);
+    all().parts().chunks().give(lost, chunk_owner::run_inside);
+  });
+  const validation found = heap_.validate();
+  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 6);
+  EXPECT_EQ(found.violations[0].place, lost);
+}
+
+TEST(warpheap_offers, rings_have_a_cell_for_512_slots_within_bounds) {
+  for (const int chunk_shift : {12, 16, 20}) {
+    const warpheap_size_classes sizes(chunk_shift);
+    for (const std::uint32_t chunks : {1u, 64u, 2048u, 65536u}) {
+      std::uint64_t expected = 0;
+      for (std::uint32_t of = 0; of < sizes.count(); ++of) {
+        const std::uint64_t slots =
+            std::uint64_t{sizes.chunk_bytes() / sizes.slot_bytes(of)} * chunks;
+        expected += std::clamp<std::uint64_t>(std::bit_ceil((slots + 511) / 512), 8, 4096);
+      }
+      EXPECT_EQ(warpheap_offers::all_cells(sizes, chunks), expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "machine.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#include "warpheap/warpheap.hpp"
+#include "warpheap/workloads/graph/block_adjacency.hpp"
+#include "warpheap/workloads/graph/paged_adjacency.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+template <class Adjacency>
+void expect_deleted_targets_are_gone(Adjacency subject) {
+  const heap<rw_malloc<>> memory(machine(), 1_MiB);
+  machine().launch({1, 1}, [&, ref = memory.ref()] {
+    const std::uint32_t targets[]{10, 20, 30};
+    EXPECT_EQ(subject.insert(ref, simt::warp(), targets, 3), 3u);
+    for (const std::uint32_t target : targets) EXPECT_TRUE(subject.contains(target));
+    EXPECT_EQ(subject.erase(ref, simt::warp(), targets + 2, 1), 1u);
+    EXPECT_TRUE(subject.contains(20));
+    EXPECT_FALSE(subject.contains(30)) << "behind the last one";
+    subject.clear(ref);
+  });
+  EXPECT_EQ(memory.stats().blocks_in_use, 0u);
+}
+
+TEST(block_adjacency, deleted_targets_are_gone) {
+  expect_deleted_targets_are_gone(graph::block_adjacency(64));
+}
+TEST(paged_adjacency, deleted_targets_are_gone) {
+  expect_deleted_targets_are_gone(graph::paged_adjacency(64));
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The kernels before and behind the join itself.
+#include "machine.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#include "warpheap/warpheap.hpp"
+#include "warpheap/workloads/join/kernels.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+TEST(join_kernels, partitions_begin_where_those_before_end_and_the_last_one_ends_with_the_rows) {
+  const std::vector<std::uint32_t> keys{0, 0x40000000, 0x40000001, 0xc0000000};
+  std::vector<std::uint64_t> offsets(6, 99);
+  machine().launch({1, 32}, join::find_partitions{{keys.size(), keys.data(), 2, offsets.data()}});
+  EXPECT_EQ(offsets, (std::vector<std::uint64_t>{0, 1, 3, 3, 4, 99}));
+}
+
+TEST(join_kernels, matches_are_gathered_chain_by_chain_and_nothing_behind_them_is_touched) {
+  constexpr std::uint32_t page_bytes = 64;  // four matches
+  const heap<rw_malloc<>> memory(machine(), 1_MiB);
+  std::vector<join::match_chain> chains(2, join::match_chain(page_bytes));
+  const join_data::match_chains all{chains.data(), chains.size(), page_bytes};
+  constexpr std::uint32_t count = 6;
+  machine().launch({1, 1}, [&, ref = memory.ref()] {
+    for (std::uint32_t i = 0; i < 2 * count; ++i) {
+      EXPECT_TRUE(chains[i / count].push(ref, join_data::match{i, i, i}));
+    }
+  });
+  const std::vector<std::uint64_t> offsets{0, count + 1};
+  std::vector<join_data::match> matches(2 * (count + 1), {99, 99, 99});
+  machine().launch({1, 64}, join::gather_matches{{all, offsets.data(), matches.data()}});
+  for (std::uint32_t chain = 0; chain < 2; ++chain) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      EXPECT_EQ(matches[offsets[chain] + i].key, chain * count + i);
+    }
+    EXPECT_EQ(matches[offsets[chain] + count].key, 99u);
+  }
+  machine().launch({1, 32}, [&, ref = memory.ref()] { join::free_chains{{all}}(ref); });
+  EXPECT_EQ(memory.stats().blocks_in_use, 0u);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
