@@ -96,6 +96,18 @@ TEST_P(bitmap_runs_over, longer_than_the_universe_are_not_there) {
 INSTANTIATE_TEST_SUITE_P(universes, bitmap_runs_over,
                          ::testing::Values(1, 5, 63, 64, 65, 127, 128, 129, 1000, 5000));
 
+TEST(bitmap_runs, end_where_a_whole_word_is_missing) {
+  std::vector<std::uint64_t> words(bitmap_tree::words_for(192));
+  const bitmap_tree tree(words.data(), 192);
+  tree.format(0, 0, 1);
+  insert_run(tree, 62, 2);
+  insert_run(tree, 128, 2);
+  EXPECT_EQ(find_run_from(tree, 2, 0), 62u);
+  EXPECT_EQ(find_run_from(tree, 2, 1), 128u);
+  EXPECT_EQ(find_run_from(tree, 3, 0), bitmap_tree::none);
+  EXPECT_EQ(find_last_run(tree, 3), bitmap_tree::none);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
