@@ -27,6 +27,7 @@ class exposed_heap {
         words_(bytes / sizeof(std::uint32_t)) {}
 
   const warpheap::heap<M>& heap() const { return heap_; }
+  const std::byte* region_begin() const { return memory_.get(); }
 
   /// For each invariant, by its number: how many words from `first` on break it by the change of
   /// one of `bits`. Inspection must end whatever those words are.
