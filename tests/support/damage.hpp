@@ -7,10 +7,12 @@
 
 #include "take_and_give.hpp"
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/heap/inspection.hpp"
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 
@@ -22,7 +24,7 @@ template <class M>
 class exposed_heap {
  public:
   explicit exposed_heap(std::size_t bytes)
-      : memory_(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes))),
+      : memory_(filled(round_up(bytes, alignment))),
         heap_(machine(), region{memory_.get(), bytes}),
         words_(bytes / sizeof(std::uint32_t)) {}
 
@@ -54,6 +56,10 @@ class exposed_heap {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
 
+  /// Nothing may depend on what is in fresh memory.
+  static std::byte* filled(std::size_t bytes) {
+    return static_cast<std::byte*>(std::memset(std::aligned_alloc(alignment, bytes), 0xcd, bytes));
+  }
   /// The beginning of the region for null.
   std::uint32_t* at(const void* place) const {
     const auto* const byte = static_cast<const std::byte*>(place);
