@@ -105,6 +105,16 @@ TEST(arena, serves_and_gives_back_over_layers) {
 }
 #endif
 
+TEST(arena, takes_small_pieces_where_large_ones_do_not_fit) {
+  const heap<rw_malloc<>> subject(machine(), 1_MiB);
+  const arena scratch(subject, {.piece_bytes = 1024});
+  const outcome got = fill(scratch, 1024, 100, 900);
+  EXPECT_GT(got.refused, 0u);
+  const arena_stats found = scratch.stats();
+  expect_sound(found, got);
+  EXPECT_LE(found.held_bytes(), subject.stats().bytes_in_use);
+}
+
 TEST(arena, keeps_its_pieces_when_it_is_rewound) {
   const heap<> subject(machine(), 32_MiB);
   arena scratch(subject);

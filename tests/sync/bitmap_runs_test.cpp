@@ -111,6 +111,18 @@ TEST(bitmap_runs, what_ends_with_the_universe_concerns_nothing_behind_it) {
   }
 }
 
+TEST(bitmap_runs, end_where_a_whole_word_is_missing) {
+  std::vector<std::uint64_t> words(bitmap_tree::words_for(192));
+  const bitmap_tree tree(words.data(), 192);
+  tree.format(0, 0, 1);
+  insert_run(tree, 62, 2);
+  insert_run(tree, 128, 2);
+  EXPECT_EQ(find_run_from(tree, 2, 0), 62u);
+  EXPECT_EQ(find_run_from(tree, 2, 1), 128u);
+  EXPECT_EQ(find_run_from(tree, 3, 0), bitmap_tree::none);
+  EXPECT_EQ(find_last_run(tree, 3), bitmap_tree::none);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

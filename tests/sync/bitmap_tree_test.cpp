@@ -145,6 +145,19 @@ TEST_P(bitmap_tree_over, changes_words_as_a_whole) {
   expect_equal();
 }
 
+TEST_P(bitmap_tree_over, draws_each_element_and_no_other) {
+  random_sequence random(universe());
+  EXPECT_EQ(tree.draw(random.next()), bitmap_tree::none);
+  for (int i = 0; i < 8; ++i) {
+    const std::uint32_t element = random.below(universe());
+    tree.insert(element);
+    oracle.insert(element);
+  }
+  std::set<std::uint32_t> drawn;
+  for (int i = 0; i < 2000; ++i) drawn.insert(tree.draw(random.next()));
+  EXPECT_EQ(drawn, oracle);
+}
+
 INSTANTIATE_TEST_SUITE_P(universes, bitmap_tree_over,
                          ::testing::Values(1, 2, 63, 64, 65, 100, 4096, 4097, 10'000, 300'000));
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = fdg_malloc<>;
+
+TEST(fdg_malloc_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(64 * 1024);
+
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{1, 2}, {2, 61}, {3, 2}, {4, 2}, {5, 2}, {6, 59}};
+  EXPECT_EQ(subject.guarded_words(3), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/gallatin/gallatin.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = gallatin<gallatin_config{.segment_bytes = 512,
+                                       .smallest_slice = 16,
+                                       .largest_slice = 64,
+                                       .least_segments = 1,
+                                       .buffer_share = 1}>;
+
+TEST(gallatin_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(16 * 1024);
+  for (const std::size_t bytes : {16, 64, 30, 200}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{1, 10},  {2, 20}, {3, 19}, {4, 8},
+                                       {5, 100}, {6, 48}, {8, 5}};
+  EXPECT_EQ(subject.guarded_words(3), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/ouroboros/memory_map.hpp"
+#include "warpheap/managers/ouroboros/ouroboros.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+constexpr ouroboros_config few_small_chunks{.queue = queue_kind::static_array,
+                                            .item = item_kind::chunks,
+                                            .smallest_page = 16,
+                                            .queues = 3,
+                                            .second_queues = 1};
+
+TEST(ouroboros_damage, sees_words_that_are_wrong) {
+  const exposed_heap<ouroboros<few_small_chunks>> subject(12 * 1024);
+  for (const std::size_t bytes : {16, 24, 64, 128}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  // Behind the ends of queues: with those wrong, inspection visits 2^64 entries.
+  // One bit each of counts, of a chunk's kind, and of the distance from a tail to its head.
+  constexpr std::size_t ends =
+      sizeof(ouroboros_parts::class_words) * ouroboros_parts::geometry<few_small_chunks>::classes +
+      sizeof(ouroboros_parts::chunk_supply::words);
+  const std::map<int, int> expected = {{1, 70}, {2, 65}, {4, 8}, {5, 6}, {6, 8}, {7, 16}};
+  EXPECT_EQ(subject.guarded_words(3 | 1u << 16 | 1u << 18, subject.region_begin() + ends),
+            expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = rw_malloc<>;
+
+TEST(rw_malloc_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(64 * 64);
+  for (const std::size_t bytes : {64, 16, 128, 24}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  // The low bits: with wrong bits of units beyond the last one, inspection walks off the maps.
+  const std::map<int, int> expected = {{2, 2}, {3, 2}, {4, 3}};
+  EXPECT_EQ(subject.guarded_words(0xff), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/warpheap/warpheap.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = warpheap_manager<warpheap_config{.smallest_chunk = 256,
+                                               .largest_chunk = 256,
+                                               .word_slots = 3,
+                                               .lenient_visits = 1,
+                                               .least_searching = 1}>;
+
+TEST(warpheap_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(41 * 512);
+  for (const std::size_t bytes : {60, 16, 128, 256}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{1, 34}, {2, 27}, {3, 341}, {4, 13},
+                                       {5, 26}, {6, 27}, {7, 47},  {8, 165}};
+  EXPECT_EQ(subject.guarded_words(3), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = xmalloc<xmalloc_config{.smallest_block = 64,
+                                     .classes = 2,
+                                     .superblock_blocks = 3,
+                                     .lists = 2,
+                                     .list_blocks = 2,
+                                     .coalesce_below = 40}>;
+
+TEST(xmalloc_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(12 * 1024);
+  for (const std::size_t bytes : {48, 112, 200, 16}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{2, 12}, {3, 12}, {4, 27}, {5, 10},
+                                       {6, 11}, {7, 22}, {8, 7}};
+  EXPECT_EQ(subject.guarded_words(3, &subject.heap().ref().manager().parts().memory().at(0)),
+            expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
