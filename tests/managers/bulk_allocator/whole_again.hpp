@@ -48,8 +48,36 @@ class whole_again : public heap_world {
   std::uint64_t seed_ = 0;
 };
 
+/// Whatever is free lies in a chunk whose blocks are all free, and which is kept. Two lanes find no
+/// page: one of them reclaims the chunk, the other waits for that, and both are served. In weak
+/// memory the other may see semaphores as they were before the first one split what it has taken.
+class reclaimed_for_all : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit reclaimed_for_all(const any_setup& how) : heap_world(how) {
+    heap.run_quietly([this] {
+      std::byte* const small = heap.take(16);
+      while (heap.take(page) != nullptr) {
+      }
+      heap.give(small);
+    });
+    heap.keep_state();
+  }
+
+  void lane() {
+    if (heap.take(page) == nullptr && !simt::runtime::memory_is_weak()) {
+      heap.blocks().note("null, and a whole chunk was free");
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t page = 100;
+};
+
 inline std::vector<named_case> whole_again_cases(const any_setup& how, std::uint32_t largest) {
-  return {case_of<whole_again>("whole_again", how, largest)};
+  return {case_of<whole_again>("whole_again", how, largest),
+          case_of<reclaimed_for_all>("reclaimed_for_all", how)};
 }
 
 }  // namespace verify

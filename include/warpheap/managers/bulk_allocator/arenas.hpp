@@ -143,8 +143,10 @@ class arenas {
     const simt::atomic_ref<std::uint32_t> reclaims(words_->reclaims);
     std::uint32_t now = reclaims.load(simt::order::acquire);
     if (now == seen && now % 2 == 0) {
-      if (simt::atomic_ref(words_->idle).load(simt::order::relaxed) == 0) return false;
-      if (reclaims.compare_exchange(now, now + 1, simt::order::acquire)) {
+      // Acquire, and a second look: the lane that took the notes down has begun to reclaim before.
+      if (simt::atomic_ref(words_->idle).load(simt::order::acquire) == 0) {
+        if (reclaims.load(simt::order::acquire) == now) return false;
+      } else if (reclaims.compare_exchange(now, now + 1, simt::order::acquire)) {
         reclaim_all();
         reclaims.store(now + 2, simt::order::release);
         return true;
