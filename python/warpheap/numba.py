@@ -146,13 +146,18 @@ class DeviceHeap(device_heap.DeviceHeap):
         cuda.current_context()
         major, minor = cuda.get_current_device().compute_capability
         super().__init__(f"{major}{minor}", bytes=bytes, manager=manager)
-        self.link = Fatbin(
+        self._code = Fatbin(
             self.built.device_code.read_bytes(),
             name=self.built.device_code.name,
             setup_callback=self._attach_to,
         )
-        self.malloc, self.free = _declared(self.link)
+        self.malloc, self.free = _declared(self._code)
         self.pointer = _pointer()
+
+    @property
+    def link(self) -> list[Any]:
+        """Return a new list each time: Numba adds its own run-time to a kernel's."""
+        return [self._code]
 
     def _attach_to(self, code: Any) -> None:
         """Give the heap to a module that Numba has loaded, before its first kernel."""

@@ -142,6 +142,13 @@ def fake_numba(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, module.__name__, module)
 
 
+def test_each_kernel_of_numba_has_a_list_of_its_own_to_link() -> None:
+    heap = object.__new__(warpheap.numba.DeviceHeap)
+    heap._code = "malloc"
+    heap.link.append("Numba's run-time")  # as numba-cuda does when it compiles a kernel
+    assert heap.link == ["malloc"]
+
+
 def test_numba_without_a_device_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_numba(monkeypatch)
     with pytest.raises(RuntimeError, match="no CUDA device: no driver"):
