@@ -6,9 +6,8 @@
 
 namespace warpheap::bench {
 
-/// Ticks of the multiprocessors' clocks, added up over all lanes of a kernel: what each spends in
-/// malloc, in free, and in all. Lanes of a warp that a call sets apart wait for each other, so what
-/// a warp takes is less than the sum of its lanes.
+/// Ticks of the multiprocessors' clocks, over all warps of a kernel. Of lanes that call malloc or
+/// free together the first one counts.
 struct call_time {
   std::uint64_t in_malloc = 0;
   std::uint64_t in_free = 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How much of a kernel's time its lanes spend in malloc and in free.
+/// How much of a kernel's time its warps spend in malloc and in free.
 
 #include "bench/host/call_time.hpp"
 #include "bench/host/metered_request.hpp"
@@ -39,17 +39,21 @@ struct metered_heap {
  private:
   template <class Call>
   WARPHEAP_DEVICE static void add_time(std::uint64_t& sum, const Call& call) {
+    const simt::group together = simt::coalesced();
     const std::uint64_t begin = simt::ticks();
     call();
-    // Each lane for itself: a call may set lanes apart, and if only some were counted a warp would
-    // be longer in malloc than it takes in all. Relaxed: the host reads it after the launch.
+    // A call may leave lanes apart. If they went on so, several of them would be in the next call at
+    // the same time, each for itself, and the warp longer in malloc than it takes in all.
+    together.sync();
+    if (!together.is_leader()) return;
+    // Relaxed: the host reads it after the launch.
     simt::atomic_ref(sum).fetch_add(simt::ticks() - begin, simt::order::relaxed);
   }
 };
 
-/// Adds what a lane took from `begin` on. Each lane calls it once, at its end.
+/// Adds what a warp took from `begin` on. Each warp's lane 0 calls it once, at its end.
 WARPHEAP_DEVICE inline void add_whole_time(bench::call_time* time, std::uint64_t begin) {
-  if (time == nullptr) return;
+  if (time == nullptr || simt::lane_id() != 0) return;
   // Relaxed: as above.
   simt::atomic_ref(time->in_all).fetch_add(simt::ticks() - begin, simt::order::relaxed);
 }
