@@ -42,8 +42,8 @@ struct metered_heap {
     const simt::group together = simt::coalesced();
     const std::uint64_t begin = simt::ticks();
     call();
-    // A call may leave lanes apart. If they went on so, several of them would be in the next call at
-    // the same time, each for itself, and the warp longer in malloc than it takes in all.
+    // A call may leave lanes apart. If they went on so, several of them would be in the next call
+    // at the same time, each for itself, and the warp longer in malloc than it takes in all.
     together.sync();
     if (!together.is_leader()) return;
     // Relaxed: the host reads it after the launch.
