@@ -243,80 +243,75 @@ TEST(size_index, a_class_that_becomes_empty_is_not_searched) {
   EXPECT_EQ(take(policy, 16), base);
 }
 
-TEST(size_index, a_search_passes_words_of_classes_that_have_become_empty) {
-  block_table table(100);
-  size_index<5> index(policy_options{granule});
-  const auto add = [&](std::size_t granules) {
+/// Blocks of a table, each a region, in an index.
+template <int Bits>
+struct indexed_blocks {
+  block_table table{100};
+  size_index<Bits> index{policy_options{granule}};
+
+  block_table::index add(std::size_t granules) {
     const auto made = table.add_region({base, granules * granule});
     index.insert(table, made);
     return made;
-  };
-  const auto find = [&](std::size_t granules) {
+  }
+  block_table::index find(std::size_t granules) {
     return index.find(table, granules * granule, effort::bounded, [] { return std::size_t{0}; });
-  };
+  }
+  block_table::index take(std::size_t granules) {
+    return index.take_exact(table, granules * granule, index.class_of(granules * granule));
+  }
+};
+
+TEST(size_index, a_search_passes_words_of_classes_that_have_become_empty) {
+  indexed_blocks<5> blocks;
+  auto& [table, index] = blocks;
   // Rows of 32 classes: each size is in another word of 64.
   std::vector<block_table::index> made;
-  for (const int row : {2, 8, 14, 20, 26}) made.push_back(add(std::size_t{33} << row));
+  for (const int row : {2, 8, 14, 20, 26}) made.push_back(blocks.add(std::size_t{33} << row));
   for (const int between : {1, 2, 3}) index.remove(table, made[between]);
   EXPECT_EQ(index.check(table, 2), std::nullopt);
-  EXPECT_EQ(find(1), made[0]);
-  EXPECT_EQ(find(std::size_t{34} << 2), made[4]);
+  EXPECT_EQ(blocks.find(1), made[0]);
+  EXPECT_EQ(blocks.find(std::size_t{34} << 2), made[4]);
   EXPECT_EQ(index.check(table, 2), std::nullopt);
   index.insert(table, made[2]);
-  EXPECT_EQ(find(std::size_t{34} << 2), made[2]) << "its word is known again";
+  EXPECT_EQ(blocks.find(std::size_t{34} << 2), made[2]) << "its word is known again";
   index.remove(table, made[4]);
   index.remove(table, made[2]);
-  EXPECT_EQ(find(std::size_t{34} << 2), block_table::none);
+  EXPECT_EQ(blocks.find(std::size_t{34} << 2), block_table::none);
   EXPECT_EQ(index.check(table, 1), std::nullopt);
 }
 
 TEST(size_index, the_newest_block_of_a_class_is_taken_only_if_it_has_the_very_size) {
-  block_table table(100);
-  size_index<1> index(policy_options{granule});
-  const auto add = [&](std::size_t granules) {
-    const auto made = table.add_region({base, granules * granule});
-    index.insert(table, made);
-    return made;
-  };
-  const auto take = [&](std::size_t granules) {
-    return index.take_exact(table, granules * granule, index.class_of(granules * granule));
-  };
-  const auto older = add(7);
-  const auto newer = add(6);
-  EXPECT_EQ(take(5), block_table::none);
-  EXPECT_EQ(take(7), block_table::none) << "it is not the newest";
-  EXPECT_EQ(take(6), newer);
+  indexed_blocks<1> blocks;
+  auto& [table, index] = blocks;
+  const auto older = blocks.add(7);
+  const auto newer = blocks.add(6);
+  EXPECT_EQ(blocks.take(5), block_table::none);
+  EXPECT_EQ(blocks.take(7), block_table::none) << "it is not the newest";
+  EXPECT_EQ(blocks.take(6), newer);
   EXPECT_EQ(index.check(table, 1), std::nullopt);
-  EXPECT_EQ(take(7), older);
+  EXPECT_EQ(blocks.take(7), older);
   EXPECT_EQ(index.check(table, 0), std::nullopt);
-  EXPECT_EQ(take(7), block_table::none);
+  EXPECT_EQ(blocks.take(7), block_table::none);
 }
 
 TEST(size_index, a_block_that_changes_its_size_keeps_its_place_within_its_class) {
-  block_table table(100);
-  size_index<1> index(policy_options{granule});
-  const auto add = [&](std::size_t granules) {
-    const auto made = table.add_region({base, granules * granule});
-    index.insert(table, made);
-    return made;
-  };
-  const auto find = [&](std::size_t granules) {
-    return index.find(table, granules * granule, effort::bounded, [] { return std::size_t{0}; });
-  };
-  const auto older = add(7);
-  const auto newer = add(7);
-  EXPECT_EQ(find(6), newer);
+  indexed_blocks<1> blocks;
+  auto& [table, index] = blocks;
+  const auto older = blocks.add(7);
+  const auto newer = blocks.add(7);
+  EXPECT_EQ(blocks.find(6), newer);
   table[older].bytes = 6 * granule;
   index.resized(table, older);
-  EXPECT_EQ(find(6), newer) << "it stays in its class and where it was";
+  EXPECT_EQ(blocks.find(6), newer) << "it stays in its class and where it was";
   EXPECT_EQ(index.check(table, 2), std::nullopt);
   table[older].bytes = 9 * granule;
   index.resized(table, older);
-  EXPECT_EQ(find(6), newer) << "it left the class";
-  EXPECT_EQ(find(8), older) << "it is in its new class";
+  EXPECT_EQ(blocks.find(6), newer) << "it left the class";
+  EXPECT_EQ(blocks.find(8), older) << "it is in its new class";
   EXPECT_EQ(index.check(table, 2), std::nullopt);
   index.remove(table, older);
-  EXPECT_EQ(find(8), block_table::none);
+  EXPECT_EQ(blocks.find(8), block_table::none);
   table[newer].bytes = 20 * granule;
   EXPECT_NE(index.check(table, 1), std::nullopt) << "the index was not told of the new size";
 }

@@ -143,7 +143,8 @@ class arenas {
     const simt::atomic_ref<std::uint32_t> reclaims(words_->reclaims);
     std::uint32_t now = reclaims.load(simt::order::acquire);
     if (now == seen && now % 2 == 0) {
-      // Acquire, and a second look: the lane that took the notes down has begun to reclaim before.
+      // Acquire pairs with the exchange in `reclaim_all`: the lane that took the notes down has
+      // made `reclaims` odd before, so the second look tells whether one has.
       if (simt::atomic_ref(words_->idle).load(simt::order::acquire) == 0) {
         if (reclaims.load(simt::order::acquire) == now) return false;
       } else if (reclaims.compare_exchange(now, now + 1, simt::order::acquire)) {

@@ -94,7 +94,7 @@ class warpheap_supply {
   /// Whether that is known, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seems_out() const { return where_.whole->chunks.seems_out(1); }
   /// Whether pool and empties certainly had no chunk at a moment of the call. Then the caller knows
-  /// where they went.
+  /// where the chunks went.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& chunks = where_.whole->chunks;
     if (chunks.is_out(1)) {
@@ -135,7 +135,8 @@ class warpheap_supply {
 
   // Words with room, of chunks of a class.
 
-  /// Takes a word from the list in which the caller found no room; whether it has marked the word.
+  /// Takes a word from the list in which the caller found no room, unless it has some again;
+  /// whether the caller has marked it.
   WARPHEAP_RARE static bool retire(const warpheap_supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
     const std::uint32_t owner = chunk_owner::first_class + of;
@@ -157,9 +158,8 @@ class warpheap_supply {
     open.remove(chunk);
     if (in.is_open(of, chunk)) open.insert(chunk);  // what was listed before is seen now
   }
-  /// Slots of a word were freed that was marked then. The first few are offered: with more requests
-  /// are served faster by the whole word. All are when the pool is empty: a listed word draws
-  /// crowds.
+  /// Slots of a word were freed that was marked then. The first few are offered; if more follow,
+  /// the whole word serves requests faster. With an empty pool all are: a listed word draws crowds.
   WARPHEAP_RARE static void find_again(const warpheap_supply& in, std::uint32_t of,
                                        std::uint32_t chunk, std::uint32_t number,
                                        std::uint64_t before, std::uint64_t bits) {
@@ -306,7 +306,7 @@ class warpheap_supply {
     return none;
   }
 
-  /// Takes a chunk of free slots from its class; whether it has. A collective.
+  /// Takes a chunk from its class if all of its slots are free; whether it has. A collective.
   WARPHEAP_DEVICE bool close(const simt::group& team, std::uint32_t chunk) const {
     std::uint32_t owner = chunk_owner::nobody;
     if (team.is_leader()) owner = chunks_.begin_closing(chunk);

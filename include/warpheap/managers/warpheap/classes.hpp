@@ -119,6 +119,7 @@ class warpheap_classes {
   WARPHEAP_DEVICE int begin_search(std::uint32_t of, int lanes, std::uint32_t per_word,
                                    std::uint32_t least) const {
     const auto words = static_cast<std::uint32_t>(unmarked(of).load(simt::order::relaxed));
+    // Of many words the product would not fit, and no GPU has as many lanes as that bound.
     const std::uint32_t slots = words < 0xffffu ? words * per_word : 0x3fffffu;
     const std::uint32_t most = slots < least ? least : slots;
     const simt::atomic_ref searching(where_.records[of].searching);
