@@ -97,6 +97,27 @@ TEST_F(one_heap, a_chunk_that_continues_no_run_is_found) {
   EXPECT_EQ(found.violations[0].place, lost);
 }
 
+// Numbers drawn in vain would send a later lane round the ring, for milliseconds.
+TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) {
+  constexpr std::uint32_t of = 0;
+  const warpheap_size_classes sizes(14);
+  warpheap_offers::ring ring{};
+  std::vector<std::uint32_t> cells(warpheap_offers::all_cells(sizes, 64));
+  const warpheap_offers offers(&ring, cells.data(), static_cast<std::uint32_t>(cells.size()));
+  ring.cells = 64;
+  const simt::grid crowd = simt::grid::covering(4096);
+  for (int rounds = 0; rounds < 3; ++rounds) {
+    machine().launch(crowd,
+                     [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
+    EXPECT_EQ(offers.examine(of), 32) << "half of the cells";
+    machine().launch({1, 1}, [&] {
+      for (int left = 32; left != 0; --left) EXPECT_NE(offers.take(of), warpheap_offers::none);
+    });
+    EXPECT_EQ(offers.examine(of), 0);
+    EXPECT_EQ(ring.made, ring.taken);
+  }
+}
+
 TEST(warpheap_offers, rings_have_a_cell_for_512_slots_within_bounds) {
   for (const int chunk_shift : {12, 16, 20}) {
     const warpheap_size_classes sizes(chunk_shift);

@@ -86,6 +86,10 @@ class warpheap_supply {
     const std::uint32_t rest = chunks - word * 64;
     return popcount(pool().peek_word(word)) * 8 / static_cast<int>(rest < 64 ? rest : 64);
   }
+  /// Whether the pool has nothing, judged by one word of it as the multiprocessor knows it.
+  WARPHEAP_DEVICE bool seems_dry() const {
+    return pool().hinted_word(any_word(simt::load_hint(where_.whole->backed))) == 0;
+  }
 
   /// Whether a class may have another chunk.
   WARPHEAP_DEVICE bool has_chunks() const {
@@ -185,9 +189,9 @@ class warpheap_supply {
     for (int patience = most_patience;;) {
       const simt::atomic_ref claims(where_.whole->claims);
       const std::uint64_t others = claims.fetch_add(1, simt::order::acq_rel);
-      std::uint32_t first = simt::call_apart(&find_run_apart, *this, length);
+      std::uint32_t first = simt::call_apart(&find_run, *this, length);
       if (first == none && simt::call_apart(&collect_apart, *this)) {
-        first = simt::call_apart(&find_run_apart, *this, length);
+        first = simt::call_apart(&find_run, *this, length);
       }
       if (first != none) own_run(first, length);
       claims.fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
@@ -371,15 +375,11 @@ class warpheap_supply {
   }
 
   /// Takes a run out of the pool, from where the last was found, or from the front.
-  WARPHEAP_RARE static std::uint32_t find_run_apart(const warpheap_supply& self,
-                                                    std::uint32_t length) {
-    return self.find_run(length);
-  }
-  WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length) const {
-    const simt::atomic_ref<std::uint32_t> hint(where_.whole->run_word);
+  WARPHEAP_RARE static std::uint32_t find_run(const warpheap_supply& in, std::uint32_t length) {
+    const simt::atomic_ref<std::uint32_t> hint(in.where_.whole->run_word);
     const std::uint32_t from = hint.load(simt::order::relaxed);
-    std::uint32_t first = claim_run_from(pool(), length, from);
-    if (first == none && from != 0) first = claim_run_from(pool(), length, 0);
+    std::uint32_t first = claim_run_from(in.pool(), length, from);
+    if (first == none && from != 0) first = claim_run_from(in.pool(), length, 0);
     if (first != none) hint.store((first + length) / 64, simt::order::relaxed);
     return first;
   }

@@ -214,13 +214,13 @@ class warpheap_chunks {
   }
   /// Puts up to `want` free slots of a word of this owner into use, from bit `from` on and round
   /// the end. Lock-free: tries again only when another lane has changed the word. \param seen what
-  /// the word may be
+  /// the word may be \param least fewer free slots than that are left to others
   WARPHEAP_DEVICE claimed claim(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
                                 std::uint32_t owner, const warpheap_slots& slots, int want,
-                                int from, claims which = claims::unmarked) const {
+                                int from, claims which = claims::unmarked, int least = 1) const {
     for (;;) {
       const std::uint64_t room = room_in(seen, owner, slots, number, which);
-      if (room == 0) return {};
+      if (popcount(room) < least) return {};
       const std::uint64_t bits = choose(room, want, from);
       // Acquire pairs with the releases in `give_back` and `open`: what the last owner of the slots
       // did, or of the chunk, comes before what the next one does.

@@ -16,10 +16,16 @@ struct warpheap_config {
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
   /// Slots of one word of a chunk, 48 at most.
   int word_slots = 48;
+  /// Offers that lead to nothing which a lane takes in a row while there may be other slots.
+  int most_stale = 4;
+  /// Words at which a lane looks by itself when the pool seems dry.
+  int spread_visits = 4;
   /// Listed words at which a lane looks first, and leaves full ones listed.
   int lenient_visits = 1;
   /// Listed words that a lane may lose to others after that, before it looks for chunks.
   int most_lost = 2;
+  /// Listed words that a lane may visit in all while there are chunks.
+  int most_visits = 12;
   /// Lanes that may look at the listed words of a class that is nearly full, however few there are.
   std::uint32_t least_searching = 32;
   /// Times that a lane looks again when there are no chunks, while others change what it looks at.

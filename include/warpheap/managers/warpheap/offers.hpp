@@ -16,10 +16,11 @@ WARPHEAP_BEGIN_NAMESPACE
 ///
 ///     cell   [ 0: empty | 1 + number of a word | left ]
 ///
-/// A lane that makes an offer draws a number, puts the offer into the cell of that number, and then
-/// counts it as open. A lane that wants one takes it from the count, then draws a number, and looks
-/// into the cell of that number. So there are as many offers in cells as lanes that look for one,
-/// or more; and nearly always the cells that they look into are those.
+/// A lane that makes an offer reserves room for it, draws a number, puts the offer into the cell of
+/// that number, and then counts it as open. A lane that wants one takes it from the count, then
+/// draws a number, and looks into the cell of that number. So there are as many offers in cells as
+/// lanes that look for one, or more; and nearly always the cells that they look into are those,
+/// since no more numbers are drawn for offers than there are offers.
 ///
 /// Nobody waits for long. A lane that does not find the offer of its number, because the one who
 /// makes it is slow, leaves a mark in the cell and draws another number; so does the maker, when it
@@ -28,7 +29,9 @@ WARPHEAP_BEGIN_NAMESPACE
 class warpheap_offers {
  public:
   struct alignas(32) ring {
-    std::uint32_t open;   ///< offers that nobody has asked for; signed
+    /// Offers that nobody has asked for, in two halves: the lower one counts those in cells, and is
+    /// signed; the upper one also those that have room and are about to be in a cell.
+    std::uint64_t counts;
     std::uint32_t made;   ///< numbers drawn by those who make offers
     std::uint32_t taken;  ///< numbers drawn by those who take them
     std::uint32_t first;  ///< of its cells; never changes
@@ -65,13 +68,19 @@ class warpheap_offers {
   /// Offers a slot of `word` to requests of a class; false: there are too many offers. A collective
   /// of those that call together for a class.
   WARPHEAP_DEVICE bool make(std::uint32_t of, std::uint32_t word) const {
-    if (open(simt::load_hint(rings_[of].open)) >= static_cast<int>(cells_in(of) / 2)) return false;
-    if (!publish(of, word)) return false;
+    if (reserved(simt::load_hint(rings_[of].counts)) >= room(of)) return false;
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of);
-    if (same.is_leader()) give_back(of, same.size());
+    int granted = 0;
+    if (same.is_leader()) granted = reserve(of, same.size());
     team.sync();
-    return true;
+    granted = static_cast<int>(team.shuffle(static_cast<std::uint32_t>(granted), same.leader()));
+    const bool made = same.rank() < granted && publish(of, word);
+    const int published = (team.ballot(made) & same.mask()).count();
+    team.sync();  // what the members have put into cells comes before it is counted
+    if (same.is_leader() && granted != 0) add(of, published, published - granted);
+    team.sync();
+    return made;
   }
 
   /// A word that was offered, or none: there was no offer, or others have asked for it. A
@@ -90,23 +99,21 @@ class warpheap_offers {
   }
 
   /// Whether there is one, or there was one a moment ago.
-  WARPHEAP_DEVICE bool any(std::uint32_t of) const {
-    return simt::atomic_ref(rings_[of].open).load(simt::order::relaxed) != 0;
-  }
+  WARPHEAP_DEVICE bool any(std::uint32_t of) const { return open(counts(of)) != 0; }
   /// Whether there is none, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seem_gone(std::uint32_t of) const {
-    return open(simt::load_hint(rings_[of].open)) <= 0;
+    return open(simt::load_hint(rings_[of].counts)) <= 0;
   }
 
-  /// How many there are, while no lane allocates; -1: the count does not agree with the cells.
+  /// How many there are, while no lane allocates; -1: the counts do not agree with the cells.
   WARPHEAP_DEVICE int examine(std::uint32_t of) const {
     int offers = 0;
     for (std::uint32_t i = 0; i < cells_in(of); ++i) {
       const std::uint32_t in = cell(of, i).load(simt::order::relaxed);
       offers += in != 0 && in != left ? 1 : 0;
     }
-    const int counted = open(simt::atomic_ref(rings_[of].open).load(simt::order::relaxed));
-    return offers == counted ? offers : -1;
+    const std::uint64_t counted = counts(of);
+    return offers == open(counted) && offers == reserved(counted) ? offers : -1;
   }
 
  private:
@@ -130,22 +137,40 @@ class warpheap_offers {
     return cells;
   }
   /// More may ask for a moment than there are offers.
-  WARPHEAP_HD static constexpr int open(std::uint32_t offers) { return static_cast<int>(offers); }
-
-  WARPHEAP_DEVICE void give_back(std::uint32_t of, int offers) const {
-    simt::atomic_ref(rings_[of].open)
-        .fetch_add(static_cast<std::uint32_t>(offers), simt::order::relaxed);
+  WARPHEAP_HD static constexpr int open(std::uint64_t both) {
+    return static_cast<int>(static_cast<std::uint32_t>(both));
   }
-  /// Takes up to this many offers from the count.
+  WARPHEAP_HD static constexpr int reserved(std::uint64_t both) {
+    return static_cast<int>((both - static_cast<std::uint64_t>(open(both))) >> 32);
+  }
+  /// As many offers may wait in half of the cells: lanes that have asked for others still look into
+  /// theirs.
+  WARPHEAP_DEVICE int room(std::uint32_t of) const { return static_cast<int>(cells_in(of) / 2); }
+  WARPHEAP_DEVICE std::uint64_t counts(std::uint32_t of) const {
+    return simt::atomic_ref(rings_[of].counts).load(simt::order::relaxed);
+  }
+  /// What the counts were before.
+  WARPHEAP_DEVICE std::uint64_t add(std::uint32_t of, int in_cells, int in_all) const {
+    const std::int64_t both = std::int64_t{in_all} * (std::int64_t{1} << 32) + in_cells;
+    return simt::atomic_ref(rings_[of].counts)
+        .fetch_add(static_cast<std::uint64_t>(both), simt::order::relaxed);
+  }
+
+  /// Room for up to this many offers.
+  WARPHEAP_DEVICE int reserve(std::uint32_t of, int lanes) const {
+    const int free = room(of) - reserved(add(of, 0, lanes));
+    const int granted = free < 0 ? 0 : free < lanes ? free : lanes;
+    if (granted != lanes) add(of, 0, granted - lanes);
+    return granted;
+  }
+  /// Takes up to this many offers from the counts.
   WARPHEAP_DEVICE int ask(std::uint32_t of, int lanes) const {
-    const simt::atomic_ref count(rings_[of].open);
-    const int there = open(count.load(simt::order::relaxed));
+    const int there = open(counts(of));
     const int wanted = there < lanes ? there : lanes;
     if (wanted <= 0) return 0;
-    const int before =
-        open(count.fetch_sub(static_cast<std::uint32_t>(wanted), simt::order::relaxed));
+    const int before = open(add(of, -wanted, -wanted));
     const int granted = before < 0 ? 0 : before < wanted ? before : wanted;
-    if (granted != wanted) give_back(of, wanted - granted);
+    if (granted != wanted) add(of, wanted - granted, wanted - granted);
     return granted;
   }
 

@@ -23,6 +23,7 @@
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/slot_claims.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
@@ -36,28 +37,23 @@ template <warpheap_config Config>
 class warpheap_slot_search {
  public:
   using supply = warpheap_supply<Config>;
-  using chunks = typename supply::chunks_type;
-  using classes = typename supply::classes_type;
-  using spot = typename classes::spot;
-  using claims = typename chunks::claims;
+  using slot_claims = warpheap_slot_claims<Config>;
+  using chunks = typename slot_claims::chunks;
+  using spot = typename slot_claims::spot;
+  using claims = typename slot_claims::claims;
+  using place = typename slot_claims::place;
 
   static constexpr std::uint32_t none = supply::none;
 
-  /// A slot; no chunk: there was none.
-  struct place {
-    std::uint32_t chunk = none;
-    std::uint32_t slot = 0;
-  };
-
   WARPHEAP_DEVICE warpheap_slot_search(const supply& from, std::uint32_t of)
-      : supply_(from), of_(of), shape_(from.classes().slots(of)) {}
+      : supply_(from), of_(of), words_(from, of) {}
 
-  WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape_.bytes; }
+  WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape().bytes; }
 
   WARPHEAP_DEVICE place take() const {
     const simt::group team = simt::coalesced();
     place got;
-    if (!is_tight()) got = take_together();
+    if (!is_tight()) got = words_.take_in_turn();
     if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
     team.sync();  // so that they go on together
     return got;
@@ -76,66 +72,20 @@ class warpheap_slot_search {
 
   enum class step : std::uint32_t { look, grow, grow_for_all, wait, give_up };
 
-  WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
-  WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape_.words); }
-
-  /// Claims up to `want` slots of a word that is believed to be `seen`.
-  WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen, int want, int from,
-                                      claims which = claims::unmarked) const {
-    const auto won =
-        supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, want, from, which);
-    if (won.was_empty) supply_.chunks().count_in(at.chunk);
-    return won.bits;
-  }
-  /// The `k`-th of the slots that were claimed.
-  WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
-    // Mostly they are in a row.
-    int bit = lowest_bit(bits) + k;
-    if (bits >> lowest_bit(bits) != low_bits<std::uint64_t>(popcount(bits))) {
-      bit = kth_set_bit(bits, k);
-    }
-    return {at.chunk, at.word * shape_.per_word + static_cast<std::uint32_t>(bit)};
-  }
-
-  /// Hands out the slots that the leader of `same` has claimed, to its members. A collective of
-  /// `team`, and not of each group of it: groups go on side by side.
-  WARPHEAP_DEVICE place share(const simt::group& team, const simt::group& same, spot at,
-                              std::uint64_t bits) const {
-    const int leader = same.leader();
-    bits = team.shuffle(bits, leader);
-    at.chunk = team.shuffle(at.chunk, leader);
-    at.word = team.shuffle(at.word, leader);
-    team.sync();  // what the leader has acquired is the members' as well
-    return same.rank() < popcount(bits) ? place_of(at, bits, same.rank()) : place{};
-  }
-
-  /// One word for all lanes that call together and want the same class.
-  WARPHEAP_DEVICE place take_together() const {
-    const simt::group team = simt::coalesced();
-    // One turn serves all classes.
-    std::uint32_t turn = 0;
-    if (team.is_leader()) turn = supply_.whole().next_turn();
-    turn = team.broadcast(turn);
-    const simt::group same = team.match(of_);
-    spot at;
-    std::uint64_t bits = 0;
-    if (same.is_leader()) {
-      at = supply_.classes().hinted(of_, turn, shape_.words);
-      // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
-      if (at.chunk != none) bits = claim(at, chunks::empty_word(owner()), same.size(), 0);
-    }
-    return share(team, same, at, bits);
-  }
+  WARPHEAP_DEVICE const warpheap_slots& shape() const { return words_.shape(); }
+  WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape().words); }
 
   /// Out of line, for what is seldom needed.
-  WARPHEAP_RARE static place take_together_apart(const supply& from, std::uint32_t of) {
-    return warpheap_slot_search(from, of).take_together();
+  WARPHEAP_RARE static place take_in_turn_apart(const supply& from, std::uint32_t of) {
+    return slot_claims(from, of).take_in_turn();
   }
-  WARPHEAP_RARE static place take_offered_apart(const supply& from, std::uint32_t of) {
-    return warpheap_slot_search(from, of).take_offered();
+  WARPHEAP_RARE static place take_offered_apart(const supply& from, std::uint32_t of,
+                                                bool thorough) {
+    return warpheap_slot_search(from, of).take_offered(thorough);
   }
-  WARPHEAP_RARE static place take_listed_apart(const supply& from, std::uint32_t of) {
-    return warpheap_slot_search(from, of).take_listed();
+  WARPHEAP_RARE static place take_listed_apart(const supply& from, std::uint32_t of,
+                                               bool thorough) {
+    return warpheap_slot_search(from, of).take_listed(thorough);
   }
   /// Its parameters are the other way round than those of what it calls: see `simt::call_apart`.
   WARPHEAP_RARE static place take_more_apart(std::uint32_t of, const supply& from) {
@@ -155,13 +105,12 @@ class warpheap_slot_search {
       team.sync();
       going = going && got.chunk == none;
     };
-    attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_); });
+    attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
     going = going && !are_out();
     attempt([&] { return grow_ahead(); });
-    attempt([&] {
-      return is_tight() ? place{} : simt::call_apart(&take_together_apart, supply_, of_);
-    });
-    attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_); });
+    attempt(
+        [&] { return is_tight() ? place{} : simt::call_apart(&take_in_turn_apart, supply_, of_); });
+    attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
     int looks = 0;
     for (int turn = 0; turn < most_turns && team.any(going); ++turn) {
       auto next = step::give_up;
@@ -173,8 +122,10 @@ class warpheap_slot_search {
       if (next == step::look) simt::backoff(pause_ns << looks++);
       team.sync();
       going = going && next != step::give_up && got.chunk == none;
-      attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_); });
-      attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_); });
+      // Without chunks, what is left must be found.
+      const bool thorough = next == step::look;
+      attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, thorough); });
+      attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
       going = going && looks < Config.most_looks;
     }
     return got;
@@ -225,12 +176,12 @@ class warpheap_slot_search {
   /// take little memory.
   WARPHEAP_DEVICE int ahead() const {
     const int left = supply_.eighths_left();
-    return left >= 8 && shape_.count >= many_slots ? 8 : left >= 4 ? 2 : 0;
+    return left >= 8 && shape().count >= many_slots ? 8 : left >= 4 ? 2 : 0;
   }
   /// True with the probability that this many lanes need a whole chunk.
   WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
     const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
-    return scale_to(drawn, shape_.count) < static_cast<std::uint32_t>(lanes);
+    return scale_to(drawn, shape().count) < static_cast<std::uint32_t>(lanes);
   }
   WARPHEAP_DEVICE bool begin_growth() const {
     const simt::atomic_ref growing(supply_.classes().of(of_).growing);
@@ -255,49 +206,51 @@ class warpheap_slot_search {
     team.sync();
     if (chunk == none) return {};
     const auto slot = static_cast<std::uint32_t>(team.rank());
-    if (is_new) return slot < shape_.per_word ? place{chunk, slot} : place{};
+    if (is_new) return slot < shape().per_word ? place{chunk, slot} : place{};
     const spot at{chunk, 0};
     std::uint64_t bits = 0;
     // Marked words, too: their slots are on offer, to lanes that may be slow. A slot that is taken
     // without its offer leaves one offer too many, which leads to nothing.
     if (team.is_leader()) {
-      bits = claim(at, chunks::empty_word(owner()), team.size(), 0, claims::offered);
+      bits = words_.claim(at, chunks::empty_word(words_.owner()), team.size(), 0, claims::offered);
     }
-    return share(team, team, at, bits);
+    return words_.share(team, team, at, bits);
   }
 
-  /// Takes a slot that is on offer. Ends: each turn takes an offer away, and who makes one has
-  /// freed a block.
-  WARPHEAP_DEVICE place take_offered() const {
+  /// Takes a slot that is on offer. Offers may lead to nothing, when others found their slots in a
+  /// word that has lost its mark; a lane looks at some of those only, unless it is to be
+  /// `thorough`. Ends: each turn takes an offer away, and who makes one has freed a block.
+  WARPHEAP_DEVICE place take_offered(bool thorough) const {
     if (supply_.offers().seem_gone(of_)) return {};
-    for (;;) {
+    for (int stale = 0; thorough || stale < Config.most_stale; ++stale) {
       const std::uint32_t word = supply_.offers().take(of_);
       if (word == warpheap_offers::none) return {};
       const std::uint32_t stride = supply_.chunks().stride();
       const spot at{word / stride, word % stride};
       const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-      const std::uint64_t bits = claim(at, seen, 1, 0, claims::offered);
-      if (bits != 0) return place_of(at, bits, 0);
+      const std::uint64_t bits = words_.claim(at, seen, 1, 0, claims::offered);
+      if (bits != 0) return words_.place_of(at, bits, 0);
     }
+    return {};
   }
 
   /// Takes a slot of a listed word, unless enough others try to: a word that is listed near the end
   /// of memory would draw thousands of lanes, and serve a few. A collective of those that call
   /// together, for any classes.
-  WARPHEAP_DEVICE place take_listed() const {
+  WARPHEAP_DEVICE place take_listed(bool thorough) const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
     // Nobody is counted while most words have room.
     const bool counts = same.is_leader() && is_tight();
     int may = same.size();
     if (counts) {
-      may = supply_.classes().begin_search(of_, may, shape_.per_word, Config.least_searching);
+      may = supply_.classes().begin_search(of_, may, shape().per_word, Config.least_searching);
     }
     team.sync();
     const auto granted =
         static_cast<int>(team.shuffle(static_cast<std::uint32_t>(may), same.leader()));
     place got;
-    if (same.rank() < granted) got = search_listed();
+    if (same.rank() < granted) got = search_listed(thorough);
     team.sync();
     if (counts && granted != 0) supply_.classes().end_search(of_, granted);
     team.sync();
@@ -305,18 +258,21 @@ class warpheap_slot_search {
   }
   /// Takes a slot of a listed word for the caller alone: so the lanes of a warp look at many places
   /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays so
-  /// until a slot of it is freed.
-  WARPHEAP_DEVICE place search_listed() const {
+  /// until a slot of it is freed. Unless the search is `thorough`, visits are bounded: few lanes
+  /// that are left over would mark all words of a large class, for milliseconds.
+  WARPHEAP_DEVICE place search_listed(bool thorough) const {
     const simt::group team = simt::coalesced();
     place got;
     int lost = 0;
+    bool going = true;
     // The lanes of a team make their visits together.
-    for (int visits = 0; team.any(got.chunk == none && lost < Config.most_lost); ++visits) {
-      if (got.chunk != none || lost >= Config.most_lost) continue;
+    for (int visits = 0; team.any(going); ++visits) {
+      if (!going) continue;
       // While most words have room, marks are not worth what they cost those who free.
       const auto came = visit(visits >= Config.lenient_visits, got);
-      if (came == visited::nothing) lost = Config.most_lost;
       if (came == visited::lost) ++lost;
+      going = (came == visited::full || came == visited::lost) && lost < Config.most_lost &&
+              (thorough || visits + 1 < Config.most_visits);
     }
     return got;
   }
@@ -335,10 +291,10 @@ class warpheap_slot_search {
     }
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
     const auto from =
-        static_cast<int>(scale_to(static_cast<std::uint32_t>(noise >> 32), shape_.per_word));
-    const std::uint64_t bits = claim(at, seen, 1, from);
+        static_cast<int>(scale_to(static_cast<std::uint32_t>(noise >> 32), shape().per_word));
+    const std::uint64_t bits = words_.claim(at, seen, 1, from);
     if (bits != 0) {
-      got = place_of(at, bits, 0);
+      got = words_.place_of(at, bits, 0);
       return visited::served;
     }
     if (!marks) return visited::full;
@@ -376,7 +332,7 @@ class warpheap_slot_search {
 
   const supply& supply_;
   std::uint32_t of_;
-  warpheap_slots shape_;
+  slot_claims words_;
 };
 
 WARPHEAP_END_NAMESPACE

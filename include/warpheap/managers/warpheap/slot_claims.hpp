@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/bits.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
+#include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/classes.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Claims slots of a class in words that a turn or the caller names. Lives for one call.
+template <warpheap_config Config>
+class warpheap_slot_claims {
+ public:
+  using supply = warpheap_supply<Config>;
+  using chunks = typename supply::chunks_type;
+  using classes = typename supply::classes_type;
+  using spot = typename classes::spot;
+  using claims = typename chunks::claims;
+
+  static constexpr std::uint32_t none = supply::none;
+
+  /// A slot; no chunk: there was none.
+  struct place {
+    std::uint32_t chunk = none;
+    std::uint32_t slot = 0;
+  };
+
+  WARPHEAP_DEVICE warpheap_slot_claims(const supply& from, std::uint32_t of)
+      : supply_(from), of_(of), shape_(from.classes().slots(of)) {}
+
+  WARPHEAP_DEVICE const warpheap_slots& shape() const { return shape_; }
+  WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
+
+  /// Claims up to `want` slots of a word that is believed to be `seen`.
+  WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen, int want, int from,
+                                      claims which = claims::unmarked, int least = 1) const {
+    const auto won =
+        supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, want, from, which, least);
+    if (won.was_empty) supply_.chunks().count_in(at.chunk);
+    return won.bits;
+  }
+  /// The `k`-th of the slots that were claimed.
+  WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
+    // Mostly they are in a row.
+    int bit = lowest_bit(bits) + k;
+    if (bits >> lowest_bit(bits) != low_bits<std::uint64_t>(popcount(bits))) {
+      bit = kth_set_bit(bits, k);
+    }
+    return {at.chunk, at.word * shape_.per_word + static_cast<std::uint32_t>(bit)};
+  }
+
+  /// Hands out the slots that the leader of `same` has claimed, to its members. A collective of
+  /// `team`, and not of each group of it: groups go on side by side.
+  WARPHEAP_DEVICE place share(const simt::group& team, const simt::group& same, spot at,
+                              std::uint64_t bits) const {
+    const int leader = same.leader();
+    bits = team.shuffle(bits, leader);
+    at.chunk = team.shuffle(at.chunk, leader);
+    at.word = team.shuffle(at.word, leader);
+    team.sync();  // what the leader has acquired is the members' as well
+    return same.rank() < popcount(bits) ? place_of(at, bits, same.rank()) : place{};
+  }
+
+  /// Slots of the words whose turn it is. One turn serves all classes: it names a word of each, for
+  /// all lanes that want the class. In a used heap, whose pool seems dry, words have few free
+  /// slots: the group takes them if they serve half of it, and lanes without a slot go on to other
+  /// words, each for itself. So words fill up evenly, and all lanes look at the same time. A
+  /// collective of those that call together, for any classes.
+  WARPHEAP_DEVICE place take_in_turn() const {
+    const simt::group team = simt::coalesced();
+    const bool dry = supply_.seems_dry();
+    std::uint32_t turn = 0;
+    if (team.is_leader()) turn = supply_.whole().next_turn();
+    turn = team.broadcast(turn);
+    place got = take_together(team, turn, dry);
+    // Another turn for each lane.
+    turn = turn * simt::warp_size + static_cast<std::uint32_t>(simt::lane_id());
+    for (int visits = 0; visits < Config.spread_visits && team.any(dry && got.chunk == none);
+         ++visits) {
+      if (!dry || got.chunk != none) continue;
+      const spot at = supply_.classes().hinted(of_, turn, shape_.words);
+      turn += far_turn;
+      if (at.chunk == none) continue;
+      const std::uint64_t bits = claim(at, supply_.chunks().word(at.chunk, at.word), 1, 0);
+      if (bits != 0) got = place_of(at, bits, 0);
+    }
+    team.sync();
+    return got;
+  }
+
+ private:
+  /// From one turn to another whose word is somewhere else.
+  static constexpr std::uint32_t far_turn = 0x9e3779b1u;
+
+  /// One word for all lanes that call together and want the same class. \param sparing leave it if
+  /// it has few free slots
+  WARPHEAP_DEVICE place take_together(const simt::group& team, std::uint32_t turn,
+                                      bool sparing) const {
+    const simt::group same = team.match(of_);
+    spot at;
+    std::uint64_t bits = 0;
+    if (same.is_leader()) {
+      at = supply_.classes().hinted(of_, turn, shape_.words);
+      // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
+      if (at.chunk != none) {
+        bits = claim(at, chunks::empty_word(owner()), same.size(), 0, claims::unmarked,
+                     sparing ? (same.size() + 1) / 2 : 1);
+      }
+    }
+    return share(team, same, at, bits);
+  }
+
+  const supply& supply_;
+  std::uint32_t of_;
+  warpheap_slots shape_;
+};
+
+WARPHEAP_END_NAMESPACE
