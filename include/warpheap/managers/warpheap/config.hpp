@@ -18,7 +18,9 @@ struct warpheap_config {
   int word_slots = 48;
   /// Offers that lead to nothing which a lane takes in a row while there may be other slots.
   int most_stale = 4;
-  /// Words at which a lane looks by itself when the pool seems dry.
+  /// Lanes that share a word when the pool seems dry, and words at which a lane looks by itself
+  /// then.
+  int most_sharing = 8;
   int spread_visits = 4;
   /// Listed words at which a lane looks first, and leaves full ones listed.
   int lenient_visits = 1;

@@ -68,8 +68,8 @@ class warpheap_slot_claims {
 
   /// Slots of the words whose turn it is. One turn serves all classes: it names a word of each, for
   /// all lanes that want the class. In a used heap, whose pool seems dry, words have few free
-  /// slots: the group takes them if they serve half of it, and lanes without a slot go on to other
-  /// words, each for itself. So words fill up evenly, and all lanes look at the same time. A
+  /// slots: a small group takes them if they serve half of it, and lanes without a slot go on to
+  /// other words, each for itself. So words fill up evenly, and all lanes look at the same time. A
   /// collective of those that call together, for any classes.
   WARPHEAP_DEVICE place take_in_turn() const {
     const simt::group team = simt::coalesced();
@@ -97,19 +97,18 @@ class warpheap_slot_claims {
   /// From one turn to another whose word is somewhere else.
   static constexpr std::uint32_t far_turn = 0x9e3779b1u;
 
-  /// One word for all lanes that call together and want the same class. \param sparing leave it if
-  /// it has few free slots
-  WARPHEAP_DEVICE place take_together(const simt::group& team, std::uint32_t turn,
-                                      bool sparing) const {
+  /// One word for all lanes that call together and want the same class. \param dry whether words
+  /// have few free slots
+  WARPHEAP_DEVICE place take_together(const simt::group& team, std::uint32_t turn, bool dry) const {
     const simt::group same = team.match(of_);
     spot at;
     std::uint64_t bits = 0;
-    if (same.is_leader()) {
+    if (same.is_leader() && (!dry || same.size() <= Config.most_sharing)) {
       at = supply_.classes().hinted(of_, turn, shape_.words);
       // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
       if (at.chunk != none) {
         bits = claim(at, chunks::empty_word(owner()), same.size(), 0, claims::unmarked,
-                     sparing ? (same.size() + 1) / 2 : 1);
+                     dry ? (same.size() + 1) / 2 : 1);
       }
     }
     return share(team, same, at, bits);
