@@ -105,10 +105,12 @@ TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) 
   std::vector<std::uint32_t> cells(warpheap_offers::all_cells(sizes, 64));
   const warpheap_offers offers(&ring, cells.data(), static_cast<std::uint32_t>(cells.size()));
   ring.cells = 64;
-  const simt::grid crowd = simt::grid::covering(4096);
   for (int rounds = 0; rounds < 3; ++rounds) {
-    machine().launch(crowd,
-                     [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
+    // The second warp finds room for twelve.
+    for (const std::uint32_t lanes : {20u, 32u, 32u}) {
+      machine().launch({1, lanes},
+                       [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
+    }
     EXPECT_EQ(offers.examine(of), 32) << "half of the cells";
     machine().launch({1, 1}, [&] {
       for (int left = 32; left != 0; --left) EXPECT_NE(offers.take(of), warpheap_offers::none);
