@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Where the chunks of the manager `warpheap` come from and go to: the pool of nobody's chunks,
-/// chunks of classes that have become empty, runs of chunks for large blocks.
+/// Where the chunks of the manager `warpheap` come from and go to: the pool of nobody's chunks, and
+/// chunks of classes that have become empty. Runs of chunks for large blocks: chunk_runs.hpp.
 
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
@@ -12,7 +12,6 @@
 #include "warpheap/managers/warpheap/offers.hpp"
 #include "warpheap/managers/warpheap/state.hpp"
 #include "warpheap/simt/simt.hpp"
-#include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
 #include <cstddef>
@@ -63,7 +62,10 @@ class warpheap_supply {
   WARPHEAP_HD state& whole() const { return *where_.whole; }
   WARPHEAP_HD const warpheap_listed_words& listed() const { return where_.listed; }
   WARPHEAP_HD const warpheap_offers& offers() const { return where_.offers; }
-  WARPHEAP_DEVICE std::uint32_t run_length(std::uint32_t first) const { return where_.runs[first]; }
+  /// Of the run that starts at a chunk.
+  WARPHEAP_DEVICE std::uint32_t& run_length(std::uint32_t first) const {
+    return where_.runs[first];
+  }
 
   /// The first state of a heap that has chunks 0..backed-1.
   WARPHEAP_DEVICE void format(std::uint32_t backed, std::uint64_t rank, std::uint64_t count) const {
@@ -181,52 +183,21 @@ class warpheap_supply {
     }
   }
 
-  // Large blocks.
+  // For runs of chunks.
 
-  /// The first of `length` chunks in a row, or none if there are no such. \pre `length != 0`
-  WARPHEAP_DEVICE std::uint32_t take_run(std::uint32_t length) const {
-    if (length > backed()) return none;
-    for (int patience = most_patience;;) {
-      const simt::atomic_ref claims(where_.whole->claims);
-      const std::uint64_t others = claims.fetch_add(1, simt::order::acq_rel);
-      std::uint32_t first = simt::call_apart(&find_run, *this, length);
-      if (first == none && simt::call_apart(&collect_apart, *this)) {
-        first = simt::call_apart(&find_run, *this, length);
-      }
-      if (first != none) own_run(first, length);
-      claims.fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
-      if (first != none) return first;
-      const bool alone = static_cast<std::uint32_t>(others) == 0 &&
-                         claims.load(simt::order::acquire) == others + (std::uint64_t{1} << 32);
-      // Others hold parts of runs for a moment, and never wait.
-      if (alone || --patience < 0) return none;
-      simt::backoff(wait_ns);
-    }
+  // Lanes that search for runs in vain must know whether others held what they looked for. Release:
+  // a lane that has seen a word without what is held sees that it is.
+  WARPHEAP_DEVICE void begin_claim() const {
+    simt::atomic_ref(where_.whole->claims).fetch_add(1, simt::order::acq_rel);
+  }
+  WARPHEAP_DEVICE void end_claim() const {
+    simt::atomic_ref(where_.whole->claims)
+        .fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
   }
 
-  WARPHEAP_DEVICE void give_run(std::uint32_t first) const {
-    const std::uint32_t length = where_.runs[first];
-    for (std::uint32_t i = 0; i < length; ++i) chunks_.give(first + i, chunk_owner::nobody);
-    insert_run(pool(), first, length);
-    where_.whole->chunks.released();
-  }
-
-  /// Gives the chunks of a run back that lie before `kept` and behind kept..kept+length-1.
-  WARPHEAP_DEVICE void trim_run(std::uint32_t first, std::uint32_t kept,
-                                std::uint32_t length) const {
-    const std::uint32_t whole = where_.runs[first];
-    if (kept != first) {
-      chunks_.give(kept, chunk_owner::run);
-      where_.runs[first] = kept - first;
-      give_run(first);
-    }
-    const std::uint32_t behind = kept + length;
-    const std::uint32_t rest = first + whole - behind;
-    where_.runs[kept] = length;
-    if (rest == 0) return;
-    chunks_.give(behind, chunk_owner::run);
-    where_.runs[behind] = rest;
-    give_run(behind);
+  /// Puts empty chunks of classes into the pool; whether there was one.
+  WARPHEAP_RARE static bool collect_apart(const warpheap_supply& self) {
+    return self.empties().any() && self.collect();
   }
 
  private:
@@ -234,9 +205,6 @@ class warpheap_supply {
   static constexpr int most_offered = 3;
   /// Chunks that a request tries to take from their classes at a time.
   static constexpr int most_tries = 8;
-  static constexpr int most_patience = 16;
-  static constexpr std::uint32_t wait_ns = 200;
-
   /// Any of the leaf words of the pool, or of the empties, that the first `chunks` chunks have.
   WARPHEAP_DEVICE static std::uint32_t any_word(std::uint32_t chunks) {
     const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
@@ -356,11 +324,10 @@ class warpheap_supply {
     return whole;
   }
 
-  /// Puts empty chunks of classes into the pool; whether there was one.
-  WARPHEAP_RARE static bool collect_apart(const warpheap_supply& self) { return self.collect(); }
   WARPHEAP_DEVICE bool collect() const {
     const simt::group alone(simt::lane_mask::of(simt::lane_id()));
     bool any = false;
+    begin_claim();
     const std::uint32_t hand = where_.whole->begin_move();
     for (std::uint32_t left = universe_; left != 0; --left) {
       const std::uint32_t chunk = empties().claim_first();
@@ -371,23 +338,8 @@ class warpheap_supply {
       any = true;
     }
     where_.whole->end_move(hand);
+    end_claim();
     return any;
-  }
-
-  /// Takes a run out of the pool, from where the last was found, or from the front.
-  WARPHEAP_RARE static std::uint32_t find_run(const warpheap_supply& in, std::uint32_t length) {
-    const simt::atomic_ref<std::uint32_t> hint(in.where_.whole->run_word);
-    const std::uint32_t from = hint.load(simt::order::relaxed);
-    std::uint32_t first = claim_run_from(in.pool(), length, from);
-    if (first == none && from != 0) first = claim_run_from(in.pool(), length, 0);
-    if (first != none) hint.store((first + length) / 64, simt::order::relaxed);
-    return first;
-  }
-
-  WARPHEAP_DEVICE void own_run(std::uint32_t first, std::uint32_t length) const {
-    chunks_.give(first, chunk_owner::run);
-    for (std::uint32_t i = 1; i < length; ++i) chunks_.give(first + i, chunk_owner::run_inside);
-    where_.runs[first] = length;
   }
 
   classes_type classes_;

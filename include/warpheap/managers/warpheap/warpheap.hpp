@@ -57,6 +57,7 @@
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/warpheap/chunk_runs.hpp"
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
@@ -337,9 +338,11 @@ class warpheap_manager {
   }
   /// Its parameters are the other way round than those of what it calls: see `simt::call_apart`.
   WARPHEAP_RARE static std::uint32_t malloc_run(std::uint32_t chunks, const supply& from) {
-    return from.take_run(chunks);
+    return warpheap_chunk_runs<Config>(from).take(chunks);
   }
-  WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) { to.give_run(first); }
+  WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) {
+    warpheap_chunk_runs<Config>(to).give(first);
+  }
 
   /// For alignments beyond a chunk: a run that is longer by that, of which the rest goes back.
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
@@ -350,7 +353,7 @@ class warpheap_manager {
     const auto address = reinterpret_cast<std::uintptr_t>(chunk_address(first));
     const std::size_t skipped = round_up<std::uintptr_t>(address, alignment) - address;
     const auto kept = first + static_cast<std::uint32_t>(skipped >> shift());
-    supply_.trim_run(first, kept, chunks_for(bytes));
+    warpheap_chunk_runs<Config>(supply_).trim(first, kept, chunks_for(bytes));
     return chunk_address(kept);
   }
 

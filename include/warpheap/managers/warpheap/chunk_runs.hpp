@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
+#include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_runs.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Runs of chunks for the large blocks of the manager `warpheap`. Lives for one call.
+template <warpheap_config Config>
+class warpheap_chunk_runs {
+ public:
+  using supply = warpheap_supply<Config>;
+
+  static constexpr std::uint32_t none = supply::none;
+
+  WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
+
+  /// The first of `length` chunks in a row, or none if there are no such. \pre `length != 0`
+  WARPHEAP_DEVICE std::uint32_t take(std::uint32_t length) const {
+    if (length > supply_.backed() || supply_.whole().chunks.is_out(1)) return none;
+    for (int patience = most_patience;;) {
+      const simt::atomic_ref claims(supply_.whole().claims);
+      const std::uint64_t before = claims.load(simt::order::acquire);
+      std::uint32_t first = simt::call_apart(&find, supply_, length);
+      if (first == none && simt::call_apart(&supply::collect_apart, supply_)) {
+        first = simt::call_apart(&find, supply_, length);
+      }
+      if (first != none) return first;
+      // Others hold parts of runs for a moment, and never wait.
+      const bool alone =
+          static_cast<std::uint32_t>(before) == 0 && claims.load(simt::order::acquire) == before;
+      if (alone || --patience < 0) return none;
+      simt::backoff(wait_ns);
+    }
+  }
+
+  WARPHEAP_DEVICE void give(std::uint32_t first) const {
+    const std::uint32_t length = supply_.run_length(first);
+    for (std::uint32_t i = 0; i < length; ++i)
+      supply_.chunks().give(first + i, chunk_owner::nobody);
+    insert_run(supply_.pool(), first, length);
+    supply_.whole().chunks.released();
+  }
+
+  /// Gives the chunks of a run back that lie before `kept` and behind kept..kept+length-1.
+  WARPHEAP_DEVICE void trim(std::uint32_t first, std::uint32_t kept, std::uint32_t length) const {
+    const std::uint32_t whole = supply_.run_length(first);
+    if (kept != first) {
+      supply_.chunks().give(kept, chunk_owner::run);
+      supply_.run_length(first) = kept - first;
+      give(first);
+    }
+    const std::uint32_t behind = kept + length;
+    const std::uint32_t rest = first + whole - behind;
+    supply_.run_length(kept) = length;
+    if (rest == 0) return;
+    supply_.chunks().give(behind, chunk_owner::run);
+    supply_.run_length(behind) = rest;
+    give(behind);
+  }
+
+ private:
+  static constexpr int most_patience = 16;
+  static constexpr std::uint32_t wait_ns = 200;
+
+  /// Takes a run out of the pool, from where the last was found, or from the front.
+  WARPHEAP_RARE static std::uint32_t find(const supply& in, std::uint32_t length) {
+    const warpheap_chunk_runs runs(in);
+    const simt::atomic_ref<std::uint32_t> hint(in.whole().run_word);
+    const std::uint32_t from = hint.load(simt::order::relaxed);
+    std::uint32_t first = runs.claim_from(from, length);
+    if (first == none && from != 0) first = runs.claim_from(0, length);
+    if (first != none) hint.store((first + length) / 64, simt::order::relaxed);
+    return first;
+  }
+  WARPHEAP_DEVICE std::uint32_t claim_from(std::uint32_t word, std::uint32_t length) const {
+    for (;;) {
+      const std::uint32_t first = find_run_from(supply_.pool(), length, word);
+      if (first == none) return none;
+      supply_.begin_claim();
+      const bool won = claim_run(supply_.pool(), first, length);
+      if (won) own(first, length);
+      supply_.end_claim();
+      if (won) return first;
+      word = first / 64;
+    }
+  }
+
+  WARPHEAP_DEVICE void own(std::uint32_t first, std::uint32_t length) const {
+    supply_.chunks().give(first, chunk_owner::run);
+    for (std::uint32_t i = 1; i < length; ++i)
+      supply_.chunks().give(first + i, chunk_owner::run_inside);
+    supply_.run_length(first) = length;
+  }
+
+  const supply& supply_;
+};
+
+WARPHEAP_END_NAMESPACE
