@@ -145,16 +145,6 @@ class bitmap_tree {
     return before;
   }
 
-  /// Between the two, which one lane calls for them, lanes may insert by `insert_announced`: many
-  /// words cost two changes of the counter together.
-  WARPHEAP_DEVICE void begin_insertions() const { announce(); }
-  WARPHEAP_DEVICE void end_insertions() const { conclude(); }
-  /// As `insert_bits`. \pre announced by `begin_insertions`, which came before this call
-  WARPHEAP_DEVICE void insert_announced(std::uint32_t word, std::uint64_t bits) const {
-    const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
-    if (before == 0 || !shown(word)) settle(word, true);
-  }
-
   /// Removes those of the elements of one leaf word that are in the set; which ones they were.
   WARPHEAP_DEVICE std::uint64_t remove_bits(std::uint32_t word, std::uint64_t bits) const {
     const std::uint64_t before = leaf(word).fetch_and(~bits, simt::order::acq_rel);
