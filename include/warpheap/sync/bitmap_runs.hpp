@@ -142,16 +142,23 @@ WARPHEAP_DEVICE inline std::uint32_t find_run_from(const bitmap_tree& tree, std:
   return bitmap_tree::none;
 }
 
-/// Removes `length` consecutive elements, the first ones that there are from leaf word `from` on,
-/// and returns the lowest of them, or none. O(universe / 64) for each run that is lost to others.
-/// \pre `length != 0`
-WARPHEAP_DEVICE inline std::uint32_t claim_run_from(const bitmap_tree& tree, std::uint32_t length,
-                                                    std::uint32_t from) {
+/// The first run of `length` elements from leaf word `from` on that `claim(first)` takes: its
+/// lowest element, or none. O(universe / 64) for each run that is lost to others. Ends: `claim`
+/// fails only if another lane has taken an element of its run. \pre `length != 0`
+template <class Claim>
+WARPHEAP_DEVICE std::uint32_t claim_run_from(const bitmap_tree& tree, std::uint32_t length,
+                                             std::uint32_t from, const Claim& claim) {
   for (;;) {
     const std::uint32_t first = find_run_from(tree, length, from);
-    if (first == bitmap_tree::none || claim_run(tree, first, length)) return first;
+    if (first == bitmap_tree::none || claim(first)) return first;
     from = first / 64;
   }
+}
+/// Removes it from the set.
+WARPHEAP_DEVICE inline std::uint32_t claim_run_from(const bitmap_tree& tree, std::uint32_t length,
+                                                    std::uint32_t from) {
+  return claim_run_from(tree, length, from,
+                        [&](std::uint32_t first) { return claim_run(tree, first, length); });
 }
 
 WARPHEAP_END_NAMESPACE

@@ -21,18 +21,22 @@ class warpheap_chunk_runs {
 
   WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
 
-  /// The first of `length` chunks in a row, or none if there are no such. \pre `length != 0`
+  /// The first of `length` chunks in a row, or none if there are no such. Looks again only if
+  /// another lane has held chunks meanwhile, and a bounded number of times: no lane waits for
+  /// another one. \pre `length != 0`
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t length) const {
     if (length > supply_.backed() || supply_.whole().chunks.is_out(1)) return none;
     for (int patience = most_patience;;) {
       const simt::atomic_ref claims(supply_.whole().claims);
+      // Acquire pairs with `end_claim`: what was held before, and put back, is seen.
       const std::uint64_t before = claims.load(simt::order::acquire);
       std::uint32_t first = simt::call_apart(&find, supply_, length);
       if (first == none && simt::call_apart(&supply::collect_apart, supply_)) {
         first = simt::call_apart(&find, supply_, length);
       }
       if (first != none) return first;
-      // Others hold parts of runs for a moment, and never wait.
+      // Others hold parts of runs for a moment, and never wait. A word that was seen without such
+      // a part was acquired from the lane that holds it, after its `begin_claim`.
       const bool alone =
           static_cast<std::uint32_t>(before) == 0 && claims.load(simt::order::acquire) == before;
       if (alone || --patience < 0) return none;
@@ -80,16 +84,13 @@ class warpheap_chunk_runs {
     return first;
   }
   WARPHEAP_DEVICE std::uint32_t claim_from(std::uint32_t word, std::uint32_t length) const {
-    for (;;) {
-      const std::uint32_t first = find_run_from(supply_.pool(), length, word);
-      if (first == none) return none;
+    return claim_run_from(supply_.pool(), length, word, [&](std::uint32_t first) {
       supply_.begin_claim();
       const bool won = claim_run(supply_.pool(), first, length);
       if (won) own(first, length);
       supply_.end_claim();
-      if (won) return first;
-      word = first / 64;
-    }
+      return won;
+    });
   }
 
   WARPHEAP_DEVICE void own(std::uint32_t first, std::uint32_t length) const {

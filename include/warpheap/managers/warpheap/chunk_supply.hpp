@@ -185,8 +185,9 @@ class warpheap_supply {
 
   // For runs of chunks.
 
-  // Lanes that search for runs in vain must know whether others held what they looked for. Release:
-  // a lane that has seen a word without what is held sees that it is.
+  // Lanes that search for runs in vain must know whether others held what they looked for. Acquire
+  // and release: what is held is taken after `begin_claim`, and put back before `end_claim`, of
+  // which `warpheap_chunk_runs::take` acquires the second.
   WARPHEAP_DEVICE void begin_claim() const {
     simt::atomic_ref(where_.whole->claims).fetch_add(1, simt::order::acq_rel);
   }

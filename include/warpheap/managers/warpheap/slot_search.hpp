@@ -236,7 +236,7 @@ class warpheap_slot_search {
 
   /// Takes a slot of a listed word, unless enough others try to: a word that is listed near the end
   /// of memory would draw thousands of lanes, and serve a few. A collective of those that call
-  /// together, for any classes.
+  /// together, for any classes. \param thorough see `search_listed`
   WARPHEAP_DEVICE place take_listed(bool thorough) const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
