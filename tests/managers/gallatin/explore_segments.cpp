@@ -160,7 +160,7 @@ const registrar added{{"gallatin_segments", subject_kind::manager,
 }  // namespace
 
 std::vector<named_case> gallatin_segment_cases(const gallatin_makers& with) {
-  return {
+  std::vector<named_case> cases = {
       case_of<two_halves>("two_halves", with.small, 6u),
       case_of<two_halves>("two_halves_across_words", with.small, 132u),
       case_of<runs_beside_units>("runs_beside_units", with.small, 4u),
@@ -169,8 +169,9 @@ std::vector<named_case> gallatin_segment_cases(const gallatin_makers& with) {
       case_of<segment_of_four_words>("segment_of_four_words", with.many_blocks),
       case_of<freed_run_is_reused>("freed_run_is_reused", with.small),
       case_of<run_beside_frees>("run_beside_frees", with.small),
-      {"run_or_singles", [with] { return run_or_singles(with.small(70).how, 512, 63); }},
   };
+  add_run_cases(with.small(70).how, 512, 63, cases);
+  return cases;
 }
 
 }  // namespace verify

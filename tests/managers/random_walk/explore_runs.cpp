@@ -12,15 +12,14 @@ namespace {
 template <int WordBits>
 using short_runs = rw_malloc<rw_malloc_config{.unit_bytes = 64, .word_bits = WordBits, .draws = 3}>;
 
-/// With a case in which a run crosses from the first word to the second.
-/// \param region_bytes of that case
+/// With cases in which a run crosses from the first word to the second.
+/// \param region_bytes of those cases
 template <int WordBits>
 subject runs(const char* name, std::size_t region_bytes) {
   setup<short_runs<WordBits>> how = small_runs<short_runs<WordBits>>();
   subject made = manager_subject(name, how);
   how.region_bytes = region_bytes;
-  made.cases.push_back(
-      {"run_or_singles", [how] { return run_or_singles(how, 64, std::size_t{WordBits - 1}); }});
+  add_run_cases(how, 64, std::size_t{WordBits - 1}, made.cases);
   return made;
 }
 

@@ -44,7 +44,7 @@ template <class M>
 std::vector<named_case> list_cases() {
   const any_setup how = small_chunks<M>();
   auto cases = manager_cases(how);
-  cases.push_back({"run_or_singles", [how] { return run_or_singles(how, 16, 3); }});
+  add_run_cases(how, 16, 3, cases);
   cases.push_back(case_of<one_each>("one_each", how));
   return cases;
 }

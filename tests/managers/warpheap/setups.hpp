@@ -54,12 +54,12 @@ inline named_case chunk_changes_class(const any_setup& how) {
   return {"sizes_take_turns", [how] { return sizes_take_turns(how); }};
 }
 
-/// Chunks 63 and 64, in different words of the pool, are free: a large block wants both, others
-/// one.
+/// Chunks 63 and 64 are in different words of the pool.
 template <class M>
-named_case run_of_chunks_or_singles() {
-  const setup<M> how{.region_bytes = 80 * 512, .sizes = {256, 512}};
-  return {"run_or_singles", [how] { return run_or_singles(how, 256, 63); }};
+std::vector<named_case> runs_of_chunks() {
+  std::vector<named_case> cases;
+  add_run_cases(setup<M>{.region_bytes = 80 * 512, .sizes = {60, 256, 512}}, 256, 63, cases);
+  return cases;
 }
 
 /// 62 chunks at first, so that what is added begins in one word of the pool's tree and ends in the
@@ -76,7 +76,7 @@ template <class M>
 std::vector<named_case> all_cases() {
   std::vector<named_case> cases = manager_cases(few_chunks<M>());
   cases.push_back(chunk_changes_class(blocks_of_chunks<M>()));
-  cases.push_back(run_of_chunks_or_singles<M>());
+  for (named_case& one : runs_of_chunks<M>()) cases.push_back(std::move(one));
   for (named_case& one : growth_cases(growing_chunks<M>())) cases.push_back(std::move(one));
   return cases;
 }

@@ -21,27 +21,25 @@ class warpheap_chunk_runs {
 
   WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
 
-  /// The first of `length` chunks in a row, or none if there are no such. Looks again only if
-  /// another lane has held chunks meanwhile, and a bounded number of times: no lane waits for
-  /// another one. \pre `length != 0`
+  /// The first of `length` chunks in a row, or none if there are no such: at once, if that is
+  /// known. Looks again only if another lane has held chunks meanwhile, and a bounded number of
+  /// times: no lane waits for another one. \pre `length != 0`
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t length) const {
-    if (length > supply_.backed() || supply_.whole().chunks.is_out(1)) return none;
-    for (int patience = most_patience;;) {
-      const simt::atomic_ref claims(supply_.whole().claims);
-      // Acquire pairs with `end_claim`: what was held before, and put back, is seen.
-      const std::uint64_t before = claims.load(simt::order::acquire);
+    if (length > supply_.backed()) return none;
+    for (int patience = most_patience; !supply_.whole().chunks.is_out(length);) {
+      const std::uint64_t before = supply_.claims_so_far();
       std::uint32_t first = simt::call_apart(&find, supply_, length);
       if (first == none && simt::call_apart(&supply::collect_apart, supply_)) {
         first = simt::call_apart(&find, supply_, length);
       }
       if (first != none) return first;
-      // Others hold parts of runs for a moment, and never wait. A word that was seen without such
-      // a part was acquired from the lane that holds it, after its `begin_claim`.
-      const bool alone =
-          static_cast<std::uint32_t>(before) == 0 && claims.load(simt::order::acquire) == before;
-      if (alone || --patience < 0) return none;
+      // Others hold parts of runs for a moment, and never wait.
+      const bool alone = !supply_.is_claimed_since(before);
+      if (alone) simt::call_apart(&note_none, supply_, length);
+      if (alone || --patience < 0) break;
       simt::backoff(wait_ns);
     }
+    return none;
   }
 
   WARPHEAP_DEVICE void give(std::uint32_t first) const {
@@ -83,6 +81,15 @@ class warpheap_chunk_runs {
     if (first != none) hint.store((first + length) / 64, simt::order::relaxed);
     return first;
   }
+  /// The caller has found no run: searches once more, so that this is known if it is still so. One
+  /// lane at a time does it for all.
+  WARPHEAP_RARE static void note_none(const supply& in, std::uint32_t length) {
+    const simt::atomic_ref searcher(in.whole().run_searcher);
+    if (searcher.exchange(1, simt::order::relaxed) != 0) return;
+    in.is_out_of_runs(length, false);
+    searcher.store(0, simt::order::relaxed);
+  }
+
   WARPHEAP_DEVICE std::uint32_t claim_from(std::uint32_t word, std::uint32_t length) const {
     return claim_run_from(supply_.pool(), length, word, [&](std::uint32_t first) {
       supply_.begin_claim();

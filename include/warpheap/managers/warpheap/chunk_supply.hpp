@@ -12,6 +12,7 @@
 #include "warpheap/managers/warpheap/offers.hpp"
 #include "warpheap/managers/warpheap/state.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
 #include <cstddef>
@@ -108,9 +109,19 @@ class warpheap_supply {
       simt::fence(simt::order::acquire);
       return true;
     }
+    return is_out_of_runs(1, true);
+  }
+  /// Whether pool and empties certainly had no run of `length` chunks at a moment of the call,
+  /// which is remembered; if `settled`, nor was one on its way to a class. False if lanes had
+  /// chunks in hand, and may put them back: those that claim runs do not announce what they put
+  /// back.
+  WARPHEAP_DEVICE bool is_out_of_runs(std::uint32_t length, bool settled) const {
+    exhaustion& chunks = where_.whole->chunks;
     const exhaustion::token search = chunks.announce();
-    return !pool().examine_any() && !empties().examine_any() && !where_.whole->is_moving() &&
-           chunks.confirm(search, 1);
+    const std::uint64_t before = claims_so_far();
+    const bool found = length == 1 ? pool().examine_any() : examine_run(pool(), length);
+    return !found && !empties().examine_any() && !(settled && where_.whole->is_moving()) &&
+           !is_claimed_since(before) && chunks.confirm(search, length);
   }
 
   /// A chunk that is new in class `of`, of whose first word the first slots are the team's, one a
@@ -185,15 +196,26 @@ class warpheap_supply {
 
   // For runs of chunks.
 
-  // Lanes that search for runs in vain must know whether others held what they looked for. Acquire
-  // and release: what is held is taken after `begin_claim`, and put back before `end_claim`, of
-  // which `warpheap_chunk_runs::take` acquires the second.
+  // Lanes that search in vain must know whether others held what they looked for. Acquire and
+  // release: what is held is taken after `begin_claim`, and put back before `end_claim`, of which
+  // `claims_so_far` acquires the second.
   WARPHEAP_DEVICE void begin_claim() const {
     simt::atomic_ref(where_.whole->claims).fetch_add(1, simt::order::acq_rel);
   }
   WARPHEAP_DEVICE void end_claim() const {
     simt::atomic_ref(where_.whole->claims)
         .fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
+  }
+
+  /// For `is_claimed_since`. Acquire pairs with `end_claim`: what was held before, and put back, is
+  /// seen.
+  WARPHEAP_DEVICE std::uint64_t claims_so_far() const {
+    return simt::atomic_ref(where_.whole->claims).load(simt::order::acquire);
+  }
+  /// Whether other lanes held parts of runs between then and now. A word that was seen without such
+  /// a part was acquired from the lane that holds it, after its `begin_claim`.
+  WARPHEAP_DEVICE bool is_claimed_since(std::uint64_t before) const {
+    return static_cast<std::uint32_t>(before) != 0 || claims_so_far() != before;
   }
 
   /// Puts empty chunks of classes into the pool; whether there was one.

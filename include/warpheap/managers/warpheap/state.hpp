@@ -28,7 +28,9 @@ struct warpheap_state {
   alignas(64) std::uint64_t claims;
   /// The leaf word of the pool where the last run was found.
   std::uint32_t run_word;
-  /// Knows that the pool and the empties have no chunk.
+  /// Whether a lane searches for a run that nobody has found, to let the others know.
+  std::uint32_t run_searcher;
+  /// Knows that the pool and the empties have no chunk, or that chunks make no run of a length.
   exhaustion chunks;
   hand moving[hands];
   /// The heap has chunks 0..backed-1, the last of which may not be in the pool yet.
@@ -40,6 +42,7 @@ struct warpheap_state {
     chunks.format();
     claims = 0;
     run_word = 0;
+    run_searcher = 0;
     // Atomic: at a reset other lanes ask how many chunks there are.
     simt::atomic_ref(backed).store(chunks_now, simt::order::relaxed);
   }
