@@ -31,6 +31,15 @@ class bitmap_runs_over : public ::testing::TestWithParam<std::uint32_t> {
     }
     return bitmap_tree::none;
   }
+  /// First element of the first run of `length` elements at or behind `from`.
+  std::uint32_t first_run(std::uint32_t length, std::uint32_t from) const {
+    std::uint32_t have = 0;
+    for (std::uint32_t e = from; e < universe(); ++e) {
+      have = oracle[e] ? have + 1 : 0;
+      if (have == length) return e + 1 - length;
+    }
+    return bitmap_tree::none;
+  }
   bool all_of(std::uint32_t first, std::uint32_t length) const {
     for (std::uint32_t e = first; e < first + length; ++e) {
       if (!oracle[e]) return false;
@@ -61,7 +70,7 @@ TEST_P(bitmap_runs_over, are_found_claimed_and_inserted) {
   for (int step = 0; step < 3'000; ++step) {
     const std::uint32_t first = random.below(universe());
     std::uint32_t length = 1 + random.below(random.below(4) == 0 ? universe() : 8);
-    switch (random.below(4)) {
+    switch (random.below(5)) {
       case 0: {
         const std::uint32_t claimed = claim_last_run(tree, length);
         ASSERT_EQ(claimed, last_run(length)) << "run of " << length;
@@ -74,6 +83,12 @@ TEST_P(bitmap_runs_over, are_found_claimed_and_inserted) {
         const bool claimed = claim_run(tree, first, length);
         ASSERT_EQ(claimed, all_of(first, length)) << first << " + " << length;
         if (claimed) set(first, length, false);
+        break;
+      }
+      case 2: {
+        const std::uint32_t word = random.below(tree.leaf_words());
+        ASSERT_EQ(find_run_from(tree, length, word), first_run(length, word * 64)) << length;
+        ASSERT_EQ(examine_run(tree, length), first_run(length, 0) != bitmap_tree::none) << length;
         break;
       }
       default:

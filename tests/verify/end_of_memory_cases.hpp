@@ -28,19 +28,6 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
 /// back.
 std::unique_ptr<scenario> large_among_small(const any_setup& how, int blocks);
 
-/// Neighbours, on both sides of a boundary in the manager's maps, are asked for as one block, and
-/// as blocks of their own. If a run is refused, so must be all that it was refused for: of two,
-/// both are served alone (`run_or_singles`); of three, one and the two that it leaves
-/// (`runs_of_three`), also if the last one becomes free only then (`run_grows`). And two that
-/// become free one after the other are served as one, to lanes that ask meanwhile, or to the one
-/// that asks later
-/// (`run_becomes_free`). Two that become free together serve two lanes, one of which may want a
-/// block of the first size, whatever a lane that wants both has had in hand (`run_in_vain`,
-/// `run_in_vain_beside_small`).
-/// \param index of the first of them, when blocks of `bytes` are sorted by address
-void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
-                   std::vector<named_case>& cases);
-
 /// One block of the first size is free. Two warps take and free it, or blocks of the other sizes in
 /// its place, and want the same size at different times: what one leaves empty serves another size
 /// while lanes that are late still want it for the former one. Whatever became of them, the lane

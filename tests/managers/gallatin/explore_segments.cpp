@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "managers/gallatin/segment_cases.hpp"
 
-#include "end_of_memory_cases.hpp"
+#include "run_cases.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "end_of_memory_cases.hpp"
 #include "manager_cases.hpp"
 #include "managers/random_walk/setups.hpp"
+#include "run_cases.hpp"
 
 #include "warpheap/managers/random_walk/random_walk.hpp"
 

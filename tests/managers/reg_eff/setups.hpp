@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "end_of_memory_cases.hpp"
 #include "manager_cases.hpp"
 #include "managers/reg_eff/worlds.hpp"
+#include "run_cases.hpp"
 
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 

@@ -4,6 +4,7 @@
 #include "end_of_memory_cases.hpp"
 #include "growth_cases.hpp"
 #include "manager_cases.hpp"
+#include "run_cases.hpp"
 
 #include "warpheap/managers/warpheap/warpheap.hpp"
 

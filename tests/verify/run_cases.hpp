@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Runs of blocks where memory ends. What is free is known by arithmetic, and not by asking the
+/// manager.
+
+#include "any_manager.hpp"
+#include "scenario.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Neighbours, on both sides of a boundary in the manager's maps, are asked for as one block, and
+/// as blocks of their own. If a run is refused, so must be all that it was refused for:
+/// - `run_or_singles`: of two that are free, both are served alone;
+/// - `runs_of_three`, `run_grows`: of three, one and the two that it leaves; the last of the three
+///   is free from the start, or becomes free meanwhile;
+/// - `run_becomes_free`: two that are freed one after the other are served as one, to a lane that
+///   asks meanwhile, or to the one that asks later;
+/// - `run_in_vain`, `run_in_vain_beside_small`: two that are freed together serve two lanes,
+///   whatever a lane that wanted both has had in hand; one of them wants a block of the first size.
+/// \param index of the first of them, when blocks of `bytes` are sorted by address
+void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
+                   std::vector<named_case>& cases);
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
