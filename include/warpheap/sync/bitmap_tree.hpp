@@ -172,13 +172,6 @@ class bitmap_tree {
     return leaf(word).fetch_or(0, simt::order::acq_rel);
   }
 
-  /// Which of the leaf words from `word` on, up to 64, are not zero; lanes that insert into the
-  /// others later see what the caller did before. \pre `word % 64 == 0`
-  WARPHEAP_DEVICE std::uint64_t examine_above(std::uint32_t word) const {
-    if (leaf_base_ == 0) return 1;
-    return word_at((leaf_base_ >> 6) + word / 64).fetch_or(0, simt::order::acq_rel);
-  }
-
   /// As `load_word`, for those who only want to know where to look. 0 for a word beyond the last.
   WARPHEAP_DEVICE std::uint64_t peek_word(std::uint32_t word) const {
     return word < leaf_words() ? leaf(word).load(simt::order::relaxed) : 0;
@@ -306,7 +299,9 @@ class bitmap_tree {
   /// Whether the bit above leaf word `index`, which the caller has changed, is set. Not a load: a
   /// lane that clears the bit after this has to see the change when it looks at the word again.
   WARPHEAP_DEVICE bool shown(std::uint32_t index) const {
-    return (examine_above(index) & bit_of(index)) != 0;
+    if (leaf_base_ == 0) return true;
+    return (word_at((leaf_base_ >> 6) + index / 64).fetch_or(0, simt::order::acq_rel) &
+            bit_of(index)) != 0;
   }
 
   /// The caller has removed the last element of leaf word `index`.

@@ -22,21 +22,17 @@ class warpheap_chunk_runs {
   WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
 
   /// The first of `length` chunks in a row, or none if there are no such: at once, if that is
-  /// known. Looks again only if another lane has held chunks meanwhile, and a bounded number of
-  /// times: no lane waits for another one. \pre `length != 0`
+  /// known. Looks again only if other lanes had chunks in hand, and a bounded number of times. A
+  /// wait is for those lanes, which never wait. \pre `length != 0`
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t length) const {
     if (length > supply_.backed()) return none;
-    for (int patience = most_patience; !supply_.whole().chunks.is_out(length);) {
+    for (int looks = 0; looks < most_looks && !supply_.whole().chunks.is_out(length); ++looks) {
       const std::uint64_t before = supply_.claims_so_far();
-      std::uint32_t first = simt::call_apart(&find, supply_, length);
-      if (first == none && simt::call_apart(&supply::collect_apart, supply_)) {
-        first = simt::call_apart(&find, supply_, length);
-      }
+      const std::uint32_t first = simt::call_apart(&find, supply_, length);
       if (first != none) return first;
-      // Others hold parts of runs for a moment, and never wait.
-      const bool alone = !supply_.is_claimed_since(before);
-      if (alone) simt::call_apart(&note_none, supply_, length);
-      if (alone || --patience < 0) break;
+      const bool collects = simt::call_apart(&help, supply_, length);
+      // Others hold parts of runs, or collect, for a moment, and never wait.
+      if (!collects && !supply_.is_claimed_since(before)) break;
       simt::backoff(wait_ns);
     }
     return none;
@@ -68,7 +64,7 @@ class warpheap_chunk_runs {
   }
 
  private:
-  static constexpr int most_patience = 16;
+  static constexpr int most_looks = 16;
   static constexpr std::uint32_t wait_ns = 200;
 
   /// Takes a run out of the pool, from where the last was found, or from the front.
@@ -81,17 +77,26 @@ class warpheap_chunk_runs {
     if (first != none) hint.store((first + length) / 64, simt::order::relaxed);
     return first;
   }
-  /// The caller has found no run: searches once more, so that this is known if it is still so. One
-  /// lane at a time does it for all.
-  WARPHEAP_RARE static void note_none(const supply& in, std::uint32_t length) {
-    const simt::atomic_ref searcher(in.whole().run_searcher);
-    if (searcher.exchange(1, simt::order::relaxed) != 0) return;
-    in.is_out_of_runs(length, false);
-    searcher.store(0, simt::order::relaxed);
+  /// The caller has found no run in the pool. One lane at a time puts empty chunks there, if these
+  /// make a run with what is in it; or else looks once more, so that all know that there is none.
+  /// Whether chunks of the empties are needed.
+  WARPHEAP_RARE static bool help(const supply& in, std::uint32_t length) {
+    const bool collects = in.has_run(length, &bitmap_tree::load_word);
+    const simt::atomic_ref helper(in.whole().run_helper);
+    if (helper.exchange(1, simt::order::relaxed) != 0) return collects;
+    if (collects) {
+      supply::collect(in);
+    } else {
+      in.is_out_of_runs(length, false);
+    }
+    helper.store(0, simt::order::relaxed);
+    return collects;
   }
 
   WARPHEAP_DEVICE std::uint32_t claim_from(std::uint32_t word, std::uint32_t length) const {
     return claim_run_from(supply_.pool(), length, word, [&](std::uint32_t first) {
+      // Many lanes see the same run: those that come late need not be counted.
+      if (!contains_run(supply_.pool(), first, length)) return false;
       supply_.begin_claim();
       const bool won = claim_run(supply_.pool(), first, length);
       if (won) own(first, length);

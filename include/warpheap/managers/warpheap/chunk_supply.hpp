@@ -119,9 +119,19 @@ class warpheap_supply {
     exhaustion& chunks = where_.whole->chunks;
     const exhaustion::token search = chunks.announce();
     const std::uint64_t before = claims_so_far();
-    const bool found = length == 1 ? pool().examine_any() : examine_run(pool(), length);
-    return !found && !empties().examine_any() && !(settled && where_.whole->is_moving()) &&
-           !is_claimed_since(before) && chunks.confirm(search, length);
+    const bool found = length == 1 ? pool().examine_any() || empties().examine_any()
+                                   : has_run(length, &bitmap_tree::examine_word);
+    return !found && !(settled && where_.whole->is_moving()) && !is_claimed_since(before) &&
+           chunks.confirm(search, length);
+  }
+  /// Whether chunks of pool and empties together make a run, as seen by looks of one kind.
+  WARPHEAP_DEVICE bool has_run(std::uint32_t length,
+                               std::uint64_t (bitmap_tree::*look)(std::uint32_t) const) const {
+    const bitmap_tree in_pool = pool();
+    const bitmap_tree in_empties = empties();
+    return find_run_in(in_pool.leaf_words(), length, 0, [&](std::uint32_t word) {
+             return (in_pool.*look)(word) | (in_empties.*look)(word);
+           }) != none;
   }
 
   /// A chunk that is new in class `of`, of whose first word the first slots are the team's, one a
@@ -218,9 +228,20 @@ class warpheap_supply {
     return static_cast<std::uint32_t>(before) != 0 || claims_so_far() != before;
   }
 
-  /// Puts empty chunks of classes into the pool; whether there was one.
-  WARPHEAP_RARE static bool collect_apart(const warpheap_supply& self) {
-    return self.empties().any() && self.collect();
+  /// Puts empty chunks of classes into the pool.
+  WARPHEAP_RARE static void collect(const warpheap_supply& in) {
+    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
+    in.begin_claim();
+    const std::uint32_t hand = in.where_.whole->begin_move();
+    for (std::uint32_t left = in.universe_; left != 0; --left) {
+      const std::uint32_t chunk = in.empties().claim_first();
+      if (chunk == none) break;
+      if (!in.close(alone, chunk)) continue;
+      in.pool().insert(chunk);
+      in.where_.whole->chunks.released();
+    }
+    in.where_.whole->end_move(hand);
+    in.end_claim();
   }
 
  private:
@@ -345,24 +366,6 @@ class warpheap_supply {
     }
     team.sync();
     return whole;
-  }
-
-  WARPHEAP_DEVICE bool collect() const {
-    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
-    bool any = false;
-    begin_claim();
-    const std::uint32_t hand = where_.whole->begin_move();
-    for (std::uint32_t left = universe_; left != 0; --left) {
-      const std::uint32_t chunk = empties().claim_first();
-      if (chunk == none) break;
-      if (!close(alone, chunk)) continue;
-      pool().insert(chunk);
-      where_.whole->chunks.released();
-      any = true;
-    }
-    where_.whole->end_move(hand);
-    end_claim();
-    return any;
   }
 
   classes_type classes_;
