@@ -65,17 +65,25 @@ class warpheap_chunk_runs {
 
  private:
   static constexpr int most_looks = 16;
+  static constexpr int most_lost = 8;
   static constexpr std::uint32_t wait_ns = 200;
 
-  /// Takes a run out of the pool, from where the last was found, or from the front.
+  /// Takes a run out of the pool, from where the last was found. A lane that loses one to others
+  /// goes on at any place, where they are not, and at last from the front, until there is none.
   WARPHEAP_RARE static std::uint32_t find(const supply& in, std::uint32_t length) {
     const warpheap_chunk_runs runs(in);
+    const bitmap_tree pool = in.pool();
     const simt::atomic_ref<std::uint32_t> hint(in.whole().run_word);
-    const std::uint32_t from = hint.load(simt::order::relaxed);
-    std::uint32_t first = runs.claim_from(from, length);
-    if (first == none && from != 0) first = runs.claim_from(0, length);
-    if (first != none) hint.store((first + length) / 64, simt::order::relaxed);
-    return first;
+    std::uint32_t word = hint.load(simt::order::relaxed);
+    for (int lost = 0; lost < most_lost; ++lost, word = in.any_word()) {
+      const std::uint32_t first = find_run_from(pool, length, word);
+      if (first == none) break;
+      if (!runs.claim(first, length)) continue;
+      hint.store((first + length) / 64, simt::order::relaxed);
+      return first;
+    }
+    return claim_run_from(pool, length, 0,
+                          [&](std::uint32_t first) { return runs.claim(first, length); });
   }
   /// The caller has found no run in the pool. One lane at a time puts empty chunks there, if these
   /// make a run with what is in it; or else looks once more, so that all know that there is none.
@@ -93,16 +101,17 @@ class warpheap_chunk_runs {
     return collects;
   }
 
-  WARPHEAP_DEVICE std::uint32_t claim_from(std::uint32_t word, std::uint32_t length) const {
-    return claim_run_from(supply_.pool(), length, word, [&](std::uint32_t first) {
-      // Many lanes see the same run: those that come late need not be counted.
-      if (!contains_run(supply_.pool(), first, length)) return false;
-      supply_.begin_claim();
-      const bool won = claim_run(supply_.pool(), first, length);
-      if (won) own(first, length);
-      supply_.end_claim();
-      return won;
-    });
+  /// A run in one word is taken at once, or not at all. What is taken word by word may be put back:
+  /// others must know.
+  WARPHEAP_DEVICE bool claim(std::uint32_t first, std::uint32_t length) const {
+    const bool in_parts = first / 64 != (first + length - 1) / 64;
+    // Many lanes see the same run: those that come late need not be counted.
+    if (in_parts && !contains_run(supply_.pool(), first, length)) return false;
+    if (in_parts) supply_.begin_claim();
+    const bool won = claim_run(supply_.pool(), first, length);
+    if (in_parts) supply_.end_claim();
+    if (won) own(first, length);
+    return won;
   }
 
   WARPHEAP_DEVICE void own(std::uint32_t first, std::uint32_t length) const {

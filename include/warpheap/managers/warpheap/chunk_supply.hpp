@@ -81,6 +81,11 @@ class warpheap_supply {
     where_.whole->format(backed);
   }
 
+  /// Any of the leaf words of the pool, or of the empties, that the chunks have that there are now.
+  WARPHEAP_DEVICE std::uint32_t any_word() const {
+    return any_word(simt::load_hint(where_.whole->backed));
+  }
+
   /// How much of the heap is in the pool, in eighths, judged by one word of it; more than 8 if the
   /// heap has grown unseen.
   WARPHEAP_DEVICE int eighths_left() const {
@@ -90,9 +95,7 @@ class warpheap_supply {
     return popcount(pool().peek_word(word)) * 8 / static_cast<int>(rest < 64 ? rest : 64);
   }
   /// Whether the pool has nothing, judged by one word of it as the multiprocessor knows it.
-  WARPHEAP_DEVICE bool seems_dry() const {
-    return pool().hinted_word(any_word(simt::load_hint(where_.whole->backed))) == 0;
-  }
+  WARPHEAP_DEVICE bool seems_dry() const { return pool().hinted_word(any_word()) == 0; }
 
   /// Whether a class may have another chunk.
   WARPHEAP_DEVICE bool has_chunks() const {
@@ -143,7 +146,7 @@ class warpheap_supply {
     std::uint32_t hand = 0;
     if (team.is_leader()) {
       hand = in.where_.whole->begin_move();
-      chunk = in.pool().claim_first(any_word(simt::load_hint(in.where_.whole->backed)));
+      chunk = in.pool().claim_first(in.any_word());
     }
     team.sync();
     chunk = team.broadcast(chunk);
@@ -249,7 +252,7 @@ class warpheap_supply {
   static constexpr int most_offered = 3;
   /// Chunks that a request tries to take from their classes at a time.
   static constexpr int most_tries = 8;
-  /// Any of the leaf words of the pool, or of the empties, that the first `chunks` chunks have.
+
   WARPHEAP_DEVICE static std::uint32_t any_word(std::uint32_t chunks) {
     const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
     return scale_to(drawn, ceil_div<std::uint32_t>(chunks, 64));
@@ -305,7 +308,7 @@ class warpheap_supply {
       std::uint32_t chunk = none;
       bool is_own = false;
       if (team.is_leader()) {
-        chunk = empties().claim_first(any_word(simt::load_hint(where_.whole->backed)));
+        chunk = empties().claim_first(any_word());
         if (chunk != none) {
           const std::uint32_t now = chunks_.examine(chunk);
           is_own = chunks_type::owner_of(now) == chunk_owner::first_class + of &&
