@@ -95,7 +95,7 @@ class warpheap_chunk_runs {
     if (collects) {
       supply::collect(in);
     } else {
-      in.is_out_of_runs(length, false);
+      in.is_out_of_runs(length);
     }
     helper.store(0, simt::order::relaxed);
     return collects;

@@ -112,20 +112,20 @@ class warpheap_supply {
       simt::fence(simt::order::acquire);
       return true;
     }
-    return is_out_of_runs(1, true);
+    return is_out_of_runs(1);
   }
   /// Whether pool and empties certainly had no run of `length` chunks at a moment of the call,
-  /// which is remembered; if `settled`, nor was one on its way to a class. False if lanes had
-  /// chunks in hand, and may put them back: those that claim runs do not announce what they put
-  /// back.
-  WARPHEAP_DEVICE bool is_out_of_runs(std::uint32_t length, bool settled) const {
+  /// which is remembered. False if lanes had chunks in hand that they may put back, as those that
+  /// claim runs do unannounced; and if one was on its way to a class, where the caller may have a
+  /// slot.
+  WARPHEAP_DEVICE bool is_out_of_runs(std::uint32_t length) const {
     exhaustion& chunks = where_.whole->chunks;
     const exhaustion::token search = chunks.announce();
     const std::uint64_t before = claims_so_far();
     const bool found = length == 1 ? pool().examine_any() || empties().examine_any()
                                    : has_run(length, &bitmap_tree::examine_word);
-    return !found && !(settled && where_.whole->is_moving()) && !is_claimed_since(before) &&
-           chunks.confirm(search, length);
+    const bool moving = length == 1 && where_.whole->is_moving();
+    return !found && !moving && !is_claimed_since(before) && chunks.confirm(search, length);
   }
   /// Whether chunks of pool and empties together make a run, as seen by looks of one kind.
   WARPHEAP_DEVICE bool has_run(std::uint32_t length,
