@@ -51,6 +51,16 @@ class Stages(unittest.TestCase):
                 self.assertIn(wanted, labels)
             self.assertTrue(any(label.startswith("plain:q") for label in labels))
 
+    def test_a_survivor_has_met_all_its_profiles_with_the_sanitizer(self) -> None:
+        for kind in ("order", "lost"):
+            one = mutant(kind)
+            one.profiles = ["p", "q", "r", "s"]
+            labels = self.walk(one)
+            self.assertEqual(len(set(labels)), len(labels))
+            for flavour in ("plain", "races"):
+                met = {label.split(":")[1] for label in labels if label.startswith(flavour)}
+                self.assertEqual(met, set(one.profiles))
+
     def test_what_is_left_out(self) -> None:
         kinds = {label.split(":")[0] for label in self.walk(mutant(), ("tests", "races"))}
         self.assertEqual(kinds, {"plain"})
