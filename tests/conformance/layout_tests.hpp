@@ -16,7 +16,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-/// A single lane does what each of so many lanes has to do to make a heap empty.
+/// A single lane does for each lane of a grid what that one has to do to make a heap empty.
 template <class M>
 struct format_in_order {
   M manager;
