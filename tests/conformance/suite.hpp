@@ -16,6 +16,7 @@
 #include "conformance/divergence_tests.hpp"
 #include "conformance/exhaustion_tests.hpp"
 #include "conformance/heap_tests.hpp"
+#include "conformance/layout_tests.hpp"
 #include "conformance/objects_tests.hpp"
 #include "conformance/resizing_tests.hpp"
 #include "conformance/sharing_tests.hpp"

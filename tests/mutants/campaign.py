@@ -66,7 +66,10 @@ class Hunt:
 
     def run(self, mutants: list[Mutant]) -> None:
         """Judge the mutants until the time is over."""
-        groups = list(_batches([m for m in mutants if not self.done(m)]))
+        due = [m for m in mutants if not self.done(m)]
+        if self._options.without_equivalent:
+            due = [m for m in due if not m.why_equivalent]
+        groups = list(_batches(due))
         random.Random(self._options.seed).shuffle(groups)
         with ThreadPoolExecutor(self._options.jobs) as pool:
             try:
@@ -206,6 +209,9 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, help="stop after so many")
     parser.add_argument("--without-tests", action="store_true", help="only the explorer")
     parser.add_argument("--without-races", action="store_true", help="no ThreadSanitizer")
+    parser.add_argument(
+        "--without-equivalent", action="store_true", help="believe equivalent.toml, run the others"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="for objects")
     parser.add_argument("--json", type=Path, help="where to write all verdicts")

@@ -59,8 +59,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
     unused = set(known)
     mutants: list[Mutant] = []
     for header in sorted(profiles):
-        # Those with few headers first: they are made for what they have.
-        offers = sorted(profiles[header], key=lambda name: len(table["profile"][name]["headers"]))
+        offers = _most_telling_first(profiles[header], table)
         _, body = mutate.split_header((INCLUDE / header).read_text(), header)
         for fault in faults(body):
             mutant = Mutant(f"g{len(mutants):04}", header, fault, offers)
@@ -70,6 +69,21 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
     for header, line, about in sorted(unused):
         raise mutate.TableError(f"{EQUIVALENT}: no such mutant: {header}: {line} ({about})")
     return mutants
+
+
+def _most_telling_first(names: list[str], table: dict[str, Any]) -> list[str]:
+    """Order the profiles of a header: those with few headers are made for what they have.
+
+    One that has the same headers as another one comes late: other code around a header shows more
+    than the same code in other cases, and a mutant may not live to see the last of its profiles.
+    """
+    seen: list[tuple[str, ...]] = []
+    keys: dict[str, tuple[int, int]] = {}
+    for name in names:
+        headers = tuple(table["profile"][name]["headers"])
+        keys[name] = seen.count(headers), len(headers)
+        seen.append(headers)
+    return sorted(names, key=lambda name: keys[name])
 
 
 def equivalents() -> dict[tuple[str, str, str], str]:

@@ -6,7 +6,9 @@ The table is in the files mutants.toml of the folders of tests/, each beside the
 breaks. A *profile* names headers, in the order in which they include each other, the type that
 comes out of them and is explored as `subject`, the cases that it is explored in, and the headers
 that define those; `sources`, if any, are translation units of tests/ that define the rest of those
-cases. What a profile does not say is as in the one of the same file that it names with `like`. A
+cases. What a profile does not say is as in the one of the same file that it names with `like`. Its
+headers are those that its cases reach: mistakes in others would meet nothing. A profile with
+`generated = true` has no mutant in the table; it is for those that the campaign makes. A
 *mutant* names its profile, a text that stands in exactly one place of those headers, and
 what to put there instead. A text that is missing or ambiguous is an error, so that a mutant cannot
 rot. Mistakes that a program makes by itself are those of faults.py.
@@ -31,6 +33,7 @@ PROFILE: dict[str, type] = {
     "type": str,
     "cases": str,
 }
+OPTIONAL: dict[str, type] = {"sources": list, "generated": bool}
 MUTANT: dict[str, type] = {"name": str, "profile": str, "about": str, "find": str, "replace": str}
 
 
@@ -63,7 +66,8 @@ def read_table(*paths: Path) -> dict[str, Any]:
         if mutant["profile"] not in table["profile"]:
             raise TableError(f"{where}: no profile is called '{mutant['profile']}'")
         seen.add(name)
-    unused = set(table["profile"]) - {mutant["profile"] for mutant in table["mutant"]}
+    unused = {name for name, how in table["profile"].items() if not how.get("generated")}
+    unused -= {mutant["profile"] for mutant in table["mutant"]}
     if unused:
         raise TableError(f"profiles without a mutant: {', '.join(sorted(unused))}")
     return table
@@ -106,6 +110,9 @@ def check_part(path: Path, part: dict[str, Any]) -> None:
                 raise TableError(f"{path}: {what} lacks '{field}'")
             if not isinstance(entry[field], kind):
                 raise TableError(f"{path}: '{field}' of {what} is not a {kind.__name__}")
+        for field in entry.keys() & OPTIONAL.keys() if fields is PROFILE else ():
+            if not isinstance(entry[field], OPTIONAL[field]):
+                raise TableError(f"{path}: '{field}' of {what} is not a {OPTIONAL[field].__name__}")
 
 
 def table_files() -> list[Path]:
@@ -209,8 +216,9 @@ def main() -> int:
     try:
         table = read_table(*table_files())
         if arguments.list_profiles:
-            for name, how in table["profile"].items():
-                print(name, *how["headers"])
+            used = {mutant["profile"] for mutant in table["mutant"]}
+            for name in (name for name in table["profile"] if name in used):
+                print(name, *table["profile"][name]["headers"])
             return 0
         if arguments.profile not in table["profile"]:
             raise TableError(f"no profile is called '{arguments.profile}'")

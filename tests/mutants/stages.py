@@ -49,10 +49,22 @@ _OF_OTHERS = (
 
 
 def stages_of(mutant: Mutant, without: Sequence[str] = ()) -> list[Stage]:
-    """Return the stages of a mutant, without those of the names given."""
+    """Return the stages of a mutant, without those of the names given.
+
+    Those of the lists come first, then what these leave out: a survivor has met all profiles that
+    reach it, with and without the sanitizer.
+    """
+    listed = _OF_ORDERS if mutant.fault.kind == "order" else _OF_OTHERS
+    met = {(stage.flavour, stage.attempt) for stage in listed}
+    others = [
+        Stage(flavour, attempt, 0.2)
+        for attempt in range(1, len(mutant.profiles))
+        for flavour in (RACES, PLAIN)
+        if (flavour, attempt) not in met
+    ]
     return [
         stage
-        for stage in (_OF_ORDERS if mutant.fault.kind == "order" else _OF_OTHERS)
+        for stage in (*listed, *others)
         if stage.attempt < len(mutant.profiles)
         and (stage.flavour.name if stage.flavour else "tests") not in without
     ]

@@ -51,6 +51,16 @@ class Stages(unittest.TestCase):
                 self.assertIn(wanted, labels)
             self.assertTrue(any(label.startswith("plain:q") for label in labels))
 
+    def test_a_survivor_has_met_all_its_profiles_with_the_sanitizer(self) -> None:
+        for kind in ("order", "lost"):
+            one = mutant(kind)
+            one.profiles = ["p", "q", "r", "s"]
+            labels = self.walk(one)
+            self.assertEqual(len(set(labels)), len(labels))
+            for flavour in ("plain", "races"):
+                met = {label.split(":")[1] for label in labels if label.startswith(flavour)}
+                self.assertEqual(met, set(one.profiles))
+
     def test_what_is_left_out(self) -> None:
         kinds = {label.split(":")[0] for label in self.walk(mutant(), ("tests", "races"))}
         self.assertEqual(kinds, {"plain"})
@@ -204,16 +214,24 @@ class Rejecting(Workshop):
 
 
 class TheHunt(InAFolder):
-    def hunt(self, killed: set[str], explored: int = 1000) -> list[generated.Mutant]:
-        """Hunt four mutants without their tests, on from where the file says they are."""
+    def hunt(
+        self, killed: set[str], explored: int = 1000, equivalent: int = 0
+    ) -> list[generated.Mutant]:
+        """Hunt four mutants without their tests, on from where the file says they are.
+
+        So many of them are known to be equivalent, and then not hunted.
+        """
         table = mutate.read_table(*mutate.table_files())
         chosen = [m for m in generated.all_mutants(table) if m.header.startswith("managers/bump/")]
         chosen = chosen[:4]
+        for one in chosen[:equivalent]:
+            one.why_equivalent = "for this test"
         known = records.read(self.path, chosen) if self.path.exists() else {}
         kept = records.Records(self.path)
         options = argparse.Namespace(
             work=self.folder, minutes=None, seed=1, jobs=1, seconds=SECONDS, schedules=1,
             test_seconds=1, without_tests=True, without_races=False,
+            without_equivalent=equivalent != 0,
         )  # fmt: skip
         hunt = campaign.Hunt(table, options, kept, records.Controls(kept, known))
         hunt._workshop = Rejecting(self.folder, killed, explored)
@@ -235,6 +253,12 @@ class TheHunt(InAFolder):
         rows = [json.loads(line) for line in self.path.read_text().splitlines()]
         last = {row["name"]: row["status"] for row in rows if "name" in row}
         self.assertEqual(sorted(last.values()), ["killed", "survived", "survived", "survived"])
+
+    def test_known_equivalents_are_left_out_when_asked(self) -> None:
+        chosen = self.hunt(set(), equivalent=1)
+        self.assertTrue(chosen[0].why_equivalent)
+        for one in chosen:
+            self.assertEqual(one.tried == [], bool(one.why_equivalent), one)
 
     def test_nobody_is_killed_by_what_rejects_the_headers_as_they_are(self) -> None:
         first = self.hunt(set())[0].name

@@ -143,6 +143,9 @@ class Table(unittest.TestCase):
             table.write_text(text)
             with self.assertRaisesRegex(mutate.TableError, "profiles without a mutant: q"):
                 mutate.read_table(table)
+            q = PROFILE.format("q") + "generated = true\n"
+            table.write_text(PROFILE.format("p") + q + MUTANT.format("a", "p"))
+            self.assertEqual(set(mutate.read_table(table)["profile"]), {"p", "q"})
 
     def test_parts_that_do_not_fit_together(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -78,10 +78,13 @@ class small_pool {
 };
 
 /// What the memories share: the counts.
-template <class Queue>
+/// \tparam Ends, Bounded of the project, or copies of them with a mistake
+template <class Queue, template <class> class Bounded = sync::bounded_queue,
+          class Ends = sync::queue_ends>
 class queue_memory {
  public:
   using queue_type = Queue;
+  using bounded_type = Bounded<Queue>;
   static constexpr std::uint64_t capacity = 8;
 
  protected:
@@ -89,35 +92,38 @@ class queue_memory {
     items_ = sync::bulk_semaphore::initial(0);
     room_ = sync::bulk_semaphore::initial(capacity);
   }
-  sync::queue_ends ends_;
+  Ends ends_;
   std::uint64_t items_ = 0;
   std::uint64_t room_ = 0;
 };
 
-class static_memory : public queue_memory<sync::static_queue<std::uint64_t>> {
+template <class Queue = sync::static_queue<std::uint64_t>,
+          template <class> class Bounded = sync::bounded_queue, class Ends = sync::queue_ends>
+class ring_memory : public queue_memory<Queue, Bounded, Ends> {
  public:
   void format() {
-    format_counts();
+    this->format_counts();
     positions().format(0, 1);
   }
-  sync::bounded_queue<queue_type> queue() { return {positions(), &items_, &room_}; }
+  Bounded<Queue> queue() { return {positions(), &this->items_, &this->room_}; }
   std::string problem(std::uint64_t length) {
     return positions().size() == length ? "" : "the ends do not fit the length";
   }
 
  private:
-  queue_type positions() { return {&ends_, slots_.data(), 3, 40}; }
+  Queue positions() { return {&this->ends_, slots_.data(), 3, 40}; }
   std::array<std::uint64_t, 8> slots_;
 };
+using static_memory = ring_memory<>;
 
 /// As many chunks as a queue with room for eight needs.
 using four_chunks = small_pool<2, 2>;
 
 /// \tparam Derived has `directory()`
-template <class Derived, class Directory>
-class virtual_memory : public queue_memory<sync::virtual_queue<Directory, four_chunks>> {
+template <class Derived, class Queue, template <class> class Bounded>
+class virtual_memory : public queue_memory<Queue, Bounded> {
  public:
-  using queue_type = sync::virtual_queue<Directory, four_chunks>;
+  using queue_type = Queue;
 
   void format() {
     this->format_counts();
@@ -131,7 +137,7 @@ class virtual_memory : public queue_memory<sync::virtual_queue<Directory, four_c
     this->ends_.back = this->ends_.front;
     static_cast<Derived*>(this)->start_directory_at(number);
   }
-  sync::bounded_queue<queue_type> queue() { return {positions(), &this->items_, &this->room_}; }
+  Bounded<Queue> queue() { return {positions(), &this->items_, &this->room_}; }
 
   /// Chunks: those with values, the one that takes values or is ready to, and one ahead of it.
   std::string problem(std::uint64_t length) {
@@ -157,8 +163,11 @@ class virtual_memory : public queue_memory<sync::virtual_queue<Directory, four_c
   four_chunks::memory pool_;
 };
 
-template <class Directory = sync::array_directory>
-class array_memory : public virtual_memory<array_memory<Directory>, Directory> {
+template <class Directory = sync::array_directory,
+          class Queue = sync::virtual_queue<Directory, four_chunks>,
+          template <class> class Bounded = sync::bounded_queue>
+class array_memory
+    : public virtual_memory<array_memory<Directory, Queue, Bounded>, Queue, Bounded> {
  public:
   Directory directory() { return {entries_.data(), four_chunks::chunks_log2}; }
 
@@ -174,9 +183,13 @@ class array_memory : public virtual_memory<array_memory<Directory>, Directory> {
 };
 
 /// With two fingers, so that walks are needed.
-class list_memory : public virtual_memory<list_memory, sync::list_directory> {
+template <class Directory = sync::list_directory,
+          class Queue = sync::virtual_queue<Directory, four_chunks>,
+          template <class> class Bounded = sync::bounded_queue>
+class chain_memory
+    : public virtual_memory<chain_memory<Directory, Queue, Bounded>, Queue, Bounded> {
  public:
-  sync::list_directory directory() { return {&anchor_, links_.data(), fingers_.data(), 1, 3}; }
+  Directory directory() { return {&anchor_, links_.data(), fingers_.data(), 1, 3}; }
 
   void start_directory_at(std::uint64_t number) {
     anchor_.head = sync::numbered_chunk::encode(number, 0);
@@ -188,10 +201,11 @@ class list_memory : public virtual_memory<list_memory, sync::list_directory> {
   }
 
  private:
-  sync::list_directory::anchor anchor_;
+  typename Directory::anchor anchor_;
   std::array<std::uint64_t, four_chunks::chunks> links_;
   std::array<std::uint64_t, 2> fingers_;
 };
+using list_memory = chain_memory<>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -70,7 +70,7 @@ TEST_P(bitmap_runs_over, are_found_claimed_and_inserted) {
   for (int step = 0; step < 3'000; ++step) {
     const std::uint32_t first = random.below(universe());
     std::uint32_t length = 1 + random.below(random.below(4) == 0 ? universe() : 8);
-    switch (random.below(5)) {
+    switch (random.below(6)) {
       case 0: {
         const std::uint32_t claimed = claim_last_run(tree, length);
         ASSERT_EQ(claimed, last_run(length)) << "run of " << length;
@@ -90,6 +90,11 @@ TEST_P(bitmap_runs_over, are_found_claimed_and_inserted) {
         ASSERT_EQ(find_run_from(tree, length, word), first_run(length, word * 64)) << length;
         break;
       }
+      case 3:
+        length = length < universe() - first ? length : universe() - first;
+        remove_run(tree, first, length);
+        set(first, length, false);
+        break;
       default:
         length = length < universe() - first ? length : universe() - first;
         insert_run(tree, first, length);
@@ -119,6 +124,11 @@ TEST(bitmap_runs, what_ends_with_the_universe_concerns_nothing_behind_it) {
       const bitmap_tree tree(words.data(), universe);
       tree.format(elements, 0, 1);
       insert_run(tree, universe - 64, 64);
+      EXPECT_EQ(tree.contains(0), elements == 1);
+      EXPECT_TRUE(contains_run(tree, universe - 64, 64));
+      EXPECT_EQ(words.back(), behind);
+      remove_run(tree, universe - 64, 64);
+      EXPECT_FALSE(tree.contains(universe - 1));
       EXPECT_EQ(tree.contains(0), elements == 1);
       EXPECT_EQ(words.back(), behind);
     }

@@ -15,15 +15,18 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Values 0..7 circulate through a queue that holds eight of them.
+/// Each lane puts up to three values of its own into a queue that holds eight of them. A value
+/// stands for a word that its producer has written before: the lane that takes it sees that.
 template <class Memory>
 class queue_world {
  public:
   static constexpr simt::grid shape{2, 4};
-  static constexpr std::uint32_t values = 8;
+  static constexpr int rounds = 3;
+  static constexpr std::uint32_t values = 8 * rounds;
 
   void reset(std::uint64_t /*seed*/) {
     memory_.format();
+    written_ = {};
     taken_ = {};
     put_ = 0;
     popped_ = 0;
@@ -31,7 +34,11 @@ class queue_world {
   }
 
  protected:
+  static std::uint64_t own_value(int round) {
+    return simt::thread_rank() * rounds + static_cast<std::uint64_t>(round);
+  }
   bool push(std::uint64_t value) {
+    simt::atomic_ref(written_[value]).store(1, simt::order::relaxed);
     const bool in = memory_.queue().push(value);
     put_ += in ? 1 : 0;
     return in;
@@ -43,6 +50,9 @@ class queue_world {
       wrong_ = "a value that nobody has put: " + std::to_string(value);
     } else {
       ++taken_[value];
+      if (simt::atomic_ref(written_[value]).load(simt::order::relaxed) != 1) {
+        wrong_ = "a value came without what its producer has written";
+      }
     }
     return true;
   }
@@ -61,6 +71,7 @@ class queue_world {
   }
 
   Memory memory_;
+  std::array<std::uint32_t, values> written_{};
   std::array<book<int>, values> taken_{};
   book<std::int64_t> put_ = 0;
   book<std::int64_t> popped_ = 0;
@@ -73,22 +84,19 @@ template <class Memory>
 class circulate : public queue_world<Memory> {
  public:
   void lane() {
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < this->rounds; ++round) {
       // Ends: a lane that has put waits to take, so there is room for the others before long.
-      while (!this->push(simt::thread_rank())) simt::backoff(1);
+      while (!this->push(this->own_value(round))) simt::backoff(1);
       std::uint64_t value = 0;
       while (!this->pop(value)) simt::backoff(1);
     }
   }
   std::string verdict() {
     for (const int times : this->taken_) {
-      if (times != rounds) this->wrong_ = "a value was taken " + std::to_string(times) + " times";
+      if (times != 1) this->wrong_ = "a value was taken " + std::to_string(times) + " times";
     }
     return this->common_verdict();
   }
-
- private:
-  static constexpr int rounds = 3;
 };
 
 /// Four lanes put as often as there is room, four take what there is.
@@ -96,11 +104,10 @@ template <class Memory>
 class full_and_empty : public queue_world<Memory> {
  public:
   void lane() {
-    const std::uint64_t rank = simt::thread_rank();
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < this->rounds; ++round) {
       std::uint64_t value = 0;
-      if (rank % 2 == 0) {
-        this->push(rank);
+      if (simt::thread_rank() % 2 == 0) {
+        this->push(this->own_value(round));
       } else {
         this->pop(value);
       }

@@ -41,7 +41,8 @@ class any_manager {
   virtual ~any_manager() = default;
   virtual void* malloc(std::size_t bytes) = 0;
   virtual void free(void* block) = 0;
-  virtual void format() = 0;
+  /// What lane `rank` of `count` does to make the heap empty.
+  virtual void format(std::uint64_t rank, std::uint64_t count) = 0;
   virtual void inspect(inspection& found) = 0;
   /// Pages of a manager of numbered pages.
   virtual std::optional<std::uint64_t> page_count() = 0;
@@ -62,7 +63,7 @@ class manager_behind final : public any_manager {
 
   void* malloc(std::size_t bytes) override { return manager_.malloc(bytes); }
   void free(void* block) override { manager_.free(block); }
-  void format() override { manager_.format(0, 1); }
+  void format(std::uint64_t rank, std::uint64_t count) override { manager_.format(rank, count); }
   void inspect(inspection& found) override { manager_.inspect(0, 1, found); }
   std::optional<std::uint64_t> page_count() override {
     if constexpr (requires { manager_.page_count(); }) return manager_.page_count();

@@ -52,6 +52,21 @@ TEST(small_heap, a_region_without_room_for_the_cases_is_too_small) {
                   "request 15 of 24 that its cases make at once, of 16 bytes, has no block")));
 }
 
+// For each number of words, so that the lane too far is not always the one that may be there.
+TEST(small_heap, an_array_that_is_formatted_one_word_too_far_is_found) {
+  for (std::uint64_t words = 1; words < 30; ++words) {
+    std::vector<std::uint64_t> memory(words + 2);
+    const region all{reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8};
+    for (const std::uint64_t end : {words, words + 1}) {
+      const auto format = [&](std::uint64_t rank, std::uint64_t count) {
+        if (rank == 0) memory[words] = 1;  // what comes behind the array
+        for (std::uint64_t i = rank; i < end; i += count) memory[i] = 0;
+      };
+      EXPECT_EQ(formats_in_any_order(all, format), end == words) << words;
+    }
+  }
+}
+
 TEST(replay, shows_each_operation_with_its_lane_size_and_result) {
   const auto explored =
       case_of_manager("mixed_sizes", setup<one_counter>{.region_bytes = room, .sizes = sizes});

@@ -9,6 +9,7 @@
 #include "ledger.hpp"
 #include "manager_world.hpp"
 #include "scenario.hpp"
+#include "small_heap.hpp"
 
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
@@ -47,8 +48,12 @@ class warp_heap_world {
         region_(static_cast<std::byte*>(
             std::aligned_alloc(4096, round_up<std::size_t>(region_bytes, 4096)))),
         manager_({region_.get(), region_bytes}, explored_machine(), {}) {
-    std::memset(region_.get(), 0xcd, bytes_);  // nothing may rely on zeroes
-    manager_.format(0, 1);
+    const auto format = [this](std::uint64_t rank, std::uint64_t count) {
+      manager_.format(rank, count);
+    };
+    if (!formats_in_any_order({region_.get(), bytes_}, format)) {
+      throw invalid_argument("lanes that format the heap in another order leave another one");
+    }
     state_.assign(region_.get(), region_.get() + bytes_);
     capacity_ = count_alone();
   }

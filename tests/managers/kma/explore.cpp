@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "managers/kma/queue_cases.hpp"
 #include "managers/kma/setups.hpp"
 
 #include "warpheap/managers/kma/kma.hpp"
@@ -8,7 +9,10 @@ namespace verify {
 namespace {
 
 using small = kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1}>;
-const registrar added{{"kma", subject_kind::manager, kma_cases(small_kma<small>()), "", ""}};
+const registrar added[]{
+    registrar{{"kma", subject_kind::manager, kma_cases(small_kma<small>()), "", ""}},
+    registrar{{"kma_queue", subject_kind::structure, kma_queue_cases<kma_queue>(), "", ""}},
+};
 
 }  // namespace
 }  // namespace verify

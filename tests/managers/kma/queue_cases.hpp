@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Schedules of KMA's free list by itself: nodes go round.
+
+#include "scenario.hpp"
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/managers/kma/superblock_queue.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Three lanes take nodes and put them back, and write into each what the next one has to see.
+/// There are nodes enough for a fourth lane never to see the queue empty.
+template <class Queue>
+class nodes_go_round {
+ public:
+  static constexpr simt::grid shape{2, 2};
+  static constexpr std::uint32_t nodes = 5;
+
+  void reset(std::uint64_t /*seed*/) {
+    queue().format(0, 1);
+    contents_ = {};
+    written_ = {};
+    held_ = {};
+    wrong_ = nullptr;
+  }
+  void lane() {
+    const Queue all = queue();
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+      if (simt::thread_rank() == 3) {
+        if (all.is_empty()) wrong_ = "the queue seems empty";
+        continue;
+      }
+      const std::uint32_t node = all.dequeue();
+      if (node >= nodes || held_[node] != 0) {
+        wrong_ = node == Queue::none ? "no node is found" : "a node is taken twice";
+        return;
+      }
+      held_[node] = 1;
+      const simt::atomic_ref word(contents_[node]);
+      if (word.load(simt::order::relaxed) != written_[node]) wrong_ = "a node's contents are late";
+      ++written_[node];
+      word.store(written_[node], simt::order::relaxed);
+      held_[node] = 0;
+      all.enqueue(node);
+    }
+  }
+  std::string verdict() {
+    if (wrong_ != nullptr) return wrong_;
+    const Queue all = queue();
+    std::uint32_t count = 1;
+    std::uint32_t node = all.first();
+    for (; node != all.last() && count <= nodes; ++count) {
+      node = all.after(node);
+      if (node >= nodes) return "a link leads nowhere";
+    }
+    if (all.after(node) != Queue::none) return "something is behind the last node";
+    return count == nodes ? "" : "a node is lost";
+  }
+
+ private:
+  static constexpr std::uint32_t rounds = 4;
+
+  Queue queue() {
+    region_cursor cursor({memory_.data(), memory_.size()}, "a case");
+    return {cursor, nodes};
+  }
+
+  alignas(128) std::array<std::byte, 1024> memory_;
+  std::array<std::uint32_t, nodes> contents_{};
+  std::array<book<std::uint32_t>, nodes> written_{};
+  std::array<book<int>, nodes> held_{};
+  const char* wrong_ = nullptr;
+};
+
+template <class Queue>
+std::vector<named_case> kma_queue_cases() {
+  return {case_of<nodes_go_round<Queue>>("nodes_go_round")};
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
