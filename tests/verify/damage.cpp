@@ -21,7 +21,7 @@ namespace verify {
 namespace {
 
 /// A subject takes a second or two; what takes longer does not end.
-constexpr unsigned most_seconds = 20;
+constexpr unsigned most_seconds = 10;
 
 /// Lanes of two warps keep two blocks each, and free a third, in one order that is always the same.
 void populate(any_heap& heap) {
@@ -67,7 +67,7 @@ bool damage(const subject& manager, any_heap& heap, int times) {
     const std::vector<std::uint32_t> before(words.begin(), words.end());
     seen += changes_seen(heap, times, draw);
     if (!std::equal(before.begin(), before.end(), words.begin())) {
-      std::printf("FAILED %-24s inspection has changed the heap\n", manager.name.c_str());
+      std::printf("%s: inspection has changed the heap\n", manager.name.c_str());
       return false;
     }
   }
@@ -87,7 +87,7 @@ bool damage_apart(const subject& manager, int times) {
   const pid_t child = fork();
   if (child < 0) throw error("no process could be started for a manager");
   if (child == 0) {
-    const rlimit limit{most_seconds, most_seconds};
+    const rlimit limit{most_seconds, most_seconds + 1};
     setrlimit(RLIMIT_CPU, &limit);
     const bool sound = damage(manager, *used->heap(), times);
     std::fflush(stdout);
@@ -95,7 +95,7 @@ bool damage_apart(const subject& manager, int times) {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) <= 1) return WEXITSTATUS(status) == 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
   std::printf("FAILED %-24s ended by %s %d\n", manager.name.c_str(),
               WIFEXITED(status) ? "exit code" : "signal",
               WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
@@ -108,7 +108,8 @@ int damage_managers(const selection& only, int times) {
   if (!only.subject.empty()) find_subject(only.subject);
   int failures = 0;
   for (const subject& s : catalogue()) {
-    if (s.kind != subject_kind::manager) continue;
+    // An arena's links are addresses in a heap of which it does not know where it lies.
+    if (s.kind != subject_kind::manager || s.name == "arena") continue;
     if (!only.subject.empty() && s.name != only.subject) continue;
     if (!damage_apart(s, times)) ++failures;
   }
