@@ -20,7 +20,7 @@ namespace verify {
 
 namespace {
 
-/// A subject takes a second or two; what takes longer does not end.
+/// A subject takes a second or two; what takes longer has no end.
 constexpr unsigned most_seconds = 10;
 
 /// Lanes of two warps keep two blocks each, and free a third, in one order that is always the same.

@@ -29,7 +29,9 @@ class inspector {
   WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
     for (int order = 0; order <= buddy_.top(); ++order) {
       // Nothing can be said of a tree whose words are elsewhere.
-      if (!buddy_.words_in_place(order)) return findings_.expect(false, 4, order);
+      if (!buddy_.words_in_place(order)) {
+        return findings_.expect(false, 4, static_cast<std::uint64_t>(order));
+      }
     }
     for (int order = 0; order <= buddy_.top(); ++order) {
       tree(order, rank, count);
@@ -70,7 +72,8 @@ class inspector {
     const page_state state = table_.state(page);
     if (state.is_large_block()) {
       // A block of another order is nobody's: I1.
-      if (state.order() <= buddy_.top()) findings_.in_use(1, std::uint64_t{Config.page_bytes} << state.order());
+      if (state.order() > buddy_.top()) return;
+      findings_.in_use(1, std::uint64_t{Config.page_bytes} << state.order());
     } else if (state.is_slab()) {
       slab(page, state);
     } else {
@@ -136,8 +139,8 @@ class inspector {
     std::uint32_t slab = of_.lists().head(list).load(simt::order::relaxed);
     // A ring, which is wrong, ends, too.
     for (std::uint32_t i = 0; slab != slab_table::none && i <= buddy_.pages(); ++i) {
-      const bool fits =
-          slab < buddy_.pages() && table_.state(slab).is_slab_of(list) && table_.previous(slab).load(simt::order::relaxed) == before;
+      const bool fits = slab < buddy_.pages() && table_.state(slab).is_slab_of(list) &&
+                        table_.previous(slab).load(simt::order::relaxed) == before;
       findings_.expect(fits, 7, list);
       if (!fits) return;
       free += table_.state(slab).count();

@@ -41,7 +41,8 @@ class inspector {
       findings_.expect(!heads_.is_locked(size), 6, i);
       const std::uint32_t head = heads_.head(size);
       if (head == slab_table::none) continue;
-      const bool fits = head < slabs && slabs_.look(head).head() && slabs_.look(head).size() == size;
+      const bool fits =
+          head < slabs && slabs_.look(head).head() && slabs_.look(head).size() == size;
       findings_.expect(fits, 4, head);
     }
     for (std::uint32_t i = 0; i < slab_table::sets; ++i) {

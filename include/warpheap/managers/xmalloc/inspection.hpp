@@ -39,8 +39,9 @@ class inspector {
       }
       const fifo second = all_.buffered().second(cls);
       const std::uint64_t number = sizes::classes * sizes::lists + cls;
-      if (rank == 0) counts(second, all_.buffered().second_blocks(cls), number);
-      each_entry(second, all_.buffered().second_blocks(cls), rank, count, number, [&](std::uint32_t unit) {
+      const std::uint64_t slots = all_.buffered().second_blocks(cls);
+      if (rank == 0) counts(second, slots, number);
+      each_entry(second, slots, rank, count, number, [&](std::uint32_t unit) {
         findings_.expect(is_superblock(unit) && all_.blocks().cls(unit) == cls &&
                              (all_.blocks().state(unit) & superblocks<Config>::held) != 0,
                          3, number);
@@ -156,8 +157,9 @@ class inspector {
     const std::uint32_t cls = all_.blocks().cls(superblock);
     const std::uint64_t state = all_.blocks().state(superblock);
     const auto map = static_cast<std::uint32_t>(state);
-    // Blocks of a larger class would reach beyond the Superblock, and the last one's beyond the heap.
-    const bool fits = cls < sizes::classes && sizes::superblock_units(cls) <= units && (map & ~sizes::all_blocks) == 0 &&
+    // Blocks of a larger class would reach beyond the Superblock, and beyond the heap.
+    const bool fits = cls < sizes::classes && sizes::superblock_units(cls) <= units &&
+                      (map & ~sizes::all_blocks) == 0 &&
                       ((state & superblocks<Config>::held) != 0) == (map != 0);
     findings_.expect(fits, 4, superblock);
     if (!fits) return;
