@@ -20,7 +20,7 @@ TEST(rw_malloc_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{2, 2}, {3, 2}, {4, 3}};
+  const std::map<int, int> expected = {{1, 1}, {2, 2}, {3, 2}, {4, 3}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }
