@@ -29,13 +29,12 @@ class exposed_heap {
         words_(bytes / sizeof(std::uint32_t)) {}
 
   const warpheap::heap<M>& heap() const { return heap_; }
-  const std::byte* region_begin() const { return memory_.get(); }
 
-  /// For each invariant, by its number: how many words from `first` on break it by the change of
-  /// one of `bits`. Inspection must end whatever those words are.
-  std::map<int, int> guarded_words(std::uint32_t bits, const void* first = nullptr) const {
+  /// For each invariant, by its number: how many words break it by the change of one of `bits`.
+  std::map<int, int> guarded_words(std::uint32_t bits) const {
     std::map<int, int> words;
-    for (std::uint32_t* word = at(first); word != at(nullptr) + words_; ++word) {
+    auto* const first = reinterpret_cast<std::uint32_t*>(memory_.get());
+    for (std::uint32_t* word = first; word != first + words_; ++word) {
       inspection found;
       for (std::uint32_t left = bits; left != 0; left &= left - 1) {
         const std::uint32_t bit = left & (0 - left);
@@ -59,12 +58,6 @@ class exposed_heap {
   /// Nothing may depend on what is in fresh memory.
   static std::byte* filled(std::size_t bytes) {
     return static_cast<std::byte*>(std::memset(std::aligned_alloc(alignment, bytes), 0xcd, bytes));
-  }
-  /// The beginning of the region for null.
-  std::uint32_t* at(const void* place) const {
-    const auto* const byte = static_cast<const std::byte*>(place);
-    return reinterpret_cast<std::uint32_t*>(memory_.get() +
-                                            (byte == nullptr ? 0 : byte - memory_.get()));
   }
 
   std::unique_ptr<std::byte, release> memory_;

@@ -50,6 +50,9 @@ int replay_one(const task_request& task, std::uint64_t seed);
 int check_all(const selection& only, const budget& limits, double subject_seconds);
 /// Mutants; what is found is replayed in another process. \throws bad_request
 int hunt_mutants(const selection& only, const budget& limits);
+/// Damages each word of every manager's heap `times` times, and asks for an inspection each time.
+/// \throws bad_request
+int damage_managers(const selection& only, int times);
 
 }  // namespace verify
 WARPHEAP_END_NAMESPACE

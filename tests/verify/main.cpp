@@ -48,12 +48,17 @@ int main(int count, char** arguments) {
   auto* mutants = app.add_subcommand("mutants", "Fails unless every mutant is found and replayed");
   add_limits(mutants);
   add_selection(mutants);
+  int times = 8;
+  auto* damage = app.add_subcommand("damage", "Fails unless damaged heaps can be inspected");
+  damage->add_option("--subject", only.subject, "Only this one");
+  damage->add_option("--times", times, "Changes of each word");
   CLI11_PARSE(app, count, arguments);
   try {
     if (*list) return print_list();
     if (*run) return run_one(task, limits);
     if (*replay) return replay_one(task, limits.first_seed);
     if (*check) return check_all(only, limits, subject_seconds);
+    if (*damage) return damage_managers(only, times);
     return hunt_mutants(only, limits);
   } catch (const bad_request& refused) {
     std::fprintf(stderr, "warpheap-verify: %s\n", refused.what());

@@ -26,6 +26,7 @@ class heap_world {
 
   void reset(std::uint64_t /*seed*/) { heap.restore(); }
   std::string verdict() { return heap.problem(); }
+  any_heap& explored() { return heap; }
 
  protected:
   /// A block, or a finding if there is none though there should be.

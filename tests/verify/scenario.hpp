@@ -31,6 +31,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
+class any_heap;
+
 /// A case, ready to be run in any number of orders.
 class scenario {
  public:
@@ -38,6 +40,8 @@ class scenario {
   /// Runs the lanes once. What is wrong then; empty if nothing is.
   /// \param trace if given, every switch from lane to lane is appended
   virtual std::string run(const simt::schedule& order, std::string* trace) = 0;
+  /// What the case runs in, if that is a manager's heap; else null.
+  virtual any_heap* heap() = 0;
 };
 
 template <class World>
@@ -56,6 +60,11 @@ class scenario_over final : public scenario {
       if (!race.empty()) return race;
     }
     return world_.verdict();
+  }
+
+  any_heap* heap() override {
+    if constexpr (requires { world_.explored(); }) return &world_.explored();
+    return nullptr;
   }
 
  private:

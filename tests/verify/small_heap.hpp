@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,7 @@ class any_heap {
  public:
   explicit any_heap(const any_setup& how)
       : how_(how),
-        region_(static_cast<std::byte*>(
-            std::aligned_alloc(alignment, round_up<std::size_t>(how.region_bytes, alignment)))),
+        region_(memory_of(how.region_bytes)),
         manager_(made(region{region_.get(), how.region_bytes}, how)) {
     const auto format = [this](std::uint64_t rank, std::uint64_t count) {
       manager_->format(rank, count);
@@ -77,6 +77,10 @@ class any_heap {
 
   const any_setup& how() const { return how_; }
   any_manager& manager() const { return *manager_; }
+  std::span<std::uint32_t> words() const {
+    return {reinterpret_cast<std::uint32_t*>(region_.get()),
+            how_.region_bytes / sizeof(std::uint32_t)};
+  }
   ledger& blocks() { return ledger_; }
   /// Blocks of the first size that an empty heap holds.
   int capacity() const { return capacity_; }
@@ -182,6 +186,13 @@ class any_heap {
 
  private:
   static constexpr std::size_t alignment = 4096;
+
+  /// Of just that size: AddressSanitizer finds the first byte behind it.
+  static std::byte* memory_of(std::size_t bytes) {
+    void* memory = nullptr;
+    return static_cast<std::byte*>(posix_memalign(&memory, alignment, bytes) == 0 ? memory
+                                                                                  : nullptr);
+  }
 
   /// Which of the sizes the request number `i` asks for, if each lane makes `each`.
   static std::uint64_t request(int i, int each) {

@@ -25,10 +25,9 @@ TEST(xmalloc_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{2, 12}, {3, 12}, {4, 27}, {5, 10},
-                                       {6, 11}, {7, 22}, {8, 7}};
-  EXPECT_EQ(subject.guarded_words(3, &subject.heap().ref().manager().parts().memory().at(0)),
-            expected);
+  const std::map<int, int> expected = {{1, 62}, {2, 15}, {3, 16}, {4, 40}, {5, 20},
+                                       {6, 11}, {7, 24}, {8, 8},  {9, 4}};
+  EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }
 

@@ -28,6 +28,12 @@ class inspector {
 
   WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
     for (int order = 0; order <= buddy_.top(); ++order) {
+      // Nothing can be said of a tree whose words are elsewhere.
+      if (!buddy_.words_in_place(order)) {
+        return findings_.expect(false, 4, static_cast<std::uint64_t>(order));
+      }
+    }
+    for (int order = 0; order <= buddy_.top(); ++order) {
       tree(order, rank, count);
     }
     for (std::uint64_t page = rank; page < buddy_.pages(); page += count) {
@@ -65,6 +71,8 @@ class inspector {
     findings_.expect(owners(page) == 1, 1, page);
     const page_state state = table_.state(page);
     if (state.is_large_block()) {
+      // A block of another order is nobody's: I1.
+      if (state.order() > buddy_.top()) return;
       findings_.in_use(1, std::uint64_t{Config.page_bytes} << state.order());
     } else if (state.is_slab()) {
       slab(page, state);
@@ -105,7 +113,9 @@ class inspector {
     const bool linked = table_.previous(page).load(simt::order::relaxed) != slab_table::unlinked;
     findings_.expect(linked == (state.count() != 0), 7, page);
     if (arenas_type::is_of_chunks(list)) {
-      findings_.expect(is_chunk(page), 8, page);
+      const bool fits = is_chunk(page) && page + sizes::chunk_pages <= buddy_.pages();
+      findings_.expect(fits, 8, page);
+      if (!fits) return;
       for (std::uint32_t i = 0; i < sizes::regular_bins; ++i) {
         const std::uint32_t bin = page + sizes::special_bins + i;
         findings_.expect(is_bin_of(bin, list) == table_.is_claimed(page, i), 8, bin);
@@ -129,12 +139,11 @@ class inspector {
     std::uint32_t slab = of_.lists().head(list).load(simt::order::relaxed);
     // A ring, which is wrong, ends, too.
     for (std::uint32_t i = 0; slab != slab_table::none && i <= buddy_.pages(); ++i) {
-      const page_state state = table_.state(slab);
-      const bool fits =
-          state.is_slab_of(list) && table_.previous(slab).load(simt::order::relaxed) == before;
+      const bool fits = slab < buddy_.pages() && table_.state(slab).is_slab_of(list) &&
+                        table_.previous(slab).load(simt::order::relaxed) == before;
       findings_.expect(fits, 7, list);
       if (!fits) return;
-      free += state.count();
+      free += table_.state(slab).count();
       before = slab;
       slab = table_.next(slab).load(simt::order::relaxed);
     }

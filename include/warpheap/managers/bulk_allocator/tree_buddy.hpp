@@ -50,9 +50,7 @@ class tree_buddy {
     pages_ = pages;
     orders_ = cursor.take<buddy_order>(static_cast<std::size_t>(top()) + 1);
     std::size_t words = 0;
-    for (int order = 0; order <= top(); ++order) {
-      words += bitmap_tree::words_for(nodes_of(order)) + bitmap_tree::words_for(parents_of(order));
-    }
+    for (int order = 0; order <= top(); ++order) words += words_of(order);
     words_ = cursor.take<std::uint64_t>(words, 128);
   }
 
@@ -89,6 +87,14 @@ class tree_buddy {
   /// since.
   WARPHEAP_DEVICE bitmap_tree pairs(int order) const {
     return {orders_[order].pairs, parents_of(order)};
+  }
+  /// Whether the words of an order are where `format` has put them; for the time when nobody
+  /// allocates.
+  WARPHEAP_DEVICE bool words_in_place(int order) const {
+    std::size_t before = 0;
+    for (int below = 0; below < order; ++below) before += words_of(below);
+    return orders_[order].nodes == words_ + before &&
+           orders_[order].pairs == words_ + before + bitmap_tree::words_for(nodes_of(order));
   }
   WARPHEAP_DEVICE sync::bulk_semaphore units(int order) const {
     return sync::bulk_semaphore(orders_[order].units);
@@ -169,6 +175,11 @@ class tree_buddy {
  private:
   static constexpr int patience = 64;
 
+  /// Of both bitmap trees of `order`.
+  WARPHEAP_HD std::size_t words_of(int order) const {
+    return std::size_t{bitmap_tree::words_for(nodes_of(order))} +
+           bitmap_tree::words_for(parents_of(order));
+  }
   /// Of nodes of `order`; 1 where there is none, as no bitmap tree is empty.
   WARPHEAP_HD std::uint32_t parents_of(int order) const {
     return order < top() ? nodes_of(order + 1) : 1u;

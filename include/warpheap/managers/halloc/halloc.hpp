@@ -28,7 +28,8 @@
 ///     [ slab 0 | slab 1 | ... ]     4 MiB each, 1/64 of a heap below 256 MiB, 256 KiB at least
 ///
 /// Invariants, while no lane allocates:
-/// I1 a free slab has no chunks in use, and is in the set of free slabs (place: the slab)
+/// I1 a slab has one of the sizes or none; one without is free, has no chunks in use, and is in the
+/// set of free slabs (place: the slab)
 /// I2 a slab's word counts the bits that are set (place: the slab)
 /// I3 a bit is set exactly if it is of a block: one of 1, 2, 4 or 8 chunks at a multiple of that
 ///    number, none of which belongs to another block (place: the word of bits)

@@ -41,8 +41,9 @@ class inspector {
       findings_.expect(!heads_.is_locked(size), 6, i);
       const std::uint32_t head = heads_.head(size);
       if (head == slab_table::none) continue;
-      const slab_word now = slabs_.look(head);
-      findings_.expect(now.head() && now.size() == size, 4, head);
+      const bool fits =
+          head < slabs && slabs_.look(head).head() && slabs_.look(head).size() == size;
+      findings_.expect(fits, 4, head);
     }
     for (std::uint32_t i = 0; i < slab_table::sets; ++i) {
       slabs_.set(i).check(rank, count,
@@ -58,6 +59,9 @@ class inspector {
       used += static_cast<std::uint32_t>(popcount(slabs_.map(number).bits(word)));
     }
     findings_.expect(now.used() == used, 2, number);
+    // Sizes that there are not have no sets and no heads.
+    findings_.expect(is_known(now), 1, number);
+    if (!is_known(now)) return;
     const std::uint32_t home = slabs_.home(now);
     const bool filed = home == slab_table::nowhere || slabs_.set(home).contains(number);
     if (!now.bound()) {
@@ -67,6 +71,10 @@ class inspector {
     }
     findings_.expect(now.head() == (heads_.head(now.size()) == number), 4, number);
     if (!now.head()) findings_.expect(now.used() != 0 && filed, 5, number);
+  }
+
+  WARPHEAP_DEVICE static bool is_known(slab_word now) {
+    return !now.bound() || now.size() < shape_type::sizes;
   }
 
   /// Whether the bits of a word are those of its blocks; counts them.
@@ -90,7 +98,7 @@ class inspector {
       of_blocks |= bits;
       ++blocks;
     }
-    if (blocks != 0 && !now.bound()) return false;
+    if (blocks != 0 && (!now.bound() || !is_known(now))) return false;
     if (blocks != 0) {
       const std::uint64_t chunks = static_cast<std::uint64_t>(popcount(of_blocks));
       findings_.in_use(blocks, chunks * shape_type::chunk_bytes(shape_type::kind_of(now.size())));

@@ -159,6 +159,7 @@ class chunk_supply {
 
   // For the time when nobody allocates.
 
+  WARPHEAP_HD std::uint32_t chunks() const { return chunks_; }
   /// Chunks in use or given back so far; those behind are new.
   WARPHEAP_DEVICE std::uint32_t touched() const {
     return own_->fresh < chunks_ ? static_cast<std::uint32_t>(own_->fresh) : chunks_;

@@ -48,6 +48,7 @@ class queue_chunks {
       : supply_(supply), table_(table), chunks_(chunks), finished_(finished), room_(room) {}
 
   WARPHEAP_HD static constexpr int slots_log2() { return SlotsLog2; }
+  WARPHEAP_HD std::uint32_t chunks() const { return supply_.chunks(); }
   WARPHEAP_DEVICE std::uint64_t* slots(std::uint32_t chunk) const {
     return reinterpret_cast<std::uint64_t*>(chunks_ + (std::size_t{chunk} << (SlotsLog2 + 3)));
   }

@@ -162,7 +162,8 @@ class rw_malloc {
       findings.expect((bundled_[i] & ~state.starts) == 0, 4, i);
       auto blocks =
           static_cast<std::uint64_t>(popcount(static_cast<word>(state.starts & ~bundled_[i])));
-      for (word rest = bundled_[i]; rest != 0; rest &= static_cast<word>(rest - 1)) {
+      // Of I4's words only what is right: there may be no memory for the others.
+      for (word rest = bundled_[i] & state.starts; rest != 0; rest &= static_cast<word>(rest - 1)) {
         const auto front = static_cast<std::uint32_t>(i * Config.word_bits) +
                            static_cast<std::uint32_t>(lowest_bit(rest));
         blocks += reinterpret_cast<const piece_header*>(address(front))->live;

@@ -34,6 +34,11 @@ class list_inspector {
       for (std::uint64_t rest = starts[word]; rest != 0; rest &= rest - 1) {
         const auto chunk =
             static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(lowest_bit(rest));
+        if (chunk > end) {
+          // Nothing lies behind the terminator.
+          findings_.expect(false, 1, chunk);
+          break;
+        }
         const bool is_free = (free & list::bit_of(chunk)) != 0;
         const std::uint32_t next = chunk == end ? 0 : start_behind(chunk);
         findings_.expect(chunks_.next_of(chunk) == next, 1, chunk);

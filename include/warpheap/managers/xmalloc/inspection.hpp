@@ -34,13 +34,14 @@ class inspector {
         const fifo list = all_.buffered().list(cls, i);
         const std::uint64_t number = cls * sizes::lists + i;
         if (rank == 0) counts(list, all_.buffered().list_blocks(), number);
-        each_entry(list, rank, count, number,
+        each_entry(list, all_.buffered().list_blocks(), rank, count, number,
                    [&](std::uint32_t unit) { cached_block(cls, unit, number); });
       }
       const fifo second = all_.buffered().second(cls);
       const std::uint64_t number = sizes::classes * sizes::lists + cls;
-      if (rank == 0) counts(second, all_.buffered().second_blocks(cls), number);
-      each_entry(second, rank, count, number, [&](std::uint32_t unit) {
+      const std::uint64_t slots = all_.buffered().second_blocks(cls);
+      if (rank == 0) counts(second, slots, number);
+      each_entry(second, slots, rank, count, number, [&](std::uint32_t unit) {
         findings_.expect(is_superblock(unit) && all_.blocks().cls(unit) == cls &&
                              (all_.blocks().state(unit) & superblocks<Config>::held) != 0,
                          3, number);
@@ -53,16 +54,19 @@ class inspector {
   static constexpr std::uint64_t most_walkers = 256;
 
   WARPHEAP_DEVICE void counts(const fifo& of, std::uint64_t slots, std::uint64_t number) const {
-    const auto entries = static_cast<std::int64_t>(of.positions().size());
-    findings_.expect(of.items().read().count == entries &&
-                         of.room().read().count + entries == static_cast<std::int64_t>(slots),
+    const std::uint64_t entries = of.positions().size();
+    findings_.expect(static_cast<std::uint64_t>(of.items().read().count) == entries &&
+                         static_cast<std::uint64_t>(of.room().read().count) + entries == slots,
                      1, number);
   }
 
   template <class Check>
-  WARPHEAP_DEVICE void each_entry(const fifo& of, std::uint64_t rank, std::uint64_t count,
-                                  std::uint64_t number, const Check& check) const {
-    for (std::uint64_t i = rank; i < of.positions().size(); i += count) {
+  WARPHEAP_DEVICE void each_entry(const fifo& of, std::uint64_t slots, std::uint64_t rank,
+                                  std::uint64_t count, std::uint64_t number,
+                                  const Check& check) const {
+    // Ends that are wrong may be 2^64 entries apart; `counts` tells.
+    const std::uint64_t entries = of.positions().size();
+    for (std::uint64_t i = rank; i < (entries < slots ? entries : slots); i += count) {
       std::uint64_t value = 0;
       const bool there =
           of.positions().peek(of.positions().first() + i, value) && value < all_.memory().units();
@@ -142,18 +146,20 @@ class inspector {
   WARPHEAP_DEVICE void memory_block(std::uint32_t unit, std::uint32_t units) const {
     const auto& head = all_.memory().at(unit);
     if (head.state == memory_state::superblock) {
-      basic_blocks(unit);
+      basic_blocks(unit, units);
     } else if (head.state == memory_state::block) {
       findings_.expect(block_word(head.word).kind() == block_kind::memory, 7, unit);
       block_in_use(unit, all_.memory().bytes_of(unit), std::uint64_t{units} * sizes::unit);
     }
   }
 
-  WARPHEAP_DEVICE void basic_blocks(std::uint32_t superblock) const {
+  WARPHEAP_DEVICE void basic_blocks(std::uint32_t superblock, std::uint32_t units) const {
     const std::uint32_t cls = all_.blocks().cls(superblock);
     const std::uint64_t state = all_.blocks().state(superblock);
     const auto map = static_cast<std::uint32_t>(state);
-    const bool fits = cls < sizes::classes && (map & ~sizes::all_blocks) == 0 &&
+    // Blocks of a larger class would reach beyond the Superblock, and beyond the heap.
+    const bool fits = cls < sizes::classes && sizes::superblock_units(cls) <= units &&
+                      (map & ~sizes::all_blocks) == 0 &&
                       ((state & superblocks<Config>::held) != 0) == (map != 0);
     findings_.expect(fits, 4, superblock);
     if (!fits) return;

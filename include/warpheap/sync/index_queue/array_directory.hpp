@@ -44,6 +44,12 @@ class array_directory {
     return numbered_chunk::names(word, number);
   }
 
+  /// `find` while nobody uses the queue, of a pool of `chunks` chunks: names no others.
+  WARPHEAP_DEVICE bool look(std::uint64_t number, std::uint32_t chunks,
+                            std::uint32_t& chunk) const {
+    return find(number, chunk) && chunk < chunks;
+  }
+
   WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk) const {
     const simt::atomic_ref word(entry(number));
     // Relaxed: that nobody uses the old chunk any more is its retirer's knowledge, not ours.

@@ -81,6 +81,16 @@ class list_directory {
     return true;
   }
 
+  /// `find` while nobody uses the queue, of a pool of `chunks` chunks: names no others, and writes
+  /// nothing.
+  WARPHEAP_DEVICE bool look(std::uint64_t number, std::uint32_t chunks,
+                            std::uint32_t& chunk) const {
+    const std::uint64_t hint = finger(number);
+    if (!numbered_chunk::names(hint, number)) return walk(number, chunk, chunks) && chunk < chunks;
+    chunk = numbered_chunk::chunk_of(hint);
+    return chunk < chunks;
+  }
+
   WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk) const {
     // Release, here and below: walkers get the cleared slots with whichever word they come by.
     simt::atomic_ref(links_[chunk]).store(link(number), simt::order::release);
@@ -120,11 +130,14 @@ class list_directory {
     return tag << 32;
   }
 
-  WARPHEAP_DEVICE bool walk(std::uint64_t number, std::uint32_t& chunk) const {
+  /// \param chunks links that there are; asked only by those who do not trust them
+  WARPHEAP_DEVICE bool walk(std::uint64_t number, std::uint32_t& chunk,
+                            std::uint32_t chunks = ~0u) const {
     const std::uint64_t head = simt::atomic_ref(own_->head).load(simt::order::acquire);
     chunk = numbered_chunk::chunk_of(head);
     for (auto at = static_cast<std::uint32_t>(head >> 32); at != static_cast<std::uint32_t>(number);
          ++at) {
+      if (chunk >= chunks) return false;
       const std::uint64_t here = simt::atomic_ref(links_[chunk]).load(simt::order::acquire);
       const auto next = static_cast<std::uint32_t>(here);
       if (here >> 32 != link(at) >> 32 || next == 0) return false;

@@ -141,10 +141,11 @@ class virtual_queue {
   /// Room that is bound while nobody uses the queue: also by values taken from the first chunk.
   WARPHEAP_DEVICE std::uint64_t bound() const { return ends_->back - (first() & ~(slots() - 1)); }
 
-  /// Reads the value at a position between front and back while nobody uses the queue.
+  /// Reads the value at a position between front and back while nobody uses the queue. Reads only
+  /// chunks of the pool, whatever the words are.
   WARPHEAP_DEVICE bool peek(std::uint64_t position, std::uint64_t& value) const {
     std::uint32_t chunk;
-    if (!directory_.find(position >> pool_.slots_log2(), chunk)) return false;
+    if (!directory_.look(position >> pool_.slots_log2(), pool_.chunks(), chunk)) return false;
     const std::uint64_t found = slot(chunk, position);
     value = found - 1;
     return found != 0;

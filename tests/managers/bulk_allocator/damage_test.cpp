@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = bulk_allocator<bulk_allocator_config{.page_bytes = 128,
+                                                   .header_bytes = 32,
+                                                   .chunk_log2 = 2,
+                                                   .smallest_block = 16,
+                                                   .largest_small = 32,
+                                                   .chunks_per_arena = 2}>;
+
+TEST(bulk_allocator_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(8 * 1024);
+  for (const std::size_t bytes : {32, 16, 100, 200}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{1, 10}, {2, 20}, {3, 1},  {4, 50}, {5, 30},
+                                       {6, 34}, {7, 68}, {8, 27}, {9, 1}};
+  EXPECT_EQ(subject.guarded_words(~0u), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

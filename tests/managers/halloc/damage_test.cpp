@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/halloc/halloc.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = halloc<halloc_config{
+    .largest_slab = 4096, .smallest_slab = 4096, .slabs = 1, .sparse = 250, .probes = 4}>;
+
+TEST(halloc_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(22 * 1024);
+  for (const std::size_t bytes : {512, 1024, 768, 100}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{1, 2}, {2, 18}, {3, 82}, {4, 18},
+                                       {5, 2}, {6, 16}, {7, 111}};
+  EXPECT_EQ(subject.guarded_words(~0u), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

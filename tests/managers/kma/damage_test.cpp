@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/kma/kma.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1}>;
+
+TEST(kma_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(16 * 1024);
+  for (const std::size_t bytes : {16, 24, 64}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{1, 26}, {2, 301}, {3, 304}, {4, 153}, {5, 148}, {6, 1}};
+  EXPECT_EQ(subject.guarded_words(~0u), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/reg_eff/reg_eff.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = reg_eff<reg_eff_config{
+    .offsets = memory_offsets::per_multiprocessor, .header_words = 2, .presplit_bytes = 64}>;
+
+TEST(reg_eff_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(4 * 1024);
+  for (const std::size_t bytes : {16, 40, 88}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{1, 12}, {2, 14}, {3, 4}, {4, 2}, {5, 4}, {6, 4}};
+  EXPECT_EQ(subject.guarded_words(~0u), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// That inspection sees damage: how many words break each invariant.
+#include "damage.hpp"
+
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using small = scatter_alloc<scatter_config{.page_bytes = 256,
+                                           .region_pages = 2,
+                                           .super_blocks = 3,
+                                           .least_block_pages = 4,
+                                           .rejecting_level = 2,
+                                           .probed_regions = 2}>;
+
+TEST(scatter_alloc_damage, sees_words_that_are_wrong) {
+  const exposed_heap<small> subject(8 * 1024);
+  for (const std::size_t bytes : {32, 100, 48, 200, 300}) {
+    test::take(subject.heap(), bytes, 2);
+    give(subject.heap(), test::take(subject.heap(), bytes, 3));
+  }
+  expect_valid(subject.heap());
+  const std::map<int, int> expected = {{1, 3}, {2, 20}, {3, 25}, {5, 24}, {6, 11}};
+  EXPECT_EQ(subject.guarded_words(~0u), expected);
+  expect_valid(subject.heap());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

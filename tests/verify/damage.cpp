@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Inspections of damaged heaps: whatever the words of a region are, inspection ends, stays within
+/// the region, and changes nothing.
+#include "exploration.hpp"
+#include "small_heap.hpp"
+
+#include "warpheap/simt/simt.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+namespace {
+
+/// A subject takes a second or two; what takes longer has no end.
+constexpr unsigned most_seconds = 10;
+
+/// Lanes of two warps keep two blocks each, and free a third, in one order that is always the same.
+void populate(any_heap& heap) {
+  heap.restore();
+  simt::explorer lanes({2, 4}, 2'000'000);
+  lanes.run({simt::strategy::uniform, 1}, [&heap] {
+    const std::uint64_t rank = simt::thread_rank();
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      std::byte* const block = heap.take(heap.size(rank + i));
+      if (i == 1 && block != nullptr && heap.how().frees) heap.give(block);
+    }
+  });
+}
+
+/// How many changes of single words inspection has seen. Every fourth one makes all bits of the
+/// word random, the others turn one bit.
+std::uint64_t changes_seen(const any_heap& heap, int times, std::mt19937& draw) {
+  std::uint64_t seen = 0;
+  for (int i = 0; i < times; ++i) {
+    for (std::uint32_t& word : heap.words()) {
+      const std::uint32_t kept = word;
+      word = i % 4 == 3 ? static_cast<std::uint32_t>(draw()) : kept ^ 1u << draw() % 32;
+      inspection found;
+      heap.manager().inspect(found);
+      word = kept;
+      if (std::any_of(std::begin(found.violations), std::end(found.violations),
+                      [](std::uint64_t count) { return count != 0; })) {
+        ++seen;
+      }
+    }
+  }
+  return seen;
+}
+
+/// Whether inspection has left the heap as it was.
+bool damage(const subject& manager, any_heap& heap, int times) {
+  std::mt19937 draw(1);
+  std::uint64_t seen = 0;
+  const auto words = heap.words();
+  // Empty after the case's lanes have used and freed everything, and with blocks in use.
+  for (const bool in_use : {false, true}) {
+    if (in_use) populate(heap);
+    const std::vector<std::uint32_t> before(words.begin(), words.end());
+    seen += changes_seen(heap, times, draw);
+    if (!std::equal(before.begin(), before.end(), words.begin())) {
+      std::printf("%s: inspection has changed the heap\n", manager.name.c_str());
+      return false;
+    }
+  }
+  std::printf("ok     %-24s %8zu changes, %8llu seen\n", manager.name.c_str(),
+              2 * words.size() * static_cast<std::size_t>(times),
+              static_cast<unsigned long long>(seen));
+  return true;
+}
+
+/// In a process of its own, which may crash and whose seconds of the processor are counted.
+bool damage_apart(const subject& manager, int times) {
+  if (manager.cases.empty()) return true;
+  const auto used = manager.cases.front().make();
+  if (used->heap() == nullptr) return true;
+  used->run({simt::strategy::uniform, 1}, nullptr);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) throw error("no process could be started for a manager");
+  if (child == 0) {
+    const rlimit limit{most_seconds, most_seconds + 1};
+    setrlimit(RLIMIT_CPU, &limit);
+    const bool sound = damage(manager, *used->heap(), times);
+    std::fflush(stdout);
+    _exit(sound ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+  std::printf("FAILED %-24s ended by %s %d\n", manager.name.c_str(),
+              WIFEXITED(status) ? "exit code" : "signal",
+              WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+  return false;
+}
+
+}  // namespace
+
+int damage_managers(const selection& only, int times) {
+  if (!only.subject.empty()) find_subject(only.subject);
+  int failures = 0;
+  for (const subject& s : catalogue()) {
+    // An arena's links are addresses in a heap of which it does not know where it lies.
+    if (s.kind != subject_kind::manager || s.name == "arena") continue;
+    if (!only.subject.empty() && s.name != only.subject) continue;
+    if (!damage_apart(s, times)) ++failures;
+  }
+  std::printf("%d managers cannot be inspected when damaged\n", failures);
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
