@@ -47,10 +47,8 @@ class warpheap_classes {
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     for (std::uint64_t of = rank; of < sizes_.count(); of += count) {
-      const std::uint32_t bytes = sizes_.slot_bytes(static_cast<std::uint32_t>(of));
-      const std::uint32_t slots = sizes_.chunk_bytes() / bytes;
       record& fresh = where_.records[of];
-      fresh.shape = warpheap_slots::of(bytes, slots, chunks::word_slots);
+      fresh.shape = shape(static_cast<std::uint32_t>(of));
       fresh.unmarked = 0;
       fresh.growing = 0;
       fresh.searching = 0;
@@ -64,6 +62,11 @@ class warpheap_classes {
     for (std::uint64_t i = rank; i < words; i += count) where_.trees[i] = 0;
   }
 
+  /// What `format` writes for `slots` to read.
+  WARPHEAP_DEVICE warpheap_slots shape(std::uint32_t of) const {
+    const std::uint32_t bytes = sizes_.slot_bytes(of);
+    return warpheap_slots::of(bytes, sizes_.chunk_bytes() / bytes, chunks::word_slots);
+  }
   WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const {
     // Never changes after `format`, so the multiprocessor may keep it.
     warpheap_slots& shape = where_.records[of].shape;

@@ -24,6 +24,10 @@ class warpheap_inspector {
       : supply_(of), findings_(findings) {}
 
   WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
+    // Chunks beyond the universe have no words.
+    if (supply_.backed() > supply_.universe()) {
+      return findings_.expect(false, 2, supply_.backed());
+    }
     const auto wrong = [this](std::uint64_t word) { findings_.expect(false, 1, word); };
     supply_.pool().check(rank, count, wrong);
     supply_.empties().check(rank, count, wrong);
@@ -87,7 +91,9 @@ class warpheap_inspector {
 
   WARPHEAP_DEVICE void chunk_of_class(std::uint32_t c, std::uint32_t whose) const {
     const std::uint32_t of = whose - chunk_owner::first_class;
-    const warpheap_slots slots = supply_.classes().slots(of);
+    // Classes that there are not have no words.
+    if (of >= supply_.classes().sizes().count()) return findings_.expect(false, 3, c);
+    const warpheap_slots slots = supply_.classes().shape(of);
     const std::uint32_t state = supply_.chunks().look(c);
     std::uint32_t used = 0;
     std::uint32_t words = 0;
@@ -113,10 +119,14 @@ class warpheap_inspector {
   static constexpr std::uint64_t most_counted = std::uint64_t{1} << 19;
 
   WARPHEAP_DEVICE void size_class(std::uint32_t of) const {
+    const warpheap_slots slots = supply_.classes().shape(of);
+    const warpheap_slots told = supply_.classes().slots(of);
+    findings_.expect(told.bytes == slots.bytes && told.count == slots.count &&
+                         told.words == slots.words && told.per_word == slots.per_word,
+                     8, of);
     findings_.expect(supply_.classes().of(of).growing == 0, 7, of);
     findings_.expect(supply_.classes().of(of).searching == 0, 7, of);
     if (std::uint64_t{supply_.backed()} * supply_.chunks().stride() > most_counted) return;
-    const warpheap_slots slots = supply_.classes().slots(of);
     std::uint32_t unmarked = 0;
     int hidden = 0;
     for (std::uint32_t c = 0; c < supply_.backed(); ++c) {

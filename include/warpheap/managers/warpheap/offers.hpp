@@ -107,6 +107,9 @@ class warpheap_offers {
 
   /// How many there are, while no lane allocates; -1: the counts do not agree with the cells.
   WARPHEAP_DEVICE int examine(std::uint32_t of) const {
+    // A ring with a wrong place may lie outside of the heap.
+    const std::uint32_t first = rings_[of].first;
+    if (first > count_ || cells_in(of) > count_ - first) return -1;
     int offers = 0;
     for (std::uint32_t i = 0; i < cells_in(of); ++i) {
       const std::uint32_t in = cell(of, i).load(simt::order::relaxed);
