@@ -18,7 +18,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 /// Makes a heap empty, in memory full of rubbish. False if lanes that do it in another order, or
-/// other numbers of them, leave other contents: then one writes where another does.
+/// other numbers of them, leave other contents: then one writes where another does. Padding counts:
+/// a structure that is copied into the heap takes along what the lane's stack had there.
 template <class Format>
 bool formats_in_any_order(const region& memory, const Format& format) {
   std::vector<std::byte> first;

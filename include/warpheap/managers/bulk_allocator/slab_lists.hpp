@@ -60,7 +60,11 @@ class slab_lists {
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     for (std::uint64_t i = rank; i < count_; i += count) {
-      lists_[i] = {sync::bulk_semaphore::initial(0), 0, none, 0};
+      slab_list& list = lists_[i];
+      list.units = sync::bulk_semaphore::initial(0);
+      list.lock = 0;
+      list.head = none;
+      list.idle = 0;
     }
   }
 

@@ -66,17 +66,21 @@ class tree_buddy {
     for (int order = 0; order <= top(); ++order) {
       const std::uint32_t nodes = nodes_of(order);
       const std::uint32_t available = nodes & 1u;  // the last one, if it has no buddy
-      buddy_order shared{sync::bulk_semaphore::initial(available), words,
-                         words + bitmap_tree::words_for(nodes)};
-      words = shared.pairs + bitmap_tree::words_for(parents_of(order));
+      std::uint64_t* const pairs = words + bitmap_tree::words_for(nodes);
+      if (rank == 0) {
+        buddy_order& shared = orders_[order];
+        shared.units = sync::bulk_semaphore::initial(available);
+        shared.nodes = words;
+        shared.pairs = pairs;
+      }
       const std::uint64_t last = nodes - 1;
       const auto single = [available, last](std::uint64_t first, std::uint64_t span) {
         const bool inside = available != 0 && last >= first && last - first < 64 * span;
         return inside ? std::uint64_t{1} << ((last - first) / span) : std::uint64_t{0};
       };
-      bitmap_tree(shared.nodes, nodes).format_words(single, rank, count);
-      bitmap_tree(shared.pairs, parents_of(order)).format(0, rank, count);
-      if (rank == 0) orders_[order] = shared;
+      bitmap_tree(words, nodes).format_words(single, rank, count);
+      bitmap_tree(pairs, parents_of(order)).format(0, rank, count);
+      words = pairs + bitmap_tree::words_for(parents_of(order));
     }
   }
 

@@ -31,7 +31,7 @@ class warpheap_chunk_runs {
       const std::uint32_t first = simt::call_apart(&find, supply_, length);
       if (first != none) return first;
       const bool collects = simt::call_apart(&help, supply_, length);
-      // Others hold parts of runs, or collect, for a moment, and never wait.
+      // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
       if (!collects && !supply_.is_claimed_since(before)) break;
       simt::backoff(wait_ns);
     }
@@ -85,20 +85,20 @@ class warpheap_chunk_runs {
     return claim_run_from(pool, length, 0,
                           [&](std::uint32_t first) { return runs.claim(first, length); });
   }
-  /// The caller has found no run in the pool. One lane at a time puts empty chunks there, if these
-  /// make a run with what is in it; or else looks once more, so that all know that there is none.
-  /// Whether chunks of the empties are needed.
+  /// The caller has found no run in the pool. Puts empty chunks there that make one with what is in
+  /// it; or else one lane at a time looks once more, so that all know that there is none. Whether
+  /// there were such chunks.
   WARPHEAP_RARE static bool help(const supply& in, std::uint32_t length) {
-    const bool collects = in.has_run(length, &bitmap_tree::load_word);
-    const simt::atomic_ref helper(in.whole().run_helper);
-    if (helper.exchange(1, simt::order::relaxed) != 0) return collects;
-    if (collects) {
-      supply::collect(in);
-    } else {
-      in.is_out_of_runs(length);
+    const std::uint32_t first = in.find_run(length, &bitmap_tree::load_word);
+    if (first != none) {
+      supply::collect(in, first, length);
+      return true;
     }
-    helper.store(0, simt::order::relaxed);
-    return collects;
+    const simt::atomic_ref prover(in.whole().run_prover);
+    if (prover.exchange(1, simt::order::relaxed) != 0) return false;
+    in.is_out_of_runs(length);
+    prover.store(0, simt::order::relaxed);
+    return false;
   }
 
   /// A run in one word is taken at once, or not at all. What is taken word by word may be put back:

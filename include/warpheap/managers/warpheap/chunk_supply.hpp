@@ -123,18 +123,19 @@ class warpheap_supply {
     const exhaustion::token search = chunks.announce();
     const std::uint64_t before = claims_so_far();
     const bool found = length == 1 ? pool().examine_any() || empties().examine_any()
-                                   : has_run(length, &bitmap_tree::examine_word);
+                                   : find_run(length, &bitmap_tree::examine_word) != none;
     const bool moving = length == 1 && where_.whole->is_moving();
     return !found && !moving && !is_claimed_since(before) && chunks.confirm(search, length);
   }
-  /// Whether chunks of pool and empties together make a run, as seen by looks of one kind.
-  WARPHEAP_DEVICE bool has_run(std::uint32_t length,
-                               std::uint64_t (bitmap_tree::*look)(std::uint32_t) const) const {
+  /// The first run that chunks of pool and empties make together, as seen by looks of one kind.
+  WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length,
+                                         std::uint64_t (bitmap_tree::*look)(std::uint32_t)
+                                             const) const {
     const bitmap_tree in_pool = pool();
     const bitmap_tree in_empties = empties();
     return find_run_in(in_pool.leaf_words(), length, 0, [&](std::uint32_t word) {
-             return (in_pool.*look)(word) | (in_empties.*look)(word);
-           }) != none;
+      return (in_pool.*look)(word) | (in_empties.*look)(word);
+    });
   }
 
   /// A chunk that is new in class `of`, of whose first word the first slots are the team's, one a
@@ -231,20 +232,23 @@ class warpheap_supply {
     return static_cast<std::uint32_t>(before) != 0 || claims_so_far() != before;
   }
 
-  /// Puts empty chunks of classes into the pool.
-  WARPHEAP_RARE static void collect(const warpheap_supply& in) {
+  /// Puts those of these chunks into the pool that are empty ones of classes. Lanes that want the
+  /// same ones share the work.
+  WARPHEAP_RARE static void collect(const warpheap_supply& in, std::uint32_t first,
+                                    std::uint32_t length) {
     const simt::group alone(simt::lane_mask::of(simt::lane_id()));
-    in.begin_claim();
-    const std::uint32_t hand = in.where_.whole->begin_move();
-    for (std::uint32_t left = in.universe_; left != 0; --left) {
-      const std::uint32_t chunk = in.empties().claim_first();
-      if (chunk == none) break;
-      if (!in.close(alone, chunk)) continue;
-      in.pool().insert(chunk);
-      in.where_.whole->chunks.released();
+    for (std::uint32_t chunk = first; chunk < first + length; ++chunk) {
+      if (!in.empties().contains(chunk)) continue;
+      in.begin_claim();
+      const std::uint32_t hand = in.where_.whole->begin_move();
+      const bool closed = in.empties().remove(chunk) && in.close(alone, chunk);
+      if (closed) {
+        in.pool().insert(chunk);
+        in.where_.whole->chunks.released();
+      }
+      in.where_.whole->end_move(hand);
+      in.end_claim();
     }
-    in.where_.whole->end_move(hand);
-    in.end_claim();
   }
 
  private:

@@ -28,8 +28,8 @@ struct warpheap_state {
   alignas(64) std::uint64_t claims;
   /// The leaf word of the pool where the last run was found.
   std::uint32_t run_word;
-  /// Whether a lane does for all what those need who find no run (`warpheap_chunk_runs::help`).
-  std::uint32_t run_helper;
+  /// Whether a lane proves that there is no run, so that all know (`warpheap_chunk_runs::help`).
+  std::uint32_t run_prover;
   /// Knows that the pool and the empties have no chunk, or that chunks make no run of a length.
   exhaustion chunks;
   hand moving[hands];
@@ -42,7 +42,7 @@ struct warpheap_state {
     chunks.format();
     claims = 0;
     run_word = 0;
-    run_helper = 0;
+    run_prover = 0;
     // Atomic: at a reset other lanes ask how many chunks there are.
     simt::atomic_ref(backed).store(chunks_now, simt::order::relaxed);
   }
