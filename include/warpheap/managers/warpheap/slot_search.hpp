@@ -128,7 +128,21 @@ class warpheap_slot_search {
       attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
       going = going && looks < Config.most_looks;
     }
+    going = got.chunk == none && looks == Config.most_looks;
+    if (!team.any(going)) return got;
+    going = going && has_listed();
+    attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, true); });
     return got;
+  }
+  /// Whether the class has listed words, for lanes that are about to give up without a proof: looks
+  /// that are no read-modify-writes may see old values any number of times. A collective of those
+  /// that call together, for any classes.
+  WARPHEAP_DEVICE bool has_listed() const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    const bool listed = same.is_leader() && supply_.classes().open(of_).examine_any();
+    team.sync();  // so that what the leader has acquired is seen by the others
+    return team.shuffle(static_cast<std::uint32_t>(listed), same.leader()) != 0;
   }
 
   /// What the lanes of the caller's class do next in this `turn`. A collective of those that call
