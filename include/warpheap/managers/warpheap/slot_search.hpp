@@ -134,8 +134,8 @@ class warpheap_slot_search {
     attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, true); });
     return got;
   }
-  /// Whether the class has listed words, for lanes that are about to give up without a proof: looks
-  /// that are no read-modify-writes may see old values any number of times. A collective of those
+  /// Whether the class has listed words, for lanes that are about to give up without a proof: loads
+  /// may see old values any number of times, unlike read-modify-writes. A collective of those
   /// that call together, for any classes.
   WARPHEAP_DEVICE bool has_listed() const {
     const simt::group team = simt::coalesced();
