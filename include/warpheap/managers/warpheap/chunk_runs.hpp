@@ -91,7 +91,7 @@ class warpheap_chunk_runs {
   WARPHEAP_RARE static bool help(const supply& in, std::uint32_t length) {
     const std::uint32_t first = in.find_run(length, &bitmap_tree::load_word);
     if (first != none) {
-      supply::collect(in, first, length);
+      in.collect(first, length);
       return true;
     }
     const simt::atomic_ref prover(in.whole().run_prover);

@@ -234,20 +234,9 @@ class warpheap_supply {
 
   /// Puts those of these chunks into the pool that are empty ones of classes. Lanes that want the
   /// same ones share the work.
-  WARPHEAP_RARE static void collect(const warpheap_supply& in, std::uint32_t first,
-                                    std::uint32_t length) {
-    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
+  WARPHEAP_DEVICE void collect(std::uint32_t first, std::uint32_t length) const {
     for (std::uint32_t chunk = first; chunk < first + length; ++chunk) {
-      if (!in.empties().contains(chunk)) continue;
-      in.begin_claim();
-      const std::uint32_t hand = in.where_.whole->begin_move();
-      const bool closed = in.empties().remove(chunk) && in.close(alone, chunk);
-      if (closed) {
-        in.pool().insert(chunk);
-        in.where_.whole->chunks.released();
-      }
-      in.where_.whole->end_move(hand);
-      in.end_claim();
+      if (empties().contains(chunk)) simt::call_apart(&collect_one, *this, chunk);
     }
   }
 
@@ -373,6 +362,18 @@ class warpheap_supply {
     }
     team.sync();
     return whole;
+  }
+
+  WARPHEAP_RARE static void collect_one(const warpheap_supply& in, std::uint32_t chunk) {
+    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
+    in.begin_claim();
+    const std::uint32_t hand = in.where_.whole->begin_move();
+    if (in.empties().remove(chunk) && in.close(alone, chunk)) {
+      in.pool().insert(chunk);
+      in.where_.whole->chunks.released();
+    }
+    in.where_.whole->end_move(hand);
+    in.end_claim();
   }
 
   classes_type classes_;
