@@ -233,10 +233,13 @@ class warpheap_supply {
   }
 
   /// Puts those of these chunks into the pool that are empty ones of classes. Lanes that want the
-  /// same ones share the work.
+  /// same ones share the work: each begins at a place of its own.
   WARPHEAP_DEVICE void collect(std::uint32_t first, std::uint32_t length) const {
-    for (std::uint32_t chunk = first; chunk < first + length; ++chunk) {
+    std::uint32_t at = scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), length);
+    for (std::uint32_t left = length; left != 0; --left) {
+      const std::uint32_t chunk = first + at;
       if (empties().contains(chunk)) simt::call_apart(&collect_one, *this, chunk);
+      at = at + 1 == length ? 0 : at + 1;
     }
   }
 
