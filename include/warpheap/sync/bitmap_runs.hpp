@@ -108,6 +108,43 @@ WARPHEAP_DEVICE inline std::uint32_t claim_last_run(const bitmap_tree& tree, std
   }
 }
 
+/// Looks for the first run of a length in leaf words that come in ascending order. Words that are
+/// left out are without elements.
+class run_finder {
+ public:
+  WARPHEAP_DEVICE explicit run_finder(std::uint32_t length) : length_(length) {}
+
+  /// Whether the run ends in this word.
+  WARPHEAP_DEVICE bool ends_in(std::uint32_t word, std::uint64_t bits) {
+    if (word != next_) have_ = 0;
+    next_ = word + 1;
+    int at = 0;
+    while (bits != 0) {
+      const int gap = lowest_bit(bits);
+      if (gap != 0) have_ = 0;
+      at += gap;
+      bits >>= gap;
+      const std::uint64_t ended = ~bits;
+      const int ones = ended == 0 ? 64 : lowest_bit(ended);
+      if (have_ == 0) first_ = word * 64 + static_cast<std::uint32_t>(at);
+      have_ += static_cast<std::uint32_t>(ones);
+      if (have_ >= length_) return true;
+      at += ones;
+      bits = ones == 64 ? 0 : bits >> ones;
+    }
+    if (at != 64) have_ = 0;
+    return false;
+  }
+  /// Its lowest element. \pre a word was found in which it ends
+  WARPHEAP_DEVICE std::uint32_t first() const { return first_; }
+
+ private:
+  std::uint32_t length_;
+  std::uint32_t next_ = 0;   // word that comes after the last one
+  std::uint32_t first_ = 0;  // of the run that reaches up to there
+  std::uint32_t have_ = 0;   // its length so far
+};
+
 /// The lowest element of the first run of at least `length` elements that begins in leaf word
 /// `from` or behind, as seen word by word by `look(word)`, or none. Looks at each of `words` words,
 /// and not at hints that say where elements are: where many lanes change the set, these are never
@@ -115,52 +152,39 @@ WARPHEAP_DEVICE inline std::uint32_t claim_last_run(const bitmap_tree& tree, std
 template <class Look>
 WARPHEAP_DEVICE std::uint32_t find_run_in(std::uint32_t words, std::uint32_t length,
                                           std::uint32_t from, const Look& look) {
-  std::uint32_t first = 0;  // of the run that reaches up to where we are
-  std::uint32_t have = 0;   // its length so far
+  run_finder run(length);
   for (std::uint32_t word = from; word < words; ++word) {
-    std::uint64_t rest = look(word);
-    int at = 0;
-    while (rest != 0) {
-      const int gap = lowest_bit(rest);
-      if (gap != 0) have = 0;
-      at += gap;
-      rest >>= gap;
-      const std::uint64_t ended = ~rest;
-      const int ones = ended == 0 ? 64 : lowest_bit(ended);
-      if (have == 0) first = word * 64 + static_cast<std::uint32_t>(at);
-      have += static_cast<std::uint32_t>(ones);
-      if (have >= length) return first;
-      at += ones;
-      rest = ones == 64 ? 0 : rest >> ones;
-    }
-    if (at != 64) have = 0;
+    if (run.ends_in(word, look(word))) return run.first();
   }
   return bitmap_tree::none;
 }
-/// The same of a set.
+/// The same of a set, by hints, for sets of many words that few lanes change at a time.
 WARPHEAP_DEVICE inline std::uint32_t find_run_from(const bitmap_tree& tree, std::uint32_t length,
                                                    std::uint32_t from) {
-  return find_run_in(tree.leaf_words(), length, from,
-                     [&](std::uint32_t word) { return tree.load_word(word); });
+  run_finder run(length);
+  for (std::uint32_t word = from; word < tree.leaf_words(); ++word) {
+    std::uint64_t bits = tree.load_word(word);
+    if (bits == 0) {  // on to the next word with elements
+      const std::uint32_t next = tree.successor((word + 1) * 64);
+      if (next == bitmap_tree::none) return bitmap_tree::none;
+      word = next / 64;
+      bits = tree.load_word(word);
+    }
+    if (run.ends_in(word, bits)) return run.first();
+  }
+  return bitmap_tree::none;
 }
 
-/// The first run of `length` elements from leaf word `from` on that `claim(first)` takes: its
-/// lowest element, or none. O(universe / 64) for each run that is lost to others. Ends: `claim`
-/// fails only if another lane has taken an element of its run. \pre `length != 0`
-template <class Claim>
-WARPHEAP_DEVICE std::uint32_t claim_run_from(const bitmap_tree& tree, std::uint32_t length,
-                                             std::uint32_t from, const Claim& claim) {
-  for (;;) {
-    const std::uint32_t first = find_run_from(tree, length, from);
-    if (first == bitmap_tree::none || claim(first)) return first;
-    from = first / 64;
-  }
-}
-/// Removes it from the set.
+/// Removes `length` consecutive elements, the first ones that there are from leaf word `from` on,
+/// and returns the lowest of them, or none. O(universe / 64) for each run that is lost to others.
+/// \pre `length != 0`
 WARPHEAP_DEVICE inline std::uint32_t claim_run_from(const bitmap_tree& tree, std::uint32_t length,
                                                     std::uint32_t from) {
-  return claim_run_from(tree, length, from,
-                        [&](std::uint32_t first) { return claim_run(tree, first, length); });
+  for (;;) {
+    const std::uint32_t first = find_run_from(tree, length, from);
+    if (first == bitmap_tree::none || claim_run(tree, first, length)) return first;
+    from = first / 64;
+  }
 }
 
 WARPHEAP_END_NAMESPACE

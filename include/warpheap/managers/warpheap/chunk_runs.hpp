@@ -70,20 +70,28 @@ class warpheap_chunk_runs {
 
   /// Takes a run out of the pool, from where the last was found. A lane that loses one to others
   /// goes on at any place, where they are not, and at last from the front, until there is none.
+  /// Ends: a run is lost only if another lane has taken an element of it.
   WARPHEAP_RARE static std::uint32_t find(const supply& in, std::uint32_t length) {
     const warpheap_chunk_runs runs(in);
     const bitmap_tree pool = in.pool();
+    const auto run_from = [&](std::uint32_t word) {
+      return find_run_in(pool.leaf_words(), length, word,
+                         [&](std::uint32_t leaf) { return pool.load_word(leaf); });
+    };
     const simt::atomic_ref<std::uint32_t> hint(in.whole().run_word);
     std::uint32_t word = hint.load(simt::order::relaxed);
     for (int lost = 0; lost < most_lost; ++lost, word = in.any_word()) {
-      const std::uint32_t first = find_run_from(pool, length, word);
+      const std::uint32_t first = run_from(word);
       if (first == none) break;
       if (!runs.claim(first, length)) continue;
       hint.store((first + length) / 64, simt::order::relaxed);
       return first;
     }
-    return claim_run_from(pool, length, 0,
-                          [&](std::uint32_t first) { return runs.claim(first, length); });
+    for (word = 0;;) {
+      const std::uint32_t first = run_from(word);
+      if (first == none || runs.claim(first, length)) return first;
+      word = first / 64;
+    }
   }
   /// The caller has found no run in the pool. Puts empty chunks there that make one with what is in
   /// it; or else one lane at a time looks once more, so that all know that there is none. Whether
