@@ -41,4 +41,24 @@ class divisor {
   std::uint8_t shift_rest_ = 0;
 };
 
+/// The same for dividends below 2^31, with a multiplication and a shift of either side: two words
+/// that lanes load. (The multiplier is that of 31-bit dividends, which fits in 32 bits.)
+struct short_divisor {
+  std::uint32_t multiplier;
+  std::uint32_t shift;
+
+  /// \pre `value != 0`
+  WARPHEAP_HD static constexpr short_divisor of(std::uint32_t value) {
+    const int shift = ceil_log2(value);
+    return {static_cast<std::uint32_t>((std::uint64_t{1} << (31 + shift)) / value + 1),
+            static_cast<std::uint32_t>(shift)};
+  }
+  /// floor(n / value) \pre `n < 2^31`
+  WARPHEAP_HD constexpr std::uint32_t quotient(std::uint32_t n) const {
+    return static_cast<std::uint32_t>((std::uint64_t{2 * n} * multiplier) >> 32) >> shift;
+  }
+
+  friend constexpr bool operator==(const short_divisor&, const short_divisor&) = default;
+};
+
 WARPHEAP_END_NAMESPACE

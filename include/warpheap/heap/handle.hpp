@@ -15,9 +15,20 @@ WARPHEAP_BEGIN_NAMESPACE
 /// What the handle of a heap counts in device memory: only requests that were not served, so that a
 /// call that succeeds costs nothing more than the manager's own work.
 struct failure_counts {
-  struct kind {
+  /// A part of a count, in a line of its own: a million lanes that fail must not queue up at one.
+  struct alignas(128) part {
     std::uint64_t requests = 0;
+  };
+  struct kind {
+    static constexpr std::uint32_t parts = 16;
+    part counted[parts];
     std::uint64_t last_bytes = 0;
+
+    WARPHEAP_HD std::uint64_t requests() const {
+      std::uint64_t sum = 0;
+      for (const part& one : counted) sum += one.requests;
+      return sum;
+    }
   };
   /// Memory was out.
   kind exhausted;
@@ -211,10 +222,10 @@ class handle {
   }
 
   WARPHEAP_DEVICE static void note(failure_counts::kind& what, std::size_t bytes) {
-    // One atomic for all lanes that fail together: a million of them must not queue up here.
+    // One atomic for all lanes that fail together.
     const simt::group together = simt::coalesced();
     if (!together.is_leader()) return;
-    simt::atomic_ref(what.requests)
+    simt::atomic_ref(what.counted[(simt::sm_id() + simt::warp_slot()) % what.parts].requests)
         .fetch_add(static_cast<std::uint64_t>(together.size()), simt::order::relaxed);
     // A million stores to one word would queue up, too. What a multiprocessor knows of it may be
     // old within a launch, in which nobody can say which request was the last.

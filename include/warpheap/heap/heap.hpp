@@ -205,9 +205,9 @@ class heap {
         result.in_use.push_back({std::uint64_t{1} << i, size.blocks, size.bytes});
       }
     }
-    result.failures = failed.exhausted.requests;
+    result.failures = failed.exhausted.requests();
     result.last_failed_bytes = failed.exhausted.last_bytes;
-    result.impossible = failed.impossible.requests;
+    result.impossible = failed.impossible.requests();
     result.last_impossible_bytes = failed.impossible.last_bytes;
     if constexpr (counts_calls<M>) {
       call_counts& calls = result.calls.emplace();

@@ -75,6 +75,13 @@ class bitmap_tree {
   WARPHEAP_HD constexpr bitmap_tree(std::uint64_t* storage, std::uint32_t universe)
       : storage_(storage), universe_(universe), leaf_base_(leaf_base_for(universe)) {}
 
+  /// A tree over the same universe whose words are elsewhere.
+  WARPHEAP_HD constexpr bitmap_tree at(std::uint64_t* storage) const {
+    bitmap_tree same(*this);
+    same.storage_ = storage;
+    return same;
+  }
+
   WARPHEAP_HD constexpr std::uint32_t universe() const { return universe_; }
   WARPHEAP_HD constexpr std::uint32_t leaf_words() const {
     return ceil_div<std::uint32_t>(universe_, 64);

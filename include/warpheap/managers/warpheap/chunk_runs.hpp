@@ -43,7 +43,7 @@ class warpheap_chunk_runs {
     for (std::uint32_t i = 0; i < length; ++i)
       supply_.chunks().give(first + i, chunk_owner::nobody);
     insert_run(supply_.pool(), first, length);
-    supply_.whole().chunks.released();
+    supply_.released();
   }
 
   /// Gives the chunks of a run back that lie before `kept` and behind kept..kept+length-1.
@@ -72,7 +72,6 @@ class warpheap_chunk_runs {
   /// goes on at any place, where they are not, and at last from the front, until there is none.
   /// Ends: a run is lost only if another lane has taken an element of it.
   WARPHEAP_RARE static std::uint32_t find(const supply& in, std::uint32_t length) {
-    const warpheap_chunk_runs runs(in);
     const bitmap_tree pool = in.pool();
     const auto run_from = [&](std::uint32_t word) {
       return find_run_in(pool.leaf_words(), length, word,
@@ -83,13 +82,13 @@ class warpheap_chunk_runs {
     for (int lost = 0; lost < most_lost; ++lost, word = in.any_word()) {
       const std::uint32_t first = run_from(word);
       if (first == none) break;
-      if (!runs.claim(first, length)) continue;
+      if (!simt::call_apart(&claim_apart, in, first, length)) continue;
       hint.store((first + length) / 64, simt::order::relaxed);
       return first;
     }
     for (word = 0;;) {
       const std::uint32_t first = run_from(word);
-      if (first == none || runs.claim(first, length)) return first;
+      if (first == none || simt::call_apart(&claim_apart, in, first, length)) return first;
       word = first / 64;
     }
   }
@@ -109,6 +108,10 @@ class warpheap_chunk_runs {
     return false;
   }
 
+  WARPHEAP_RARE static bool claim_apart(const supply& in, std::uint32_t first,
+                                        std::uint32_t length) {
+    return warpheap_chunk_runs(in).claim(first, length);
+  }
   /// A run in one word is taken at once, or not at all. What is taken word by word may be put back:
   /// others must know.
   WARPHEAP_DEVICE bool claim(std::uint32_t first, std::uint32_t length) const {

@@ -5,6 +5,7 @@
 /// Where the chunks of the manager `warpheap` come from and go to: the pool of nobody's chunks, and
 /// chunks of classes that have become empty. Runs of chunks for large blocks: chunk_runs.hpp.
 
+#include "warpheap/managers/warpheap/chunk_set.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
@@ -32,13 +33,13 @@ class warpheap_supply {
 
   /// Where everything lies.
   struct parts {
-    state* whole;
-    std::uint64_t* pool;
-    std::uint64_t* empties;
-    std::uint32_t* runs;  ///< chunks of the run that starts at a chunk
+    state* whole = nullptr;
+    warpheap_chunk_set pool{nullptr, 1};     ///< nobody's chunks
+    warpheap_chunk_set empties{nullptr, 1};  ///< chunks of classes of which no word was in use
+    std::uint32_t* runs = nullptr;  ///< chunks of the run that starts at a chunk
     warpheap_listed_words listed;
     warpheap_offers offers;
-    warpheap_supply* copy;
+    warpheap_supply* copy = nullptr;
   };
 
   warpheap_supply() = default;
@@ -57,9 +58,8 @@ class warpheap_supply {
   }
   /// A copy of this in the heap, for rare calls: it costs their callers no registers.
   WARPHEAP_DEVICE const warpheap_supply& copy() const { return *where_.copy; }
-  WARPHEAP_DEVICE bitmap_tree pool() const { return {where_.pool, universe_}; }
-  /// Chunks of classes of which no word was in use.
-  WARPHEAP_DEVICE bitmap_tree empties() const { return {where_.empties, universe_}; }
+  WARPHEAP_DEVICE const warpheap_chunk_set& pool() const { return where_.pool; }
+  WARPHEAP_DEVICE const warpheap_chunk_set& empties() const { return where_.empties; }
   WARPHEAP_HD state& whole() const { return *where_.whole; }
   WARPHEAP_HD const warpheap_listed_words& listed() const { return where_.listed; }
   WARPHEAP_HD const warpheap_offers& offers() const { return where_.offers; }
@@ -94,8 +94,11 @@ class warpheap_supply {
     const std::uint32_t rest = chunks - word * 64;
     return popcount(pool().peek_word(word)) * 8 / static_cast<int>(rest < 64 ? rest : 64);
   }
-  /// Whether the pool has nothing, judged by one word of it as the multiprocessor knows it.
-  WARPHEAP_DEVICE bool seems_dry() const { return pool().hinted_word(any_word()) == 0; }
+  /// Must be called after chunks have come to pool or empties.
+  WARPHEAP_DEVICE void released() const {
+    where_.whole->chunks.released();
+    where_.whole->set_dry(false);
+  }
 
   /// Whether a class may have another chunk.
   WARPHEAP_DEVICE bool has_chunks() const {
@@ -131,8 +134,8 @@ class warpheap_supply {
   WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length,
                                          std::uint64_t (bitmap_tree::*look)(std::uint32_t)
                                              const) const {
-    const bitmap_tree in_pool = pool();
-    const bitmap_tree in_empties = empties();
+    const bitmap_tree& in_pool = pool();
+    const bitmap_tree& in_empties = empties();
     return find_run_in(in_pool.leaf_words(), length, 0, [&](std::uint32_t word) {
       return (in_pool.*look)(word) | (in_empties.*look)(word);
     });
@@ -153,7 +156,8 @@ class warpheap_supply {
     chunk = team.broadcast(chunk);
     *is_new = true;
     if (chunk == none) chunk = in.take_empty(team, of, *is_new);
-    if (chunk != none && *is_new) in.open(team, of, chunk);
+    if (chunk != none && *is_new) simt::call_apart(&open_apart, in, of, chunk, members);
+    if (chunk == none && team.is_leader()) in.where_.whole->set_dry(true);
     if (team.is_leader()) in.where_.whole->end_move(hand);
     team.sync();
     return chunk;
@@ -162,6 +166,36 @@ class warpheap_supply {
   /// The words of a chunk of a class have slots in use no more, as far as one is counted out.
   WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
     if (chunks_.count_out(chunk)) note_empty(chunk);
+  }
+
+  // Slots that are not in use any more.
+
+  WARPHEAP_RARE static void free_slots_apart(const warpheap_supply& in, std::uint32_t of,
+                                             std::uint32_t chunk, std::uint32_t number,
+                                             std::uint32_t bit) {
+    in.free_slots(simt::coalesced(), of, chunk, number, bit);
+  }
+  /// One slot for each member of a team, which may have different classes. A collective.
+  template <class Team>
+  WARPHEAP_DEVICE void free_slots(const Team& team, std::uint32_t of, std::uint32_t chunk,
+                                  std::uint32_t number, std::uint32_t bit) const {
+    std::uint64_t bits = std::uint64_t{1} << bit;
+    // Neighbours often free neighbours: one of them does it for all. Looked at for two words only,
+    // since to match lanes is slow when all words are different.
+    const std::uint32_t word = chunk * chunks_.stride() + number;
+    simt::lane_mask rest = team.mask();
+    for (int passes = 0; passes < 2 && !rest.empty(); ++passes) {
+      const int first = rest.lowest();
+      const simt::lane_mask same = team.ballot(team.shuffle(word, first) == word);
+      rest = rest - same;
+      if (same.count() == 1) continue;
+      const bool shares = same.contains(simt::lane_id());
+      const std::uint64_t all = team.merge_bits(shares ? bits : 0);
+      if (shares) bits = simt::lane_id() == first ? all : 0;
+    }
+    team.sync();  // what members did comes before what one of them releases
+    if (bits != 0) release_slots(of, chunk, number, bits);
+    team.sync();  // so that they go on together
   }
 
   // Words with room, of chunks of a class.
@@ -184,7 +218,7 @@ class warpheap_supply {
   /// Takes a chunk from its class's set of open chunks, unless a word of it is listed.
   WARPHEAP_RARE static void forget(const warpheap_supply& in, std::uint32_t of,
                                    std::uint32_t chunk) {
-    const bitmap_tree open = in.classes_.open(of);
+    const warpheap_chunk_set open = in.classes_.open(of);
     if (in.is_open(of, chunk) || !open.contains(chunk)) return;
     open.remove(chunk);
     if (in.is_open(of, chunk)) open.insert(chunk);  // what was listed before is seen now
@@ -250,8 +284,16 @@ class warpheap_supply {
   static constexpr int most_tries = 8;
 
   WARPHEAP_DEVICE static std::uint32_t any_word(std::uint32_t chunks) {
-    const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
-    return scale_to(drawn, ceil_div<std::uint32_t>(chunks, 64));
+    return scale_to(simt::rough_noise(), ceil_div<std::uint32_t>(chunks, 64));
+  }
+
+  WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
+                                     std::uint64_t bits) const {
+    const std::uint64_t before = chunks_.give_back(chunk, number, bits);
+    if (chunks_type::is_marked(before)) {
+      simt::call_apart(&find_again, copy(), of, chunk, number, before, bits);
+    }
+    if (chunks_type::used_of(before & ~bits) == 0) count_out(chunk);
   }
 
   /// The look is relaxed: the chunk's state, which the caller has acquired, says whether another
@@ -259,7 +301,7 @@ class warpheap_supply {
   WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
     if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
     empties().insert(chunk);
-    where_.whole->chunks.released();
+    released();
   }
 
   /// Lists a word that may have room, and its chunk, whosever that is now: the caller may be late.
@@ -274,6 +316,14 @@ class warpheap_supply {
            chunks_type::owner_of(chunks_.look(chunk)) == chunk_owner::first_class + of;
   }
 
+  WARPHEAP_RARE static void open_apart(const warpheap_supply& in, std::uint32_t of,
+                                       std::uint32_t chunk, simt::lane_mask team) {
+    in.open(simt::group(team), of, chunk);
+  }
+  WARPHEAP_RARE static bool close_apart(const warpheap_supply& in, std::uint32_t chunk,
+                                        simt::lane_mask team) {
+    return in.close(simt::group(team), chunk);
+  }
   /// Gives a chunk in the caller's hand to a class. A collective.
   WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, std::uint32_t chunk) const {
     const slots shape = classes_.slots(of);
@@ -316,7 +366,8 @@ class warpheap_supply {
       team.sync();
       chunk = team.broadcast(chunk);
       is_taken = !team.any(is_own);
-      if (chunk == none || !is_taken || close(team, chunk)) return chunk;
+      if (chunk == none || !is_taken) return chunk;
+      if (simt::call_apart(&close_apart, *this, chunk, team.mask())) return chunk;
     }
     return none;
   }
@@ -329,51 +380,63 @@ class warpheap_supply {
     owner = team.broadcast(owner);
     if (owner == chunk_owner::nobody) return false;
     const std::uint32_t of = owner - chunk_owner::first_class;
-    const slots shape = classes_.slots(of);
-    const auto rank = static_cast<std::uint32_t>(team.rank());
-    const auto members = static_cast<std::uint32_t>(team.size());
+    const std::uint32_t words = simt::load_hint(classes_.of(of).shape.words);
     using closed_word = typename chunks_type::closed;
-    std::uint32_t closed = rank;
+    auto closed = static_cast<std::uint32_t>(team.rank());
     std::uint32_t marked = 0;
-    for (; closed < shape.words; closed += members) {
+    for (; closed < words; closed += static_cast<std::uint32_t>(team.size())) {
       const auto came = chunks_.close(chunk, closed, owner);
       if (came == closed_word::in_use) break;
       if (came == closed_word::marked) ++marked;
     }
     // Marks are gone, whatever follows.
     if (marked != 0) classes_.count_unmarked(of, marked);
-    bool whole = team.all(closed >= shape.words);
+    bool whole = team.all(closed >= words);
     team.sync();
     if (whole) {
       if (team.is_leader()) whole = chunks_.end_closing(chunk);
       team.sync();
       whole = team.broadcast(static_cast<std::uint32_t>(whole)) != 0;
     }
-    if (whole) {
-      if (team.is_leader()) {
-        classes_.remove(of, chunk);
-        classes_.count_marked(of, shape.words);
-      }
-    } else {
-      // Lanes that found them closed have listed them again, or dropped offers of marked ones.
-      for (std::uint32_t i = rank; i < closed; i += members) {
-        chunks_.open(chunk, i, owner);
-        if (marked != 0) list(chunk, i);
-      }
-      team.sync();
-      if (team.is_leader() && chunks_.give_up_closing(chunk)) note_empty(chunk);
+    simt::call_apart(whole ? &leave_class : &stay_in_class, *this, team.mask(), of, chunk, closed,
+                     marked != 0);
+    return whole;
+  }
+  /// What follows when all words are closed. A collective.
+  WARPHEAP_RARE static void leave_class(const warpheap_supply& in, simt::lane_mask members,
+                                        std::uint32_t of, std::uint32_t chunk,
+                                        std::uint32_t /*closed*/, bool /*marked*/) {
+    const simt::group team(members);
+    if (team.is_leader()) {
+      in.classes_.remove(of, chunk);
+      in.classes_.count_marked(of, in.classes_.slots(of).words);
     }
     team.sync();
-    return whole;
+  }
+  /// What follows when not all words could be closed. A collective. \param closed the first word of
+  /// the caller's share that it has not closed \param marked whether it has closed marked ones
+  WARPHEAP_RARE static void stay_in_class(const warpheap_supply& in, simt::lane_mask members,
+                                          std::uint32_t of, std::uint32_t chunk,
+                                          std::uint32_t closed, bool marked) {
+    const simt::group team(members);
+    // Lanes that found them closed have listed them again, or dropped offers of marked ones.
+    for (auto i = static_cast<std::uint32_t>(team.rank()); i < closed;
+         i += static_cast<std::uint32_t>(team.size())) {
+      in.chunks_.open(chunk, i, chunk_owner::first_class + of);
+      if (marked) in.list(chunk, i);
+    }
+    team.sync();
+    if (team.is_leader() && in.chunks_.give_up_closing(chunk)) in.note_empty(chunk);
+    team.sync();
   }
 
   WARPHEAP_RARE static void collect_one(const warpheap_supply& in, std::uint32_t chunk) {
-    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
+    const auto alone = simt::lane_mask::of(simt::lane_id());
     in.begin_claim();
     const std::uint32_t hand = in.where_.whole->begin_move();
-    if (in.empties().remove(chunk) && in.close(alone, chunk)) {
+    if (in.empties().remove(chunk) && simt::call_apart(&close_apart, in, chunk, alone)) {
       in.pool().insert(chunk);
-      in.where_.whole->chunks.released();
+      in.released();
     }
     in.where_.whole->end_move(hand);
     in.end_claim();

@@ -148,10 +148,14 @@ class warpheap_chunks {
   WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {
     state(chunk).fetch_add(word_in_use, simt::order::relaxed);
   }
-  /// Whether no word of the chunk was in use then. Acquire pairs with `begin_closing`: a lane that
-  /// has found words in use has taken the chunk out of the set of empty ones before.
+  /// Whether no word of the chunk was in use then. Acquire, for that lane alone, pairs with
+  /// `begin_closing`: a lane that has found words in use has taken the chunk out of the set of empty
+  /// ones before.
   WARPHEAP_DEVICE bool count_out(std::uint32_t chunk) const {
-    return words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::acquire)) == 1;
+    const bool last =
+        words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
+    if (last) simt::fence(simt::order::acquire);
+    return last;
   }
   /// The class of a chunk of which no word is in use, for the one caller that may close its words
   /// now; else `chunk_owner::nobody`.
@@ -228,6 +232,19 @@ class warpheap_chunks {
         return {bits, used_of(seen) == 0};
       }
     }
+  }
+
+  /// As `claim`, of a word that is likely to be empty.
+  WARPHEAP_DEVICE claimed claim_first(std::uint32_t chunk, std::uint32_t number,
+                                      std::uint32_t owner, const warpheap_slots& slots,
+                                      int want) const {
+    std::uint64_t seen = empty_word(owner);
+    const std::uint64_t bits = slots_in(slots, number) & low_bits<std::uint64_t>(want);
+    // Acquire as in `claim`.
+    if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
+      return {bits, true};
+    }
+    return claim(chunk, number, seen, owner, slots, want, 0);
   }
 
   /// Takes slots out of use, which the caller had; what the word was before. Release: see `claim`.

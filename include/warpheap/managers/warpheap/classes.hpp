@@ -7,9 +7,12 @@
 /// the class: its words tell.
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/core/divisor.hpp"
+#include "warpheap/managers/warpheap/chunk_set.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
+#include "warpheap/managers/warpheap/state.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
@@ -24,7 +27,10 @@ class warpheap_classes {
   using chunks = warpheap_chunks<Config>;
 
   struct alignas(64) record {
-    warpheap_slots shape;      ///< never changes
+    warpheap_slots shape;      ///< never changes, nor do the divisors by its members
+    short_divisor by_bytes;
+    short_divisor by_words;
+    short_divisor by_per_word;
     std::uint64_t unmarked;    ///< {changes: 32 | words that are not marked: 32}
     std::uint32_t population;  ///< chunks, for those who only guess
     std::uint32_t growing;     ///< 1 while a group lets the class grow on behalf of others
@@ -41,7 +47,11 @@ class warpheap_classes {
 
   warpheap_classes() = default;
   warpheap_classes(const warpheap_size_classes& sizes, const parts& where, std::uint32_t universe)
-      : sizes_(sizes), where_(where), universe_(universe) {}
+      : sizes_(sizes),
+        where_(where),
+        first_tree_(where.trees, universe),
+        tree_stride_(static_cast<std::uint32_t>(bitmap_tree::words_for(universe))),
+        universe_(universe) {}
 
   WARPHEAP_HD const warpheap_size_classes& sizes() const { return sizes_; }
 
@@ -49,6 +59,9 @@ class warpheap_classes {
     for (std::uint64_t of = rank; of < sizes_.count(); of += count) {
       record& fresh = where_.records[of];
       fresh.shape = shape(static_cast<std::uint32_t>(of));
+      fresh.by_bytes = short_divisor::of(fresh.shape.bytes);
+      fresh.by_words = short_divisor::of(fresh.shape.words);
+      fresh.by_per_word = short_divisor::of(fresh.shape.per_word);
       fresh.unmarked = 0;
       fresh.growing = 0;
       fresh.searching = 0;
@@ -58,7 +71,7 @@ class warpheap_classes {
     for (std::uint64_t i = rank; i < hints; i += count) where_.hints[i] = 0;
     for (std::uint64_t i = rank; i < universe_; i += count) where_.entries[i] = 0;
     // Empty trees are zero.
-    const std::uint64_t words = tree_words() * sizes_.count();
+    const std::uint64_t words = std::uint64_t{tree_stride_} * sizes_.count();
     for (std::uint64_t i = rank; i < words; i += count) where_.trees[i] = 0;
   }
 
@@ -73,10 +86,22 @@ class warpheap_classes {
     return {simt::load_hint(shape.bytes), simt::load_hint(shape.count),
             simt::load_hint(shape.words), simt::load_hint(shape.per_word)};
   }
+  /// A bit of a word of a chunk.
+  struct slot_bit {
+    std::uint32_t word;
+    std::uint32_t bit;
+  };
+  /// Of the slot at byte `inside` of a chunk.
+  WARPHEAP_DEVICE slot_bit bit_at(std::uint32_t of, std::uint32_t inside) const {
+    record& known = where_.records[of];
+    const std::uint32_t slot = hinted(known.by_bytes).quotient(inside);
+    const std::uint32_t word = hinted(known.by_per_word).quotient(slot);
+    return {word, slot - word * simt::load_hint(known.shape.per_word)};
+  }
   WARPHEAP_DEVICE record& of(std::uint32_t number) const { return where_.records[number]; }
   /// The open chunks of a class.
-  WARPHEAP_DEVICE bitmap_tree open(std::uint32_t of) const {
-    return {where_.trees + tree_words() * of, universe_};
+  WARPHEAP_DEVICE warpheap_chunk_set open(std::uint32_t of) const {
+    return first_tree_.at(where_.trees + std::size_t{tree_stride_} * of);
   }
 
   /// `words` more are not marked, or are about to be so. Release pairs with the fence in
@@ -89,9 +114,9 @@ class warpheap_classes {
   WARPHEAP_DEVICE void count_marked(std::uint32_t of, std::uint32_t words) const {
     unmarked(of).fetch_add(change - words, simt::order::release);
   }
-  /// Whether all words of the class are marked.
-  WARPHEAP_DEVICE bool are_marked(std::uint32_t of) const {
-    return static_cast<std::uint32_t>(unmarked(of).load(simt::order::relaxed)) == 0;
+  /// Whether all words of the class are marked, by a look that is never old.
+  WARPHEAP_DEVICE bool are_marked_now(std::uint32_t of) const {
+    return static_cast<std::uint32_t>(unmarked(of).fetch_add(0, simt::order::relaxed)) == 0;
   }
   /// 0 unless all words of the class are marked. Two calls that return the same other value say
   /// that this was so all the time between them.
@@ -164,18 +189,34 @@ class warpheap_classes {
     std::uint32_t chunk = bitmap_tree::none;
     std::uint32_t word = 0;
   };
-  /// The word of the class that has this turn: as many turns in a row as the class has words
-  /// visit each once, chunk after chunk. No chunk: the class has none.
+  /// The word of the class that has this turn (`warpheap_state::next_turn`). Of many chunks each
+  /// place of turns has every 16th for itself, and visits each word of these once in as many turns as
+  /// there are, chunk after chunk. Of few chunks all places go through all words. No chunk: the
+  /// class has none.
   WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words) const {
-    std::uint32_t hints = simt::load_hint(where_.records[of].population);
+    record& known = where_.records[of];
+    std::uint32_t hints = simt::load_hint(known.population);
     if (hints == 0) return {};
     hints = hints < universe_ ? hints : universe_;
-    return {simt::load_hint(hint(of, turn % hints)), turn / hints % words};
+    constexpr std::uint32_t places = warpheap_state::turn_places;
+    const bool own = hints >= many_hints;
+    const std::uint32_t place = turn % places;
+    const std::uint32_t taken = own ? turn / places : turn & 0x7fffffffu;
+    const std::uint32_t all = own ? (hints - place + places - 1) / places : hints;
+    const std::uint32_t round = taken / all;
+    const std::uint32_t at = taken - round * all;
+    const std::uint32_t rounds = hinted(known.by_words).quotient(round);
+    return {simt::load_hint(hint(of, own ? at * places + place : at)), round - rounds * words};
   }
 
  private:
+  /// So many that it does not matter if some places have one more than others.
+  static constexpr std::uint32_t many_hints = 256;
   static constexpr std::uint64_t change = std::uint64_t{1} << 32;
 
+  WARPHEAP_DEVICE static short_divisor hinted(short_divisor& by) {
+    return {simt::load_hint(by.multiplier), simt::load_hint(by.shift)};
+  }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> unmarked(std::uint32_t of) const {
     return simt::atomic_ref(where_.records[of].unmarked);
   }
@@ -187,10 +228,10 @@ class warpheap_classes {
   WARPHEAP_DEVICE std::uint32_t& hint(std::uint32_t of, std::uint32_t entry) const {
     return where_.hints[std::size_t{of} * universe_ + entry];
   }
-  WARPHEAP_HD std::size_t tree_words() const { return bitmap_tree::words_for(universe_); }
-
   warpheap_size_classes sizes_{8};
   parts where_{};
+  bitmap_tree first_tree_{nullptr, 1};
+  std::uint32_t tree_stride_ = 0;
   std::uint32_t universe_ = 1;
 };
 

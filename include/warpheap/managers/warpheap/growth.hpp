@@ -49,7 +49,7 @@ WARPHEAP_DEVICE growth_outcome warpheap_grow(const warpheap_supply<Config>& heap
   together.sync();  // what the members wrote comes before what the leader releases
   if (together.is_leader()) {
     insert_run(heap.pool(), first, chunks);
-    heap.whole().chunks.released();
+    heap.released();
   }
   together.sync();
   return growth_outcome::grown;

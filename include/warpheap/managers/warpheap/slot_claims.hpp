@@ -46,17 +46,15 @@ class warpheap_slot_claims {
   }
   /// The `k`-th of the slots that were claimed.
   WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
-    // Mostly they are in a row.
-    int bit = lowest_bit(bits) + k;
-    if (bits >> lowest_bit(bits) != low_bits<std::uint64_t>(popcount(bits))) {
-      bit = kth_set_bit(bits, k);
-    }
+    // Mostly they are the first ones.
+    const int bit = (bits & (bits + 1)) == 0 ? k : kth_set_bit(bits, k);
     return {at.chunk, at.word * shape_.per_word + static_cast<std::uint32_t>(bit)};
   }
 
   /// Hands out the slots that the leader of `same` has claimed, to its members. A collective of
   /// `team`, and not of each group of it: groups go on side by side.
-  WARPHEAP_DEVICE place share(const simt::group& team, const simt::group& same, spot at,
+  template <class Team>
+  WARPHEAP_DEVICE place share(const Team& team, const simt::group& same, spot at,
                               std::uint64_t bits) const {
     const int leader = same.leader();
     bits = team.shuffle(bits, leader);
@@ -66,31 +64,20 @@ class warpheap_slot_claims {
     return same.rank() < popcount(bits) ? place_of(at, bits, same.rank()) : place{};
   }
 
-  /// Slots of the words whose turn it is. One turn serves all classes: it names a word of each, for
-  /// all lanes that want the class. In a used heap, whose pool seems dry, words have few free
-  /// slots: a small group takes them if they serve half of it, and lanes without a slot go on to
-  /// other words, each for itself. So words fill up evenly, and all lanes look at the same time. A
-  /// collective of those that call together, for any classes.
-  WARPHEAP_DEVICE place take_in_turn() const {
-    const simt::group team = simt::coalesced();
-    const bool dry = supply_.seems_dry();
-    std::uint32_t turn = 0;
-    if (team.is_leader()) turn = supply_.whole().next_turn();
-    turn = team.broadcast(turn);
-    place got = take_together(team, turn, dry);
-    // Another turn for each lane.
-    turn = turn * simt::warp_size + static_cast<std::uint32_t>(simt::lane_id());
-    for (int visits = 0; visits < Config.spread_visits && team.any(dry && got.chunk == none);
-         ++visits) {
-      if (!dry || got.chunk != none) continue;
-      const spot at = supply_.classes().hinted(of_, turn, shape_.words);
-      turn += far_turn;
-      if (at.chunk == none) continue;
-      const std::uint64_t bits = claim(at, supply_.chunks().word(at.chunk, at.word), 1, 0);
-      if (bits != 0) got = place_of(at, bits, 0);
-    }
-    team.sync();
-    return got;
+  /// Slots of the words whose turn it is, for those of a team that want one. One turn serves all
+  /// classes: it names a word of each, for all lanes that want the class. In a used heap, whose pool
+  /// seems dry, words have few free slots: a small group takes them if they serve half of it, and
+  /// lanes without a slot go on to other words, each for itself. So words fill up evenly, and all
+  /// lanes look at the same time. A collective.
+  /// \param at whose turn: calls that come together had better have different ones, evenly
+  template <class Team>
+  WARPHEAP_DEVICE place take_in_turn(const Team& team, bool wants, std::uint32_t at) const {
+    warpheap_state::turn turn{0};
+    if (team.is_leader()) turn = supply_.whole().next_turn(at);
+    turn.bits = team.broadcast(turn.bits);
+    const bool dry = turn.is_dry();
+    place got = take_together(team, wants, turn.number(), dry);
+    return team.any(dry) ? take_alone(team, wants, turn.number(), got) : got;
   }
 
  private:
@@ -99,19 +86,46 @@ class warpheap_slot_claims {
 
   /// One word for all lanes that call together and want the same class. \param dry whether words
   /// have few free slots
-  WARPHEAP_DEVICE place take_together(const simt::group& team, std::uint32_t turn, bool dry) const {
-    const simt::group same = team.match(of_);
+  template <class Team>
+  WARPHEAP_DEVICE place take_together(const Team& team, bool wants, std::uint32_t turn,
+                                      bool dry) const {
+    const simt::group same = team.match(wants ? of_ : none);
     spot at;
     std::uint64_t bits = 0;
-    if (same.is_leader() && (!dry || same.size() <= Config.most_sharing)) {
+    if (same.is_leader() && wants && (!dry || same.size() <= Config.most_sharing)) {
       at = supply_.classes().hinted(of_, turn, shape_.words);
       // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
       if (at.chunk != none) {
-        bits = claim(at, chunks::empty_word(owner()), same.size(), 0, claims::unmarked,
-                     dry ? (same.size() + 1) / 2 : 1);
+        bits = dry ? claim(at, chunks::empty_word(owner()), same.size(), 0, claims::unmarked,
+                           (same.size() + 1) / 2)
+                   : claim_first(at, same.size());
       }
     }
     return share(team, same, at, bits);
+  }
+  WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
+    const auto won = supply_.chunks().claim_first(at.chunk, at.word, owner(), shape_, want);
+    if (won.was_empty) supply_.chunks().count_in(at.chunk);
+    return won.bits;
+  }
+
+  /// For each lane that wants a slot and has not got one, a slot of a word of its own: from a turn
+  /// follow as many as there are lanes. A collective.
+  template <class Team>
+  WARPHEAP_DEVICE place take_alone(const Team& team, bool wants, std::uint32_t turn,
+                                   place got) const {
+    turn = turn * simt::warp_size + static_cast<std::uint32_t>(simt::lane_id());
+    for (int visits = 0; visits < Config.spread_visits; ++visits) {
+      const bool looks = wants && got.chunk == none;
+      if (!team.any(looks)) break;
+      const spot at = looks ? supply_.classes().hinted(of_, turn, shape_.words) : spot{};
+      turn += far_turn;
+      if (at.chunk == none) continue;
+      const std::uint64_t bits = claim(at, supply_.chunks().word(at.chunk, at.word), 1, 0);
+      if (bits != 0) got = place_of(at, bits, 0);
+    }
+    team.sync();
+    return got;
   }
 
   const supply& supply_;

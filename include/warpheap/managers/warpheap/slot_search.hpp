@@ -51,18 +51,24 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape().bytes; }
 
   WARPHEAP_DEVICE place take() const {
+    if (simt::is_whole_warp()) {
+      const simt::whole_warp team;
+      const bool wants = !is_tight();
+      place got;
+      if (team.any(wants)) got = words_.take_in_turn(team, wants, own_turn());
+      return take_rest(team, got);
+    }
     const simt::group team = simt::coalesced();
     place got;
-    if (!is_tight()) got = words_.take_in_turn();
-    if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
-    team.sync();  // so that they go on together
-    return got;
+    if (!is_tight()) got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
+    return take_rest(team, got);
   }
 
  private:
   /// About as long as growth takes, so that nobody grows when enough is on its way.
   static constexpr std::uint32_t wait_ns = 8000;
   static constexpr std::uint32_t many_slots = 1024;
+  static constexpr std::uint32_t few_slots = 32;
   /// Before a lane looks again for what others were faster to take: for so long, then for twice as
   /// long, so that fewer look at once.
   static constexpr std::uint32_t pause_ns = 2000;
@@ -71,13 +77,43 @@ class warpheap_slot_search {
   static constexpr int most_turns = 64;
 
   enum class step : std::uint32_t { look, grow, grow_for_all, wait, give_up };
+  enum class visited : std::uint32_t { served, full, lost, nothing };
+  /// What came of a visit of a listed word.
+  struct sight {
+    visited came = visited::nothing;
+    place got;
+  };
+
+  /// Warps that follow each other, as those of a launch, have the places of turns one by one.
+  WARPHEAP_DEVICE static std::uint32_t own_turn() {
+    return static_cast<std::uint32_t>(simt::warp_rank());
+  }
+  /// What `team` still wants after its turn. A collective.
+  template <class Team>
+  WARPHEAP_DEVICE place take_rest(const Team& team, place got) const {
+    // Where most words have room another turn finds some, by the fewest steps. If there is plenty
+    // of memory the class grows beside it, until one turn is enough for all.
+    if (got.chunk == none && !is_tight() && !supply_.whole().seems_dry()) {
+      got = simt::call_apart(&take_again_apart, own_turn(), of_, supply_.copy());
+    }
+    if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
+    team.sync();  // so that they go on together
+    return got;
+  }
 
   WARPHEAP_DEVICE const warpheap_slots& shape() const { return words_.shape(); }
   WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape().words); }
 
   /// Out of line, for what is seldom needed.
-  WARPHEAP_RARE static place take_in_turn_apart(const supply& from, std::uint32_t of) {
-    return slot_claims(from, of).take_in_turn();
+  WARPHEAP_RARE static place take_in_turn_apart(std::uint32_t of, const supply& from,
+                                                std::uint32_t at) {
+    return slot_claims(from, of).take_in_turn(simt::coalesced(), true, at);
+  }
+  /// The same after the class may have grown.
+  WARPHEAP_RARE static place take_again_apart(std::uint32_t at, std::uint32_t of,
+                                              const supply& from) {
+    const place got = simt::call_apart(&grow_ahead_apart, from, of);
+    return got.chunk != none ? got : simt::call_apart(&take_in_turn_apart, of, from, at);
   }
   WARPHEAP_RARE static place take_offered_apart(const supply& from, std::uint32_t of,
                                                 bool thorough) {
@@ -86,6 +122,21 @@ class warpheap_slot_search {
   WARPHEAP_RARE static place take_listed_apart(const supply& from, std::uint32_t of,
                                                bool thorough) {
     return warpheap_slot_search(from, of).take_listed(thorough);
+  }
+  WARPHEAP_RARE static bool are_out_apart(std::uint32_t of, const supply& from) {
+    return warpheap_slot_search(from, of).are_out();
+  }
+  WARPHEAP_RARE static bool has_listed_apart(std::uint32_t of, const supply& from) {
+    return warpheap_slot_search(from, of).has_listed();
+  }
+  WARPHEAP_RARE static step next_step_apart(const supply& from, std::uint32_t of, int turn) {
+    return warpheap_slot_search(from, of).next_step(turn);
+  }
+  WARPHEAP_RARE static place grow_ahead_apart(const supply& from, std::uint32_t of) {
+    return warpheap_slot_search(from, of).grow_ahead();
+  }
+  WARPHEAP_RARE static sight visit_apart(const supply& from, std::uint32_t of, bool marks) {
+    return warpheap_slot_search(from, of).visit(marks);
   }
   /// Its parameters are the other way round than those of what it calls: see `simt::call_apart`.
   WARPHEAP_RARE static place take_more_apart(std::uint32_t of, const supply& from) {
@@ -105,16 +156,19 @@ class warpheap_slot_search {
       team.sync();
       going = going && got.chunk == none;
     };
+    going = !seem_out();
     attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
-    going = going && !are_out();
-    attempt([&] { return grow_ahead(); });
-    attempt(
-        [&] { return is_tight() ? place{} : simt::call_apart(&take_in_turn_apart, supply_, of_); });
+    going = going && !simt::call_apart(&are_out_apart, of_, supply_);
+    attempt([&] { return simt::call_apart(&grow_ahead_apart, supply_, of_); });
+    attempt([&] {
+      if (is_tight()) return place{};
+      return simt::call_apart(&take_in_turn_apart, of_, supply_, simt::rough_noise() >> 28);
+    });
     attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
     int looks = 0;
     for (int turn = 0; turn < most_turns && team.any(going); ++turn) {
       auto next = step::give_up;
-      if (going) next = next_step(turn);
+      if (going) next = simt::call_apart(&next_step_apart, supply_, of_, turn);
       team.sync();
       // First what others may wait for.
       if (next == step::grow || next == step::grow_for_all) got = grow_together(next);
@@ -130,7 +184,7 @@ class warpheap_slot_search {
     }
     going = got.chunk == none && looks == Config.most_looks;
     if (!team.any(going)) return got;
-    going = going && has_listed();
+    going = going && simt::call_apart(&has_listed_apart, of_, supply_);
     attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, true); });
     return got;
   }
@@ -165,7 +219,10 @@ class warpheap_slot_search {
 
   /// What a group of this many lanes does in its `turn`.
   WARPHEAP_DEVICE step choose_step(int lanes, int turn) const {
-    if (!supply_.has_chunks()) return is_out() ? step::give_up : step::look;
+    if (!supply_.has_chunks()) {
+      supply_.whole().set_dry(true);
+      return is_out() ? step::give_up : step::look;
+    }
     // When chunks are scarce, what others have begun may be enough.
     const int doubled = turn < most_doubled ? turn : most_doubled;
     if ((turn != 0 || ahead() != 0) && needs_chunk(lanes << doubled)) return step::grow;
@@ -187,10 +244,12 @@ class warpheap_slot_search {
   }
   /// How many chunks the class may take for one that it needs: none before it is full, if less than
   /// half of the heap is in the pool. Slots are found at once if words are not full. Small ones
-  /// take little memory.
+  /// take little memory; of large ones, which a warp fills a chunk with, there is nothing to look for.
   WARPHEAP_DEVICE int ahead() const {
     const int left = supply_.eighths_left();
-    return left >= 8 && shape().count >= many_slots ? 8 : left >= 4 ? 2 : 0;
+    if (left >= 8 && shape().count >= many_slots) return 8;
+    if (left >= 4) return 2;
+    return left >= 1 && shape().count <= few_slots ? 1 : 0;
   }
   /// True with the probability that this many lanes need a whole chunk.
   WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
@@ -283,52 +342,65 @@ class warpheap_slot_search {
     for (int visits = 0; team.any(going); ++visits) {
       if (!going) continue;
       // While most words have room, marks are not worth what they cost those who free.
-      const auto came = visit(visits >= Config.lenient_visits, got);
-      if (came == visited::lost) ++lost;
-      going = (came == visited::full || came == visited::lost) && lost < Config.most_lost &&
-              (thorough || visits + 1 < Config.most_visits);
+      const sight seen =
+          simt::call_apart(&visit_apart, supply_, of_, visits >= Config.lenient_visits);
+      got = seen.got;
+      if (seen.came == visited::lost) ++lost;
+      going = (seen.came == visited::full || seen.came == visited::lost) &&
+              lost < Config.most_lost && (thorough || visits + 1 < Config.most_visits);
     }
     return got;
   }
-  enum class visited { served, full, lost, nothing };
   /// Takes a slot of a listed word that is drawn, or sees to it that it is not drawn again.
-  WARPHEAP_DEVICE visited visit(bool marks, place& got) const {
+  WARPHEAP_DEVICE sight visit(bool marks) const {
     const std::uint64_t noise = simt::noise();
     spot at{supply_.classes().open(of_).draw(noise), 0};
-    if (at.chunk == none) return visited::nothing;
+    if (at.chunk == none) return {};
     at.word = supply_.listed().draw(at.chunk, mix64(noise));
     if (at.word == warpheap_listed_words::none) {
       // Who took its last word from the list takes the chunk out of the set. If that lane saw an
       // older state, one of those who come does it.
       if (noise >> 60 == 0) simt::call_apart(&supply::forget, supply_, of_, at.chunk);
-      return visited::lost;
+      return {visited::lost, {}};
     }
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
     const auto from =
         static_cast<int>(scale_to(static_cast<std::uint32_t>(noise >> 32), shape().per_word));
     const std::uint64_t bits = words_.claim(at, seen, 1, from);
-    if (bits != 0) {
-      got = words_.place_of(at, bits, 0);
-      return visited::served;
-    }
-    if (!marks) return visited::full;
+    if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
+    if (!marks) return {visited::full, {}};
     const bool marked = simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word);
-    return marked ? visited::full : visited::lost;
+    return {marked ? visited::full : visited::lost, {}};
+  }
+
+  /// Whether memory is exhausted, as far as the multiprocessor knows, and the class's count: one look
+  /// a class. A collective of those that call together, for any classes.
+  WARPHEAP_DEVICE bool seem_out() const {
+    const simt::group team = simt::coalesced();
+    const bool seems = supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
+                       supply_.seems_out();
+    if (!team.any(seems)) return false;
+    const simt::group same = team.match(seems ? of_ : none);
+    team.sync();  // as in `are_out`
+    bool out = false;
+    if (seems && same.is_leader()) {
+      // So it was when the multiprocessor looked: at different moments, but since this lane has
+      // acquired anything. The last chunks may have come to the class in between: its count says so.
+      // It is read by a read-modify-write, which returns no old value, and is made after the hints
+      // are known: in PTX's model a hint does not synchronise, but it was loaded from memory after
+      // the proof had come there, which is after all that the proof relies on.
+      out = supply_.classes().are_marked_now(of_);
+      // Now and then the multiprocessor is to look again, for the next request: a fence makes it
+      // forget all that it knows, which costs every warp that it runs.
+      if (simt::rough_noise() >> 29 == 0) simt::fence(simt::order::acquire);
+    }
+    team.sync();
+    return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
   }
 
   /// Whether memory certainly was exhausted at a moment of the call: the class had no slot all the
   /// time between the two looks at it, and in between the heap had no chunk for it.
   WARPHEAP_DEVICE bool is_out() const {
-    if (supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
-        supply_.seems_out()) {
-      // So it was when the multiprocessor looked: at different moments, but since this lane has
-      // acquired anything. The last chunks may have come to the class in between: its count, loaded
-      // behind this fence as in `supply::is_out`, says so. In PTX's model a hint does not
-      // synchronise; but it was loaded from memory after the proof had come there, which is after
-      // all that the proof relies on. The multiprocessor looks again for the next request.
-      simt::fence(simt::order::acquire);
-      if (supply_.classes().are_marked(of_)) return true;
-    }
     const std::uint64_t marks = supply_.classes().all_marked(of_);
     return marks != 0 && !supply_.offers().any(of_) && supply_.is_out() &&
            supply_.classes().all_marked(of_) == marks && !supply_.offers().any(of_);

@@ -17,11 +17,14 @@ struct warpheap_state {
   };
   static constexpr std::uint32_t hands = 16;
 
-  /// Turns that were taken, in several places, so that they are not taken one after the other.
+  /// Turns that were taken, in several places, so that they are not taken one after the other. Each
+  /// place goes through words of its own (`warpheap_classes::hinted`), so it does not matter that some
+  /// are ahead of others.
   struct alignas(128) turns {
-    std::uint32_t taken;
+    std::uint32_t taken;  ///< and `dry`
   };
   static constexpr std::uint32_t turn_places = 16;
+  static constexpr std::uint32_t dry = std::uint32_t{1} << 31;
 
   turns next[turn_places];
   /// Runs that are being claimed: {ended: 32 | in progress: 32}.
@@ -47,11 +50,29 @@ struct warpheap_state {
     simt::atomic_ref(backed).store(chunks_now, simt::order::relaxed);
   }
 
-  /// A number that no other call returns for a long time. Most calls that come together return
-  /// neighbouring numbers.
-  WARPHEAP_DEVICE std::uint32_t next_turn() {
-    const auto at = static_cast<std::uint32_t>(simt::thread_rank() / 32) % turn_places;
-    return simt::atomic_ref(next[at].taken).fetch_add(1, simt::order::relaxed) * turn_places + at;
+  /// A number that says which word is the caller's, and whether the heap seems dry.
+  struct turn {
+    std::uint32_t bits;  ///< [ dry: 1 | taken: 27 | place: 4 ]
+
+    WARPHEAP_HD bool is_dry() const { return bits >> 31 != 0; }
+    WARPHEAP_HD std::uint32_t number() const { return bits & 0x7fffffffu; }
+  };
+  /// The next turn of place `at % turn_places`.
+  WARPHEAP_DEVICE turn next_turn(std::uint32_t at) {
+    at %= turn_places;
+    const std::uint32_t taken = simt::atomic_ref(next[at].taken).fetch_add(1, simt::order::relaxed);
+    return {(taken & dry) | (taken * turn_places & ~dry) | at};
+  }
+  WARPHEAP_DEVICE bool seems_dry() { return (simt::load_hint(next[0].taken) & dry) != 0; }
+  /// Says that a request for a chunk was in vain, or that there are chunks again, to those who take
+  /// turns. Relaxed: they are served either way, and slower if they believe what is wrong.
+  WARPHEAP_DEVICE void set_dry(bool now) {
+    if (now == seems_dry()) return;
+    if (now == ((simt::atomic_ref(next[0].taken).load(simt::order::relaxed) & dry) != 0)) return;
+    for (turns& one : next) {
+      const simt::atomic_ref taken(one.taken);
+      now ? taken.fetch_or(dry, simt::order::relaxed) : taken.fetch_and(~dry, simt::order::relaxed);
+    }
   }
 
   /// Says that the caller is about to take a chunk. Relaxed: what it takes then it takes with

@@ -167,8 +167,12 @@ class warpheap_manager {
     if (owner >= chunk_owner::first_class) {
       const std::uint32_t of = owner - chunk_owner::first_class;
       const auto inside = static_cast<std::uint32_t>(offset) & (sizes().chunk_bytes() - 1);
-      const slots shape = supply_.classes().slots(of);
-      free_slot(of, chunk, inside / shape.bytes, shape.per_word);
+      const auto at = supply_.classes().bit_at(of, inside);
+      if (simt::is_whole_warp()) {
+        supply_.free_slots(simt::whole_warp(), of, chunk, at.word, at.bit);
+      } else {
+        simt::call_apart(&supply::free_slots_apart, supply_.copy(), of, chunk, at.word, at.bit);
+      }
     } else if (owner == chunk_owner::run) {
       free_run(supply_.copy(), chunk);
     }
@@ -212,8 +216,9 @@ class warpheap_manager {
         bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
     of_classes.hints = cursor.take<std::uint32_t>(std::size_t{universe} * sizes.count(), 128);
     of_classes.entries = cursor.take<std::uint32_t>(universe, 128);
-    where.pool = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
-    where.empties = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe), 128);
+    const std::size_t tree_words = bitmap_tree::words_for(universe);
+    where.pool = warpheap_chunk_set(cursor.take<std::uint64_t>(tree_words, 128), universe);
+    where.empties = warpheap_chunk_set(cursor.take<std::uint64_t>(tree_words, 128), universe);
     where.copy = cursor.take<supply>(1, 128);
     where.runs = cursor.take<std::uint32_t>(universe, 128);
     auto* states = cursor.take<std::uint32_t>(universe, 128);
@@ -292,39 +297,6 @@ class warpheap_manager {
     const auto got = search.take();
     if (got.chunk == none) return nullptr;
     return chunk_address(got.chunk) + got.slot * search.slot_bytes();
-  }
-
-  WARPHEAP_DEVICE void free_slot(std::uint32_t of, std::uint32_t chunk, std::uint32_t slot,
-                                 std::uint32_t per_word) const {
-    const std::uint32_t number = slot / per_word;
-    std::uint64_t bits = std::uint64_t{1} << (slot - number * per_word);
-    // Neighbours often free neighbours: one of them does it for all. Looked at before matching,
-    // which is slow when all words are different.
-    const std::uint32_t word = chunk * supply_.chunks().stride() + number;
-    const simt::group team = simt::coalesced();
-    for (int passes = 0; passes < 2; ++passes) {
-      const simt::group rest = passes == 0 ? team : simt::coalesced();
-      const simt::lane_mask same = rest.ballot(rest.broadcast(word) == word);
-      if (!same.contains(simt::lane_id())) continue;
-      if (same.count() > 1) {
-        const simt::group together(same);
-        bits = together.merge_bits(bits);
-        together.sync();  // what the members did comes before what the leader releases
-        if (!together.is_leader()) bits = 0;
-      }
-      break;
-    }
-    if (bits != 0) release_slots(of, chunk, number, bits);
-    team.sync();  // so that they go on together
-  }
-
-  WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
-                                     std::uint64_t bits) const {
-    const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
-    if (chunks::is_marked(before)) {
-      simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number, before, bits);
-    }
-    if (chunks::used_of(before & ~bits) == 0) supply_.count_out(chunk);
   }
 
   // Large blocks.

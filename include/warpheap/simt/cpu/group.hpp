@@ -91,6 +91,18 @@ class group {
   return group{runtime::form_group(__builtin_return_address(0))};
 }
 
+/// All lanes of a warp. A warp of the model need not be full: the explorer's have a few lanes.
+class whole_warp : public group {
+ public:
+  whole_warp() : group(runtime::self().warp_lanes) {}
+};
+
+/// Whether all lanes of a warp execute this call together. Then each of them learns so, and they
+/// are a `whole_warp`. Never inlined, as `coalesced`.
+[[gnu::noinline]] inline bool is_whole_warp() {
+  return runtime::form_group(__builtin_return_address(0)) == runtime::self().warp_lanes;
+}
+
 /// All lanes that the warp was started with. \pre none of them has exited or is elsewhere
 inline group warp() { return group{runtime::self().warp_lanes}; }
 

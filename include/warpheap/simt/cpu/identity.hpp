@@ -51,5 +51,8 @@ WARPHEAP_SWITCHING std::uint64_t noise() {
   return mix64(me.noise);
 }
 
+/// As `noise`: the model has no cheaper one.
+WARPHEAP_SWITCHING std::uint32_t rough_noise() { return static_cast<std::uint32_t>(noise() >> 32); }
+
 }  // namespace simt
 WARPHEAP_END_NAMESPACE

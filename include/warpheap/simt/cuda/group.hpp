@@ -4,6 +4,7 @@
 #include "warpheap/simt/cuda/identity.hpp"
 #include "warpheap/simt/types.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,72 +15,11 @@ namespace simt {
 template <class T>
 concept lane_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
 
-/// Lanes of one warp that execute the same calls together. Every member function but `mask`,
-/// `size`, `rank`, `leader` and `is_leader` is a collective: all members must call it.
-class group {
+/// Members that are known at run time.
+class some_lanes {
  public:
-  /// \pre the members, the caller among them, and nobody else execute this with the same set
-  WARPHEAP_DEVICE explicit group(lane_mask members) : members_(own_copy(members)) {}
-
+  WARPHEAP_DEVICE explicit some_lanes(lane_mask members) : members_(own_copy(members)) {}
   WARPHEAP_DEVICE lane_mask mask() const { return members_; }
-  WARPHEAP_DEVICE int size() const { return members_.count(); }
-  /// How many members have a lower lane number than the caller.
-  WARPHEAP_DEVICE int rank() const { return popcount(members_.bits() & lanes_below()); }
-  /// The lane number of the lowest member.
-  WARPHEAP_DEVICE int leader() const { return members_.lowest(); }
-  WARPHEAP_DEVICE bool is_leader() const { return leader() == lane_id(); }
-
-  /// Makes what members wrote before visible to members after.
-  WARPHEAP_DEVICE void sync() const { __syncwarp(members_.bits()); }
-  /// The members that pass true.
-  WARPHEAP_DEVICE lane_mask ballot(bool predicate) const {
-    return lane_mask{__ballot_sync(members_.bits(), predicate)};
-  }
-  WARPHEAP_DEVICE bool any(bool predicate) const {
-    return __any_sync(members_.bits(), predicate) != 0;
-  }
-  WARPHEAP_DEVICE bool all(bool predicate) const {
-    return __all_sync(members_.bits(), predicate) != 0;
-  }
-  /// The value that lane `source` passes. \pre `source` is a member
-  template <lane_value T>
-  WARPHEAP_DEVICE T shuffle(T value, int source) const {
-    if constexpr (std::is_pointer_v<T>) {
-      return reinterpret_cast<T>(shuffle(reinterpret_cast<std::uintptr_t>(value), source));
-    } else {
-      return __shfl_sync(members_.bits(), value, source);
-    }
-  }
-  /// The value that the leader passes.
-  template <lane_value T>
-  WARPHEAP_DEVICE T broadcast(T value) const {
-    return shuffle(value, leader());
-  }
-  /// The members that pass the same value as the caller, as a group of their own.
-  template <lane_value T>
-  WARPHEAP_DEVICE group match(T value) const {
-    if constexpr (std::is_pointer_v<T>) {
-      return match(reinterpret_cast<std::uintptr_t>(value));
-    } else {
-      return group{lane_mask{__match_any_sync(members_.bits(), value)}};
-    }
-  }
-  /// The sum of the values that members with a lower lane number pass.
-  template <class T>
-  WARPHEAP_DEVICE T scan_add(T value) const {
-    return members_ == lane_mask::first(warp_size) ? scan_full(value) : scan_part(value);
-  }
-
-  /// The bits of all members. \pre no two members pass the same bit
-  WARPHEAP_DEVICE std::uint64_t merge_bits(std::uint64_t bits) const {
-#if __CUDA_ARCH__ >= 800
-    const auto low = __reduce_or_sync(members_.bits(), static_cast<std::uint32_t>(bits));
-    const auto high = __reduce_or_sync(members_.bits(), static_cast<std::uint32_t>(bits >> 32));
-    return std::uint64_t{high} << 32 | low;
-#else
-    return shuffle(scan_add(bits) + bits, highest_bit(members_.bits()));
-#endif
-  }
 
  private:
   /// Hides from the compiler where a mask comes from. ptxas 13.0 takes the result of activemask
@@ -94,11 +34,91 @@ class group {
     return lane_mask{members.bits() | own};
   }
 
+  lane_mask members_;
+};
+
+/// Members that the compiler knows: all lanes of a full warp. It need not make sure, before each
+/// collective, that lanes with the same mask are there.
+struct all_lanes {
+  WARPHEAP_DEVICE static constexpr lane_mask mask() { return lane_mask::first(warp_size); }
+};
+
+/// Lanes of one warp that execute the same calls together. Every member function but `mask`,
+/// `size`, `rank`, `leader` and `is_leader` is a collective: all members must call it.
+template <class Members>
+class basic_group {
+ public:
+  basic_group() = default;
+  /// \pre the members, the caller among them, and nobody else execute this with the same set
+  WARPHEAP_DEVICE explicit basic_group(lane_mask members) requires
+      std::constructible_from<Members, lane_mask> : members_(members) {}
+
+  WARPHEAP_DEVICE lane_mask mask() const { return members_.mask(); }
+  WARPHEAP_DEVICE int size() const { return mask().count(); }
+  /// How many members have a lower lane number than the caller.
+  WARPHEAP_DEVICE int rank() const { return popcount(mask().bits() & lanes_below()); }
+  /// The lane number of the lowest member.
+  WARPHEAP_DEVICE int leader() const { return mask().lowest(); }
+  WARPHEAP_DEVICE bool is_leader() const { return leader() == lane_id(); }
+
+  /// Makes what members wrote before visible to members after.
+  WARPHEAP_DEVICE void sync() const { __syncwarp(mask().bits()); }
+  /// The members that pass true.
+  WARPHEAP_DEVICE lane_mask ballot(bool predicate) const {
+    return lane_mask{__ballot_sync(mask().bits(), predicate)};
+  }
+  WARPHEAP_DEVICE bool any(bool predicate) const {
+    return __any_sync(mask().bits(), predicate) != 0;
+  }
+  WARPHEAP_DEVICE bool all(bool predicate) const {
+    return __all_sync(mask().bits(), predicate) != 0;
+  }
+  /// The value that lane `source` passes. \pre `source` is a member
+  template <lane_value T>
+  WARPHEAP_DEVICE T shuffle(T value, int source) const {
+    if constexpr (std::is_pointer_v<T>) {
+      return reinterpret_cast<T>(shuffle(reinterpret_cast<std::uintptr_t>(value), source));
+    } else {
+      return __shfl_sync(mask().bits(), value, source);
+    }
+  }
+  /// The value that the leader passes.
+  template <lane_value T>
+  WARPHEAP_DEVICE T broadcast(T value) const {
+    return shuffle(value, leader());
+  }
+  /// The members that pass the same value as the caller, as a group of their own.
+  template <lane_value T>
+  WARPHEAP_DEVICE basic_group<some_lanes> match(T value) const {
+    if constexpr (std::is_pointer_v<T>) {
+      return match(reinterpret_cast<std::uintptr_t>(value));
+    } else {
+      return basic_group<some_lanes>{lane_mask{__match_any_sync(mask().bits(), value)}};
+    }
+  }
+  /// The sum of the values that members with a lower lane number pass.
+  template <class T>
+  WARPHEAP_DEVICE T scan_add(T value) const {
+    return mask() == lane_mask::first(warp_size) ? scan_full(value) : scan_part(value);
+  }
+
+  /// The bits of all members. \pre no two members pass the same bit
+  WARPHEAP_DEVICE std::uint64_t merge_bits(std::uint64_t bits) const {
+#if __CUDA_ARCH__ >= 800
+    const auto low = __reduce_or_sync(mask().bits(), static_cast<std::uint32_t>(bits));
+    const auto high = __reduce_or_sync(mask().bits(), static_cast<std::uint32_t>(bits >> 32));
+    return std::uint64_t{high} << 32 | low;
+#else
+    return shuffle(scan_add(bits) + bits, highest_bit(mask().bits()));
+#endif
+  }
+
+ private:
   template <class T>
   WARPHEAP_DEVICE T scan_full(T value) const {
     T sum = value;
     for (int step = 1; step < warp_size; step *= 2) {
-      const T theirs = __shfl_up_sync(members_.bits(), sum, step);
+      const T theirs = __shfl_up_sync(mask().bits(), sum, step);
       if (lane_id() >= step) sum += theirs;
     }
     return sum - value;
@@ -108,7 +128,7 @@ class group {
   /// one, and `before` is the lane that they end at. Five steps, whatever the mask.
   template <class T>
   WARPHEAP_DEVICE T scan_part(T value) const {
-    const std::uint32_t lower = members_.bits() & lanes_below();
+    const std::uint32_t lower = mask().bits() & lanes_below();
     int before = lower == 0 ? -1 : highest_bit(lower);
     T sum = 0;
     T covered = value;  // of this lane and the members that `sum` covers
@@ -131,12 +151,19 @@ class group {
     return mask;
   }
 
-  lane_mask members_;
+  Members members_;
 };
+
+using group = basic_group<some_lanes>;
+using whole_warp = basic_group<all_lanes>;
 
 /// Some lanes of the warp that execute this call together: a set that contains the caller, and no
 /// promise beyond that.
 WARPHEAP_DEVICE inline group coalesced() { return group{lane_mask{__activemask()}}; }
+
+/// Whether all lanes of a full warp execute this call together. Then each of them learns so, and
+/// they are a `whole_warp`.
+WARPHEAP_DEVICE inline bool is_whole_warp() { return lane_mask{__activemask()} == all_lanes::mask(); }
 
 /// All lanes that the warp was started with. \pre none of them has exited or is elsewhere
 WARPHEAP_DEVICE inline group warp() {

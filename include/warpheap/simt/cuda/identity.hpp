@@ -55,6 +55,14 @@ inline constexpr bool has_clock = true;
 /// Cycles of the multiprocessor's clock since some moment: two looks of one lane can be subtracted.
 WARPHEAP_DEVICE inline std::uint64_t ticks() { return static_cast<std::uint64_t>(clock64()); }
 
+/// A few instructions' worth of noise: lanes of a warp may get the same, and calls that follow each
+/// other similar words. Its high bits are the better ones.
+WARPHEAP_DEVICE inline std::uint32_t rough_noise() {
+  std::uint32_t now;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(now));
+  return (now + (sm_id() << 16) + (warp_slot() << 10)) * 0x9e3779b1u;
+}
+
 /// The multiprocessor's clock, mixed with the thread's rank.
 WARPHEAP_DEVICE inline std::uint64_t noise() { return mix64(ticks() + (thread_rank() << 32)); }
 
