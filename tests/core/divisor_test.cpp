@@ -54,5 +54,42 @@ TEST(divisor, without_a_value_divides_by_one) {
   for (const std::uint32_t n : {0u, 1u, 12345u, UINT32_MAX}) EXPECT_EQ(one.quotient(n), n);
 }
 
+/// The same for the divisor of dividends below 2^31.
+void expect_short_exact(std::uint32_t d, random_sequence& random) {
+  constexpr std::uint32_t end = 1u << 31;
+  const short_divisor by = short_divisor::of(d);
+  std::vector<std::uint32_t> dividends{0, 1, end - 1, end / 2, end / d * d - 1};
+  const std::uint32_t most = (end - 1) / d;
+  for (const std::uint32_t q : {0u, 1u, most / 2, most}) {
+    for (const int step : {-1, 0, 1}) dividends.push_back(q * d + static_cast<std::uint32_t>(step));
+  }
+  for (int i = 0; i < 4; ++i) dividends.push_back(static_cast<std::uint32_t>(random.next() >> 33));
+  for (const std::uint32_t n : dividends) {
+    if (n >= end) continue;
+    ASSERT_EQ(by.quotient(n), n / d) << n << " / " << d;
+  }
+}
+
+TEST(short_divisor, is_exact_below_two_to_the_31) {
+  random_sequence random(3);
+  for (std::uint32_t d = 1; d <= 20000; ++d) expect_short_exact(d, random);
+  for (int bit = 1; bit < 31; ++bit) {
+    for (const int step : {-1, 0, 1}) {
+      expect_short_exact((1u << bit) + static_cast<std::uint32_t>(step), random);
+    }
+  }
+  expect_short_exact(1u << 31, random);
+  for (int i = 0; i < 20000; ++i) {
+    const auto d = static_cast<std::uint32_t>(random.next() >> (33 + random.below(31)));
+    if (d != 0) expect_short_exact(d, random);
+  }
+}
+
+TEST(short_divisor, equals_one_of_the_same_value_alone) {
+  EXPECT_EQ(short_divisor::of(48), short_divisor::of(48));
+  EXPECT_FALSE(short_divisor::of(48) == short_divisor::of(47));  // another multiplier
+  EXPECT_FALSE(short_divisor::of(4) == short_divisor::of(8));    // another shift
+}
+
 }  // namespace
 }  // namespace warpheap

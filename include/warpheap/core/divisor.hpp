@@ -47,7 +47,7 @@ struct short_divisor {
   std::uint32_t multiplier;
   std::uint32_t shift;
 
-  /// \pre `value != 0`
+  /// \pre `0 < value <= 2^31`
   WARPHEAP_HD static constexpr short_divisor of(std::uint32_t value) {
     const int shift = ceil_log2(value);
     return {static_cast<std::uint32_t>((std::uint64_t{1} << (31 + shift)) / value + 1),
@@ -58,7 +58,9 @@ struct short_divisor {
     return static_cast<std::uint32_t>((std::uint64_t{2 * n} * multiplier) >> 32) >> shift;
   }
 
-  friend constexpr bool operator==(const short_divisor&, const short_divisor&) = default;
+  WARPHEAP_HD friend constexpr bool operator==(const short_divisor& a, const short_divisor& b) {
+    return a.multiplier == b.multiplier && a.shift == b.shift;
+  }
 };
 
 WARPHEAP_END_NAMESPACE

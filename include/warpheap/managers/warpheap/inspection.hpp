@@ -124,8 +124,12 @@ class warpheap_inspector {
     findings_.expect(told.bytes == slots.bytes && told.count == slots.count &&
                          told.words == slots.words && told.per_word == slots.per_word,
                      8, of);
-    findings_.expect(supply_.classes().of(of).growing == 0, 7, of);
-    findings_.expect(supply_.classes().of(of).searching == 0, 7, of);
+    const auto& known = supply_.classes().of(of);
+    findings_.expect(known.by_bytes == short_divisor::of(slots.bytes) &&
+                         known.by_words == short_divisor::of(slots.words) &&
+                         known.by_per_word == short_divisor::of(slots.per_word),
+                     8, of);
+    findings_.expect(known.growing == 0 && known.searching == 0, 7, of);
     if (std::uint64_t{supply_.backed()} * supply_.chunks().stride() > most_counted) return;
     std::uint32_t unmarked = 0;
     int hidden = 0;
@@ -142,8 +146,7 @@ class warpheap_inspector {
     }
     const int offered = supply_.offers().examine(of);
     findings_.expect(offered >= hidden, 8, of);
-    const auto counted = static_cast<std::uint32_t>(supply_.classes().of(of).unmarked);
-    findings_.expect(counted == unmarked, 8, of);
+    findings_.expect(static_cast<std::uint32_t>(known.unmarked) == unmarked, 8, of);
   }
 
   const supply& supply_;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which words turns name: whatever the order in which places of turns advance, words that were
+// visited come again only when all others of the place have been.
+#include "take_and_give.hpp"
+
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using manager = warpheap_manager<>;
+using words_visited = std::map<std::pair<std::uint32_t, std::uint32_t>, int>;
+constexpr std::uint32_t places = warpheap_state::turn_places;
+
+/// A class of a heap, with what a lane has of it.
+struct class_of_heap {
+  manager::classes classes;
+  std::uint32_t number;
+  std::uint32_t chunks;
+  std::uint32_t words;
+
+  class_of_heap(const heap<manager>& of, std::uint32_t bytes)
+      : classes(of.ref().manager().parts().classes()),
+        number(classes.sizes().class_of(bytes)),
+        chunks(classes.of(number).population),
+        words(classes.of(number).shape.words) {}
+};
+
+/// Lane 0 asks for turns {taken | place}, `each` of every place, each place from a start of its own.
+struct ask {
+  class_of_heap of;
+  std::uint32_t each;
+  std::uint32_t apart;
+  words_visited* seen;
+
+  WARPHEAP_DEVICE void operator()() const {
+    if (simt::thread_rank() != 0) return;
+    for (std::uint32_t place = 0; place < places; ++place) {
+      for (std::uint32_t i = 0; i < each; ++i) {
+        const std::uint32_t turn = (i + place * apart) * places + place;
+        const auto at = of.classes.hinted(of.number, turn, of.words);
+        ++(*seen)[{at.chunk, at.word}];
+      }
+    }
+  }
+};
+
+words_visited visit(const heap<manager>& heap, const class_of_heap& of, std::uint32_t each,
+                    std::uint32_t apart) {
+  words_visited seen;
+  heap.on().launch({1, 1}, ask{of, each, apart, &seen});
+  heap.on().synchronize();
+  return seen;
+}
+
+TEST(turns, of_many_chunks_each_place_has_its_own_words) {
+  const heap<manager> heap(device::cpu(), std::size_t{1} << 24);
+  take(heap, 4096, 1600);
+  const class_of_heap of(heap, 4096);
+  ASSERT_GE(of.chunks, 256u);
+  // As many turns as the places with fewest chunks have words, from starts far apart.
+  const std::uint32_t each = of.chunks / places * of.words;
+  for (const std::uint32_t apart : {0u, 1u, 1234u}) {
+    const words_visited seen = visit(heap, of, each, apart * each);
+    EXPECT_EQ(seen.size(), std::size_t{places} * each) << apart;
+  }
+}
+
+TEST(turns, of_few_chunks_go_through_all_words) {
+  const heap<manager> heap(device::cpu(), std::size_t{1} << 24);
+  take(heap, 4096, 40);
+  const class_of_heap of(heap, 4096);
+  ASSERT_LT(of.chunks, 256u);
+  const std::uint32_t all = of.chunks * of.words;
+  const words_visited seen = visit(heap, of, (all + places - 1) / places, 0);
+  EXPECT_EQ(seen.size(), all);
+}
+
+TEST(turns, say_whether_the_heap_seems_dry) {
+  heap<manager> heap(device::cpu(), std::size_t{1} << 20);
+  auto& state = heap.ref().manager().parts().whole();
+  bool wet = true;
+  bool dry = false;
+  const auto look = [&] {
+    heap.on().launch({1, 1}, [&] {
+      dry = true;
+      wet = true;
+      for (std::uint32_t place = 0; place < places; ++place) {
+        (state.next_turn(place).is_dry() ? wet : dry) = false;
+      }
+    });
+    heap.on().synchronize();
+  };
+  look();
+  EXPECT_TRUE(wet && !dry);
+  while (!take(heap, 4096, 1).empty()) {
+  }
+  look();
+  EXPECT_TRUE(dry && !wet);
+  heap.reset();
+  look();
+  EXPECT_TRUE(wet && !dry);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
