@@ -39,10 +39,8 @@ class warpheap_slot_claims {
   /// Claims up to `want` slots of a word that is believed to be `seen`.
   WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen, int want, int from,
                                       claims which = claims::unmarked, int least = 1) const {
-    const auto won =
-        supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, want, from, which, least);
-    if (won.was_empty) supply_.chunks().count_in(at.chunk);
-    return won.bits;
+    return counted_in(at, supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, want,
+                                                 from, which, least));
   }
   /// The `k`-th of the slots that were claimed.
   WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
@@ -104,7 +102,12 @@ class warpheap_slot_claims {
     return share(team, same, at, bits);
   }
   WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
-    const auto won = supply_.chunks().claim_first(at.chunk, at.word, owner(), shape_, want);
+    return counted_in(at,
+                      supply_.chunks().claim_first(at.chunk, at.word, owner(), shape_, want));
+  }
+  /// A word of which the caller has the first slots is in use from now on.
+  WARPHEAP_DEVICE std::uint64_t counted_in(const spot& at,
+                                           const typename chunks::claimed& won) const {
     if (won.was_empty) supply_.chunks().count_in(at.chunk);
     return won.bits;
   }
