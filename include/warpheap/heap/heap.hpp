@@ -175,8 +175,8 @@ class heap {
 
   /// Adds the next `bytes` of the region, which must be memory by now. Kernels on a stream other
   /// than that of `on()` may use the heap meanwhile. O(bytes), by one warp.
-  /// \throws invalid_argument, and changes nothing, unless `bytes` is a multiple of
-  ///   `ref().manager().growth_step()`, not 0, and at most the rest of the region
+  /// \throws invalid_argument unless `bytes` is a multiple of `ref().manager().growth_step()`, not
+  ///   0, and at most the rest of the region; nothing has changed then
   void grow(std::size_t bytes) requires growing_manager<M> {
     require_region();
     const std::lock_guard one_at_a_time(*busy_with_notes_);
