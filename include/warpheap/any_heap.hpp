@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// A heap in host code: any C++20 compiler reads this header, and sees no kernel and no CUDA. The
-/// heap itself comes from code that nvcc compiles, the target `warpheap::cuda` or a `.cu` file of
-/// the user's, and kernels get its handle there.
+/// A heap owned by host code. Any C++20 compiler can read this header, which has no kernels and no
+/// CUDA. The heap itself comes from code that nvcc compiles (the target `warpheap::cuda`, or one of
+/// the user's `.cu` files), and kernels get its handle there.
 ///
 ///     // owner.cpp, compiled by g++                    // kernels.cu, compiled by nvcc
 ///     #include <warpheap/any_heap.hpp>                 #include <warpheap/warpheap.hpp>
@@ -27,11 +27,11 @@
 
 namespace warpheap {
 
-/// A `heap<M>` of any manager on any device, owned. Move-only, as it is; its members are those of
-/// `heap<M>`, and cost a virtual call more. One that was moved from throws invalid_argument.
+/// Owns a `heap<M>` of any manager on any device. Move-only, like the heap. Its members are those
+/// of `heap<M>`, at the price of a virtual call; after a move from it they throw invalid_argument.
 class any_heap {
  public:
-  /// Takes over a heap. Where its manager is known: in a `.cu` file, or in code for the CPU model.
+  /// Takes over a heap. Needs its manager, so it is for `.cu` files and code for the CPU model.
   template <class Heap>
   requires requires {
     typename Heap::manager_type;
@@ -42,8 +42,8 @@ class any_heap {
     static_assert(!std::is_reference_v<Heap>, "any_heap takes the heap over: std::move it");
   }
 
-  /// The handle for kernels, by its type: `heap_ref`, or `handle<M>`. Valid as long as the heap is.
-  /// O(1).
+  /// The handle for kernels, by its type: `heap_ref`, or `handle<M>`. Valid as long as the heap
+  /// exists. O(1).
   /// \throws invalid_argument if the heap has another manager, or was compiled for another model
   template <class Handle>
   Handle ref() const {
@@ -60,17 +60,17 @@ class any_heap {
   std::string manager() const { return known().manager(); }
   /// Name of the device.
   std::string device() const { return known().device(); }
-  /// Bytes of its region, with all that the manager keeps in it. O(1).
+  /// Bytes of its region, including everything that the manager keeps in it. O(1).
   std::size_t bytes() const { return known().bytes(); }
-  /// Bytes of the largest request that this heap ever serves. O(1).
+  /// Bytes of the largest request that this heap can serve. O(1).
   std::size_t largest_block() const { return known().largest_block(); }
-  /// Everything is free again, at once. All blocks become invalid. O(metadata).
+  /// Frees everything at once. All blocks become invalid. O(metadata).
   void reset() { known().reset(); }
-  /// Blocks in use, and what failed. O(metadata), on the device.
+  /// Blocks in use, and requests that failed. O(metadata), on the device.
   heap_stats stats() const { return known().stats(); }
   /// Checks the manager's numbered invariants. O(metadata), on the device.
   validation validate() const { return known().validate(); }
-  /// What is in use, what has failed and why, in a few lines. O(metadata), on the device.
+  /// What is in use, and what failed and why, in a few lines. O(metadata), on the device.
   std::string report() const { return known().report(); }
 
  private:
@@ -116,19 +116,19 @@ class any_heap {
   std::unique_ptr<interface> owned_;
 };
 
-/// How a CUDA heap is made.
+/// How a CUDA heap is created.
 struct cuda_heap_options {
-  /// The stream (a `cudaStream_t`) on which the heap is made, reset and inspected. Null: the
+  /// The stream (a `cudaStream_t`) on which the heap is created, reset and inspected. Null: the
   /// default stream, and those calls wait for the whole device.
   void* stream = nullptr;
-  /// Device memory of the caller's, which outlives the heap. Null: the heap allocates its own.
+  /// The caller's device memory, which must outlive the heap. Null: the heap allocates its own.
   void* memory = nullptr;
 };
 
-/// A heap of the default manager on a CUDA device. In the target `warpheap::cuda`.
+/// Creates a heap of the default manager on a CUDA device. In the target `warpheap::cuda`.
 /// \param ordinal number of the device
-/// \param bytes size of the heap, with everything that the manager keeps in it
-/// \throws invalid_argument if the device does not exist, or `bytes` are too few; out_of_memory if
+/// \param bytes size of the heap, including everything that the manager keeps in it
+/// \throws invalid_argument if the device does not exist or `bytes` is too small; out_of_memory if
 ///   the device has less
 any_heap make_cuda_heap(int ordinal, std::size_t bytes, const cuda_heap_options& how = {});
 

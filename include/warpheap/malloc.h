@@ -4,16 +4,16 @@
 
 /**
  * \file
- * `malloc` and `free` of kernels, served by a heap of warpheap in each device: what a program may
- * say about it. It need not say anything (docs/drop-in.md). Plain C, for programs of any standard;
- * to be linked with the target warpheap::malloc.
+ * Settings of the heap that serves `malloc` and `free` of kernels on each device. A program need
+ * not set anything (docs/drop-in.md). Plain C, for programs of any standard; link them with the
+ * target warpheap::malloc.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
 #ifndef WARPHEAP_MALLOC_API
-/* Each executable and each shared library has functions of its own, for device code of its own. */
+/* Each executable and each shared library has its own functions, for its own device code. */
 #define WARPHEAP_MALLOC_API __attribute__((visibility("hidden")))
 #endif
 
@@ -21,11 +21,11 @@
 extern "C" {
 #endif
 
-/** What has become of the heap of the current device. */
+/** The state of the heap of the current device. */
 typedef struct warpheap_malloc_statistics {
   /** Bytes of the heap; 0: there is none. */
   uint64_t heap_bytes;
-  /** Bytes of the largest block that it ever serves. */
+  /** Bytes of the largest block that it can serve. */
   uint64_t largest_block;
   uint64_t blocks_in_use;
   /** Bytes that these blocks occupy. */
@@ -39,7 +39,7 @@ typedef struct warpheap_malloc_statistics {
 } warpheap_malloc_statistics;
 
 /**
- * Makes the heap of the current device, in place of what would be made before its first kernel.
+ * Creates the heap of the current device, instead of the one that its first kernel would create.
  *
  * \param bytes size of the heap; 0: $WARPHEAP_MALLOC_BYTES, or the default
  * \param manager "warpheap" or "gallatin"; null or empty: $WARPHEAP_MALLOC_MANAGER, or "warpheap"
@@ -49,28 +49,28 @@ typedef struct warpheap_malloc_statistics {
 WARPHEAP_MALLOC_API int warpheap_malloc_use(size_t bytes, const char* manager);
 
 /**
- * Fills *result for the current device. Not while kernels allocate. O(size of the heap / block), on
- * the device.
+ * Fills *result for the current device. Do not call it while kernels allocate. O(size of the heap /
+ * block), on the device.
  * \return 0; else 1, and warpheap_malloc_error() says why
  */
 WARPHEAP_MALLOC_API int warpheap_malloc_get_statistics(warpheap_malloc_statistics* result);
 
 /**
- * Gives the heap of the current device, which is made if there is none, to device code that was
- * linked while the program runs (nvJitLink, cuLink). To be called once for each such module, before
- * its first kernel.
+ * Gives the heap of the current device, which is created if there is none, to device code that was
+ * linked while the program runs (nvJitLink, cuLink). Call it once for each such module, before its
+ * first kernel.
  *
  * \param state device address of the module's variable `warpheap_malloc_state`
- * \param bytes of that variable, as cuModuleGetGlobal tells
+ * \param bytes size of that variable, as cuModuleGetGlobal returns it
  * \return 0; else 1, and warpheap_malloc_error() says why: the module was linked with another
- * version of warpheap, or the heap cannot be made. O(1) if there is a heap
+ * version of warpheap, or the heap cannot be created. O(1) if there is a heap
  */
 WARPHEAP_MALLOC_API int warpheap_malloc_attach(void* state, size_t bytes);
 
 /** Bytes of a `warpheap_malloc_state`. O(1). */
 WARPHEAP_MALLOC_API size_t warpheap_malloc_state_bytes(void);
 
-/** What this thread's latest call that returned 1 has to say. Valid until its next call. */
+/** The message of this thread's latest call that returned 1. Valid until its next call. */
 WARPHEAP_MALLOC_API const char* warpheap_malloc_error(void);
 
 #ifdef __cplusplus

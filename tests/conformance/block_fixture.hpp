@@ -184,6 +184,17 @@ class block_fixture : public ::testing::Test {
       EXPECT_EQ(stats.bytes_in_use, 0u);
     }
   }
+
+  /// All of `held`, taken from a heap with much more room, was served and lies apart; the heap
+  /// counts it, and is empty again once it was freed.
+  static void expect_served_and_freed(const heap_type& heap, const holding& held) {
+    EXPECT_EQ(nulls(held), 0u) << "three quarters of the heap are free";
+    expect_disjoint(held, about.alignment);
+    expect_valid(heap);
+    expect_in_use(heap, held.blocks.size());
+    give(heap, held);
+    expect_empty(heap);
+  }
 };
 
 /// The suite of blocks, of any size or of pages.

@@ -19,12 +19,7 @@ CONFORMANCE_TEST(conformance, blocks_are_aligned_disjoint_and_keep_their_content
     if (bytes > served<TypeParam>(bytes)) continue;
     const auto heap = this->make_heap(bytes);
     const holding held = this->take(*heap, this->requests(scale::current().threads / 4, bytes));
-    EXPECT_EQ(this->nulls(held), 0u) << "three quarters of the heap are free";
-    expect_disjoint(held, TypeParam::about.alignment);
-    this->expect_valid(*heap);
-    this->expect_in_use(*heap, held.blocks.size());
-    this->give(*heap, held);
-    this->expect_empty(*heap);
+    this->expect_served_and_freed(*heap, held);
   }
 }
 
@@ -32,10 +27,7 @@ CONFORMANCE_TEST(conformance, all_threads_at_once_get_blocks) {
   const std::uint64_t bytes = served<TypeParam>(64);
   const auto heap = this->make_heap(bytes);
   const holding held = this->take(*heap, this->requests(scale::current().threads, bytes));
-  EXPECT_EQ(this->nulls(held), 0u) << "three quarters of the heap are free";
-  expect_disjoint(held, TypeParam::about.alignment);
-  this->give(*heap, held);
-  this->expect_empty(*heap);
+  this->expect_served_and_freed(*heap, held);
 }
 
 CONFORMANCE_TEST(conformance, sizes_may_differ_from_lane_to_lane) {
@@ -44,12 +36,7 @@ CONFORMANCE_TEST(conformance, sizes_may_differ_from_lane_to_lane) {
     const auto heap = this->make_heap(most);
     const holding held =
         this->take(*heap, this->mixed_requests(scale::current().threads / 2, most));
-    EXPECT_EQ(this->nulls(held), 0u) << "three quarters of the heap are free";
-    expect_disjoint(held, TypeParam::about.alignment);
-    this->expect_valid(*heap);
-    this->expect_in_use(*heap, held.blocks.size());
-    this->give(*heap, held);
-    this->expect_empty(*heap);
+    this->expect_served_and_freed(*heap, held);
   }
 }
 

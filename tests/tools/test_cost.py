@@ -2,6 +2,7 @@
 """What a manager costs is summed over its objects and tests alone, and held against the limits."""
 
 import unittest
+from pathlib import Path
 from xml.etree import ElementTree
 
 import cost
@@ -17,7 +18,12 @@ LOG = """# ninja log v5
 REPORT = """<testsuite>
 <testcase name="conformance/rw.aligned" time="1.5"/><testcase name="explore" time="6"/>
 <testcase name="fits.first" time="9"/><testcase name="explore.subjects" time="9"/>
+<testcase name="lists.merge" time="2"/>
 </testsuite>"""
+LISTED = """{"tests": [
+{"name": "lists.merge", "command": ["/build/tests/managers/kma-test", "--gtest_filter=x"]},
+{"name": "fits.first", "command": ["/build/tests/host/host-test"]}, {"name": "not_built"}
+]}"""
 
 
 class CostTest(unittest.TestCase):
@@ -25,7 +31,9 @@ class CostTest(unittest.TestCase):
         self.assertEqual(cost.compile_seconds(LOG), 4.0 + 3.0 + 2.5)
 
     def test_only_tests_of_managers_count(self) -> None:
-        self.assertEqual(cost.test_seconds(ElementTree.fromstring(REPORT)), 7.5)
+        units = cost.unit_tests(LISTED, Path("/build"))
+        self.assertEqual(units, {"lists.merge"})
+        self.assertEqual(cost.test_seconds(ElementTree.fromstring(REPORT), units), 9.5)
 
     def test_a_limit_that_is_passed_is_reported(self) -> None:
         self.assertEqual(len(cost.verdict(10, 10.0, 10.0)), 1)

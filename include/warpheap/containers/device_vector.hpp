@@ -10,22 +10,22 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// A vector in one block that grows in a kernel. 16 bytes, trivially copyable: an array of them is
-/// cleared with zeroes. It knows no heap: whatever allocates or frees gets the handle. Nothing is
-/// freed without `clear`.
+/// A vector in one block, which grows in a kernel. It has 16 bytes and is trivially copyable; zero
+/// bytes are an empty vector. It does not store the heap: functions that allocate or free take the
+/// handle. Only `clear` frees the block.
 ///
-/// One lane or one team at a time changes it (no locks); see `containers::team` for where it lives
-/// then. Growing and shrinking move it: pointers to elements become invalid.
+/// Only one lane or one team may change it at a time (there are no locks); `containers::team` says
+/// where it must be then. Growing and shrinking move the elements and invalidate pointers to them.
 ///
-/// Its block is a power of two, of 16 bytes at least. When the heap is exhausted, or the block
-/// would be larger than the heap's largest, the vector stays as it is.
+/// The size of its block is a power of two, at least 16 bytes. If the heap is exhausted, or the
+/// block would be larger than the heap's largest, the vector is unchanged.
 template <containers::block_element T>
 class device_vector {
  public:
-  /// Elements in it. O(1), as all down to `bytes_for`.
+  /// The number of elements. O(1), as everything up to `bytes_for`.
   WARPHEAP_HD std::uint32_t size() const { return size_; }
   WARPHEAP_HD bool empty() const { return size_ == 0; }
-  /// Elements that there is room for.
+  /// The number of elements that there is room for.
   WARPHEAP_HD std::uint32_t capacity() const { return capacity_; }
   /// Bytes of the block; 0 without one.
   WARPHEAP_HD std::uint64_t block_bytes() const {
@@ -68,8 +68,8 @@ class device_vector {
     return fits;
   }
 
-  /// Makes room for `count` elements in all. By a lane. False, and nothing changes, if there is no
-  /// memory. O(size) if it grows.
+  /// Makes room for a total of `count` elements. By a lane. False, and nothing changes, if there is
+  /// no memory. O(size) if it grows.
   template <containers::block_heap Heap>
   WARPHEAP_DEVICE bool reserve(const Heap& heap, std::uint64_t count) {
     return reserve(heap, containers::lane_alone{}, count);
@@ -81,8 +81,8 @@ class device_vector {
     return count <= most && relocate(heap, members, bytes_for(count));
   }
 
-  /// Moves to the smallest block that holds the elements, if that is smaller; without elements it
-  /// frees the block. By a lane. When there is no memory for the smaller block, the larger one
+  /// Moves the elements to the smallest block that holds them, if that is smaller; without elements
+  /// it frees the block. By a lane. If there is no memory for the smaller block, the larger one
   /// stays, which is not an error. O(size).
   template <containers::block_heap Heap>
   WARPHEAP_DEVICE void shrink(const Heap& heap) {

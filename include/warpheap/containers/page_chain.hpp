@@ -10,18 +10,19 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Elements in a chain of pages of one size, each a block of the heap: for output whose size nobody
-/// knows in advance. Elements never move. It knows no heap: whatever allocates or frees gets the
-/// handle. Nothing is freed without `clear`. 32 bytes, trivially copyable.
+/// Elements in a chain of pages of one size, each of which is a block of the heap: for output whose
+/// size is not known in advance. Elements never move. It does not store the heap: functions that
+/// allocate or free take the handle. Only `clear` and `truncate` free pages. It has 32 bytes and is
+/// trivially copyable.
 ///
-/// One lane or one team at a time changes it (no locks); see `containers::team` for where it lives
-/// then.
+/// Only one lane or one team may change it at a time (there are no locks); `containers::team` says
+/// where it must be then.
 ///
 ///     first ->  [ next | used | elements ... ]  ->  [ next | used | elements ... ]  <- last
 template <containers::block_element T>
 class page_chain {
  public:
-  /// The head of a page; the elements follow it.
+  /// The header of a page; the elements follow it.
   struct alignas(containers::block_alignment) page {
     page* next;
     std::uint32_t used;
@@ -30,32 +31,33 @@ class page_chain {
     WARPHEAP_HD T* elements() { return reinterpret_cast<T*>(this + 1); }
   };
 
-  /// Elements that a page of `page_bytes` holds; 0 if it is too small for one.
+  /// The number of elements that a page of `page_bytes` holds; 0 if it is too small for one.
   WARPHEAP_HD static constexpr std::uint32_t capacity_of(std::uint32_t page_bytes) {
     return page_bytes < sizeof(page)
                ? 0
                : static_cast<std::uint32_t>((page_bytes - sizeof(page)) / sizeof(T));
   }
 
-  /// \param page_bytes of each page, with its head of 16 bytes. \pre `capacity_of(page_bytes) != 0`
+  /// \param page_bytes size of each page, including its header of 16 bytes
+  /// \pre `capacity_of(page_bytes) != 0`
   WARPHEAP_HD explicit page_chain(std::uint32_t page_bytes = 4096) : page_bytes_(page_bytes) {
     WARPHEAP_ASSERT(capacity_of(page_bytes) != 0);
   }
 
-  /// Bytes of each page, with its head.
+  /// Bytes of each page, including its header.
   WARPHEAP_HD std::uint32_t page_bytes() const { return page_bytes_; }
-  /// Elements that a page holds.
+  /// The number of elements that a page holds.
   WARPHEAP_HD std::uint32_t page_capacity() const { return capacity_of(page_bytes_); }
-  /// Elements of all pages.
+  /// The number of elements in all pages.
   WARPHEAP_HD std::uint64_t size() const { return size_; }
-  /// Whether it has no element.
+  /// Whether there are no elements.
   WARPHEAP_HD bool empty() const { return size_ == 0; }
   /// The first page, for callers that walk the chain themselves; null without one.
   WARPHEAP_HD page* first() const { return first_; }
 
-  /// Room for `count` elements side by side, which the caller writes: in the last page, or, if they
-  /// do not fit there, in a new one. By a lane. Null, and nothing changes, if there is no memory or
-  /// `count` is 0 or above `page_capacity()`. O(1).
+  /// Room for `count` adjacent elements, which the caller writes: in the last page or, if they do
+  /// not fit there, in a new one. By a lane. Null, and nothing changes, if there is no memory, or
+  /// if `count` is 0 or above `page_capacity()`. O(1).
   template <containers::block_heap Heap>
   [[nodiscard]] WARPHEAP_DEVICE T* append(const Heap& heap, std::uint32_t count) {
     return append(heap, containers::lane_alone{}, count);

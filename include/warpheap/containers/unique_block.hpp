@@ -8,14 +8,14 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// A block of `count` T that its owner, a variable of a lane, frees. Move-only. False if the heap
-/// was exhausted. The elements are not initialised.
+/// A block of `count` T, owned and freed by a variable of a lane. Move-only. False if the heap was
+/// exhausted. The elements are not initialised.
 ///
 ///     unique_block<float, warpheap::heap_ref> row(heap, columns);
 ///     if (!row) return;          // out of memory
 ///     row[0] = 1;
 ///
-/// All members are for lanes. O(1) beside the heap's calls.
+/// All members are for lanes. O(1) apart from the heap's calls.
 template <containers::block_element T, containers::block_heap Heap>
 class unique_block {
  public:
@@ -26,10 +26,10 @@ class unique_block {
     // Divided instead of multiplied, so that no product overflows.
     if (count <= SIZE_MAX / sizeof(T)) data_ = static_cast<T*>(heap_.malloc(count * sizeof(T)));
   }
-  /// Takes the block over; the other one owns nothing then.
+  /// Takes over the block; the other one then owns nothing.
   WARPHEAP_DEVICE unique_block(unique_block&& other) noexcept
       : heap_(other.heap_), data_(other.release()) {}
-  /// Frees its own block, and takes the other one over.
+  /// Frees its own block and takes over the other one.
   WARPHEAP_DEVICE unique_block& operator=(unique_block&& other) noexcept {
     if (this == &other) return *this;
     reset();
@@ -48,7 +48,7 @@ class unique_block {
   /// \pre it has a block of more than `i` elements
   WARPHEAP_DEVICE T& operator[](std::size_t i) const { return data_[i]; }
 
-  /// Hands the block to the caller, which frees it from now on.
+  /// Hands the block to the caller, who must free it.
   [[nodiscard]] WARPHEAP_DEVICE T* release() {
     T* const block = data_;
     data_ = nullptr;

@@ -51,46 +51,48 @@ struct measure_arena {
 
 }  // namespace detail
 
-/// Memory for the time of a launch, out of a heap: `malloc` at the speed of a counter, a `free`
-/// that does nothing, and everything given back at once.
+/// Memory for the duration of a launch, taken from a heap: `malloc` is as fast as a counter, `free`
+/// does nothing, and everything is given back at once.
 ///
 ///     warpheap::arena scratch{heap};
 ///     kernel<<<grid, block>>>(scratch.ref());   // as a handle of the heap; others use the heap
 ///     scratch.release();                        // or rewind(), to hand the same out again
 ///
-/// It takes pieces from the heap, a block each, and hands out parts of them: 16 bytes and more,
-/// aligned to 16, as close as they come. What requests do not have of that (`stats`) is the end of
-/// each piece, less than one request, and of each shard's last piece up to all of it. A request
-/// that no piece has room for, because the heap has no block that large, gets one of its own size,
-/// or what another shard has left, before it gets null. Null counts as a failure of the heap's.
+/// It takes pieces from the heap, each of them one block, and hands out parts of them one after the
+/// other, in multiples of 16 bytes and aligned to 16. Unused memory (`stats`) is the end of each
+/// piece, which is less than one request, and up to all of each shard's last piece. If the heap has
+/// no block for another piece, a request gets a block of its own size, or what another shard has
+/// left, before it gets null. Null counts as a failure of the heap.
 ///
-/// `ref().manager().release(rank, count)` and `rewind` do the same in a kernel, by `count` lanes.
+/// In a kernel, `ref().manager().release(rank, count)` and `rewind` do the same, called by `count`
+/// lanes.
 ///
-/// Several arenas can be over one heap, for example one for each stream. Release an arena before
-/// the heap is reset or destroyed. For any manager that frees single blocks.
+/// A heap can have several arenas, for example one for each stream. Release an arena before its
+/// heap is reset or destroyed. Works with any manager that frees single blocks.
 template <block_manager M>
 class arena {
  public:
   using ref_type = handle<arena_blocks<M>>;
   using options = arena_options;
 
-  /// Takes nothing from the heap yet. A few hundred bytes for each multiprocessor are the device's.
+  /// Takes nothing from the heap yet, but a few hundred bytes for each multiprocessor from the
+  /// device.
   /// \throws invalid_argument if pieces cannot have `piece_bytes`, out_of_memory if the device has
   ///   no memory
   explicit arena(const heap<M>& from, const options& settings = {})
       : arena(from, from.on(), settings) {}
 
-  /// With everything that it launches queued where `on` says, for example on another stream.
+  /// The same, with all its launches queued on the stream of `on`.
   /// \param on the heap's device
   arena(const heap<M>& from, const device& on, const options& settings = {})
       : arena(from, on, settings,
               arena_blocks<M>::shards_for(from.bytes(), on.properties(), settings.piece_bytes)) {}
 
-  /// The other one then has nothing.
+  /// The arena that was moved from holds nothing.
   arena(arena&&) = default;
   arena& operator=(arena&&) = delete;
 
-  /// Gives everything back, and waits for that.
+  /// Gives everything back, and waits until that is done.
   ~arena() {
     if (state_.get() == nullptr) return;  // moved from
     try {
@@ -101,25 +103,26 @@ class arena {
     }
   }
 
-  /// What a kernel takes, by value. Valid as long as the arena is. O(1), as `largest_block`.
+  /// The handle for kernels, passed by value. Valid as long as the arena exists. O(1), as
+  /// `largest_block`.
   ref_type ref() const {
     require_state();
     return heap_.with(blocks_);
   }
 
-  /// Bytes of the largest request that it ever serves, a little less than the heap's.
+  /// Bytes of the largest request that it can serve, a little less than that of the heap.
   std::size_t largest_block() const { return blocks_.largest_block(); }
 
-  /// Gives everything back to the heap. All blocks become invalid. Queued behind what was launched
-  /// on the same device or stream; does not wait. One small launch, O(pieces) on the device.
+  /// Gives everything back to the heap. All blocks become invalid. Queued after earlier launches on
+  /// the same device or stream; does not wait. One small launch, O(pieces) on the device.
   void release() { launch(detail::arena_task::release); }
 
-  /// As `release`, but keeps the pieces, and hands them out again. What has a block of the heap for
-  /// itself goes back.
+  /// Like `release`, but keeps the pieces and hands them out again. Requests that got their own
+  /// block from the heap give it back.
   void rewind() { launch(detail::arena_task::rewind); }
 
-  /// What it has, and what of that is handed out. Waits for the device; O(pieces) there. Not while
-  /// lanes use the arena, and by one host thread at a time.
+  /// How much it holds, and how much of that is handed out. Waits for the device; O(pieces) there.
+  /// Call it while no lane uses the arena, from one host thread at a time.
   arena_stats stats() const {
     require_state();
     device_.synchronize();
@@ -144,7 +147,7 @@ class arena {
     device_.synchronize();
   }
 
-  /// Where `stats` adds up, behind the shards.
+  /// Where `stats` adds up, after the shards.
   static std::size_t stats_at(std::uint32_t shards) {
     return round_up<std::size_t>(arena_blocks<M>::state_bytes(shards), alignof(arena_stats));
   }

@@ -8,8 +8,8 @@
 
 namespace warpheap {
 
-/// What went through a heap since it was made or reset, in device memory. Bytes are those that
-/// callers asked for.
+/// The calls to a heap since it was created or reset, counted in device memory. Bytes are those
+/// that callers asked for.
 struct alignas(128) call_counts {
   std::uint64_t mallocs = 0;
   std::uint64_t live_blocks = 0;

@@ -8,13 +8,13 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What becomes of freed memory.
+/// What happens to freed memory.
 enum class memory_reuse {
   none,       ///< nothing is handed out again before a reset
   partial,    ///< handed out again under conditions that the manager's header names
   all,        ///< every freed block can be handed out again
-  unchecked,  ///< handed out again whether it was freed or not: null never comes, and blocks
-              ///< overlap as soon as more was asked for than the heap has. For baselines
+  unchecked,  ///< handed out again whether it was freed or not: malloc never returns null, and
+              ///< blocks overlap once lanes have asked for more than the heap has. For baselines
 };
 
 /// The publication that describes a manager.
@@ -26,8 +26,8 @@ struct publication {
   const char* doi = "";
 };
 
-/// What a manager claims beyond the contract that it models (contracts/). The survey skips, with
-/// the reason, what is not claimed; the conformance suites check what is.
+/// What a manager claims beyond the contract that it models (contracts/). The survey skips what a
+/// manager does not claim, and says so; the conformance suites check what it claims.
 struct capabilities {
   /// Name in the registry, the tool and the results.
   const char* name;
@@ -37,22 +37,21 @@ struct capabilities {
   const char* folder = "";
   /// Empty strings for baselines.
   publication published{};
-  /// How it departs from the publication, a short sentence each. The header says why.
+  /// The deviations from the publication, each in a short sentence. The header says why.
   std::array<const char*, 8> deviations{};
-  /// Largest request in bytes that a heap of any size serves; 0: limited by the heap alone. What a
-  /// given heap serves is `heap::largest_block()`.
+  /// Largest request in bytes that a heap of any size serves; 0: limited only by the heap's size.
+  /// The limit of a given heap is `heap::largest_block()`.
   std::size_t largest_block = 0;
-  /// Every block's address is a multiple of this; 16 at least.
+  /// Every block's address is a multiple of this, which is at least 16.
   std::size_t alignment = 16;
   /// Single blocks can be freed. A manager that cannot still accepts every `free` and ignores it.
   bool frees = true;
   memory_reuse reuse = memory_reuse::all;
   /// Memory can be added while lanes use the heap (contracts/growth.hpp).
   bool growth = false;
-  /// Blocks come out of the heap's region. Otherwise the region is a token, and only its size says
-  /// something.
+  /// Blocks come from the heap's region. Otherwise the region is a token, and only its size counts.
   bool uses_region = true;
-  /// `heap::reset` makes everything free again.
+  /// `heap::reset` frees everything.
   bool resets = true;
 
   /// Two blocks in use never share a byte, and a heap without room for a block says so.

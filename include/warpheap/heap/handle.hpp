@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/heap/contracts/contracts.hpp"
+#include "warpheap/heap/failure.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <concepts>
@@ -12,52 +13,28 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What the handle of a heap counts in device memory: only requests that were not served, so that a
-/// call that succeeds costs nothing more than the manager's own work.
-struct failure_counts {
-  /// A part of a count, in a line of its own: a million lanes that fail must not queue up at one.
-  struct alignas(128) part {
-    std::uint64_t requests = 0;
-  };
-  struct kind {
-    static constexpr std::uint32_t parts = 16;
-    part counted[parts];
-    std::uint64_t last_bytes = 0;
-
-    WARPHEAP_HD std::uint64_t requests() const {
-      std::uint64_t sum = 0;
-      for (const part& one : counted) sum += one.requests;
-      return sum;
-    }
-  };
-  /// Memory was out.
-  kind exhausted;
-  /// Larger than the largest block.
-  kind impossible;
-};
-
-/// What kernels get: copy it by value. `M` is the manager behind it, whose contract decides what
-/// there is: blocks, warp heaps or objects.
+/// The object that kernels use to access a heap; pass it by value. The contract of the manager `M`
+/// behind it decides what it offers: blocks, warp heaps or objects.
 ///
-/// The one door to a manager: requests for nothing, null pointers and requests that this heap can
-/// never serve are answered here, and what fails is counted here. Nothing throws or waits without
-/// end; what a call costs is the manager's, whose header says why each of its loops ends.
+/// All calls to a manager go through it. It answers requests for 0 bytes, null pointers, and
+/// requests that this heap can never serve, and it counts failures. No call throws or waits
+/// forever. The manager determines the cost of a call; its header says why each of its loops ends.
 template <usable_manager M>
 class handle {
  public:
-  /// For `heap`, which has made the manager; programs ask `heap::ref` for one.
+  /// For `heap`, which creates the manager; programs get a handle from `heap::ref`.
   /// \param failures counts in device memory that outlive the handle
   WARPHEAP_HD handle(const M& manager, failure_counts* failures)
       : manager_(manager), failures_(failures) {}
 
-  /// Bytes of the largest request that this heap ever serves, once all of its region is memory.
+  /// Bytes of the largest request that this heap can serve once its whole region is memory.
   WARPHEAP_HD std::size_t largest_block() const { return manager_.largest_block(); }
 
-  /// The manager itself, for what only it offers.
+  /// The manager itself, for members that only it has.
   WARPHEAP_HD const M& manager() const { return manager_; }
 
-  /// A handle of another manager over this heap, such as an arena's: what it does not serve counts
-  /// as this heap's.
+  /// A handle of another manager over this heap, such as that of an arena. Its failures count as
+  /// failures of this heap.
   template <usable_manager Other>
   WARPHEAP_HD handle<Other> with(const Other& over) const {
     return handle<Other>(over, failures_);
@@ -65,20 +42,21 @@ class handle {
 
   // Blocks.
 
-  /// A block of at least `bytes` bytes, aligned to 16 or better; null if `bytes` is 0 or more than
-  /// `largest_block()`, or the heap is exhausted. Any lane may call it, with any others or alone.
+  /// Returns a block of at least `bytes` bytes, aligned to at least 16; null if `bytes` is 0 or
+  /// more than `largest_block()`, or if the heap is exhausted. Any lane may call it, alone or
+  /// together with others.
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const requires block_manager<M> {
     return possible(bytes) ? counted(manager_.malloc(bytes), bytes) : nullptr;
   }
 
-  /// Gives a block back. Any lane of this or a later launch may do so, once. Null is ignored.
+  /// Frees a block. Any lane of this or a later launch may do so, once. Null is ignored.
   WARPHEAP_DEVICE void free(void* block) const requires block_manager<M> {
     simt::expect_lane();
     if (block != nullptr) manager_.free(block);
   }
 
-  /// As `malloc(count * bytes)`, all bytes zero; null also if the product overflows.
-  /// O(count * bytes) more than it.
+  /// Like `malloc(count * bytes)`, with all bytes zero; also null if the product overflows.
+  /// Takes O(count * bytes) longer.
   WARPHEAP_DEVICE void* calloc(std::size_t count,
                                std::size_t bytes) const requires block_manager<M> {
     const bool overflows = bytes != 0 && count > SIZE_MAX / bytes;
@@ -87,8 +65,8 @@ class handle {
     return block;
   }
 
-  /// One block for all lanes of `together`, each of which calls this with the same size: all get
-  /// the same pointer, which one of them frees.
+  /// One block for all lanes of `together`. Each of them calls this with the same size and gets the
+  /// same pointer; one of them frees it.
   WARPHEAP_DEVICE void* malloc_shared(const simt::group& together,
                                       std::size_t bytes) const requires block_manager<M> {
     std::uint64_t address = 0;
@@ -97,21 +75,21 @@ class handle {
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(together.broadcast(address)));
   }
 
-  /// As malloc, at a multiple of `alignment`. \pre `alignment` is a power of two
+  /// Like malloc, at a multiple of `alignment`. \pre `alignment` is a power of two
   WARPHEAP_DEVICE void* aligned_malloc(std::size_t alignment,
                                        std::size_t bytes) const requires aligns_blocks<M> {
     return possible(bytes) ? counted(manager_.aligned_malloc(alignment, bytes), bytes) : nullptr;
   }
 
-  /// Bytes of a live block that may be used, at least those that were asked for; 0 of null.
+  /// Usable bytes of a live block, at least as many as were asked for; 0 for null.
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const requires measures_blocks<M> {
     simt::expect_lane();
     return block == nullptr ? 0 : manager_.usable_size(block);
   }
 
-  /// A block of `bytes` bytes that begins with the contents of `block`, which is freed unless it is
-  /// that block itself. Null of `block` makes it a malloc, 0 bytes make it a free. When it returns
-  /// null for other sizes than 0, `block` stays as it is. O(bytes) if the block moves.
+  /// Returns a block of `bytes` bytes that begins with the contents of `block`. It may be `block`
+  /// itself; otherwise `block` is freed. With a null `block` it is a malloc, with 0 bytes a free.
+  /// If it returns null for a size other than 0, `block` is unchanged. O(bytes) if the block moves.
   WARPHEAP_DEVICE void* realloc(void* block, std::size_t bytes) const requires measures_blocks<M> {
     const std::size_t there = usable_size(block);
     if (block != nullptr && bytes != 0 && bytes <= there) return block;
@@ -122,8 +100,8 @@ class handle {
     return larger;
   }
 
-  /// A handle whose calls a layer that finds wrong uses reports with this tag, below 2^22, for
-  /// example `__LINE__`. Other managers ignore it.
+  /// A handle that marks its calls with this tag, below 2^22, for example `__LINE__`. Layers that
+  /// find misuse report the tag; other managers ignore it.
   WARPHEAP_HD handle tagged([[maybe_unused]] std::uint32_t tag) const {
     if constexpr (tags_calls<M>) {
       return handle(manager_.tagged(tag), failures_);
@@ -132,9 +110,9 @@ class handle {
     }
   }
 
-  /// Adds the next `bytes` of the heap's region to it, while others use it. Every lane of
-  /// `together` calls this with the same size, so that a warp does the work faster than a lane;
-  /// all get the same outcome. O(bytes / size of `together`) words are written.
+  /// Adds the next `bytes` of the region to the heap while others use it. Every lane of `together`
+  /// calls this with the same size, because a warp does the work faster than a lane; all get the
+  /// same outcome. Writes O(bytes / size of `together`) words.
   WARPHEAP_DEVICE growth_outcome grow(const simt::group& together,
                                       std::size_t bytes) const requires growing_manager<M> {
     simt::expect_lane();
@@ -143,8 +121,8 @@ class handle {
 
   // Warp heaps.
 
-  /// A heap of the lanes that call this together, which become its participants; none, which is
-  /// false, when the heap is exhausted. In each lane the lanes of its own heap.
+  /// Creates a warp heap for the lanes that call this together, which become its participants. The
+  /// result is false if the heap is exhausted. Each lane gets the warp heap that it belongs to.
   WARPHEAP_DEVICE auto begin() const requires warp_heap_manager<M> {
     simt::expect_lane();
     const auto made = manager_.begin(simt::coalesced());
@@ -152,7 +130,7 @@ class handle {
     return made;
   }
 
-  /// A block of a warp heap; null without a warp heap, and as the other `malloc`.
+  /// Returns a block of a warp heap; null without a warp heap, otherwise like the other `malloc`.
   template <class WarpHeap>
   WARPHEAP_DEVICE void* malloc(const WarpHeap& of,
                                std::size_t bytes) const requires warp_heap_of<WarpHeap, M> {
@@ -165,7 +143,7 @@ class handle {
     if (of) manager_.tidy_up(of);
   }
 
-  /// The calling participant needs the warp heap no more. With the last one, all of it is free.
+  /// The calling participant no longer needs the warp heap. The last such call frees all of it.
   template <class WarpHeap>
   WARPHEAP_DEVICE void end(const WarpHeap& of) const requires warp_heap_of<WarpHeap, M> {
     if (of) manager_.end(of);
@@ -173,7 +151,7 @@ class handle {
 
   // Objects.
 
-  /// Constructs a T; a pointer that is false when the heap is exhausted.
+  /// Constructs a T. The returned pointer is false if the heap is exhausted.
   template <class T, class... Arguments>
   WARPHEAP_DEVICE auto make(Arguments&&... arguments) const requires object_manager<M> {
     simt::expect_lane();
@@ -182,7 +160,7 @@ class handle {
     return made;
   }
 
-  /// The whole object by value, and the other way. \pre `object` is live
+  /// Returns a copy of the whole object. \pre `object` is live
   template <class T, class Pointer>
   WARPHEAP_DEVICE T load(const Pointer& object) const requires object_manager<M> {
     return manager_.template load<T>(object);
@@ -194,14 +172,15 @@ class handle {
     manager_.template store<T>(object, value);
   }
 
-  /// Destroys an object. By any lane of this or a later launch, once. None is ignored.
+  /// Destroys an object. Any lane of this or a later launch may do so, once. A false pointer is
+  /// ignored.
   template <class T, class Pointer>
   WARPHEAP_DEVICE void destroy(const Pointer& object) const requires object_manager<M> {
     if (object) manager_.template destroy<T>(object);
   }
 
  private:
-  /// Whether a request may go to the manager; counts it if it never will.
+  /// Whether a request may go to the manager; counts it if it can never be served.
   WARPHEAP_DEVICE bool possible(std::size_t bytes) const {
     simt::expect_lane();
     // One comparison: 0 - 1 is the largest number.

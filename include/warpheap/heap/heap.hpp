@@ -88,10 +88,10 @@ struct visit_lanes {
 ///     warpheap::heap<warpheap::rw_malloc<>> heap{warpheap::device::cuda(0), 256_MiB};
 ///     kernel<<<grid, block>>>(heap.ref(), out);
 ///
-/// Not to be destroyed, reset or inspected while lanes still use it: those members wait for the
-/// device first, and with a device that has a stream of its own (`device::queue()`, on CUDA also
-/// `device::on(stream)`) for that stream alone. Memory that the heap allocates itself is given back
-/// as CUDA does it, after all work of the device. A heap that was moved from has no region, and its
+/// Do not destroy, reset or inspect it while lanes still use it. Those members first wait for the
+/// device or, if the device has its own stream (`device::queue()`, on CUDA also
+/// `device::on(stream)`), for that stream only. Memory that the heap allocated itself is freed as
+/// CUDA does it, after all work on the device. A heap that was moved from has no region, and its
 /// members throw invalid_argument.
 template <usable_manager M>
 class heap {
@@ -102,28 +102,28 @@ class heap {
   using ref_type = handle<M>;
   using options = typename M::options;
 
-  /// \param bytes size of the region, with everything that the manager keeps in it
+  /// \param bytes size of the region, including everything that the manager keeps in it
   /// \throws out_of_memory if the device has less, invalid_argument if the manager needs more
   heap(const device& on, std::size_t bytes, const options& settings = {})
       : heap(on, device_memory(on, held(bytes)), device_memory(on, sizeof(notes)), bytes,
              settings) {}
 
-  /// In memory out of a resource, which is copied, and given back to it: any of `cuda::mr` or RMM,
-  /// or a reference to one. What the resource throws goes through.
+  /// In memory from a resource of `cuda::mr` or RMM, or a reference to one. The resource is copied,
+  /// and gets the memory back. Its exceptions are passed on.
   /// \throws invalid_argument if the manager needs more
   template <memory_resource R>
   heap(const device& on, R from, std::size_t bytes, const options& settings = {})
       : heap(on, device_memory(from, held(bytes)), device_memory(from, sizeof(notes)), bytes,
              settings) {}
 
-  /// In memory of the caller's, which must outlive the heap. The last bytes of it, less than 4 KiB,
-  /// are not the manager's.
+  /// In the caller's memory, which must outlive the heap. The heap keeps the last bytes, less than
+  /// 4 KiB, for itself.
   /// \throws invalid_argument if the manager needs more
   heap(const device& on, const region& memory, const options& settings = {})
       : heap(on, device_memory::borrowed(memory.base),
              device_memory::borrowed(memory.base + managed(memory)), managed(memory), settings) {}
 
-  /// The other one then has no region.
+  /// The heap that was moved from has no region.
   heap(heap&&) = default;
   heap& operator=(heap&&) = delete;
 
@@ -140,19 +140,19 @@ class heap {
     }
   }
 
-  /// What a kernel takes, by value. Valid as long as the heap is.
+  /// The handle for kernels, passed by value. Valid as long as the heap exists.
   ref_type ref() const {
     require_region();
     return ref_type(manager_, &notes_of()->failures);
   }
 
-  /// The device that it was made on. O(1).
+  /// The device that it was created on. O(1).
   const device& on() const { return device_; }
-  /// Bytes of its region, with all that the manager keeps in it. O(1).
+  /// Bytes of its region, including everything that the manager keeps in it. O(1).
   std::size_t bytes() const { return bytes_; }
 
   /// Bytes of the largest request that this heap serves when it is empty. O(1); waits for the
-  /// device if a part of the region was not memory when the heap was made.
+  /// device if part of the region was not memory when the heap was created.
   std::size_t largest_block() const {
     require_region();
     if constexpr (growing_manager<M>) {
@@ -162,8 +162,8 @@ class heap {
     }
   }
 
-  /// Everything is free again, at once. All blocks become invalid, and memory that was added stays.
-  /// One launch, O(metadata) on the device, whatever was allocated.
+  /// Frees everything at once. All blocks become invalid; memory that was added stays. One launch,
+  /// O(metadata) on the device, whatever was allocated.
   void reset() {
     require_region();
     if constexpr (growing_manager<M>) {
@@ -173,10 +173,10 @@ class heap {
     }
   }
 
-  /// Adds the next `bytes` of the region, which are memory now. Kernels may use the heap meanwhile,
-  /// if they run on another stream than that of `on()`. O(bytes), by one warp.
+  /// Adds the next `bytes` of the region, which must be memory by now. Kernels on a stream other
+  /// than that of `on()` may use the heap meanwhile. O(bytes), by one warp.
   /// \throws invalid_argument unless `bytes` is a multiple of `ref().manager().growth_step()`, not
-  ///   0, and no more than the rest of the region; nothing has changed then
+  ///   0, and at most the rest of the region; nothing has changed then
   void grow(std::size_t bytes) requires growing_manager<M> {
     require_region();
     const std::lock_guard one_at_a_time(*busy_with_notes_);
@@ -188,7 +188,8 @@ class heap {
     if (outcome != growth_outcome::grown) refuse_growth(bytes, outcome);
   }
 
-  /// Blocks in use, and what failed. O(metadata), on the device. Host threads may ask at once.
+  /// Blocks in use, and requests that failed. O(metadata), on the device. Several host threads may
+  /// call it at once.
   heap_stats stats() const {
     const inspection found = inspect();
     failure_counts failed;
@@ -228,8 +229,8 @@ class heap {
     return result;
   }
 
-  /// What is in use, what has failed and why, and all else that is wrong with the heap: text for a
-  /// person, a few lines. O(metadata), on the device; with the layer `checked` O(heap).
+  /// What is in use, what failed and why, and anything else that is wrong with the heap, as a few
+  /// lines of readable text. O(metadata), on the device; with the layer `checked`, O(heap).
   std::string report() const {
     std::string text = std::string(M::about.name) + " on " + device_.properties().name + "\n" +
                        stats().describe() + validate().describe();
@@ -239,9 +240,9 @@ class heap {
     return text;
   }
 
-  /// Calls `f(object)` in a lane of its own for each object of type T, where `object` is an
-  /// `M::pointer<T>`. `f` may make objects, which are not visited, and destroy its own. Not while
-  /// other launches make or destroy objects. O(objects + metadata), on the device.
+  /// Calls `f(object)` for each object of type T, each in its own lane; `object` is an
+  /// `M::pointer<T>`. `f` may create objects, which are not visited, and may destroy `object`. No
+  /// other launch may create or destroy objects meanwhile. O(objects + metadata), on the device.
   template <class T, class Visit>
   void parallel_do(const Visit& f) const requires object_manager<M> {
     require_region();
@@ -250,8 +251,8 @@ class heap {
     device_.synchronize();
   }
 
-  /// Wrong uses so far, and the blocks that are still in use as leaks. With the layer `checked`
-  /// only. O(heap), on the device and then on the host.
+  /// Misuse found so far, and the blocks still in use as leaks. Only with the layer `checked`.
+  /// O(heap), on the device and then on the host.
   incident_report incidents() const requires reports_incidents<M> {
     require_region();
     device_.synchronize();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Wrong uses of a heap, as the layer `checked` reports them.
+/// Misuse of a heap, as the layer `checked` reports it.
 
 #include "warpheap/simt/simt.hpp"
 
@@ -56,31 +56,31 @@ struct caller {
   }
 };
 
-/// A wrong use of a heap.
+/// A misuse of a heap.
 struct incident {
   /// As wide as the others, so that an incident has no padding.
   enum class kind : std::uint64_t {
-    double_free,     ///< `freed` was first, `noticed` again
-    foreign_free,    ///< of a pointer outside of all blocks
-    interior_free,   ///< of a pointer into `block`, which stays
-    overrun,         ///< bytes behind `block` were written
+    double_free,     ///< freed by `freed` first, and again by `noticed`
+    foreign_free,    ///< free of a pointer outside all blocks
+    interior_free,   ///< free of a pointer into `block`, which stays allocated
+    overrun,         ///< bytes after `block` were written
     underrun,        ///< bytes before `block` were written
-    overwritten,     ///< all bytes between `block` and `other`, or some in their middle: either may
-                     ///< be to blame, or neither
-    use_after_free,  ///< `block` was written after `freed` gave it back
-    damaged_record,  ///< what the layer itself knew of the block was overwritten
+    overwritten,     ///< all bytes between `block` and `other` were written, or some in the middle:
+                     ///< either block may be to blame, or neither
+    use_after_free,  ///< `block` was written after `freed` had freed it
+    damaged_record,  ///< the layer's own record of the block was overwritten
   };
   kind what;
-  /// The pointer that was freed; of damage, the first damaged byte.
+  /// The pointer that was freed; for damage, the first damaged byte.
   std::uint64_t address = 0;
   /// The block that is named, 0 if none is known, and bytes that its malloc asked for.
   std::uint64_t block = 0;
   std::uint64_t bytes = 0;
-  /// Of `overwritten`: the block behind, 0 if there is none.
+  /// For `overwritten`: the block that follows, 0 if there is none.
   std::uint64_t other = 0;
   caller allocated{};
   caller freed{};
-  /// The call in which it was found; nobody if the host has asked.
+  /// The call in which it was found; nobody if the host found it.
   caller noticed{};
 
   /// One line: what, where, and who allocated, freed and found it.
@@ -147,18 +147,18 @@ struct leak_group {
   }
 };
 
-/// All that a heap has found wrong since it was made or reset.
+/// Everything that a heap has found wrong since it was created or reset.
 struct incident_report {
   std::vector<incident> incidents;
-  /// Further incidents for which there was no room.
+  /// Further incidents that did not fit into the log.
   std::uint64_t unrecorded = 0;
-  /// Blocks that are in use, the most bytes first.
+  /// Blocks in use, in descending order of bytes.
   std::vector<leak_group> leaks;
 
   /// Whether nothing was found wrong.
   bool empty() const { return incidents.empty() && unrecorded == 0 && leaks.empty(); }
 
-  /// A line for each, and a few lines however many there are.
+  /// A line for each, but only a few lines however many there are.
   std::vector<std::string> lines() const {
     constexpr std::size_t most = 20;
     std::vector<std::string> text;
@@ -186,7 +186,7 @@ struct incident_report {
   }
 };
 
-/// A manager or layer that keeps a record of wrong uses.
+/// A manager or layer that keeps a record of misuse.
 template <class M>
 concept reports_incidents = requires(const M m, const device& on) {
   { m.incidents(on) } -> std::same_as<incident_report>;

@@ -11,7 +11,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Device memory that a manager lays itself out in, metadata included.
+/// Device memory in which a manager lays itself out, including metadata.
 struct region {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
@@ -25,7 +25,7 @@ class region_too_small : public invalid_argument {
       : invalid_argument(message), enough_(enough) {}
 
   /// Bytes of the smallest region that is large enough; 0 if that is unknown, as it is to the
-  /// manager, or if no region is. `heap` finds it out.
+  /// manager, or if no region is large enough. `heap` finds it out.
   std::size_t enough() const { return enough_; }
 
  private:

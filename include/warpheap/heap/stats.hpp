@@ -23,7 +23,7 @@ struct blocks_of_size {
 };
 
 struct heap_stats {
-  /// Size of the region, metadata included, and what is not memory yet left out.
+  /// Size of the region, including metadata but not the part that is not memory yet.
   std::uint64_t heap_bytes = 0;
   /// Bytes of the largest request that the heap serves when it is empty.
   std::uint64_t largest_block = 0;
@@ -32,21 +32,21 @@ struct heap_stats {
   std::uint64_t blocks_in_use = 0;
   /// Bytes that those blocks occupy.
   std::uint64_t bytes_in_use = 0;
-  /// The same by powers of two, small blocks first. Where a manager knows only how much several
-  /// neighbours occupy together, they count by their average.
+  /// The same by powers of two, small blocks first. If a manager knows only how much several
+  /// neighbours occupy together, they count with their average size.
   std::vector<blocks_of_size> in_use;
   /// Requests that returned null because the heap was exhausted, since the heap was made or reset.
   std::uint64_t failures = 0;
   /// Bytes that one of the latest of them asked for.
   std::uint64_t last_failed_bytes = 0;
-  /// Requests beyond `largest_ever`, which no free memory makes possible.
+  /// Requests beyond `largest_ever`, which no amount of free memory makes possible.
   std::uint64_t impossible = 0;
   /// Bytes that one of the latest of them asked for.
   std::uint64_t last_impossible_bytes = 0;
-  /// With the layer `counted` only.
+  /// Only with the layer `counted`.
   std::optional<call_counts> calls;
 
-  /// What is in use and what has failed for which reason, a few lines.
+  /// What is in use, and what failed for which reason, in a few lines.
   std::string describe() const {
     std::string text = "in use: " + count_of(blocks_in_use, "block") + ", " +
                        std::to_string(bytes_in_use) + " of " + std::to_string(heap_bytes) +
@@ -94,7 +94,7 @@ struct heap_stats {
   }
 };
 
-/// Which of a manager's numbered invariants do not hold.
+/// The numbered invariants of a manager that do not hold.
 struct validation {
   struct violation {
     int invariant;

@@ -24,11 +24,13 @@ if TYPE_CHECKING:  # the graph readers load SciPy and pandas
 @guarded
 def bench(
     context: typer.Context,
-    case: str = typer.Option(..., "--case", help="The case; 'warpheap list' shows them."),
+    case: str = typer.Option(..., "--case", help="The case ('warpheap list' shows all)."),
     manager: str = typer.Option(..., "--manager", help="The memory manager."),
-    backend: str = typer.Option("", "--backend", help="cpu or cuda; else cuda if there is a GPU."),
-    graph: str = typer.Option("", "--graph", help="A graph file, for cases that read one."),
-    time_limit: float = typer.Option(120.0, "--time-limit", min=0.1, help="In seconds."),
+    backend: str = typer.Option(
+        "", "--backend", help="cpu or cuda (default: cuda if there is a GPU)."
+    ),
+    graph: str = typer.Option("", "--graph", help="The graph file, for cases that read one."),
+    time_limit: float = typer.Option(120.0, "--time-limit", min=0.1, help="Time limit in seconds."),
     csr_dir: Path = typer.Option(
         Path("out/graphs"), "--csr-dir", help="Where converted graphs are kept."
     ),

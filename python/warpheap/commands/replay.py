@@ -35,16 +35,26 @@ def replay(
     upstream: str = typer.Option("", "--upstream", help="Where the pools get their memory."),
     device: int = typer.Option(0, "--device", min=0, help="The CUDA device."),
     initial_bytes: Optional[int] = typer.Option(
-        None, "--initial-bytes", min=0, help="Taken at the start; twice the peak unless given."
+        None, "--initial-bytes", min=0, help="Bytes taken at the start (default: twice the peak)."
     ),
-    limit_bytes: int = typer.Option(0, "--limit-bytes", min=0, help="The most; 0: no limit."),
-    repeats: int = typer.Option(3, "--repeats", min=1, help="Replays; the fastest one counts."),
-    smallest: bool = typer.Option(False, "--smallest", help="Find the smallest pool."),
+    limit_bytes: int = typer.Option(
+        0, "--limit-bytes", min=0, help="The most bytes to take; 0: no limit."
+    ),
+    repeats: int = typer.Option(
+        3, "--repeats", min=1, help="Number of replays; the fastest one counts."
+    ),
+    smallest: bool = typer.Option(
+        False, "--smallest", help="Find the smallest pool that suffices."
+    ),
     threads: int = typer.Option(0, "--threads", min=0, help="Also replay in this many threads."),
-    slots: int = typer.Option(1000, "--live", min=1, help="Slots of malloc-large."),
-    events: int = typer.Option(100_000, "--events", min=10, help="Calls of malloc-large."),
-    seed: int = typer.Option(1, "--seed", help="Of malloc-large."),
-    plot: Optional[Path] = typer.Option(None, "--plot", help="Draw to this .png, .svg or .pdf."),
+    slots: int = typer.Option(1000, "--live", min=1, help="Number of slots of malloc-large."),
+    events: int = typer.Option(
+        100_000, "--events", min=10, help="Number of calls of malloc-large."
+    ),
+    seed: int = typer.Option(1, "--seed", help="Seed of malloc-large."),
+    plot: Optional[Path] = typer.Option(
+        None, "--plot", help="Draw the trace to this .png, .svg or .pdf file."
+    ),
     results: Optional[Path] = typer.Option(None, "--out", help="Append the rows to this file."),
     write_trace: Optional[Path] = typer.Option(
         None, "--write-trace", help="Write the trace in RMM's log format."

@@ -19,9 +19,11 @@ def report(
     output: Optional[Path] = typer.Option(
         None, "--output", "-o", help="The page (default: report.html in the first folder)."
     ),
-    png: Optional[Path] = typer.Option(None, "--png", help="Write each figure as PNG there, too."),
+    png: Optional[Path] = typer.Option(
+        None, "--png", help="Also write each figure as PNG to this folder."
+    ),
     by_commit: bool = typer.Option(
-        False, "--by-commit", help="Give each commit's rows sections of their own."
+        False, "--by-commit", help="Give the rows of each commit their own sections."
     ),
     docs: Optional[Path] = typer.Option(
         None, "--docs", metavar="ROOT", help="Make the tables and figures of a checkout's pages."

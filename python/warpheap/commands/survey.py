@@ -21,20 +21,24 @@ from warpheap.results import Store
 
 @guarded
 def survey(
-    quick: bool = typer.Option(False, "--quick", help="A small plan, minutes (default)."),
+    quick: bool = typer.Option(False, "--quick", help="A small plan that takes minutes (default)."),
     full: bool = typer.Option(False, "--full", help="The papers' sizes and thread counts."),
     backend: List[str] = options.backends(),  # noqa: UP006
-    manager: List[str] = typer.Option([], "--manager", help="Only this one; may be repeated."),  # noqa: UP006
-    case: List[str] = typer.Option([], "--case", help="Only this one; may be repeated."),  # noqa: UP006
+    manager: List[str] = typer.Option([], "--manager", help="Only this manager; may be repeated."),  # noqa: UP006
+    case: List[str] = typer.Option([], "--case", help="Only this case; may be repeated."),  # noqa: UP006
     graph: List[str] = typer.Option(  # noqa: UP006
-        [], "--graph", help="One more graph file beside the shipped ones; may be repeated."
+        [], "--graph", help="Another graph file besides the shipped ones; may be repeated."
     ),
     time_limit: Optional[float] = typer.Option(
-        None, "--time-limit", min=0.1, help="Seconds a measurement (quick 30, full 120)."
+        None, "--time-limit", min=0.1, help="Seconds per measurement (quick 30, full 120)."
     ),
-    out_dir: Path = typer.Option(Path("out/survey"), "--out", help="Folder of rows and report."),
-    retry: bool = typer.Option(False, "--retry", help="Measure timeouts and crashes again."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan, measure nothing."),
+    out_dir: Path = typer.Option(
+        Path("out/survey"), "--out", help="Folder for the rows and the report."
+    ),
+    retry: bool = typer.Option(
+        False, "--retry", help="Repeat measurements that timed out or crashed."
+    ),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan without measuring."),
     build_dir: Optional[Path] = options.build_dir(),
     as_json: bool = options.json_output(),
 ) -> None:

@@ -35,20 +35,25 @@ def verify(
         [], "--strategy", help="Only this strategy; may be repeated."
     ),
     memory: List[str] = typer.Option(  # noqa: UP006
-        [], "--memory", help="Only sc (sequentially consistent) or only weak memory."
+        [], "--memory", help="Explore only sc (sequentially consistent) or only weak memory."
     ),
     schedules: Optional[int] = typer.Option(
-        None, "--schedules", min=1, help="For each combination (10,000; with --mutants 1,000,000)."
+        None,
+        "--schedules",
+        min=1,
+        help="Schedules per combination (10,000; with --mutants 1,000,000).",
     ),
     seconds: float = typer.Option(
-        60.0, "--seconds", min=0.1, help="For each combination; with --mutants for each mutant."
+        60.0, "--seconds", min=0.1, help="Seconds per combination; with --mutants, per mutant."
     ),
     seed: int = typer.Option(1, "--seed", min=0, max=LARGEST_SEED, help="The first seed."),
     mutants: bool = typer.Option(False, "--mutants", help="Fail if a mutant survives."),
     replay: str = typer.Option(
-        "", "--replay", metavar="SUBJECT/CASE/STRATEGY/MEMORY/SEED", help="Run one schedule again."
+        "", "--replay", metavar="SUBJECT/CASE/STRATEGY/MEMORY/SEED", help="Replay one schedule."
     ),
-    jobs: int = typer.Option(os.cpu_count() or 1, "--jobs", min=1, help="Processes at a time."),
+    jobs: int = typer.Option(
+        os.cpu_count() or 1, "--jobs", min=1, help="Number of processes at a time."
+    ),
     build_dir: Optional[Path] = options.build_dir(),
     as_json: bool = options.json_output(),
 ) -> None:

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "warpheap/simt/cpu/explorer.hpp"
 
+#include "strategies.hpp"
 #include "warp.hpp"
 #include "weak_memory.hpp"
 
-#include "warpheap/core/bits.hpp"
 #include "warpheap/core/error.hpp"
-#include "warpheap/core/random.hpp"
+#include "warpheap/core/hash.hpp"
 
-#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -21,9 +20,8 @@ constexpr std::uint32_t most_lanes = runtime_detail::most_explored_lanes;
 constexpr std::size_t stack_bytes = 64 * 1024;
 }  // namespace
 
-/// A choice is always one of the candidates: the lanes that are ready, and the lanes that wait for
-/// a group. Choosing one that waits makes a group of it and a random part of the lanes that wait at
-/// the same call, for CUDA promises no more of a converged set than that it contains the caller.
+/// Runs the lane that a strategy chooses until its next step. If that lane waits for a group, it
+/// and a random part of the lanes that wait at the same call become one.
 class explorer::implementation final : public runtime_detail::scheduler {
  public:
   implementation(const grid& shape, std::uint64_t step_limit)
@@ -61,15 +59,11 @@ class explorer::implementation final : public runtime_detail::scheduler {
   std::string* trace() override { return trace_; }
 
   void suspend(runtime_detail::lane& me) override {
-    if (me.home->wants_group.contains(static_cast<int>(me.number))) kept_waiting_ = 0;
+    if (me.home->wants_group.contains(static_cast<int>(me.number))) choice_.note_wait_for_group();
     go_on(me, choose(nullptr));
   }
 
  private:
-  static constexpr int change_points = 3;
-  // A lane that is chosen so often in a row spins on what another lane has yet to do.
-  static constexpr std::uint64_t spin_limit = 200;
-
   static void lane_main(void* argument) {
     auto& me = *static_cast<runtime_detail::lane*>(argument);
     for (;;) {
@@ -85,13 +79,13 @@ class explorer::implementation final : public runtime_detail::scheduler {
 
   void build() {
     blocks_ = std::vector<runtime_detail::block>(shape_.blocks);
-    warps_.clear();
+    choice_.clear();
     std::uint32_t first = 0;
     for (auto& b : blocks_) {
       runtime_detail::build_block(b, shape_, stacks_, first, &implementation::lane_main);
       for (auto& w : b.warps) {
-        warps_.emplace_back(&w, first);
-        for (auto& l : w.lanes) lanes_[first++] = &l;
+        choice_.add(w, first);
+        for (auto& l : w.lanes) choice_.add(l, first++);
       }
     }
   }
@@ -99,36 +93,16 @@ class explorer::implementation final : public runtime_detail::scheduler {
   void begin(const schedule& order, const runtime_detail::lane_program& program,
              std::string* trace) {
     program_ = program;
-    how_ = order.how;
     trace_ = trace;
     stuck_.clear();
     steps_ = 0;
-    streak_ = 0;
-    kept_waiting_ = 0;
-    previous_ = nullptr;
     live_ = shape_.blocks * shape_.threads_per_block;
     for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
       runtime_detail::load_block(blocks_[i], i, shape_, i, mix64(order.seed));
     }
-    random_ = random_sequence(mix64(order.seed) + static_cast<std::uint64_t>(how_));
+    choice_.begin(order, live_);
     runtime::here.weak = order.memory == memory_model::weak;
     if (runtime::here.weak) weak_.begin(order.seed);
-    // Half of the schedules form groups as late as possible, so that large groups occur too.
-    groups_wait_ = (random_.next() & 1u) != 0;
-    if (how_ != strategy::pct) return;
-    for (std::uint32_t i = 0; i < live_; ++i) priority_[i] = change_points + i;
-    for (std::uint32_t i = live_; i > 1; --i) {
-      std::swap(priority_[i - 1], priority_[random_.below(i)]);
-    }
-    // How long the schedule will be is not known, and measuring another one would make this one
-    // depend on it: each seed draws a length between a few and a hundred steps for each lane.
-    const std::uint32_t length = (4 * live_ + 32) << random_.below(5);
-    for (auto& point : change_at_) point = random_.below(length);
-    lowest_ = 0;
-  }
-
-  static std::uint32_t index_of(const runtime_detail::lane& l) {
-    return static_cast<std::uint32_t>(l.rank());
   }
 
   void resume(runtime_detail::lane& next) {
@@ -141,7 +115,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
     runtime_detail::warp& w = *me.home;
     const int number = static_cast<int>(me.number);
     w.ready = w.ready | lane_mask::of(number);
-    if (!may_stay) demote(me);
+    if (!may_stay) choice_.demote(me);
     auto* next = choose(may_stay ? &me : nullptr);
     if (next == &me) {
       resume(me);
@@ -168,7 +142,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
       give_up("no end after " + std::to_string(step_limit_) + " steps");
       return nullptr;
     }
-    auto* chosen = pick(running);
+    auto* chosen = choice_.pick(running, steps_);
     if (chosen == nullptr) {
       give_up("deadlock: every lane waits for another one");
       return nullptr;
@@ -176,95 +150,11 @@ class explorer::implementation final : public runtime_detail::scheduler {
     runtime_detail::warp& w = *chosen->home;
     const int number = static_cast<int>(chosen->number);
     const bool converged = w.wants_group.contains(number);
-    if (converged) form_part(w, number);
+    if (converged) w.form(choice_.part_of(w.same_site(number), number));
     w.ready = w.ready.without(number);
-    ++kept_waiting_;
-    if (trace_ != nullptr && (chosen != previous_ || converged)) note(*chosen, converged);
-    streak_ = chosen == previous_ ? streak_ + 1 : 0;
-    previous_ = chosen;
+    const bool switched = choice_.note(*chosen);
+    if (trace_ != nullptr && (switched || converged)) note(*chosen, converged);
     return chosen;
-  }
-
-  runtime_detail::lane* pick(runtime_detail::lane* running) {
-    switch (how_) {
-      case strategy::sticky:
-        if (running != nullptr && streak_ < spin_limit && (random_.next() & 7u) != 0) {
-          return running;
-        }
-        break;
-      case strategy::uniform:
-        break;
-      case strategy::pct:
-        return pick_by_priority(running);
-    }
-    return pick_uniformly(running);
-  }
-
-  /// The ranks of the lanes that may be chosen at this step, one bit each.
-  std::uint64_t candidates(bool with_groups) const {
-    std::uint64_t all = 0;
-    for (const auto& [w, first] : warps_) {
-      const lane_mask some = with_groups ? w->ready | w->wants_group : w->ready;
-      all |= std::uint64_t{some.bits()} << first;
-    }
-    return all;
-  }
-
-  runtime_detail::lane* pick_uniformly(const runtime_detail::lane* running) {
-    // A lane that has just given way is not asked again if there is anybody else.
-    auto* const yielded = running == nullptr ? previous_ : nullptr;
-    const std::uint64_t again = yielded == nullptr ? 0 : std::uint64_t{1} << index_of(*yielded);
-    // Lanes that spin on what is behind a group must not hold its formation up for ever.
-    const bool groups_wait = groups_wait_ && kept_waiting_ < spin_limit;
-    for (const bool with_groups : {!groups_wait, true}) {
-      const std::uint64_t all = candidates(with_groups);
-      const std::uint64_t others = all & ~again;
-      if (others != 0) {
-        const auto count = static_cast<std::uint32_t>(popcount(others));
-        return lanes_[count == 1 ? lowest_bit(others) : draw(others, count)];
-      }
-      // Nobody else is ready; before it spins on, let waiting lanes converge.
-      if (all != 0 && with_groups) return yielded;
-    }
-    return nullptr;
-  }
-
-  int draw(std::uint64_t among, std::uint32_t count) {
-    for (std::uint32_t skipped = random_.below(count); skipped != 0; --skipped) among &= among - 1;
-    return lowest_bit(among);
-  }
-
-  runtime_detail::lane* pick_by_priority(runtime_detail::lane* running) {
-    for (const std::uint32_t point : change_at_) {
-      if (point == steps_ && running != nullptr) demote(*running);
-    }
-    if (running != nullptr && streak_ >= spin_limit) {
-      streak_ = 0;
-      demote(*running);
-    }
-    for (const bool with_groups : {!groups_wait_, true}) {
-      int best = -1;
-      for (std::uint64_t rest = candidates(with_groups); rest != 0; rest &= rest - 1) {
-        const int rank = lowest_bit(rest);
-        if (best < 0 || priority_[rank] > priority_[best]) best = rank;
-      }
-      // A lane that was demoted because it waits must not keep the others from converging.
-      if (best >= 0 && (with_groups || priority_[best] > 0)) return lanes_[best];
-    }
-    return nullptr;
-  }
-
-  void demote(const runtime_detail::lane& l) {
-    if (how_ == strategy::pct) priority_[index_of(l)] = --lowest_;
-  }
-
-  void form_part(runtime_detail::warp& w, int who) {
-    lane_mask members = w.same_site(who);
-    if ((random_.next() & 1u) != 0) {
-      const auto part = static_cast<std::uint32_t>(random_.next() >> 32);
-      members = (members & lane_mask{part}) | lane_mask::of(who);
-    }
-    w.form(members);
   }
 
   void give_up(const std::string& why) {
@@ -292,27 +182,14 @@ class explorer::implementation final : public runtime_detail::scheduler {
   runtime_detail::stack_pool stacks_;
   runtime_detail::weak_memory weak_;
   std::vector<runtime_detail::block> blocks_;
-  // The same by rank: each warp with its first lane's, and the lanes.
-  std::vector<std::pair<const runtime_detail::warp*, std::uint32_t>> warps_;
-  std::array<runtime_detail::lane*, most_lanes> lanes_{};
+  runtime_detail::lane_choice choice_;
   runtime_detail::fiber host_;
 
   runtime_detail::lane_program program_;
-  strategy how_ = strategy::sticky;
   std::string* trace_ = nullptr;
-  random_sequence random_{0};
-  bool groups_wait_ = false;
   std::string stuck_;
   std::uint64_t steps_ = 0;
-  std::uint64_t streak_ = 0;
-  // Choices since a lane last began to wait for a group.
-  std::uint64_t kept_waiting_ = 0;
   std::uint32_t live_ = 0;
-  runtime_detail::lane* previous_ = nullptr;
-
-  std::array<std::int64_t, most_lanes> priority_{};
-  std::array<std::uint32_t, change_points> change_at_{};
-  std::int64_t lowest_ = 0;
 };
 
 explorer::explorer(const grid& shape, std::uint64_t step_limit) {

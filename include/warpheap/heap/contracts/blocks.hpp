@@ -2,10 +2,11 @@
 #pragma once
 
 /// \file
-/// The contracts of blocks, which any lane takes and any lane frees: blocks of any size, and pages,
-/// which have one size. And what such a manager may offer beyond them.
+/// The contracts of blocks, which any lane may allocate and any lane may free: blocks of any size,
+/// and pages, which have one size. Also the optional abilities of such managers.
 
 #include "warpheap/heap/contracts/manager.hpp"
+#include "warpheap/heap/failure.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -33,8 +34,8 @@ concept page_manager = block_manager<M> && requires(typename M::options settings
 template <class M>
 concept any_size_manager = block_manager<M> && !page_manager<M>;
 
-/// The options with which a heap's blocks have `overhead` bytes more than callers know of. For
-/// layers, which put something of their own into each block.
+/// Options that give each block of a heap `overhead` bytes more than callers know of. For layers
+/// that keep something of their own in each block.
 /// \param overhead a multiple of 16
 template <block_manager M>
 typename M::options with_block_overhead(typename M::options settings,
@@ -43,9 +44,9 @@ typename M::options with_block_overhead(typename M::options settings,
   return settings;
 }
 
-// Abilities that a block manager has or has not. Where it has one, the handle offers it.
+// Optional abilities of a block manager. The handle offers those that it has.
 
-/// `usable_size(block)`: bytes of a live block that its owner may use, at least those that it asked
+/// `usable_size(block)`: bytes of a live block that its owner may use, at least as many as it asked
 /// for. Gives the handle `usable_size` and `realloc`.
 template <class M>
 concept measures_blocks = block_manager<M> && requires(const M m, void* block) {
@@ -59,20 +60,14 @@ concept aligns_blocks = block_manager<M> && requires(const M m, std::size_t byte
   { m.aligned_malloc(bytes, bytes) } -> std::same_as<void*>;
 };
 
-/// `tagged(tag)`: the same manager; what it reports of calls through this handle has the tag.
+/// `tagged(tag)`: the same manager, whose reports about calls through this handle carry the tag.
 template <class M>
 concept tags_calls = requires(const M m, std::uint32_t tag) {
   { m.tagged(tag) } -> std::same_as<M>;
 };
 
-/// Why a request was not served.
-enum class failure_reason {
-  exhausted,   ///< no room for it now
-  impossible,  ///< larger than `largest_block()`: never, however empty the heap
-};
-
-/// `failed(bytes, reason)`: is told of each request that the handle answers with null, in the lane
-/// that asked. A request for 0 bytes has not failed.
+/// `failed(bytes, reason)`: called for each request for which the handle returns null, in the lane
+/// that asked. A request for 0 bytes is not a failure.
 template <class M>
 concept hears_failures = requires(const M m, std::size_t bytes, failure_reason why) {
   m.failed(bytes, why);

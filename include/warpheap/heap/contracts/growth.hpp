@@ -10,7 +10,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What came of a request for more memory.
+/// The outcome of a request for more memory.
 enum class growth_outcome : std::uint32_t {
   grown,
   no_bytes,    ///< it asked for 0 bytes
@@ -18,23 +18,23 @@ enum class growth_outcome : std::uint32_t {
   no_reserve,  ///< the rest of the region is smaller
 };
 
-/// Memory is added while lanes use the heap. The region is then address space, of which only a part
-/// is memory at first: the manager's options say how much, and its header which part.
+/// Memory can be added while lanes use the heap. The region is then address space of which only a
+/// part is memory at first: the manager's options say how much, and its header which part.
 /// `largest_block()` counts the whole region; a request for more than is memory now finds the heap
 /// exhausted.
 ///
-/// - `grow(together, bytes)`: a collective of the group, in any kernel: the next `bytes` of the
-///   region are for blocks. A request that begins after it has returned finds them, one that is
-///   under way may. What the kernel grows into is memory before the call. Nothing happens unless
+/// - `grow(together, bytes)`: a collective of the group, in any kernel: makes the next `bytes` of
+///   the region available for blocks. They must be memory before the call. A request that begins
+///   after it has returned finds them; one that is under way may find them. Nothing changes unless
 ///   the outcome is `grown`;
-/// - `reset(rank, count)`: as `format`, but what was added stays.
+/// - `reset(rank, count)`: like `format`, but what was added stays.
 ///
 /// On the host and in lanes:
-/// - `growth_step()`: what sizes are multiples of.
+/// - `growth_step()`: sizes must be multiples of it.
 ///
 /// On the host:
-/// - `bytes_for_blocks(device)`: how much of the region is memory for blocks now, which is also the
-///   largest request that an empty heap serves.
+/// - `bytes_for_blocks(device)`: the part of the region that is memory for blocks now, which is
+///   also the largest request that an empty heap serves.
 ///
 /// `inspect` also reports the rest of the region as reserved.
 template <class M>

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What every memory manager offers, whatever it manages. What callers get from it is one of the
-/// contracts beside this file: blocks.hpp, warp_heaps.hpp, objects.hpp.
+/// What every memory manager offers. What callers get from it is defined by one of the contracts
+/// beside this file: blocks.hpp, warp_heaps.hpp, objects.hpp.
 
 #include "warpheap/heap/capabilities.hpp"
 #include "warpheap/heap/inspection.hpp"
@@ -17,32 +17,33 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Options of managers that have none at run time.
+/// For managers that have no options at run time.
 struct no_options {};
 
 /// A manager is a trivially copyable handle: pointers and sizes of its region. Kernels get copies.
 ///
-/// All members are const: a handle does not change, the region that it points to does.
+/// All members are const: the handle does not change, only the region that it points to.
 ///
 /// On the host, without touching the region:
 /// - `M::about`, its capabilities;
 /// - `M(region, device_properties, options)`: lays itself out. Throws `region_too_small` if the
-///   region is; `heap` then finds out which size is enough.
+///   region is too small; `heap` then finds out which size is enough.
 ///
 /// On the host and in lanes, once it is laid out:
-/// - `largest_block()`: bytes of the largest request that this heap ever serves. An empty heap
-///   serves it, once all of its region is memory (growth.hpp); larger requests never reach the
-///   manager.
+/// - `largest_block()`: bytes of the largest request that this heap can serve. An empty heap serves
+///   it once its whole region is memory (growth.hpp). Larger requests never reach the manager.
 ///
 /// In lanes:
 /// - `format(rank, count)`: called once by every lane of a grid of `count` lanes before anything
-///   else (and again at every reset): brings the region into its initial state, each lane a share;
+///   else, and again at every reset. Each lane brings its share of the region into the initial
+///   state;
 /// - `inspect(rank, count, inspection)`: called by every lane of a grid while no lane allocates.
 ///
-/// `heap`'s handle is the only caller of what the contracts add, so managers state preconditions
-/// (`WARPHEAP_ASSERT`) instead of answering requests that make no sense. Nothing in a contract
-/// traps, prints or hangs, whichever lanes are converged, also after memory ran out; each wait loop
-/// says in the header why it makes progress when lanes of one warp are scheduled independently.
+/// Only the handle of `heap` calls what the contracts add, so managers state preconditions
+/// (`WARPHEAP_ASSERT`) instead of handling requests that make no sense. Nothing in a contract
+/// traps, prints or hangs, whichever lanes are converged, even when memory is exhausted. Each
+/// header says why its wait loops make progress when the lanes of a warp are scheduled
+/// independently.
 template <class M>
 concept manager = std::is_trivially_copyable_v<M> &&
     requires(const M m, std::uint64_t rank, inspection& findings, const region& memory,

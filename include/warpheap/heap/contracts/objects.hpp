@@ -38,18 +38,18 @@ inline constexpr bool manages_all<M, type_list<Types...>> = (manages_type<M, Typ
 
 }  // namespace detail
 
-/// Objects of the types that `M::types`, a `type_list`, names: trivially copyable ones, which can
-/// be made from nothing. `M::pointer<T>` refers to one: `T*`, or a class that finds the fields
-/// where the manager put them, and is good for being stored and used by a later launch.
+/// Objects of the types in the `type_list` `M::types`, which are trivially copyable and default
+/// constructible. `M::pointer<T>` refers to an object: a `T*`, or a class that finds the fields
+/// where the manager put them. It may be stored and used by a later launch.
 ///
-/// - `make<T>(arguments...)`: constructs a T; a pointer that is false when the heap is exhausted;
+/// - `make<T>(arguments...)`: constructs a T; the pointer is false if the heap is exhausted;
 /// - `load<T>(object)`, `store<T>(object, value)`: the whole object by value. Plain accesses: lanes
-///   that share an object order them themselves;
+///   that share an object must order them themselves;
 /// - `destroy<T>(object)`: by any lane of this or a later launch. \pre `object` is live
-/// - `snapshot<T>(rank, count)`: called by every lane of a grid while no lane makes or destroys:
-///   notes which objects of type T there are;
-/// - `visit<T>(rank, count, f)`: called by every lane of a later grid: calls `f(object)` for each
-///   object that was noted, once. `f` may make objects and destroy its own.
+/// - `snapshot<T>(rank, count)`: called by every lane of a grid while no lane creates or destroys
+///   objects: notes which objects of type T exist;
+/// - `visit<T>(rank, count, f)`: called by every lane of a later grid: calls `f(object)` once for
+///   each object that was noted. `f` may create objects and may destroy the one it was given.
 ///
 /// `largest_block()` is the size of the largest of the types.
 template <class M>

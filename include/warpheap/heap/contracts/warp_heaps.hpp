@@ -9,20 +9,19 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Lanes of a warp make a heap of their own, allocate from it, and free everything at once.
-/// `M::warp_heap` names such a heap: at most eight bytes, false for none, and good for being stored
-/// and used by a later launch. Its participants are the lanes that made it; in a later launch, as
-/// many lanes as have not ended it yet stand for them.
+/// Lanes of a warp create their own heap, allocate from it, and free everything at once.
+/// `M::warp_heap` names such a heap: it has at most eight bytes, is false if there is no heap, and
+/// may be stored and used by a later launch. The participants are the lanes that created the heap;
+/// in a later launch, as many lanes as have not ended it yet take their place.
 ///
 /// - `begin(group)`: a collective of the group, whose lanes become the participants: all get the
-///   same warp heap, or all get none when the heap is exhausted;
-/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null when the heap is
-/// exhausted. By any
-///   participants, together or not. \pre `0 < bytes && bytes <= largest_block()`
-/// - `tidy_up(heap)`: once by each participant that has not ended the heap: frees all of its
-///   blocks, the heap stays. Returns when they are free, so participants wait for each other here;
-/// - `end(heap)`: once by each participant: with the last one the heap and its blocks are free.
-///   Returns at once; nobody waits for a participant that ended the heap.
+///   same warp heap, or all get none if the heap is exhausted;
+/// - `malloc(heap, bytes)`: a block aligned to `about.alignment`, or null if the heap is exhausted.
+///   Called by any participants, together or not. \pre `0 < bytes && bytes <= largest_block()`
+/// - `tidy_up(heap)`: called once by each participant that has not ended the heap: frees all of its
+///   blocks; the heap stays. Returns when they are free, so participants wait for each other here;
+/// - `end(heap)`: called once by each participant; the last call frees the heap and its blocks.
+///   Returns at once; no lane waits for a participant that ended the heap.
 ///
 /// An empty handle of a warp heap never reaches the manager.
 template <class M>

@@ -60,7 +60,7 @@ class arena_blocks {
   static constexpr capabilities about = [] {
     capabilities inner = M::about;
     inner.name = "arena";
-    inner.description = "pieces of a heap, an atomic for the lanes that call together";
+    inner.description = "pieces of a heap, one atomic for all lanes that call together";
     if (inner.largest_block != 0) inner.largest_block -= sizeof(single);
     inner.alignment = granule;
     inner.frees = false;

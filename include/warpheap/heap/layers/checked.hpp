@@ -2,34 +2,34 @@
 #pragma once
 
 /// \file
-/// Finds wrong uses of any manager of blocks.
+/// Finds misuse of any manager of blocks.
 ///
-/// Every block has a guard before and behind it, all of whose bytes are looked at when it is freed
-/// and when the host asks. What is known of a block (its size, who has allocated it, who has freed
-/// it) lies in a table apart from the blocks and is sealed, so that no stray write can make the
-/// layer follow a wrong pointer. The lane that swaps itself into the record's `freed` owns the
-/// free, so of any number of frees of a block exactly one reaches the manager. Freed bytes are
-/// poisoned. With a quarantine, writes to freed blocks are found as well.
+/// Every block has a guard before and after it. All bytes of the guards are checked when the block
+/// is freed and when the host asks. What is known about a block (its size, the lane that allocated
+/// it, the lane that freed it) is kept in a table apart from the blocks and is sealed, so that no
+/// stray write can make the layer follow a wrong pointer. The lane that swaps itself into the
+/// record's `freed` owns the free, so exactly one of any number of frees of a block reaches the
+/// manager. Freed bytes are poisoned. With a quarantine, writes to freed blocks are found as well.
 ///
-/// What a damaged guard is blamed on: the write began at a block's end (overrun of that block), or
-/// ended at a block's start (underrun). If all bytes between two blocks were written, or only some
-/// in their middle, that cannot be told, and the incident names both (`overwritten`). Each gap is
-/// reported once.
+/// How a damaged guard is explained: a write that began at a block's end is an overrun of that
+/// block; one that ended at a block's start is an underrun. If all bytes between two blocks were
+/// written, or only some in the middle, the cause is unclear, and the incident names both blocks
+/// (`overwritten`). Each gap is reported once.
 ///
 /// Layout: [ log ][ quarantine: u64 a slot ][ records: 24 B for each 64 B ][ the manager's region ]
 ///   block: [ guard 32 B ][ the caller's bytes ][ guard 32 to 47 B ]
 ///
-/// A block is not given back to the manager, and lost until a reset, when a write has come from
-/// below its front guard or gone there: many managers keep something of their own at that place.
+/// If a write crossed the start of a block's front guard in either direction, the block is not
+/// given back to the manager and is lost until a reset: many managers keep their own data there.
 ///
-/// Cost: 27 % of the heap for the records; 64 to 79 bytes a block; per malloc three stores and its
-/// guards; per free one compare-exchange, its guards and its neighbour's, and a write to each of
-/// its bytes. Only a wrong free and a damaged guard cost a search for neighbours, which is O(heap)
-/// in the worst case. Never time with it.
+/// Cost: 27 % of the heap for the records, and 64 to 79 bytes for each block. A malloc costs three
+/// stores and the guards; a free costs one compare-exchange, the block's guards and its
+/// neighbour's, and a write to each byte. Only a wrong free or a damaged guard costs a search for
+/// neighbours, which is O(heap) in the worst case. Do not measure times with this layer.
 ///
-/// Progress: right uses never wait. A lane that has found damage waits for others that report some;
-/// those wait for nothing, and once the log is full no lane waits. When the manager returns null,
-/// the quarantine is emptied once, slot by slot, before the request fails.
+/// Progress: correct uses never wait. A lane that has found damage waits for others that report
+/// some; those wait for nothing, and once the log is full no lane waits. When the manager returns
+/// null, the quarantine is emptied once, slot by slot, before the request fails.
 
 #include "warpheap/heap/call_counts.hpp"
 #include "warpheap/heap/fit_units.hpp"
@@ -47,14 +47,14 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 struct checked_config {
-  /// Wrong uses that are recorded; further ones are only counted.
+  /// The number of misuses that are recorded; further ones are only counted.
   std::uint32_t log_entries = 1024;
-  /// Freed blocks that are kept from the manager and looked at before it gets them. Until then they
-  /// count as in use.
+  /// The number of freed blocks that are kept back, and checked before the manager gets them. Until
+  /// then they count as in use.
   std::uint32_t quarantine_blocks = 0;
 };
 
-/// `heap::incidents()` lists what was found, and so does the heap's destructor on stderr.
+/// `heap::incidents()` lists what was found; the heap's destructor prints it to stderr.
 template <block_manager M, checked_config Config = checked_config{}>
 class checked {
   using known_block = checking::known_block;

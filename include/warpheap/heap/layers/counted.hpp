@@ -11,9 +11,9 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Counts what goes through any manager: mallocs, frees, bytes asked for, and their peaks, as
-/// `heap::stats()` then shows. Costs two atomics for the lanes that call together and 16 bytes a
-/// block. Never time with it.
+/// Counts the calls to any manager: mallocs, frees, bytes asked for, and their peaks, which
+/// `heap::stats()` then shows. Costs two atomics for the lanes that call together, and 16 bytes for
+/// each block. Do not measure times with this layer.
 ///
 /// Layout: [ counts ][ the manager's region ]; block: [ bytes u64, 8 B unused ][ the caller's ]
 template <block_manager M>

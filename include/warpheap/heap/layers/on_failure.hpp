@@ -10,7 +10,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// A request that was answered with null.
+/// A request for which the handle returns null.
 struct failed_request {
   failure_reason why = failure_reason::exhausted;
   std::size_t bytes = 0;
@@ -19,8 +19,8 @@ struct failed_request {
   caller by{};
 };
 
-/// Prints the request, and ends the kernel (CUDA) or the program (CPU model) there, where a
-/// debugger finds the lane.
+/// Prints the request and ends the kernel (CUDA) or the program (CPU model) at that point, where a
+/// debugger shows the lane.
 struct trap_on_failure {
   WARPHEAP_DEVICE void operator()(const failed_request& request) const {
     const auto number = [](auto value) { return static_cast<unsigned long long>(value); };
@@ -35,9 +35,9 @@ struct trap_on_failure {
   }
 };
 
-/// Calls `Action{}(failed_request)` in the lane of each request that returns null, before it does:
-/// for debugging, over any manager of blocks, and over all other layers. It adds no cost to
-/// requests that are served.
+/// Calls `Action{}(failed_request)` in the lane of each request that is about to return null. For
+/// debugging, over any manager of blocks and over all other layers. Requests that are served cost
+/// nothing extra.
 ///
 ///     warpheap::heap<warpheap::on_failure<warpheap::default_manager>> heap{device, 1_GiB};
 template <block_manager M, class Action = trap_on_failure>

@@ -48,10 +48,10 @@ class bump {
               : Config.counters == bump_counters::warp ? "bump_warp"
                                                        : "bump_sharded",
       .description = Config.counters == bump_counters::one
-                         ? "a counter without reuse, an atomic a lane"
+                         ? "a counter without reuse, one atomic per lane"
                      : Config.counters == bump_counters::warp
-                         ? "a counter without reuse, an atomic for the lanes that call together"
-                         : "a counter a multiprocessor without reuse: the limit of the possible",
+                         ? "a counter without reuse, one atomic for all lanes that call together"
+                         : "one counter per multiprocessor without reuse: a probe of the limit",
       .folder = "bump",
       .frees = false,
       .reuse = memory_reuse::none,

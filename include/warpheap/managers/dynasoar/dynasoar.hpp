@@ -101,8 +101,8 @@ class dynasoar {
   static constexpr capabilities about{
       .name = "dynasoar",
       .description =
-          "blocks of 64 slots of one size, found through bitmap trees; sizes in the "
-          "place of the publication's types",
+          "blocks of 64 slots of one size, found through bitmap trees; sizes replace "
+          "the publication's types",
       .folder = "dynasoar",
       .published = dynasoar_publication,
       .deviations = {"Free slots and types lie in arrays beside the blocks, not in their headers.",

@@ -92,7 +92,7 @@ class fdg_malloc {
 
   static constexpr capabilities about{
       .name = "fdg_malloc",
-      .description = "heaps of warps that bump a pointer and are freed as a whole",
+      .description = "a heap for each warp, which bumps a pointer and is freed as a whole",
       .folder = "fdg_malloc",
       .published = {.authors = "Sven Widmer, Dominik Wodniok, Nicolas Weber, Michael Goesele",
                     .title = "Fast Dynamic Memory Allocator for Massively Parallel Architectures",

@@ -135,7 +135,7 @@ class ouroboros {
                     : "A wholly free chunk can serve another size when that finds no memory.",
           },
       .largest_block = sizes::largest_page,
-      // Pages of P are had again by requests of their size class only.
+      // Pages of P serve only requests of their own size class again.
       .reuse = pages ? memory_reuse::partial : memory_reuse::all,
   };
 

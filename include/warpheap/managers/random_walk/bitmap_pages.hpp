@@ -77,10 +77,10 @@ class bitmap_pages {
               : Config.search == search_kind::collaborative ? "corw"
                                                             : "crw",
       .description = Config.search == search_kind::independent
-                         ? "random walks to words of a bitmap of fixed pages"
+                         ? "random walks over the words of a bitmap of fixed pages"
                      : Config.search == search_kind::collaborative
-                         ? "as rw_bm, and the lanes of a warp share what they find"
-                         : "as rw_bm, but first next to the page that the thread got last",
+                         ? "like rw_bm; the lanes of a warp share what they find"
+                         : "like rw_bm, but first looks next to the page that the thread got last",
       .folder = "random_walk",
       .published = published,
       .deviations =

@@ -53,7 +53,7 @@ class rw {
 
   static constexpr capabilities about{
       .name = "rw",
-      .description = "random walks to flags of fixed pages",
+      .description = "random walks over the flags of fixed pages",
       .folder = "random_walk",
       .published = random_walk::published,
       .deviations = {"By default a walk ends with a search of all pages, so null is certain; the "

@@ -85,7 +85,7 @@ class rw_malloc {
 
   static constexpr capabilities about{
       .name = "rw_malloc",
-      .description = "random walks to runs of units, for blocks of any size up to 32 units",
+      .description = "random walks over runs of units, for blocks of up to 32 units",
       .folder = "random_walk",
       .published = random_walk::published,
       .deviations = {"Runs may cross words, and what a failed claim took is given back.",

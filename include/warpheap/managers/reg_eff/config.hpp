@@ -71,8 +71,8 @@ struct reg_eff_config {
       return header_words == 2 ? "a circular list of chunks, searched from one offset"
                                : "a circular list of chunks with one-word headers";
     }
-    return header_words == 2 ? "a circular list of chunks, an offset a multiprocessor"
-                             : "as reg_eff_cm, with one-word headers";
+    return header_words == 2 ? "a circular list of chunks with one offset per multiprocessor"
+                             : "like reg_eff_cm, with one-word headers";
   }
 };
 
