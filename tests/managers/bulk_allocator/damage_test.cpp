@@ -5,7 +5,6 @@
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -25,8 +24,9 @@ TEST(bulk_allocator_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 10}, {2, 20}, {3, 1},  {4, 50}, {5, 30},
-                                       {6, 34}, {7, 68}, {8, 27}, {9, 1}};
+  const decltype(subject)::answers expected = {{1, {10, 563}}, {2, {20, 679}}, {3, {4, 26}},
+                                               {4, {50, 1606}}, {5, {30, 960}}, {6, {34, 423}},
+                                               {7, {68, 1876}}, {8, {27, 228}}, {9, {1, 3}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

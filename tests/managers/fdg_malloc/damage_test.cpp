@@ -5,7 +5,6 @@
 #include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -17,7 +16,8 @@ TEST(fdg_malloc_damage, sees_words_that_are_wrong) {
   const exposed_heap<small> subject(64 * 1024);
 
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 4}, {2, 61}, {3, 2}, {4, 2}, {5, 2}, {6, 59}};
+  const decltype(subject)::answers expected = {{1, {4, 80}}, {2, {61, 4187}}, {3, {2, 120}},
+                                               {4, {2, 120}}, {5, {2, 120}}, {6, {59, 356}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

@@ -5,7 +5,6 @@
 #include "warpheap/managers/halloc/halloc.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -21,8 +20,9 @@ TEST(halloc_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 2}, {2, 18}, {3, 82}, {4, 18},
-                                       {5, 2}, {6, 16}, {7, 111}};
+  const decltype(subject)::answers expected = {{1, {2, 2}}, {2, {18, 612}}, {3, {82, 2722}},
+                                               {4, {18, 641}}, {5, {2, 2}}, {6, {16, 544}},
+                                               {7, {111, 3663}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

@@ -5,7 +5,6 @@
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -20,7 +19,8 @@ TEST(rw_malloc_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 1}, {2, 2}, {3, 2}, {4, 3}};
+  const decltype(subject)::answers expected = {{1, {1, 24}}, {2, {2, 35}}, {3, {2, 6}},
+                                               {4, {3, 36}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

@@ -5,7 +5,6 @@
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -24,8 +23,9 @@ TEST(warpheap_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 34}, {2, 28}, {3, 334}, {4, 12},
-                                       {5, 23}, {6, 27}, {7, 47},  {8, 236}};
+  const decltype(subject)::answers expected = {{1, {34, 136}}, {2, {28, 116}}, {3, {369, 1401}},
+                                               {4, {15, 58}}, {5, {23, 84}}, {6, {29, 81}},
+                                               {7, {47, 188}}, {8, {237, 828}}};
   EXPECT_EQ(subject.guarded_words(3), expected);
   expect_valid(subject.heap());
 }

@@ -5,7 +5,6 @@
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -25,8 +24,9 @@ TEST(xmalloc_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 62}, {2, 15}, {3, 16}, {4, 40}, {5, 20},
-                                       {6, 11}, {7, 24}, {8, 8},  {9, 4}};
+  const decltype(subject)::answers expected = {{1, {62, 8234}}, {2, {15, 374}}, {3, {16, 314}},
+                                               {4, {43, 798}}, {5, {22, 484}}, {6, {12, 108}},
+                                               {7, {24, 530}}, {8, {8, 108}}, {9, {4, 105}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }
