@@ -43,7 +43,7 @@ class exposed_heap {
   using answers = std::map<int, answer>;
 
   /// For each invariant, by its number, that some word breaks: by the change of one of `bits`, or
-  /// when it is one more or one less, as a bound that is off by one shows.
+  /// when it is one more, one less, or any of the first numbers: a bound that is off by one shows.
   answers guarded_words(std::uint32_t bits) const {
     answers all;
     auto* const first = reinterpret_cast<std::uint32_t*>(memory_.get());
@@ -60,6 +60,7 @@ class exposed_heap {
       }
       changed(before + 1);
       changed(before - 1);
+      for (std::uint32_t number = 0; number < first_numbers; ++number) changed(number);
       for (int i = 0; i < inspection::most_invariants; ++i) {
         if (found.violations[i] == 0) continue;
         ++all[i + 1].words;
@@ -71,6 +72,7 @@ class exposed_heap {
 
  private:
   static constexpr std::size_t alignment = 4096;
+  static constexpr std::uint32_t first_numbers = 18;  // as large as many counts of small heaps
   struct release {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
