@@ -97,6 +97,49 @@ class found_cleared : public list_world<Directory> {
   std::array<std::uint32_t, published + 1> cleared_;
 };
 
+/// Three lanes clear and publish a chunk each, the first of them also moves the head, and a fourth
+/// one finds them: what it learns of a later chunk says nothing of an earlier one.
+template <class Directory>
+class found_at_once : public list_world<Directory> {
+ public:
+  static constexpr simt::grid shape{4, 1};
+
+  void reset(std::uint64_t seed) {
+    list_world<Directory>::reset(seed);
+    cleared_ = {};
+    finished_ = {1, 0, 0, 0};
+  }
+  void lane() {
+    const auto me = static_cast<std::uint32_t>(simt::thread_rank()) + 1;
+    if (me <= publishers) {
+      simt::atomic_ref(cleared_[me]).store(1, simt::order::relaxed);
+      this->directory().publish(me, me);
+      if (me == 1) this->directory().tidy(simt::coalesced(), pool{this});
+      return;
+    }
+    for (std::uint32_t number = publishers; number > 0; --number) {
+      std::uint32_t chunk = 0;
+      while (!this->directory().find(number, chunk)) simt::backoff(1);
+      if (chunk != number || simt::atomic_ref(cleared_[chunk]).load(simt::order::relaxed) != 1) {
+        this->wrong_ = "a chunk was found that is another one, or does not look cleared";
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t publishers = 3;
+
+  struct pool {
+    found_at_once* home;
+    static constexpr int slots_log2() { return 0; }
+    std::uint32_t* finished(std::uint32_t chunk) const { return &home->finished_[chunk]; }
+    void give(std::uint32_t /*chunk*/) const {}
+  };
+
+  std::array<std::uint32_t, publishers + 1> cleared_{};
+  std::array<std::uint32_t, publishers + 1> finished_{};
+};
+
 /// The first chunk is finished, those behind it have been in another life and are not: whoever
 /// tidies, alone or in a group, gives back the first one, once.
 template <class Directory>
@@ -242,6 +285,7 @@ class given_after_use : public list_world<Directory> {
 template <class Directory>
 std::vector<named_case> list_directory_cases() {
   return {case_of<found_cleared<Directory>>("found_cleared"),
+          case_of<found_at_once<Directory>>("found_at_once"),
           case_of<one_finished<Directory>>("one_finished"),
           case_of<last_one_tidies<Directory, true>>("finished_last"),
           case_of<last_one_tidies<Directory, false>>("linked_last"),
