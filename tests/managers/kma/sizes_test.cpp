@@ -80,6 +80,13 @@ TEST(kma, less_than_two_superblocks_are_too_small) {
   EXPECT_EQ(laid_out(20480).superblocks() >= 2, true);
 }
 
+TEST(kma, the_bounds_of_a_configuration_are_possible) {
+  using largest = kma<kma_config{.superblock_bytes = 65536}>::sizes;
+  EXPECT_EQ(largest::block_bytes(largest::classes - 1), 65536u);
+  using one_class = kma<kma_config{.superblock_bytes = 64, .least_block = 64}>::sizes;
+  EXPECT_EQ(one_class::classes, 1u);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
