@@ -31,6 +31,15 @@ TEST(bulk_allocator_damage, sees_words_that_are_wrong) {
   expect_valid(subject.heap());
 }
 
+TEST(bulk_allocator_damage, there_is_none_in_heaps_that_end_with_a_chunk_or_not) {
+  for (std::size_t pages = 0; pages < 4; ++pages) {
+    const exposed_heap<small> subject(8 * 1024 + pages * 128);
+    while (!test::take(subject.heap(), 16, 3).empty()) {
+    }
+    expect_valid(subject.heap());
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -199,6 +199,16 @@ TEST(fdg_malloc, the_bounds_of_a_configuration_are_possible) {
   EXPECT_EQ(smallest::about.name, largest::about.name);
 }
 
+TEST(fdg_malloc, a_new_heap_serves_a_block_of_all_its_superblocks) {
+  const heap<manager> all(machine(), 256_KiB);
+  machine().launch({1, 1}, [of = all.ref()] {
+    auto mine = of.begin();
+    EXPECT_EQ(of.malloc(mine, of.manager().largest_block() + 1), nullptr);
+    EXPECT_NE(of.malloc(mine, of.manager().largest_block()), nullptr);
+    of.end(mine);
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
