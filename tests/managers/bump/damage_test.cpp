@@ -23,6 +23,8 @@ simt::device_properties of_two_multiprocessors() {
 
 TEST(bump_damage, sees_words_that_are_wrong) {
   const exposed_heap<single> subject(8 * 1024);
+  const decltype(subject)::answers fresh = {{1, {1, 3}}};
+  EXPECT_EQ(subject.guarded_words(~0u), fresh) << "at the bound itself";
   test::take(subject.heap(), 100, 3);
   expect_valid(subject.heap());
   const decltype(subject)::answers expected = {{1, {1, 3}}};
