@@ -166,7 +166,8 @@ class Hunt:
             if program is None:
                 alone.append(mutant)
                 continue
-            verdict = self._explored(program, subject, profile, stage, flavour, int(mutant.name[1:]))
+            switch = int(mutant.name[1:])
+            verdict = self._explored(program, subject, profile, stage, flavour, switch)
             self._judged(mutant, stage, verdict)
         if alone:
             self._explore_copies(profile, alone, stage, flavour)

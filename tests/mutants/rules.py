@@ -59,7 +59,8 @@ def _forwards(text: str, start: int, ends: str) -> tuple[str, int]:
     """Return the operand that starts here, and where one of `ends`, or what it is in, ends it."""
     depth = 0
     for i in range(start, len(text)):
-        if depth == 0 and (text[i] in ",;" or (text[i] in ends and "::" not in text[i - 1 : i + 2])):
+        is_scope = "::" in text[i - 1 : i + 2]
+        if depth == 0 and (text[i] in ",;" or (text[i] in ends and not is_scope)):
             return text[start:i], i
         if text[i] in _OPEN:
             depth += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs that each hold many mutants as switches (switches.py), compiled once, for all threads."""
+"""Programs that each hold many mutants as switches, compiled once, for all threads."""
 
 from __future__ import annotations
 

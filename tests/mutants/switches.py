@@ -61,7 +61,7 @@ def can_switch(body: str, fault: Fault) -> bool:
 
 
 def _heads(code: str, place: int) -> Iterator[str]:
-    """Yield the statement up to the place, and what stands before each `{` around it, but scopes."""
+    """Yield the statement up to the place, and what is before each `{` around it, but scopes."""
     yield _since(code, place)
     depth = 0
     for i in range(place - 1, -1, -1):

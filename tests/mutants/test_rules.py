@@ -48,7 +48,8 @@ class Equal(unittest.TestCase):
 
     def test_a_precondition_is_not_there(self) -> None:
         body = "void f() {\n    WARPHEAP_ASSERT(a != 0);\n    reset(a);\n}\n"
-        self.assertEqual([bool(why_equivalent(body, f)) for f in faults(body)], [True, False, False])
+        found = [bool(why_equivalent(body, fault)) for fault in faults(body)]
+        self.assertEqual(found, [True, False, False])
 
 
 if __name__ == "__main__":

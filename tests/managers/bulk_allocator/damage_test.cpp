@@ -26,7 +26,7 @@ TEST(bulk_allocator_damage, sees_words_that_are_wrong) {
   expect_valid(subject.heap());
   const decltype(subject)::answers expected = {{1, {10, 1388}}, {2, {20, 1011}}, {3, {4, 54}},
                                                {4, {50, 2374}}, {5, {30, 1419}}, {6, {34, 567}},
-                                               {7, {68, 2668}}, {8, {27, 365}}, {9, {1, 12}}};
+                                               {7, {68, 2668}}, {8, {27, 365}},  {9, {1, 12}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

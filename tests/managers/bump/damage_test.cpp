@@ -39,8 +39,7 @@ TEST(bump, what_was_handed_out_is_in_use_even_if_more_was_asked_for) {
   EXPECT_EQ(subject.heap().stats().bytes_in_use, 3u * 112);
   while (test::take_one(subject.heap(), 100) != nullptr) {
   }
-  EXPECT_EQ(subject.heap().stats().bytes_in_use,
-            subject.heap().ref().manager().largest_block());
+  EXPECT_EQ(subject.heap().stats().bytes_in_use, subject.heap().ref().manager().largest_block());
 }
 
 TEST(bump, format_writes_the_counters_and_no_block) {

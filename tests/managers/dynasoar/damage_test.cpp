@@ -19,7 +19,7 @@ TEST(dynasoar_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const decltype(subject)::answers expected = {{1, {21, 828}}, {2, {4, 453}}, {3, {13, 547}},
+  const decltype(subject)::answers expected = {{1, {21, 828}}, {2, {4, 453}},   {3, {13, 547}},
                                                {4, {15, 705}}, {5, {25, 1225}}, {6, {1, 51}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());

@@ -20,8 +20,8 @@ TEST(halloc_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const decltype(subject)::answers expected = {{1, {4, 12}}, {2, {36, 1839}}, {3, {164, 8178}},
-                                               {4, {20, 1085}}, {5, {6, 80}}, {6, {16, 816}},
+  const decltype(subject)::answers expected = {{1, {4, 12}},    {2, {36, 1839}}, {3, {164, 8178}},
+                                               {4, {20, 1085}}, {5, {6, 80}},    {6, {16, 816}},
                                                {7, {111, 4919}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());

@@ -19,9 +19,9 @@ TEST(kma_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const decltype(subject)::answers expected = {{1, {26, 1519}}, {2, {302, 398266}},
-                                               {3, {304, 9258}}, {4, {153, 1146}}, {5, {148, 148}},
-                                               {6, {1, 51}}};
+  const decltype(subject)::answers expected = {{1, {26, 1519}},  {2, {302, 398266}},
+                                               {3, {304, 9258}}, {4, {153, 1146}},
+                                               {5, {148, 148}},  {6, {1, 51}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

@@ -36,14 +36,10 @@ TEST_F(rw_malloc_damage, sees_words_that_are_wrong) {
 }
 
 using rw_damage = random_walk_damage<rw<>>;
-TEST_F(rw_damage, sees_words_that_are_wrong) {
-  expect({{1, {24, 1152}}}, 8192, {256, 100});
-}
+TEST_F(rw_damage, sees_words_that_are_wrong) { expect({{1, {24, 1152}}}, 8192, {256, 100}); }
 
 using rw_bm_damage = random_walk_damage<rw_bm<>>;
-TEST_F(rw_bm_damage, sees_words_that_are_wrong) {
-  expect({{1, {1, 26}}}, 16384, {256, 100});
-}
+TEST_F(rw_bm_damage, sees_words_that_are_wrong) { expect({{1, {1, 26}}}, 16384, {256, 100}); }
 
 }  // namespace
 }  // namespace test

@@ -21,7 +21,7 @@ TEST(reg_eff_damage, sees_words_that_are_wrong) {
   }
   expect_valid(subject.heap());
   const decltype(subject)::answers expected = {{1, {12, 744}}, {2, {14, 561}}, {3, {4, 126}},
-                                               {4, {2, 60}}, {5, {4, 105}}, {6, {4, 172}}};
+                                               {4, {2, 60}},   {5, {4, 105}},  {6, {4, 172}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

@@ -25,8 +25,8 @@ TEST(xmalloc_damage, sees_words_that_are_wrong) {
   }
   expect_valid(subject.heap());
   const decltype(subject)::answers expected = {{1, {62, 12067}}, {2, {15, 661}}, {3, {16, 558}},
-                                               {4, {43, 1377}}, {5, {26, 760}}, {6, {12, 279}},
-                                               {7, {24, 844}}, {8, {8, 163}}, {9, {4, 165}}};
+                                               {4, {43, 1377}},  {5, {26, 760}}, {6, {12, 279}},
+                                               {7, {24, 844}},   {8, {8, 163}},  {9, {4, 165}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }
