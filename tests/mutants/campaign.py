@@ -39,6 +39,7 @@ from records import Controls, RecordError, Records, read, row_of
 from report import report
 from stages import Stage, next_stage
 from suites import Suites
+from switchboard import Switchboard
 from workshop import PLAIN, RACES, ROOT, Flavour, OutOfTimeError, Verdict, Workshop
 
 _TOGETHER = 6  # mutants of a translation unit
@@ -54,7 +55,6 @@ class Hunt:
         self._profiles = table["profile"]
         minutes = options.minutes or math.inf
         self._workshop = Workshop(options.work, time.monotonic() + 60 * minutes)
-        self._suites = Suites(self._workshop, options.work, options.test_seconds, controls)
         self._options = options
         self._records = records
         self._controls = controls
@@ -66,6 +66,14 @@ class Hunt:
 
     def run(self, mutants: list[Mutant]) -> None:
         """Judge the mutants until the time is over."""
+        self._switchboard = Switchboard(mutants, self._workshop, self._options.work)
+        self._suites = Suites(
+            self._workshop,
+            self._options.work,
+            self._options.test_seconds,
+            self._controls,
+            self._switchboard,
+        )
         due = [m for m in mutants if not self.done(m)]
         if self._options.without_equivalent:
             due = [m for m in due if not m.why_equivalent]
@@ -73,7 +81,7 @@ class Hunt:
         random.Random(self._options.seed).shuffle(groups)
         with ThreadPoolExecutor(self._options.jobs) as pool:
             try:
-                self._prepare(pool, mutants)
+                self._prepare(pool, due)
                 self._go_through(pool, groups)
             except OutOfTimeError:
                 pass
@@ -85,6 +93,18 @@ class Hunt:
         others = {path for name in used for path in self._profiles[name].get("sources", [])}
         flavours = [PLAIN] if "races" in self._without else [PLAIN, RACES]
         self._workshop.prepare(pool, flavours, others)
+        # What most mutants meet first is compiled while nobody waits for it.
+        switches = [m for m in mutants if self._switchboard.layer(m) == 0]
+        work = [
+            pool.submit(self._switchboard.explorer, name, self._profiles[name], 0, PLAIN)
+            for name in {m.profiles[0] for m in switches}
+        ]
+        if "tests" not in self._without:
+            headers = {m.header for m in switches}
+            sources = {source for header in headers for source in self._suites.sources(header)}
+            work += [pool.submit(self._suites.prepare, source, 0) for source in sources]
+        for one in work:
+            one.result()
 
     def _go_through(self, pool: ThreadPoolExecutor, groups: list[list[Mutant]]) -> None:
         """Take all groups through a stage, then through the next: the pool has one queue."""
@@ -132,10 +152,45 @@ class Hunt:
 
     def _test(self, group: list[Mutant], stage: Stage) -> None:
         for mutant in group:
-            verdict = self._suites.judge(mutant.name, mutant.header, mutant.changed_body()[0])
-            self._judged(mutant, stage, verdict)
+            self._judged(mutant, stage, self._suites.judge(mutant))
 
     def _explore(self, profile: str, batch: list[Mutant], stage: Stage, flavour: Flavour) -> None:
+        alone = []
+        for mutant in batch:
+            layer = self._switchboard.layer(mutant)
+            how = self._profiles[profile]
+            if layer is None:
+                alone.append(mutant)
+                continue
+            program, subject = self._switchboard.explorer(profile, how, layer, flavour)
+            if program is None:
+                alone.append(mutant)
+                continue
+            switch = int(mutant.name[1:])
+            verdict = self._explored(program, subject, profile, stage, flavour, switch)
+            self._judged(mutant, stage, verdict)
+        if alone:
+            self._explore_copies(profile, alone, stage, flavour)
+
+    def _explored(
+        self,
+        program: Path,
+        subject: str,
+        profile: str,
+        stage: Stage,
+        flavour: Flavour,
+        switch: int | None = None,
+    ) -> Verdict:
+        seconds = stage.share * self._options.seconds
+        schedules = self._options.schedules
+        verdict = self._workshop.explore(program, subject, schedules, seconds, switch)
+        if verdict.status == "killed" and not self._passes_unchanged(profile, flavour):
+            return Verdict("undecided", "")
+        return verdict
+
+    def _explore_copies(
+        self, profile: str, batch: list[Mutant], stage: Stage, flavour: Flavour
+    ) -> None:
         name = f"{profile}_{batch[0].name}_{len(batch)}"
         program = self._build(profile, name, batch, flavour)
         if program is None:
@@ -147,17 +202,12 @@ class Hunt:
                 return
             # One of them does not compile: halves find it.
             half = len(batch) // 2
-            self._explore(profile, batch[:half], stage, flavour)
-            self._explore(profile, batch[half:], stage, flavour)
+            self._explore_copies(profile, batch[:half], stage, flavour)
+            self._explore_copies(profile, batch[half:], stage, flavour)
             return
         try:
             for mutant in batch:
-                seconds = stage.share * self._options.seconds
-                verdict = self._workshop.explore(
-                    program, mutant.name, self._options.schedules, seconds
-                )
-                if verdict.status == "killed" and not self._passes_unchanged(profile, flavour):
-                    verdict = Verdict("undecided", "")
+                verdict = self._explored(program, mutant.name, profile, stage, flavour)
                 self._judged(mutant, stage, verdict)
         finally:
             program.unlink()

@@ -49,13 +49,13 @@ class Fault:
 
 def faults(text: str) -> Iterator[Fault]:
     """Find all faults of a text, in the order of their places for each kind."""
-    code = _without_comments(text)
+    code = without_comments(text)
     yield from _weaker_orders(code, text)
     yield from _moved_boundaries(code, text)
     yield from _lost_and_swapped(code, text)
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """Blank comments and literals out, so that every place stays where it is."""
     pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^#[^\n]*|template <[^\n]*'
     blank = lambda found: re.sub(r"[^\n]", " ", found[0])  # noqa: E731

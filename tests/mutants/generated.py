@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import mutate
+import rules
 from faults import Fault, faults
 from workshop import ROOT, Verdict
 
@@ -64,6 +65,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
         for fault in faults(body):
             mutant = Mutant(f"g{len(mutants):04}", header, fault, offers)
             mutant.why_equivalent = known.get((header, fault.line, fault.about), "")
+            mutant.why_equivalent = mutant.why_equivalent or rules.why_equivalent(body, fault)
             unused.discard((header, fault.line, fault.about))
             mutants.append(mutant)
     for header, line, about in sorted(unused):

@@ -7,7 +7,9 @@ import shutil
 from functools import partial
 from pathlib import Path
 
+from generated import Mutant
 from records import Controls
+from switchboard import Switchboard
 from workshop import ROOT, Verdict, Workshop
 
 _TESTS = ROOT / "tests"
@@ -17,10 +19,16 @@ class Suites:
     """Unit tests, the cheapest first, and the conformance suite of a manager, for all threads."""
 
     def __init__(
-        self, workshop: Workshop, folder: Path, seconds: float, controls: Controls
+        self,
+        workshop: Workshop,
+        folder: Path,
+        seconds: float,
+        controls: Controls,
+        switchboard: Switchboard,
     ) -> None:
         """Give each program this many seconds."""
         self._controls = controls
+        self._switchboard = switchboard
         self._workshop = workshop
         self._folder = folder
         self._seconds = seconds
@@ -35,23 +43,35 @@ class Suites:
         tests += folder.glob("conformance.cpp")
         return [source for source in tests if header in self._included(source)]
 
-    def judge(self, name: str, header: str, text: str) -> Verdict:
-        """Run the tests, one program after the other, until one rejects the header's `text`."""
-        headers = self._folder / f"{name}_headers"
-        place = headers / "warpheap" / header
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-        try:
-            return self._judge(name, header, headers)
-        finally:
-            shutil.rmtree(headers)
-
-    def _judge(self, name: str, header: str, headers: Path) -> Verdict:
-        for source in self.sources(header):
-            verdict = self._run(name, source, headers)
+    def judge(self, mutant: Mutant) -> Verdict:
+        """Run the tests, one program after the other, until one rejects the mutant."""
+        for source in self.sources(mutant.header):
+            layer = self._switchboard.layer(mutant)
+            verdict = self._switched(mutant, source, layer) if layer is not None else None
+            verdict = verdict or self._changed(mutant, source)
             if verdict.status == "killed" and self._passes_unchanged(source):
                 return verdict
         return Verdict("survived", "")
+
+    def prepare(self, source: Path, layer: int) -> Path | None:
+        """Compile a test with a layer of mutants; none if it does not compile."""
+        return self._switchboard.tests(source, self._included(source), layer)
+
+    def _switched(self, mutant: Mutant, source: Path, layer: int) -> Verdict | None:
+        program = self.prepare(source, layer)
+        if program is None:
+            return None
+        return self._tested(program, source, int(mutant.name[1:]))
+
+    def _changed(self, mutant: Mutant, source: Path) -> Verdict:
+        headers = self._folder / f"{mutant.name}_headers"
+        place = headers / "warpheap" / mutant.header
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(mutant.changed_body()[0])
+        try:
+            return self._run(mutant.name, source, headers)
+        finally:
+            shutil.rmtree(headers)
 
     def _passes_unchanged(self, source: Path) -> bool:
         test = str(source.relative_to(_TESTS))
@@ -64,11 +84,14 @@ class Suites:
         if program is None:
             # The explorer's programs compile: what a test asserts about it does not hold.
             return Verdict("killed", f"tests: {source.name} does not compile")
-        small = ["--small"] if source.name == "conformance.cpp" else []
         try:
-            return self._workshop.run_tests(program, self._seconds, *small)
+            return self._tested(program, source)
         finally:
             program.unlink()
+
+    def _tested(self, program: Path, source: Path, switch: int | None = None) -> Verdict:
+        small = ["--small"] if source.name == "conformance.cpp" else []
+        return self._workshop.run_tests(program, self._seconds, *small, switch=switch)
 
     def _included(self, source: Path) -> set[str]:
         if source not in self._includes:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -20,6 +21,7 @@ import report
 import stages
 from faults import Fault
 from suites import Suites
+from switchboard import Switchboard
 from workshop import ROOT, Flavour, OutOfTimeError, Verdict, Workshop
 
 SECONDS = 20.0
@@ -47,8 +49,9 @@ class Stages(unittest.TestCase):
         for kind in ("order", "boundary", "lost", "swapped"):
             labels = self.walk(mutant(kind))
             self.assertEqual(len(set(labels)), len(labels))
-            for wanted in ("plain:p:20s", "races:p:20s", "tests"):
+            for wanted in ("plain:p:20s", "races:p:20s"):
                 self.assertIn(wanted, labels)
+            self.assertEqual("tests" in labels, kind != "order")
             self.assertTrue(any(label.startswith("plain:q") for label in labels))
 
     def test_a_survivor_has_met_all_its_profiles_with_the_sanitizer(self) -> None:
@@ -146,7 +149,9 @@ class Sources(InAFolder):
             ("sync/bitmap_tree.hpp", "sync"),
             ("heap/layers/checked/records.hpp", "heap"),
         ):
-            found = Suites(IncludesAll(header), self.path, 1, controls).sources(header)
+            workshop = IncludesAll(header)
+            switchboard = Switchboard([], workshop, self.path)
+            found = Suites(workshop, self.path, 1, controls, switchboard).sources(header)
             self.assertEqual({source.parent for source in found}, {ROOT / "tests" / folder})
 
 
@@ -199,18 +204,31 @@ class Rejecting(Workshop):
         self.folder, self.killed, self.left = folder, killed, explored
 
     def build(
-        self, name: str, source: str, flavour: Flavour, others: list[str] | None = None
+        self,
+        name: str,
+        source: str,
+        flavour: Flavour,
+        others: list[str] | None = None,
+        complain: Callable[[str], None] | None = None,
     ) -> Path:
         program = self.folder / f"{name}.{flavour.name}"
         program.touch()
         return program
 
-    def explore(self, program: Path, mutant: str, schedules: int, seconds: float) -> Verdict:
+    def explore(
+        self,
+        program: Path,
+        mutant: str,
+        schedules: int,
+        seconds: float,
+        switch: int | None = None,
+    ) -> Verdict:
         if self.left == 0:
             self.stop()
             raise OutOfTimeError
         self.left -= 1
-        return Verdict("killed" if mutant in self.killed else "survived", "")
+        name = mutant if switch is None else f"g{switch:04}"
+        return Verdict("killed" if name in self.killed else "survived", "")
 
 
 class TheHunt(InAFolder):

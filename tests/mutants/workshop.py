@@ -12,10 +12,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
+
+from switches import VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 _FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
@@ -88,13 +90,18 @@ class Workshop:
         self._end = -math.inf
 
     def _run(
-        self, command: list[str], seconds: float = math.inf
+        self, command: list[str], seconds: float = math.inf, switch: int | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
         """Run a program; None if it takes more than so many seconds of the clock."""
+        environment = {**os.environ, VARIABLE: str(switch)} if switch is not None else None
         latest = time.monotonic() + seconds
         # In a group of its own, to end what it has started as well.
         with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env=environment,
         ) as child:
             while True:
                 try:
@@ -109,14 +116,14 @@ class Workshop:
                 return None
 
     def _limited(
-        self, command: list[str], seconds: float
+        self, command: list[str], seconds: float, switch: int | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
         """Run a program for so many seconds of one core; None if it has not had them in due time.
 
         Seconds of the clock would let a busy machine reject mutants.
         """
         limited = ["sh", "-c", f'ulimit -t {math.ceil(seconds)}; exec "$0" "$@"', *command]
-        return self._run(limited, 20 * seconds)
+        return self._run(limited, 20 * seconds, switch)
 
     def _must(self, command: list[str]) -> str:
         """Run a program that cannot fail unless something is broken here; its output."""
@@ -128,11 +135,17 @@ class Workshop:
         return done.stdout.decode()
 
     def build(
-        self, name: str, source: str, flavour: Flavour, others: list[str] | None = None
+        self,
+        name: str,
+        source: str,
+        flavour: Flavour,
+        others: list[str] | None = None,
+        complain: Callable[[str], None] | None = None,
     ) -> Path | None:
         """Compile a translation unit of mutants and link it; None if it does not compile.
 
-        It is linked with the explorer and with `others`, translation units of tests/.
+        It is linked with the explorer and with `others`, translation units of tests/. What the
+        compiler says if it does not is given to `complain`.
         """
         text = self._folder / f"{name}.cpp"
         text.write_text(source)
@@ -142,6 +155,8 @@ class Workshop:
         made = self._run([*command, "-o", str(thing)])
         text.unlink()
         if made is None or made.returncode != 0:
+            if made is not None and complain:
+                complain(made.stderr.decode(errors="replace"))
             return None
         rest = self.harness(flavour) + [self._other(path, flavour) for path in others or []]
         link = [*self._compiler, *flavour.flags, str(thing), *map(str, rest)]
@@ -189,7 +204,13 @@ class Workshop:
                 self._made.add(thing)
         return thing
 
-    def test_program(self, name: str, sources: list[Path], headers: Path) -> Path | None:
+    def test_program(
+        self,
+        name: str,
+        sources: list[Path],
+        headers: Path,
+        complain: Callable[[str], None] | None = None,
+    ) -> Path | None:
         """Compile and link tests; None if they do not compile, or need more than their source.
 
         What `headers` has stands in place of the project's headers.
@@ -205,6 +226,8 @@ class Workshop:
             command += ["-w", "-c", str(source), "-o", str(thing)]
             made = self._run(command)
             if made is None or made.returncode != 0:
+                if made is not None and complain:
+                    complain(made.stderr.decode(errors="replace"))
                 return None
             objects.append(thing)
         if not main:
@@ -223,10 +246,12 @@ class Workshop:
         inside = str(ROOT / "include/warpheap") + "/"
         return {word.removeprefix(inside) for word in self._must(command).split() if inside in word}
 
-    def run_tests(self, program: Path, seconds: float, *options: str) -> Verdict:
+    def run_tests(
+        self, program: Path, seconds: float, *options: str, switch: int | None = None
+    ) -> Verdict:
         """Run a test program: killed if a test fails, or if it crashes or has not finished."""
         command = [str(program), "--gtest_brief=1", "--gtest_fail_fast", *options]
-        done = self._limited(command, seconds)
+        done = self._limited(command, seconds, switch)
         if done is None:
             return Verdict("undecided", "")
         if done.returncode == -signal.SIGXCPU:
@@ -237,11 +262,18 @@ class Workshop:
         failed = re.search(r"\[  FAILED  \] (\S+)", output)
         return Verdict("killed", f"tests: {failed[1] if failed else f'exit {done.returncode}'}")
 
-    def explore(self, program: Path, mutant: str, schedules: int, seconds: float) -> Verdict:
+    def explore(
+        self,
+        program: Path,
+        mutant: str,
+        schedules: int,
+        seconds: float,
+        switch: int | None = None,
+    ) -> Verdict:
         """Explore one mutant of a program in every case, strategy and memory."""
         command = [str(program), "mutants", "--subject", f"mutant:{mutant}"]
         command += ["--schedules", str(schedules), "--seconds", f"{seconds:g}"]
-        done = self._limited(command, seconds + _START_S)
+        done = self._limited(command, seconds + _START_S, switch)
         if done is None:
             return Verdict("undecided", "")
         output = done.stdout.decode(errors="replace")

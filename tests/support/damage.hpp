@@ -15,6 +15,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <ostream>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -30,27 +31,48 @@ class exposed_heap {
 
   const warpheap::heap<M>& heap() const { return heap_; }
 
-  /// For each invariant, by its number: how many words break it by the change of one of `bits`.
-  std::map<int, int> guarded_words(std::uint32_t bits) const {
-    std::map<int, int> words;
+  /// What an inspection says of an invariant when each word by itself is changed.
+  struct answer {
+    int words;       // that break it by one of the changes
+    int violations;  // of it, by all changes
+    bool operator==(const answer&) const = default;
+    friend std::ostream& operator<<(std::ostream& out, const answer& a) {
+      return out << '{' << a.words << ", " << a.violations << '}';
+    }
+  };
+  using answers = std::map<int, answer>;
+
+  /// For each invariant, by its number, that some word breaks: by the change of one of `bits`, or
+  /// when it is one more, one less, or any of the first numbers: a bound that is off by one shows.
+  answers guarded_words(std::uint32_t bits) const {
+    answers all;
     auto* const first = reinterpret_cast<std::uint32_t*>(memory_.get());
     for (std::uint32_t* word = first; word != first + words_; ++word) {
+      const std::uint32_t before = *word;
       inspection found;
-      for (std::uint32_t left = bits; left != 0; left &= left - 1) {
-        const std::uint32_t bit = left & (0 - left);
-        *word ^= bit;
+      const auto changed = [&](std::uint32_t now) {
+        *word = now;
         heap_.ref().manager().inspect(0, 1, found);
-        *word ^= bit;
+        *word = before;
+      };
+      for (std::uint32_t left = bits; left != 0; left &= left - 1) {
+        changed(before ^ (left & (0 - left)));
       }
+      changed(before + 1);
+      changed(before - 1);
+      for (std::uint32_t number = 0; number < first_numbers; ++number) changed(number);
       for (int i = 0; i < inspection::most_invariants; ++i) {
-        if (found.violations[i] != 0) ++words[i + 1];
+        if (found.violations[i] == 0) continue;
+        ++all[i + 1].words;
+        all[i + 1].violations += static_cast<int>(found.violations[i]);
       }
     }
-    return words;
+    return all;
   }
 
  private:
   static constexpr std::size_t alignment = 4096;
+  static constexpr std::uint32_t first_numbers = 18;  // as large as many counts of small heaps
   struct release {
     void operator()(std::byte* memory) const { std::free(memory); }
   };

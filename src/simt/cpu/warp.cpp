@@ -5,6 +5,7 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/hash.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -263,7 +264,7 @@ void build_block(block& target, const simt::grid& shape, const stack_pool& stack
   const auto width = static_cast<std::uint32_t>(simt::warp_size);
   target.lanes = std::vector<lane>(threads);
   target.warps = std::vector<warp>(ceil_div(threads, width));
-  target.shared.assign(shape.shared_bytes, std::byte{0});
+  target.shared.resize(shape.shared_bytes);
   for (std::uint32_t t = 0; t < threads; ++t) {
     lane& l = target.lanes[t];
     l.home = &target.warps[t / width];
@@ -283,6 +284,8 @@ void load_block(block& target, std::uint32_t block_rank, const simt::grid& shape
                 std::uint64_t seed) {
   target.live = shape.threads_per_block;
   target.at_barrier = 0;
+  // On CUDA it holds whatever the block before has left.
+  std::fill(target.shared.begin(), target.shared.end(), std::byte{0xcd});
   for (warp& w : target.warps) {
     const lane_mask all = lane_mask::first(static_cast<int>(w.lanes.size()));
     w.live = w.ready = all;

@@ -5,7 +5,6 @@
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -25,10 +24,20 @@ TEST(bulk_allocator_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 10}, {2, 20}, {3, 1},  {4, 50}, {5, 30},
-                                       {6, 34}, {7, 68}, {8, 27}, {9, 1}};
+  const decltype(subject)::answers expected = {{1, {10, 1388}}, {2, {20, 1011}}, {3, {4, 54}},
+                                               {4, {50, 2374}}, {5, {30, 1419}}, {6, {34, 567}},
+                                               {7, {68, 2668}}, {8, {27, 365}},  {9, {1, 12}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
+}
+
+TEST(bulk_allocator_damage, there_is_none_in_heaps_that_end_with_a_chunk_or_not) {
+  for (std::size_t pages = 0; pages < 4; ++pages) {
+    const exposed_heap<small> subject(8 * 1024 + pages * 128);
+    while (!test::take(subject.heap(), 16, 3).empty()) {
+    }
+    expect_valid(subject.heap());
+  }
 }
 
 }  // namespace

@@ -114,6 +114,15 @@ TEST(bulk_geometry, small_heaps_have_few_arenas) {
   EXPECT_EQ(arenas::arenas_for(1u << 24, 1), 1u);
 }
 
+TEST(bulk_geometry, the_bounds_of_a_configuration_are_possible) {
+  using one_class =
+      bulk_parts::geometry<bulk_allocator_config{.smallest_block = 32, .largest_small = 32}>;
+  EXPECT_EQ(one_class::classes, 1u);
+  using full_header =
+      bulk_parts::geometry<bulk_allocator_config{.header_bytes = 128, .chunk_log2 = 10}>;
+  EXPECT_EQ(full_header::chunk_pages, 1024u);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

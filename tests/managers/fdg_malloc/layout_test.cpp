@@ -192,6 +192,23 @@ TEST(fdg_inspection, a_list_that_is_longer_than_its_count_is_found_and_not_follo
   EXPECT_EQ(inspected().bytes_in_use, 8192u);
 }
 
+TEST(fdg_malloc, the_bounds_of_a_configuration_are_possible) {
+  using smallest =
+      fdg_malloc<fdg_config{.least_superblock_bytes = 16, .most_superblock_bytes = 16}>;
+  using largest = fdg_malloc<fdg_config{.most_superblock_bytes = 1u << 20}>;
+  EXPECT_EQ(smallest::about.name, largest::about.name);
+}
+
+TEST(fdg_malloc, a_new_heap_serves_a_block_of_all_its_superblocks) {
+  const heap<manager> all(machine(), 256_KiB);
+  machine().launch({1, 1}, [of = all.ref()] {
+    auto mine = of.begin();
+    EXPECT_EQ(of.malloc(mine, of.manager().largest_block() + 1), nullptr);
+    EXPECT_NE(of.malloc(mine, of.manager().largest_block()), nullptr);
+    of.end(mine);
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -145,6 +145,18 @@ TEST(gallatin_geometry, refuses_a_heap_that_has_no_room_for_a_segment) {
   EXPECT_THROW(over(100'000), region_too_small);
 }
 
+TEST(gallatin_geometry, the_bounds_of_a_configuration_are_possible) {
+  using one_tree = gallatin_geometry<gallatin_config{
+      .segment_bytes = 8 * 64, .smallest_slice = 64, .largest_slice = 64}>;
+  EXPECT_EQ(one_tree::trees, 1u);
+  using most_slices = gallatin_geometry<gallatin_config{
+      .segment_bytes = std::size_t{64} << 16, .smallest_slice = 16, .largest_slice = 64}>;
+  EXPECT_EQ(most_slices::trees, 3u);
+  using largest_segments = gallatin_geometry<gallatin_config{
+      .segment_bytes = std::size_t{1} << 31, .smallest_slice = 4096, .largest_slice = 65536}>;
+  EXPECT_EQ(largest_segments::trees, 5u);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -155,6 +155,13 @@ TEST(halloc_geometry, a_head_may_stay_until_its_last_chunk_is_in_use) {
   EXPECT_TRUE(shape.is_full(8, shape.chunks(8)));
 }
 
+TEST(halloc_geometry, the_bounds_of_a_configuration_are_possible) {
+  using largest = geometry<halloc_config{.largest_slab = 16_MiB, .busy = 1000}>;
+  EXPECT_EQ(largest(1_GiB).slab_bytes(), 16_MiB);
+  using smallest = geometry<halloc_config{.largest_slab = 4_KiB, .smallest_slab = 4_KiB}>;
+  EXPECT_EQ(smallest(1_GiB).slab_bytes(), 4_KiB);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The arithmetic of sizes and words, and layouts at the edges.
+#include "rubbish.hpp"
+
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/kma/kma.hpp"
 
@@ -78,6 +80,21 @@ TEST(kma, heaps_beyond_32_bits_lay_themselves_out) {
 TEST(kma, less_than_two_superblocks_are_too_small) {
   EXPECT_THROW(laid_out(8192), region_too_small);
   EXPECT_EQ(laid_out(20480).superblocks() >= 2, true);
+}
+
+TEST(kma, the_bounds_of_a_configuration_are_possible) {
+  using largest = kma<kma_config{.superblock_bytes = 65536}>::sizes;
+  EXPECT_EQ(largest::block_bytes(largest::classes - 1), 65536u);
+  using one_class = kma<kma_config{.superblock_bytes = 64, .least_block = 64}>::sizes;
+  EXPECT_EQ(one_class::classes, 1u);
+}
+
+TEST(kma, format_writes_no_word_behind_the_sets) {
+  rubbish memory(64_KiB);
+  region_cursor cursor = memory.cursor();
+  const kma_superblocks<kma_config{}> all(cursor, 70);
+  all.format(0, 1);
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
 }
 
 }  // namespace

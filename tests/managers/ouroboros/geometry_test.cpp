@@ -96,6 +96,13 @@ TYPED_TEST(ouroboros_limits, indices_of_a_heap_of_100_gib_fit) {
   }
 }
 
+TYPED_TEST(ouroboros_limits, a_heap_may_have_as_many_chunks_as_there_are_numbers) {
+  using amounts = std::remove_cvref_t<decltype(this->over(0).map().all_amounts())>;
+  const std::size_t most = std::size_t{amounts::most_chunks} << 13;
+  EXPECT_GT(this->over(most).map().chunk_count(), amounts::most_chunks / 10 * 9);
+  EXPECT_THROW(this->over(most + 1), invalid_argument);
+}
+
 TYPED_TEST(ouroboros_limits, a_heap_that_is_too_small_says_how_much_it_needs) {
   try {
     this->over(4096);

@@ -5,7 +5,6 @@
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -21,7 +20,8 @@ TEST(reg_eff_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 12}, {2, 14}, {3, 4}, {4, 2}, {5, 4}, {6, 4}};
+  const decltype(subject)::answers expected = {{1, {12, 744}}, {2, {14, 561}}, {3, {4, 126}},
+                                               {4, {2, 60}},   {5, {4, 105}},  {6, {4, 172}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

@@ -5,7 +5,6 @@
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gtest/gtest.h>
-#include <map>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -24,8 +23,9 @@ TEST(warpheap_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const std::map<int, int> expected = {{1, 34}, {2, 17}, {3, 202}, {4, 13},
-                                       {5, 23}, {6, 16}, {7, 47},  {8, 325}};
+  const decltype(subject)::answers expected = {{1, {34, 714}},  {2, {34, 1422}}, {3, {370, 9145}},
+                                               {4, {41, 2598}}, {5, {53, 909}},  {6, {34, 414}},
+                                               {7, {47, 987}},  {8, {264, 5284}}};
   EXPECT_EQ(subject.guarded_words(3), expected);
   expect_valid(subject.heap());
 }

@@ -15,6 +15,15 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
+TEST(join_kernels, keys_are_mixed_and_nothing_behind_them_is_touched) {
+  constexpr std::size_t rows = 5;
+  const std::vector<std::uint32_t> keys{1, 2, 3, 4, 5, 6};
+  std::vector<std::uint32_t> mixed(rows + 1, 99);
+  machine().launch({1, 32}, join::mix_keys{{rows, keys.data(), mixed.data()}});
+  for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(mixed[i], join::mix_key(keys[i]));
+  EXPECT_EQ(mixed[rows], 99u);
+}
+
 TEST(join_kernels, partitions_begin_where_those_before_end_and_the_last_one_ends_with_the_rows) {
   const std::vector<std::uint32_t> keys{0, 0x40000000, 0x40000001, 0xc0000000};
   std::vector<std::uint64_t> offsets(6, 99);
@@ -25,24 +34,28 @@ TEST(join_kernels, partitions_begin_where_those_before_end_and_the_last_one_ends
 TEST(join_kernels, matches_are_gathered_chain_by_chain_and_nothing_behind_them_is_touched) {
   constexpr std::uint32_t page_bytes = 64;  // four matches
   const heap<rw_malloc<>> memory(machine(), 1_MiB);
-  std::vector<join::match_chain> chains(2, join::match_chain(page_bytes));
-  const join_data::match_chains all{chains.data(), chains.size(), page_bytes};
+  // One more than are asked for, and more warps than those.
+  std::vector<join::match_chain> chains(3, join::match_chain(page_bytes));
+  const join_data::match_chains all{chains.data(), 2, page_bytes};
   constexpr std::uint32_t count = 6;
   machine().launch({1, 1}, [&, ref = memory.ref()] {
-    for (std::uint32_t i = 0; i < 2 * count; ++i) {
+    for (std::uint32_t i = 0; i < 3 * count; ++i) {
       EXPECT_TRUE(chains[i / count].push(ref, join_data::match{i, i, i}));
     }
   });
-  const std::vector<std::uint64_t> offsets{0, count + 1};
-  std::vector<join_data::match> matches(2 * (count + 1), {99, 99, 99});
-  machine().launch({1, 64}, join::gather_matches{{all, offsets.data(), matches.data()}});
+  const std::vector<std::uint64_t> offsets{0, count + 1, 2 * (count + 1)};
+  std::vector<join_data::match> matches(3 * (count + 1), {99, 99, 99});
+  machine().launch({1, 96}, join::gather_matches{{all, offsets.data(), matches.data()}});
   for (std::uint32_t chain = 0; chain < 2; ++chain) {
     for (std::uint32_t i = 0; i < count; ++i) {
       EXPECT_EQ(matches[offsets[chain] + i].key, chain * count + i);
     }
     EXPECT_EQ(matches[offsets[chain] + count].key, 99u);
   }
+  EXPECT_EQ(matches[offsets[2]].key, 99u);
   machine().launch({1, 32}, [&, ref = memory.ref()] { join::free_chains{{all}}(ref); });
+  EXPECT_NE(chains[2].first(), nullptr);
+  machine().launch({1, 1}, [&, ref = memory.ref()] { chains[2].clear(ref); });
   EXPECT_EQ(memory.stats().blocks_in_use, 0u);
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What inspection says of counters, and what formatting leaves alone.
+#include "damage.hpp"
+#include "rubbish.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/bump/bump.hpp"
+
+#include <gtest/gtest.h>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using single = bump<bump_config{.counters = bump_counters::one}>;
+using sharded = bump<bump_config{.counters = bump_counters::sharded}>;
+
+simt::device_properties of_two_multiprocessors() {
+  simt::device_properties properties;
+  properties.multiprocessors = 2;
+  return properties;
+}
+
+TEST(bump_damage, sees_words_that_are_wrong) {
+  const exposed_heap<single> subject(8 * 1024);
+  const decltype(subject)::answers fresh = {{1, {1, 3}}};
+  EXPECT_EQ(subject.guarded_words(~0u), fresh) << "at the bound itself";
+  test::take(subject.heap(), 100, 3);
+  expect_valid(subject.heap());
+  const decltype(subject)::answers expected = {{1, {1, 3}}};
+  EXPECT_EQ(subject.guarded_words(~0u), expected);
+}
+
+TEST(bump, what_was_handed_out_is_in_use_even_if_more_was_asked_for) {
+  const exposed_heap<single> subject(8 * 1024);
+  EXPECT_EQ(subject.heap().stats().blocks_in_use, 0u);
+  test::take(subject.heap(), 100, 3);
+  EXPECT_EQ(subject.heap().stats().blocks_in_use, 1u);  // the part of the heap that is used
+  EXPECT_EQ(subject.heap().stats().bytes_in_use, 3u * 112);
+  while (test::take_one(subject.heap(), 100) != nullptr) {
+  }
+  EXPECT_EQ(subject.heap().stats().bytes_in_use, subject.heap().ref().manager().largest_block());
+}
+
+TEST(bump, format_writes_the_counters_and_no_block) {
+  rubbish memory(4_KiB);
+  const sharded all(memory.all(), of_two_multiprocessors(), {});
+  machine().launch({1, 1}, [&] { all.format(0, 1); });
+  EXPECT_TRUE(memory.is_untouched_from(memory.all().base + 2 * 128));
+  EXPECT_FALSE(memory.is_untouched_from(memory.all().base + 128));
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

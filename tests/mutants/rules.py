@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kinds of mutants that are equivalent wherever they are made, each with the argument."""
+
+from __future__ import annotations
+
+import re
+
+from faults import Fault
+
+_OPEN, _CLOSE = "([{", ")]}"
+_BEFORE = re.compile(r"(?:\breturn|&&|\|\||[=?:,;]|(?<![<>=!])=)\s*$")
+_CAST = re.compile(r"static_cast<[\w:]+(?:<[\w:]+>)?>|std::\w+(?=\{)|\bint(?=\()|\bword(?=\{)")
+
+
+def why_equivalent(body: str, fault: Fault) -> str:
+    """Return why no caller can tell a mutant from the text; empty if no rule says so."""
+    if fault.kind == "lost" and fault.line.startswith("WARPHEAP_ASSERT("):
+        return (
+            "It states a precondition, which every caller keeps. In release builds it evaluates "
+            "nothing."
+        )
+    if fault.kind == "boundary" and fault.replacement and _same_if_equal(body, fault):
+        return "If both operands are equal, so are both branches."
+    return ""
+
+
+def _same_if_equal(body: str, fault: Fault) -> bool:
+    """Tell whether the comparison chooses between values that are equal if its operands are."""
+    left = _backwards(body, fault.start)
+    right, end = _forwards(body, fault.end, "?")
+    if not body.startswith("?", end):
+        return False
+    one, end = _forwards(body, end + 1, ":")
+    if not body.startswith(":", end):
+        return False
+    other, _ = _forwards(body, end + 1, "?:")
+    a, b, one, other = (_plain(text) for text in (left, right, one, other))
+    return "" not in (a, b) and _replaced(one, a, b) == _replaced(other, a, b)
+
+
+def _replaced(text: str, a: str, b: str) -> str:
+    """Return the text with `b` for `a`; a difference of equals is 0."""
+    part = re.compile(rf"(?<![\w.>]){re.escape(a)}(?![\w(.])")
+    changed = part.sub(lambda _: b, text)
+    return "0" if changed == f"{b}-{b}" else changed
+
+
+def _plain(text: str) -> str:
+    """Return an expression without blanks, casts, suffixes and parentheses around it."""
+    text = re.sub(r"\s+", "", _CAST.sub("", text))
+    text = re.sub(r"\b(\d+)u(?:ll)?\b", r"\1", text)
+    text = re.sub(r"(?<![\w>])[({](\w+)[)}]", r"\1", text)
+    while text[:1] == "(" and _forwards(text, 1, "")[1] == len(text) - 1:
+        text = text[1:-1]
+    return text
+
+
+def _forwards(text: str, start: int, ends: str) -> tuple[str, int]:
+    """Return the operand that starts here, and where one of `ends`, or what it is in, ends it."""
+    depth = 0
+    for i in range(start, len(text)):
+        is_scope = "::" in text[i - 1 : i + 2]
+        if depth == 0 and (text[i] in ",;" or (text[i] in ends and not is_scope)):
+            return text[start:i], i
+        if text[i] in _OPEN:
+            depth += 1
+        elif text[i] in _CLOSE:
+            if depth == 0:
+                return text[start:i], i
+            depth -= 1
+    return text[start:], len(text)
+
+
+def _backwards(text: str, end: int) -> str:
+    """Return the operand that ends here."""
+    depth = 0
+    for i in range(end - 1, -1, -1):
+        if text[i] in _CLOSE:
+            depth += 1
+        elif text[i] in _OPEN:
+            if depth == 0:
+                return text[i + 1 : end]
+            depth -= 1
+        elif depth == 0 and _BEFORE.search(text[: i + 1]) and "::" not in text[i - 1 : i + 2]:
+            return text[i + 1 : end]
+    return text[:end]

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Schedules of the directory of linked chunks by itself, without what a queue around it orders.
+
+#include "scenario.hpp"
+
+#include "warpheap/simt/simt.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// A directory with two fingers over words that another one has left, whose chunks had the same
+/// numbers and other successors.
+template <class Directory>
+class list_world {
+ public:
+  void reset(std::uint64_t /*seed*/) {
+    anchor_ = {rubbish, rubbish};
+    for (std::uint64_t number = 0; number < links_.size(); ++number) {
+      links_[number] = (queue << 27 | number) << 32 | links_.size();
+    }
+    fingers_.fill(rubbish);
+    wrong_.clear();
+    directory().format(0, 1, 0);
+  }
+  std::string verdict() {
+    for (std::size_t i = used; i < fingers_.size(); ++i) {
+      if (fingers_[i] != rubbish) return "a word behind the fingers was written";
+    }
+    return wrong_;
+  }
+
+ protected:
+  static constexpr std::uint64_t rubbish = 0xabadcafe;
+  static constexpr std::uint64_t queue = 3;
+  static constexpr std::size_t used = 2;
+
+  Directory directory() { return {&anchor_, links_.data(), fingers_.data(), 1, queue}; }
+
+  /// Whether chunk `number` has this number, as one that comes late finds it.
+  bool is_found(std::uint32_t number) {
+    fingers_ = {rubbish, rubbish, rubbish, rubbish};
+    std::uint32_t chunk = 0;
+    return directory().find(number, chunk) && chunk == number;
+  }
+
+  std::string wrong_;
+
+ private:
+  typename Directory::anchor anchor_;
+  std::array<std::uint64_t, 8> links_;
+  std::array<std::uint64_t, used + 2> fingers_;
+};
+
+/// One lane clears and publishes chunks, two find them, by whatever way, and see them cleared.
+template <class Directory>
+class found_cleared : public list_world<Directory> {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  void reset(std::uint64_t seed) {
+    list_world<Directory>::reset(seed);
+    cleared_ = {};
+  }
+  void lane() {
+    for (std::uint32_t number = 1; number <= published; ++number) {
+      if (simt::thread_rank() == 0) {
+        simt::atomic_ref(cleared_[number]).store(1, simt::order::relaxed);
+        this->directory().publish(number, number);
+      } else {
+        look_for(number);
+      }
+    }
+    // The finger of this one was overwritten: on foot.
+    if (simt::thread_rank() != 0) look_for(2);
+  }
+
+ private:
+  static constexpr std::uint32_t published = 4;
+
+  void look_for(std::uint32_t number) {
+    std::uint32_t chunk = 0;
+    while (!this->directory().find(number, chunk)) simt::backoff(1);
+    if (chunk != number) {
+      this->wrong_ = "another chunk was found";
+    } else if (simt::atomic_ref(cleared_[chunk]).load(simt::order::relaxed) != 1) {
+      this->wrong_ = "a chunk was found that does not look cleared";
+    }
+  }
+
+  std::array<std::uint32_t, published + 1> cleared_;
+};
+
+/// Three lanes clear and publish a chunk each, the first of them also moves the head, and a fourth
+/// one finds them: what it learns of a later chunk says nothing of an earlier one.
+template <class Directory>
+class found_at_once : public list_world<Directory> {
+ public:
+  static constexpr simt::grid shape{4, 1};
+
+  void reset(std::uint64_t seed) {
+    list_world<Directory>::reset(seed);
+    cleared_ = {};
+    finished_ = {1, 0, 0, 0};
+  }
+  void lane() {
+    const auto me = static_cast<std::uint32_t>(simt::thread_rank()) + 1;
+    if (me <= publishers) {
+      simt::atomic_ref(cleared_[me]).store(1, simt::order::relaxed);
+      this->directory().publish(me, me);
+      if (me == 1) this->directory().tidy(simt::coalesced(), pool{this});
+      return;
+    }
+    for (std::uint32_t number = publishers; number > 0; --number) {
+      std::uint32_t chunk = 0;
+      while (!this->directory().find(number, chunk)) simt::backoff(1);
+      if (chunk != number || simt::atomic_ref(cleared_[chunk]).load(simt::order::relaxed) != 1) {
+        this->wrong_ = "a chunk was found that is another one, or does not look cleared";
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t publishers = 3;
+
+  struct pool {
+    found_at_once* home;
+    static constexpr int slots_log2() { return 0; }
+    std::uint32_t* finished(std::uint32_t chunk) const { return &home->finished_[chunk]; }
+    void give(std::uint32_t /*chunk*/) const {}
+  };
+
+  std::array<std::uint32_t, publishers + 1> cleared_{};
+  std::array<std::uint32_t, publishers + 1> finished_{};
+};
+
+/// The first chunk is finished, those behind it have been in another life and are not: whoever
+/// tidies, alone or in a group, gives back the first one, once.
+template <class Directory>
+class one_finished : public list_world<Directory> {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  void reset(std::uint64_t seed) {
+    list_world<Directory>::reset(seed);
+    finished_ = {1, 1, 1, 1};
+    given_ = {};
+  }
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      const simt::group self = simt::coalesced().match(0u);
+      for (std::uint32_t number = 1; number < 4; ++number) {
+        simt::atomic_ref(finished_[number]).store(0, simt::order::relaxed);
+        this->directory().publish(number, number);
+      }
+      this->directory().tidy(self, pool{this});
+    } else if (simt::thread_rank() == 1) {
+      const simt::group self = simt::coalesced().match(1u);
+      for (int i = 0; i < 3; ++i) this->directory().tidy(self, pool{this});
+    } else {
+      for (int i = 0; i < 3; ++i) this->directory().tidy(simt::coalesced(), pool{this});
+    }
+  }
+  std::string verdict() {
+    if (given_ != std::array<book<int>, 4>{1, 0, 0, 0}) return "not the first chunk, once";
+    for (std::uint32_t number = 1; number < 4; ++number) {
+      if (!this->is_found(number)) return "a chunk that is in use is not found";
+    }
+    return list_world<Directory>::verdict();
+  }
+
+ private:
+  struct pool {
+    one_finished* home;
+    static constexpr int slots_log2() { return 0; }
+    std::uint32_t* finished(std::uint32_t chunk) const { return &home->finished_[chunk]; }
+    void give(std::uint32_t chunk) const { ++home->given_[chunk]; }
+  };
+
+  std::array<std::uint32_t, 4> finished_{};
+  std::array<book<int>, 4> given_{};
+};
+
+/// Two chunks are finished while somebody else tidies, or links the successor of the second one:
+/// whoever comes last gives it back. \tparam Linked whether it has its successor from the start
+template <class Directory, bool Linked>
+class last_one_tidies : public list_world<Directory> {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  void reset(std::uint64_t seed) {
+    list_world<Directory>::reset(seed);
+    finished_ = {1, 0, 0};
+    given_ = {};
+    this->directory().publish(1, 1);
+    if (Linked) this->directory().publish(2, 2);
+  }
+  void lane() {
+    const simt::group all = simt::coalesced();
+    if (simt::thread_rank() < 2) {
+      if (simt::thread_rank() != 0) return;
+      if (!Linked) this->directory().publish(2, 2);
+      this->directory().tidy(simt::coalesced(), pool{this});
+      return;
+    }
+    // The leader has finished the chunk that another member is going to look at.
+    if (all.is_leader()) simt::atomic_ref(finished_[1]).store(1, simt::order::release);
+    this->directory().retire(all, 1, 1, pool{this});
+  }
+  std::string verdict() {
+    if (given_ != std::array<book<int>, 3>{1, 1, 0}) return "not the first two chunks, once";
+    return this->is_found(2) ? list_world<Directory>::verdict() : "the last chunk is not found";
+  }
+
+ private:
+  struct pool {
+    last_one_tidies* home;
+    static constexpr int slots_log2() { return 0; }
+    std::uint32_t* finished(std::uint32_t chunk) const { return &home->finished_[chunk]; }
+    void give(std::uint32_t chunk) const { ++home->given_[chunk]; }
+  };
+
+  std::array<std::uint32_t, 3> finished_{};
+  std::array<book<int>, 3> given_{};
+};
+
+/// Two lanes finish the first chunk, a third one links its successor: whoever gives it back sees
+/// all that the two have done.
+template <class Directory>
+class given_after_use : public list_world<Directory> {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  void reset(std::uint64_t seed) {
+    list_world<Directory>::reset(seed);
+    finished_ = 0;
+    used_ = {};
+    given_ = 0;
+  }
+  void lane() {
+    const auto me = static_cast<std::uint32_t>(simt::thread_rank());
+    if (me == 2) {
+      this->directory().publish(1, 1);
+      this->directory().tidy(simt::coalesced(), pool{this});
+      return;
+    }
+    simt::atomic_ref(used_[me]).store(1, simt::order::relaxed);
+    if (simt::atomic_ref(finished_).fetch_add(1, simt::order::acq_rel) != 1) return;
+    this->directory().retire(simt::coalesced(), 0, 0, pool{this});
+  }
+  std::string verdict() {
+    if (given_ != 1) return "the chunk was not given back once";
+    return list_world<Directory>::verdict();
+  }
+
+ private:
+  struct pool {
+    given_after_use* home;
+    static constexpr int slots_log2() { return 1; }
+    std::uint32_t* finished(std::uint32_t chunk) const {
+      return chunk == 0 ? &home->finished_ : &home->of_others_;
+    }
+    void give(std::uint32_t chunk) const {
+      ++home->given_;
+      for (std::uint32_t& used : home->used_) {
+        if (chunk != 0 || simt::atomic_ref(used).load(simt::order::relaxed) != 1) {
+          home->wrong_ = "a chunk was given back before its users were done with it";
+        }
+      }
+    }
+  };
+
+  std::uint32_t finished_ = 0;
+  std::uint32_t of_others_ = 0;
+  std::array<std::uint32_t, 2> used_{};
+  book<int> given_ = 0;
+};
+
+template <class Directory>
+std::vector<named_case> list_directory_cases() {
+  return {case_of<found_cleared<Directory>>("found_cleared"),
+          case_of<found_at_once<Directory>>("found_at_once"),
+          case_of<one_finished<Directory>>("one_finished"),
+          case_of<last_one_tidies<Directory, true>>("finished_last"),
+          case_of<last_one_tidies<Directory, false>>("linked_last"),
+          case_of<given_after_use<Directory>>("given_after_use")};
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
