@@ -2,13 +2,14 @@
 """Measures the pools on a machine with a GPU, in one call of a few minutes.
 
 usage: gpu_check.py OUT --build DIR [--traces DIR] [--site DIR] [--seconds N] [--commit HASH]
-                    [--quick]
+                    [--quick] [--parts PART...]
 
 OUT gets `pools.jsonl`, one row a measurement, and `gpu_check.txt`, what was printed. DIR of --build
 is a build folder with the targets warpheap_c and, for RMM's resources, warpheap_rmm_peers. DIR of
 --traces has logs in RMM's format; DIR of --site is the folder of WARPHEAP_RMM_ROOT, with the wheels
 of librmm-cu13, rapids-logger, rmm-cu13 and cuda-bindings unpacked side by side. Whatever is missing
-is a row with the reason. No measurement is started after N seconds (420).
+is a row with the reason. No measurement is started after N seconds (420). The parts are latencies,
+traces and programs, in any order.
 """
 
 import argparse
@@ -30,15 +31,16 @@ OURS = ("tlsf", "segregated_fit", "hybrid_pool")
 PEERS = ("cuda_malloc", "cuda_malloc_async", "rmm_pool", "rmm_arena")
 # What each program imports.
 FRAMEWORKS = {
-    "numba_program": "numba.cuda",
     "torch_training": "torch",
     "torch_mempool": "torch",
     "cupy_program": "cupy",
     "cupy_threads": "cupy",
-    "waiting_program": "cupy",
     "rmm_program": "rmm",
+    "waiting_program": "cupy",
+    "numba_program": "numba.cuda",
 }
 PROGRAM_SECONDS = 120
+PARTS = ("latencies", "traces", "programs")
 
 Row = dict[str, Any]
 
@@ -216,6 +218,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=420.0)
     parser.add_argument("--commit", help="goes into every row")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--quick", action="store_true", help="few events: tries the script itself")
     given = parser.parse_args()
     library = given.build / "src" / "libwarpheap_c.so"
@@ -229,9 +232,13 @@ def main() -> int:
         logger = given.site / "rapids_logger" / "lib64" / "librapids_logger.so"
         if logger.exists():
             ctypes.CDLL(str(logger), mode=ctypes.RTLD_GLOBAL)
-    latencies(check, given.quick)
-    traces(check, given.traces)
-    programs(check, given.site)
+    parts = {
+        "latencies": lambda: latencies(check, given.quick),
+        "traces": lambda: traces(check, given.traces),
+        "programs": lambda: programs(check, given.site),
+    }
+    for part in given.parts:
+        parts[part]()
     check.say(f"done, {check.wrong} rows are wrong")
     return 1 if check.wrong else 0
 
