@@ -41,7 +41,7 @@ from warpheap import programs
 from warpheap.traces import log, synthetic
 from warpheap.traces.model import Trace
 
-SHARED = ("tlsf_pool", "offset_range", "offset_allocator")
+SHARED = ("tlsf_pool", "divided_pool", "offset_range", "offset_allocator")
 SHARED_MILLISECONDS = 300
 # The slots of all threads together and the threads that share them.
 SHARES = ((1000, 1), (2000, 1), (2000, 2), (4000, 1), (4000, 2), (4000, 4))
