@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import itertools
 import json
 import os
 import re
@@ -33,6 +34,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -58,17 +60,18 @@ SMALL = synthetic.Recipe(1 << 8, 1 << 20, logarithmic=True)
 Counted = dict[tuple[str, str, str], dict]
 
 
-def benchmarks() -> list[Trace]:
+def benchmarks() -> Iterator[Trace]:
     """Make the traces with 20 to 2,000,000 slots, of which half are live."""
     synthetic.RECIPES["small-log"] = SMALL
-    return [
-        synthetic.make("malloc-large", 1000, 1_000_000, seed=1),
-        synthetic.make("malloc-large-log", 1000, 1_000_000, seed=1),
-        synthetic.make("small-log", 20, 1_000_000, seed=1),
-        synthetic.make("small-log", 2000, 1_000_000, seed=1),
-        synthetic.make("small-log", 200_000, 2_000_000, seed=1),
-        synthetic.make("small-log", 2_000_000, 6_000_000, seed=1),
-    ]
+    for name, slots, events in (
+        ("malloc-large", 1000, 1_000_000),
+        ("malloc-large-log", 1000, 1_000_000),
+        ("small-log", 20, 1_000_000),
+        ("small-log", 2000, 1_000_000),
+        ("small-log", 200_000, 2_000_000),
+        ("small-log", 2_000_000, 6_000_000),
+    ):
+        yield synthetic.make(name, slots, events, seed=1)
 
 
 def instructions(program: Path, trace: Trace, how: list[str], folder: Path) -> float | None:
@@ -258,7 +261,7 @@ def main() -> int:
         append(options.rows, measure_threads(options.program, subjects, options.repeats), stamp)
         return 0
     counted = read_counted(options.counted) if options.counted else None
-    for trace in [*map(log.read, logs), *benchmarks()]:
+    for trace in itertools.chain(map(log.read, logs), benchmarks()):
         print(trace.name, flush=True)
         rows = (
             [measure_replay(options.program, trace, options.repeats, counted)]
