@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "fake_events.hpp"
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
 
@@ -153,6 +154,56 @@ TEST(divided_pool, the_limit_counts_pages_that_come_and_go_once) {
   EXPECT_EQ(source->held(), 0u);
 }
 
+class divided_pool_with_streams : public testing::Test {
+ protected:
+  // Two parts with a block of 2 MiB less a granule that the stream of each has just freed, and no
+  // room under the limit.
+  void SetUp() override {
+    for (const stream_id stream : {one, two}) {
+      in_a_thread([&] {
+        pool.allocate(256, 256, stream);
+        void* rest = pool.allocate(2_MiB - 256, 256, stream);
+        events->submit(stream);
+        pool.deallocate(rest, stream);
+      });
+    }
+  }
+
+  std::shared_ptr<fake_events> events = std::make_shared<fake_events>();
+  std::shared_ptr<paged_upstream> source = std::make_shared<paged_upstream>();
+  divided_pool<tlsf> pool{
+      source, [this] { return events; }, 2, {.limit_bytes = 4_MiB, .region_bytes = 1_MiB}};
+};
+
+TEST_F(divided_pool_with_streams, a_part_that_one_stream_uses_records_no_event) {
+  EXPECT_EQ(events->recorded, 0);
+}
+
+TEST_F(divided_pool_with_streams, memory_goes_to_another_part_when_its_stream_is_done) {
+  in_a_thread([&] { EXPECT_NE(pool.try_allocate(3_MiB, 256, one), nullptr); });
+  EXPECT_TRUE(events->is_safe(one, two, 1));
+  EXPECT_EQ(events->finished[two], 1u);
+}
+
+TEST_F(divided_pool_with_streams, a_hole_of_another_part_is_used_behind_its_stream) {
+  // The third thread is in the part of the first one.
+  in_a_thread([&] {
+    EXPECT_NE(pool.try_allocate(1_MiB, 256, one), nullptr);
+    EXPECT_FALSE(events->is_safe(one, two, 1));
+    EXPECT_NE(pool.try_allocate(1_MiB, 256, one), nullptr) << "which its own hole has no more";
+  });
+  EXPECT_TRUE(events->is_safe(one, two, 1));
+  EXPECT_EQ(pool.check(), std::nullopt);
+}
+
+TEST_F(divided_pool_with_streams, nothing_is_waited_for_while_the_stream_is_captured) {
+  events->captured.insert(one);
+  in_a_thread([&] { EXPECT_EQ(pool.try_allocate(3_MiB, 256, one), nullptr); });
+  EXPECT_EQ(events->blocked, 0);
+  events->captured.clear();
+  in_a_thread([&] { EXPECT_NE(pool.try_allocate(3_MiB, 256, one), nullptr); });
+}
+
 TEST(divided_pool, trim_keeps_as_much_as_it_was_told_over_all_parts) {
   const auto source = std::make_shared<counted_upstream>();
   const auto pool = divided(source, 4, {.region_bytes = 1_MiB});
@@ -190,10 +241,11 @@ TEST(divided_pool, each_part_has_events_and_its_share_of_the_start) {
                          return std::make_shared<no_events>();
                        },
                        4, {.initial_bytes = 8_MiB});
-  EXPECT_EQ(made, 4);
+  EXPECT_EQ(made, 5) << "and one to ask whether a stream is captured";
   EXPECT_EQ(source->regions(), 4u);
   EXPECT_EQ(source->held(), 8_MiB);
   EXPECT_THROW(divided(source, 0), invalid_argument);
+  EXPECT_THROW(divided(source, pool_type::most_parts + 1), invalid_argument);
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Room for 16 pages, so that some of them must move.
   const warpheap_pool_options options{0, std::size_t{1} << (in_pages ? 25 : 22),
                                       std::size_t{1} << (16 + data[1] % 5),
-                                      std::size_t{16} << data[1] / 64 * 2, 1};
+                                      std::size_t{16} << data[1] / 64 * 2, 1,
+                                      1 + data[0] / policies().size() % 3};
   warpheap_pool* pool = nullptr;
   const char* upstream = in_pages ? "reserved_pages" : "reserved";
   expect(warpheap_pool_create(policy.c_str(), upstream, 0, &options, &pool) == WARPHEAP_OK);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,13 +35,19 @@ namespace warpheap::host {
 template <class Policy>
 class divided_pool final : public memory_pool {
  public:
+  static constexpr std::size_t most_parts = 1024;
   using events_maker = std::function<std::shared_ptr<stream_events>()>;
 
   /// `parts` parts; each has events of its own, its share of `initial_bytes`, and grows by
-  /// `region_bytes`. \throws as `stream_pool`, and invalid_argument for 0 parts
+  /// `region_bytes`. \throws as `stream_pool`, and invalid_argument for a number of parts that is
+  /// not from 1 to `most_parts`
   divided_pool(std::shared_ptr<upstream> source, const events_maker& make_events, std::size_t parts,
-               pool_options options = {}) {
-    if (parts == 0) throw invalid_argument("a pool cannot be divided into 0 parts");
+               pool_options options = {})
+      : events_(make_events()) {
+    if (parts == 0 || parts > most_parts) {
+      throw invalid_argument("a pool of " + std::to_string(parts) + " parts: it has from 1 to " +
+                             std::to_string(most_parts));
+    }
     const auto shared = std::make_shared<shared_upstream>(std::move(source), options.limit_bytes);
     checked(options);
     options.initial_bytes /= parts;
@@ -163,7 +170,10 @@ class divided_pool final : public memory_pool {
       if (void* memory = each->pool.try_allocate(bytes, alignment, stream)) return memory;
     }
     std::size_t released = 0;
-    for (const auto& each : parts_) released += each->pool.trim(0);
+    // A stream whose work is being captured cannot be waited for.
+    if (!events_->is_captured(stream)) {
+      for (const auto& each : parts_) released += each->pool.trim(0);
+    }
     void* memory = released != 0 ? first.try_allocate(bytes, alignment, stream) : nullptr;
     if (memory == nullptr) {
       failures_.fetch_add(1, std::memory_order_relaxed);
@@ -180,6 +190,7 @@ class divided_pool final : public memory_pool {
     first.deallocate(memory, stream);  // refuses it
   }
 
+  std::shared_ptr<stream_events> events_;  ///< asked whether a stream is captured, and nothing else
   std::vector<std::unique_ptr<part>> parts_;
   std::atomic<std::uint64_t> failures_{0};
   std::atomic<std::uint64_t> last_failed_bytes_{0};
