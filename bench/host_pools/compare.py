@@ -11,7 +11,8 @@ live blocks between them or as many as one has: a row for each. With --replay, t
 host_pools_replay: what each says that a call takes on the wall clock, and the median of the turns'
 ratios.
 
-PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
+PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. Traces of more than two
+million events are measured a third as often as N says. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots. Subjects run in turn, and
 the time is the thread's processor time, so that other programs on the machine disturb little;
 callgrind counts the instructions of the first calls of a trace.
@@ -49,6 +50,7 @@ SHARED_MILLISECONDS = 300
 SHARES = ((1000, 1), (2000, 1), (2000, 2), (4000, 1), (4000, 2), (4000, 4))
 DEFAULT = ("tlsf", "offset_range", "segregated_fit", "offset_allocator", "vma_time", "vma_memory")
 COUNTED_EVENTS = 200_000
+LONG = 2_000_000
 COUNTS = ("smallest_range_bytes", "smallest_over_peak", "instructions")
 REPLAY_COUNTS = ("replay_instructions", "loop_instructions")
 COMMAND = "bench/host_pools/compare.py PROGRAM ROWS --traces DIR"
@@ -113,7 +115,7 @@ def measure(
         file = Path(name) / "operations.bin"
         trace.operations.astype(np.int64).tofile(file)
         # The search for the smallest range takes some dozen replays: for short traces only.
-        smallest = counted is None and trace.events <= 2_000_000
+        smallest = counted is None and trace.events <= LONG
         command = [str(program), "calls", str(file), *subjects, "--repeats", str(repeats)]
         command += ["--warm-up", str(warm_up), *(["--smallest"] if smallest else [])]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -263,10 +265,12 @@ def main() -> int:
     counted = read_counted(options.counted) if options.counted else None
     for trace in itertools.chain(map(log.read, logs), benchmarks()):
         print(trace.name, flush=True)
+        is_long = trace.events > LONG
+        repeats = -(-options.repeats // 3) if is_long else options.repeats
         rows = (
-            [measure_replay(options.program, trace, options.repeats, counted)]
+            [measure_replay(options.program, trace, repeats, counted)]
             if options.replay
-            else measure(options.program, trace, subjects, options.repeats, counted)
+            else measure(options.program, trace, subjects, repeats, counted)
         )
         append(options.rows, rows, stamp)
     return 0

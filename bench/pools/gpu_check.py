@@ -40,6 +40,9 @@ FRAMEWORKS = {
     "numba_program": "numba.cuda",
 }
 PROGRAM_SECONDS = 120
+# The pools that programs run on: policies, and for the program of several threads a pool in parts.
+POOLS = ("tlsf", "segregated_fit")
+IN_PARTS = {"cupy_threads": ("tlsf_in_4_parts",)}
 PARTS = ("latencies", "traces", "programs")
 
 Row = dict[str, Any]
@@ -150,7 +153,7 @@ def programs(check: Check, site: Path | None) -> None:
             check.say(f"{program}: skipped: {reason}")
             continue
         native = one_program(check, program, "native")
-        for policy in ("tlsf", "segregated_fit"):
+        for policy in (*POOLS, *IN_PARTS.get(program, ())):
             pooled = one_program(check, program, policy)
             if native.get("status") != "ok" or pooled.get("status") != "ok":
                 continue
@@ -172,11 +175,12 @@ def why_not(framework: str) -> str | None:
 
 
 def one_program(check: Check, program: str, policy: str) -> Row:
-    """Run one program and give its row."""
+    """Run one program on a pool, POLICY or POLICY_in_N_parts, and give its row."""
     row: Row = {"schema": 1, "case": "program", "program": program, "manager": policy}
     if not check.has_time(f"{program} on {policy}"):
         return row
-    command = [sys.executable, str(PROGRAMS / f"{program}.py"), policy]
+    name, _, parts = policy.removesuffix("_parts").partition("_in_")
+    command = [sys.executable, str(PROGRAMS / f"{program}.py"), name, *([parts] if parts else [])]
     outcome = process.run(command, PROGRAM_SECONDS)
     if outcome.timed_out:
         row |= {"status": "timeout", "reason": f"more than {PROGRAM_SECONDS} s"}
