@@ -87,7 +87,7 @@ TEST(divided_pool, one_limit_holds_for_all_parts) {
       while (pool->try_allocate(256_KiB, 256, stream_id::none) != nullptr) ++served;
     });
   }
-  EXPECT_EQ(served, 16u) << "every byte under the limit is used, whoever asks";
+  EXPECT_EQ(served, 16u) << "every thread gets all that is left under the limit";
   EXPECT_EQ(source->held(), 4_MiB);
   EXPECT_EQ(pool->stats().failures, 8u);
   EXPECT_EQ(pool->stats().last_failed_bytes, 256_KiB);

@@ -21,8 +21,8 @@ namespace warpheap::host {
 /// allocate at once; a part whose threads use one stream is also owned by that, so that no event is
 /// recorded.
 ///
-/// It takes memory for speed: holes of one part are no use to another until the limit is reached,
-/// so that it comes to hold up to the sum of what each part held at its own peak. Only then do the
+/// It takes memory for speed: until the limit is reached no part uses a hole of another, so that
+/// the pool comes to hold up to the sum of what each part held at its own peak. Only then do the
 /// parts help each other out: a request goes to another part that has room, and if none has, all
 /// parts give back what no block needs, so that the thread's own can grow.
 ///

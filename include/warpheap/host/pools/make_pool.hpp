@@ -19,7 +19,7 @@ std::unique_ptr<memory_pool> make_pool(std::string_view name, std::shared_ptr<up
                                        std::shared_ptr<stream_events> events,
                                        pool_options options = {});
 
-/// The same in so many parts (`divided_pool`), each with events of its own.
+/// The same in `parts` parts (`divided_pool`), each with events of its own.
 std::unique_ptr<memory_pool> make_divided_pool(
     std::string_view name, std::shared_ptr<upstream> source,
     const std::function<std::shared_ptr<stream_events>()>& make_events, std::size_t parts,
