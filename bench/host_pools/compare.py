@@ -2,24 +2,32 @@
 """Measures the pools and their peers on the same traces, and writes rows of the case host_pools.
 
 usage: compare.py PROGRAM ROWS [--traces DIR] [--repeats N] [--subjects NAME...] [--threads]
-       [--replay]
+       [--replay] [--counted ROWS] [--machine TEXT] [--commit HASH]
 
 With --threads, one, two and four threads share each subject instead, and the rows are of the case
-host_pools_threads: the median of the repeats, and the most calls a second. With --replay, the calls
-are made by `warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of
-the case host_pools_replay: what each says that a call takes on the wall clock, and the median of
-the turns' ratios.
+host_pools_threads: the median of the repeats, and the most calls a second. More threads have more
+live blocks between them or as many as one has: a row for each. With --replay, the calls are made by
+`warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of the case
+host_pools_replay: what each says that a call takes on the wall clock, and the median of the turns'
+ratios.
 
 PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
-of DIR (logs in RMM's format) and benchmarks with 1,000, 200,000 and 2,000,000 slots. Subjects run
-in turn, and the time is the thread's processor time, so that other programs on the machine disturb
-little; callgrind counts the instructions of the first calls of a trace.
+of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of more than two
+million events are measured a third as often as N says. Subjects run in turn, and the time is the
+thread's processor time, so that other programs on the machine disturb little; callgrind counts the
+instructions of the first calls of a trace.
+
+What is counted and not timed is the same on every machine. With --repeats 0 nothing is timed; a
+machine that is quiet but has no callgrind takes the counts of such a run of the same program by
+--counted. TEXT says in every row what the machine is, HASH what was measured if that is not the
+checkout of this program.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import itertools
 import json
 import os
 import re
@@ -27,6 +35,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -35,24 +44,36 @@ from warpheap import programs
 from warpheap.traces import log, synthetic
 from warpheap.traces.model import Trace
 
-SHARED = ("tlsf_pool", "offset_range", "offset_allocator")
+SHARED = ("tlsf_pool", "divided_pool", "offset_range", "offset_allocator")
 SHARED_MILLISECONDS = 300
+# The slots of all threads together and the threads that share them.
+SHARES = ((1000, 1), (2000, 1), (2000, 2), (4000, 1), (4000, 2), (4000, 4))
 DEFAULT = ("tlsf", "offset_range", "segregated_fit", "offset_allocator", "vma_time", "vma_memory")
 COUNTED_EVENTS = 200_000
+LONG = 2_000_000
+COUNTS = ("smallest_range_bytes", "smallest_over_peak", "instructions")
+REPLAY_COUNTS = ("replay_instructions", "loop_instructions")
 COMMAND = "bench/host_pools/compare.py PROGRAM ROWS --traces DIR"
 # Of more blocks the sizes are smaller: OffsetAllocator knows at most 2^32 granules.
 SMALL = synthetic.Recipe(1 << 8, 1 << 20, logarithmic=True)
 
 
-def benchmarks() -> list[Trace]:
-    """Make the traces with 1,000, 200,000 and 2,000,000 slots, of which half are live."""
+# The counts of an earlier run: what they are of, and their values.
+Counted = dict[tuple[str, str, str], dict]
+
+
+def benchmarks() -> Iterator[Trace]:
+    """Make the traces with 20 to 2,000,000 slots, of which half are live."""
     synthetic.RECIPES["small-log"] = SMALL
-    return [
-        synthetic.make("malloc-large", 1000, 1_000_000, seed=1),
-        synthetic.make("malloc-large-log", 1000, 1_000_000, seed=1),
-        synthetic.make("small-log", 200_000, 2_000_000, seed=1),
-        synthetic.make("small-log", 2_000_000, 6_000_000, seed=1),
-    ]
+    for name, slots, events in (
+        ("malloc-large", 1000, 1_000_000),
+        ("malloc-large-log", 1000, 1_000_000),
+        ("small-log", 20, 1_000_000),
+        ("small-log", 2000, 1_000_000),
+        ("small-log", 200_000, 2_000_000),
+        ("small-log", 2_000_000, 6_000_000),
+    ):
+        yield synthetic.make(name, slots, events, seed=1)
 
 
 def instructions(program: Path, trace: Trace, how: list[str], folder: Path) -> float | None:
@@ -83,7 +104,9 @@ def instructions(program: Path, trace: Trace, how: list[str], folder: Path) -> f
     return round(int(found.group(1)) / len(counted), 1) if found else None
 
 
-def measure(program: Path, trace: Trace, subjects: list[str], repeats: int) -> list[dict]:
+def measure(
+    program: Path, trace: Trace, subjects: list[str], repeats: int, counted: Counted | None
+) -> list[dict]:
     """Run all subjects on one trace; returns a row for each."""
     # Half of the slots are filled after about as many calls as there are slots.
     slots = re.search(r"-(\d+)$", trace.name)
@@ -92,12 +115,15 @@ def measure(program: Path, trace: Trace, subjects: list[str], repeats: int) -> l
         file = Path(name) / "operations.bin"
         trace.operations.astype(np.int64).tofile(file)
         # The search for the smallest range takes some dozen replays: for short traces only.
-        smallest = trace.events <= 2_000_000
+        smallest = counted is None and trace.events <= LONG
         command = [str(program), "calls", str(file), *subjects, "--repeats", str(repeats)]
         command += ["--warm-up", str(warm_up), *(["--smallest"] if smallest else [])]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         rows = [json.loads(line) for line in run.stdout.splitlines()]
         for row in rows:
+            if counted is not None:
+                row |= counts(counted, "host_pools", trace, row["manager"], COUNTS)
+                continue
             row["instructions"] = instructions(
                 program, trace, ["calls", "TRACE", row["manager"], "--repeats", "1"], Path(name)
             )
@@ -112,24 +138,36 @@ def measure(program: Path, trace: Trace, subjects: list[str], repeats: int) -> l
     ]
 
 
+def counts(counted: Counted, case: str, trace: Trace, manager: str, names: tuple) -> dict:
+    """Return what an earlier run counted of a row."""
+    row = counted.get((case, trace.name, manager), {})
+    return {name: row[name] for name in names if name in row}
+
+
 def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[dict]:
-    """Let threads share each subject; returns a row for each number of threads."""
-    trace = synthetic.make("malloc-large-log", 1000, 200_000, seed=1)
+    """Let threads share each subject; returns a row for each number of slots and of threads."""
+    turns: dict[tuple[str, int, int], list[dict]] = {}
     with tempfile.TemporaryDirectory() as name:
-        file = Path(name) / "operations.bin"
-        trace.operations.astype(np.int64).tofile(file)
-        command = [str(program), "threads", str(file), *subjects, "--repeats", str(repeats)]
-        command += ["--milliseconds", str(SHARED_MILLISECONDS)]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
-    turns: dict[tuple[str, int], list[dict]] = {}
-    for line in map(json.loads, run.stdout.splitlines()):
-        turns.setdefault((line["manager"], line["threads"]), []).append(line)
+        traces = {}
+        for slots in {total // threads for total, threads in SHARES}:
+            traces[slots] = Path(name) / f"{slots}.bin"
+            made = synthetic.make("malloc-large-log", slots, 200 * slots, seed=1)
+            made.operations.astype(np.int64).tofile(traces[slots])
+        # All in turn: a slow minute of the machine hits all of them.
+        for _ in range(repeats):
+            for total, threads in SHARES:
+                command = [str(program), "threads", str(traces[total // threads]), *subjects]
+                command += ["--threads", str(threads), "--milliseconds", str(SHARED_MILLISECONDS)]
+                run = subprocess.run(command, capture_output=True, text=True, check=True)
+                for line in map(json.loads, run.stdout.splitlines()):
+                    turns.setdefault((line["manager"], total, threads), []).append(line)
     rows = []
-    for (manager, threads), all_turns in turns.items():
+    for (manager, total, threads), all_turns in turns.items():
         values = {name: [turn[name] for turn in all_turns] for name in all_turns[0]}
         rates = values["calls_per_second"]
         rows.append(
-            {"schema": 1, "case": "host_pools_threads", "backend": "cpu", "trace": trace.name}
+            {"schema": 1, "case": "host_pools_threads", "backend": "cpu"}
+            | {"trace": f"malloc-large-log-{total // threads}", "slots": total}
             | {"status": "ok", "reason": None, "command": f"{COMMAND} --threads"}
             | {"manager": manager, "threads": threads, "repeats": len(rates)}
             | {"calls_per_second": statistics.median(rates), "most_calls_per_second": max(rates)}
@@ -137,7 +175,7 @@ def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[di
             | {"fairness": round(statistics.median(values["fairness"]), 3)}
             | {
                 "call_ns": {
-                    name: statistics.median(turn[name] for turn in values["call_ns"])
+                    name: round(statistics.median(turn[name] for turn in values["call_ns"]), 1)
                     for name in ("p50", "p99.9", "max")
                 }
             }
@@ -145,28 +183,43 @@ def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[di
     return rows
 
 
-def measure_replay(program: Path, trace: Trace, repeats: int) -> dict:
+def measure_replay(program: Path, trace: Trace, repeats: int, counted: Counted | None) -> dict:
     """Replay the trace and make its calls in a bare loop, in turn; returns the row."""
+    row = {"schema": 1, "case": "host_pools_replay", "backend": "cpu", "trace": trace.name}
+    row |= {"status": "ok", "reason": None, "command": f"{COMMAND} --replay"}
+    row |= {"manager": "tlsf", "events": trace.events, "repeats": repeats}
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "operations.bin"
         trace.operations.astype(np.int64).tofile(file)
         command = [str(program), "replay", str(file), "--repeats", str(repeats)]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         turns = [json.loads(line) for line in run.stdout.splitlines()]
-        counts = {
-            f"{how}_instructions": instructions(
-                program, trace, ["replay", "TRACE", "--repeats", "1", "--only", how], Path(name)
-            )
-            for how in ("replay", "loop")
-        }
-    row = {"schema": 1, "case": "host_pools_replay", "backend": "cpu", "trace": trace.name}
-    row |= {"status": "ok", "reason": None, "command": f"{COMMAND} --replay"}
-    row |= {"manager": "tlsf", "events": trace.events, "repeats": len(turns)}
-    for how in ("replay_ns", "loop_ns"):
-        times = [turn[how] for turn in turns]
-        row[how] = {"median": round(statistics.median(times), 2), "min": min(times)}
-    ratios = [turn["replay_ns"] / turn["loop_ns"] for turn in turns]
-    return row | {"over_loop": round(statistics.median(ratios), 3)} | counts
+        if counted is not None:
+            row |= counts(counted, "host_pools_replay", trace, "tlsf", REPLAY_COUNTS)
+        else:
+            for how in ("replay", "loop"):
+                arguments = ["replay", "TRACE", "--repeats", "1", "--only", how]
+                row[f"{how}_instructions"] = instructions(program, trace, arguments, Path(name))
+    if turns:
+        for how in ("replay_ns", "loop_ns"):
+            times = [turn[how] for turn in turns]
+            row[how] = {"median": round(statistics.median(times), 2), "min": min(times)}
+        ratios = [turn["replay_ns"] / turn["loop_ns"] for turn in turns]
+        row["over_loop"] = round(statistics.median(ratios), 3)
+    return row
+
+
+def read_counted(file: Path) -> Counted:
+    """Read the rows of a run with --repeats 0."""
+    rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return {(row["case"], row["trace"], row["manager"]): row for row in rows}
+
+
+def this_machine() -> str:
+    """Name the processor, and how many this process sees."""
+    info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    model = re.search(r"^model name\s*: (.*)$", info, re.MULTILINE)
+    return f"{model.group(1) if model else 'unknown processor'}, {os.cpu_count()} processors"
 
 
 def append(file: Path, rows: list[dict], stamp: dict) -> None:
@@ -186,6 +239,9 @@ def main() -> int:
     parser.add_argument("--subjects", nargs="+")
     parser.add_argument("--threads", action="store_true")
     parser.add_argument("--replay", action="store_true")
+    parser.add_argument("--counted", type=Path)
+    parser.add_argument("--machine", default=this_machine())
+    parser.add_argument("--commit")
     options = parser.parse_args()
     known = subprocess.run(
         [str(options.program), "list"], capture_output=True, text=True, check=True
@@ -198,19 +254,23 @@ def main() -> int:
     load = os.getloadavg()[0]
     logs = sorted(options.traces.glob("*.csv*")) if options.traces else []
     stamp = {
-        "commit": programs.revision(options.program),
+        "commit": options.commit or programs.revision(options.program),
+        "machine": options.machine,
         "load": round(load, 1),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
     if options.threads:
         append(options.rows, measure_threads(options.program, subjects, options.repeats), stamp)
         return 0
-    for trace in [*map(log.read, logs), *benchmarks()]:
+    counted = read_counted(options.counted) if options.counted else None
+    for trace in itertools.chain(map(log.read, logs), benchmarks()):
         print(trace.name, flush=True)
+        is_long = trace.events > LONG
+        repeats = -(-options.repeats // 3) if is_long else options.repeats
         rows = (
-            [measure_replay(options.program, trace, options.repeats)]
+            [measure_replay(options.program, trace, repeats, counted)]
             if options.replay
-            else measure(options.program, trace, subjects, options.repeats)
+            else measure(options.program, trace, subjects, repeats, counted)
         )
         append(options.rows, rows, stamp)
     return 0

@@ -94,31 +94,25 @@ void run_calls(const trace& t, const std::vector<std::string>& names, int repeat
   }
 }
 
-/// Threads that share a subject, in turn for each subject and number of threads. A line for each
-/// turn.
-void run_threads(const trace& t, const std::vector<std::string>& names, int repeats,
+/// Threads that share each subject in turn. A line for each.
+void run_threads(const trace& t, const std::vector<std::string>& names, unsigned threads,
                  std::chrono::milliseconds span) {
-  for (int repeat = 0; repeat < repeats; ++repeat) {
-    for (const unsigned threads : {1u, 2u, 4u}) {
-      const std::uint64_t range =
-          align_down<std::uint64_t>(threads * (2 * t.peak + (1 << 20)), granule);
-      for (const std::string& wanted : names) {
-        for_each_subject([&](std::string_view name, auto* type) {
-          using subject = std::remove_pointer_t<decltype(type)>;
-          if (name != wanted) return;
-          const sharing s =
-              share<subject>(t.operations, t.asks, range, threads * t.peak_blocks, threads, span);
-          const json call{{"p50", s.p50_ns}, {"p99.9", s.p999_ns}, {"max", s.max_ns}};
-          const json row{{"manager", name},
-                         {"threads", threads},
-                         {"calls_per_second", std::round(s.calls_per_second)},
-                         {"cpu_ns", hundredths(s.cpu_ns)},
-                         {"fairness", std::round(1000 * s.fairness) / 1000},
-                         {"call_ns", call}};
-          std::cout << row << std::endl;
-        });
-      }
-    }
+  const std::uint64_t range =
+      align_down<std::uint64_t>(threads * (2 * t.peak + (1 << 20)), granule);
+  for (const std::string& wanted : names) {
+    for_each_subject([&](std::string_view name, auto* type) {
+      using subject = std::remove_pointer_t<decltype(type)>;
+      if (name != wanted) return;
+      const sharing s =
+          share<subject>(t.operations, t.asks, range, threads * t.peak_blocks, threads, span);
+      const json call{{"p50", s.p50_ns}, {"p99.9", s.p999_ns}, {"max", s.max_ns}};
+      const json row{{"manager", name},
+                     {"calls_per_second", std::round(s.calls_per_second)},
+                     {"cpu_ns", hundredths(s.cpu_ns)},
+                     {"fairness", std::round(1000 * s.fairness) / 1000},
+                     {"call_ns", call}};
+      std::cout << row << std::endl;
+    });
   }
 }
 
@@ -151,6 +145,7 @@ int main(int argc, char** argv) {
   std::size_t warm_up = 0;
   int repeats = 0;
   int milliseconds = 0;
+  unsigned shared_by = 0;
   bool smallest = false;
   std::string which = "both";
 
@@ -158,13 +153,14 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* const list = app.add_subcommand("list", "print the subjects");
   CLI::App* const calls = app.add_subcommand("calls", "the time of a call, without a lock");
-  CLI::App* const threads =
-      app.add_subcommand("threads", "1, 2 and 4 threads that share a subject");
+  CLI::App* const threads = app.add_subcommand("threads", "threads that share a subject");
   CLI::App* const replay = app.add_subcommand("replay", "the library's replay and a bare loop");
   for (CLI::App* const one : {calls, threads, replay}) {
     one->add_option("trace", path, "64-bit words, as compare.py writes them")
         ->required()
         ->check(CLI::ExistingFile);
+  }
+  for (CLI::App* const one : {calls, replay}) {
     one->add_option("--repeats", repeats, "turns")->check(CLI::NonNegativeNumber);
   }
   for (CLI::App* const one : {calls, threads}) {
@@ -172,6 +168,7 @@ int main(int argc, char** argv) {
   }
   calls->add_option("--warm-up", warm_up, "operations that are not measured");
   calls->add_flag("--smallest", smallest, "also look for the smallest range that serves the trace");
+  threads->add_option("--threads", shared_by)->required()->check(CLI::Range(1, 64));
   threads->add_option("--milliseconds", milliseconds, "of a turn")
       ->required()
       ->check(CLI::PositiveNumber);
@@ -184,7 +181,7 @@ int main(int argc, char** argv) {
   }
   const trace t = read(path.c_str(), warm_up);
   if (calls->parsed()) run_calls(t, names, repeats, smallest);
-  if (threads->parsed()) run_threads(t, names, repeats, std::chrono::milliseconds(milliseconds));
+  if (threads->parsed()) run_threads(t, names, shared_by, std::chrono::milliseconds(milliseconds));
   if (replay->parsed()) run_replays(t, repeats, which);
   return 0;
 }

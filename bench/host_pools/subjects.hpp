@@ -8,6 +8,7 @@
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/host/policies/registry.hpp"
+#include "warpheap/host/pools/divided_pool.hpp"
 #include "warpheap/host/pools/offset_range.hpp"
 #include "warpheap/host/pools/stream_pool.hpp"
 
@@ -96,6 +97,36 @@ class pool_subject {
   host::stream_pool<Policy> pool_;
 };
 
+/// The pool in four parts, which grow from nothing.
+template <class Policy>
+class divided_subject {
+ public:
+  static constexpr bool has_lock = true;
+  divided_subject(std::uint64_t range, std::size_t)
+      : pool_(std::make_shared<addresses>(), [] { return std::make_shared<host::no_events>(); }, 4,
+              {.limit_bytes = range}) {}
+  void* allocate(std::uint64_t bytes) {
+    return pool_.try_allocate(bytes, granule, host::stream_id::none);
+  }
+  void deallocate(void* memory) { pool_.deallocate(memory, host::stream_id::none); }
+  static std::uint64_t offset(void* memory) {
+    return memory != nullptr ? reinterpret_cast<host::address>(memory) - base : nowhere;
+  }
+
+ private:
+  // Regions that can grow where they are.
+  struct addresses final : host::upstream {
+    void* allocate(std::size_t) override {
+      return reinterpret_cast<void*>(base + (regions++ << 40));
+    }
+    void deallocate(void*, std::size_t) noexcept override {}
+    bool extend(void*, std::size_t, std::size_t) override { return true; }
+    std::string_view name() const override { return "addresses"; }
+    host::address regions = 0;
+  };
+  host::divided_pool<Policy> pool_;
+};
+
 #if defined(WARPHEAP_OFFSET_ALLOCATOR)
 class offset_allocator_subject {
  public:
@@ -157,6 +188,7 @@ void for_each_subject(Function&& f) {
   });
   f("offset_range", static_cast<range_subject*>(nullptr));
   f("tlsf_pool", static_cast<pool_subject<host::tlsf>*>(nullptr));
+  f("divided_pool", static_cast<divided_subject<host::tlsf>*>(nullptr));
 #if defined(WARPHEAP_OFFSET_ALLOCATOR)
   f("offset_allocator", static_cast<offset_allocator_subject*>(nullptr));
 #endif

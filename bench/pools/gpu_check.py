@@ -2,13 +2,14 @@
 """Measures the pools on a machine with a GPU, in one call of a few minutes.
 
 usage: gpu_check.py OUT --build DIR [--traces DIR] [--site DIR] [--seconds N] [--commit HASH]
-                    [--quick]
+                    [--quick] [--parts PART...]
 
 OUT gets `pools.jsonl`, one row a measurement, and `gpu_check.txt`, what was printed. DIR of --build
 is a build folder with the targets warpheap_c and, for RMM's resources, warpheap_rmm_peers. DIR of
 --traces has logs in RMM's format; DIR of --site is the folder of WARPHEAP_RMM_ROOT, with the wheels
 of librmm-cu13, rapids-logger, rmm-cu13 and cuda-bindings unpacked side by side. Whatever is missing
-is a row with the reason. No measurement is started after N seconds (420).
+is a row with the reason. No measurement is started after N seconds (420). The parts are latencies,
+traces and programs, in any order.
 """
 
 import argparse
@@ -30,15 +31,19 @@ OURS = ("tlsf", "segregated_fit", "hybrid_pool")
 PEERS = ("cuda_malloc", "cuda_malloc_async", "rmm_pool", "rmm_arena")
 # What each program imports.
 FRAMEWORKS = {
-    "numba_program": "numba.cuda",
     "torch_training": "torch",
     "torch_mempool": "torch",
     "cupy_program": "cupy",
     "cupy_threads": "cupy",
-    "waiting_program": "cupy",
     "rmm_program": "rmm",
+    "waiting_program": "cupy",
+    "numba_program": "numba.cuda",
 }
 PROGRAM_SECONDS = 120
+# The pools that programs run on: policies, and for the program of several threads a pool in parts.
+POOLS = ("tlsf", "segregated_fit")
+IN_PARTS = {"cupy_threads": ("tlsf_in_4_parts",)}
+PARTS = ("latencies", "traces", "programs")
 
 Row = dict[str, Any]
 
@@ -148,7 +153,7 @@ def programs(check: Check, site: Path | None) -> None:
             check.say(f"{program}: skipped: {reason}")
             continue
         native = one_program(check, program, "native")
-        for policy in ("tlsf", "segregated_fit"):
+        for policy in (*POOLS, *IN_PARTS.get(program, ())):
             pooled = one_program(check, program, policy)
             if native.get("status") != "ok" or pooled.get("status") != "ok":
                 continue
@@ -170,11 +175,12 @@ def why_not(framework: str) -> str | None:
 
 
 def one_program(check: Check, program: str, policy: str) -> Row:
-    """Run one program and give its row."""
+    """Run one program on a pool, POLICY or POLICY_in_N_parts, and give its row."""
     row: Row = {"schema": 1, "case": "program", "program": program, "manager": policy}
     if not check.has_time(f"{program} on {policy}"):
         return row
-    command = [sys.executable, str(PROGRAMS / f"{program}.py"), policy]
+    name, _, parts = policy.removesuffix("_parts").partition("_in_")
+    command = [sys.executable, str(PROGRAMS / f"{program}.py"), name, *([parts] if parts else [])]
     outcome = process.run(command, PROGRAM_SECONDS)
     if outcome.timed_out:
         row |= {"status": "timeout", "reason": f"more than {PROGRAM_SECONDS} s"}
@@ -216,6 +222,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=420.0)
     parser.add_argument("--commit", help="goes into every row")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--quick", action="store_true", help="few events: tries the script itself")
     given = parser.parse_args()
     library = given.build / "src" / "libwarpheap_c.so"
@@ -229,9 +236,13 @@ def main() -> int:
         logger = given.site / "rapids_logger" / "lib64" / "librapids_logger.so"
         if logger.exists():
             ctypes.CDLL(str(logger), mode=ctypes.RTLD_GLOBAL)
-    latencies(check, given.quick)
-    traces(check, given.traces)
-    programs(check, given.site)
+    parts = {
+        "latencies": lambda: latencies(check, given.quick),
+        "traces": lambda: traces(check, given.traces),
+        "programs": lambda: programs(check, given.site),
+    }
+    for part in given.parts:
+        parts[part]()
     check.say(f"done, {check.wrong} rows are wrong")
     return 1 if check.wrong else 0
 

@@ -29,6 +29,7 @@ class Options(ctypes.Structure):
         ("region_bytes", c_size_t),
         ("granule_bytes", c_size_t),
         ("spare_percent", c_size_t),
+        ("parts", c_size_t),
     ]
 
 

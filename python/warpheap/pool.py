@@ -34,9 +34,10 @@ class Pool:
     a CUDA device. Sizes are in bytes; 0 means the default: nothing at first, no limit, growth by at
     least 64 MiB (2 MiB over ``virtual_memory``), blocks aligned to 256. Over ``virtual_memory``, a
     pool that holds ``spare_percent`` more than the most that was in use at once (default: 10 for
-    tlsf) moves the memory of its holes to where a request fits before it takes more. Raises
-    ValueError for an unknown name or a size out of range, MemoryError when out of memory,
-    RuntimeError if the driver fails.
+    tlsf) moves the memory of its holes to where a request fits before it takes more. Of several
+    ``parts`` each has a lock and memory of its own: threads take them in turn and do not wait for
+    each other, and the pool comes to hold more. Raises ValueError for an unknown name or a size out
+    of range, MemoryError when out of memory, RuntimeError if the driver fails.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Pool:
         region_bytes: int = 0,
         granule_bytes: int = 0,
         spare_percent: int = 0,
+        parts: int = 1,
     ) -> None:
         self._handle = ctypes.c_void_p()
         self._library = native.library()
@@ -61,6 +63,7 @@ class Pool:
             native.size("region_bytes", region_bytes),
             native.size("granule_bytes", granule_bytes),
             native.size("spare_percent", spare_percent),
+            native.size("parts", parts),
         )
         native.expect(
             self._library.warpheap_pool_create(

@@ -41,7 +41,8 @@ const char* warpheap_upstream_names(void) { return upstream_names; }
 warpheap_status warpheap_pool_create(const char* policy, const char* upstream, int device,
                                      const warpheap_pool_options* options, warpheap_pool** pool) {
   return guarded([&] {
-    *pool = new warpheap_pool{make_named(policy, upstream, device, options_from(options))};
+    const std::size_t parts = options != nullptr && options->parts != 0 ? options->parts : 1;
+    *pool = new warpheap_pool{make_named(policy, upstream, device, options_from(options), parts)};
   });
 }
 

@@ -29,9 +29,10 @@ memory_source make_device_source(std::string_view name, int device);
 /// One of the driver's own allocators. \throws as make_device_source
 std::unique_ptr<memory_pool> make_driver_allocator(std::string_view name, int device);
 
-/// A pool, or one of the driver's own allocators, from the names of its parts.
+/// A pool in that number of parts, or one of the driver's own allocators, by the names of what it
+/// is made of.
 /// \throws invalid_argument for an unknown name, and what the functions above throw
 std::unique_ptr<memory_pool> make_named(std::string_view policy, std::string_view upstream,
-                                        int device, pool_options options);
+                                        int device, pool_options options, std::size_t parts);
 
 }  // namespace warpheap::host

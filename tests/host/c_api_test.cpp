@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "warpheap/host/c/pool.h"
@@ -37,6 +38,34 @@ TEST(c_api, a_block_comes_and_goes) {
   warpheap_pool_destroy(pool);
 }
 
+TEST(c_api, threads_take_the_parts_of_a_pool_in_turn) {
+  warpheap_pool_options options{};
+  options.parts = 3;
+  for (const char* policy : {"tlsf", "binary_buddy", "best_fit"}) {
+    warpheap_pool* pool = make(policy, options);
+    std::vector<void*> blocks(6);
+    for (void*& block : blocks) {
+      std::thread([&] {
+        EXPECT_EQ(warpheap_pool_allocate(pool, 1000, 256, 0, &block), WARPHEAP_OK);
+      }).join();
+    }
+    warpheap_pool_stats stats{};
+    warpheap_pool_get_stats(pool, &stats);
+    EXPECT_EQ(stats.regions, 3u);
+    for (void* block : blocks) {
+      EXPECT_EQ(warpheap_pool_deallocate(pool, block, 0), WARPHEAP_OK);
+      EXPECT_EQ(warpheap_pool_deallocate(pool, block, 0), WARPHEAP_INVALID_ARGUMENT);
+    }
+    EXPECT_EQ(warpheap_pool_check(pool), WARPHEAP_OK);
+    warpheap_pool_destroy(pool);
+  }
+  warpheap_pool* pool = nullptr;
+  options.parts = 1025;
+  EXPECT_EQ(warpheap_pool_create("tlsf", "reserved", 0, &options, &pool),
+            WARPHEAP_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(warpheap_last_error()).find("1025 parts"), std::string::npos);
+}
+
 TEST(c_api, errors_are_told_and_change_no_result) {
   warpheap_pool* pool = nullptr;
   EXPECT_EQ(warpheap_pool_create("nonsense", "host", 0, nullptr, &pool), WARPHEAP_INVALID_ARGUMENT);
@@ -45,7 +74,7 @@ TEST(c_api, errors_are_told_and_change_no_result) {
   EXPECT_EQ(warpheap_pool_create("tlsf", "nowhere", 0, nullptr, &pool), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_NE(std::string(warpheap_last_error()).find("'nowhere'"), std::string::npos);
 
-  pool = make("best_fit", {0, 1 << 20, 0, 0, 0});
+  pool = make("best_fit", {0, 1 << 20, 0, 0, 0, 0});
   int mark = 0;
   void* memory = &mark;
   EXPECT_EQ(warpheap_pool_allocate(pool, 2 << 20, 256, 0, &memory), WARPHEAP_OUT_OF_MEMORY);
@@ -98,7 +127,7 @@ TEST(c_api, a_trace_is_replayed) {
 }
 
 TEST(c_api, a_replay_stops_at_the_first_failure_if_told_so) {
-  warpheap_pool* pool = make("tlsf", {0, 1 << 16, 0, 0, 0});
+  warpheap_pool* pool = make("tlsf", {0, 1 << 16, 0, 0, 0, 0});
   const std::vector<int64_t> operations{60000, 60000, 60000, -1};
   const warpheap_trace trace{operations.data(), nullptr, operations.size()};
   warpheap_replay_result result{};
@@ -110,7 +139,7 @@ TEST(c_api, a_replay_stops_at_the_first_failure_if_told_so) {
 }
 
 TEST(c_api, a_timeline_shows_the_holes) {
-  warpheap_pool* pool = make("tlsf", {8192, 8192, 0, 0, 0});
+  warpheap_pool* pool = make("tlsf", {8192, 8192, 0, 0, 0, 0});
   const std::vector<int64_t> operations{2048, 2048, 2048, -2};
   const warpheap_trace trace{operations.data(), nullptr, operations.size()};
   std::vector<warpheap_timeline_point> timeline(2);
@@ -152,7 +181,7 @@ TEST(c_api, traces_run_in_threads) {
 TEST(c_api, torch_gets_memory_from_the_pool_of_its_device) {
   EXPECT_THROW(warpheap_torch_allocate(100, 3, nullptr), std::exception);
   EXPECT_EQ(warpheap_torch_use(1000, nullptr), WARPHEAP_INVALID_ARGUMENT);
-  warpheap_pool* pool = make("tlsf", {0, 1 << 20, 0, 0, 0});
+  warpheap_pool* pool = make("tlsf", {0, 1 << 20, 0, 0, 0, 0});
   ASSERT_EQ(warpheap_torch_use(3, pool), WARPHEAP_OK);
   void* memory = warpheap_torch_allocate(1000, 3, nullptr);
   EXPECT_EQ(warpheap_pool_usable_bytes(pool, memory), 1024u);

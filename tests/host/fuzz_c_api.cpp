@@ -69,9 +69,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string& policy = policies()[data[0] % policies().size()];
   const bool in_pages = data[1] % 2 != 0;
   // Room for 16 pages, so that some of them must move.
-  const warpheap_pool_options options{0, std::size_t{1} << (in_pages ? 25 : 22),
+  const warpheap_pool_options options{0,
+                                      std::size_t{1} << (in_pages ? 25 : 22),
                                       std::size_t{1} << (16 + data[1] % 5),
-                                      std::size_t{16} << data[1] / 64 * 2, 1};
+                                      std::size_t{16} << data[1] / 64 * 2,
+                                      1,
+                                      1 + data[0] / policies().size() % 3};
   warpheap_pool* pool = nullptr;
   const char* upstream = in_pages ? "reserved_pages" : "reserved";
   expect(warpheap_pool_create(policy.c_str(), upstream, 0, &options, &pool) == WARPHEAP_OK);

@@ -9,14 +9,16 @@
 
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
+#include "warpheap/host/pools/divided_pool.hpp"
 
 namespace warpheap::host {
 namespace {
 
+constexpr std::size_t rounds = steps(4000);
+
 // Four threads, each with a stream of its own, take blocks of up to `most_bytes` bytes, free them,
-// and free those of each other.
-void expect_no_block_lost_or_doubled(memory_pool& pool, std::size_t most_bytes) {
-  constexpr std::size_t rounds = steps(4000);
+// and free those of each other. Returns how many blocks they got.
+std::size_t expect_no_block_lost_or_doubled(memory_pool& pool, std::size_t most_bytes) {
   // Blocks that one thread leaves for the others to free.
   std::mutex exchange_lock;
   std::vector<void*> exchange;
@@ -24,6 +26,7 @@ void expect_no_block_lost_or_doubled(memory_pool& pool, std::size_t most_bytes) 
   std::mutex claims_lock;
   std::map<address, std::size_t> claims;
   std::atomic<int> doubled = 0;
+  std::atomic<std::size_t> served = 0;
 
   const auto claim = [&](void* block, std::size_t bytes) {
     const std::lock_guard guard(claims_lock);
@@ -54,6 +57,7 @@ void expect_no_block_lost_or_doubled(memory_pool& pool, std::size_t most_bytes) 
         const std::size_t bytes = 1 + random() % most_bytes;
         void* block = pool.try_allocate(bytes, 256, stream);
         if (block != nullptr) {
+          ++served;
           claim(block, bytes);
           mine.push_back(block);
         }
@@ -89,8 +93,9 @@ void expect_no_block_lost_or_doubled(memory_pool& pool, std::size_t most_bytes) 
   const pool_stats stats = pool.stats();
   EXPECT_EQ(stats.blocks, 0u);
   EXPECT_EQ(stats.bytes_in_use, 0u);
-  EXPECT_EQ(stats.allocations, 4 * rounds);
-  EXPECT_EQ(stats.deallocations, 4 * rounds);
+  EXPECT_EQ(stats.allocations, served);
+  EXPECT_EQ(stats.deallocations, served);
+  return served;
 }
 
 class threads : public testing::TestWithParam<std::string> {};
@@ -101,7 +106,15 @@ INSTANTIATE_TEST_SUITE_P(all, threads, testing::ValuesIn(all_policy_names()),
 TEST_P(threads, four_threads_on_four_streams_lose_and_double_no_block) {
   const auto pool = make_pool(GetParam(), std::make_shared<counted_upstream>(1_GiB),
                               std::make_shared<no_events>(), {.region_bytes = 8_MiB});
-  expect_no_block_lost_or_doubled(*pool, 50000);
+  EXPECT_EQ(expect_no_block_lost_or_doubled(*pool, 50000), 4 * rounds);
+}
+
+TEST(threads_in_parts, no_block_is_lost_or_doubled_under_a_limit_for_all) {
+  constexpr std::size_t page = paged_upstream::page;
+  divided_pool<tlsf> pool(std::make_shared<paged_upstream>(),
+                          [] { return std::make_shared<no_events>(); }, 3,
+                          {.limit_bytes = 64 * page, .region_bytes = page});
+  EXPECT_LT(expect_no_block_lost_or_doubled(pool, 2 * page), 4 * rounds) << "never at the limit";
 }
 
 class threads_and_pages : public testing::TestWithParam<std::string> {};
@@ -115,7 +128,7 @@ TEST_P(threads_and_pages, no_block_is_lost_or_doubled_while_pages_move) {
   const auto pool =
       make_pool(GetParam(), std::make_shared<paged_upstream>(), std::make_shared<no_events>(),
                 {.region_bytes = page, .spare_percent = 1});
-  expect_no_block_lost_or_doubled(*pool, 8 * page);
+  EXPECT_EQ(expect_no_block_lost_or_doubled(*pool, 8 * page), 4 * rounds);
   EXPECT_GT(pool->stats().moved_bytes, 0u);
 }
 

@@ -3,6 +3,7 @@
 
 import bisect
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,17 @@ def test_statistics_are_those_of_the_c_interface() -> None:
     assert (
         tuple(re.findall(r"^  uint64_t (\w+);", header.read_text(), re.MULTILINE)) == native.STATS
     )
+
+
+def test_threads_take_the_parts_of_a_pool_in_turn() -> None:
+    with Pool("tlsf", upstream="reserved", parts=2) as pool:
+        for regions in (1, 2, 2):
+            thread = threading.Thread(target=pool.allocate, args=(1000,))
+            thread.start()
+            thread.join()
+            assert pool.stats().regions == regions
+    with pytest.raises(ValueError, match="a pool of 2000 parts"):
+        Pool("tlsf", upstream="reserved", parts=2000)
 
 
 def test_closed_pool_is_refused() -> None:

@@ -13,9 +13,14 @@ NATIVE = "native"
 
 def policy() -> str:
     """Give the pool's policy, or NATIVE for the framework's own allocator."""
-    if len(sys.argv) != 2:
-        sys.exit(f"usage: {sys.argv[0]} {NATIVE}|POLICY")
+    if len(sys.argv) not in (2, 3):
+        sys.exit(f"usage: {sys.argv[0]} {NATIVE}|POLICY [PARTS]")
     return sys.argv[1]
+
+
+def parts() -> int:
+    """Give the number of the pool's parts."""
+    return int(sys.argv[2]) if len(sys.argv) == 3 else 1
 
 
 def digest(values: Any) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cupy
-from common import NATIVE, Clock, digest, policy, report
+from common import NATIVE, Clock, digest, parts, policy, report
 
 
 def run(work: Callable[[], list[Any]]) -> None:
@@ -15,7 +15,7 @@ def run(work: Callable[[], list[Any]]) -> None:
     if chosen != NATIVE:
         import warpheap.cupy  # noqa: PLC0415
 
-        pool = warpheap.cupy.use(chosen)
+        pool = warpheap.cupy.use(chosen, parts=parts())
     clock = Clock()
     results = work()
     row = {"seconds": clock.seconds(), "digest": digest(results)}

@@ -27,6 +27,8 @@ typedef struct warpheap_pool_options {
   size_t region_bytes;  /* the smallest growth; default 64 MiB */
   size_t granule_bytes; /* every block's alignment, and its size is a multiple of it; default 256 */
   size_t spare_percent; /* held beyond the peak before pages move; default: the policy's */
+  size_t parts;         /* each with a lock and memory of its own, for threads that allocate at once
+                         * (host/pools/divided_pool.hpp); default 1 */
 } warpheap_pool_options;
 
 /* The names that warpheap_pool_create knows, with spaces between them. */

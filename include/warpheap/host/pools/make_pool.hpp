@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -16,5 +18,11 @@ namespace warpheap::host {
 std::unique_ptr<memory_pool> make_pool(std::string_view name, std::shared_ptr<upstream> source,
                                        std::shared_ptr<stream_events> events,
                                        pool_options options = {});
+
+/// The same in `parts` parts (`divided_pool`), each with events of its own.
+std::unique_ptr<memory_pool> make_divided_pool(
+    std::string_view name, std::shared_ptr<upstream> source,
+    const std::function<std::shared_ptr<stream_events>()>& make_events, std::size_t parts,
+    pool_options options = {});
 
 }  // namespace warpheap::host

@@ -72,19 +72,18 @@ class stream_pool final : public memory_pool {
   }
 
   [[gnu::flatten]] void deallocate(void* memory, stream_id stream) override {
-    if (memory == nullptr) return;
-    const auto base = reinterpret_cast<address>(memory);
-    const std::lock_guard guard(lock_);
-    const std::size_t bytes =
-        stream == owner_ ? arena_.deallocate(base) : deallocate_as_guest(base, stream);
-    if (bytes == 0) refuse(base);
-    stats_.deallocated(bytes);
+    if (memory != nullptr && !take_back(memory, stream)) refuse(memory);
+  }
+
+  /// The same, but returns false for a pointer that is not a live block of this pool. \pre not null
+  [[gnu::flatten]] bool try_deallocate(void* memory, stream_id stream) {
+    return take_back(memory, stream);
   }
 
   std::size_t truncate(void* memory, std::size_t bytes) override {
     const auto base = reinterpret_cast<address>(memory);
     const std::lock_guard guard(lock_);
-    if (!in_use(base)) refuse(base);
+    if (!in_use(base)) refuse(memory);
     if (bytes == 0) throw invalid_argument("a block cannot be cut to 0 bytes");
     const std::size_t taken = arena_.truncate(base, bytes);
     stats_.bytes_in_use -= taken;
@@ -160,7 +159,18 @@ class stream_pool final : public memory_pool {
   // shorter than what a user would call a hang.
   static constexpr std::chrono::milliseconds longest_wait{100};
 
-  [[noreturn, gnu::noinline]] static void refuse(address base) {
+  bool take_back(void* memory, stream_id stream) {
+    const auto base = reinterpret_cast<address>(memory);
+    const std::lock_guard guard(lock_);
+    const std::size_t bytes =
+        stream == owner_ ? arena_.deallocate(base) : deallocate_as_guest(base, stream);
+    if (bytes == 0) return false;
+    stats_.deallocated(bytes);
+    return true;
+  }
+
+  [[noreturn, gnu::noinline]] static void refuse(void* memory) {
+    const auto base = reinterpret_cast<address>(memory);
     throw invalid_argument(to_text(base) +
                            " is not a live block: it was freed before, or is not of this pool");
   }

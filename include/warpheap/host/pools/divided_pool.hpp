@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warpheap/core/error.hpp"
+#include "warpheap/host/pools/stream_pool.hpp"
+#include "warpheap/host/upstreams/shared_upstream.hpp"
+
+namespace warpheap::host {
+
+/// A pool in parts, each with a policy, memory and a lock of its own: threads take parts in turn,
+/// and threads of different parts do not wait for each other. For programs in which several threads
+/// allocate at once; a part whose threads use one stream is also owned by that, so that no event is
+/// recorded.
+///
+/// It takes memory for speed: until the limit is reached no part uses a hole of another, so that
+/// the pool comes to hold up to the sum of what each part held at its own peak. Only then do the
+/// parts help each other out: a request goes to another part that has room, and if none has, all
+/// parts give back what no block needs, so that the thread's own can grow.
+///
+/// A block may be freed by any thread; one that is not of the thread's own part costs a search in
+/// each part that is asked before.
+///
+/// Invariants: those of each part; the parts hold at most `limit_bytes` together.
+///
+/// Progress: as of `stream_pool`; no call holds the locks of two parts.
+template <class Policy>
+class divided_pool final : public memory_pool {
+ public:
+  static constexpr std::size_t most_parts = 1024;
+  using events_maker = std::function<std::shared_ptr<stream_events>()>;
+
+  /// `parts` parts; each has events of its own, its share of `initial_bytes`, and grows by
+  /// `region_bytes`. \throws as `stream_pool`, and invalid_argument for a number of parts that is
+  /// not from 1 to `most_parts`
+  divided_pool(std::shared_ptr<upstream> source, const events_maker& make_events, std::size_t parts,
+               pool_options options = {})
+      : events_(make_events()) {
+    if (parts == 0 || parts > most_parts) {
+      throw invalid_argument("a pool of " + std::to_string(parts) + " parts: it has from 1 to " +
+                             std::to_string(most_parts));
+    }
+    const auto shared = std::make_shared<shared_upstream>(std::move(source), options.limit_bytes);
+    checked(options);
+    options.initial_bytes /= parts;
+    for (std::size_t n = 0; n < parts; ++n) {
+      parts_.push_back(std::make_unique<part>(shared, make_events(), options));
+    }
+  }
+
+  [[gnu::flatten]] void* try_allocate(std::size_t bytes, std::size_t alignment,
+                                      stream_id stream) override {
+    void* const memory = own().try_allocate(bytes, alignment, stream);
+    return memory != nullptr || bytes == 0 ? memory : exchange(bytes, alignment, stream);
+  }
+
+  [[gnu::flatten]] void deallocate(void* memory, stream_id stream) override {
+    if (memory == nullptr || own().try_deallocate(memory, stream)) return;
+    deallocate_elsewhere(memory, stream);
+  }
+
+  std::size_t truncate(void* memory, std::size_t bytes) override {
+    return part_of(memory).truncate(memory, bytes);
+  }
+
+  std::size_t usable_bytes(void* memory) const override {
+    return part_of(memory).usable_bytes(memory);
+  }
+
+  void order(stream_id earlier, stream_id later) override { own().order(earlier, later); }
+
+  /// The sums over the parts: what was in use or held at most is what each part had at most, though
+  /// not at one time.
+  pool_stats stats() const override {
+    pool_stats all;
+    for (const auto& each : parts_) {
+      const pool_stats s = each->pool.stats();
+      all.bytes_in_use += s.bytes_in_use;
+      all.peak_bytes += s.peak_bytes;
+      all.blocks += s.blocks;
+      all.peak_blocks += s.peak_blocks;
+      all.allocations += s.allocations;
+      all.deallocations += s.deallocations;
+      all.reserved_bytes += s.reserved_bytes;
+      all.peak_reserved_bytes += s.peak_reserved_bytes;
+      all.regions += s.regions;
+      all.pending_bytes += s.pending_bytes;
+      all.pending_blocks += s.pending_blocks;
+      all.moved_bytes += s.moved_bytes;
+    }
+    // Relaxed: counts that order nothing.
+    all.failures = failures_.load(std::memory_order_relaxed);
+    all.last_failed_bytes = last_failed_bytes_.load(std::memory_order_relaxed);
+    return all;
+  }
+
+  std::size_t trim(std::size_t keep_bytes) override {
+    std::size_t held = 0;
+    for (const auto& each : parts_) held += each->pool.stats().reserved_bytes;
+    std::size_t released = 0;
+    for (const auto& each : parts_) {
+      const std::size_t others = held - released - each->pool.stats().reserved_bytes;
+      released += each->pool.trim(keep_bytes > others ? keep_bytes - others : 0);
+    }
+    return released;
+  }
+
+  std::optional<std::string> check() const override {
+    for (const auto& each : parts_) {
+      if (auto wrong = each->pool.check()) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  /// One part is locked after the other.
+  void for_each_block(const std::function<void(extent, bool)>& visit) const override {
+    std::vector<std::pair<extent, bool>> all;
+    for (const auto& each : parts_) {
+      each->pool.for_each_block([&](extent block, bool used) { all.emplace_back(block, used); });
+    }
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.first.base < b.first.base; });
+    for (const auto& [block, used] : all) visit(block, used);
+  }
+
+ private:
+  // No two parts share a pair of cache lines, as processors fetch them.
+  struct alignas(128) part {
+    part(std::shared_ptr<upstream> source, std::shared_ptr<stream_events> events,
+         pool_options options)
+        : pool(std::move(source), std::move(events), options) {}
+    stream_pool<Policy> pool;
+  };
+
+  // Threads are numbered in the order in which they come to any divided pool; a number is never
+  // used again, so that the parts have as many threads each, but for those that have ended.
+  static std::size_t number_of_thread() {
+    static std::atomic<std::size_t> threads{0};
+    thread_local std::size_t number = 0;
+    // Relaxed: the number orders nothing.
+    if (number == 0) number = threads.fetch_add(1, std::memory_order_relaxed) + 1;
+    return number;
+  }
+
+  stream_pool<Policy>& own() const {
+    // A division takes as long as a fifth of a call: the thread remembers its result.
+    struct place {
+      std::size_t parts;
+      std::size_t part;
+    };
+    thread_local place mine{};
+    if (mine.parts != parts_.size()) [[unlikely]]
+      mine = {parts_.size(), number_of_thread() % parts_.size()};
+    return parts_[mine.part]->pool;
+  }
+
+  // The part that knows the block; the thread's own if none does.
+  stream_pool<Policy>& part_of(void* memory) const {
+    stream_pool<Policy>& first = own();
+    if (first.usable_bytes(memory) != 0) return first;
+    for (const auto& each : parts_) {
+      if (each->pool.usable_bytes(memory) != 0) return each->pool;
+    }
+    return first;
+  }
+
+  // For a request that the thread's own part cannot serve under the limit.
+  [[gnu::noinline]] void* exchange(std::size_t bytes, std::size_t alignment, stream_id stream) {
+    stream_pool<Policy>& first = own();
+    for (const auto& each : parts_) {
+      if (&each->pool == &first) continue;
+      if (void* memory = each->pool.try_allocate(bytes, alignment, stream)) return memory;
+    }
+    std::size_t released = 0;
+    // A stream whose work is being captured cannot be waited for.
+    if (!events_->is_captured(stream)) {
+      for (const auto& each : parts_) released += each->pool.trim(0);
+    }
+    void* memory = released != 0 ? first.try_allocate(bytes, alignment, stream) : nullptr;
+    if (memory == nullptr) {
+      failures_.fetch_add(1, std::memory_order_relaxed);
+      last_failed_bytes_.store(bytes, std::memory_order_relaxed);
+    }
+    return memory;
+  }
+
+  [[gnu::noinline]] void deallocate_elsewhere(void* memory, stream_id stream) {
+    stream_pool<Policy>& first = own();
+    for (const auto& each : parts_) {
+      if (&each->pool != &first && each->pool.try_deallocate(memory, stream)) return;
+    }
+    first.deallocate(memory, stream);  // refuses it
+  }
+
+  std::shared_ptr<stream_events> events_;  ///< asked whether a stream is captured, and nothing else
+  std::vector<std::unique_ptr<part>> parts_;
+  std::atomic<std::uint64_t> failures_{0};
+  std::atomic<std::uint64_t> last_failed_bytes_{0};
+};
+
+}  // namespace warpheap::host
