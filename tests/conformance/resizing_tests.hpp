@@ -69,7 +69,7 @@ CONFORMANCE_TEST(resizing, contents_survive_when_blocks_are_resized) {
 CONFORMANCE_TEST(resizing, a_block_that_cannot_grow_stays) {
   // Small: one lane reads and writes most of it again and again.
   const auto heap =
-      this->make_heap(256, std::max<std::size_t>(std::size_t{small_run ? 1 : 16} << 20,
+      this->make_heap(256, std::max<std::size_t>(std::size_t{small_run ? 1u : 16u} << 20,
                                                  manager_traits<TypeParam>::least_heap_bytes));
   const device_array<tally> found(1);
   // Mostly sizes beyond the largest block.
