@@ -47,6 +47,9 @@
 /// another group. What else may bring memory, moves of blocks that others have begun and trims, is
 /// tried a bounded number of times: 16 looks, or two trims.
 ///
+/// Steady load: where memory ends, requests that no FIFO serves search the list of Memoryblocks one
+/// after the other, behind its lock, and the others wait.
+///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way. Not exact: memory that others
 /// take in one place and free in another meanwhile may be missed.
