@@ -36,12 +36,15 @@ struct resize_blocks {
         continue;
       }
       block = resized;
-      const std::size_t usable = heap.usable_size(block) / 8 * 8;
-      if (heap.usable_size(block) < bytes) tally::add(found->misaligned);
+      const std::size_t all = heap.usable_size(block);
+      const std::size_t usable = all / 8 * 8;
+      if (all < bytes) tally::add(found->misaligned);
       if (!is_stamped(block, before < usable ? before : usable, tag)) {
         tally::add(found->corrupted);
       }
       stamp(block, usable, tag);
+      // The next call copies these as well.
+      for (std::size_t i = usable; i < all; ++i) static_cast<unsigned char*>(block)[i] = 0;
       before = usable;
     }
     if (heap.realloc(block, 0) != nullptr) tally::add(found->misaligned);
