@@ -53,7 +53,8 @@
 /// of other kinds of chunks are of no use to a size.
 ///
 /// Deviations from the publication, and why:
-/// - Requests above 3072 bytes are not served: it passes them to CUDA's allocator.
+/// - Requests above 3072 bytes are not served: it passes them to CUDA's allocator. `with_large`
+///   (heap/layers) passes them to that one, or to any other manager.
 /// - No blocks of 24 bytes, for they would not be aligned to 16: 17 to 24 bytes get 32.
 /// - A slab's count, size and head mark are one word, in place of a counter, a descriptor and a
 ///   lock, and a lane that takes chunks checks the size by the atomic that counts them: a slab that
@@ -100,7 +101,7 @@ class halloc {
       .folder = "halloc",
       .published = halloc_parts::published,
       .deviations =
-          {"Requests above 3072 bytes are not served; it passes them to CUDA's allocator.",
+          {"Requests above 3072 bytes go to CUDA's allocator, or any other, by `with_large` only.",
            "No blocks of 24 bytes, as they would not be aligned to 16.",
            "A slab's count, size and head mark are one word, checked by each claim.",
            "A walk visits all places of a slab.",
