@@ -3,11 +3,11 @@
 
 Names, descriptions, publications and deviations are what the managers say about themselves, as
 ``warpheap-bench-cpu list`` prints it. The drawings are the headers': what follows a comment line
-``/// ... layout ...:`` and is indented by four blanks. What makes a manager slow under steady load is
-the headers' as well, the paragraph ``/// Steady load: ...`` or, of some managers of the folder,
-``/// Steady load (names): ...``; how long launches took is the newest
-line of each manager in results/checks/steady_load.txt. With ``--check`` nothing is written, and the
-exit status is 1 if a file differs.
+``/// ... layout ...:`` and is indented by four blanks. So is what makes a manager slow under steady
+load: the paragraph ``/// Steady load: ...``, or ``/// Steady load (names): ...`` of some managers
+of the folder. How long launches took is the newest line of each manager in
+results/checks/steady_load.txt. With ``--check`` nothing is written, and the exit status is 1 if a
+file differs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ BEGIN = "<!-- The managers, made by tools/manager_docs.py -->\n"
 END = "<!-- End of the managers -->\n"
 UNITS = ("B", "KiB", "MiB", "GiB")
 STEADY = "results/checks/steady_load.txt"
-STEADY_REASON = re.compile(r"Steady load(?: \((.*?)\))?: (.*)", re.DOTALL)
+STEADY_REASON = re.compile(r"Steady load(?: \((.*?)\))?: (.*)")
 STEADY_LINE = re.compile(r"(\w+) +\d+ launches, longest +([\d.]+) ms, .* 0 wrong, 0 lost: ")
 
 Manager = dict[str, Any]
@@ -128,13 +129,15 @@ def paragraph(header: Path, begin: str) -> str:
         if line.startswith(begin):
             rest = lines[number:]
             end = next((i for i, below in enumerate(rest) if not below), len(rest))
-            return "\n".join(rest[:end])
+            return " ".join(rest[:end])
     return ""
 
 
 def longest_launches(text: str) -> dict[str, float]:
     """The longest launch of each manager in ms, from the newest line about it that is right."""
-    return {found[1]: float(found[2]) for found in map(STEADY_LINE.match, text.splitlines()) if found}
+    return {
+        found[1]: float(found[2]) for found in map(STEADY_LINE.match, text.splitlines()) if found
+    }
 
 
 def steady_load(headers: Path, managers: list[Manager]) -> str:
@@ -147,9 +150,10 @@ def steady_load(headers: Path, managers: list[Manager]) -> str:
     text = "\n## Under steady load\n"
     for header in sorted(headers.glob("*.hpp")):
         if why := STEADY_REASON.match(paragraph(header, "Steady load")):
-            text += (f"{why[1]}: {why[2]}" if why[1] else why[2][0].upper() + why[2][1:]) + "\n"
-    text += "\nThe longest launch of 262,144 lanes on each of three streams that want more than a heap of\n"
-    text += "1 GiB has, in ms on an NVIDIA H200, with every word checked ("
+            reason = f"{why[1]}: {why[2]}" if why[1] else why[2][0].upper() + why[2][1:]
+            text += textwrap.fill(reason, 100) + "\n"
+    text += "\nThe longest launch of 262,144 lanes on each of three streams that want more than a "
+    text += "heap of\n1 GiB has, in ms on an NVIDIA H200, with every word checked ("
     text += f"[steady_load.txt](../../{STEADY})):\n\n"
     text += "| " + " | ".join(f"`{name}`" for name, _ in measured) + " |\n"
     text += "|" + "---|" * len(measured) + "\n"

@@ -97,12 +97,12 @@ class Files(unittest.TestCase):
         both = [manager("a"), manager("b")]
         self.assertNotIn("Under steady load", manager_docs.page("pages", both))
         checks.write_text(
-            "a     3 launches, longest  9.000 ms,  1 served,  1 null, 0 wrong, 0 lost: ok\n"
-            "b     3 launches, longest  9.000 ms,  1 served,  1 null, 1 wrong, 0 lost: wrong contents\n"
-            "a     6 launches, longest  1234.567 ms,  1 served,  1 null, 0 wrong, 0 lost: too long;\n"
+            "a  3 launches, longest  9.000 ms,  1 served,  1 null, 0 wrong, 0 lost: ok\n"
+            "b  3 launches, longest  9.000 ms,  1 served,  1 null, 1 wrong, 0 lost: contents\n"
+            "a  6 launches, longest  1234.567 ms,  1 served,  1 null, 0 wrong, 0 lost: slow;\n"
         )
         text = manager_docs.page("pages", both)
-        self.assertIn("## Under steady load\nLanes wait for\neach other.\n\nThe longest", text)
+        self.assertIn("## Under steady load\nLanes wait for each other.\n\nThe longest", text)
         self.assertTrue("\n| `a` |\n|---|\n| 1,235 |\n" in text, text)
 
     def test_what_was_written_does_not_differ(self) -> None:

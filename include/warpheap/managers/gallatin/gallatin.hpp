@@ -52,7 +52,7 @@
 /// leader never waits for them.
 ///
 /// Steady load: the slices of a block come back together, once all of them are free, so little of
-/// what was freed can be had, and each lane that finds no block searches the trees and all slots.
+/// what was freed is available, and each lane that finds no block searches the trees and all slots.
 ///
 /// Null is given when nothing was free during the call: neither the trees nor, after a search of
 /// all slots, the buffers had anything, and nothing of this unit was on its way. Blocks of other

@@ -42,8 +42,8 @@
 /// repeats when the head was replaced, or a slab has changed its kind, or memory has come back or
 /// is on its way: others get on each time. Repetitions without that are limited, see `patience`.
 ///
-/// Steady load: where slabs are nearly full, most requests find no place in a head, and take part in
-/// searches of all slabs.
+/// Steady load: where slabs are nearly full, most requests find no place in a head, and take part
+/// in searches of all slabs.
 ///
 /// Null: when a round of searches has examined every slab and found no place, and nothing came back
 /// meanwhile (shortages.hpp). If lanes that free and allocate disturb the rounds all the time, or

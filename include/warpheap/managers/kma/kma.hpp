@@ -39,8 +39,8 @@
 /// Progress: lock-free, but for lanes that wait while another one attaches a superblock to their
 /// bucket; see buckets.hpp.
 ///
-/// Steady load: superblocks leave and enter the queue one after the other, by a compare-exchange that
-/// all lanes aim at, and a bucket gets one at a time while the other lanes of its class wait.
+/// Steady load: superblocks leave and enter the queue one after the other, by a compare-exchange
+/// that all lanes aim at, and a bucket gets one at a time while the other lanes of its class wait.
 ///
 /// Null: at a moment of the call no slot of the class was free and no superblock was empty, but for
 /// the one that the queue keeps; see superblocks.hpp for why that is sure.

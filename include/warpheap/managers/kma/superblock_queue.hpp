@@ -22,8 +22,8 @@
 /// Progress: lock-free. Each turn of a loop but the last means that another lane has moved head or
 /// tail, or has linked a node. A lane that has lost a race waits before it tries again, longer each
 /// time up to a bound, so that the next exchange that can succeed does not queue up behind
-/// thousands that cannot. Who waits for that lane, for its bucket or its superblock, waits no
-/// longer than that.
+/// thousands that cannot. A lane that waits for that one, for its bucket or its superblock, waits
+/// so much longer.
 
 #include "warpheap/core/random.hpp"
 #include "warpheap/heap/region.hpp"
