@@ -7,9 +7,9 @@
 /// Managers on GPUs Slow?", PPoPP 2021, DOI 10.1145/3437801.3441612, section 2.7).
 ///
 /// Algorithm:
-/// - The heap is an array of slabs, each a bitmap of chunks of one of four kinds. A block is 1, 2,
-/// 4
-///   or 8 chunks; a slab has a size of blocks, and belongs to a class by its share of used chunks.
+/// - The heap is an array of slabs, each a bitmap of chunks of one of four kinds. A block is one,
+///   two, four or eight chunks; a slab has a size of blocks, and belongs to a class by its share of
+///   used chunks.
 /// - Each size has a head. A request gets a number, hashes it to a place in the head, and walks
 ///   from there until it claims a free one. Lanes of a warp count requests and chunks together.
 /// - When more than 83.5 % of the head are used, a new head is looked for: a slab of this size with
@@ -25,6 +25,7 @@
 ///     [ slab words: u64 {head:1 | size:5 | used chunks:32} x s ][ searches: 128 B x 4 ]
 ///     [ sets: 37 bitmap trees over s: free, sparse x 4 kinds, roomy x 16 sizes, busy x 16 ]
 ///     [ bits: c x s ][ lengths: 4 bits x c x s ][ {requests, head and lock} x 16, 128 B each ]
+///     [ the handle: a copy ]
 ///     [ slab 0 | slab 1 | ... ]     4 MiB each, 1/64 of a heap below 256 MiB, 256 KiB at least
 ///
 /// Invariants, while no lane allocates:

@@ -20,8 +20,9 @@
 ///
 ///     [ moves ][ queue: head | tail ][ links: u64 x s ]
 ///     [ { state: u64 {epoch:32 | mode:8 | class:8 | free slots:16}, bitmap: 8 x u32 } x s ]
-///     [ partly used: 9 bitmap trees over s ][ buckets: u64 {epoch:32 | superblock + 1:32} x 16 x k
-///     ] [ superblock 0 | superblock 1 | ... ]       4 KiB each, at multiples of that
+///     [ partly used: 9 bitmap trees over s ]
+///     [ buckets: u64 {epoch:32 | superblock + 1:32} x 16 x k ]
+///     [ superblock 0 | superblock 1 | ... ]        4 KiB each, at multiples of that
 ///     superblock of class c:  [ block 0 | ... | block (256 >> c) - 1 ]
 ///
 /// Invariants, while no lane allocates:

@@ -16,7 +16,8 @@
 ///
 /// Layout (defaults):
 ///
-///     [ moves, trims | FIFOs: counts, ends, slots | lock, rover | Memoryblocks ... | end ]
+///     [ trims, moves | FIFOs: counts, ends, slots | lock, rover | Memoryblocks ... | end ]
+///     [ whole Superblocks: how many ]
 ///     Memoryblock:  [ next: u32 | prev: u32 | state: u32 | word ] [ bytes ... ]   n x 64 B
 ///     Superblock:   a Memoryblock whose bytes are [ {held:1, map:32}: u64 | class: u32 | 4 B ]
 ///                   [ Basicblock 0 | ... | Basicblock 31 ]
