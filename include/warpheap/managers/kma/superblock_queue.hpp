@@ -20,12 +20,8 @@
 /// visible to the lane that dequeues it: the links from the one to the other are read with acquire.
 ///
 /// Progress: lock-free. Each turn of a loop but the last means that another lane has moved head or
-/// tail, or has linked a node. A lane that has lost a race waits before it tries again, longer each
-/// time up to a bound, so that the next exchange that can succeed does not queue up behind
-/// thousands that cannot. A lane that waits for that one, for its bucket or its superblock, waits
-/// so much longer.
+/// tail, or has linked a node.
 
-#include "warpheap/core/random.hpp"
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -65,8 +61,7 @@ class kma_queue {
     const simt::atomic_ref own(links_[node]);
     own.store(link{none, link::of(own.load(simt::order::relaxed)).tag + 1}.word(),
               simt::order::release);
-    for (int lost = 0;; ++lost) {
-      if (lost != 0) wait_after(lost);
+    for (;;) {
       std::uint64_t last = tail().load(simt::order::acquire);
       const position at = position::of(last);
       std::uint64_t behind = next_of(at.node).load(simt::order::acquire);
@@ -84,8 +79,7 @@ class kma_queue {
 
   /// A node, or none if there was but the dummy at a moment of the call.
   WARPHEAP_DEVICE std::uint32_t dequeue() const {
-    for (int lost = 0;; ++lost) {
-      if (lost != 0) wait_after(lost);
+    for (;;) {
       std::uint64_t first = head().load(simt::order::acquire);
       const position at = position::of(first);
       std::uint64_t last = tail().load(simt::order::acquire);
@@ -137,14 +131,6 @@ class kma_queue {
     }
   };
   using word_ref = simt::atomic_ref<std::uint64_t>;
-
-  static constexpr std::uint32_t least_wait_ns = 64;
-  static constexpr int most_doubled = 8;
-
-  WARPHEAP_DEVICE static void wait_after(int lost) {
-    const std::uint32_t most = least_wait_ns << (lost < most_doubled ? lost : most_doubled);
-    simt::backoff(least_wait_ns + scale_to(static_cast<std::uint32_t>(simt::noise()), most));
-  }
 
   WARPHEAP_DEVICE word_ref head() const { return word_ref(ends_->head); }
   WARPHEAP_DEVICE word_ref tail() const { return word_ref(ends_->tail); }
