@@ -3,8 +3,11 @@
 
 Names, descriptions, publications and deviations are what the managers say about themselves, as
 ``warpheap-bench-cpu list`` prints it. The drawings are the headers': what follows a comment line
-``/// ... layout ...:`` and is indented by four blanks. With ``--check`` nothing is written, and
-the exit status is 1 if a file differs.
+``/// ... layout ...:`` and is indented by four blanks. So is what makes a manager slow under steady
+load: the paragraph ``/// Steady load: ...``, or ``/// Steady load (names): ...`` of some managers
+of the folder. How long launches took is the newest line of each manager in
+results/checks/steady_load.txt. With ``--check`` nothing is written, and the exit status is 1 if a
+file differs.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +26,9 @@ ROOT = Path(__file__).parents[1]
 BEGIN = "<!-- The managers, made by tools/manager_docs.py -->\n"
 END = "<!-- End of the managers -->\n"
 UNITS = ("B", "KiB", "MiB", "GiB")
+STEADY = "results/checks/steady_load.txt"
+STEADY_REASON = re.compile(r"Steady load(?: \((.*?)\))?: (.*)")
+STEADY_LINE = re.compile(r"(\w+) +\d+ launches, longest +([\d.]+) ms, .* 0 wrong, 0 lost: ")
 
 Manager = dict[str, Any]
 
@@ -115,6 +122,44 @@ def layouts(header: Path) -> Iterator[tuple[str, str]]:
             yield line.strip().removesuffix(":"), text
 
 
+def paragraph(header: Path, begin: str) -> str:
+    """The paragraph of the header's comments that begins so; or nothing."""
+    lines = [line.removeprefix("///").strip() for line in header.read_text().splitlines()]
+    for number, line in enumerate(lines):
+        if line.startswith(begin):
+            rest = lines[number:]
+            end = next((i for i, below in enumerate(rest) if not below), len(rest))
+            return " ".join(rest[:end])
+    return ""
+
+
+def longest_launches(text: str) -> dict[str, float]:
+    """The longest launch of each manager in ms, from the newest line about it that is right."""
+    return {
+        found[1]: float(found[2]) for found in map(STEADY_LINE.match, text.splitlines()) if found
+    }
+
+
+def steady_load(headers: Path, managers: list[Manager]) -> str:
+    """The section on launches that want more memory than there is; empty if none was measured."""
+    checks = ROOT / STEADY
+    longest = longest_launches(checks.read_text()) if checks.exists() else {}
+    measured = [(m["name"], longest[m["name"]]) for m in managers if m["name"] in longest]
+    if not measured:
+        return ""
+    text = "\n## Under steady load\n"
+    for header in sorted(headers.glob("*.hpp")):
+        if why := STEADY_REASON.match(paragraph(header, "Steady load")):
+            reason = f"{why[1]}: {why[2]}" if why[1] else why[2][0].upper() + why[2][1:]
+            text += textwrap.fill(reason, 100) + "\n"
+    text += "\nThe longest launch of 262,144 lanes on each of three streams that want more than a "
+    text += "heap of\n1 GiB has, in ms on an NVIDIA H200, with every word checked ("
+    text += f"[steady_load.txt](../../{STEADY})):\n\n"
+    text += "| " + " | ".join(f"`{name}`" for name, _ in measured) + " |\n"
+    text += "|" + "---|" * len(measured) + "\n"
+    return text + "| " + " | ".join(f"{ms:,.0f}" for _, ms in measured) + " |\n"
+
+
 def page(folder: str, managers: list[Manager]) -> str:
     """The page of the managers of one folder."""
     headers = ROOT / "include/warpheap/managers" / folder
@@ -137,6 +182,7 @@ def page(folder: str, managers: list[Manager]) -> str:
     text += "\nMeasured beside the others: "
     text += "[one block per thread](../performance.md#one-block-per-thread),\n"
     text += "[heaps that are in use, and steady load](../performance.md#used-heaps).\n"
+    text += steady_load(headers, managers)
     text += deviations(managers)
     drawn = [
         f"\n{caption}, {header.name}:\n\n```text\n{drawing}\n```\n"

@@ -45,9 +45,12 @@ class Manager:
     available: bool
     reason: str | None
     description: str = ""
+    authors: str = ""
     title: str = ""
     venue: str = ""
     year: int | None = None
+    doi: str = ""
+    deviations: tuple[str, ...] = ()
     claims: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -163,8 +166,11 @@ def _manager(entry: dict[str, Any]) -> Manager:
         available=bool(entry["available"]),
         reason=entry.get("reason"),
         description=str(entry.get("description") or ""),
+        authors=str(entry.get("authors") or ""),
         title=str(entry.get("title") or ""),
         venue=str(entry.get("venue") or ""),
         year=int(entry["year"]) if entry.get("year") else None,
+        doi=str(entry.get("doi") or ""),
+        deviations=tuple(map(str, entry.get("deviations") or ())),
         claims=dict(entry.get("capabilities") or {}),
     )

@@ -18,7 +18,8 @@ class warp_heap_fixture : public ::testing::Test {
   static constexpr std::uint64_t threads = race_checked ? 256 : 1024;
 
   static std::shared_ptr<heap_type> make_heap() {
-    return std::make_shared<heap_type>(machine(), std::size_t{race_checked ? 2 : 16} << 20);
+    const std::size_t mib = race_checked || small_run ? 2 : 16;
+    return std::make_shared<heap_type>(machine(), mib << 20);
   }
 
   /// Blocks that lanes have taken from the warp heaps that they have made, `each` a lane.

@@ -4,6 +4,7 @@
 
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
+#include "warpheap/heap/layers/with_large.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -14,6 +15,7 @@ const registrar added[]{
                "", ""}},
     registrar{{"arena", subject_kind::manager, arena_cases<arena_blocks<layer_base>>(), "", ""}},
     registrar{manager_subject("counted", counted_setup<counted<layer_base>>())},
+    registrar{manager_subject("with_large", large_setup<with_large<few_pages, few_pages>>())},
 };
 
 }  // namespace

@@ -46,6 +46,14 @@ setup<Counted> counted_setup() {
   return {.region_bytes = 2048, .options = {.page_bytes = 16}, .sizes = {16, 8, 12}};
 }
 
+/// Pages of 16 bytes for small blocks and of 32 for large ones.
+template <class WithLarge>
+setup<WithLarge> large_setup() {
+  return {.region_bytes = 4096,
+          .options = {.small = {.page_bytes = 16}, .large = {.page_bytes = 32}},
+          .sizes = {16, 32, 8}};
+}
+
 /// Lanes use blocks wrongly in a known way; the log of the layer `checked`, at the front of its
 /// region, must then say exactly that.
 template <class Checked>

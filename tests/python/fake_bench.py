@@ -84,9 +84,12 @@ def describe() -> dict:
                 "name": name,
                 "description": f"what {name} is",
                 "folder": "fake",
-                "title": f"The {name} manager",
+                "authors": "A. Nobody",
+                "title": "Walks" if name.startswith("rw") else f"The {name} manager",
                 "venue": "Nowhere",
                 "year": 2025,
+                "doi": "10.1/2",
+                "deviations": ["Others walk.", *["No rest."] * (name == "rw")],
                 "available": usable,
                 "reason": None if usable else WITHOUT_CUDA,
                 "capabilities": {

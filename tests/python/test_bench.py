@@ -109,6 +109,13 @@ def test_list_names_managers_cases_and_absent_devices(run: Run) -> None:
         assert text in result.stdout
 
 
+def test_list_shows_publications_and_departures(run: Run) -> None:
+    text = " ".join(run("list", "--backend", "cpu", COLUMNS="200").stdout.split())
+    assert 'A. Nobody: "Walks", Nowhere, 2025, DOI 10.1/2' in text
+    assert "- Others walk." in text, "all that were published so depart like that"
+    assert "- No rest. (rw)" in text
+
+
 def test_list_as_json(run: Run) -> None:
     document = json.loads(run("list", "--json").stdout)
     assert set(document["backends"]) == {"cpu", "cuda"}

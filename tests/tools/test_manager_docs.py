@@ -21,6 +21,11 @@ HEADER = """#pragma once
 ///       [ block ]
 ///
 /// Invariants: none.
+///
+/// Steady load: lanes wait for
+/// each other.
+///
+/// Others: none.
 
 inline int layout() { return 1; }
 """
@@ -85,6 +90,20 @@ class Files(unittest.TestCase):
     def test_the_drawing_is_the_headers(self) -> None:
         drawn = list(manager_docs.layouts(self.headers / "pages.hpp"))
         self.assertEqual(drawn, [("Memory layout (defaults)", "[ words ]\n\n  [ block ]")])
+
+    def test_the_page_says_how_long_launches_take_and_why(self) -> None:
+        checks = self.root / manager_docs.STEADY
+        checks.parent.mkdir(parents=True)
+        both = [manager("a"), manager("b")]
+        self.assertNotIn("Under steady load", manager_docs.page("pages", both))
+        checks.write_text(
+            "a  3 launches, longest  9.000 ms,  1 served,  1 null, 0 wrong, 0 lost: ok\n"
+            "b  3 launches, longest  9.000 ms,  1 served,  1 null, 1 wrong, 0 lost: contents\n"
+            "a  6 launches, longest  1234.567 ms,  1 served,  1 null, 0 wrong, 0 lost: slow;\n"
+        )
+        text = manager_docs.page("pages", both)
+        self.assertIn("## Under steady load\nLanes wait for each other.\n\nThe longest", text)
+        self.assertTrue("\n| `a` |\n|---|\n| 1,235 |\n" in text, text)
 
     def test_what_was_written_does_not_differ(self) -> None:
         wanted = manager_docs.documents([manager("a")])

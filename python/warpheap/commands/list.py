@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpheap import catalog as catalogs
-from warpheap.catalog import Catalog
+from warpheap.catalog import Catalog, Manager
 from warpheap.commands import options
 from warpheap.console import out, print_json
 from warpheap.errors import guarded
@@ -38,6 +38,7 @@ def list_all(
     for catalog in found:
         out.print(Text.assemble("\n", (catalog.backend, "bold"), ": ", _device(catalog)))
         out.print(_managers(catalog))
+        out.print(_publications(catalog))
         out.print(_cases(catalog))
 
 
@@ -64,6 +65,33 @@ def _managers(catalog: Catalog) -> Table:
         claims = _claims(manager.claims) if available else f"not here: {manager.reason}"
         table.add_row(manager.name, what, claims)
     return table
+
+
+def _publications(catalog: Catalog) -> Table:
+    table = Table(title="publications", title_justify="left", show_lines=True)
+    for heading in ("managers", "published as", "departures from that"):
+        table.add_column(heading, overflow="fold")
+    members: dict[str, list[Manager]] = {}
+    for manager in catalog.managers:
+        if manager.title:
+            members.setdefault(_citation(manager), []).append(manager)
+    for citation, family in members.items():
+        whose: dict[str, list[str]] = {}
+        for manager in family:
+            for deviation in manager.deviations:
+                whose.setdefault(deviation, []).append(manager.name)
+        departures = [
+            deviation if len(names) == len(family) else f"{deviation} ({', '.join(names)})"
+            for deviation, names in whose.items()
+        ]
+        names = "\n".join(manager.name for manager in family)
+        table.add_row(names, citation, "\n".join(f"- {each}" for each in departures))
+    return table
+
+
+def _citation(manager: Manager) -> str:
+    parts = (manager.venue, str(manager.year or ""), f"DOI {manager.doi}" if manager.doi else "")
+    return ", ".join([f'{manager.authors}: "{manager.title}"', *filter(None, parts)])
 
 
 def _claims(claims: Mapping[str, Any]) -> str:

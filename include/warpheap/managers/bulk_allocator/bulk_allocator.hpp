@@ -45,6 +45,9 @@
 /// I8 a regular bin is taken in its chunk's map exactly if it is a bin of the same arena (page);
 /// I9 nobody reclaims (0).
 ///
+/// Steady load: where memory ends, requests wait for growth that comes to nothing, and for the one
+/// lane that reclaims.
+///
 /// Progress: blocking. Locks are those of lists, held for some changes of links. Lanes wait for
 /// growth that others have promised, in one direction only (see `obtain` and `take`): a promise is
 /// kept or taken back, and waiting for one that came to nothing is counted. Lanes that claim nodes

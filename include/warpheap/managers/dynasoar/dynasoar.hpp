@@ -36,6 +36,9 @@
 /// I5 a free block has no free slots
 /// I6 no move is in progress (place: 0)
 ///
+/// Steady load: the moves of other lanes spoil the search of one that finds nothing, which then
+/// searches again, up to 64 times.
+///
 /// Progress, null and memory orders: blocks.hpp.
 ///
 /// Deviations from the paper, and why:

@@ -51,6 +51,9 @@
 /// the waiter's own warp. Members of a group wait for their leader while it fills a slot; the
 /// leader never waits for them.
 ///
+/// Steady load: the slices of a block come back together, once all of them are free, so little of
+/// what was freed is available, and each lane that finds no block searches the trees and all slots.
+///
 /// Null is given when nothing was free during the call: neither the trees nor, after a search of
 /// all slots, the buffers had anything, and nothing of this unit was on its way. Blocks of other
 /// sizes that wait in buffers with nothing of them in use are given back by that search. Only for

@@ -7,9 +7,9 @@
 /// Managers on GPUs Slow?", PPoPP 2021, DOI 10.1145/3437801.3441612, section 2.7).
 ///
 /// Algorithm:
-/// - The heap is an array of slabs, each a bitmap of chunks of one of four kinds. A block is 1, 2,
-/// 4
-///   or 8 chunks; a slab has a size of blocks, and belongs to a class by its share of used chunks.
+/// - The heap is an array of slabs, each a bitmap of chunks of one of four kinds. A block is one,
+///   two, four or eight chunks; a slab has a size of blocks, and belongs to a class by its share of
+///   used chunks.
 /// - Each size has a head. A request gets a number, hashes it to a place in the head, and walks
 ///   from there until it claims a free one. Lanes of a warp count requests and chunks together.
 /// - When more than 83.5 % of the head are used, a new head is looked for: a slab of this size with
@@ -25,6 +25,7 @@
 ///     [ slab words: u64 {head:1 | size:5 | used chunks:32} x s ][ searches: 128 B x 4 ]
 ///     [ sets: 37 bitmap trees over s: free, sparse x 4 kinds, roomy x 16 sizes, busy x 16 ]
 ///     [ bits: c x s ][ lengths: 4 bits x c x s ][ {requests, head and lock} x 16, 128 B each ]
+///     [ the handle: a copy ]
 ///     [ slab 0 | slab 1 | ... ]     4 MiB each, 1/64 of a heap below 256 MiB, 256 KiB at least
 ///
 /// Invariants, while no lane allocates:
@@ -42,6 +43,9 @@
 /// repeats when the head was replaced, or a slab has changed its kind, or memory has come back or
 /// is on its way: others get on each time. Repetitions without that are limited, see `patience`.
 ///
+/// Steady load: where slabs are nearly full, most requests find no place in a head, and take part
+/// in searches of all slabs.
+///
 /// Null: when a round of searches has examined every slab and found no place, and nothing came back
 /// meanwhile (shortages.hpp). If lanes that free and allocate disturb the rounds all the time, or
 /// an empty head of another size is being replaced, after `patience` attempts. A place that another
@@ -50,7 +54,8 @@
 /// of other kinds of chunks are of no use to a size.
 ///
 /// Deviations from the publication, and why:
-/// - Requests above 3072 bytes are not served: it passes them to CUDA's allocator.
+/// - Requests above 3072 bytes are not served: it passes them to CUDA's allocator. `with_large`
+///   (heap/layers) passes them to that one, or to any other manager.
 /// - No blocks of 24 bytes, for they would not be aligned to 16: 17 to 24 bytes get 32.
 /// - A slab's count, size and head mark are one word, in place of a counter, a descriptor and a
 ///   lock, and a lane that takes chunks checks the size by the atomic that counts them: a slab that
@@ -97,7 +102,7 @@ class halloc {
       .folder = "halloc",
       .published = halloc_parts::published,
       .deviations =
-          {"Requests above 3072 bytes are not served; it passes them to CUDA's allocator.",
+          {"Requests above 3072 bytes go to CUDA's allocator, or any other, by `with_large` only.",
            "No blocks of 24 bytes, as they would not be aligned to 16.",
            "A slab's count, size and head mark are one word, checked by each claim.",
            "A walk visits all places of a slab.",

@@ -20,8 +20,9 @@
 ///
 ///     [ moves ][ queue: head | tail ][ links: u64 x s ]
 ///     [ { state: u64 {epoch:32 | mode:8 | class:8 | free slots:16}, bitmap: 8 x u32 } x s ]
-///     [ partly used: 9 bitmap trees over s ][ buckets: u64 {epoch:32 | superblock + 1:32} x 16 x k
-///     ] [ superblock 0 | superblock 1 | ... ]       4 KiB each, at multiples of that
+///     [ partly used: 9 bitmap trees over s ]
+///     [ buckets: u64 {epoch:32 | superblock + 1:32} x 16 x k ]
+///     [ superblock 0 | superblock 1 | ... ]        4 KiB each, at multiples of that
 ///     superblock of class c:  [ block 0 | ... | block (256 >> c) - 1 ]
 ///
 /// Invariants, while no lane allocates:
@@ -38,6 +39,9 @@
 ///
 /// Progress: lock-free, but for lanes that wait while another one attaches a superblock to their
 /// bucket; see buckets.hpp.
+///
+/// Steady load: superblocks leave and enter the queue one after the other, by a compare-exchange
+/// that all lanes aim at, and a bucket gets one at a time while the other lanes of its class wait.
 ///
 /// Null: at a moment of the call no slot of the class was free and no superblock was empty, but for
 /// the one that the queue keeps; see superblocks.hpp for why that is sure.

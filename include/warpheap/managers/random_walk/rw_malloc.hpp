@@ -33,6 +33,9 @@
 /// unit that is in use; I3 a unit in use that is followed by a free one, or by the end, is a last
 /// one; I4 every bit of `bundled` is of a run's first unit (place: the word).
 ///
+/// Steady load (`rw_malloc`): where free units are scattered, a run is found by a full search only,
+/// and one of a lane that others are faster than is repeated.
+///
 /// Progress: lock-free but for runs that cross words: lanes that claim one across the same boundary
 /// take turns, and a full search waits for such a claim, because it may fail and give back what it
 /// has hidden. The lane that is waited for never waits. The full search at the end, which groups

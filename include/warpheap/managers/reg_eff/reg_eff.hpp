@@ -35,6 +35,9 @@
 /// I6 no operation is in progress (how many are);
 /// I7 nothing of a size is free that is said to be out (granules).
 ///
+/// Steady load: searches of the list take a step for each of its chunks, and those of lanes that
+/// want long runs take several rounds.
+///
 /// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that it cannot
 /// have at once. A search visits 64 free chunks at most; then lanes share a search of all of them
 /// (sync/shared_search.hpp), in two rounds; in up to 16 while others still find as much together as

@@ -45,6 +45,9 @@
 /// all such requests share (sync/shared_search.hpp): what it costs does not depend on how many
 /// fail.
 ///
+/// Steady load: where few pages have room, most requests probe in vain, and take part in searches
+/// of all pages.
+///
 /// Null: no free page, and no page with a suitable chunk, was seen when all were looked at, or
 /// others took or freed something suitable in each of four such rounds; no run of that length was
 /// seen. Not exact: what another lane is about to make a page of chunks, or to put back after a

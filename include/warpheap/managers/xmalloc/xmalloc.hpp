@@ -16,7 +16,8 @@
 ///
 /// Layout (defaults):
 ///
-///     [ moves, trims | FIFOs: counts, ends, slots | lock, rover | Memoryblocks ... | end ]
+///     [ trims, moves | FIFOs: counts, ends, slots | lock, rover | Memoryblocks ... | end ]
+///     [ whole Superblocks: how many ]
 ///     Memoryblock:  [ next: u32 | prev: u32 | state: u32 | word ] [ bytes ... ]   n x 64 B
 ///     Superblock:   a Memoryblock whose bytes are [ {held:1, map:32}: u64 | class: u32 | 4 B ]
 ///                   [ Basicblock 0 | ... | Basicblock 31 ]
@@ -46,6 +47,9 @@
 /// of these, or looks for them whether another try is worth it; no leader waits for members of
 /// another group. What else may bring memory, moves of blocks that others have begun and trims, is
 /// tried a bounded number of times: 16 looks, or two trims.
+///
+/// Steady load: where memory ends, requests that no FIFO serves search the list of Memoryblocks one
+/// after the other, behind its lock, and the others wait.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way. Not exact: memory that others
