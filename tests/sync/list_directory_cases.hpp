@@ -140,8 +140,8 @@ class found_at_once : public list_world<Directory> {
   std::array<std::uint32_t, publishers + 1> finished_{};
 };
 
-/// The first chunk is finished, those behind it have been in another life and are not: whoever
-/// tidies, alone or in a group, gives back the first one, once.
+/// The first chunk is finished, those behind it have been in another life and are not: the lane
+/// that tidies, alone or in a group, gives back the first one, once.
 template <class Directory>
 class one_finished : public list_world<Directory> {
  public:
@@ -188,7 +188,7 @@ class one_finished : public list_world<Directory> {
 };
 
 /// Two chunks are finished while somebody else tidies, or links the successor of the second one:
-/// whoever comes last gives it back. \tparam Linked whether it has its successor from the start
+/// the last one to come gives it back. \tparam Linked whether it has its successor from the start
 template <class Directory, bool Linked>
 class last_one_tidies : public list_world<Directory> {
  public:
@@ -230,8 +230,8 @@ class last_one_tidies : public list_world<Directory> {
   std::array<book<int>, 3> given_{};
 };
 
-/// Two lanes finish the first chunk, a third one links its successor: whoever gives it back sees
-/// all that the two have done.
+/// Two lanes finish the first chunk, a third one links its successor: the one that gives it back
+/// sees all that the two have done.
 template <class Directory>
 class given_after_use : public list_world<Directory> {
  public:

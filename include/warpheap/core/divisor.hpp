@@ -55,7 +55,7 @@ struct short_divisor {
   }
   /// floor(n / value) \pre `n < 2^31`
   WARPHEAP_HD constexpr std::uint32_t quotient(std::uint32_t n) const {
-    return static_cast<std::uint32_t>((std::uint64_t{2 * n} * multiplier) >> 32) >> shift;
+    return static_cast<std::uint32_t>((std::uint64_t{n} * 2 * multiplier) >> 32) >> shift;
   }
 
   WARPHEAP_HD friend constexpr bool operator==(const short_divisor& a, const short_divisor& b) {

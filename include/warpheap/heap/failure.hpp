@@ -16,8 +16,8 @@ enum class failure_reason {
 /// What the handle of a heap counts in device memory: only requests that were not served, so that a
 /// call that succeeds costs no more than the manager's own work.
 struct failure_counts {
-  /// A part of a count, in a cache line of its own, so that a million lanes that fail do not queue up
-  /// at one address.
+  /// A part of a count, in a cache line of its own, so that a million lanes that fail do not queue
+  /// up at one address.
   struct alignas(128) part {
     std::uint64_t requests = 0;
   };

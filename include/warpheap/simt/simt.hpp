@@ -7,7 +7,8 @@
 ///
 /// - identity: `lane_id, thread_rank, thread_in_block, block_rank, block_size, grid_size, sm_id`,
 ///   `warp_rank`, `warp_slot`, `noise` (a word that differs between lanes and calls), `rough_noise`
-///   (a cheaper one), `ticks` (of a clock, if `has_clock`), `expect_lane` (for what host code must not call);
+///   (a cheaper one), `ticks` (of a clock, if `has_clock`), `expect_lane` (for what host code must
+///   not call);
 /// - `group`, made by `coalesced()` or `warp()`, and `whole_warp`, which there is if
 ///   `is_whole_warp()`: `mask, size, rank, leader, is_leader, ballot, any, all, shuffle, broadcast,
 ///   match, scan_add, merge_bits, sync`;

@@ -184,11 +184,6 @@ class bitmap_tree {
     return word < leaf_words() ? leaf(word).load(simt::order::relaxed) : 0;
   }
 
-  /// The same, as the multiprocessor knows it.
-  WARPHEAP_DEVICE std::uint64_t hinted_word(std::uint32_t word) const {
-    return word < leaf_words() ? simt::load_hint(storage_[1 + leaf_base_ + word]) : 0;
-  }
-
   /// The smallest element >= `from`, or none. If not `Trusted`, at once, and as good as the hints.
   template <bool Trusted = true>
   WARPHEAP_DEVICE std::uint32_t successor(std::uint32_t from) const {

@@ -23,8 +23,8 @@ TEST(warpheap_damage, sees_words_that_are_wrong) {
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const decltype(subject)::answers expected = {{1, {46, 726}},  {2, {23, 795}}, {3, {227, 5669}},
-                                               {4, {29, 1708}}, {5, {42, 744}}, {6, {23, 288}},
+  const decltype(subject)::answers expected = {{1, {46, 726}},  {2, {23, 795}},  {3, {227, 5669}},
+                                               {4, {29, 1708}}, {5, {42, 744}},  {6, {23, 288}},
                                                {7, {47, 987}},  {8, {341, 7027}}};
   EXPECT_EQ(subject.guarded_words(3), expected);
   expect_valid(subject.heap());

@@ -34,7 +34,8 @@ struct class_of_heap {
         words(classes.of(number).shape.words) {}
 };
 
-/// Lane 0 asks for turns {taken | place}, `each` of every place, each place from a start of its own.
+/// Lane 0 asks for turns {taken | place}, `each` of every place, each place from a start of its
+/// own.
 struct ask {
   class_of_heap of;
   std::uint32_t each;

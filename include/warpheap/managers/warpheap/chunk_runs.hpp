@@ -98,7 +98,7 @@ class warpheap_chunk_runs {
   WARPHEAP_RARE static bool help(const supply& in, std::uint32_t length) {
     const std::uint32_t first = in.find_run(length, &bitmap_tree::load_word);
     if (first != none) {
-      in.collect(first, length);
+      collect(in, first, length);
       return true;
     }
     const simt::atomic_ref prover(in.whole().run_prover);
@@ -106,6 +106,28 @@ class warpheap_chunk_runs {
     in.is_out_of_runs(length);
     prover.store(0, simt::order::relaxed);
     return false;
+  }
+
+  /// Puts those of these chunks into the pool that are empty ones of classes. Lanes that want the
+  /// same ones share the work: each begins at a place of its own.
+  WARPHEAP_DEVICE static void collect(const supply& in, std::uint32_t first, std::uint32_t length) {
+    std::uint32_t at = scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), length);
+    for (std::uint32_t left = length; left != 0; --left) {
+      const std::uint32_t chunk = first + at;
+      if (in.empties().contains(chunk)) simt::call_apart(&collect_one, in, chunk);
+      at = at + 1 == length ? 0 : at + 1;
+    }
+  }
+  WARPHEAP_RARE static void collect_one(const supply& in, std::uint32_t chunk) {
+    const auto alone = simt::lane_mask::of(simt::lane_id());
+    in.begin_claim();
+    const std::uint32_t hand = in.whole().begin_move();
+    if (in.empties().remove(chunk) && simt::call_apart(&supply::close_apart, in, chunk, alone)) {
+      in.pool().insert(chunk);
+      in.released();
+    }
+    in.whole().end_move(hand);
+    in.end_claim();
   }
 
   WARPHEAP_RARE static bool claim_apart(const supply& in, std::uint32_t first,

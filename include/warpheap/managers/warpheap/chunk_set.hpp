@@ -8,12 +8,12 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// A set of chunks of the manager `warpheap`. What changes it is a call apart: a change is rare, its
-/// code is long, and many places make one.
+/// A set of chunks of the manager `warpheap`. What changes it is a call apart: a change is rare,
+/// its code is long, and many places make one.
 class warpheap_chunk_set : public bitmap_tree {
  public:
   using bitmap_tree::bitmap_tree;
-  WARPHEAP_HD constexpr warpheap_chunk_set(const bitmap_tree& tree) : bitmap_tree(tree) {}
+  WARPHEAP_HD constexpr explicit warpheap_chunk_set(const bitmap_tree& tree) : bitmap_tree(tree) {}
 
   WARPHEAP_DEVICE bool insert(std::uint32_t chunk) const {
     return simt::call_apart(&insert_apart, *this, chunk);

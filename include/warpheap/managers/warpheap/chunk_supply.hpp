@@ -36,7 +36,7 @@ class warpheap_supply {
     state* whole = nullptr;
     warpheap_chunk_set pool{nullptr, 1};     ///< nobody's chunks
     warpheap_chunk_set empties{nullptr, 1};  ///< chunks of classes of which no word was in use
-    std::uint32_t* runs = nullptr;  ///< chunks of the run that starts at a chunk
+    std::uint32_t* runs = nullptr;           ///< chunks of the run that starts at a chunk
     warpheap_listed_words listed;
     warpheap_offers offers;
     warpheap_supply* copy = nullptr;
@@ -163,39 +163,15 @@ class warpheap_supply {
     return chunk;
   }
 
+  /// Takes a chunk from its class if all of its slots are free; whether it has. A collective.
+  WARPHEAP_RARE static bool close_apart(const warpheap_supply& in, std::uint32_t chunk,
+                                        simt::lane_mask team) {
+    return in.close(simt::group(team), chunk);
+  }
+
   /// The words of a chunk of a class have slots in use no more, as far as one is counted out.
   WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
     if (chunks_.count_out(chunk)) note_empty(chunk);
-  }
-
-  // Slots that are not in use any more.
-
-  WARPHEAP_RARE static void free_slots_apart(const warpheap_supply& in, std::uint32_t of,
-                                             std::uint32_t chunk, std::uint32_t number,
-                                             std::uint32_t bit) {
-    in.free_slots(simt::coalesced(), of, chunk, number, bit);
-  }
-  /// One slot for each member of a team, which may have different classes. A collective.
-  template <class Team>
-  WARPHEAP_DEVICE void free_slots(const Team& team, std::uint32_t of, std::uint32_t chunk,
-                                  std::uint32_t number, std::uint32_t bit) const {
-    std::uint64_t bits = std::uint64_t{1} << bit;
-    // Neighbours often free neighbours: one of them does it for all. Looked at for two words only,
-    // since to match lanes is slow when all words are different.
-    const std::uint32_t word = chunk * chunks_.stride() + number;
-    simt::lane_mask rest = team.mask();
-    for (int passes = 0; passes < 2 && !rest.empty(); ++passes) {
-      const int first = rest.lowest();
-      const simt::lane_mask same = team.ballot(team.shuffle(word, first) == word);
-      rest = rest - same;
-      if (same.count() == 1) continue;
-      const bool shares = same.contains(simt::lane_id());
-      const std::uint64_t all = team.merge_bits(shares ? bits : 0);
-      if (shares) bits = simt::lane_id() == first ? all : 0;
-    }
-    team.sync();  // what members did comes before what one of them releases
-    if (bits != 0) release_slots(of, chunk, number, bits);
-    team.sync();  // so that they go on together
   }
 
   // Words with room, of chunks of a class.
@@ -266,17 +242,6 @@ class warpheap_supply {
     return static_cast<std::uint32_t>(before) != 0 || claims_so_far() != before;
   }
 
-  /// Puts those of these chunks into the pool that are empty ones of classes. Lanes that want the
-  /// same ones share the work: each begins at a place of its own.
-  WARPHEAP_DEVICE void collect(std::uint32_t first, std::uint32_t length) const {
-    std::uint32_t at = scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), length);
-    for (std::uint32_t left = length; left != 0; --left) {
-      const std::uint32_t chunk = first + at;
-      if (empties().contains(chunk)) simt::call_apart(&collect_one, *this, chunk);
-      at = at + 1 == length ? 0 : at + 1;
-    }
-  }
-
  private:
   /// Free slots of a marked word that may be on offer.
   static constexpr int most_offered = 3;
@@ -285,15 +250,6 @@ class warpheap_supply {
 
   WARPHEAP_DEVICE static std::uint32_t any_word(std::uint32_t chunks) {
     return scale_to(simt::rough_noise(), ceil_div<std::uint32_t>(chunks, 64));
-  }
-
-  WARPHEAP_DEVICE void release_slots(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
-                                     std::uint64_t bits) const {
-    const std::uint64_t before = chunks_.give_back(chunk, number, bits);
-    if (chunks_type::is_marked(before)) {
-      simt::call_apart(&find_again, copy(), of, chunk, number, before, bits);
-    }
-    if (chunks_type::used_of(before & ~bits) == 0) count_out(chunk);
   }
 
   /// The look is relaxed: the chunk's state, which the caller has acquired, says whether another
@@ -319,10 +275,6 @@ class warpheap_supply {
   WARPHEAP_RARE static void open_apart(const warpheap_supply& in, std::uint32_t of,
                                        std::uint32_t chunk, simt::lane_mask team) {
     in.open(simt::group(team), of, chunk);
-  }
-  WARPHEAP_RARE static bool close_apart(const warpheap_supply& in, std::uint32_t chunk,
-                                        simt::lane_mask team) {
-    return in.close(simt::group(team), chunk);
   }
   /// Gives a chunk in the caller's hand to a class. A collective.
   WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, std::uint32_t chunk) const {
@@ -428,18 +380,6 @@ class warpheap_supply {
     team.sync();
     if (team.is_leader() && in.chunks_.give_up_closing(chunk)) in.note_empty(chunk);
     team.sync();
-  }
-
-  WARPHEAP_RARE static void collect_one(const warpheap_supply& in, std::uint32_t chunk) {
-    const auto alone = simt::lane_mask::of(simt::lane_id());
-    in.begin_claim();
-    const std::uint32_t hand = in.where_.whole->begin_move();
-    if (in.empties().remove(chunk) && simt::call_apart(&close_apart, in, chunk, alone)) {
-      in.pool().insert(chunk);
-      in.released();
-    }
-    in.where_.whole->end_move(hand);
-    in.end_claim();
   }
 
   classes_type classes_;

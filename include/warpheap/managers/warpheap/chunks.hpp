@@ -149,11 +149,10 @@ class warpheap_chunks {
     state(chunk).fetch_add(word_in_use, simt::order::relaxed);
   }
   /// Whether no word of the chunk was in use then. Acquire, for that lane alone, pairs with
-  /// `begin_closing`: a lane that has found words in use has taken the chunk out of the set of empty
-  /// ones before.
+  /// `begin_closing`: a lane that has found words in use has taken the chunk out of the set of
+  /// empty ones before.
   WARPHEAP_DEVICE bool count_out(std::uint32_t chunk) const {
-    const bool last =
-        words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
+    const bool last = words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
     if (last) simt::fence(simt::order::acquire);
     return last;
   }

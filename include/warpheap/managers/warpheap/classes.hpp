@@ -27,7 +27,7 @@ class warpheap_classes {
   using chunks = warpheap_chunks<Config>;
 
   struct alignas(64) record {
-    warpheap_slots shape;      ///< never changes, nor do the divisors by its members
+    warpheap_slots shape;  ///< never changes, nor do the divisors by its members
     short_divisor by_bytes;
     short_divisor by_words;
     short_divisor by_per_word;
@@ -101,7 +101,7 @@ class warpheap_classes {
   WARPHEAP_DEVICE record& of(std::uint32_t number) const { return where_.records[number]; }
   /// The open chunks of a class.
   WARPHEAP_DEVICE warpheap_chunk_set open(std::uint32_t of) const {
-    return first_tree_.at(where_.trees + std::size_t{tree_stride_} * of);
+    return warpheap_chunk_set(first_tree_.at(where_.trees + std::size_t{tree_stride_} * of));
   }
 
   /// `words` more are not marked, or are about to be so. Release pairs with the fence in
@@ -190,8 +190,8 @@ class warpheap_classes {
     std::uint32_t word = 0;
   };
   /// The word of the class that has this turn (`warpheap_state::next_turn`). Of many chunks each
-  /// place of turns has every 16th for itself, and visits each word of these once in as many turns as
-  /// there are, chunk after chunk. Of few chunks all places go through all words. No chunk: the
+  /// place of turns has every 16th for itself, and visits each word of these once in as many turns
+  /// as there are, chunk after chunk. Of few chunks all places go through all words. No chunk: the
   /// class has none.
   WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words) const {
     record& known = where_.records[of];

@@ -63,11 +63,11 @@ class warpheap_slot_claims {
   }
 
   /// Slots of the words whose turn it is, for those of a team that want one. One turn serves all
-  /// classes: it names a word of each, for all lanes that want the class. In a used heap, whose pool
-  /// seems dry, words have few free slots: a small group takes them if they serve half of it, and
-  /// lanes without a slot go on to other words, each for itself. So words fill up evenly, and all
-  /// lanes look at the same time. A collective.
-  /// \param at whose turn: calls that come together had better have different ones, evenly
+  /// classes: it names a word of each, for all lanes that want the class. In a used heap, whose
+  /// pool seems dry, words have few free slots: a small group takes them if they serve half of it,
+  /// and lanes without a slot go on to other words, each for itself. So words fill up evenly, and
+  /// all lanes look at the same time. A collective. \param at whose turn: calls that come together
+  /// had better have different ones, evenly
   template <class Team>
   WARPHEAP_DEVICE place take_in_turn(const Team& team, bool wants, std::uint32_t at) const {
     warpheap_state::turn turn{0};
@@ -102,8 +102,7 @@ class warpheap_slot_claims {
     return share(team, same, at, bits);
   }
   WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
-    return counted_in(at,
-                      supply_.chunks().claim_first(at.chunk, at.word, owner(), shape_, want));
+    return counted_in(at, supply_.chunks().claim_first(at.chunk, at.word, owner(), shape_, want));
   }
   /// A word of which the caller has the first slots is in use from now on.
   WARPHEAP_DEVICE std::uint64_t counted_in(const spot& at,

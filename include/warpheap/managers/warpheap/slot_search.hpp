@@ -21,6 +21,7 @@
 #include "warpheap/core/random.hpp"
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/class_exhaustion.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/slot_claims.hpp"
@@ -38,6 +39,7 @@ class warpheap_slot_search {
  public:
   using supply = warpheap_supply<Config>;
   using slot_claims = warpheap_slot_claims<Config>;
+  using class_exhaustion = warpheap_class_exhaustion<Config>;
   using chunks = typename slot_claims::chunks;
   using spot = typename slot_claims::spot;
   using claims = typename slot_claims::claims;
@@ -124,10 +126,10 @@ class warpheap_slot_search {
     return warpheap_slot_search(from, of).take_listed(thorough);
   }
   WARPHEAP_RARE static bool are_out_apart(std::uint32_t of, const supply& from) {
-    return warpheap_slot_search(from, of).are_out();
+    return class_exhaustion(from, of).are_out();
   }
   WARPHEAP_RARE static bool has_listed_apart(std::uint32_t of, const supply& from) {
-    return warpheap_slot_search(from, of).has_listed();
+    return class_exhaustion(from, of).has_listed();
   }
   WARPHEAP_RARE static step next_step_apart(const supply& from, std::uint32_t of, int turn) {
     return warpheap_slot_search(from, of).next_step(turn);
@@ -156,7 +158,7 @@ class warpheap_slot_search {
       team.sync();
       going = going && got.chunk == none;
     };
-    going = !seem_out();
+    going = !class_exhaustion(supply_, of_).seem_out();
     attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
     going = going && !simt::call_apart(&are_out_apart, of_, supply_);
     attempt([&] { return simt::call_apart(&grow_ahead_apart, supply_, of_); });
@@ -188,17 +190,6 @@ class warpheap_slot_search {
     attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, true); });
     return got;
   }
-  /// Whether the class has listed words, for lanes that are about to give up without a proof: loads
-  /// may see old values any number of times, unlike read-modify-writes. A collective of those
-  /// that call together, for any classes.
-  WARPHEAP_DEVICE bool has_listed() const {
-    const simt::group team = simt::coalesced();
-    const simt::group same = team.match(of_);
-    const bool listed = same.is_leader() && supply_.classes().open(of_).examine_any();
-    team.sync();  // so that what the leader has acquired is seen by the others
-    return team.shuffle(static_cast<std::uint32_t>(listed), same.leader()) != 0;
-  }
-
   /// What the lanes of the caller's class do next in this `turn`. A collective of those that call
   /// together, for any classes.
   WARPHEAP_DEVICE step next_step(int turn) const {
@@ -221,7 +212,7 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE step choose_step(int lanes, int turn) const {
     if (!supply_.has_chunks()) {
       supply_.whole().set_dry(true);
-      return is_out() ? step::give_up : step::look;
+      return class_exhaustion(supply_, of_).is_out() ? step::give_up : step::look;
     }
     // When chunks are scarce, what others have begun may be enough.
     const int doubled = turn < most_doubled ? turn : most_doubled;
@@ -244,7 +235,8 @@ class warpheap_slot_search {
   }
   /// How many chunks the class may take for one that it needs: none before it is full, if less than
   /// half of the heap is in the pool. Slots are found at once if words are not full. Small ones
-  /// take little memory; of large ones, which a warp fills a chunk with, there is nothing to look for.
+  /// take little memory; of large ones, which a warp fills a chunk with, there is nothing to look
+  /// for.
   WARPHEAP_DEVICE int ahead() const {
     const int left = supply_.eighths_left();
     if (left >= 8 && shape().count >= many_slots) return 8;
@@ -371,49 +363,6 @@ class warpheap_slot_search {
     if (!marks) return {visited::full, {}};
     const bool marked = simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word);
     return {marked ? visited::full : visited::lost, {}};
-  }
-
-  /// Whether memory is exhausted, as far as the multiprocessor knows, and the class's count: one look
-  /// a class. A collective of those that call together, for any classes.
-  WARPHEAP_DEVICE bool seem_out() const {
-    const simt::group team = simt::coalesced();
-    const bool seems = supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
-                       supply_.seems_out();
-    if (!team.any(seems)) return false;
-    const simt::group same = team.match(seems ? of_ : none);
-    team.sync();  // as in `are_out`
-    bool out = false;
-    if (seems && same.is_leader()) {
-      // So it was when the multiprocessor looked: at different moments, but since this lane has
-      // acquired anything. The last chunks may have come to the class in between: its count says so.
-      // It is read by a read-modify-write, which returns no old value, and is made after the hints
-      // are known: in PTX's model a hint does not synchronise, but it was loaded from memory after
-      // the proof had come there, which is after all that the proof relies on.
-      out = supply_.classes().are_marked_now(of_);
-      // Now and then the multiprocessor is to look again, for the next request: a fence makes it
-      // forget all that it knows, which costs every warp that it runs.
-      if (simt::rough_noise() >> 29 == 0) simt::fence(simt::order::acquire);
-    }
-    team.sync();
-    return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
-  }
-
-  /// Whether memory certainly was exhausted at a moment of the call: the class had no slot all the
-  /// time between the two looks at it, and in between the heap had no chunk for it.
-  WARPHEAP_DEVICE bool is_out() const {
-    const std::uint64_t marks = supply_.classes().all_marked(of_);
-    return marks != 0 && !supply_.offers().any(of_) && supply_.is_out() &&
-           supply_.classes().all_marked(of_) == marks && !supply_.offers().any(of_);
-  }
-
-  /// One look a class for those that call together.
-  WARPHEAP_DEVICE bool are_out() const {
-    const simt::group team = simt::coalesced();
-    const simt::group same = team.match(of_);
-    team.sync();  // what a member knows to be free is no less so for the leader
-    const bool out = same.is_leader() && is_out();
-    team.sync();
-    return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
   }
 
   const supply& supply_;

@@ -18,8 +18,8 @@ struct warpheap_state {
   static constexpr std::uint32_t hands = 16;
 
   /// Turns that were taken, in several places, so that they are not taken one after the other. Each
-  /// place goes through words of its own (`warpheap_classes::hinted`), so it does not matter that some
-  /// are ahead of others.
+  /// place goes through words of its own (`warpheap_classes::hinted`), so it does not matter that
+  /// some are ahead of others.
   struct alignas(128) turns {
     std::uint32_t taken;  ///< and `dry`
   };

@@ -65,6 +65,7 @@
 #include "warpheap/managers/warpheap/growth.hpp"
 #include "warpheap/managers/warpheap/inspection.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
+#include "warpheap/managers/warpheap/slot_frees.hpp"
 #include "warpheap/managers/warpheap/slot_search.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -169,9 +170,10 @@ class warpheap_manager {
       const auto inside = static_cast<std::uint32_t>(offset) & (sizes().chunk_bytes() - 1);
       const auto at = supply_.classes().bit_at(of, inside);
       if (simt::is_whole_warp()) {
-        supply_.free_slots(simt::whole_warp(), of, chunk, at.word, at.bit);
+        warpheap_slot_frees<Config>(supply_).run(simt::whole_warp(), of, chunk, at.word, at.bit);
       } else {
-        simt::call_apart(&supply::free_slots_apart, supply_.copy(), of, chunk, at.word, at.bit);
+        simt::call_apart(&warpheap_slot_frees<Config>::run_apart, supply_.copy(), of, chunk,
+                         at.word, at.bit);
       }
     } else if (owner == chunk_owner::run) {
       free_run(supply_.copy(), chunk);

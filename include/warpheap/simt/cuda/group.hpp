@@ -50,8 +50,8 @@ class basic_group {
  public:
   basic_group() = default;
   /// \pre the members, the caller among them, and nobody else execute this with the same set
-  WARPHEAP_DEVICE explicit basic_group(lane_mask members) requires
-      std::constructible_from<Members, lane_mask> : members_(members) {}
+  WARPHEAP_DEVICE explicit basic_group(
+      lane_mask members) requires std::constructible_from<Members, lane_mask> : members_(members) {}
 
   WARPHEAP_DEVICE lane_mask mask() const { return members_.mask(); }
   WARPHEAP_DEVICE int size() const { return mask().count(); }
@@ -163,7 +163,9 @@ WARPHEAP_DEVICE inline group coalesced() { return group{lane_mask{__activemask()
 
 /// Whether all lanes of a full warp execute this call together. Then each of them learns so, and
 /// they are a `whole_warp`.
-WARPHEAP_DEVICE inline bool is_whole_warp() { return lane_mask{__activemask()} == all_lanes::mask(); }
+WARPHEAP_DEVICE inline bool is_whole_warp() {
+  return lane_mask{__activemask()} == all_lanes::mask();
+}
 
 /// All lanes that the warp was started with. \pre none of them has exited or is elsewhere
 WARPHEAP_DEVICE inline group warp() {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// Whether a request of a class of the manager `warpheap` may return null: by hints, with a proof,
+/// or because there is nowhere else to look. Lives for one call.
+template <warpheap_config Config>
+class warpheap_class_exhaustion {
+ public:
+  using supply = warpheap_supply<Config>;
+
+  WARPHEAP_DEVICE warpheap_class_exhaustion(const supply& from, std::uint32_t of)
+      : supply_(from), of_(of) {}
+
+  /// Whether memory is exhausted, as far as the multiprocessor knows, and the class's count: one
+  /// look a class. A collective of those that call together, for any classes.
+  WARPHEAP_DEVICE bool seem_out() const {
+    const simt::group team = simt::coalesced();
+    const bool seems = supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
+                       supply_.seems_out();
+    if (!team.any(seems)) return false;
+    const simt::group same = team.match(seems ? of_ : supply::none);
+    team.sync();  // as in `are_out`
+    bool out = false;
+    if (seems && same.is_leader()) {
+      // So it was when the multiprocessor looked: at different moments, but since this lane has
+      // acquired anything. The last chunks may have come to the class in between: its count says
+      // so. It is read by a read-modify-write, which returns no old value, and is made after the
+      // hints are known: in PTX's model a hint does not synchronise, but it was loaded from memory
+      // after the proof had come there, which is after all that the proof relies on.
+      out = supply_.classes().are_marked_now(of_);
+      // Now and then the multiprocessor is to look again, for the next request: a fence makes it
+      // forget all that it knows, which costs every warp that it runs.
+      if (simt::rough_noise() >> 29 == 0) simt::fence(simt::order::acquire);
+    }
+    team.sync();
+    return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
+  }
+
+  /// Whether memory certainly was exhausted at a moment of the call: the class had no slot all the
+  /// time between the two looks at it, and in between the heap had no chunk for it.
+  WARPHEAP_DEVICE bool is_out() const {
+    const std::uint64_t marks = supply_.classes().all_marked(of_);
+    return marks != 0 && !supply_.offers().any(of_) && supply_.is_out() &&
+           supply_.classes().all_marked(of_) == marks && !supply_.offers().any(of_);
+  }
+
+  /// One look a class for those that call together.
+  WARPHEAP_DEVICE bool are_out() const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    team.sync();  // what a member knows to be free is no less so for the leader
+    const bool out = same.is_leader() && is_out();
+    team.sync();
+    return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
+  }
+
+  /// Whether the class has listed words, for lanes that are about to give up without a proof: loads
+  /// may see old values any number of times, unlike read-modify-writes. A collective of those
+  /// that call together, for any classes.
+  WARPHEAP_DEVICE bool has_listed() const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    const bool listed = same.is_leader() && supply_.classes().open(of_).examine_any();
+    team.sync();  // so that what the leader has acquired is seen by the others
+    return team.shuffle(static_cast<std::uint32_t>(listed), same.leader()) != 0;
+  }
+
+ private:
+  const supply& supply_;
+  std::uint32_t of_;
+};
+
+WARPHEAP_END_NAMESPACE
