@@ -2,9 +2,9 @@
 """Texts that hold many faults at once, of which a program makes the one that it is told to.
 
 To compile a program for each mutant takes longer than to run it. So most faults, except those of
-memory orders, become a branch on a number that the program reads from the environment when it starts: with
-none it is the text as it was. What the compiler evaluates cannot branch so, and a weaker order has
-to be seen by the compiler; such faults are compiled one by one.
+memory orders, become a branch on a number that the program reads from the environment when it
+starts: with none it is the text as it was. What the compiler evaluates cannot branch so, and a
+weaker order has to be seen by the compiler; such faults are compiled one by one.
 """
 
 from __future__ import annotations
