@@ -31,7 +31,7 @@ struct warpheap_config {
   /// Lanes that may look at the listed words of a class that is nearly full, however few there are.
   std::uint32_t least_searching = 32;
   /// Times that a lane looks again when there are no chunks, while others change what it looks at.
-  int most_looks = 2;
+  int most_looks = 3;
 };
 
 /// How a heap of the manager `warpheap` begins.
