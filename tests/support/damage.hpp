@@ -8,6 +8,7 @@
 #include "take_and_give.hpp"
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/heap/failure.hpp"
 #include "warpheap/heap/inspection.hpp"
 
 #include <cstddef>
@@ -24,9 +25,11 @@ namespace test {
 template <class M>
 class exposed_heap {
  public:
+  /// \param bytes what the heap gets, not counting its counts of failed requests: those alone are
+  ///   larger than some of these heaps.
   explicit exposed_heap(std::size_t bytes)
-      : memory_(filled(round_up(bytes, alignment))),
-        heap_(machine(), region{memory_.get(), bytes}),
+      : memory_(filled(round_up(bytes + sizeof(failure_counts), alignment))),
+        heap_(machine(), region{memory_.get(), bytes + sizeof(failure_counts)}),
         words_(bytes / sizeof(std::uint32_t)) {}
 
   const warpheap::heap<M>& heap() const { return heap_; }

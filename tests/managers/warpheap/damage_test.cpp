@@ -17,7 +17,7 @@ using small = warpheap_manager<warpheap_config{.smallest_chunk = 256,
                                                .least_searching = 1}>;
 
 TEST(warpheap_damage, sees_words_that_are_wrong) {
-  const exposed_heap<small> subject(41 * 512);
+  const exposed_heap<small> subject(65 * 256);
   for (const std::size_t bytes : {60, 16, 128, 256}) {
     test::take(subject.heap(), bytes, 2);
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
