@@ -13,14 +13,14 @@ namespace {
 using small = dynasoar<dynasoar_config{.smallest_bytes = 16, .slots = 4}>;
 
 TEST(dynasoar_damage, sees_words_that_are_wrong) {
-  const exposed_heap<small> subject(4 * 1024);
+  const exposed_heap<small> subject(8 * 1024);
   for (const std::size_t bytes : {16, 32, 64}) {
     test::take(subject.heap(), bytes, 2);
     give(subject.heap(), test::take(subject.heap(), bytes, 3));
   }
   expect_valid(subject.heap());
-  const decltype(subject)::answers expected = {{1, {21, 828}}, {2, {4, 453}},   {3, {13, 547}},
-                                               {4, {15, 705}}, {5, {25, 1225}}, {6, {1, 51}}};
+  const decltype(subject)::answers expected = {{1, {45, 2455}}, {2, {12, 1980}},  {3, {19, 1082}},
+                                               {4, {21, 1052}}, {5, {133, 6742}}, {6, {1, 51}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

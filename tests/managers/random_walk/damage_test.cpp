@@ -32,7 +32,7 @@ class random_walk_damage : public ::testing::Test {
 
 using rw_malloc_damage = random_walk_damage<rw_malloc<>>;
 TEST_F(rw_malloc_damage, sees_words_that_are_wrong) {
-  expect({{1, {1, 42}}, {2, {2, 53}}, {3, {2, 22}}, {4, {3, 68}}}, 4096, {64, 16, 128, 24});
+  expect({{1, {1, 26}}, {2, {2, 53}}, {3, {2, 38}}, {4, {3, 68}}}, 8192, {64, 16, 128, 24});
 }
 
 using rw_damage = random_walk_damage<rw<>>;
