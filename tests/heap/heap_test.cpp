@@ -99,7 +99,7 @@ TEST(heap, lies_in_memory_of_the_callers) {
   std::byte* const base = memory.get() + 7;
   const warpheap::heap subject(machine(), region{base, bytes});
   EXPECT_LT(subject.bytes(), bytes);
-  EXPECT_GT(subject.bytes(), bytes - 8_KiB);
+  EXPECT_GT(subject.bytes(), bytes - 4_KiB);
   for (void* block : take(subject, 100, 64)) {
     EXPECT_GE(block, base);
     EXPECT_LT(block, base + bytes);

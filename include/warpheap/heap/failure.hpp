@@ -16,26 +16,24 @@ enum class failure_reason {
 /// What the handle of a heap counts in device memory: only requests that were not served, so that a
 /// call that succeeds costs no more than the manager's own work.
 struct failure_counts {
-  /// A part of a count, in a cache line of its own, so that a million lanes that fail do not queue
-  /// up at one address.
+  static constexpr int reasons = 2;
+  static constexpr std::uint32_t parts = 16;
+  /// A part of the counts, in a cache line of its own, so that a million lanes that fail do not
+  /// queue up at one address. A launch mostly fails for one reason, so both share the line.
   struct alignas(128) part {
-    std::uint64_t requests = 0;
+    std::uint64_t requests[reasons] = {};
   };
-  struct kind {
-    static constexpr std::uint32_t parts = 16;
-    part counted[parts];
-    std::uint64_t last_bytes = 0;
+  part counted[parts];
+  std::uint64_t last_bytes[reasons] = {};
 
-    WARPHEAP_HD std::uint64_t requests() const {
-      std::uint64_t sum = 0;
-      for (const part& one : counted) sum += one.requests;
-      return sum;
-    }
-  };
-  /// The heap was exhausted.
-  kind exhausted;
-  /// Larger than the largest block.
-  kind impossible;
+  WARPHEAP_HD std::uint64_t requests(failure_reason why) const {
+    std::uint64_t sum = 0;
+    for (const part& one : counted) sum += one.requests[static_cast<int>(why)];
+    return sum;
+  }
+  WARPHEAP_HD std::uint64_t last(failure_reason why) const {
+    return last_bytes[static_cast<int>(why)];
+  }
 };
 
 WARPHEAP_END_NAMESPACE

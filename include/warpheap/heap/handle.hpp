@@ -126,7 +126,7 @@ class handle {
   WARPHEAP_DEVICE auto begin() const requires warp_heap_manager<M> {
     simt::expect_lane();
     const auto made = manager_.begin(simt::coalesced());
-    if (!made) note(failures_->exhausted, 0);
+    if (!made) note(failure_reason::exhausted, 0);
     return made;
   }
 
@@ -156,7 +156,7 @@ class handle {
   WARPHEAP_DEVICE auto make(Arguments&&... arguments) const requires object_manager<M> {
     simt::expect_lane();
     const auto made = manager_.template make<T>(std::forward<Arguments>(arguments)...);
-    if (!made) note(failures_->exhausted, sizeof(T));
+    if (!made) note(failure_reason::exhausted, sizeof(T));
     return made;
   }
 
@@ -186,7 +186,7 @@ class handle {
     // One comparison: 0 - 1 is the largest number.
     if (bytes - 1 < manager_.largest_block()) return true;
     if (bytes != 0) {
-      note(failures_->impossible, bytes);
+      note(failure_reason::impossible, bytes);
       if constexpr (hears_failures<M>) manager_.failed(bytes, failure_reason::impossible);
     }
     return false;
@@ -194,22 +194,24 @@ class handle {
 
   WARPHEAP_DEVICE void* counted(void* block, std::size_t bytes) const {
     if (block == nullptr) {
-      note(failures_->exhausted, bytes);
+      note(failure_reason::exhausted, bytes);
       if constexpr (hears_failures<M>) manager_.failed(bytes, failure_reason::exhausted);
     }
     return block;
   }
 
-  WARPHEAP_DEVICE static void note(failure_counts::kind& what, std::size_t bytes) {
+  WARPHEAP_DEVICE void note(failure_reason why, std::size_t bytes) const {
     // One atomic for all lanes that fail together.
     const simt::group together = simt::coalesced();
     if (!together.is_leader()) return;
-    simt::atomic_ref(what.counted[(simt::sm_id() + simt::warp_slot()) % what.parts].requests)
+    const std::uint32_t part = (simt::sm_id() + simt::warp_slot()) % failure_counts::parts;
+    simt::atomic_ref(failures_->counted[part].requests[static_cast<int>(why)])
         .fetch_add(static_cast<std::uint64_t>(together.size()), simt::order::relaxed);
     // A million stores to one word would queue up, too. What a multiprocessor knows of it may be
     // old within a launch, in which nobody can say which request was the last.
-    if (simt::load_hint(what.last_bytes) != bytes) {
-      simt::atomic_ref(what.last_bytes).store(bytes, simt::order::relaxed);
+    std::uint64_t& last = failures_->last_bytes[static_cast<int>(why)];
+    if (simt::load_hint(last) != bytes) {
+      simt::atomic_ref(last).store(bytes, simt::order::relaxed);
     }
   }
 

@@ -206,10 +206,10 @@ class heap {
         result.in_use.push_back({std::uint64_t{1} << i, size.blocks, size.bytes});
       }
     }
-    result.failures = failed.exhausted.requests();
-    result.last_failed_bytes = failed.exhausted.last_bytes;
-    result.impossible = failed.impossible.requests();
-    result.last_impossible_bytes = failed.impossible.last_bytes;
+    result.failures = failed.requests(failure_reason::exhausted);
+    result.last_failed_bytes = failed.last(failure_reason::exhausted);
+    result.impossible = failed.requests(failure_reason::impossible);
+    result.last_impossible_bytes = failed.last(failure_reason::impossible);
     if constexpr (counts_calls<M>) {
       call_counts& calls = result.calls.emplace();
       device_.copy_to_host(&calls, manager_.counts(), sizeof calls);
