@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/host/policies/registry.hpp"
@@ -72,14 +73,11 @@ class range_subject {
   host::offset_range range_;
 };
 
-/// The pool that users have: any thread, any stream.
-template <class Policy>
-class pool_subject {
+/// A pool that users have: any thread, any stream.
+template <class Pool>
+class threads_subject {
  public:
   static constexpr bool has_lock = true;
-  pool_subject(std::uint64_t range, std::size_t)
-      : pool_(std::make_shared<addresses>(), std::make_shared<host::no_events>(),
-              {.initial_bytes = range, .limit_bytes = range}) {}
   void* allocate(std::uint64_t bytes) {
     return pool_.try_allocate(bytes, granule, host::stream_id::none);
   }
@@ -87,6 +85,23 @@ class pool_subject {
   static std::uint64_t offset(void* memory) {
     return memory != nullptr ? reinterpret_cast<host::address>(memory) - base : nowhere;
   }
+
+ protected:
+  template <class... Arguments>
+  explicit threads_subject(Arguments&&... arguments)
+      : pool_(std::forward<Arguments>(arguments)...) {}
+
+ private:
+  Pool pool_;
+};
+
+template <class Policy>
+class pool_subject : public threads_subject<host::stream_pool<Policy>> {
+ public:
+  pool_subject(std::uint64_t range, std::size_t)
+      : threads_subject<host::stream_pool<Policy>>(
+            std::make_shared<addresses>(), std::make_shared<host::no_events>(),
+            host::pool_options{.initial_bytes = range, .limit_bytes = range}) {}
 
  private:
   struct addresses final : host::upstream {
@@ -94,24 +109,16 @@ class pool_subject {
     void deallocate(void*, std::size_t) noexcept override {}
     std::string_view name() const override { return "addresses"; }
   };
-  host::stream_pool<Policy> pool_;
 };
 
 /// The pool in four parts, which grow from nothing.
 template <class Policy>
-class divided_subject {
+class divided_subject : public threads_subject<host::divided_pool<Policy>> {
  public:
-  static constexpr bool has_lock = true;
   divided_subject(std::uint64_t range, std::size_t)
-      : pool_(std::make_shared<addresses>(), [] { return std::make_shared<host::no_events>(); }, 4,
-              {.limit_bytes = range}) {}
-  void* allocate(std::uint64_t bytes) {
-    return pool_.try_allocate(bytes, granule, host::stream_id::none);
-  }
-  void deallocate(void* memory) { pool_.deallocate(memory, host::stream_id::none); }
-  static std::uint64_t offset(void* memory) {
-    return memory != nullptr ? reinterpret_cast<host::address>(memory) - base : nowhere;
-  }
+      : threads_subject<host::divided_pool<Policy>>(
+            std::make_shared<addresses>(), [] { return std::make_shared<host::no_events>(); }, 4,
+            host::pool_options{.limit_bytes = range}) {}
 
  private:
   // Regions that can grow where they are.
@@ -124,7 +131,6 @@ class divided_subject {
     std::string_view name() const override { return "addresses"; }
     host::address regions = 0;
   };
-  host::divided_pool<Policy> pool_;
 };
 
 #if defined(WARPHEAP_OFFSET_ALLOCATOR)

@@ -11,9 +11,11 @@
 #include "warpheap/heap/failure.hpp"
 #include "warpheap/heap/inspection.hpp"
 
+#include <gtest/gtest.h>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -89,6 +91,23 @@ class exposed_heap {
   warpheap::heap<M> heap_;
   std::size_t words_;
 };
+
+/// What an inspection says of a heap from which blocks of each of `sizes` were taken and some of
+/// them given back: nothing is wrong, and a change of `bits` of its words breaks these invariants.
+/// \param bytes as `exposed_heap` takes them
+template <class M>
+void expect_damage_is_seen(std::size_t bytes, std::initializer_list<std::size_t> sizes,
+                           const typename exposed_heap<M>::answers& expected,
+                           std::uint32_t bits = ~0u) {
+  const exposed_heap<M> subject(bytes);
+  for (const std::size_t size : sizes) {
+    take(subject.heap(), size, 2);
+    give(subject.heap(), take(subject.heap(), size, 3));
+  }
+  expect_valid(subject.heap());
+  EXPECT_EQ(subject.guarded_words(bits), expected);
+  expect_valid(subject.heap());
+}
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -26,6 +26,7 @@ class list_world {
       links_[number] = (queue << 27 | number) << 32 | links_.size();
     }
     fingers_.fill(rubbish);
+    cleared_ = {};
     wrong_.clear();
     directory().format(0, 1, 0);
   }
@@ -50,9 +51,25 @@ class list_world {
     return directory().find(number, chunk) && chunk == number;
   }
 
+  void clear_and_publish(std::uint32_t number) {
+    simt::atomic_ref(cleared_[number]).store(1, simt::order::relaxed);
+    directory().publish(number, number);
+  }
+  /// Progress: waits for a lane that publishes, which waits for nobody.
+  void look_for(std::uint32_t number) {
+    std::uint32_t chunk = 0;
+    while (!directory().find(number, chunk)) simt::backoff(1);
+    if (chunk != number) {
+      wrong_ = "another chunk was found";
+    } else if (simt::atomic_ref(cleared_[chunk]).load(simt::order::relaxed) != 1) {
+      wrong_ = "a chunk was found that does not look cleared";
+    }
+  }
+
   std::string wrong_;
 
  private:
+  std::array<std::uint32_t, 8> cleared_;
   typename Directory::anchor anchor_;
   std::array<std::uint64_t, 8> links_;
   std::array<std::uint64_t, used + 2> fingers_;
@@ -64,37 +81,20 @@ class found_cleared : public list_world<Directory> {
  public:
   static constexpr simt::grid shape{3, 1};
 
-  void reset(std::uint64_t seed) {
-    list_world<Directory>::reset(seed);
-    cleared_ = {};
-  }
   void lane() {
     for (std::uint32_t number = 1; number <= published; ++number) {
       if (simt::thread_rank() == 0) {
-        simt::atomic_ref(cleared_[number]).store(1, simt::order::relaxed);
-        this->directory().publish(number, number);
+        this->clear_and_publish(number);
       } else {
-        look_for(number);
+        this->look_for(number);
       }
     }
     // The finger of this one was overwritten: on foot.
-    if (simt::thread_rank() != 0) look_for(2);
+    if (simt::thread_rank() != 0) this->look_for(2);
   }
 
  private:
   static constexpr std::uint32_t published = 4;
-
-  void look_for(std::uint32_t number) {
-    std::uint32_t chunk = 0;
-    while (!this->directory().find(number, chunk)) simt::backoff(1);
-    if (chunk != number) {
-      this->wrong_ = "another chunk was found";
-    } else if (simt::atomic_ref(cleared_[chunk]).load(simt::order::relaxed) != 1) {
-      this->wrong_ = "a chunk was found that does not look cleared";
-    }
-  }
-
-  std::array<std::uint32_t, published + 1> cleared_;
 };
 
 /// Three lanes clear and publish a chunk each, the first of them also moves the head, and a fourth
@@ -106,24 +106,16 @@ class found_at_once : public list_world<Directory> {
 
   void reset(std::uint64_t seed) {
     list_world<Directory>::reset(seed);
-    cleared_ = {};
     finished_ = {1, 0, 0, 0};
   }
   void lane() {
     const auto me = static_cast<std::uint32_t>(simt::thread_rank()) + 1;
     if (me <= publishers) {
-      simt::atomic_ref(cleared_[me]).store(1, simt::order::relaxed);
-      this->directory().publish(me, me);
+      this->clear_and_publish(me);
       if (me == 1) this->directory().tidy(simt::coalesced(), pool{this});
       return;
     }
-    for (std::uint32_t number = publishers; number > 0; --number) {
-      std::uint32_t chunk = 0;
-      while (!this->directory().find(number, chunk)) simt::backoff(1);
-      if (chunk != number || simt::atomic_ref(cleared_[chunk]).load(simt::order::relaxed) != 1) {
-        this->wrong_ = "a chunk was found that is another one, or does not look cleared";
-      }
-    }
+    for (std::uint32_t number = publishers; number > 0; --number) this->look_for(number);
   }
 
  private:
@@ -136,7 +128,6 @@ class found_at_once : public list_world<Directory> {
     void give(std::uint32_t /*chunk*/) const {}
   };
 
-  std::array<std::uint32_t, publishers + 1> cleared_{};
   std::array<std::uint32_t, publishers + 1> finished_{};
 };
 

@@ -21,7 +21,7 @@ struct warpheap_state {
   /// place goes through words of its own (`warpheap_classes::hinted`), so it does not matter that
   /// some are ahead of others.
   struct alignas(128) turns {
-    std::uint32_t taken;  ///< and `dry`
+    std::uint32_t taken;  ///< and `dry`, which a carry out of the turns may change: a hint
   };
   static constexpr std::uint32_t turn_places = 16;
   static constexpr std::uint32_t dry = std::uint32_t{1} << 31;
