@@ -51,7 +51,7 @@ struct give_one_each {
 template <class M>
 block_list take(const heap<M>& from, std::size_t bytes, std::uint64_t count) {
   const device_array<std::byte*> there(count);
-  machine().launch(covering(count), take_one_each<M>{from.ref(), bytes, count, there.get()});
+  from.on().launch(covering(count), take_one_each<M>{from.ref(), bytes, count, there.get()});
   block_list got = there.read();
   got.erase(std::remove(got.begin(), got.end(), nullptr), got.end());
   std::sort(got.begin(), got.end());
@@ -84,7 +84,7 @@ template <class M>
 void give(const heap<M>& to, const block_list& blocks) {
   if (blocks.empty()) return;
   const device_array<std::byte*> there(blocks);
-  machine().launch(covering(blocks.size()), give_one_each<M>{to.ref(), blocks.size(), there.get()});
+  to.on().launch(covering(blocks.size()), give_one_each<M>{to.ref(), blocks.size(), there.get()});
 }
 
 template <class M>

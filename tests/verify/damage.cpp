@@ -20,8 +20,8 @@ namespace verify {
 
 namespace {
 
-/// A subject takes a second or two; what takes longer has no end.
-constexpr unsigned most_seconds = 10;
+/// A change takes up to 120 microseconds under AddressSanitizer; what takes much longer has no end.
+constexpr std::size_t changes_a_second = 2000;
 
 /// Lanes of two warps keep two blocks each, and free a third, in one order that is always the same.
 void populate(any_heap& heap) {
@@ -87,6 +87,8 @@ bool damage_apart(const subject& manager, int times) {
   const pid_t child = fork();
   if (child < 0) throw error("no process could be started for a manager");
   if (child == 0) {
+    const std::size_t changes = 2 * used->heap()->words().size() * static_cast<std::size_t>(times);
+    const rlim_t most_seconds = 2 + changes / changes_a_second;
     const rlimit limit{most_seconds, most_seconds + 1};
     setrlimit(RLIMIT_CPU, &limit);
     const bool sound = damage(manager, *used->heap(), times);

@@ -145,7 +145,11 @@ class worker final : public scheduler {
       launch_->next_block.store(launch_->shape.blocks, std::memory_order_relaxed);
       return false;
     }
+    // Block-shared memory is written here: after the lanes of the block before, and before those of
+    // this one, which release and acquire the launch.
+    happens_before_acquire(launch_);
     load_block(b, rank, launch_->shape, rank % multiprocessors_, launch_->seed);
+    happens_before_release(launch_);
     return true;
   }
 
