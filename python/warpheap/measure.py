@@ -28,9 +28,9 @@ Row = dict[str, Any]
 
 
 def _walk_values(row: Row) -> Row:
-    from warpheap import walk_model  # noqa: PLC0415  loads SciPy
+    from warpheap import random_walk_model  # noqa: PLC0415  loads SciPy
 
-    return dict(walk_model.row_values(row))
+    return dict(random_walk_model.row_values(row))
 
 
 # What theory says of a row's point, by case.

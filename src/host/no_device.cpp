@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stands in for cuda/sources.cpp where there is no CUDA toolkit.
+// Stands in for cuda/upstreams.cpp where there is no CUDA toolkit.
 #include <string>
 
 #include "make_named.hpp"

@@ -59,8 +59,8 @@ def test_a_message_of_nvcc_is_shown(run: Run, tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 def test_the_commands_of_the_page_link_a_program(run: Run, tmp_path: Path) -> None:
-    shutil.copy(ROOT / "tests/dropin/programs/unchanged.cu", tmp_path / "app.cu")
-    shutil.copy(ROOT / "tests/dropin/programs/check.h", tmp_path)
+    shutil.copy(ROOT / "tests/drop_in/programs/unchanged.cu", tmp_path / "app.cu")
+    shutil.copy(ROOT / "tests/drop_in/programs/check.h", tmp_path)
     (block,) = re.findall(r"```sh\n(warpheap drop-in.*?)```", PAGE.read_text(), re.DOTALL)
     # There need not be a GPU here.
     made, linked = block.replace("native", "sm_90").splitlines()

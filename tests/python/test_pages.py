@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", ROOT / "bench/README.md", *sorted((ROOT / "docs").r
 BLOCK = re.compile(r"^```(?!\{)(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DIRECTIVE = re.compile(r"^```\{.*?^```$", re.MULTILINE | re.DOTALL)
 # Whose tests build the programs of pages (tests/docs/extract.py).
-BUILDERS = ("tests/docs/CMakeLists.txt", "tests/dropin/CMakeLists.txt")
+BUILDERS = ("tests/docs/CMakeLists.txt", "tests/drop_in/CMakeLists.txt")
 # Code of other projects, which is shown and not ours to compile, and drawings.
 SHOWN = {"c++", "text"}
 

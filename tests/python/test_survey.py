@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import Run, Start
-from warpheap import row_fields, walk_model
+from warpheap import random_walk_model, row_fields
 
 SMALL = ("survey", "--backend", "cpu", "--case", "scaling")
 POINTS = 5  # thread counts of the quick scaling case
@@ -269,8 +269,8 @@ def test_the_rows_are_described_beside_them(run: Run, tmp_path: Path) -> None:
 def test_walks_get_what_the_equations_say(run: Run, tmp_path: Path) -> None:
     assert run("survey", "--backend", "cpu", "--case", "random_walk_steps", "--manager", "rw_bm")
     for row in rows(tmp_path):
-        walk = walk_model.Walk(row["page_count"], row["free_pages"], row["threads"], 32)
-        assert (row["tas_model"], row["was_bound"]) == walk_model.steps(walk)
+        walk = random_walk_model.Walk(row["page_count"], row["free_pages"], row["threads"], 32)
+        assert (row["tas_model"], row["was_bound"]) == random_walk_model.steps(walk)
 
 
 def test_json_summary(run: Run) -> None:

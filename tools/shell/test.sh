@@ -62,7 +62,7 @@ compile_cuda() {
   if have_gpu; then
     build_step cuda-release
   else
-    build_step cuda-compile bench/all examples/all dropin-linked &&
+    build_step cuda-compile bench/all examples/all drop_in-linked &&
       run_ctest cuda-compile cuda-compile
   fi
 }

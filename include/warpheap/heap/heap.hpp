@@ -4,7 +4,7 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/handle.hpp"
 #include "warpheap/heap/incident.hpp"
-#include "warpheap/heap/lay_out.hpp"
+#include "warpheap/heap/layout.hpp"
 #include "warpheap/heap/stats.hpp"
 #include "warpheap/simt/device_memory.hpp"
 #include "warpheap/simt/simt.hpp"

@@ -37,9 +37,9 @@
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/counted_steps.hpp"
 #include "warpheap/managers/random_walk/draws.hpp"
+#include "warpheap/managers/random_walk/exhaustion_rule.hpp"
 #include "warpheap/managers/random_walk/hand_out.hpp"
 #include "warpheap/managers/random_walk/inspection.hpp"
-#include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 #include "warpheap/managers/random_walk/page_search.hpp"
 #include "warpheap/managers/random_walk/publication.hpp"
@@ -58,7 +58,7 @@ struct bitmap_config {
   /// Bits of a word of the bitmap: 32 or 64.
   int word_bits = 32;
   bool lock_map = false;
-  memory_out_rule out_rule = memory_out_rule::exact;
+  exhaustion_rule exhaustion = exhaustion_rule::exact;
   /// Share of free pages, in a million, below which a walk is given up.
   std::uint32_t low_water_ppm = 5000;
 };
@@ -194,13 +194,13 @@ class bitmap_pages {
   using word = std::conditional_t<Config.word_bits == 32, std::uint32_t, std::uint64_t>;
   static constexpr std::uint32_t width = Config.word_bits;
   static constexpr word full = static_cast<word>(~word{0});
-  static constexpr bool exact = Config.out_rule == memory_out_rule::exact;
+  static constexpr bool exact = Config.exhaustion == exhaustion_rule::exact;
   static constexpr bool clustered = Config.search == search_kind::clustered;
   static constexpr std::uint32_t probes_between_looks = 16;
-  // Probes of a walk: as many as inspect the pages of `probes_until_out`. Probes that meet a lock
-  // tell nothing, but count too, so that a walk ends in any case.
+  // Probes of a walk: as many as inspect the pages of `probes_until_exhausted`. Probes that meet a
+  // lock tell nothing, but count too, so that a walk ends in any case.
   static constexpr std::uint32_t probe_limit =
-      probes_until_out(Config.out_rule, Config.low_water_ppm) / width + 1;
+      probes_until_exhausted(Config.exhaustion, Config.low_water_ppm) / width + 1;
 
   WARPHEAP_HD std::uint32_t lock_words() const { return ceil_div(words_, width); }
 

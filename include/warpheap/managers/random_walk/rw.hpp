@@ -25,15 +25,15 @@
 /// bounded (`shared_search`).
 ///
 /// Deviations: in an exhausted heap the paper's search ends by a statistical rule only,
-/// which is the option `memory_out_rule::statistical`; the default ends with a search of all pages.
+/// which is the option `exhaustion_rule::statistical`; the default ends with a search of all pages.
 /// freeing is a release store, where the paper has a plain one: the next owner must not see writes
 /// of the last.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/counted_steps.hpp"
 #include "warpheap/managers/random_walk/draws.hpp"
+#include "warpheap/managers/random_walk/exhaustion_rule.hpp"
 #include "warpheap/managers/random_walk/inspection.hpp"
-#include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 #include "warpheap/managers/random_walk/page_search.hpp"
 #include "warpheap/managers/random_walk/publication.hpp"
@@ -44,7 +44,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 struct rw_config {
-  random_walk::memory_out_rule out_rule = random_walk::memory_out_rule::exact;
+  random_walk::exhaustion_rule exhaustion = random_walk::exhaustion_rule::exact;
   /// Share of free pages, in a million, below which a walk is given up.
   std::uint32_t low_water_ppm = 5000;
 };
@@ -149,9 +149,9 @@ class rw {
                  const Steps& steps)
       : out_(out), flags_(flags), pages_(pages), steps_(steps) {}
 
-  static constexpr bool exact = Config.out_rule == random_walk::memory_out_rule::exact;
+  static constexpr bool exact = Config.exhaustion == random_walk::exhaustion_rule::exact;
   static constexpr std::uint32_t probe_limit =
-      random_walk::probes_until_out(Config.out_rule, Config.low_water_ppm);
+      random_walk::probes_until_exhausted(Config.exhaustion, Config.low_water_ppm);
   static constexpr std::uint32_t probes_between_looks = 64;
 
   // A hint: `take` decides.

@@ -44,13 +44,13 @@
 /// Deviations: runs across words, rollback and the length of a block are not in the printed
 /// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The
 /// paper's end by a statistical rule, which says nothing about runs, is the option
-/// `memory_out_rule::statistical`; the default ends with a full search.
+/// `exhaustion_rule::statistical`; the default ends with a full search.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/random_walk/exhaustion_rule.hpp"
 #include "warpheap/managers/random_walk/inspection.hpp"
-#include "warpheap/managers/random_walk/out_rule.hpp"
 #include "warpheap/managers/random_walk/publication.hpp"
 #include "warpheap/managers/random_walk/unit_map.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -67,7 +67,7 @@ struct rw_malloc_config {
   std::size_t unit_bytes = 256;
   /// Bits of a word of the bitmaps, and units of the largest block: 32 or 64.
   int word_bits = 32;
-  random_walk::memory_out_rule out_rule = random_walk::memory_out_rule::exact;
+  random_walk::exhaustion_rule exhaustion = random_walk::exhaustion_rule::exact;
   /// Places that are drawn at random before all are searched in turn, by the exact rule.
   std::uint32_t draws = 32;
   /// Share of free units, in a million, below which the statistical rule gives up.
@@ -176,10 +176,10 @@ class rw_malloc {
   }
 
  private:
-  static constexpr bool exact = Config.out_rule == random_walk::memory_out_rule::exact;
+  static constexpr bool exact = Config.exhaustion == random_walk::exhaustion_rule::exact;
   static constexpr std::uint32_t draws =
       exact ? Config.draws
-            : ceil_div(random_walk::probes_until_out(Config.out_rule, Config.low_water_ppm),
+            : ceil_div(random_walk::probes_until_exhausted(Config.exhaustion, Config.low_water_ppm),
                        static_cast<std::uint32_t>(Config.word_bits));
   using units_map = random_walk::unit_map<Config.word_bits, draws, exact>;
   using word = typename units_map::word;

@@ -9,7 +9,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace random_walk {
 
 /// When a search gives up.
-enum class memory_out_rule {
+enum class exhaustion_rule {
   /// After the random walk all words are searched in turn: null means that nothing was free at a
   /// moment of the call, or that others took what was freed in each of 64 searches.
   exact,
@@ -21,13 +21,13 @@ enum class memory_out_rule {
 
 /// Probes of single pages until a walk gives up, by `rule`, at a share of `low_water_ppm` free
 /// pages in a million. A probe of a word of w pages counts w times.
-constexpr std::uint32_t probes_until_out(memory_out_rule rule, std::uint32_t low_water_ppm) {
+constexpr std::uint32_t probes_until_exhausted(exhaustion_rule rule, std::uint32_t low_water_ppm) {
   const double share = low_water_ppm * 1e-6;
   // Statistical: 2.326^2 (1-L) / L, rounded down as in the paper (1,076 at 0.5 %). Exact:
   // ln(1e4)/L, so that one call in ten thousand goes on to the full search, which groups share,
   // while that share is free.
   return static_cast<std::uint32_t>(
-      rule == memory_out_rule::statistical ? 2.326 * 2.326 * (1 - share) / share : 9.21 / share);
+      rule == exhaustion_rule::statistical ? 2.326 * 2.326 * (1 - share) / share : 9.21 / share);
 }
 
 }  // namespace random_walk

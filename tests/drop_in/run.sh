@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Compiles the drop-in's programs with plain nvcc and runs them on the GPU of this machine.
 #
-# usage: tests/dropin/run.sh [--compile-only | --run-only] OUT
+# usage: tests/drop_in/run.sh [--compile-only | --run-only] OUT
 #
 # Prints a line a program, PASS, FAIL or SKIP, and exits 1 if any has failed. OUT gets the binaries,
 # the programs' output, and the lines in results.txt as they come; --run-only takes the binaries
@@ -18,7 +18,7 @@ case ${1:-} in
 esac
 out=${1:?usage: run.sh [--compile-only | --run-only] OUT}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-programs=$root/tests/dropin/programs
+programs=$root/tests/drop_in/programs
 malloc=$root/src/malloc/cuda
 nvcc=${NVCC:-nvcc}
 arch=${ARCH:-sm_90}
@@ -89,8 +89,8 @@ for runtime in shared static; do
     "$out/$library"
   program "modules_opened_$runtime" "$programs/modules.cu" -cudart $runtime -ldl
   if $compile; then
-    judge "linkage_$runtime" "$root/tests/dropin/linkage.sh" "$out/modules_$runtime" "$out/$library"
-    judge "linkage_opened_$runtime" "$root/tests/dropin/linkage.sh" \
+    judge "linkage_$runtime" "$root/tests/drop_in/linkage.sh" "$out/modules_$runtime" "$out/$library"
+    judge "linkage_opened_$runtime" "$root/tests/drop_in/linkage.sh" \
       "$out/modules_opened_$runtime" "$out/$library" "$out/$library"
   fi
 done

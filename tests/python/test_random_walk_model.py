@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from warpheap import walk_model
-from warpheap.walk_model import Walk
+from warpheap import random_walk_model
+from warpheap.random_walk_model import Walk
 
 INF = math.inf
 # Pages, free ones, threads, bits of a word; then `steps` (two), equations 5 and 6,
@@ -110,12 +110,12 @@ BEFORE = [
 def test_same_numbers_as_before(setting: tuple[int, ...], expected: tuple[float, ...]) -> None:
     walk = Walk(*setting)
     found = (
-        *walk_model.steps(walk),
-        walk_model.equation_5(walk),
-        walk_model.equation_6(walk),
-        walk_model.mean_warp_steps(walk),
-        walk_model.warp_steps_bound(walk),
-        walk_model.first_passage(walk),
+        *random_walk_model.steps(walk),
+        random_walk_model.equation_5(walk),
+        random_walk_model.equation_6(walk),
+        random_walk_model.mean_warp_steps(walk),
+        random_walk_model.warp_steps_bound(walk),
+        random_walk_model.first_passage(walk),
     )
     assert found == pytest.approx(expected, rel=1e-9)
 
@@ -137,15 +137,15 @@ def test_mean_steps_of_simulated_walks(word_bits: int, free: int) -> None:
                 if left[word]:
                     left[word] -= 1
                     break
-    assert taken / pools / walk.threads == pytest.approx(walk_model.steps(walk)[0], rel=0.03)
+    assert taken / pools / walk.threads == pytest.approx(random_walk_model.steps(walk)[0], rel=0.03)
 
 
 def test_slowest_lane_of_simulated_warps() -> None:
     random = np.random.default_rng(2)
     for walk in (Walk(10**6, 10_000, 5_000, 1), Walk(10**6, 10_000, 5_000, 32)):
         miss = (1 - walk.share_at_the_end) ** walk.word_bits
-        slowest = random.geometric(1 - miss, (20_000, walk_model.LANES)).max(axis=1)
-        assert slowest.mean() == pytest.approx(walk_model.equation_6(walk), rel=0.02)
+        slowest = random.geometric(1 - miss, (20_000, random_walk_model.LANES)).max(axis=1)
+        assert slowest.mean() == pytest.approx(random_walk_model.equation_6(walk), rel=0.02)
 
 
 def test_collaborating_warps_of_a_simulation() -> None:
@@ -156,22 +156,24 @@ def test_collaborating_warps_of_a_simulation() -> None:
         pages = np.zeros(walk.pages, bool)
         pages[random.choice(walk.pages, walk.free, replace=False)] = True
         left = pages.reshape(-1, walk.word_bits).sum(axis=1)
-        for _ in range(walk.threads // walk_model.LANES):
-            need = walk_model.LANES
+        for _ in range(walk.threads // random_walk_model.LANES):
+            need = random_walk_model.LANES
             while need > 0:
                 taken += 1
-                for word in random.integers(len(left), size=walk_model.LANES):
+                for word in random.integers(len(left), size=random_walk_model.LANES):
                     got = min(need, left[word])
                     left[word] -= got
                     need -= got
-    mean = taken / pools / (walk.threads // walk_model.LANES)
-    assert mean == pytest.approx(walk_model.mean_warp_steps(walk), rel=0.04)
-    assert mean < walk_model.warp_steps_bound(walk)
+    mean = taken / pools / (walk.threads // random_walk_model.LANES)
+    assert mean == pytest.approx(random_walk_model.mean_warp_steps(walk), rel=0.04)
+    assert mean < random_walk_model.warp_steps_bound(walk)
 
 
 def test_mean_steps_of_single_pages_are_equation_3() -> None:
     equation_3 = 10**6 / 5_000 * math.log(10_000 / (10_000 - 5_000))
-    assert walk_model.equation_5(Walk(10**6, 10_000, 5_000)) == pytest.approx(equation_3, rel=1e-3)
+    assert random_walk_model.equation_5(Walk(10**6, 10_000, 5_000)) == pytest.approx(
+        equation_3, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,7 +186,7 @@ def test_mean_steps_of_single_pages_are_equation_3() -> None:
 )
 def test_values_of_a_row(search: str, names: set[str]) -> None:
     row = {"page_count": 64, "free_pages": 32, "threads": 32, "word_bits": 32, "search": search}
-    values = walk_model.row_values(row)
+    values = random_walk_model.row_values(row)
     assert set(values) == names
     assert values["was_bound"] is None  # no page is left at the end
     assert (values["tas_model"] is None) == (search == "clustered")

@@ -19,17 +19,17 @@ namespace test {
 
 using random_walk::bitmap_config;
 using random_walk::bitmap_pages;
-using random_walk::memory_out_rule;
+using random_walk::exhaustion_rule;
 using random_walk::search_kind;
 
-template <memory_out_rule Rule>
+template <exhaustion_rule Rule>
 using subjects_of = testing::Types<
-    rw<rw_config{.out_rule = Rule}>,
-    bitmap_pages<bitmap_config{.search = search_kind::independent, .out_rule = Rule}>,
-    bitmap_pages<bitmap_config{.search = search_kind::collaborative, .out_rule = Rule}>,
+    rw<rw_config{.exhaustion = Rule}>,
+    bitmap_pages<bitmap_config{.search = search_kind::independent, .exhaustion = Rule}>,
+    bitmap_pages<bitmap_config{.search = search_kind::collaborative, .exhaustion = Rule}>,
     bitmap_pages<bitmap_config{
-        .search = search_kind::clustered, .word_bits = 64, .lock_map = true, .out_rule = Rule}>,
-    rw_malloc<rw_malloc_config{.out_rule = Rule}>>;
+        .search = search_kind::clustered, .word_bits = 64, .lock_map = true, .exhaustion = Rule}>,
+    rw_malloc<rw_malloc_config{.exhaustion = Rule}>>;
 
 constexpr std::size_t block_bytes = 256;
 constexpr std::size_t pages = sanitized ? 1024 : 4096;
@@ -105,7 +105,7 @@ int finds_of_the_only_block(const heap<M>& full, const std::vector<std::uint64_t
 
 template <class M>
 struct statistical_rule : testing::Test {};
-TYPED_TEST_SUITE(statistical_rule, subjects_of<memory_out_rule::statistical>);
+TYPED_TEST_SUITE(statistical_rule, subjects_of<exhaustion_rule::statistical>);
 
 TYPED_TEST(statistical_rule, gives_null_near_the_end_and_loses_nothing) {
   const heap<TypeParam> subject(machine(), heap_bytes, {});
@@ -130,7 +130,7 @@ TYPED_TEST(statistical_rule, does_not_look_everywhere) {
 
 template <class M>
 struct exact_rule : testing::Test {};
-TYPED_TEST_SUITE(exact_rule, subjects_of<memory_out_rule::exact>);
+TYPED_TEST_SUITE(exact_rule, subjects_of<exhaustion_rule::exact>);
 
 TYPED_TEST(exact_rule, finds_the_only_free_block) {
   const heap<TypeParam> subject(machine(), heap_bytes, {});

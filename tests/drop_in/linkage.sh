@@ -5,7 +5,7 @@
 # an object's device code the same names in both. When the dynamic linker binds the library's calls
 # to the program's functions, the library's kernels and variables are never registered.
 #
-# usage: tests/dropin/linkage.sh PROGRAM LIBRARY [PROGRAM'S ARGUMENT...]
+# usage: tests/drop_in/linkage.sh PROGRAM LIBRARY [PROGRAM'S ARGUMENT...]
 set -uo pipefail
 
 program=${1:?usage: linkage.sh PROGRAM LIBRARY}
