@@ -54,7 +54,8 @@ class Hunt:
         """Take the limits from the command line."""
         self._profiles = table["profile"]
         minutes = options.minutes or math.inf
-        self._workshop = Workshop(options.work, time.monotonic() + 60 * minutes)
+        end = time.monotonic() + 60 * minutes
+        self._workshop = Workshop(options.work, end, options.schedules)
         self._options = options
         self._records = records
         self._controls = controls
@@ -182,8 +183,7 @@ class Hunt:
         switch: int | None = None,
     ) -> Verdict:
         seconds = stage.share * self._options.seconds
-        schedules = self._options.schedules
-        verdict = self._workshop.explore(program, subject, schedules, seconds, switch)
+        verdict = self._workshop.explore(program, subject, seconds, switch)
         if verdict.status == "killed" and not self._passes_unchanged(profile, flavour):
             return Verdict("undecided", "")
         return verdict
@@ -228,7 +228,7 @@ class Hunt:
             return Verdict("stillborn", "")
         try:
             seconds = 0.2 * self._options.seconds
-            return self._workshop.explore(program, unchanged.name, self._options.schedules, seconds)
+            return self._workshop.explore(program, unchanged.name, seconds)
         finally:
             program.unlink()
 

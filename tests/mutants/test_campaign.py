@@ -216,12 +216,7 @@ class Rejecting(Workshop):
         return program
 
     def explore(
-        self,
-        program: Path,
-        mutant: str,
-        schedules: int,
-        seconds: float,
-        switch: int | None = None,
+        self, program: Path, mutant: str, seconds: float, switch: int | None = None
     ) -> Verdict:
         if self.left == 0:
             self.stop()

@@ -68,10 +68,15 @@ class OutOfTimeError(Exception):
 class Workshop:
     """A folder in which mutants are compiled. Threads may share it."""
 
-    def __init__(self, folder: Path, end: float = math.inf) -> None:
-        """Make the folder. After `end` of the monotonic clock all raises OutOfTimeError."""
+    def __init__(self, folder: Path, end: float = math.inf, schedules: int = 1) -> None:
+        """Make the folder.
+
+        After `end` of the monotonic clock, every call raises OutOfTimeError. Explorations try up
+        to `schedules` of each combination.
+        """
         self._folder = folder
         self._end = end
+        self._schedules = schedules
         folder.mkdir(parents=True, exist_ok=True)
         self._compiler = shlex.split(os.environ.get("CXX", "g++"))
         launcher = shlex.split(os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""))
@@ -263,16 +268,11 @@ class Workshop:
         return Verdict("killed", f"tests: {failed[1] if failed else f'exit {done.returncode}'}")
 
     def explore(
-        self,
-        program: Path,
-        mutant: str,
-        schedules: int,
-        seconds: float,
-        switch: int | None = None,
+        self, program: Path, mutant: str, seconds: float, switch: int | None = None
     ) -> Verdict:
         """Explore one mutant of a program in every case, strategy and memory."""
         command = [str(program), "mutants", "--subject", f"mutant:{mutant}"]
-        command += ["--schedules", str(schedules), "--seconds", f"{seconds:g}"]
+        command += ["--schedules", str(self._schedules), "--seconds", f"{seconds:g}"]
         done = self._limited(command, seconds + _START_S, switch)
         if done is None:
             return Verdict("undecided", "")
