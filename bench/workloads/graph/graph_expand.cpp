@@ -64,15 +64,8 @@ measurement measure_graph_expand(const case_run& c) {
 const case_registration graph_expand{
     {.name = "graph_expand",
      .about = "a dynamic graph grows by batches of R-MAT edges (Graph500 parameters)",
-     .parameters = {{&dynamic_graphs::batch, "10000"},
-                    {&scale, "14"},
-                    {&dynamic_graphs::adjacency, "blocks"},
-                    {&dynamic_graphs::adjacency_page, "64"},
-                    {&given::rounds, "10"},
-                    {&given::heap_bytes, ""},
-                    {&given::seed, "1"},
-                    {&dynamic_graphs::overfull, "skip"},
-                    {&dynamic_graphs::dump, "-"}},
+     .parameters =
+         dynamic_graphs::with_updates({{&dynamic_graphs::batch, "10000"}, {&scale, "14"}}),
      .needs = {&needs::bytes, &needs::frees},
      .fields = {&dynamic_graphs::insert_ms, &total_ms, &dynamic_graphs::pagerank_ms,
                 &dynamic_graphs::update_bandwidth, &dynamic_graphs::update_malloc_share,

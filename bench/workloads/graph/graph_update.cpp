@@ -142,16 +142,8 @@ measurement measure_graph_update(const case_run& c) {
 const case_registration graph_update{
     {.name = "graph_update",
      .about = "a dynamic graph is built from a file; then each round inserts and deletes a batch",
-     .parameters = {{&graph_path, ""},
-                    {&dynamic_graphs::batch, "10000"},
-                    {&source_range, "0"},
-                    {&dynamic_graphs::adjacency, "blocks"},
-                    {&dynamic_graphs::adjacency_page, "64"},
-                    {&given::rounds, "10"},
-                    {&given::heap_bytes, ""},
-                    {&given::seed, "1"},
-                    {&dynamic_graphs::overfull, "skip"},
-                    {&dynamic_graphs::dump, "-"}},
+     .parameters = dynamic_graphs::with_updates(
+         {{&graph_path, ""}, {&dynamic_graphs::batch, "10000"}, {&source_range, "0"}}),
      .needs = {&needs::bytes, &needs::frees},
      .fields = {&build_ms, &dynamic_graphs::insert_ms, &delete_ms, &dynamic_graphs::pagerank_ms,
                 &dynamic_graphs::update_bandwidth, &dynamic_graphs::update_malloc_share,

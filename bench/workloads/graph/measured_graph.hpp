@@ -88,6 +88,18 @@ inline constexpr field<double> update_free_share{
 inline constexpr field<std::uint64_t> leaked_blocks{
     {.name = "leaked_blocks", .unit = "blocks", .about = "in use after the graph was destroyed"}};
 
+/// What every case that updates a graph has after its own parameters.
+inline std::vector<case_parameter> with_updates(std::vector<case_parameter> own) {
+  own.insert(own.end(), {{&adjacency, "blocks"},
+                         {&adjacency_page, "64"},
+                         {&given::rounds, "10"},
+                         {&given::heap_bytes, ""},
+                         {&given::seed, "1"},
+                         {&overfull, "skip"},
+                         {&dump, "-"}});
+  return own;
+}
+
 }  // namespace dynamic_graphs
 
 /// A dynamic graph beside the set of edges that it should hold.
