@@ -84,7 +84,6 @@ template <class Queue, template <class> class Bounded = sync::bounded_queue,
 class queue_memory {
  public:
   using queue_type = Queue;
-  using bounded_type = Bounded<Queue>;
   static constexpr std::uint64_t capacity = 8;
 
  protected:

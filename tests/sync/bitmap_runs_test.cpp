@@ -72,9 +72,15 @@ TEST_P(bitmap_runs_over, are_found_claimed_and_inserted) {
     std::uint32_t length = 1 + random.below(random.below(4) == 0 ? universe() : 8);
     switch (random.below(6)) {
       case 0: {
-        const std::uint32_t claimed = claim_last_run(tree, length);
-        ASSERT_EQ(claimed, last_run(length)) << "run of " << length;
-        if (claimed != bitmap_tree::none) set(claimed, length, false);
+        const std::uint32_t top = find_last_run(tree, length);
+        const std::uint32_t last = last_run(length);
+        if (last == bitmap_tree::none) {
+          ASSERT_EQ(top, bitmap_tree::none) << "run of " << length;
+          break;
+        }
+        ASSERT_EQ(top, last + length - 1) << "run of " << length;
+        ASSERT_TRUE(claim_run(tree, last, length));
+        set(last, length, false);
         break;
       }
       case 1: {
@@ -87,12 +93,15 @@ TEST_P(bitmap_runs_over, are_found_claimed_and_inserted) {
       }
       case 2: {
         const std::uint32_t word = random.below(tree.leaf_words());
-        ASSERT_EQ(find_run_from(tree, length, word), first_run(length, word * 64)) << length;
+        const std::uint32_t found = first_run(length, word * 64);
+        ASSERT_EQ(find_run_from(tree, length, word), found) << length;
+        ASSERT_EQ(claim_run_from(tree, length, word), found) << length;
+        if (found != bitmap_tree::none) set(found, length, false);
         break;
       }
       case 3:
         length = length < universe() - first ? length : universe() - first;
-        remove_run(tree, first, length);
+        for (std::uint32_t e = first; e < first + length; ++e) tree.remove(e);
         set(first, length, false);
         break;
       default:
@@ -107,9 +116,11 @@ TEST_P(bitmap_runs_over, are_found_claimed_and_inserted) {
 
 TEST_P(bitmap_runs_over, longer_than_the_universe_are_not_there) {
   insert_run(tree, 0, universe());
-  EXPECT_EQ(claim_last_run(tree, universe() + 1), bitmap_tree::none);
-  EXPECT_EQ(claim_last_run(tree, universe()), 0u);
-  EXPECT_EQ(claim_last_run(tree, 1), bitmap_tree::none);
+  EXPECT_EQ(find_last_run(tree, universe() + 1), bitmap_tree::none);
+  EXPECT_EQ(claim_run_from(tree, universe() + 1, 0), bitmap_tree::none);
+  EXPECT_EQ(find_last_run(tree, universe()), universe() - 1);
+  EXPECT_EQ(claim_run_from(tree, universe(), 0), 0u);
+  EXPECT_EQ(find_last_run(tree, 1), bitmap_tree::none);
 }
 
 INSTANTIATE_TEST_SUITE_P(universes, bitmap_runs_over,
@@ -127,7 +138,7 @@ TEST(bitmap_runs, what_ends_with_the_universe_concerns_nothing_behind_it) {
       EXPECT_EQ(tree.contains(0), elements == 1);
       EXPECT_TRUE(contains_run(tree, universe - 64, 64));
       EXPECT_EQ(words.back(), behind);
-      remove_run(tree, universe - 64, 64);
+      EXPECT_TRUE(claim_run(tree, universe - 64, 64));
       EXPECT_FALSE(tree.contains(universe - 1));
       EXPECT_EQ(tree.contains(0), elements == 1);
       EXPECT_EQ(words.back(), behind);

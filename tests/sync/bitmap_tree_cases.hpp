@@ -149,8 +149,7 @@ class overlapping_runs : public tree_world<Tree> {
   void lane() {
     const auto rank = static_cast<std::uint32_t>(simt::thread_rank());
     const std::uint32_t length = rank % 4 == 3 ? 1 : 2 + rank % 4;
-    const std::uint32_t first =
-        length == 1 ? this->tree.claim_first() : claim_last_run(this->tree, length);
+    const std::uint32_t first = length == 1 ? this->tree.claim_first() : claim_last(length);
     if (first == Tree::none) return;
     this->own(first, length);
     simt::backoff(1);
@@ -158,6 +157,17 @@ class overlapping_runs : public tree_world<Tree> {
     insert_run(this->tree, first, length);
   }
   std::string verdict() { return this->verdict_when_all_are_back(); }
+
+ private:
+  /// As managers do that take runs from the back.
+  std::uint32_t claim_last(std::uint32_t length) {
+    for (;;) {  // again only if another lane has taken an element of the run
+      const std::uint32_t top = find_last_run(this->tree, length);
+      if (top == Tree::none) return Tree::none;
+      const std::uint32_t first = top + 1 - length;
+      if (claim_run(this->tree, first, length)) return first;
+    }
+  }
 };
 
 /// One lane writes something and inserts an element, another one writes something else and examines

@@ -41,7 +41,7 @@ struct claim_one {
     std::uint32_t element = bitmap_tree::none;
     if (rank % 3 == 0) element = tree.claim_first();
     if (rank % 3 == 1) element = tree.claim_hashed(static_cast<std::uint32_t>(mix64(rank)));
-    if (rank % 3 == 2) element = claim_last_run(tree, 1);
+    if (rank % 3 == 2) element = claim_run_from(tree, 1, 0);
     claimed[rank] = element;
     if (element != bitmap_tree::none) {
       simt::atomic_ref(owners[element]).fetch_add(1, simt::order::relaxed);

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// Runs of consecutive elements of a `bitmap_tree`: insert one, claim one that is given, claim one
-/// of a given length from the back, or from a place on. A run may span leaf words.
+/// Runs of consecutive elements of a `bitmap_tree`: insert or claim a given run, find the last run
+/// of a length, or the first one from a position on. A run may span leaf words.
 ///
 /// A claim takes all of a run or nothing. While it takes the words of a long run one after another,
-/// others may see a part of it gone that comes back, and choose worse runs than they would have:
-/// where the last run matters, claims of runs should come one after the other.
+/// other lanes may see a part of it missing that is put back later, and choose worse runs than they
+/// otherwise would: where it matters that the last run is taken, claim runs one at a time.
 ///
 /// Progress: lock-free. A claim starts again only if another lane has taken an element of its run.
 
@@ -31,14 +31,6 @@ WARPHEAP_DEVICE inline void insert_run(const bitmap_tree& tree, std::uint32_t fi
                                        std::uint32_t length) {
   for (std::uint32_t word = first / 64; word <= (first + length - 1) / 64; ++word) {
     tree.insert_bits(word, bits_of_run(first, length, word));
-  }
-}
-
-/// Removes what is in the set of first..first+length-1. O(length / 64). \pre `length != 0`
-WARPHEAP_DEVICE inline void remove_run(const bitmap_tree& tree, std::uint32_t first,
-                                       std::uint32_t length) {
-  for (std::uint32_t word = first / 64; word <= (first + length - 1) / 64; ++word) {
-    tree.remove_bits(word, bits_of_run(first, length, word));
   }
 }
 
@@ -94,18 +86,6 @@ WARPHEAP_DEVICE inline std::uint32_t find_last_run(const bitmap_tree& tree, std:
     }
   }
   return bitmap_tree::none;
-}
-
-/// Removes `length` consecutive elements, the last ones that there are, and returns the first of
-/// them, or none if no such run was there. O(universe / 64) for each run that is lost to others.
-/// \pre `length != 0`
-WARPHEAP_DEVICE inline std::uint32_t claim_last_run(const bitmap_tree& tree, std::uint32_t length) {
-  for (;;) {
-    const std::uint32_t top = find_last_run(tree, length);
-    if (top == bitmap_tree::none) return bitmap_tree::none;
-    const std::uint32_t first = top + 1 - length;
-    if (claim_run(tree, first, length)) return first;
-  }
 }
 
 /// Looks for the first run of a length in leaf words that come in ascending order. Words that are
