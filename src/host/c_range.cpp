@@ -15,7 +15,7 @@ namespace {
 
 using namespace warpheap::host;
 
-// Out of line: the calls that succeed should not pay for the messages.
+// Out of line, so that calls that succeed do not pay for the messages.
 [[gnu::noinline]] warpheap_status refuse_request(std::uint64_t bytes, std::uint64_t alignment) {
   if (bytes == 0) return failed(WARPHEAP_INVALID_ARGUMENT, "a block of 0 bytes was requested");
   if (!warpheap::is_power_of_two(alignment)) {

@@ -21,7 +21,7 @@ inline warpheap_status failed(warpheap_status status, std::string message) {
   return status;
 }
 
-/// Runs a call and turns exceptions into a status: none may leave through C.
+/// Runs a call and turns exceptions into a status: none may propagate through C.
 template <class Call>
 warpheap_status guarded(Call&& call) {
   try {

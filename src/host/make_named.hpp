@@ -22,15 +22,15 @@ struct memory_source {
   std::shared_ptr<stream_events> events;
 };
 
-/// The last three upstreams. \throws error where CUDA is missing, invalid_argument for a device
-/// that is not there
+/// One of the last three upstreams. \throws error if CUDA is missing, invalid_argument for a device
+/// that does not exist
 memory_source make_device_source(std::string_view name, int device);
 
-/// One of the driver's own allocators. \throws as make_device_source
+/// One of the driver's own allocators. \throws like make_device_source
 std::unique_ptr<memory_pool> make_driver_allocator(std::string_view name, int device);
 
-/// A pool in that number of parts, or one of the driver's own allocators, by the names of what it
-/// is made of.
+/// A pool with that number of parts, or one of the driver's own allocators, by the names of its
+/// policy and upstream.
 /// \throws invalid_argument for an unknown name, and what the functions above throw
 std::unique_ptr<memory_pool> make_named(std::string_view policy, std::string_view upstream,
                                         int device, pool_options options, std::size_t parts);

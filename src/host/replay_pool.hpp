@@ -55,7 +55,7 @@ replay_result replay_and_look(memory_pool& pool, const warpheap_trace& trace,
         [&](void* memory, std::size_t, stream_id stream) { known.deallocate(memory, stream); },
         look);
   };
-  // As a program has it that names the type of its pool: the calls are direct, some 5 % faster.
+  // As in a program that names the type of its pool: the calls are direct, and some 5 % faster.
   if (auto* const usual = dynamic_cast<stream_pool<tlsf>*>(&pool)) return on(*usual);
   return on(pool);
 }
@@ -83,8 +83,8 @@ inline void replay_timeline(memory_pool& pool, const warpheap_trace& trace, std:
   });
 }
 
-/// Calls `run(trace)`, which returns its failures, for each trace in a thread of its own; all start
-/// together. \throws what a thread threw first
+/// Calls `run(trace)`, which returns the number of failures, for each trace in its own thread; all
+/// start together. \throws what a thread threw first
 template <class Run>
 void replay_threads(std::span<const warpheap_trace> traces, std::uint64_t* wall_ns,
                     std::uint64_t* failures, Run&& run) {

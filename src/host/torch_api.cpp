@@ -27,12 +27,12 @@ std::array<std::atomic<warpheap_pool*>, device_count> pools;
 struct recorded_streams {
   std::mutex lock;
   std::unordered_map<void*, std::vector<stream_id>> of_block;
-  // Relaxed: only spares the lock; a block's record and free are ordered by their caller.
+  // Relaxed: only avoids the lock; the caller orders a block's record and free.
   std::atomic<std::size_t> blocks{0};
 };
 
 recorded_streams& recorded() {
-  // Never destroyed: blocks are freed while the process ends.
+  // Never destroyed: blocks are freed while the process exits.
   static auto* const streams = new recorded_streams;
   return *streams;
 }

@@ -7,11 +7,12 @@
 
 namespace warpheap::host {
 
-/// An address in the managed memory. The pools compute with addresses and never dereference one:
-/// the memory may belong to a device that this processor cannot reach.
+/// An address in the managed memory. The pools compute with addresses and never dereference them:
+/// the memory may belong to a device that this processor cannot access.
 using address = std::uintptr_t;
 
-/// `bytes` bytes from `base` on. An extent of 0 bytes is empty: "nothing", a search that failed.
+/// `bytes` bytes from `base` on. An extent of 0 bytes is empty: it stands for "nothing", such as a
+/// failed search.
 struct extent {
   address base = 0;
   std::size_t bytes = 0;

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// `malloc` and `free` of device code, in place of CUDA's: nvlink takes the symbols that a program
-// defines before those of the driver, and device code's `new` and `delete` call them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception `malloc` and `free` of device code, in
+// place of CUDA's: nvlink prefers the symbols that a program defines to those of the driver, and
+// device code's `new` and `delete` call them.
 //
 // The device symbols read the handle of the heap from a variable of their module
-// (module_state.hpp). Host code fills it before the first kernel of each device: launch_hooks.cu,
-// where the linker was told to let every launch pass there, else a constructor of this file, for
-// the device that is current at that time.
+// (module_state.hpp). Host code fills it before the first kernel of each device: launch_hooks.cu
+// does so if the linker was told to send every launch there; otherwise, a constructor of this file
+// does so for the device that is current at that time.
 #include "entry.hpp"
 #include "malloc_heaps.hpp"
 #include "module_state.hpp"
@@ -22,7 +22,7 @@ extern "C" {
 WARPHEAP_HIDDEN __device__ warpheap::malloc_ref warpheap_malloc_state;
 }
 
-// Of device code alone: without the guard, nvcc also defines host functions of these names, which
+// For device code only: without the guard, nvcc also defines host functions of these names, which
 // would replace the C library's.
 #if defined(__CUDA_ARCH__)
 extern "C" __device__ void* malloc(std::size_t bytes) noexcept {
@@ -36,14 +36,14 @@ extern "C" __device__ unsigned long long warpheap_free(unsigned long long addres
 }
 #endif
 
-/// Defined by launch_hooks.cu: not null where that file is linked.
+/// Defined by launch_hooks.cu: not null if that file is linked.
 extern "C" WARPHEAP_HIDDEN __attribute__((weak)) const char warpheap_malloc_hooked;
 
 namespace {
 
 using namespace warpheap;
 
-/// Before main, too: no constructor of the file may be needed for it.
+/// Also used before main, so it must not need a constructor of this file.
 constinit module_state this_module;
 thread_local std::string last_error;
 
@@ -71,8 +71,9 @@ int guarded(const Call& call) {
 
 }  // namespace
 
-/// What every launch passes through. After the first one of a device it costs a `cudaGetDevice`.
-/// Never throws and never fails: a program without a heap goes on, and its requests return null.
+/// Every launch passes through this function. After the first one of a device, it costs a
+/// `cudaGetDevice`. Never throws and never fails: a program without a heap continues, and its
+/// requests return null.
 extern "C" WARPHEAP_HIDDEN void warpheap_malloc_before_launch() {
   if (entry::is_inside()) return;
   int ordinal = 0;
@@ -132,8 +133,9 @@ extern "C" const char* warpheap_malloc_error() { return last_error.c_str(); }
 
 namespace {
 
-/// Where nothing lets launches pass through the hooks. The other files' constructors must have run,
-/// which register their device code: this object comes last when a program is linked.
+/// For programs whose launches do not pass through the hooks. The constructors of the other files,
+/// which register their device code, must have run: this object comes last when a program is
+/// linked.
 __attribute__((constructor)) void before_main() {
   if (&warpheap_malloc_hooked != nullptr) return;
   int devices = 0;

@@ -7,12 +7,13 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// While one lives, this thread is in the code behind `malloc` in kernels: the launches that lay a
-/// heap out, or look at it, pass through the hooks, too, and must not ask for the heap, whose lock
+/// While an `entry` exists, this thread is in the code behind `malloc` in kernels: launches that
+/// lay out or inspect a heap also pass through the hooks, and must not ask for the heap, whose lock
 /// the thread may hold.
 ///
-/// While a thread captures a stream, CUDA refuses most of its calls that concern other streams,
-/// too, unless it says that it knows what it does. Ours are of a queue that nobody captures.
+/// While a thread captures a stream, CUDA also refuses most of its calls that concern other
+/// streams, unless the thread opts out of these checks. Our calls concern a queue that is never
+/// captured.
 class entry {
  public:
   entry() {

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lets every launch of a program pass through warpheap_malloc_before_launch, so that a device has
-// its heap before its first kernel, whichever thread launches it and whenever. The linker's option
-// --wrap (link_options.txt) sends calls of NAME to __wrap_NAME, and those of __real_NAME to NAME.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception Sends every launch of a program through
+// warpheap_malloc_before_launch, so that a device has its heap before its first kernel, whenever
+// and from whichever thread it is launched. The linker's option --wrap (link_options.txt) sends
+// calls of NAME to __wrap_NAME, and those of __real_NAME to NAME.
 #include <cuda_runtime_api.h>
 #include <cstddef>
 
@@ -11,7 +11,7 @@ extern "C" {
 
 WARPHEAP_HIDDEN void warpheap_malloc_before_launch();
 WARPHEAP_HIDDEN void warpheap_malloc_before_reset();
-/// Tells device_malloc.cu that it need not do anything before main.
+/// Tells device_malloc.cu that it has nothing to do before main.
 extern WARPHEAP_HIDDEN const char warpheap_malloc_hooked = 1;
 
 #define WARPHEAP_HOOK(NAME, BEFORE, PARAMETERS, ARGUMENTS) \
@@ -20,7 +20,7 @@ extern WARPHEAP_HIDDEN const char warpheap_malloc_hooked = 1;
     BEFORE();                                              \
     return __real_##NAME ARGUMENTS;                        \
   }
-// The same functions of programs that are compiled for a default stream a thread.
+// The same functions for programs that are compiled with per-thread default streams.
 #define WARPHEAP_LAUNCH(NAME, PARAMETERS, ARGUMENTS)                        \
   WARPHEAP_HOOK(NAME, warpheap_malloc_before_launch, PARAMETERS, ARGUMENTS) \
   WARPHEAP_HOOK(NAME##_ptsz, warpheap_malloc_before_launch, PARAMETERS, ARGUMENTS)
@@ -38,7 +38,7 @@ WARPHEAP_LAUNCH(cudaLaunchKernelExC,
                 (shape, kernel, arguments))
 WARPHEAP_LAUNCH(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
 #if CUDART_VERSION >= 13000
-// What nvcc makes of <<<...>>> from CUDA 13 on.
+// What nvcc turns <<<...>>> into from CUDA 13 on.
 WARPHEAP_LAUNCH(__cudaLaunchKernel,
                 (cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                  cudaStream_t stream),

@@ -19,27 +19,27 @@
 #include <optional>
 #include <string>
 
-/// The `malloc_heaps` of the process; null until a module needs it. The only symbol that executable
-/// and libraries share: all other code of theirs is hidden, because each of them has kernels,
-/// registered variables and hooks of its own. g++ makes the symbol unique, so that libraries that
-/// are opened apart share it, too; link_options.txt lets an executable offer its own.
+/// The `malloc_heaps` of the process; null until a module needs it. The only symbol that the
+/// executable and libraries share: all their other code is hidden, because each of them has its own
+/// kernels, registered variables and hooks. g++ makes the symbol unique, so that libraries that are
+/// opened separately share it, too; link_options.txt lets an executable export its own.
 extern "C" {
 __attribute__((visibility("default"))) inline std::atomic<void*> warpheap_malloc_heaps{nullptr};
 }
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// The heaps behind `malloc` in kernels: one for each device of the process, made when it is first
-/// needed, of which every module gets the handle. A block that one module takes, another may free.
+/// The heaps behind `malloc` in kernels: one for each device of the process, created when first
+/// needed. Every module gets its handle, so one module may free what another has allocated.
 ///
-/// One object in the process, also where several shared libraries have this code. It is never
-/// destroyed, because kernels may run until the very end. Callers have an `entry`.
+/// There is one object per process, even if several shared libraries contain this code. It is never
+/// destroyed, because kernels may run until the very end. Callers hold an `entry`.
 class malloc_heaps {
  public:
   static constexpr int most_devices = 64;
 
   static malloc_heaps& of_process() {
-    // Acquire and release: the object is complete for the thread that finds it.
+    // Acquire and release: the object is complete for a thread that finds it.
     void* found = warpheap_malloc_heaps.load(std::memory_order_acquire);
     if (found == nullptr) {
       auto made = std::make_unique<malloc_heaps>();
@@ -51,14 +51,14 @@ class malloc_heaps {
     return *static_cast<malloc_heaps*>(found);
   }
 
-  /// The heap of a device, made with `wish` if there is none.
+  /// The heap of a device; created with `wish` if there is none.
   /// \throws what `selected_heap` and `read_malloc_settings` throw
   const selected_heap& get(int ordinal, const malloc_settings& wish) {
     const std::lock_guard lock(mutex_);
     return find_or_make(ordinal, wish);
   }
 
-  /// As `get`. \throws invalid_argument also if the device has a heap
+  /// Like `get`. \throws invalid_argument also if the device already has a heap
   void make(int ordinal, const malloc_settings& wish) {
     const std::lock_guard lock(mutex_);
     if (const auto& there = heaps_[ordinal]) {
@@ -69,22 +69,23 @@ class malloc_heaps {
     find_or_make(ordinal, wish);
   }
 
-  /// Writes the handle of a heap to a module's variable at the device's address `state`.
+  /// Writes the handle of a heap to a module's variable, which is at the device address `state`.
   void attach(const selected_heap& heap, void* state) const {
     const malloc_ref ref = heap.ref();
     heap.on().copy_to_device(state, &ref, sizeof ref);
   }
 
-  /// Frees the heap of a device that is about to be reset, which also forgets every module's
+  /// Frees the heap of a device that is about to be reset, which also clears every module's
   /// variable.
   void forget(int ordinal) {
     const std::lock_guard lock(mutex_);
     heaps_[ordinal].reset();
-    // Release: pairs with `epoch`, after which a module attaches itself again.
+    // Release: pairs with the load in `epoch`, after which a module attaches itself again.
     epochs_[ordinal].fetch_add(1, std::memory_order_release);
   }
 
-  /// Changes with each reset of the device; never 0. What was attached before is forgotten.
+  /// Changes with each reset of the device; never 0. Modules that attached before a reset must
+  /// attach again.
   std::uint32_t epoch(int ordinal) const {
     return 1 + epochs_[ordinal].load(std::memory_order_acquire);
   }
@@ -93,7 +94,7 @@ class malloc_heaps {
     const std::lock_guard lock(mutex_);
     const auto& heap = heaps_[ordinal];
     if (!heap) return;
-    // The heap waits for its own queue alone.
+    // The heap only waits for its own queue.
     simt::runtime::check(cudaDeviceSynchronize(), "wait for the device");
     const heap_stats now = heap->stats();
     result.heap_bytes = now.heap_bytes;
@@ -138,7 +139,7 @@ class malloc_heaps {
                  "largest block %zu; %zu of %zu bytes are still free\n",
                  ordinal, heap.on().properties().name.c_str(), heap.bytes(),
                  std::string(heap.manager()).c_str(), heap.largest_block(), free_bytes, all_bytes);
-    // Registered after CUDA's own, hence called before it.
+    // Registered after CUDA's own handler, hence called before it.
     static const int registered = std::atexit([] { of_process().report(); });
     static_cast<void>(registered);
   }

@@ -8,19 +8,19 @@
 
 #define WARPHEAP_HIDDEN __attribute__((visibility("hidden")))
 
-/// The variable of a module that its device code reads the handle of the heap from. Found by this
-/// name in modules that are linked while a program runs. Hidden, so that a library's variable is
-/// not taken for that of the executable.
+/// The variable from which a module's device code reads the handle of the heap. Found by this name
+/// in modules that are linked at run time. Hidden, so that a library's variable is not mistaken for
+/// that of the executable.
 extern "C" {
 WARPHEAP_HIDDEN extern __device__ warpheap::malloc_ref warpheap_malloc_state;
 }
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Finds and fills this module's variable, which each device has once.
+/// Finds and fills this module's variable, of which each device has one.
 class module_state {
  public:
-  /// The address of the variable in the current device.
+  /// The address of the variable on the current device.
   static void* address() {
     void* address = nullptr;
     simt::runtime::check(cudaGetSymbolAddress(&address, warpheap_malloc_state),
@@ -28,7 +28,7 @@ class module_state {
     return address;
   }
 
-  /// Whether the variable of a device was filled, or could not be, in the epoch `now`
+  /// Whether the variable of a device was filled, or could not be filled, in the epoch `now`
   /// (`malloc_heaps::epoch`).
   bool is_settled(int ordinal, std::uint32_t now) const {
     // Acquire: pairs with the release of the thread that has filled it.
@@ -45,11 +45,12 @@ class module_state {
     settled_[ordinal].store(now, std::memory_order_release);
   }
 
-  /// Notes that the variable could not be filled in the epoch `now`. False if that was known.
+  /// Records that the variable could not be filled in the epoch `now`. False if that was already
+  /// known.
   bool give_up(int ordinal, std::uint32_t now) { return settled_[ordinal].exchange(now) != now; }
 
  private:
-  /// Of each device the epoch in which it was settled; 0 before that.
+  /// For each device, the epoch in which this was settled; 0 before that.
   std::atomic<std::uint32_t> settled_[malloc_heaps::most_devices] = {};
 };
 

@@ -9,8 +9,8 @@
 
 namespace warpheap::host {
 
-/// Asks a callback when out of memory: it may free something and return true to try again, or
-/// return false to give up. `Exception` is the type that means "out of memory".
+/// Calls a callback when out of memory: the callback may free something and return true to try
+/// again, or return false to give up. `Exception` is the type that means "out of memory".
 template <class Resource, class Exception = out_of_memory>
 class failure_callback_resource
     : public resource_adaptor<failure_callback_resource<Resource, Exception>, Resource> {

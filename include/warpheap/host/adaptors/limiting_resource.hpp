@@ -10,20 +10,20 @@
 
 namespace warpheap::host {
 
-/// Refuses requests that would bring the requested bytes in use above a limit. Copies share the
+/// Refuses requests that would raise the requested bytes in use above a limit. Copies share the
 /// count.
 template <class Resource>
 class limiting_resource : public resource_adaptor<limiting_resource<Resource>, Resource> {
   using base = resource_adaptor<limiting_resource<Resource>, Resource>;
 
  public:
-  /// \param limit_bytes the most that its blocks, as requested, may have together
+  /// \param limit_bytes the most that the requested sizes of its live blocks may sum to
   limiting_resource(Resource upstream, std::size_t limit_bytes)
       : base(std::move(upstream)),
         limit_(limit_bytes),
         in_use_(std::make_shared<std::atomic<std::size_t>>(0)) {}
 
-  /// Bytes, as it was made with.
+  /// The limit in bytes that it was created with.
   std::size_t limit_bytes() const { return limit_; }
   // Relaxed everywhere: a count of its own that no other memory depends on.
   std::size_t bytes_in_use() const { return in_use_->load(std::memory_order_relaxed); }

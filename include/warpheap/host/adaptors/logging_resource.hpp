@@ -30,7 +30,7 @@ class logging_resource : public resource_adaptor<logging_resource<Resource>, Res
   logging_resource(Resource upstream, const std::string& path)
       : base(std::move(upstream)), log_(std::make_shared<log>(path)) {}
 
-  /// Writes all lines to the file that are not in it yet.
+  /// Writes all lines that are not in the file yet.
   void flush() { log_->file.flush(); }
 
   template <class Call>
@@ -45,7 +45,7 @@ class logging_resource : public resource_adaptor<logging_resource<Resource>, Res
     }
   }
 
-  // Written before the call: after it another thread may get, and log, the same address.
+  // Written before the call: after it, another thread may get the same address and log it.
   template <class Call>
   void on_deallocate(void* memory, std::size_t bytes, stream_id stream, Call&& call) {
     log_->write("free", memory, bytes, stream);

@@ -15,8 +15,8 @@ namespace warpheap::host {
 /// of `cuda::mr::resource` (a `pool_resource`, one of RMM's, a `cuda::mr::any_resource`, ...), held
 /// by value.
 ///
-/// A wrapper `Derived` has two functions, through which every call goes. `call()` makes the call;
-/// its exceptions may be passed on or handled.
+/// A wrapper `Derived` has two functions, through which every call passes. `call()` makes the call;
+/// they may handle its exceptions or let them pass.
 /// - `void* on_allocate(std::size_t bytes, stream_id stream, Call call)`
 /// - `void on_deallocate(void* memory, std::size_t bytes, stream_id stream, Call call)`
 template <class Derived, class Resource>
@@ -32,7 +32,8 @@ class resource_adaptor : public earlier_names<resource_adaptor<Derived, Resource
   /// \param upstream serves all calls; a copy is kept
   explicit resource_adaptor(Resource upstream) : upstream_(std::move(upstream)) {}
 
-  /// As the resource behind does it, errors included, and what the adaptor adds; so the others.
+  /// Does what the wrapped resource does, errors included, plus what the adaptor adds; likewise the
+  /// functions below.
   template <stream_like Stream>
   void* allocate(Stream stream, std::size_t bytes, std::size_t alignment = default_alignment) {
     return derived().on_allocate(bytes, id_of(stream),
@@ -53,7 +54,7 @@ class resource_adaptor : public earlier_names<resource_adaptor<Derived, Resource
                             [&] { upstream_.deallocate_sync(memory, bytes, alignment); });
   }
 
-  /// The resource behind.
+  /// The wrapped resource.
   const Resource& upstream_resource() const { return upstream_; }
 
  private:

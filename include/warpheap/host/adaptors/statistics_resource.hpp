@@ -18,7 +18,7 @@ class statistics_resource : public resource_adaptor<statistics_resource<Resource
   explicit statistics_resource(Resource upstream)
       : base(std::move(upstream)), shared_(std::make_shared<shared>()) {}
 
-  /// Held and pending bytes are unknown here: those fields are 0.
+  /// The resource does not know held and pending bytes: those fields are 0.
   pool_stats stats() const {
     const std::lock_guard guard(shared_->lock);
     return shared_->stats;

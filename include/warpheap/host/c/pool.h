@@ -35,13 +35,13 @@ typedef struct warpheap_pool_options {
 WARPHEAP_API const char* warpheap_pool_names(void);
 WARPHEAP_API const char* warpheap_upstream_names(void);
 
-/* A pool of this policy over this upstream; `device` is a CUDA device's number where the upstream
- * is one of CUDA's. `cuda_malloc` and `cuda_malloc_async` are also names of policies: the driver's
- * own allocators, for comparison, which have no upstream. Options may be null. */
+/* Creates a pool of this policy over this upstream; `device` is the number of a CUDA device if the
+ * upstream is one of CUDA's. `cuda_malloc` and `cuda_malloc_async` are also names of policies: the
+ * driver's own allocators, for comparison, which have no upstream. Options may be null. */
 WARPHEAP_API warpheap_status warpheap_pool_create(const char* policy, const char* upstream,
                                                   int device, const warpheap_pool_options* options,
                                                   warpheap_pool** pool);
-/* Waits for the streams that used the pool and gives everything back, blocks in use included. */
+/* Waits for the streams that used the pool and gives back everything, including blocks in use. */
 WARPHEAP_API void warpheap_pool_destroy(warpheap_pool* pool);
 
 /* `stream` is a cudaStream_t as a number; WARPHEAP_NO_STREAM means memory that no stream uses. */
@@ -52,14 +52,15 @@ WARPHEAP_API warpheap_status warpheap_pool_allocate(warpheap_pool* pool, size_t 
                                                     void** memory);
 WARPHEAP_API warpheap_status warpheap_pool_deallocate(warpheap_pool* pool, void* memory,
                                                       uintptr_t stream);
-/* Keeps the first `bytes` bytes of a block; `taken` is set to the bytes taken back. */
+/* Keeps the first `bytes` bytes of a block; sets `taken` to the number of bytes taken back. */
 WARPHEAP_API warpheap_status warpheap_pool_truncate(warpheap_pool* pool, void* memory, size_t bytes,
                                                     size_t* taken);
 /* 0 if `memory` is not a live block. */
 WARPHEAP_API size_t warpheap_pool_usable_bytes(warpheap_pool* pool, void* memory);
 WARPHEAP_API void warpheap_pool_get_stats(warpheap_pool* pool, warpheap_pool_stats* stats);
-/* Gives memory back that no block needs, as long as more than `keep_bytes` stay held: regions
- * without a block, and whole pages of holes where the upstream has pages. Returns the bytes. */
+/* Gives back memory that no block needs, as long as more than `keep_bytes` bytes stay held: regions
+ * without a block and, if the upstream has pages, whole pages of holes. Returns the bytes given
+ * back. */
 WARPHEAP_API size_t warpheap_pool_trim(warpheap_pool* pool, size_t keep_bytes);
 /* Verifies the invariants. O(blocks) */
 WARPHEAP_API warpheap_status warpheap_pool_check(warpheap_pool* pool);

@@ -32,8 +32,8 @@ typedef struct warpheap_range_stats {
   uint64_t largest_hole_bytes;
 } warpheap_range_stats;
 
-/* Offsets from 0 to before `bytes`, at most 2^46. Blocks are multiples of `granule_bytes` long and
- * aligned to it: a power of two; 0 means 256. */
+/* Offsets from 0 up to, but not including, `bytes`, which is at most 2^46. The sizes and offsets of
+ * blocks are multiples of `granule_bytes`, a power of two; 0 means 256. */
 WARPHEAP_API warpheap_status warpheap_range_create(uint64_t bytes, size_t granule_bytes,
                                                    warpheap_range** range);
 WARPHEAP_API void warpheap_range_destroy(warpheap_range* range);
@@ -43,8 +43,8 @@ WARPHEAP_API void warpheap_range_destroy(warpheap_range* range);
 WARPHEAP_API warpheap_status warpheap_range_allocate(warpheap_range* range, uint64_t bytes,
                                                      uint64_t alignment,
                                                      warpheap_range_block* block);
-/* WARPHEAP_INVALID_ARGUMENT, with nothing changed, for a handle that is not of a live block of this
- * range: a double free. O(1) */
+/* WARPHEAP_INVALID_ARGUMENT, with nothing changed, for a handle that does not belong to a live
+ * block of this range, such as in a double free. O(1) */
 WARPHEAP_API warpheap_status warpheap_range_free(warpheap_range* range, uint64_t handle);
 
 /* O(blocks) */

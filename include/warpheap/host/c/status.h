@@ -2,8 +2,8 @@
 #ifndef WARPHEAP_HOST_C_STATUS_H
 #define WARPHEAP_HOST_C_STATUS_H
 
-/* What the C functions return. Those that return a status leave their results alone unless it is
- * WARPHEAP_OK, and warpheap_last_error() says what was wrong. */
+/* What the C functions return. Functions that return a status do not touch their results unless it
+ * is WARPHEAP_OK, and warpheap_last_error() says what was wrong. */
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 
 namespace warpheap::host::cuda {
 
-/// A device and its primary context, which is the one that the CUDA runtime and the frameworks use.
+/// A device and its primary context, which the CUDA runtime and the frameworks use.
 class device_context {
  public:
   /// \throws invalid_argument if there is no such device, error if the driver fails
@@ -20,7 +20,7 @@ class device_context {
                              " does not exist: the machine has " + std::to_string(count));
     }
     d.expect(d.cuDeviceGet_ptr(&device_, ordinal), "cannot find the CUDA device");
-    // Never released: the frameworks' own hold on it ends at an unknown time during exit.
+    // Never released: the frameworks release theirs at an unknown time during exit.
     d.expect(d.cuDevicePrimaryCtxRetain_ptr(&context_, device_), "the device cannot be used");
   }
 

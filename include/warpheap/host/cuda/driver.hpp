@@ -16,7 +16,7 @@
 
 namespace warpheap::host::cuda {
 
-/// The functions of the CUDA driver that the pools use, looked up when they are first needed: a
+/// The functions of the CUDA driver that the pools use, looked up when first needed, so that a
 /// program with pools also runs without a driver.
 class driver {
  public:

@@ -10,13 +10,13 @@
 namespace warpheap::host::cuda {
 
 /// The driver's own allocators behind the interface of a pool, so that the same program measures
-/// both. Keeps no books, which would be timed as well: only the numbers of calls and failures are
-/// known, and nothing is checked.
+/// both. Does no bookkeeping, which would be timed as well: only counts calls and failures, and
+/// checks nothing.
 class driver_allocator final : public memory_pool {
  public:
   enum class kind { malloc, malloc_async };
 
-  /// `cudaMalloc`, or `cudaMallocAsync` with a pool that never gives memory back.
+  /// `cudaMalloc`, or `cudaMallocAsync` with a pool that never gives back memory.
   driver_allocator(int ordinal, kind which) : device_(ordinal), kind_(which) {
     const driver& d = driver::get();
     const device_context::scope current(device_);

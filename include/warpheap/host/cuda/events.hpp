@@ -8,9 +8,10 @@
 
 namespace warpheap::host::cuda {
 
-/// The events of CUDA streams, recycled. A stream that may have been destroyed is covered by an
-/// event of all streams of the device. Where the driver records none (it is too old, or going down)
-/// the caller waits for the device; then everything has happened, which the null event stands for.
+/// The events of CUDA streams, recycled. For a stream that may have been destroyed, an event of all
+/// streams of the device is recorded. If the driver cannot record one (it is too old, or shutting
+/// down), the caller waits for the device; then everything has happened, which the null event
+/// represents.
 class events final : public stream_events {
  public:
   explicit events(int ordinal) : device_(ordinal) {}

@@ -31,7 +31,7 @@ class malloc_upstream final : public upstream {
 };
 
 /// Device memory of the driver's stream-ordered pool, from `cudaMallocAsync`. Every stream may use
-/// a region at once: the call waits for the memory.
+/// a region immediately: the call waits for the memory.
 class malloc_async_upstream final : public upstream {
  public:
   explicit malloc_async_upstream(int ordinal) : device_(ordinal) {}

@@ -14,13 +14,12 @@
 
 namespace warpheap::host::cuda {
 
-/// Device memory mapped into addresses that were reserved for it, by the driver's virtual memory
-/// functions. Each region reserves several times as many addresses as the device has memory, so
-/// that it can grow in place, even after its pages have moved: a pool over this upstream has one
-/// region and holds hardly more than it needs. Freeing gives physical memory back without the
-/// device-wide wait of `cudaFree`.
+/// Device memory that the driver's virtual memory functions map to reserved addresses. Each region
+/// reserves several times as many addresses as the device has memory, so that it can grow in place,
+/// even after its pages have moved: a pool over this upstream has one region and holds hardly more
+/// than it needs. Freeing returns physical memory without the device-wide wait of `cudaFree`.
 ///
-/// Each page is a mapping of its own, because the driver only unmaps whole mappings.
+/// Each page has its own mapping, because the driver only unmaps whole mappings.
 class virtual_memory_upstream final : public upstream {
  public:
   explicit virtual_memory_upstream(int ordinal) : device_(ordinal) {
@@ -112,7 +111,7 @@ class virtual_memory_upstream final : public upstream {
 
  private:
   using memory_handle = CUmemGenericAllocationHandle;
-  /// The memory of each page for which addresses are reserved, 0 if it has none.
+  /// The memory of each page for which addresses are reserved; 0 for pages without memory.
   using pages = std::vector<memory_handle>;
 
   /// Addresses that a region reserves for each byte of the device's memory.
@@ -124,7 +123,8 @@ class virtual_memory_upstream final : public upstream {
     return std::prev(regions_.upper_bound(reinterpret_cast<CUdeviceptr>(place)));
   }
 
-  // Memory for the pages from `first` to before `end`, none of which has any: all or nothing.
+  // Gets memory for the pages from `first` up to, but not including, `end`, none of which has any:
+  // all or nothing.
   bool map(CUdeviceptr base, pages& r, std::size_t first, std::size_t end) {
     if (first >= end) return true;
     const driver& d = driver::get();

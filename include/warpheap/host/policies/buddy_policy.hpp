@@ -186,7 +186,8 @@ class buddy_policy : public rounding_policy {
       const index right = cut(which, left_order);
       set(which, {left_order, own.depth + 1, false, own.right});
       set(right, {right_order, own.depth + 1, true, own.memory});
-      // Goes on with the smaller half that is large enough, the left one of two equal halves.
+      // Continues with the smaller half that is large enough; of two equal halves, with the left
+      // one.
       const bool go_right = right_order < left_order && right_order >= wanted;
       push(go_right ? which : right);
       which = go_right ? right : which;

@@ -31,9 +31,8 @@ concept extendable_policy = requires(Policy policy, address base, std::size_t by
 ///   every region in address order.
 /// - `spare_percent`: the memory that the policy is expected to need for its holes, in percent of
 ///   that in use.
-/// - `make_room()`: makes sure that the bookkeeping has room for some dozen more blocks; false if
-/// it
-///   has not.
+/// - `make_room()`: ensures that the bookkeeping has room for some dozen more blocks; false if that
+///   fails.
 /// - `region_is_free` and `remove_region` treat vacant parts as free.
 /// All O(blocks): they are called where the upstream is called too.
 template <class Policy>
@@ -47,8 +46,8 @@ concept vacatable_policy = extendable_policy<Policy> &&
   { policy.make_room() } -> std::same_as<bool>;
 };
 
-/// A placement policy: decides where in its regions a block goes. It is given addresses, never
-/// memory. One thread at a time: the pool around it locks, counts, grows and orders streams.
+/// A placement policy: decides where in its regions a block goes. It gets addresses, never memory.
+/// For one thread at a time: the pool around it locks, counts, grows and orders streams.
 ///
 /// - `add_region(r)`: `r` is managed from now on; base and size are multiples of the granule. If it
 ///   throws because the process has no memory for the books, nothing has changed.

@@ -29,8 +29,8 @@ struct named_policy {
 };
 
 /// Calls `f(named_policy<...>)` for every policy: the single list of them. Tests, bindings and
-/// benchmarks are made from it. A fit without a store in its name is the one over
-/// the hybrid array list, which the paper recommends for the fits.
+/// benchmarks are made from it. A fit without a store in its name uses the hybrid array list, which
+/// the paper recommends for the fits.
 template <class Function>
 constexpr void for_each_policy(Function&& f) {
   f(named_policy<tlsf>{"tlsf", "two-level segregated fit: constant time, good fit"});

@@ -19,8 +19,9 @@
 
 namespace warpheap::host {
 
-/// A placement policy with memory to place in: places blocks, knows them by their addresses, and
-/// grows by regions when it has no room. One thread at a time, one stream; `stream_pool` adds both.
+/// A placement policy together with memory: places blocks, knows them by their addresses, and grows
+/// by regions when it has no room. For one thread at a time and one stream; `stream_pool` adds more
+/// of both.
 template <placement_policy Policy>
 class arena {
  public:
@@ -34,8 +35,8 @@ class arena {
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
 
-  /// A block of at least `bytes` bytes at a multiple of `alignment`, or nothing if the regions have
-  /// no room for it.
+  /// A block of at least `bytes` bytes at a multiple of `alignment`; nothing if the regions have no
+  /// room for it.
   /// \pre `bytes != 0`, `alignment` is a power of two
   extent allocate(std::size_t bytes, std::size_t alignment) {
     return place(bytes, alignment, effort::bounded);
@@ -52,8 +53,8 @@ class arena {
                : extent{};
   }
 
-  /// The same, but grows by pages of its own holes where `most_held` or the upstream does not allow
-  /// more memory. \pre no stream uses free memory. O(blocks)
+  /// The same, but where `most_held` or the upstream does not allow more memory, it grows by pages
+  /// of its own holes. \pre no stream uses free memory. O(blocks)
   extent allocate_by_moving_pages(std::size_t bytes, std::size_t alignment, std::size_t most_held) {
     if (is_impossible(bytes, alignment)) return {};
     return regions_.grow_by_moving_pages(region_for(bytes, alignment), most_held)
@@ -61,25 +62,26 @@ class arena {
                : extent{};
   }
 
-  /// Whether so few pages have moved in this many requests that more of them may.
+  /// Whether so few pages have moved in this many requests that more may move.
   bool may_move(std::uint64_t requests) const { return regions_.may_move(requests); }
 
-  /// Whether holes have pages that could move. O(blocks)
+  /// Whether holes contain pages that could move. O(blocks)
   bool has_movable_pages() const { return regions_.has_movable_pages(); }
 
-  /// The bytes that may be held before pages move, if `peak_bytes` were in use at once.
+  /// The number of bytes that may be held before pages move, if at most `peak_bytes` were in use at
+  /// once.
   std::size_t most_held_for(std::size_t peak_bytes) const {
     return regions_.most_held_for(peak_bytes);
   }
 
-  /// Takes a block back. Returns its size; 0 if no block handed out starts at `base`.
+  /// Takes back a block and returns its size; 0 if no block handed out starts at `base`.
   std::size_t deallocate(address base) {
     return policy_.deallocate(has_aliases() ? own_block(base).base : base);
   }
 
-  /// The policy's own block behind the one handed out at `base`, which is forgotten: from now on
-  /// the block is known by its own address. Its size is what it costs; an empty extent if no block
-  /// handed out starts at `base`.
+  /// The policy's own block that contains the one handed out at `base`, whose address is forgotten:
+  /// from now on, the block is known by its own address. Its size is what the block really takes.
+  /// An empty extent if no block handed out starts at `base`.
   [[gnu::noinline]] extent own_block(address base) {
     if (!has_aliases()) return policy_.block_at(base);
     if (hidden_.contains(base)) return {};
@@ -111,8 +113,8 @@ class arena {
     return {base, policy_.block_at(alias->second).end() - base};
   }
 
-  /// Gives memory back as long as more than `keep_bytes` bytes stay held: regions without a block
-  /// in use, then whole pages of holes where the upstream has pages. Returns the bytes given back.
+  /// Gives back memory as long as more than `keep_bytes` bytes stay held: regions without a block
+  /// in use, then, if the upstream has pages, whole pages of holes. Returns the bytes given back.
   /// O(regions), O(blocks) with pages
   std::size_t trim(std::size_t keep_bytes) { return regions_.trim(keep_bytes); }
 
@@ -128,16 +130,16 @@ class arena {
 
   std::optional<std::string> check() const { return policy_.check(); }
 
-  /// Adds what this knows: regions and the memory that is held.
+  /// Adds what the arena knows: regions and the memory that is held.
   void add_to(pool_stats& stats) const { regions_.add_to(stats); }
 
  private:
-  // Sizes beyond any address space would overflow the arithmetic of the policies.
+  // Sizes beyond any address space would overflow the policies' arithmetic.
   static bool is_impossible(std::size_t bytes, std::size_t alignment) {
     return (bytes | alignment) >> 46 != 0;
   }
 
-  // Only a policy that cannot align hands out addresses inside of its blocks.
+  // Only a policy that cannot align hands out addresses inside its blocks.
   bool has_aliases() const { return !Policy::aligns && !aliases_.empty(); }
 
   extent place(std::size_t bytes, std::size_t alignment, effort how) {
@@ -160,7 +162,7 @@ class arena {
     return {base, block.bytes};
   }
 
-  // The size of a region that has room for the block wherever an aligned address lies in it.
+  // The size of a region that has room for the block wherever its first aligned address is.
   std::size_t region_for(std::size_t bytes, std::size_t alignment) const {
     const std::size_t slack =
         (alignment > granule_ ? alignment : 0) + (granule_ > upstream::alignment ? granule_ : 0);

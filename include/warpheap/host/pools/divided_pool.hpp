@@ -16,18 +16,18 @@
 
 namespace warpheap::host {
 
-/// A pool in parts, each with a policy, memory and a lock of its own: threads take parts in turn,
-/// and threads of different parts do not wait for each other. For programs in which several threads
-/// allocate at once; a part whose threads use one stream is also owned by that, so that no event is
-/// recorded.
+/// A pool in parts, each with its own policy, memory and lock: threads are assigned to parts in
+/// turn, and threads of different parts do not wait for each other. For programs in which several
+/// threads allocate at once. A part whose threads use a single stream is owned by that stream, so
+/// no event is recorded.
 ///
-/// It takes memory for speed: until the limit is reached no part uses a hole of another, so that
-/// the pool comes to hold up to the sum of what each part held at its own peak. Only then do the
-/// parts help each other out: a request goes to another part that has room, and if none has, all
-/// parts give back what no block needs, so that the thread's own can grow.
+/// It trades memory for speed: until the limit is reached, no part uses a hole of another, so the
+/// pool may hold up to the sum of what each part held at its own peak. Only then do the parts help
+/// each other: a request goes to another part that has room, and if none has, all parts give back
+/// what no block needs, so that the thread's own part can grow.
 ///
-/// A block may be freed by any thread; one that is not of the thread's own part costs a search in
-/// each part that is asked before.
+/// Any thread may free a block; if the block is not from the thread's own part, the free costs a
+/// search in each part that is asked before the right one.
 ///
 /// Invariants: those of each part; the parts hold at most `limit_bytes` together.
 ///
@@ -38,7 +38,7 @@ class divided_pool final : public memory_pool {
   static constexpr std::size_t most_parts = 1024;
   using events_maker = std::function<std::shared_ptr<stream_events>()>;
 
-  /// `parts` parts; each has events of its own, its share of `initial_bytes`, and grows by
+  /// `parts` parts, each with its own events and its share of `initial_bytes`; each grows by
   /// `region_bytes`. \throws as `stream_pool`, and invalid_argument for a number of parts that is
   /// not from 1 to `most_parts`
   divided_pool(std::shared_ptr<upstream> source, const events_maker& make_events, std::size_t parts,
@@ -125,8 +125,8 @@ class divided_pool final : public memory_pool {
     stream_pool<Policy> pool;
   };
 
-  // Threads are numbered in the order in which they come to any divided pool; a number is never
-  // used again, so that the parts have as many threads each, but for those that have ended.
+  // Threads are numbered in the order in which they first use any divided pool; a number is never
+  // reused, so each part has equally many threads, apart from those that have ended.
   static std::size_t number_of_thread() {
     static std::atomic<std::size_t> threads{0};
     thread_local std::size_t number = 0;
@@ -136,7 +136,7 @@ class divided_pool final : public memory_pool {
   }
 
   stream_pool<Policy>& own() const {
-    // A division takes as long as a fifth of a call: the thread remembers its result.
+    // A division takes a fifth of a call's time, so the thread remembers its result.
     struct place {
       std::size_t parts;
       std::size_t part;
@@ -147,7 +147,7 @@ class divided_pool final : public memory_pool {
     return parts_[mine.part]->pool;
   }
 
-  // The part that knows the block; the thread's own if none does.
+  // The part that the block is from; the thread's own if no part knows the block.
   stream_pool<Policy>& part_of(void* memory) const {
     stream_pool<Policy>& first = own();
     if (first.usable_bytes(memory) != 0) return first;

@@ -10,7 +10,7 @@
 
 namespace warpheap::host {
 
-/// Unused addresses that a request fits into. An empty range: none were found.
+/// Unused addresses into which a request fits. An empty range: nothing was found.
 struct growth_site {
   extent range;
   std::size_t vacant = 0;  ///< bytes of its pages that have no memory
@@ -26,11 +26,11 @@ inline extent pages_within(extent vacant, extent range, std::size_t page) {
   return base < end ? extent{base, end - base} : extent{};
 }
 
-/// Finds where a request of `bytes` bytes needs the least additional memory: in a run of
-/// neighbouring free blocks and vacant parts, or at the end of `growing`, the region that can grow
-/// without end.
+/// Finds where a request of `bytes` bytes needs the least additional memory: in a run of adjacent
+/// free blocks and vacant parts, or at the end of `growing`, the region that can grow without
+/// limit.
 ///
-/// Only both ends of a run are considered: then the rest of it stays in one piece.
+/// Only the two ends of a run are considered, so that the rest of it stays in one piece.
 class growth_search {
  public:
   growth_search(std::size_t bytes, std::size_t page_bytes, extent growing)
@@ -61,7 +61,7 @@ class growth_search {
 
   bool at_the_end() const { return growing_ && run_.range.end() == growing_.end(); }
 
-  // Considers the current run and begins the next one.
+  // Considers the current run and starts the next one.
   void start_run(address base) {
     const extent all = run_.range;
     if (all.bytes >= bytes_) offer({all.end() - bytes_, bytes_});

@@ -20,8 +20,8 @@
 
 namespace warpheap::host {
 
-/// The memory that an arena holds: takes regions from an upstream and gives them to the policy,
-/// makes them larger, gives them back, counts. None of this is on the fast path.
+/// The memory that an arena holds: takes regions from an upstream and passes them to the policy,
+/// extends them, gives them back, and counts. None of this is on the fast path.
 template <placement_policy Policy>
 class held_regions {
  public:
@@ -50,13 +50,14 @@ class held_regions {
   held_regions(const held_regions&) = delete;
   held_regions& operator=(const held_regions&) = delete;
 
-  /// Gives every region back, also those with blocks in use.
+  /// Gives back every region, including those with blocks in use.
   ~held_regions() {
     for (const region& r : regions_) source_->deallocate(r.memory, r.bytes);
   }
 
-  /// Takes more memory, so that `least` bytes fit in one piece; afterwards at most `most_held`
-  /// bytes, or the limit, are held. False if that, the upstream or its addresses do not allow it.
+  /// Takes more memory, so that `least` bytes fit in one piece; afterwards, at most `most_held`
+  /// bytes, or the limit, are held. False if that bound, the upstream or its addresses do not allow
+  /// it.
   bool grow(std::size_t least, std::size_t most_held) {
     const std::size_t room = room_below(most_held);
     if (page_bytes() != 0 && !regions_.empty()) {
@@ -76,15 +77,15 @@ class held_regions {
     return false;
   }
 
-  /// As `grow`, but what `most_held` or the upstream does not allow comes from pages of holes. More
-  /// of them come together than the request needs: the larger the hole that they make, the later
-  /// the next move (docs/host.md). \pre no stream uses free memory
+  /// Like `grow`, but what `most_held` or the upstream does not allow comes from pages of holes.
+  /// More pages are moved than the request needs: the larger the resulting hole, the later the next
+  /// move (docs/host.md). \pre no stream uses free memory
   bool grow_by_moving_pages(std::size_t least, std::size_t most_held) {
     if constexpr (vacatable_policy<Policy>) {
       if (regions_.empty() || !policy_.make_room()) return false;
       const std::size_t wanted =
           std::max(least, std::min(pages_.movable_bytes() / 4 * 3, 16 * least));
-      // The second time where the region has no addresses to grow into.
+      // The second iteration is for a region that has no addresses to grow into.
       for (const extent growing : {growing_region(), extent{}}) {
         if (move_pages_to(cheapest_site(wanted, growing), most_held)) return true;
         if (move_pages_to(cheapest_site(least, growing), most_held)) return true;
@@ -93,13 +94,14 @@ class held_regions {
     return false;
   }
 
-  /// As of `page_moves`.
+  /// See `page_moves`.
   bool may_move(std::uint64_t requests) const { return pages_.may_move(requests); }
 
   /// Whether holes have pages that could move. O(blocks)
   bool has_movable_pages() const { return page_bytes() != 0 && pages_.movable_bytes() != 0; }
 
-  /// Gives memory back as long as more than `keep_bytes` bytes stay held. Returns the bytes.
+  /// Gives back memory as long as more than `keep_bytes` bytes stay held. Returns the bytes given
+  /// back.
   std::size_t trim(std::size_t keep_bytes) {
     std::size_t released = 0;
     for (std::size_t at = regions_.size(); at-- != 0;) {
@@ -148,7 +150,7 @@ class held_regions {
 
   std::size_t page_bytes() const { return pages_.page_bytes(); }
 
-  // What regions are multiples of.
+  // The unit of regions' sizes.
   std::size_t unit() const { return std::max(page_bytes(), options_.granule_bytes); }
   std::size_t in_pages(std::size_t bytes) const {
     return page_bytes() != 0 ? align_up(bytes, page_bytes()) : bytes;
@@ -159,7 +161,7 @@ class held_regions {
     return most > reserved_bytes_ ? most - reserved_bytes_ : 0;
   }
 
-  // The newest region, if what is added to its memory lies right behind what the policy has of it.
+  // The newest region, if memory added to it would directly follow the part that the policy has.
   // \pre at least one region is held
   extent growing_region() const {
     const region& last = regions_.back();
@@ -174,8 +176,8 @@ class held_regions {
     });
   }
 
-  // Makes the free end of the newest region `least` bytes long, where upstream and policy can: no
-  // more memory is taken than the request needs, in steps of a region's smallest size.
+  // Makes the free end of the newest region `least` bytes long, if upstream and policy can: takes
+  // no more memory than the request needs, in steps of a region's smallest size.
   bool extend_last_region(std::size_t least) {
     if constexpr (extendable_policy<Policy>) {
       if (regions_.empty() || !growing_region()) return false;
@@ -191,8 +193,7 @@ class held_regions {
     }
   }
 
-  // Nothing has changed if `most_held`, what the upstream says to have and the holes do not
-  // suffice.
+  // Nothing changes if `most_held`, what the upstream claims to have, and the holes do not suffice.
   bool move_pages_to(const growth_site& site, std::size_t most_held) {
     if (!site.range) return false;
     const std::size_t missing = site.missing();
@@ -200,20 +201,21 @@ class held_regions {
     if (pages_.movable_bytes(site.range) < missing - room) return false;
     const std::size_t moved = set_aside(missing - room, site);
     if (commit(site, missing)) return true;
-    // An upstream may have less than it says. How much is unknown, so the holes give as much of the
-    // whole as they have: then the memory suffices if it does at all.
+    // An upstream may have less than it claims, and how much is unknown. So the holes supply as
+    // much of the whole as they have: then the memory suffices if it can suffice at all.
     return set_aside(missing - std::min(missing, moved), site) != 0 && commit(site, missing);
   }
 
-  // As of `page_moves`.
+  // See `page_moves`.
   std::size_t set_aside(std::size_t bytes, const growth_site& site) {
     const std::size_t moved = pages_.set_aside(bytes, site.range);
     reserved_bytes_ -= moved;
     return moved;
   }
 
-  // Gets memory for the pages of a site that have none; at the end of the region in steps of a
-  // region's smallest size, as far as `room` allows. What was got before a failure stays, as holes.
+  // Gets memory for the pages of a site that have none; at the end of the region, in steps of a
+  // region's smallest size, as far as `room` allows. Memory that was obtained before a failure
+  // stays, as holes.
   bool commit(const growth_site& site, std::size_t room) {
     std::size_t filled = 0;
     const bool all = pages_.fill(site.range, filled);
@@ -225,13 +227,13 @@ class held_regions {
     return extend(regions_.back(), more, site.beyond);
   }
 
-  // Makes a region `more` bytes longer, or `least` if the upstream does not have as much.
+  // Extends a region by `more` bytes, or by `least` if the upstream does not have that much.
   bool extend(region& last, std::size_t more, std::size_t least) {
     if constexpr (extendable_policy<Policy>) {
       if (!source_->extend(last.memory, last.bytes, more)) {
         return more > least && extend(last, least, least);
       }
-      // If the policy throws, the memory is held all the same, and the region grows no more.
+      // If the policy throws, the memory is still held, and the region does not grow any more.
       last.bytes += more;
       hold(more);
       policy_.extend_region(last.managed.base, more);

@@ -19,31 +19,30 @@ class memory_pool {
   virtual ~memory_pool() = default;
 
   /// At least `bytes` bytes at a multiple of `alignment` (a power of two; blocks are always aligned
-  /// to the granule) that work in `stream` may use from now on; null when out of memory and for 0
-  /// bytes.
+  /// to the granule), for work in `stream` from now on; null when out of memory and for 0 bytes.
   virtual void* try_allocate(std::size_t bytes, std::size_t alignment, stream_id stream) = 0;
 
-  /// Takes memory back that work in `stream` used last; null does nothing.
+  /// Takes back memory that was last used by work in `stream`; null does nothing.
   /// \throws invalid_argument for a pointer that is not a live block of this pool
   virtual void deallocate(void* memory, stream_id stream) = 0;
 
-  /// Takes the tail of a block back and keeps its first `bytes` bytes. The tail must be unused by
-  /// every stream. Returns the bytes taken back. \throws invalid_argument as `deallocate`, for 0
-  /// bytes, and for a policy whose blocks cannot be cut
+  /// Takes back the tail of a block and keeps its first `bytes` bytes. No stream may still use the
+  /// tail. Returns the bytes taken back. \throws invalid_argument as `deallocate`, for 0 bytes, and
+  /// for a policy whose blocks cannot be cut
   virtual std::size_t truncate(void* memory, std::size_t bytes) = 0;
 
   /// The block's real size in bytes; 0 for a pointer that is not a live block of this pool.
   virtual std::size_t usable_bytes(void* memory) const = 0;
 
-  /// Work that enters `later` from now on starts after all work that is in `earlier` now. A block
-  /// that two streams used needs this before it is freed in one of them.
+  /// Orders streams: work that enters `later` from now on starts after all work that is in
+  /// `earlier` now. Call this for a block that two streams used before you free it in one of them.
   virtual void order(stream_id earlier, stream_id later) = 0;
 
-  /// What is held and in use, and what it was at most. O(regions).
+  /// What is held and in use, and the peaks. O(regions).
   virtual pool_stats stats() const = 0;
 
-  /// Gives memory back that no block needs, as long as more than `keep_bytes` stay held: regions
-  /// without a block and, where the upstream has pages, whole pages of holes. Waits for freed
+  /// Gives back memory that no block needs, as long as more than `keep_bytes` bytes stay held:
+  /// regions without a block and, if the upstream has pages, whole pages of holes. Waits for freed
   /// memory that a stream may still use. Returns the bytes given back.
   virtual std::size_t trim(std::size_t keep_bytes) = 0;
 
@@ -51,10 +50,10 @@ class memory_pool {
   virtual std::optional<std::string> check() const = 0;
 
   /// Calls `visit(extent, used)` for each block, free or not, in address order. The pool is locked
-  /// meanwhile. A block that is freed and pending counts as used.
+  /// during the call. A block that is freed and pending counts as used.
   virtual void for_each_block(const std::function<void(extent, bool)>& visit) const = 0;
 
-  /// Same as `try_allocate`. \throws out_of_memory
+  /// Like `try_allocate`, but throws instead of returning null. \throws out_of_memory
   void* allocate(std::size_t bytes, std::size_t alignment, stream_id stream) {
     void* memory = try_allocate(bytes, alignment, stream);
     if (memory == nullptr && bytes != 0) {

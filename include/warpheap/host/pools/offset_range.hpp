@@ -16,21 +16,22 @@
 namespace warpheap::host {
 
 /// Blocks in a range of offsets whose memory belongs to the caller: a buffer of a graphics API, a
-/// file, an address range of another process. It needs no upstream and no address, and a block is
-/// freed by its handle. One thread at a time.
+/// file, an address range of another process. Needs neither an upstream nor addresses; a block is
+/// freed by its handle. For one thread at a time.
 ///
 /// Complexity: allocate and deallocate O(1).
 class offset_range {
  public:
-  /// The offset, the real size (0: no block) and the handle of a block.
+  /// A block: its offset, real size (0: no block) and handle.
   using block = warpheap_range_block;
 
   static constexpr std::size_t default_granule = 256;
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 46;
 
-  /// Offsets from 0 to before `bytes`. Blocks are multiples of `granule_bytes` long and aligned to
-  /// it: a power of two from 1 up, of which a range has at most 2^46 bytes and at least one
-  /// granule. \throws invalid_argument for a size out of range, out_of_memory for the bookkeeping
+  /// Offsets from 0 up to, but not including, `bytes`. The sizes and offsets of blocks are
+  /// multiples of `granule_bytes`, a power of two from 1 up. A range has at least one granule and
+  /// at most 2^46 bytes. \throws invalid_argument for a size out of range, out_of_memory for the
+  /// bookkeeping
   explicit offset_range(std::uint64_t bytes, std::size_t granule_bytes = default_granule)
       : policy_(policy_options{checked(bytes, granule_bytes)}),
         bytes_(align_down<std::uint64_t>(bytes, granule_bytes)) {
@@ -40,8 +41,8 @@ class offset_range {
   offset_range(const offset_range&) = delete;
   offset_range& operator=(const offset_range&) = delete;
 
-  /// A block of at least `bytes` bytes at a multiple of `alignment`, a power of two; one of 0 bytes
-  /// if no hole fits, and for 0 bytes. \pre `alignment` is a power of two
+  /// A block of at least `bytes` bytes at a multiple of `alignment`; a block of 0 bytes if no hole
+  /// is large enough, and for a request of 0 bytes. \pre `alignment` is a power of two
   [[gnu::flatten]] block allocate(std::uint64_t bytes, std::uint64_t alignment = 1) {
     if (bytes - 1 >= most_bytes || alignment > most_bytes) return {};
     const auto made = policy_.allocate_by_handle(bytes, alignment, effort::bounded);
@@ -49,8 +50,8 @@ class offset_range {
     return as_block(made);
   }
 
-  /// Takes a block back and returns its size; 0, with nothing changed, if the handle is not of a
-  /// live block: it was freed before, or is of another range.
+  /// Takes back a block and returns its size; 0, with nothing changed, if the handle does not
+  /// belong to a live block: it was already freed, or is from another range.
   [[gnu::flatten]] std::uint64_t deallocate(std::uint64_t handle) {
     return policy_.deallocate(block_table::handle{static_cast<block_table::index>(handle),
                                                   static_cast<std::uint32_t>(handle >> 32)});

@@ -15,7 +15,7 @@
 namespace warpheap::host {
 
 /// The pages of a policy's free and vacant memory, over an upstream with pages: takes the memory of
-/// whole pages out of holes, which leaves vacant addresses, and puts memory under vacant addresses
+/// whole pages out of holes, which leaves vacant addresses, and maps memory at vacant addresses
 /// again. None of this is on the fast path: every function O(blocks) unless it says otherwise.
 ///
 /// Where the policy or the upstream has no pages, `page_bytes` is 0 and nothing ever moves.
@@ -25,23 +25,23 @@ class page_moves {
   page_moves(Policy& policy, upstream& source, std::size_t granule)
       : policy_(policy), source_(source), granule_(granule) {}
 
-  /// The size of a page that can move; 0 if none can. O(1)
+  /// The size of a page that can move; 0 if no page can. O(1)
   std::size_t page_bytes() const {
     const std::size_t page = vacatable_policy<Policy> ? source_.page_bytes() : std::size_t{0};
     return page >= granule_ ? page : 0;
   }
 
-  /// The bytes that have moved so far. O(1)
+  /// The number of bytes that have moved so far. O(1)
   std::size_t moved_bytes() const { return moved_bytes_; }
 
-  /// Whether pages have moved so little that they may move for the sake of a smaller pool alone. A
-  /// move takes some 50 us a page (docs/host.md): with at most one page in eight requests it takes
-  /// a few microseconds of each, however bad the holes are. O(1)
+  /// Whether so few pages have moved that more may move merely to keep the pool small. A move takes
+  /// about 50 us per page (docs/host.md): with at most one page in eight requests, it costs a few
+  /// microseconds per request, however bad the holes are. O(1)
   bool may_move(std::uint64_t requests) const {
     return moved_bytes_ <= (few_moves + requests / 8) * page_bytes();
   }
 
-  /// The bytes of the whole pages in holes outside of `spared`. \pre `page_bytes() != 0`
+  /// The bytes of the whole pages in holes outside `spared`. \pre `page_bytes() != 0`
   std::size_t movable_bytes(extent spared = {}) const { return sum_of(whole_pages(spared)); }
 
   /// Where `bytes` bytes fit with the least additional memory; `growing` may be empty.
@@ -57,7 +57,7 @@ class page_moves {
   }
 
   /// Takes `bytes` bytes, rounded up to pages, or as many as there are, out of holes for the next
-  /// calls of `fill` and of the upstream: pages that `spared` does not touch. Returns the bytes
+  /// calls of `fill` and of the upstream, but no page that `spared` touches. Returns the bytes
   /// taken. \pre no stream uses free memory
   std::size_t set_aside(std::size_t bytes, extent spared) {
     const std::size_t moved =
@@ -67,7 +67,7 @@ class page_moves {
     return moved;
   }
 
-  /// Gives at most `bytes` bytes of whole pages in holes back to the upstream. Returns the bytes
+  /// Gives back at most `bytes` bytes of whole pages in holes to the upstream. Returns the bytes
   /// given back. \pre no stream uses free memory
   std::size_t decommit(std::size_t bytes) {
     const std::size_t page = page_bytes();
@@ -77,7 +77,8 @@ class page_moves {
   }
 
   /// Gets memory for the vacant pages that `range` touches, and adds the bytes to `got`; false if
-  /// the upstream has not enough for all. What was got before a failure stays, as holes.
+  /// the upstream does not have enough for all. Memory that was obtained before a failure stays, as
+  /// holes.
   bool fill(extent range, std::size_t& got) {
     std::vector<extent> parts;
     if constexpr (vacatable_policy<Policy>) {
@@ -107,7 +108,7 @@ class page_moves {
   }
 
  private:
-  // Pages that may move however few requests there were.
+  // Pages that may move no matter how few requests were made.
   static constexpr std::uint64_t few_moves = 2048;
 
   static std::size_t sum_of(const std::vector<extent>& parts) {
@@ -140,8 +141,9 @@ class page_moves {
     return found;
   }
 
-  // Makes pages of these parts vacant, at least `bytes` bytes if they have as many: one part after
-  // the other, each from its end. `give(place, bytes)` gets them. Returns the number of bytes.
+  // Makes pages of these parts vacant, at least `bytes` bytes if they have that many: one part
+  // after the other, each from its end. Passes them to `give(place, bytes)`. Returns the number of
+  // bytes.
   template <class Give>
   std::size_t vacate(const std::vector<extent>& parts, std::size_t bytes, Give&& give) {
     std::size_t given = 0;

@@ -10,22 +10,22 @@
 
 namespace warpheap::host {
 
-/// How a pool takes memory from its upstream. All sizes in bytes.
+/// How a pool takes memory from its upstream. All sizes are in bytes.
 struct pool_options {
-  /// Taken when the pool is made; 0 takes nothing until the first request.
+  /// Taken when the pool is created; 0 takes nothing until the first request.
   std::size_t initial_bytes = 0;
-  /// The most that is held at any time, regions' padding included.
+  /// The most that is held at any time, including the padding of regions.
   std::size_t limit_bytes = std::numeric_limits<std::size_t>::max();
-  /// The smallest region that is taken when the pool grows. If neither the upstream nor the policy
-  /// can add to a region, a growing pool also doubles at least, as far as the limit and the
-  /// upstream allow: few large regions fragment less than many.
+  /// The smallest region that is taken when the pool grows. If the upstream or the policy cannot
+  /// extend a region, a growing pool also at least doubles, as far as the limit and the upstream
+  /// allow: few large regions fragment less than many.
   std::size_t region_bytes = std::size_t{64} << 20;
-  /// Every block is a multiple of it long and aligned to it: a power of two from 16 up.
+  /// The sizes and addresses of all blocks are multiples of it: a power of two from 16 up.
   std::size_t granule_bytes = 256;
-  /// Over an upstream whose pages are at least a granule large: the bytes that the pool may hold
+  /// For upstreams whose pages are no smaller than a granule: the bytes that the pool may hold
   /// beyond the most that was in use at once, in percent of that, but at least `region_bytes`; 0
-  /// means the policy's own number. Before the pool takes more, the whole pages of its holes move
-  /// to where the request fits, unless pages have moved too often already. A move waits for the
+  /// means the policy's own value. Before the pool takes more, the whole pages of its holes move to
+  /// where the request fits, unless pages have already moved too often. A move waits for the
   /// streams, and never happens in a stream that is being captured into a graph.
   std::size_t spare_percent = 0;
 

@@ -7,17 +7,17 @@
 
 namespace warpheap::host {
 
-/// A lock for sections of some tens of nanoseconds: one atomic exchange to take it, a plain store
-/// to give it back, where a mutex needs two exchanges.
+/// A lock for sections of some tens of nanoseconds: it takes one atomic exchange to lock and a
+/// plain store to unlock, where a mutex needs two exchanges.
 ///
-/// A thread that finds it taken spins for about as long as one section takes, and then sleeps: a
-/// lock that changes hands at every call costs each of them a transfer of the pool's cache lines
-/// between processors, while a holder that is left alone makes thousands of calls meanwhile. So
-/// threads that compete take turns of about the length of a sleep: not fair call by call, but over
-/// milliseconds (docs/host.md).
+/// A thread that finds it locked spins for about as long as one section takes, and then sleeps: if
+/// the lock changed hands at every call, each call would have to transfer the pool's cache lines
+/// between processors, whereas a holder that is left alone makes thousands of calls in that time.
+/// So threads that compete take turns of about the length of a sleep: the lock is not fair from
+/// call to call, but over milliseconds (docs/host.md).
 ///
-/// Progress: a holder never waits for a thread that waits, and each wait ends by itself; a thread
-/// that waits takes the lock once it finds it free.
+/// Progress: a holder never waits for a waiting thread, and each sleep ends by itself; a waiting
+/// thread takes the lock once it finds it free.
 class spin_lock {
  public:
   void lock() {
@@ -39,14 +39,15 @@ class spin_lock {
     return !taken_.exchange(true, std::memory_order_acquire);
   }
 
-  // Apart from `lock`, so that its common case is short enough to be inlined.
+  // Separate from `lock`, so that the common case of `lock` is short enough to be inlined.
   [[gnu::noinline]] void wait_and_take() {
     spin();
     while (!take()) std::this_thread::sleep_for(turn);
   }
 
   void spin() const {
-    // Reads before it tries again, so that waiting threads share the line. Relaxed: only a hint.
+    // Reads before it tries again, so that waiting threads share the cache line. Relaxed: only a
+    // hint.
     for (int round = 0; round < short_spin && taken_.load(std::memory_order_relaxed); ++round) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();

@@ -20,22 +20,22 @@ namespace warpheap::host {
 
 /// A pool for many threads and streams over any policy.
 ///
-/// While only one stream uses the pool, the stream *owns* it: its frees go straight to the policy
+/// While only one stream uses the pool, that stream *owns* it: its frees go straight to the policy
 /// and merge at once, and no event is ever recorded, because a stream's own work is ordered.
 ///
 /// As soon as another stream calls, the pool is *shared*. The owner's frees so far are put behind
 /// one fence (an event that every other stream waits for before it uses memory of the pool). The
-/// owner may have been destroyed by then, so the event is one of all streams. From then on a freed
+/// owner may have been destroyed by then, so the event covers all streams. From then on, a freed
 /// block is pending: its stream may reuse it at once, and it goes to the policy, where it merges,
-/// when an event says that it is unused. If a request finds no memory, all pending blocks merge
+/// once an event shows that it is unused. If a request finds no memory, all pending blocks merge
 /// behind fences at once; so no stream keeps memory that another one needs, and nothing is taken
-/// from the upstream while freed memory would do.
+/// from the upstream while freed memory suffices.
 ///
-/// After a long run of calls from one stream, and once nothing of the others is pending, that
-/// stream owns the pool again.
+/// After a long run of calls from one stream, once no block of the others is pending, that stream
+/// owns the pool again.
 ///
-/// Invariants: those of the policy; Q1: blocks of the policy are those in use and those pending;
-/// Q2: an owned pool has no pending block.
+/// Invariants: those of the policy; Q1: the blocks of the policy are those in use and those
+/// pending; Q2: an owned pool has no pending block.
 template <class Policy>
 class stream_pool final : public memory_pool {
  public:
@@ -49,8 +49,8 @@ class stream_pool final : public memory_pool {
   /// Waits for the streams that used the pool, then gives everything back.
   ~stream_pool() override { wait_for_streams(); }
 
-  // Here and in `deallocate` the whole common case is inlined, down to the policy's tables: some 5
-  // % of a call. Rare cases are kept out with `noinline`.
+  // Here and in `deallocate`, the whole common case is inlined, down to the policy's tables, which
+  // saves some 5 % of a call. Rare cases are kept out with `noinline`.
   [[gnu::flatten]] void* try_allocate(std::size_t bytes, std::size_t alignment,
                                       stream_id stream) override {
     if (!is_power_of_two(alignment)) refuse_alignment(alignment);
@@ -151,9 +151,9 @@ class stream_pool final : public memory_pool {
   static constexpr std::size_t no_limit = held_regions<Policy>::no_limit;
   // No stream has this handle: streams are pointers or small numbers.
   static constexpr stream_id nobody{~std::uintptr_t{1}};
-  // Calls of one stream in a row after which it may own the pool.
+  // Consecutive calls of one stream after which it may own the pool.
   static constexpr unsigned long_run = 1024;
-  // Calls to a shared pool between two looks at the events.
+  // Calls to a shared pool between two checks of the events.
   static constexpr unsigned look_every = 16;
   // A request that only saves memory waits for this long: longer than most kernels take, and
   // shorter than what a user would call a hang.
@@ -180,8 +180,8 @@ class stream_pool final : public memory_pool {
                            " bytes: it must be a power of two");
   }
 
-  // The key of a stream in the books: each thread's per-thread stream has its own. Handles are
-  // never odd addresses.
+  // The key of a stream in the bookkeeping: each thread's per-thread stream has its own. Handles
+  // are never odd addresses.
   static stream_id key_of(stream_id stream) {
     if (stream != stream_id::per_thread) return stream;
     thread_local const char here = 0;
@@ -196,7 +196,7 @@ class stream_pool final : public memory_pool {
     return [this](extent block) { arena_.deallocate(block.base); };
   }
 
-  // Puts all that the owner freed behind a fence: from now on the pool is shared.
+  // Puts all blocks that the owner freed behind a fence: from now on, the pool is shared.
   void share() {
     if (owner_ != nobody && owner_ != stream_id::none) {
       fences_.raise(owner_, events_->record_absent(owner_));
@@ -213,7 +213,7 @@ class stream_pool final : public memory_pool {
   bool enter(stream_id stream, stream_id key) {
     const bool may_own = stream != stream_id::per_thread;
     if (owner_ == stream_id::none || (owner_ == nobody && !used_)) {
-      // Nothing that was freed so far is in use by any stream.
+      // No stream uses any of the blocks freed so far.
       used_ = true;
       owner_ = may_own ? stream : nobody;
       return may_own;
@@ -264,9 +264,9 @@ class stream_pool final : public memory_pool {
     return block.bytes;
   }
 
-  // The last resort: a thorough search; more memory; pages of the holes, once that is all that the
-  // pool should hold; more memory in spite of that; pages of the holes, however long the streams
-  // take; and what the upstream has once it got back what no block needs.
+  // The last resort, in this order: a thorough search; more memory; pages of the holes, once the
+  // pool holds as much as it should; even more memory; pages of the holes, however long the streams
+  // take; and what the upstream has after it got back what no block needs.
   [[gnu::noinline]] extent grow(std::size_t bytes, std::size_t alignment, stream_id stream) {
     const std::size_t needed = stats_.bytes_in_use + align_up(bytes, arena_.granule());
     const std::size_t most = arena_.most_held_for(std::max(stats_.peak_bytes, needed));
@@ -286,8 +286,9 @@ class stream_pool final : public memory_pool {
     return arena_.allocate_or_grow(bytes, alignment);
   }
 
-  // For what only saves memory, nobody waits for work that may not end before the caller goes on.
-  // If it takes too long, it is not tried again at once: waiting in vain stays rare.
+  // To merely save memory, no caller waits for work that may not end before the caller continues.
+  // If a wait takes too long, the pool does not try again at once, so that waiting in vain stays
+  // rare.
   bool streams_are_done_soon(stream_id stream) {
     if (stats_.allocations < patient_from_) return false;
     if (wait_for_streams(stream, clock::now() + longest_wait)) return true;
@@ -295,8 +296,9 @@ class stream_pool final : public memory_pool {
     return false;
   }
 
-  // Afterwards no stream uses free memory, during a call of `stream`: if that owns the pool, no
-  // other is waited for. False, and that is not so, if the deadline has come before.
+  // Afterwards, no stream uses free memory, for the duration of a call of `stream`: if that stream
+  // owns the pool, the call waits for no other. Returns false if the deadline came first; then
+  // streams may still use free memory.
   bool wait_for_streams(stream_id stream, clock::time_point deadline) {
     if (stream != owner_) {
       merge_pending();
@@ -309,7 +311,7 @@ class stream_pool final : public memory_pool {
     return fences_.wait_until(deadline);
   }
 
-  // Afterwards no stream uses any memory that is not in use.
+  // Afterwards, no stream uses any memory outside the blocks in use.
   void wait_for_streams() {
     const stream_id owner = owner_;
     share();

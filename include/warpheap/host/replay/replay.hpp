@@ -26,24 +26,24 @@ inline stream_id stream_of(const trace_view& trace, std::size_t event) {
 }
 
 struct replay_options {
-  /// Room for the nanoseconds of each call, or null: then only the whole is timed, and no clock is
-  /// read in between.
+  /// Room for the nanoseconds of each call. If null, only the total is timed, and no clock is read
+  /// in between.
   std::uint32_t* latencies = nullptr;
   bool stop_at_failure = false;
 };
 
-// A function, so that nothing is kept for the test while a request gets its memory.
+// A function, so that no register is kept for the test while a request gets its memory.
 [[gnu::cold, gnu::noinline]] inline bool ends_replay(replay_options options, trace_view trace,
                                                      std::size_t event) {
   return options.stop_at_failure && trace.operations[event] != 0;
 }
 
-/// The calls alone, each timed if `Timed`: whatever else a replay tells is computed before or
-/// afterwards, so that a replay takes the time of its calls. `sizes[n]` is the size of allocation
-/// n, whose memory is kept in `blocks[n]`. Returns the number of events that were made.
+/// The calls alone, each timed if `Timed`: everything else that a replay reports is computed before
+/// or afterwards, so that a replay takes only the time of its calls. `sizes[n]` is the size of
+/// allocation n, whose memory is kept in `blocks[n]`. Returns the number of calls made.
 ///
 /// Trace, options and callables are copies, so that they stay in registers: the allocator might
-/// write to what a reference names, and each event would read it again.
+/// write to the target of a reference, so each event would have to read it again.
 template <bool Timed, class Allocate, class Deallocate, class Look>
 [[gnu::noinline]] std::size_t make_calls(trace_view trace, replay_options options,
                                          const tick_clock* clock, void** blocks,
@@ -79,10 +79,10 @@ template <bool Timed, class Allocate, class Deallocate, class Look>
   return trace.count;
 }
 
-/// Makes the calls of a trace from this thread.
-/// `allocate(bytes, stream)` returns memory or null; `deallocate(memory, bytes, stream)`.
-/// `look(event)` is called after each event, untimed. Blocks that the trace does not free are
-/// freed at the end, untimed. \pre each operation < 0 frees an allocation before it, none twice
+/// Makes the calls of a trace from this thread. `allocate(bytes, stream)` returns memory or null;
+/// `deallocate(memory, bytes, stream)`. `look(event)` is called after each event, untimed. Blocks
+/// that the trace does not free are freed at the end, untimed. \pre each operation < 0 frees an
+/// earlier allocation, and none is freed twice
 template <class Allocate, class Deallocate, class Look>
 replay_result replay(const trace_view& trace, const replay_options& options, Allocate&& allocate,
                      Deallocate&& deallocate, Look&& look) {

@@ -10,8 +10,8 @@
 
 namespace warpheap::host {
 
-/// A clock that is cheap enough to time single calls of some tens of nanoseconds: the processor's
-/// time-stamp counter on x86-64, else the steady clock.
+/// A clock cheap enough to time single calls of some tens of nanoseconds: on x86-64 the processor's
+/// time-stamp counter, otherwise the steady clock.
 class tick_clock {
  public:
   static std::uint64_t now() {

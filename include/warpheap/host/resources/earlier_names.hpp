@@ -8,8 +8,8 @@
 namespace warpheap::host {
 
 /// The four calls of a resource under the names that CCCL used before version 3.1. `Resource` is
-/// the derived class, which has them under today's names; it must bring `allocate` and `deallocate`
-/// into its own scope.
+/// the derived class, which has them under the current names; it must bring `allocate` and
+/// `deallocate` into its own scope.
 template <class Resource>
 class earlier_names {
   friend Resource;

@@ -13,7 +13,7 @@
 namespace warpheap::host {
 
 /// Shared ownership of a pool, in the form in which CCCL and RMM take memory resources: stream
-/// first, sizes on both calls, copyable, comparable. Copies are the same pool.
+/// first, sizes on both calls, copyable, comparable. Copies refer to the same pool.
 ///
 /// `allocate` throws out_of_memory; `deallocate` throws invalid_argument for a pointer that is not
 /// a live block. The derived classes of cuda/device_resource.hpp say where the memory is
@@ -28,19 +28,20 @@ class pool_resource : public earlier_names<pool_resource> {
   /// \pre `pool` is not null
   explicit pool_resource(std::shared_ptr<memory_pool> pool) : pool_(std::move(pool)) {}
 
-  /// At least `bytes` bytes at a multiple of `alignment`, a power of two, that work in `stream` may
-  /// use from now on. \throws out_of_memory
+  /// At least `bytes` bytes at a multiple of `alignment`, a power of two, for work in `stream` from
+  /// now on. \throws out_of_memory
   template <stream_like Stream>
   void* allocate(Stream stream, std::size_t bytes, std::size_t alignment = default_alignment) {
     return pool_->allocate(bytes, alignment, id_of(stream));
   }
-  /// Takes a block back that work in `stream` used last. \throws invalid_argument
+  /// Takes back a block that was last used by work in `stream`. \throws invalid_argument
   template <stream_like Stream>
   void deallocate(Stream stream, void* memory, std::size_t, std::size_t = default_alignment) {
     pool_->deallocate(memory, id_of(stream));
   }
 
-  /// Memory that no stream uses any more; freed memory must be unused by every stream.
+  /// The same without a stream: no stream uses the allocated memory, and none may still use the
+  /// freed memory.
   void* allocate_sync(std::size_t bytes, std::size_t alignment = default_alignment) {
     return pool_->allocate(bytes, alignment, stream_id::none);
   }
@@ -48,7 +49,7 @@ class pool_resource : public earlier_names<pool_resource> {
     pool_->deallocate(memory, stream_id::none);
   }
 
-  /// The pool, for what only it offers.
+  /// The pool, for functions that only it offers.
   memory_pool& pool() const { return *pool_; }
 
   friend bool operator==(const pool_resource&, const pool_resource&) = default;

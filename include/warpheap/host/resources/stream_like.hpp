@@ -18,7 +18,7 @@ concept stream_like = std::same_as<Stream, stream_id> || std::is_pointer_v<Strea
   requires std::is_pointer_v<decltype(stream.get())>;
 };
 
-/// The stream's name in the pools.
+/// The `stream_id` by which the pools know the stream.
 template <stream_like Stream>
 stream_id id_of(const Stream& stream) {
   if constexpr (std::same_as<Stream, stream_id>) {

@@ -9,7 +9,7 @@
 
 namespace warpheap::host {
 
-/// A row of bits that is searched and filled a word at a time. Complexity: O(bits passed / 64).
+/// A row of bits that is searched and filled word by word. Complexity: O(bits passed / 64).
 class bit_array {
  public:
   explicit bit_array(std::size_t bits) : size_(bits), words_((bits + 63) / 64) {}

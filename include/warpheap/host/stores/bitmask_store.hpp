@@ -10,11 +10,11 @@
 
 namespace warpheap::host {
 
-/// Free and used memory as one bit a granule ("bitmasks" of the host-based paper, section III-B):
+/// Free and used memory as one bit per granule ("bitmasks" of the host-based paper, section III-B):
 /// the smallest bookkeeping of the three stores, and merging is implicit.
 ///
-/// Addition to the paper: a second bit a granule marks the last granule of a block handed out.
-/// Without it a block's size, and whether an address is the start of a block, could not be told.
+/// Addition to the paper: a second bit per granule marks the last granule of a block handed out.
+/// Without it, neither a block's size nor whether a block starts at an address would be known.
 ///
 /// M1: a granule that ends a block is used. M2: the last granule before a free one, and the last
 /// one of a region, ends a block if it is used.

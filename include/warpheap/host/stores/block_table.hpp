@@ -13,13 +13,12 @@
 namespace warpheap::host {
 
 /// The boundary tags of an ordinary allocator, kept beside the memory instead of in it: one record
-/// for each block, free or handed out, with links to the blocks before and after it in the address
-/// space, links for one list of free blocks, and a hash table from the address of every block
-/// handed out to its record ("hash tables" of the host-based paper, section III-C).
+/// per block, free or handed out, with links to the blocks before and after it in the address
+/// space, links for one list of free blocks, and a hash table from the address of each block handed
+/// out to its record ("hash tables" of the host-based paper, section III-C).
 ///
 /// Deviation from the paper: neighbours are linked by record number and not found by hashing an
-/// address, so that only blocks handed out are in the hash table and a free costs one lookup, not
-/// four.
+/// address, so only blocks handed out are in the hash table, and a free costs one lookup, not four.
 ///
 /// The table grows by linear hashing (W. Litwin, VLDB 1980): an insertion splits at most 16 chains,
 /// so that no operation ever rehashes the table.
@@ -27,12 +26,12 @@ namespace warpheap::host {
 /// Complexity: every function O(1) expected unless it says otherwise.
 class block_table {
  public:
-  /// Names a record by where it starts in the table, in words of 8 bytes: the processor adds that
+  /// Identifies a record by its offset in the table, in words of 8 bytes: the processor adds that
   /// to the table's address without a multiplication.
   using index = std::uint32_t;
 
-  /// Names a block that was handed out without an entry in the hash table. Once the block has come
-  /// back its handle is refused, also when its record is in use again.
+  /// Identifies a block that was handed out without an entry in the hash table. Once the block has
+  /// been freed, its handle is refused, even if its record is in use again.
   struct handle {
     std::uint32_t record = 0;  ///< its number
     std::uint32_t serial = 0;  ///< 0: not a block
@@ -43,8 +42,8 @@ class block_table {
   static constexpr index none = 0;
 
   struct block {
-    // In the order in which calls need them together: a record may lie across two cache lines, and
-    // a block freed by its handle needs its base only if it merges.
+    // Ordered so that fields which calls use together are neighbours: a record may lie across two
+    // cache lines, and a block freed by its handle needs its base only if it merges.
     index list_prev;  ///< while free: links of the list that the policy keeps it in
     index list_next;
     std::size_t bytes;
@@ -70,9 +69,9 @@ class block_table {
     std::fill_n(&chains_[0], initial_chains, none);
   }
 
-  /// Makes room for one request, whatever it must split, or for `count` blocks: afterwards that
-  /// many can be made without a failure. False if the table is nearly full or the process has no
-  /// memory for it.
+  /// Ensures room for one request, whatever it must split, or for `count` blocks: that many can
+  /// then be created without failing. False if the table is nearly full or the process is out of
+  /// memory.
   bool make_room(std::size_t count = most_splits) {
     return blocks_.size() + count <= blocks_.capacity() || grow_blocks(count);
   }
@@ -112,7 +111,7 @@ class block_table {
   }
 
   /// Cuts the first `size` bytes off the block: they become a free block left of it with this tag,
-  /// which is returned, and the record goes on with the rest. \pre `0 < size < bytes`
+  /// which is returned, and the record keeps the rest. \pre `0 < size < bytes`
   index cut_front(index which, std::size_t size, std::uint16_t tag = 0) {
     const index made = make((*this)[which].base, size, tag);
     block& front = (*this)[made];
@@ -135,8 +134,8 @@ class block_table {
     return made;
   }
 
-  /// Joins the block's right neighbour to it and forgets that record. \pre the neighbour is in no
-  /// list; an index that holds the block must be told of its new size
+  /// Merges the block's right neighbour into it and releases that record. \pre the neighbour is in
+  /// no list; an index that holds the block must be told its new size
   void absorb_right(index which) {
     block& front = (*this)[which];
     const index gone = front.right;
@@ -146,7 +145,7 @@ class block_table {
     forget(gone);
   }
 
-  /// Joins the block's left neighbour to it and forgets that record. \pre as of `absorb_right`
+  /// Merges the block's left neighbour into it and releases that record. \pre as for `absorb_right`
   void absorb_left(index which) {
     block& rest = (*this)[which];
     const index gone = rest.left;
@@ -157,14 +156,14 @@ class block_table {
     forget(gone);
   }
 
-  /// Forgets a block without neighbours: a region that is given back.
+  /// Releases the record of a block without neighbours: a region that is given back.
   void forget(index which) {
     (*this)[which].list_next = spare_;
     spare_ = which;
     --count_;
   }
 
-  /// Marks a block as handed out: from now on `find` knows it.
+  /// Marks a block as handed out: from now on, `find` finds it.
   void hand_out(index which) {
     if (used_ >= grow_at_) grow_chains();
     block& b = (*this)[which];
@@ -175,8 +174,8 @@ class block_table {
     ++used_;
   }
 
-  /// Takes the block handed out at exactly `base` back: marks it free and returns its record, or
-  /// none if no block handed out starts there. Its tag and links are untouched.
+  /// Takes back the block handed out at exactly `base`: marks it free and returns its record, or
+  /// none if no block handed out starts there. Does not change its tag and links.
   index take_back(address base) {
     index* link = &chains_[chain_of(base)];
     for (index which = *link; which != none; which = *link) {
@@ -192,7 +191,7 @@ class block_table {
     return none;
   }
 
-  /// The same without an entry in the hash table: only the handle knows the block.
+  /// The same without an entry in the hash table: only the handle leads to the block.
   handle hand_out_by_handle(index which) {
     block& b = (*this)[which];
     b.free = false;
@@ -203,13 +202,13 @@ class block_table {
     return {number_of(which), serial};
   }
 
-  /// Takes the block of a handle back; none if it is not handed out.
+  /// Takes back the block of a handle; returns none if it is not handed out.
   index take_back(handle of) {
     if (of.record >= blocks_.size() || of.serial == 0) return none;
     const index which = of.record * words;
     block& b = (*this)[which];
     if (b.chain != of.serial) return none;
-    // For the compiler: it has no serial.
+    // A hint for the compiler: record 0 has no serial.
     if (which == none) __builtin_unreachable();
     b.free = true;
     b.chain = 0;
@@ -256,12 +255,12 @@ class block_table {
   static constexpr std::size_t word_bytes = 8;
   static constexpr index words = sizeof(block) / word_bytes;
   static_assert(sizeof(block) % word_bytes == 0);
-  // All that an index can name.
+  // The largest number of records that an index can address.
   static constexpr std::size_t most_blocks = ~index{0} / words;
-  // Odd, as all others then are: never 0, which free blocks have.
+  // Odd, so all later ones are odd too, and none is 0, which stands for a free block.
   static constexpr std::uint64_t first_serial = 1;
   static constexpr std::size_t initial_chains = 64;
-  // Chains that are split together: a cache line of them.
+  // Chains that are split together: those in a cache line.
   static constexpr std::size_t split_chains = 16;
   static_assert(initial_chains % split_chains == 0);
   static constexpr std::size_t most_splits = 64;
@@ -302,18 +301,18 @@ class block_table {
     const std::size_t chain = hash(base) & mask_;
     if (chains_.size() > mask_) [[likely]]
       return chain;
-    // No branch: half of the chains are split on average, and no processor predicts which.
+    // No branch: half of the chains are split on average, and processors cannot predict which.
     const std::size_t all_if_split = -static_cast<std::size_t>(chain < chains_.size());
     return chain & (all_if_split | mask_ >> 1);
   }
 
-  // The blocks handed out from which on the table of this many chains doubles.
+  // A table of this many chains doubles once more blocks than this are handed out.
   static constexpr std::size_t most_used(std::size_t chains) { return chains / 4 * 3; }
 
-  // Keeps 4/3 to 8/3 chains for each used block, unless the process has no memory for them. A table
-  // that has begun to double goes on with every block that is handed out, so that it seldom is half
-  // split: then no address needs a look at which half it is in. A chain takes over about half of
-  // the blocks of the chain that it is split from.
+  // Keeps 4/3 to 8/3 chains per used block, unless the process is out of memory. A table that has
+  // begun to double continues with every block that is handed out, so it is seldom half split;
+  // otherwise, no address needs a check of which half it is in. A new chain takes over about half
+  // of the blocks of the chain that it is split from.
   [[gnu::noinline]] void grow_chains() {
     const std::size_t first = chains_.size();
     if (first + split_chains > chains_.capacity() && !chains_.reserve(first + split_chains)) return;

@@ -38,8 +38,8 @@ class free_lists {
     const auto [prev, next] = std::pair{table[which].list_prev, table[which].list_next};
     table[next].list_prev = prev;
     table[prev].list_next = next;
-    // No branch: which of its list's blocks is removed is beyond what a processor predicts. The
-    // places of all stores are known early, too: no later load waits for them.
+    // No branch: processors cannot predict which block of its list is removed. The addresses of all
+    // stores are also known early, so no later load waits for them.
     const bool is_first = __builtin_expect_with_probability(prev == block_table::none, 1, 0.5);
     const index head = heads_[list];
     heads_[list] = is_first ? next : head;

@@ -11,12 +11,12 @@
 
 namespace warpheap::host {
 
-/// An array that grows with what is in it and never shrinks. Growth moves the elements, so that an
-/// element is named by its index and no reference to one survives a growth. The C library moves
-/// large arrays by their pages, without a copy.
+/// An array that grows with its contents and never shrinks. Growth moves the elements, so refer to
+/// them by index; references do not survive it. The C library moves large arrays by remapping their
+/// pages, without a copy.
 ///
-/// Growth is a step of its own (`reserve`), so that a structure can be sure of its room before it
-/// begins to change.
+/// Growth is a separate step (`reserve`), so that a structure can secure its room before it begins
+/// to change.
 template <class T>
 class growing_array {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -48,7 +48,7 @@ class growing_array {
   std::size_t capacity() const { return capacity_; }
 
   /// Makes room for `capacity` elements, or for half as many again as now if that is more. False if
-  /// the process has no memory for them. Amortised O(1) an element
+  /// the process is out of memory. Amortised O(1) per element
   [[gnu::noinline]] bool reserve(std::size_t capacity) {
     if (capacity <= capacity_) return true;
     if (capacity < capacity_ + capacity_ / 2) capacity = capacity_ + capacity_ / 2;
@@ -59,20 +59,20 @@ class growing_array {
     return true;
   }
 
-  /// Adds an element without a value. \throws out_of_memory if the process has no memory for it
+  /// Adds an uninitialised element. \throws out_of_memory if the process is out of memory
   T& extend() {
     if (size_ == capacity_ && !reserve(size_ + 1)) refuse();
     return data_[size_++];
   }
 
-  /// Adds `count` elements without a value. \throws out_of_memory as above
+  /// Adds `count` uninitialised elements. \throws out_of_memory as above
   void extend(std::size_t count) {
     if (count > capacity_ - size_ && !reserve(size_ + count)) refuse();
     size_ += count;
   }
 
  private:
-  // Apart from `extend`, which is inlined where every nanosecond counts.
+  // Separate from `extend`, which is inlined where every nanosecond counts.
   [[noreturn, gnu::noinline]] void refuse() const {
     throw out_of_memory("the process has no memory for the bookkeeping of a pool with " +
                         std::to_string(size_) + " entries");

@@ -130,7 +130,7 @@ class hal_store {
  private:
   struct nothing {};
 
-  // Merges only within a region: two regions may happen to be neighbours and must stay separable.
+  // Merges only within a region: two regions may happen to be adjacent and must stay separate.
   void make_free(extent block) {
     const auto* region = regions_.find(block.base);
     const cursor left = free_.search(block.base);

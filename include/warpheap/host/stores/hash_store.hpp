@@ -8,11 +8,11 @@
 
 namespace warpheap::host {
 
-/// Free and used blocks as records in a block table, the free ones of each region in a list in the
-/// order of their addresses ("hash tables" of the host-based paper, section III-C).
+/// Free and used blocks as records in a block table, with the free ones of each region in a list in
+/// address order ("hash tables" of the host-based paper, section III-C).
 ///
 /// Invariants: T1-T5 (tiling), C1 (no two free neighbours); H1: a region's list holds its free
-/// blocks in the order of their addresses.
+/// blocks in address order.
 ///
 /// Complexity: take and a step of the search O(1); give back walks left from a block without a free
 /// neighbour to the nearest free block, all other cases O(1).
@@ -44,7 +44,7 @@ class hash_store {
   }
   bool region_is_free(address base) const { return tiles_.is_unused(base); }
 
-  /// Whether one more block can be kept.
+  /// Whether there is room for one more block.
   bool make_room() { return table().make_room(); }
 
   cursor first() const { return head_from(0); }
@@ -146,7 +146,7 @@ class hash_store {
     (prev == block_table::none ? head_of(which) : table()[prev].list_next) = next;
   }
 
-  // Puts a block that is in no list into the list, merged with its free neighbours.
+  // Inserts a block that is in no list into the list, merged with its free neighbours.
   void make_free(index which) {
     if (const index right = table()[which].right; table()[right].free) {
       unlink(right);

@@ -12,9 +12,9 @@
 
 namespace warpheap::host {
 
-/// Extents in the order of their addresses, in a linked list of small sorted arrays (M. Sara, M.
-/// Klaib, M. Hasan, "Hybrid Array List", Indo-JC 5(3), 2020; appendix of the host-based paper). The
-/// first chunk is never removed, so that an empty list needs no special case.
+/// Extents in address order, in a linked list of small sorted arrays (M. Sara, M. Klaib, M. Hasan,
+/// "Hybrid Array List", Indo-JC 5(3), 2020; appendix of the host-based paper). The first chunk is
+/// never removed, so that an empty list needs no special case.
 ///
 /// L1: each chunk but the first holds 1 to `Capacity` entries. L2: entries are in ascending order
 /// and do not overlap.
@@ -64,7 +64,7 @@ class hybrid_array_list {
     return {where, static_cast<std::size_t>(above - begin) - 1};
   }
 
-  /// Puts an entry behind a position; at the front if there is no position.
+  /// Inserts an entry after a position, or at the front if the position is empty.
   void insert_after(position before, extent entry) {
     position place = before ? position{before.where, before.at + 1} : position{head_, 0};
     if (place.where->count == Capacity) {

@@ -9,9 +9,9 @@
 
 namespace warpheap::host {
 
-/// The regions that a policy got from its pool, in the order of their addresses, each with what the
-/// policy keeps for it. Regions are few (a pool asks for large ones), so a sorted vector does:
-/// find O(log regions), add and remove O(regions).
+/// The regions that a policy got from its pool, in address order, each with the policy's data for
+/// it. There are few regions (pools ask for large ones), so a sorted vector suffices: find O(log
+/// regions), add and remove O(regions).
 template <class Payload>
 class region_map {
  public:
@@ -25,7 +25,7 @@ class region_map {
     if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
   }
 
-  /// \pre overlaps no region that is here. \throws std::bad_alloc, and nothing has changed
+  /// \pre the region overlaps none that is here. \throws std::bad_alloc, and nothing has changed
   Payload& add(extent range, Payload data) {
     const auto place = std::upper_bound(regions_.begin(), regions_.end(), range.base, before);
     return regions_.insert(place, region{range, std::move(data)})->data;

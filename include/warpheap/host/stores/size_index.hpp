@@ -15,9 +15,9 @@
 
 namespace warpheap::host {
 
-/// Free blocks by size: one list for each size class, and a bitmap of the classes that have one.
-/// Class c of row f holds sizes from 2^f * (1 + c / 2^Bits) granules up to the next class; sizes
-/// below 2^Bits granules have a class each. The bitmap has two levels: the classes in words of 64,
+/// Free blocks by size: one list per size class, and a bitmap of the classes with a block. Class c
+/// of row f holds sizes from 2^f * (1 + c / 2^Bits) granules up to the next class; sizes below
+/// 2^Bits granules have a class each. The bitmap has two levels: the classes in words of 64,
 /// whatever row they are in, and a word with a bit for each of these.
 ///
 /// - `Bits == 0` is the index of *segregated fit*: powers of two (host-based paper, section V-A).
@@ -29,8 +29,8 @@ namespace warpheap::host {
 /// classes, in which every block is large enough.
 ///
 /// I1: a class's bit is set if and only if its list has a block; a word's bit is set if one of its
-/// classes' bits is, and otherwise until a search comes by. I2: each block in a list is free, of
-/// the list's class and tagged with it, and no free block is missing.
+/// classes' bits is; otherwise, it may stay set until a search clears it. I2: each block in a list
+/// is free, of the list's class and tagged with it, and no free block is missing.
 ///
 /// Complexity: insert, remove and a bounded find O(1); a thorough find is linear in the blocks of
 /// one class.
@@ -48,7 +48,7 @@ class size_index {
 
   explicit size_index(policy_options options) : shift_(floor_log2(options.granule_bytes)) {}
 
-  /// The class of a size, as the blocks of that size are tagged with.
+  /// The class of a size, with which blocks of that size are tagged.
   std::uint16_t class_of(std::size_t bytes) const {
     const std::size_t granules = bytes >> shift_;
     const auto cut = static_cast<std::uint32_t>(floor_log2(granules | column_count) - Bits);
@@ -57,13 +57,13 @@ class size_index {
 
   void insert(block_table& table, index which) { push(table, class_of(table[which].bytes), which); }
 
-  /// The same for a block that is tagged with its class already: nothing is computed while the list
-  /// waits.
+  /// The same for a block that is already tagged with its class, so nothing is computed before the
+  /// list is accessed.
   void insert_tagged(block_table& table, index which) { push(table, table[which].tag, which); }
 
-  /// Updates the index after a block in it changed its size. A block that leaves its class is the
-  /// newest of its new one; one that stays keeps its place. In classes as wide as a power of two it
-  /// is the newest in any case: what was used last fits best there.
+  /// Updates the index after a block in it has changed its size. A block that leaves its class
+  /// becomes the newest of its new one; one that stays keeps its place. In classes as wide as a
+  /// power of two, it always becomes the newest: there, what was used last fits best.
   void resized(block_table& table, index which) {
     const std::size_t list = class_of(table[which].bytes);
     if (Bits != 0 ? table[which].tag == list : lists_.head(list) == which) return;
@@ -77,21 +77,21 @@ class size_index {
     clear_if(lists_.empty(list), list);
   }
 
-  /// Takes the newest block of the size's class out if it has exactly that size; none if it has
-  /// not.
+  /// Removes and returns the newest block of the size's class if it has exactly that size;
+  /// otherwise returns none.
   index take_exact(block_table& table, std::size_t bytes, std::uint16_t own) {
     const index newest = lists_.head(own);
-    // Without a look at the class's bit: no request has the 0 bytes of "no block".
+    // The class's bit need not be checked: no request has the size of "no block", 0 bytes.
     if (table[newest].bytes != bytes) return block_table::none;
     if (newest == block_table::none) __builtin_unreachable();
     clear_if(lists_.pop(table, own), own);
     return newest;
   }
 
-  /// A free block of at least `bytes` bytes, or none; it stays in its list. If one of those that
-  /// the search meets first has exactly that size, it is taken. Of the others that the search meets
-  /// it takes the one with the lowest address, as long as they are no larger than `widest()` bytes;
-  /// so with 0 it takes the first one.
+  /// A free block of at least `bytes` bytes, or none; it stays in its list. If one of the first
+  /// that the search meets has exactly that size, the search returns it. Of the others that it
+  /// meets, it returns the one with the lowest address, as long as they have at most `widest()`
+  /// bytes; with 0, it returns the first one.
   template <class Widest>
   index find(const block_table& table, std::size_t bytes, effort how, Widest&& widest_of) {
     const std::uint16_t own = class_of(bytes);
@@ -122,8 +122,8 @@ class size_index {
     for (int met = 1; met < classes_met; ++met) {
       const index head = next_class(word, bits);
       if (head == block_table::none || table[head].bytes > widest) break;
-      // No branch: no processor predicts which of two holes lies lower. Nor does a look at one hole
-      // wait for the look at the one before.
+      // No branch: processors cannot predict which of two holes has the lower address. Nor does the
+      // inspection of a hole wait for that of the one before.
       const address base = table[head].base;
       const index is_lower = -static_cast<index>(base < lowest);
       best = (head & is_lower) | (best & ~is_lower);
@@ -168,8 +168,8 @@ class size_index {
   // A class is named by its list: class c of row r by r * column_count + c.
   static std::size_t word_of(std::size_t list) { return list / 64; }
 
-  // The newest block of the next class that has one: `bits` are those of `word` that were not
-  // looked at, and become those of the next word that has any when there is none left.
+  // The newest block of the next class that has one: `bits` are the bits of `word` that have not
+  // been examined yet; once none is left, they become those of the next word that has any.
   index next_class(std::size_t& word, std::uint64_t& bits) {
     while (bits == 0) {
       const std::uint32_t words = words_ & (~std::uint32_t{1} << word);
@@ -183,7 +183,7 @@ class size_index {
     return lists_.head(word * 64 + bit);
   }
 
-  // No branch: whether a class has one block or more is beyond what a processor predicts.
+  // No branch: processors cannot predict whether a class has one block or more.
   void clear_if(bool is_empty, std::size_t list) {
     classes_[word_of(list)] &= ~(std::uint64_t{is_empty} << list % 64);
   }

@@ -15,8 +15,8 @@ namespace warpheap::host {
 /// A block table and the regions whose blocks it holds: the base of every policy that keeps a
 /// record for each block.
 ///
-/// Left of a region's first block there is the record of its *edge*, without bytes and never free.
-/// So every block has a left neighbour, and any record may be the first of a region.
+/// To the left of a region's first block is the record of its *edge*, which has no bytes and is
+/// never free. Thus every block has a left neighbour, and any record may be the first of a region.
 class tiled_regions {
  public:
   using index = block_table::index;
@@ -36,7 +36,7 @@ class tiled_regions {
     return table.append(edge, region.bytes);
   }
 
-  /// Forgets a region. \pre its blocks are one free block that is in no list
+  /// Removes a region. \pre it consists of one free block that is in no list
   void remove(address base) {
     table.forget(first_of(base));
     table.forget(regions_.find(base)->data);
@@ -67,7 +67,7 @@ class tiled_regions {
     return last.free ? last.bytes : 0;
   }
 
-  /// Makes a region longer: returns the new memory as a free block that is in no list. O(blocks)
+  /// Extends a region: returns the new memory as a free block that is in no list. O(blocks)
   index extend(address region_base, std::size_t bytes) {
     const index made = table.append(last_of(region_base), bytes);
     regions_.extend(region_base, bytes);

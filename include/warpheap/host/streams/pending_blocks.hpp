@@ -12,15 +12,15 @@
 
 namespace warpheap::host {
 
-/// Blocks that were freed in a stream and that work of the stream may still use. The stream itself
-/// may reuse its own blocks at once; for other streams an event must happen first.
+/// Blocks that were freed in a stream and that its work may still use. The stream itself may reuse
+/// its own blocks at once; for other streams, an event must happen first.
 ///
 /// A stream's blocks form batches in the order of the frees: an open one, and closed ones, each
 /// with an event that was recorded after its last free. One event serves a whole batch. The event
-/// is recorded during a call of the stream itself; only a batch of a stream that no longer calls,
-/// or memory that another stream needs now, is covered by an event of all streams.
+/// is recorded during a call of the stream itself; only if the stream no longer calls, or if
+/// another stream needs the memory now, does an event of all streams cover the batch.
 ///
-/// Complexity: add, take and contains O(1) expected; retire O(1) a block.
+/// Complexity: add, take and contains O(1) expected; retire O(1) per block.
 class pending_blocks {
  public:
   using index = block_table::index;
@@ -39,7 +39,7 @@ class pending_blocks {
   std::size_t blocks() const { return blocks_; }
   bool contains(address base) const { return table_.find(base) != block_table::none; }
 
-  /// Whether a stream other than this one has blocks here.
+  /// Whether any stream but this one has blocks here.
   bool others_than(stream_id key) const {
     for (const auto& [other, q] : queues_) {
       if (other != key && q.blocks != 0) return true;
@@ -48,7 +48,7 @@ class pending_blocks {
   }
 
   /// `handle`, whose queue is `key`, freed a block. Closes the batch when it has become large or
-  /// old, or when no later call can: only its own thread can name a per-thread stream.
+  /// old, or when no later call can: only its own thread can refer to a per-thread stream.
   void add(stream_id key, stream_id handle, extent block) {
     queue& q = queues_.try_emplace(key, options_).first->second;
     if (q.open == block_table::none) q.open = new_list();
@@ -78,8 +78,8 @@ class pending_blocks {
     return block;
   }
 
-  /// Hands the blocks of every batch whose event has happened to `release`. Closes the batches that
-  /// were open at many looks already: a stream that frees no more does not keep its own.
+  /// Passes the blocks of every batch whose event has happened to `release`. Closes batches that
+  /// were found open many times: a stream that frees no more does not keep its blocks.
   template <class Release>
   void retire_happened(Release&& release) {
     for (auto& [key, q] : queues_) {
@@ -92,7 +92,7 @@ class pending_blocks {
     }
   }
 
-  /// Hands all blocks to `release`, and for each stream that had some the event after which they
+  /// Passes all blocks to `release`, and for each stream that had some, the event after which they
   /// are unused to `fence(key, event)`, which owns the event from then on.
   template <class Release, class Fence>
   void retire_all(Release&& release, Fence&& fence) {
@@ -105,7 +105,7 @@ class pending_blocks {
     if (queues_.size() > idle_queues) queues_.clear();
   }
 
-  /// Hands the blocks of one stream to `release`: the caller knows that they are safe.
+  /// Passes the blocks of one stream to `release`: the caller knows that this is safe.
   template <class Release>
   void retire_stream(stream_id key, Release&& release) {
     const auto found = queues_.find(key);
@@ -121,7 +121,7 @@ class pending_blocks {
  private:
   static constexpr std::size_t batch_blocks = 32;
   static constexpr std::size_t idle_queues = 64;
-  // After this many looks at an open batch its stream counts as silent.
+  // Once a batch has been found open this many times, its stream counts as silent.
   static constexpr unsigned patience = 32;
 
   struct batch {
@@ -136,12 +136,12 @@ class pending_blocks {
     std::deque<batch> closed;
     index open = block_table::none;
     std::size_t open_blocks = 0;  ///< blocks that were added to the open batch
-    unsigned looks = 0;           ///< at which it was open
+    unsigned looks = 0;           ///< that found it open
     std::size_t blocks = 0;       ///< blocks in all batches
   };
 
-  // A batch is a ring of records through `left` and `right` that starts at a record of no block:
-  // a block leaves it without knowing which batch it is in.
+  // A batch is a ring of records, linked by `left` and `right`, that starts at a record without a
+  // block: a block can leave it without knowing which batch it is in.
   index new_list() {
     const index ring = table_.add_region({});
     table_[ring].left = ring;

@@ -20,11 +20,11 @@ enum class stream_id : std::uintptr_t {
 /// A point in a stream's work.
 using event_handle = void*;
 
-/// What a pool must know of streams. Called under the pool's lock.
+/// What a pool must know about streams. Called under the pool's lock.
 ///
 /// A stream may be destroyed as soon as no call with it is under way, and the driver crashes when
-/// it is given the handle of a destroyed stream. So a handle is only used during the call in which
-/// the user passes it; `record_absent` is for everything later.
+/// given the handle of a destroyed stream. A handle is therefore only used during the call in which
+/// the user passes it; `record_absent` serves everything later.
 class stream_events {
  public:
   virtual ~stream_events() = default;
@@ -32,7 +32,7 @@ class stream_events {
   /// An event that happens once all work that is in the stream now is done.
   virtual event_handle record(stream_id stream) = 0;
   /// The same for a stream that was named in an earlier call and may have been destroyed. The event
-  /// may happen later than necessary: when other streams are done too.
+  /// may happen later than necessary: only when other streams are done, too.
   virtual event_handle record_absent(stream_id stream) = 0;
   /// Whether the event has happened.
   virtual bool happened(event_handle event) = 0;
@@ -56,7 +56,7 @@ class stream_events {
   virtual void recycle(event_handle event) = 0;
 };
 
-/// For memory that no stream uses behind the caller's back: everything has happened.
+/// For memory that no stream uses asynchronously: every event has already happened.
 class no_events final : public stream_events {
  public:
   event_handle record(stream_id) override { return nullptr; }

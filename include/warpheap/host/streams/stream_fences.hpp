@@ -12,7 +12,7 @@
 namespace warpheap::host {
 
 /// Events that must have happened before a stream may use memory that other streams freed. At most
-/// one a stream: a later event of a stream happens after its earlier ones.
+/// one per stream: a later event of a stream happens after its earlier ones.
 ///
 /// Complexity: O(streams) if the stream has not waited for an event yet, else O(1).
 class stream_fences {
@@ -24,7 +24,7 @@ class stream_fences {
     for (const fence& f : fences_) events_.recycle(f.event);
   }
 
-  /// From now on every stream but `key` must pass this event. Owns the event.
+  /// From now on, every stream but `key` must wait for this event. Takes ownership of the event.
   void raise(stream_id key, event_handle event) {
     std::erase_if(fences_, [&](const fence& old) {
       if (old.key == key) events_.recycle(old.event);

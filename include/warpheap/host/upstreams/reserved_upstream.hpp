@@ -11,9 +11,9 @@
 
 namespace warpheap::host {
 
-/// Addresses without memory: any access to them is a fault. So a program can replay a trace that
-/// needs more memory than the machine has, and a test proves that a pool never touches what it
-/// manages.
+/// Addresses without memory: any access to them faults. A program can thus replay a trace that
+/// needs more memory than the machine has, and tests prove that a pool never touches the memory
+/// that it manages.
 class reserved_upstream final : public upstream {
  public:
   void* allocate(std::size_t bytes) override {
@@ -25,8 +25,8 @@ class reserved_upstream final : public upstream {
   std::string_view name() const override { return "reserved"; }
 };
 
-/// The same in pages, as a device's virtual memory has them: a region can grow where it is, and
-/// parts of it can go back.
+/// The same in pages, like a device's virtual memory: a region can grow in place, and parts of it
+/// can be given back.
 class reserved_pages_upstream final : public upstream {
  public:
   /// \param page_bytes a power of two, a multiple of 4 KiB
@@ -49,7 +49,7 @@ class reserved_pages_upstream final : public upstream {
   std::string_view name() const override { return "reserved_pages"; }
 
  private:
-  // Gives back what is before the first page and behind the last.
+  // Gives back what lies before the first page and after the last.
   void* aligned(void* place) {
     const auto where = reinterpret_cast<std::uintptr_t>(place);
     const std::uintptr_t front = (page_ - where % page_) % page_;

@@ -16,8 +16,8 @@ namespace warpheap::host {
 
 /// An upstream that several pools share, with one limit for all of them. Any thread may call it.
 ///
-/// Invariant: U1: what counts against the limit is the memory of all regions but their vacant
-/// pages.
+/// Invariant: U1: the memory that counts against the limit is that of all regions without their
+/// vacant pages.
 class shared_upstream final : public upstream {
  public:
   shared_upstream(std::shared_ptr<upstream> source, std::size_t limit_bytes)

@@ -18,8 +18,8 @@ class upstream {
   /// `bytes` bytes of memory, or null when out of memory.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void deallocate(void* memory, std::size_t bytes) noexcept = 0;
-  /// Adds `more` bytes right behind memory that was allocated with `bytes` bytes, which then has
-  /// the sum of both. False, with nothing changed, if that is impossible.
+  /// Extends an allocation of `bytes` bytes in place by `more` bytes, which follow it directly.
+  /// False, with nothing changed, if that is impossible.
   virtual bool extend(void* /*memory*/, std::size_t /*bytes*/, std::size_t /*more*/) {
     return false;
   }
@@ -28,14 +28,14 @@ class upstream {
   virtual std::size_t available_bytes() const { return std::numeric_limits<std::size_t>::max(); }
 
   /// The size of the pages in which parts of an allocation can be given back and taken again, a
-  /// power of two; 0 if allocations are only taken and given back whole. If it is not 0, `allocate`
-  /// returns multiples of it.
+  /// power of two; 0 if allocations can only be taken and given back whole. If it is not 0,
+  /// `allocate` returns multiples of it.
   virtual std::size_t page_bytes() const { return 0; }
   /// Gives the memory of whole pages back and keeps their addresses. \pre they are unused
   virtual void decommit(void* /*place*/, std::size_t /*bytes*/) noexcept {}
   /// The same, but keeps the memory for the next calls of `commit` and `extend`.
   virtual void set_aside(void* place, std::size_t bytes) noexcept { decommit(place, bytes); }
-  /// Puts memory under such addresses again. False, with nothing changed, when out of memory.
+  /// Maps memory at such addresses again. False, with nothing changed, when out of memory.
   virtual bool commit(void* /*place*/, std::size_t /*bytes*/) { return false; }
   /// The name that the tools use.
   virtual std::string_view name() const = 0;
