@@ -18,8 +18,8 @@ WARPHEAP_BEGIN_NAMESPACE
 
 /// What a segment is, as the memory table says: a tree's number, or one of these.
 ///
-/// Memory order: an entry is written by the owner of the segment only, before anybody gets memory
-/// of it, and handed over with the memory; therefore it is read and written relaxed.
+/// Memory order: only the owner of the segment writes an entry, before any lane gets memory of it,
+/// and the entry is handed over with the memory; therefore it is read and written relaxed.
 struct gallatin_segment {
   static constexpr std::uint32_t free = 0xffffffffu;
   /// Within a run of segments, behind its first.
@@ -88,9 +88,9 @@ class gallatin_blocks {
     return simt::atomic_ref(kinds_[segment]).load(simt::order::relaxed);
   }
 
-  /// Whether there is a block of `tree`, or a segment that could become some, or one that is on its
-  /// way, or one that is missing because a run is being claimed, which may fail and put it back.
-  /// False only if all of that was missing at one time.
+  /// Whether there is a block of `tree`, a segment that could be cut into blocks, one that is on
+  /// its way, or one that is hidden because a run is being claimed, which may fail and put it back.
+  /// False only if there was none of these at one time.
   WARPHEAP_DEVICE bool obtainable(std::uint32_t tree) const {
     const std::uint64_t before = moves(tree).load(simt::order::acquire);
     const std::uint64_t runs_before = run_claims().load(simt::order::acquire);
@@ -102,23 +102,23 @@ class gallatin_blocks {
            run_claims().load(simt::order::acquire) != runs_before;
   }
 
-  /// Up to `want` free blocks of `tree`, now the caller's; none if there is none and no segment to
-  /// make some of.
+  /// Up to `want` free blocks of `tree`, now the caller's; none if there is no block and no segment
+  /// to cut into blocks.
   ///
-  /// Waits only while other lanes move segments of this tree. They never wait, and this
-  /// function meets nobody, so they may be lanes of the caller's warp.
+  /// Waits only while other lanes move segments of this tree. They never wait, and this function
+  /// has no collectives, so they may be lanes of the caller's warp.
   /// \param segments_at_once lanes that may move a segment at the same time
   WARPHEAP_DEVICE blocks acquire(std::uint32_t tree, int want,
                                  std::uint32_t segments_at_once) const {
     const int shift = geometry::blocks_shift_of(tree);
-    // A segment that is one block never has free ones beside used ones.
+    // A segment that is a single block never has both free and used blocks.
     if (shift == 0) return own(free_segments().claim_some(want, 0), tree);
     for (;;) {
       const std::uint64_t before = moves(tree).load(simt::order::acquire);
       blocks got = free_blocks(tree).claim_some(want, start_word(tree));
       if (got.bits != 0) return got;
       if (free_segments().any()) {
-        // Relaxed: only a hint that spares the atomic below.
+        // Relaxed: only a hint that avoids the atomic below.
         if (in_progress(moves(tree).load(simt::order::relaxed)) < segments_at_once) {
           const std::uint64_t others = moves(tree).fetch_add(begins, simt::order::relaxed);
           if (in_progress(others) < segments_at_once) got = format_segment(tree, want);
@@ -163,10 +163,9 @@ class gallatin_blocks {
     if ((before & units_mask) == count) release_block(tree, block);
   }
 
-  /// `length` neighbouring free segments, the last ones that there are, now the caller's; the
-  /// first of them, or none. One lane at a time: two that each held a part of what the other needs
-  /// would both fail.
-  /// \param busy set if another lane is at it, and nothing was tried
+  /// Takes the last `length` adjacent free segments and returns the first of them, or none. One
+  /// lane at a time: two lanes that each held a part of what the other needs would both fail.
+  /// \param busy set if another lane is doing so, and nothing was tried
   WARPHEAP_DEVICE std::uint32_t acquire_run(std::uint32_t length, bool& busy) const {
     const simt::atomic_ref lock(control_->run_lock);
     // Acquire and release order the holders; the holder never waits.
@@ -182,7 +181,7 @@ class gallatin_blocks {
   }
 
   WARPHEAP_DEVICE void release_run(std::uint32_t first, std::uint32_t length) const {
-    // Before they are free: then they belong to the lane that claims them.
+    // Written before they are free: then they belong to the lane that claims them.
     for (std::uint32_t i = 0; i < length; ++i) set_kind(first + i, gallatin_segment::free);
     insert_run(free_segments(), first, length);
   }
@@ -197,7 +196,7 @@ class gallatin_blocks {
 
  private:
   // Moves of segments between the free segments and the blocks of a tree {ended:32 | in
-  // progress:32}: announced before the segment leaves one and until it is in the other, so that a
+  // progress:32}: announced from before the segment leaves one until it is in the other, so that a
   // lane that finds it in neither knows. A lane that sees the segment gone, by an acquire of the
   // release that took it, sees the announcement, which therefore may be relaxed. Claims of runs of
   // segments are announced in the same way, in a word of their own: one that takes the words of the
@@ -225,8 +224,8 @@ class gallatin_blocks {
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> run_claims() const {
     return simt::atomic_ref(control_->run_claims);
   }
-  /// The last run of free segments. Claims that fail end when no run is seen any more: each has
-  /// lost a segment to another lane.
+  /// The last run of free segments. Repeated failures end when no run is seen any more: each failed
+  /// claim has lost a segment to another lane.
   WARPHEAP_DEVICE std::uint32_t claim_announced_run(std::uint32_t length) const {
     for (;;) {
       const std::uint32_t top = find_last_run(free_segments(), length);
@@ -261,7 +260,7 @@ class gallatin_blocks {
     return segments;
   }
 
-  /// Makes blocks of a segment: up to `want` for the caller, the others go into the tree.
+  /// Cuts a segment into blocks: up to `want` for the caller, the others for the tree.
   WARPHEAP_DEVICE blocks format_segment(std::uint32_t tree, int want) const {
     const std::uint32_t segment = free_segments().claim_first();
     if (segment == none) return {};
@@ -273,7 +272,7 @@ class gallatin_blocks {
       insert_run(free_blocks(tree), first + kept, (1u << shift) - kept);
     }
     // A run of blocks that starts at a multiple of its length and is no longer than a word's bits,
-    // as a group's wishes are, lies in one word.
+    // as is the case for a group's requests, lies in one word.
     return {first / 64,
             bit_range<std::uint64_t>(static_cast<int>(first % 64), static_cast<int>(kept))};
   }
@@ -289,8 +288,9 @@ class gallatin_blocks {
     if (shift != 0) moves(tree).fetch_add(ends, simt::order::release);
   }
 
-  /// Inserts a block among the `count` ones of its segment, from `first` on. If that makes all of
-  /// them free, and no other lane is faster, they are the caller's, which has a move to end: true.
+  /// Inserts a block among the `count` blocks of its segment, from `first` on. If that makes all of
+  /// them free, and the caller is the one to claim them, they are the caller's, and it has a move
+  /// to end: true.
   WARPHEAP_DEVICE bool insert_and_claim_all(std::uint32_t tree, std::uint32_t block,
                                             std::uint32_t first, std::uint32_t count) const {
     const bitmap_tree siblings = free_blocks(tree);

@@ -56,7 +56,7 @@ class gallatin_buffers {
   using geometry = gallatin_geometry<Config>;
   using block_store = gallatin_blocks<Config>;
 
-  /// No unit: the search is for blocks or segments, and no slot can serve it.
+  /// Stands for no unit: the search is for blocks or segments, and no slot can serve it.
   static constexpr std::uint32_t no_unit = geometry::units;
 
   gallatin_buffers() = default;
@@ -84,8 +84,8 @@ class gallatin_buffers {
     return gallatin_slot::of(at(slot, unit).load(simt::order::relaxed));
   }
 
-  /// Takes `count` units; what the slot was before. Those of them that lie below the capacity are
-  /// the caller's. A caller whose units reach or cross the capacity has to `refill`.
+  /// Takes `count` units; returns the slot's previous value. Those of them that lie below the
+  /// capacity are the caller's. A caller whose units reach or cross the capacity has to `refill`.
   WARPHEAP_DEVICE gallatin_slot take(std::uint32_t slot, std::uint32_t unit,
                                      std::uint32_t count) const {
     // Acquire: pairs with the release in `refill`, so that the block's previous users are done.
@@ -139,12 +139,12 @@ class gallatin_buffers {
   }
 
   /// How often a refill of a slot of `unit` has begun. If it is the same before and after a look at
-  /// all slots and then at the trees, no block has slipped from the trees into a slot between.
+  /// all slots and then at the trees, no block has slipped from the trees into a slot in between.
   WARPHEAP_DEVICE std::uint32_t fills(std::uint32_t unit) const {
     return unit == no_unit ? 0 : simt::atomic_ref(fills_[unit]).load(simt::order::acquire);
   }
 
-  /// The more useful, the larger.
+  /// The larger the value, the more useful.
   enum class outlook : std::uint32_t {
     none,              ///< there is nothing, and nothing is on its way
     elsewhere_coming,  ///< something of other units is on its way, and may become free
@@ -153,9 +153,9 @@ class gallatin_buffers {
     in_slot,           ///< a slot of the unit has units
   };
 
-  /// What the last resort finds: memory that waits in buffers. Every lane of `team` looks at a
-  /// share of the slots and gives blocks of other units of which nothing is in use back to the
-  /// trees. A collective.
+  /// The last resort: memory that waits in buffers. Every lane of `team` looks at a share of the
+  /// slots and returns blocks of other units to the trees if none of their units is in use. A
+  /// collective.
   /// \param slot set to a slot of the unit that has units, if any
   WARPHEAP_DEVICE outlook search(const simt::group& team, std::uint32_t unit,
                                  std::uint32_t& slot) const {
@@ -213,7 +213,7 @@ class gallatin_buffers {
     return used;
   }
 
-  /// Takes the rest of a block of which nothing is in use, so that the block is free.
+  /// Takes all units of a block that has no unit in use, so that the block is free.
   WARPHEAP_DEVICE outlook retire_idle(std::uint32_t slot, std::uint32_t unit) const {
     const std::uint32_t tree = geometry::tree_of(unit);
     const std::uint32_t capacity = blocks_.shape().capacity(unit);
@@ -230,7 +230,7 @@ class gallatin_buffers {
     if (!at(slot, unit).compare_exchange(seen, used_up, simt::order::acq_rel)) {
       return outlook::elsewhere_coming;  // perhaps retired by another lane, and not in the tree yet
     }
-    // As the owner: nobody sees the slot empty before the block is in the tree.
+    // As the owner: no lane sees the slot empty before the block is in the tree.
     blocks_.give_back(tree, now.block, rest);
     at(slot, unit).store(gallatin_slot{}.word(), simt::order::release);
     return outlook::gained;

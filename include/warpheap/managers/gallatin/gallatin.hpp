@@ -13,10 +13,10 @@
 ///   of a warp that want the same take their units together, by one addition to the slot of their
 ///   multiprocessor in the buffer of this size; the lane that takes a block's last unit fills the
 ///   slot with a new block: of the tree, else of a newly formatted segment, first one first.
-/// - Up to a segment: one whole block. More: a run of free segments, the last one that there is.
+/// - Up to a segment: one whole block. More: the last run of free segments.
 /// - free: the memory table says what the pointer's segment is; the lanes of a warp that free units
 ///   of one block subtract together from its counter. At 0 the block is free; a segment whose
-///   blocks are all free is free. Slices are used again only when all of their block are back.
+///   blocks are all free is free. Slices are reused only once all slices of their block are back.
 ///
 /// Memory layout (defaults; s segments, m multiprocessors):
 ///
@@ -45,19 +45,18 @@
 /// are three waits:
 /// - a lane that finds its slot used up waits until the lane that used it up has stored a block;
 /// - that lane waits, in `gallatin_blocks::acquire`, while others move segments of its tree;
-/// - a lane that wants a run of segments waits for the one that claims a run.
-/// A lane that moves a segment or claims a run never waits, so chains of waits end; and no lane
-/// that is waited for meets its waiter in a collective before it is done, so each may be a lane of
-/// the waiter's own warp. Members of a group wait for their leader while it fills a slot; the
-/// leader never waits for them.
+/// - a lane that wants a run of segments waits for the one that claims a run. A lane that moves a
+/// segment or claims a run never waits, so chains of waits end; and no awaited lane has a
+/// collective with its waiter before it is done, so it may be a lane of the waiter's own warp.
+/// Members of a group wait for their leader while it fills a slot; the leader never waits for them.
 ///
 /// Steady load: the slices of a block come back together, once all of them are free, so little of
 /// what was freed is available, and each lane that finds no block searches the trees and all slots.
 ///
-/// Null is given when nothing was free during the call: neither the trees nor, after a search of
-/// all slots, the buffers had anything, and nothing of this unit was on its way. Blocks of other
-/// sizes that wait in buffers with nothing of them in use are given back by that search. Only for
-/// what others move at that very time patience is limited: `patience` looks.
+/// Null: nothing was free during the call: neither the trees nor, after a search of all slots, the
+/// buffers had anything, and nothing of this unit was on its way. That search returns blocks of
+/// other sizes that wait in buffers with none of their units in use. Only for memory that others
+/// are moving at that very time, patience is limited: `patience` looks.
 ///
 /// Deviations from the paper, and why:
 /// - The count of slices handed out is in the buffer's slot, beside the block, and not in the
@@ -166,7 +165,7 @@ class gallatin {
  private:
   using outlook = typename block_buffers::outlook;
 
-  /// Looks at what others move, before a lane gives up.
+  /// How often a lane looks at memory that others are moving before it gives up.
   static constexpr int patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
 
@@ -184,7 +183,7 @@ class gallatin {
     bool first_time = true;
     int patience_left = patience;
     for (;;) {
-      // Formed anew each time: those that got their unit have left.
+      // The group is formed again each time: lanes that got their unit have left.
       const simt::group same = simt::coalesced().match(unit);
       const auto wanted = static_cast<std::uint32_t>(same.size());
       const auto rank = static_cast<std::uint32_t>(same.rank());
@@ -195,8 +194,8 @@ class gallatin {
       const auto before = gallatin_slot::of(same.broadcast(word));
       const std::uint32_t room = before.has_units(capacity) ? capacity - before.taken : 0;
       if (wanted < room) return unit_address(unit, before.block, before.taken + rank);
-      // All wait for the leader if it fills the slot: the rest gets its units of the new block, and
-      // those that have theirs would only get in the leader's way.
+      // All wait for the leader if it fills the slot: the rest get their units from the new block,
+      // and lanes that already have theirs would only get in the leader's way.
       std::uint32_t fresh = gallatin_slot::filling;
       if (same.is_leader()) fresh = next_block(slot, unit, before, room, wanted);
       same.sync();
@@ -225,7 +224,7 @@ class gallatin {
 
   /// Of a group that found the slot as `before` and took its last `room` units, if any: fills the
   /// slot if that falls to the group. The new block, whose first units are the group's; or `empty`
-  /// if there is none, or `filling` if another lane is at it.
+  /// if there is none, or `filling` if another lane is filling the slot.
   WARPHEAP_DEVICE std::uint32_t next_block(std::uint32_t slot, std::uint32_t unit,
                                            const gallatin_slot& before, std::uint32_t room,
                                            std::uint32_t wanted) const {
@@ -279,7 +278,7 @@ class gallatin {
       simt::backoff(wait_ns);
       return true;
     }
-    // The trees after the slots, so that what another search has just given back is seen.
+    // The trees after the slots, so that blocks which another search has just returned are seen.
     const bool there =
         leads && (buffers_.blocks().obtainable(tree) || buffers_.fills(unit) != fills);
     if (team.any(there)) {
@@ -315,7 +314,7 @@ class gallatin {
         --patience_left;
         simt::backoff(wait_ns);
       } else {
-        // Once more, also if this lane has gained nothing: another one may have.
+        // Again, even if this lane has gained nothing: another one may have.
         last_time = found != outlook::gained;
       }
     }

@@ -14,22 +14,24 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 struct gallatin_config {
-  /// Bytes of a segment, at most: heaps with room for fewer than `least_segments` get smaller ones.
+  /// The largest size of a segment: heaps with room for fewer than `least_segments` get smaller
+  /// ones.
   std::size_t segment_bytes = 16_MiB;
   /// Bytes of the smallest and the largest slice, powers of two.
   std::uint32_t smallest_slice = 16;
   std::uint32_t largest_slice = 4096;
-  /// Segments that a heap should have, so that several sizes find room in it.
+  /// The number of segments that a heap should have, so that several sizes find room in it.
   std::uint32_t least_segments = 32;
-  /// Blocks that wait in the buffer of one size are at most the heap over this. More slots mean
-  /// less contention and more memory that only this size can use.
+  /// The blocks that wait in the buffer of one size take at most the heap divided by this. More
+  /// slots mean less contention and more memory that only this size can use.
   std::uint32_t buffer_share = 16;
-  /// Blocks are searched from a place that depends on the multiprocessor, not from the front: less
-  /// contention, more fragmentation.
+  /// The search for blocks begins at a place that depends on the multiprocessor, not at the front:
+  /// less contention, more fragmentation.
   bool hashed_blocks = false;
 };
 
-/// What `gallatin` computes with. Everything is a power of two but for the units of several slices.
+/// The numbers with which `gallatin` computes. All are powers of two, except for the units of
+/// several slices.
 ///
 /// A tree is a size of slices: tree t has slices of `smallest_slice << t` bytes. A unit is what a
 /// small allocation gets: units 0..trees-1 are single slices of those trees, unit trees + c - 2 is
@@ -66,7 +68,7 @@ class gallatin_geometry {
 
   gallatin_geometry() = default;
 
-  /// For a heap of `bytes`: the largest segments of which there are enough.
+  /// For a heap of `bytes`: the largest segments of which it has enough.
   WARPHEAP_HD constexpr gallatin_geometry(std::size_t bytes, std::uint32_t multiprocessors)
       : multiprocessors_(multiprocessors),
         slices_shift_(floor_log2(Config.segment_bytes / Config.largest_slice)) {
@@ -76,8 +78,8 @@ class gallatin_geometry {
     }
   }
 
-  /// `room`, but at least 1 and no more than there are numbers for: blocks have numbers of 32 bits,
-  /// and two of them have another meaning.
+  /// `room`, but at least 1 and no more than can be numbered: blocks have 32-bit numbers, and two
+  /// of these have another meaning.
   WARPHEAP_HD static constexpr std::uint32_t segments_among(std::size_t room) {
     constexpr std::size_t most = (std::size_t{1} << 31) >> blocks_shift;
     return room < 1 ? 1u : static_cast<std::uint32_t>(room < most ? room : most);

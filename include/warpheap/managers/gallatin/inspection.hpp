@@ -64,7 +64,7 @@ class gallatin_inspector {
         }
       }
     }
-    // Counters that stand for no block.
+    // Counters that do not belong to a block.
     const std::uint32_t used = kind < geometry::trees ? 1u << geometry::blocks_shift_of(kind) : 0;
     for (std::uint32_t i = used; i < (1u << geometry::blocks_shift); ++i) {
       const std::uint32_t counter = (s << geometry::blocks_shift) + i;
@@ -72,7 +72,7 @@ class gallatin_inspector {
     }
   }
 
-  /// Whether the segment behind `s` belongs to the same run.
+  /// Whether the segment after `s` belongs to the same run.
   WARPHEAP_DEVICE bool continues_run(std::uint32_t s) const {
     const std::uint32_t kind = blocks_.kind(s);
     if (gallatin_segment::is_run(kind)) return gallatin_segment::length(kind) > 1;
@@ -135,8 +135,8 @@ class gallatin_inspector {
     for (std::uint32_t other = 0; other < i; ++other) {
       findings_.expect(buffers_.look(other, unit).block != now.block, 7, place);
     }
-    // What the counter has left includes what nobody has taken yet: added with the block, taken off
-    // here, modulo 2^64.
+    // The counter's rest includes units that no lane has taken yet: they were added with the block
+    // and are subtracted here, modulo 2^64.
     const std::uint64_t unused = rest;
     findings_.in_use(0 - unused, 0 - unused * geometry::unit_bytes(unit));
   }

@@ -21,9 +21,9 @@ class warpheap_chunk_runs {
 
   WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
 
-  /// The first of `length` chunks in a row, or none if there are no such: at once, if that is
-  /// known. Looks again only if other lanes had chunks in hand, and a bounded number of times. A
-  /// wait is for those lanes, which never wait. \pre `length != 0`
+  /// The first of `length` consecutive chunks, or none if there are no such chunks: immediately, if
+  /// that is known. Looks again only if other lanes had chunks in hand, and a bounded number of
+  /// times. Waits only for those lanes, which never wait. \pre `length != 0`
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t length) const {
     if (length > supply_.backed()) return none;
     for (int looks = 0; looks < most_looks && !supply_.whole().chunks.is_out(length); ++looks) {
@@ -46,7 +46,7 @@ class warpheap_chunk_runs {
     supply_.released();
   }
 
-  /// Gives the chunks of a run back that lie before `kept` and behind kept..kept+length-1.
+  /// Gives back the chunks of a run that lie before `kept` and after kept..kept+length-1.
   WARPHEAP_DEVICE void trim(std::uint32_t first, std::uint32_t kept, std::uint32_t length) const {
     const std::uint32_t whole = supply_.run_length(first);
     if (kept != first) {
@@ -68,9 +68,9 @@ class warpheap_chunk_runs {
   static constexpr int most_lost = 8;
   static constexpr std::uint32_t wait_ns = 200;
 
-  /// Takes a run out of the pool, from where the last was found. A lane that loses one to others
-  /// goes on at any place, where they are not, and at last from the front, until there is none.
-  /// Ends: a run is lost only if another lane has taken an element of it.
+  /// Takes a run out of the pool, from where the last one was found. A lane that loses one to
+  /// others continues at a random place, away from them, and finally from the front, until there is
+  /// none. Ends: a run is lost only if another lane has taken an element of it.
   WARPHEAP_RARE static std::uint32_t find(const supply& in, std::uint32_t length) {
     const bitmap_tree pool = in.pool();
     const auto run_from = [&](std::uint32_t word) {
@@ -92,9 +92,9 @@ class warpheap_chunk_runs {
       word = first / 64;
     }
   }
-  /// The caller has found no run in the pool. Puts empty chunks there that make one with what is in
-  /// it; or else one lane at a time looks once more, so that all know that there is none. Whether
-  /// there were such chunks.
+  /// For a caller that has found no run in the pool. Puts empty chunks there that form a run with
+  /// the chunks in it; failing that, one lane at a time looks again, so that all know that there is
+  /// none. Returns whether there were such chunks.
   WARPHEAP_RARE static bool help(const supply& in, std::uint32_t length) {
     const std::uint32_t first = in.find_run(length, &bitmap_tree::load_word);
     if (first != none) {
@@ -108,8 +108,8 @@ class warpheap_chunk_runs {
     return false;
   }
 
-  /// Puts those of these chunks into the pool that are empty ones of classes. Lanes that want the
-  /// same ones share the work: each begins at a place of its own.
+  /// Puts those of these chunks that are empty and belong to classes into the pool. Lanes that want
+  /// the same ones share the work: each begins at a different place.
   WARPHEAP_DEVICE static void collect(const supply& in, std::uint32_t first, std::uint32_t length) {
     std::uint32_t at = scale_to(static_cast<std::uint32_t>(simt::noise() >> 32), length);
     for (std::uint32_t left = length; left != 0; --left) {
@@ -134,11 +134,11 @@ class warpheap_chunk_runs {
                                         std::uint32_t length) {
     return warpheap_chunk_runs(in).claim(first, length);
   }
-  /// A run in one word is taken at once, or not at all. What is taken word by word may be put back:
-  /// others must know.
+  /// A run in one word is taken in one step, or not at all. A run that is taken word by word may be
+  /// put back: others must know.
   WARPHEAP_DEVICE bool claim(std::uint32_t first, std::uint32_t length) const {
     const bool in_parts = first / 64 != (first + length - 1) / 64;
-    // Many lanes see the same run: those that come late need not be counted.
+    // Many lanes see the same run: those that come too late need not be counted.
     if (in_parts && !contains_run(supply_.pool(), first, length)) return false;
     if (in_parts) supply_.begin_claim();
     const bool won = claim_run(supply_.pool(), first, length);

@@ -8,8 +8,8 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// A set of chunks of the manager `warpheap`. What changes it is a call apart: a change is rare,
-/// its code is long, and many places make one.
+/// A set of chunks of the manager `warpheap`. Functions that change it are out of line: changes are
+/// rare, their code is long, and many places make one.
 class warpheap_chunk_set : public bitmap_tree {
  public:
   using bitmap_tree::bitmap_tree;

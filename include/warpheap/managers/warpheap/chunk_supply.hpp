@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// Where the chunks of the manager `warpheap` come from and go to: the pool of nobody's chunks, and
-/// chunks of classes that have become empty. Runs of chunks for large blocks: chunk_runs.hpp.
+/// \file Where the chunks of the manager `warpheap` come from and go to: the pool of chunks without
+/// an owner, and chunks of classes that have become empty. Runs of chunks for large blocks:
+/// chunk_runs.hpp.
 
 #include "warpheap/managers/warpheap/chunk_set.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
@@ -49,14 +49,14 @@ class warpheap_supply {
 
   WARPHEAP_HD const classes_type& classes() const { return classes_; }
   WARPHEAP_HD const chunks_type& chunks() const { return chunks_; }
-  /// Chunks that the heap ever has, and those that it began with.
+  /// The number of chunks that the heap can ever have, and the number that it began with.
   WARPHEAP_HD std::uint32_t universe() const { return universe_; }
   WARPHEAP_HD std::uint32_t initial() const { return initial_; }
   /// Chunks that it has now.
   WARPHEAP_DEVICE std::uint32_t backed() const {
     return simt::atomic_ref(where_.whole->backed).load(simt::order::relaxed);
   }
-  /// A copy of this in the heap, for rare calls: it costs their callers no registers.
+  /// A copy of this object in the heap, for rare calls: it costs their callers no registers.
   WARPHEAP_DEVICE const warpheap_supply& copy() const { return *where_.copy; }
   WARPHEAP_DEVICE const warpheap_chunk_set& pool() const { return where_.pool; }
   WARPHEAP_DEVICE const warpheap_chunk_set& empties() const { return where_.empties; }
@@ -81,13 +81,13 @@ class warpheap_supply {
     where_.whole->format(backed);
   }
 
-  /// Any of the leaf words of the pool, or of the empties, that the chunks have that there are now.
+  /// Any leaf word of the pool, or of the empties, that covers chunks which exist now.
   WARPHEAP_DEVICE std::uint32_t any_word() const {
     return any_word(simt::load_hint(where_.whole->backed));
   }
 
-  /// How much of the heap is in the pool, in eighths, judged by one word of it; more than 8 if the
-  /// heap has grown unseen.
+  /// How much of the heap is in the pool, in eighths, estimated from one word of it; more than 8 if
+  /// the heap has grown unnoticed.
   WARPHEAP_DEVICE int eighths_left() const {
     const std::uint32_t chunks = simt::load_hint(where_.whole->backed);
     const std::uint32_t word = any_word(chunks);
@@ -106,21 +106,22 @@ class warpheap_supply {
   }
   /// Whether that is known, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seems_out() const { return where_.whole->chunks.seems_out(1); }
-  /// Whether pool and empties certainly had no chunk at a moment of the call. Then the caller knows
-  /// where the chunks went.
+  /// Whether pool and empties certainly had no chunk at a moment of the call. If so, the caller has
+  /// acquired where the chunks went.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& chunks = where_.whole->chunks;
     if (chunks.is_out(1)) {
-      // Pairs with the release in `confirm`: who searched has acquired where the chunks went.
+      // Pairs with the release in `confirm`: the lane that searched has acquired where the chunks
+      // went.
       simt::fence(simt::order::acquire);
       return true;
     }
     return is_out_of_runs(1);
   }
   /// Whether pool and empties certainly had no run of `length` chunks at a moment of the call,
-  /// which is remembered. False if lanes had chunks in hand that they may put back, as those that
-  /// claim runs do unannounced; and if one was on its way to a class, where the caller may have a
-  /// slot.
+  /// which is remembered. False if lanes had chunks in hand that they may put back, as lanes that
+  /// claim runs do without an announcement; and if a chunk was on its way to a class, where the
+  /// caller may get a slot.
   WARPHEAP_DEVICE bool is_out_of_runs(std::uint32_t length) const {
     exhaustion& chunks = where_.whole->chunks;
     const exhaustion::token search = chunks.announce();
@@ -130,7 +131,7 @@ class warpheap_supply {
     const bool moving = length == 1 && where_.whole->is_moving();
     return !found && !moving && !is_claimed_since(before) && chunks.confirm(search, length);
   }
-  /// The first run that chunks of pool and empties make together, as seen by looks of one kind.
+  /// The first run that chunks of pool and empties form together, as seen by one kind of look.
   WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length,
                                          std::uint64_t (bitmap_tree::*look)(std::uint32_t)
                                              const) const {
@@ -141,8 +142,8 @@ class warpheap_supply {
     });
   }
 
-  /// A chunk that is new in class `of`, of whose first word the first slots are the team's, one a
-  /// member; or a chunk of the class that was empty a moment ago; or none. A collective.
+  /// A chunk that is new in class `of`, with the first slots of its first word for the team, one
+  /// per member; or a chunk of the class that was empty a moment ago; or none. A collective.
   WARPHEAP_RARE static std::uint32_t add_chunk(const warpheap_supply& in, std::uint32_t of,
                                                simt::lane_mask members, bool* is_new) {
     const simt::group team(members);
@@ -163,25 +164,26 @@ class warpheap_supply {
     return chunk;
   }
 
-  /// Takes a chunk from its class if all of its slots are free; whether it has. A collective.
+  /// Takes a chunk from its class if all of its slots are free; returns whether it did. A
+  /// collective.
   WARPHEAP_RARE static bool close_apart(const warpheap_supply& in, std::uint32_t chunk,
                                         simt::lane_mask team) {
     return in.close(simt::group(team), chunk);
   }
 
-  /// The words of a chunk of a class have slots in use no more, as far as one is counted out.
+  /// A word of a chunk of a class has no slots in use any more, and is counted out.
   WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
     if (chunks_.count_out(chunk)) note_empty(chunk);
   }
 
   // Words with room, of chunks of a class.
 
-  /// Takes a word from the list in which the caller found no room, unless it has some again;
-  /// whether the caller has marked it.
+  /// Takes a word in which the caller found no room from the list, unless it has room again;
+  /// returns whether the caller has marked it.
   WARPHEAP_RARE static bool retire(const warpheap_supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
     const std::uint32_t owner = chunk_owner::first_class + of;
-    // Lanes come in crowds to what has just been taken away: they look first. A look that is too
+    // Crowds of lanes come to what has just been taken away, so they look first. A look that is too
     // old leaves something in the list or the set, which others will find.
     if (in.where_.listed.contains(chunk, number)) in.where_.listed.unlist(chunk, number);
     const auto came = in.chunks_.mark_full(chunk, number, owner, in.classes_.slots(of));
@@ -220,7 +222,7 @@ class warpheap_supply {
 
   // For runs of chunks.
 
-  // Lanes that search in vain must know whether others held what they looked for. Acquire and
+  // Lanes that find nothing must know whether others held what they were looking for. Acquire and
   // release: what is held is taken after `begin_claim`, and put back before `end_claim`, of which
   // `claims_so_far` acquires the second.
   WARPHEAP_DEVICE void begin_claim() const {
@@ -243,9 +245,9 @@ class warpheap_supply {
   }
 
  private:
-  /// Free slots of a marked word that may be on offer.
+  /// The number of free slots of a marked word that may be on offer.
   static constexpr int most_offered = 3;
-  /// Chunks that a request tries to take from their classes at a time.
+  /// The number of chunks that a request tries to take from their classes at a time.
   static constexpr int most_tries = 8;
 
   WARPHEAP_DEVICE static std::uint32_t any_word(std::uint32_t chunks) {
@@ -260,7 +262,7 @@ class warpheap_supply {
     released();
   }
 
-  /// Lists a word that may have room, and its chunk, whosever that is now: the caller may be late.
+  /// Lists a word that may have room, and its chunk, whoever owns that now: the caller may be late.
   WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t number) const {
     where_.listed.list(chunk, number);
     const std::uint32_t owner = chunks_type::owner_of(chunks_.look(chunk));
@@ -324,7 +326,8 @@ class warpheap_supply {
     return none;
   }
 
-  /// Takes a chunk from its class if all of its slots are free; whether it has. A collective.
+  /// Takes a chunk from its class if all of its slots are free; returns whether it did. A
+  /// collective.
   WARPHEAP_DEVICE bool close(const simt::group& team, std::uint32_t chunk) const {
     std::uint32_t owner = chunk_owner::nobody;
     if (team.is_leader()) owner = chunks_.begin_closing(chunk);
@@ -341,7 +344,7 @@ class warpheap_supply {
       if (came == closed_word::in_use) break;
       if (came == closed_word::marked) ++marked;
     }
-    // Marks are gone, whatever follows.
+    // The marks are gone in any case.
     if (marked != 0) classes_.count_unmarked(of, marked);
     bool whole = team.all(closed >= words);
     team.sync();

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The chunks of the manager `warpheap`: to whom each belongs, and which of its slots are in use.
+/// \file The chunks of the manager `warpheap`: the owner of each, and which of its slots are in
+/// use.
 ///
 ///     state of a chunk, 32 bits:  [ words in use: 18 | closing: 1 | 0: 1 | owner: 12 ]
 ///     word of a chunk, 64 bits:   [ full: 1 | tag: 15 | used: 48 ]
 ///
 /// The owner is a size class, or one of the values of `chunk_owner`. All words of a chunk of a
-/// class have the tag of its owner, those of other chunks have the tag 0. So a lane that believes
-/// that a chunk belongs to its class finds out by the claim itself, and nothing else needs to be
-/// changed when a slot is taken or given back, unless its word was empty or becomes so: then it is
-/// counted in or out of the chunk's words in use. What a lane counts in, it does before its block
-/// is known to others, so each word is counted in before it is counted out, and a chunk whose count
-/// is zero while all of its words are closed is nobody's but the closer's.
+/// class have the tag of its owner, those of other chunks have the tag 0. So a lane that assumes
+/// that a chunk belongs to its class verifies that by the claim itself, and nothing else changes
+/// when a slot is taken or given back, unless its word was empty or becomes empty: then it is
+/// counted in or out of the chunk's words in use. A lane counts a word in before its block is known
+/// to others, so each word is counted in before it is counted out, and a chunk whose count is zero
+/// while all of its words are closed belongs to the closing lane alone.
 ///
 /// How free slots are found when few are left:
-/// - `full` is set in a word by a lane that found no free slot in it. A slot of a marked word is
-///   only claimed by a lane that has taken an offer of the word (offers.hpp), or that has found the
-///   whole chunk empty. A lane that frees one offers the word before it returns. If it cannot, or
-///   the word has several, it takes the mark away, unless another lane has done so. So a marked
-///   word has no more free slots than there are offers of it; more offers may be, which lead to
-///   nothing.
+/// - A lane that finds no free slot in a word sets `full` in it. Only a lane that has taken an
+///   offer of the word (offers.hpp), or has found the whole chunk empty, claims a slot of a marked
+///   word. A lane that frees one offers the word before it returns. If it cannot, or if the word
+///   has several free slots, it removes the mark, unless another lane has done so. So a marked word
+///   has at most as many free slots as there are offers of it; surplus offers lead to nothing.
 /// - A word that may have free slots and is not marked is listed (listed_words.hpp), and a chunk
-///   with such a word is in its class's set of open chunks. Lanes take what they find to be full
-///   from the list and the set, look again, and put it back if they were wrong. So a free slot may
-///   be hidden for a moment, by a lane that never waits.
-/// - How many words of a class are not marked is counted: up before a mark is taken away, down
-///   after one is set. So a class of which the count is zero, and which has no offers, has no free
-///   slot, but for those whose `free` has not returned.
+///   with such a word is in its class's set of open chunks. Lanes take what they find full from the
+///   list and the set, look again, and put it back if they were wrong. So a free slot may be hidden
+///   for a moment, by a lane that never waits.
+/// - The number of words of a class that are not marked is counted: up before a mark is removed,
+///   down after one is set. So a class whose count is zero, and which has no offers, has no free
+///   slots except those whose `free` has not returned.
 /// Why no free slot is lost: a word is taken from the list before it is marked, both by
 /// read-modify-writes. Either the lane that marks sees the free slot, and lists the word again, or
 /// the lane that frees sees the mark, and lists the word after that. The same holds for the list
@@ -45,8 +44,8 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// How the slots of a class lie in a chunk: word after word, each with as many as the others, but
-/// for the last ones. So a group of lanes is likely to be served by one word, whatever the size.
+/// How the slots of a class are laid out in a chunk: word after word, all with equally many slots
+/// except for the last ones. So one word is likely to serve a group of lanes, whatever the size.
 struct warpheap_slots {
   std::uint32_t bytes;     ///< of a slot
   std::uint32_t count;     ///< of slots in a chunk
@@ -61,7 +60,7 @@ struct warpheap_slots {
   }
 };
 
-/// Owners of chunks beside the size classes, which are numbers from `first_class` on.
+/// Owners of chunks other than the size classes, which are numbers from `first_class` on.
 namespace chunk_owner {
 inline constexpr std::uint32_t nobody = 0;      ///< in the pool, or on its way
 inline constexpr std::uint32_t run = 1;         ///< the first chunk of a large block
@@ -80,7 +79,7 @@ class warpheap_chunks {
   static constexpr std::uint32_t closing = 1u << 13;
   static constexpr std::uint32_t word_in_use = 1u << 14;
 
-  /// What came of a claim.
+  /// The outcome of a claim.
   struct claimed {
     std::uint64_t bits = 0;  ///< the slots of the word that the caller has now
     bool was_empty = false;  ///< no slot of the word was in use
@@ -101,16 +100,17 @@ class warpheap_chunks {
 
   WARPHEAP_HD std::uint32_t stride() const { return stride_; }
 
-  /// Makes `universe` chunks nobody's. The words of those from `backed` on are not touched.
+  /// Formats `universe` chunks without an owner. Does not touch the words of those from `backed`
+  /// on.
   WARPHEAP_DEVICE void format(std::uint64_t universe, std::uint64_t backed, std::uint64_t rank,
                               std::uint64_t count) const {
     for (std::uint64_t i = rank; i < universe; i += count) states_[i] = 0;
     for (std::uint64_t i = rank; i < backed * stride_; i += count) words_[i] = 0;
   }
-  /// Closes the words of chunks first..first+count-1, which nobody knows yet, each of `members`
-  /// callers a share. Relaxed: the chunks are shown with release after that. Atomic: a lane that
-  /// comes by a hint has not acquired that, and claims nothing of what was there before, for a
-  /// claim is a read-modify-write.
+  /// Closes the words of chunks first..first+count-1, which no other lane knows yet; each of
+  /// `members` callers does a share. Relaxed: the chunks are published with release afterwards.
+  /// Atomic: a lane that follows a hint has not acquired that, and still claims nothing of what was
+  /// there before, because a claim is a read-modify-write.
   WARPHEAP_DEVICE void close_new(std::uint32_t first, std::uint64_t count, std::uint32_t rank,
                                  std::uint32_t members) const {
     for (std::uint64_t i = rank; i < count * stride_; i += members) {
@@ -130,7 +130,7 @@ class warpheap_chunks {
   WARPHEAP_HD static constexpr std::uint32_t words_in_use(std::uint32_t state) {
     return state / word_in_use;
   }
-  /// Relaxed: for those who know that the owner cannot change, or who only guess.
+  /// Relaxed: for lanes that know that the owner cannot change, or that only need a guess.
   WARPHEAP_DEVICE std::uint32_t look(std::uint32_t chunk) const {
     return state(chunk).load(simt::order::relaxed);
   }
@@ -138,13 +138,13 @@ class warpheap_chunks {
   WARPHEAP_DEVICE std::uint32_t examine(std::uint32_t chunk) const {
     return state(chunk).fetch_or(0, simt::order::acq_rel);
   }
-  /// Gives a chunk that the caller alone may give away to an owner. Relaxed: others learn of it
-  /// from the words, or by the address of a block. Not a store: a lane that has taken the chunk out
-  /// of the set of empty ones, and examined it, must be acquired by `count_out` of later owners.
+  /// Gives a chunk, which only the caller may give away, to an owner. Relaxed: others learn of it
+  /// from the words, or by the address of a block. Not a store: `count_out` of later owners must
+  /// acquire from a lane that has taken the chunk out of the set of empty ones and examined it.
   WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t to) const {
     state(chunk).exchange(to, simt::order::relaxed);
   }
-  /// Relaxed: the next one to count this word out is told of the block by this lane.
+  /// Relaxed: the next lane to count this word out learns of the block from this lane.
   WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {
     state(chunk).fetch_add(word_in_use, simt::order::relaxed);
   }
@@ -167,8 +167,8 @@ class warpheap_chunks {
       }
     }
   }
-  /// Takes a chunk whose words the caller has closed from its class, if nobody is about to count a
-  /// word out. Then it is nobody's.
+  /// Takes a chunk whose words the caller has closed from its class, if no lane is about to count a
+  /// word out. Then it has no owner.
   WARPHEAP_DEVICE bool end_closing(std::uint32_t chunk) const {
     std::uint32_t now = look(chunk);
     while (words_in_use(now) == 0) {
@@ -201,7 +201,7 @@ class warpheap_chunks {
   WARPHEAP_HD static constexpr std::uint64_t empty_word(std::uint32_t owner) {
     return tag_of(owner);
   }
-  /// Which words a lane may claim slots of: those that are not marked; with an offer, or in an
+  /// The words whose slots a lane may claim: those that are not marked; with an offer, or in an
   /// empty chunk, any.
   enum class claims { unmarked, offered };
   /// The slots of a word that may be claimed for this owner.
@@ -215,9 +215,9 @@ class warpheap_chunks {
   WARPHEAP_DEVICE std::uint64_t word(std::uint32_t chunk, std::uint32_t number) const {
     return ref(chunk, number).load(simt::order::relaxed);
   }
-  /// Puts up to `want` free slots of a word of this owner into use, from bit `from` on and round
-  /// the end. Lock-free: tries again only when another lane has changed the word. \param seen what
-  /// the word may be \param least fewer free slots than that are left to others
+  /// Claims up to `want` free slots of a word of this owner, from bit `from` on, wrapping around.
+  /// Lock-free: tries again only when another lane has changed the word. \param seen the presumed
+  /// value of the word \param least if fewer slots than that are free, they are left to others
   WARPHEAP_DEVICE claimed claim(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
                                 std::uint32_t owner, const warpheap_slots& slots, int want,
                                 int from, claims which = claims::unmarked, int least = 1) const {
@@ -233,7 +233,7 @@ class warpheap_chunks {
     }
   }
 
-  /// As `claim`, of a word that is likely to be empty.
+  /// Like `claim`, for a word that is probably empty.
   WARPHEAP_DEVICE claimed claim_first(std::uint32_t chunk, std::uint32_t number,
                                       std::uint32_t owner, const warpheap_slots& slots,
                                       int want) const {
@@ -246,13 +246,13 @@ class warpheap_chunks {
     return claim(chunk, number, seen, owner, slots, want, 0);
   }
 
-  /// Takes slots out of use, which the caller had; what the word was before. Release: see `claim`.
+  /// Frees slots that the caller had; returns the word's previous value. Release: see `claim`.
   WARPHEAP_DEVICE std::uint64_t give_back(std::uint32_t chunk, std::uint32_t number,
                                           std::uint64_t bits) const {
     return ref(chunk, number).fetch_and(~bits, simt::order::release);
   }
 
-  /// What a look at a word that may be full came to.
+  /// The outcome of a look at a word that may be full.
   enum class mark { set, was_set, not_full };
   /// Marks a word of this owner that is full. Release: a lane that sees the mark knows that the
   /// word was taken from the list.
@@ -269,8 +269,8 @@ class warpheap_chunks {
     }
     return mark::not_full;
   }
-  /// Takes the mark from a word, if it still is this owner's and marked; whether it was. Release
-  /// pairs with the acquire in `claim`: what `give_back` released stays released.
+  /// Removes the mark from a word, if it still is this owner's and marked; returns whether it was.
+  /// Release pairs with the acquire in `claim`: what `give_back` released stays released.
   WARPHEAP_DEVICE bool unmark(std::uint32_t chunk, std::uint32_t number,
                               std::uint32_t owner) const {
     std::uint64_t seen = word(chunk, number);
@@ -282,16 +282,15 @@ class warpheap_chunks {
     return false;
   }
 
-  /// Gives a closed word a tag, and puts slots of it into use. Release pairs with the acquire in
-  /// `claim`.
+  /// Gives a closed word a tag, and claims slots of it. Release pairs with the acquire in `claim`.
   WARPHEAP_DEVICE void open(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
                             std::uint64_t used = 0) const {
     ref(chunk, number).store(tag_of(owner) | used, simt::order::release);
   }
-  /// What came of closing a word.
+  /// The outcome of closing a word.
   enum class closed { unmarked, marked, in_use };
-  /// Takes the tag from a word of an owner that has no slot in use, and the mark if it has one; or
-  /// leaves it as it is. Acquire pairs with `give_back`.
+  /// Removes the tag, and the mark if there is one, from an owner's word that has no slot in use;
+  /// otherwise leaves the word unchanged. Acquire pairs with `give_back`.
   WARPHEAP_DEVICE closed close(std::uint32_t chunk, std::uint32_t number,
                                std::uint32_t owner) const {
     std::uint64_t seen = tag_of(owner);
@@ -321,10 +320,10 @@ class warpheap_chunks {
     return simt::atomic_ref(words_[std::size_t{chunk} * stride_ + number]);
   }
 
-  /// `want` of `room`, or all if there are fewer, from bit `from` on and round the end.
+  /// `want` of `room`, or all if there are fewer, from bit `from` on, wrapping around.
   WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t room, int want, int from) {
     const std::uint64_t ahead = room & ~low_bits<std::uint64_t>(from);
-    // Mostly there are as many in a row.
+    // In most cases, that many are consecutive.
     const std::uint64_t row = ahead == 0 ? 0 : low_bits<std::uint64_t>(want) << lowest_bit(ahead);
     if (row != 0 && (ahead & row) == row) return row;
     const int there = popcount(ahead);

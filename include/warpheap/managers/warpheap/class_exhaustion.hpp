@@ -10,7 +10,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 /// Whether a request of a class of the manager `warpheap` may return null: by hints, with a proof,
-/// or because there is nowhere else to look. Lives for one call.
+/// or because there is nowhere else to look. Exists for one call.
 template <warpheap_config Config>
 class warpheap_class_exhaustion {
  public:
@@ -19,8 +19,8 @@ class warpheap_class_exhaustion {
   WARPHEAP_DEVICE warpheap_class_exhaustion(const supply& from, std::uint32_t of)
       : supply_(from), of_(of) {}
 
-  /// Whether memory is exhausted, as far as the multiprocessor knows, and the class's count: one
-  /// look a class. A collective of those that call together, for any classes.
+  /// Whether memory is exhausted, according to the multiprocessor's cache and the class's count:
+  /// one look per class. A collective of those that call together, for any classes.
   WARPHEAP_DEVICE bool seem_out() const {
     const simt::group team = simt::coalesced();
     const bool seems = supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
@@ -30,29 +30,30 @@ class warpheap_class_exhaustion {
     team.sync();  // as in `are_out`
     bool out = false;
     if (seems && same.is_leader()) {
-      // So it was when the multiprocessor looked: at different moments, but since this lane has
-      // acquired anything. The last chunks may have come to the class in between: its count says
-      // so. It is read by a read-modify-write, which returns no old value, and is made after the
-      // hints are known: in PTX's model a hint does not synchronise, but it was loaded from memory
-      // after the proof had come there, which is after all that the proof relies on.
+      // This was true when the multiprocessor looked: at different moments, but after this lane's
+      // last acquire. In between, the last chunks may have come to the class: its count says so.
+      // The count is read by a read-modify-write, which never returns an old value, and which is
+      // made after the hints are known: in PTX's model, a hint does not synchronise, but it was
+      // loaded from memory after the proof had arrived there, which is after everything that the
+      // proof relies on.
       out = supply_.classes().are_marked_now(of_);
-      // Now and then the multiprocessor is to look again, for the next request: a fence makes it
-      // forget all that it knows, which costs every warp that it runs.
+      // Occasionally, the multiprocessor must look again, for the next request: a fence clears its
+      // cache, which slows down every warp that it runs.
       if (simt::rough_noise() >> 29 == 0) simt::fence(simt::order::acquire);
     }
     team.sync();
     return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
   }
 
-  /// Whether memory certainly was exhausted at a moment of the call: the class had no slot all the
-  /// time between the two looks at it, and in between the heap had no chunk for it.
+  /// Whether memory certainly was exhausted at a moment of the call: the class had no slot during
+  /// the whole time between the two looks at it, and in between the heap had no chunk for it.
   WARPHEAP_DEVICE bool is_out() const {
     const std::uint64_t marks = supply_.classes().all_marked(of_);
     return marks != 0 && !supply_.offers().any(of_) && supply_.is_out() &&
            supply_.classes().all_marked(of_) == marks && !supply_.offers().any(of_);
   }
 
-  /// One look a class for those that call together.
+  /// One look per class for those that call together.
   WARPHEAP_DEVICE bool are_out() const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
@@ -62,8 +63,8 @@ class warpheap_class_exhaustion {
     return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
   }
 
-  /// Whether the class has listed words, for lanes that are about to give up without a proof: loads
-  /// may see old values any number of times, unlike read-modify-writes. A collective of those
+  /// Whether the class has listed words, for lanes that are about to give up without a proof:
+  /// unlike read-modify-writes, loads may see old values any number of times. A collective of those
   /// that call together, for any classes.
   WARPHEAP_DEVICE bool has_listed() const {
     const simt::group team = simt::coalesced();

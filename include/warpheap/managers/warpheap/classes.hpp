@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The size classes of the manager `warpheap` in device memory: the set of the open chunks of each,
-/// and what is known of them together. A chunk may stay in the set for a while after it has left
-/// the class: its words tell.
+/// \file The size classes of the manager `warpheap` in device memory: the set of open chunks of
+/// each, and what is known about all of them together. A chunk may stay in the set for a while
+/// after it has left the class, which its words show.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/divisor.hpp"
@@ -104,24 +103,24 @@ class warpheap_classes {
     return warpheap_chunk_set(first_tree_.at(where_.trees + std::size_t{tree_stride_} * of));
   }
 
-  /// `words` more are not marked, or are about to be so. Release pairs with the fence in
+  /// `words` more words are, or are about to be, unmarked. Release pairs with the fence in
   /// `all_marked`.
   WARPHEAP_DEVICE void count_unmarked(std::uint32_t of, std::uint32_t words) const {
     unmarked(of).fetch_add(change + words, simt::order::release);
   }
-  /// `words` were marked, or are not the class's any more. Release pairs with the fence in
+  /// `words` words were marked, or no longer belong to the class. Release pairs with the fence in
   /// `all_marked`: a lane that reads zero sees the marks.
   WARPHEAP_DEVICE void count_marked(std::uint32_t of, std::uint32_t words) const {
     unmarked(of).fetch_add(change - words, simt::order::release);
   }
-  /// Whether all words of the class are marked, by a look that is never old.
+  /// Whether all words of the class are marked; never reads an old value.
   WARPHEAP_DEVICE bool are_marked_now(std::uint32_t of) const {
     return static_cast<std::uint32_t>(unmarked(of).fetch_add(0, simt::order::relaxed)) == 0;
   }
-  /// 0 unless all words of the class are marked. Two calls that return the same other value say
-  /// that this was so all the time between them.
+  /// 0 unless all words of the class are marked. If two calls return the same nonzero value, all
+  /// words were marked during the whole time between them.
   WARPHEAP_DEVICE std::uint64_t all_marked(std::uint32_t of) const {
-    // The fence is not for those who find words: it makes the multiprocessor forget its hints.
+    // Lanes that find words need no fence: it would make the multiprocessor discard its hints.
     const std::uint64_t now = unmarked(of).load(simt::order::relaxed);
     if (static_cast<std::uint32_t>(now) != 0) return 0;
     simt::fence(simt::order::acquire);
@@ -141,13 +140,13 @@ class warpheap_classes {
     return static_cast<std::uint32_t>(simt::load_hint(where_.records[of].unmarked)) == 0;
   }
 
-  /// How many of `lanes` may look at listed words: no more at a time than words without a mark can
-  /// have free slots, or `least` if that is more. Those that may say when they have looked, by
-  /// `end_search`. Relaxed: the count decides nothing but who looks.
+  /// How many of `lanes` may look at listed words: at any time, at most as many as unmarked words
+  /// can have free slots, or `least` if that is more. They report the end of their look by
+  /// `end_search`. Relaxed: the count only decides which lanes look.
   WARPHEAP_DEVICE int begin_search(std::uint32_t of, int lanes, std::uint32_t per_word,
                                    std::uint32_t least) const {
     const auto words = static_cast<std::uint32_t>(unmarked(of).load(simt::order::relaxed));
-    // Of many words the product would not fit, and no GPU has as many lanes as that bound.
+    // For many words, the product would overflow, and no GPU has that many lanes.
     const std::uint32_t slots = words < 0xffffu ? words * per_word : 0x3fffffu;
     const std::uint32_t most = slots < least ? least : slots;
     const simt::atomic_ref searching(where_.records[of].searching);
@@ -174,25 +173,25 @@ class warpheap_classes {
   WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
     simt::atomic_ref population(where_.records[of].population);
-    // The last one takes its place. A lane that comes in between spoils a hint, and no more.
+    // The last one takes its place. A lane that interferes only spoils a hint.
     const std::uint32_t last = population.fetch_sub(1, simt::order::relaxed) - 1;
     const std::uint32_t moved =
         simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed);
     name(of, simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed), moved);
   }
 
-  // Where a lane may look first, in place of `open`: by two loads, which the multiprocessor may
-  // keep. A hint is a chunk that was the class's once, or 0.
+  // Where a lane may look first, instead of in `open`: by two loads, which the multiprocessor may
+  // cache. A hint is a chunk that once belonged to the class, or 0.
 
   /// A word of a chunk.
   struct spot {
     std::uint32_t chunk = bitmap_tree::none;
     std::uint32_t word = 0;
   };
-  /// The word of the class that has this turn (`warpheap_state::next_turn`). Of many chunks each
-  /// place of turns has every 16th for itself, and visits each word of these once in as many turns
-  /// as there are, chunk after chunk. Of few chunks all places go through all words. No chunk: the
-  /// class has none.
+  /// The word of the class for this turn (`warpheap_state::next_turn`). If there are many chunks,
+  /// each place of turns has every 16th of them, and visits each of their words once in as many
+  /// turns as there are words, chunk after chunk. If there are few chunks, all places go through
+  /// all words. No chunk: the class has none.
   WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words) const {
     record& known = where_.records[of];
     std::uint32_t hints = simt::load_hint(known.population);
@@ -210,7 +209,7 @@ class warpheap_classes {
   }
 
  private:
-  /// So many that it does not matter if some places have one more than others.
+  /// Enough that it does not matter if some places have one more than others.
   static constexpr std::uint32_t many_hints = 256;
   static constexpr std::uint64_t change = std::uint64_t{1} << 32;
 

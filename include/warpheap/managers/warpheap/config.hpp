@@ -10,35 +10,37 @@ WARPHEAP_BEGIN_NAMESPACE
 
 /// Parameters of the manager `warpheap`.
 struct warpheap_config {
-  /// Bytes of a chunk in small heaps and in large ones: powers of two. In between a heap has a few
-  /// thousand chunks, and beyond 2^16 of the largest chunks grow with it.
+  /// Bytes of a chunk in small heaps and in large ones: powers of two. In between, a heap has a few
+  /// thousand chunks; beyond 2^16 of the largest size, chunks grow with the heap.
   std::uint32_t smallest_chunk = std::uint32_t{1} << 14;
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
   /// Slots of one word of a chunk, 48 at most.
   int word_slots = 48;
-  /// Offers that lead to nothing which a lane takes in a row while there may be other slots.
+  /// The number of consecutive offers leading to nothing that a lane takes while there may be other
+  /// slots.
   int most_stale = 4;
-  /// Lanes that share a word when the pool seems dry, and words at which a lane looks by itself
-  /// then.
+  /// The number of lanes that share a word when the pool seems dry, and of words at which a lane
+  /// then looks on its own.
   int most_sharing = 8;
   int spread_visits = 4;
-  /// Listed words at which a lane looks first, and leaves full ones listed.
+  /// The number of listed words at which a lane looks first, leaving full ones listed.
   int lenient_visits = 1;
-  /// Listed words that a lane may lose to others after that, before it looks for chunks.
+  /// The number of listed words that a lane may then lose to others before it looks for chunks.
   int most_lost = 2;
-  /// Listed words that a lane may visit in all while there are chunks.
+  /// The total number of listed words that a lane may visit while there are chunks.
   int most_visits = 12;
-  /// Lanes that may look at the listed words of a class that is nearly full, however few there are.
+  /// The number of lanes that may look at the listed words of a nearly full class, however few
+  /// those are.
   std::uint32_t least_searching = 32;
-  /// Times that a lane looks again when there are no chunks, while others change what it looks at.
+  /// How often a lane looks again when there are no chunks, while others change the words that it
+  /// looks at.
   int most_looks = 3;
 };
 
 /// How a heap of the manager `warpheap` begins.
 struct warpheap_options {
-  /// Bytes for blocks that are memory from the start, a multiple of the bytes of a chunk; 0: all
-  /// that the region has room for. What lies behind them may be address space alone, until the heap
-  /// grows.
+  /// Bytes for blocks that are memory from the start, a multiple of a chunk's bytes; 0: all that
+  /// the region has room for. What follows them may be mere address space until the heap grows.
   std::size_t initial_bytes = 0;
 };
 

@@ -14,18 +14,19 @@ WARPHEAP_BEGIN_NAMESPACE
 /// collective.
 ///
 /// The leader takes the chunks from the reserve, the members write what describes them, and then
-/// the leader puts them into the pool. No search reads a limit: what is not in the pool is not
-/// found, what is was put there with release and is claimed with acquire. So requests pay nothing
-/// for this.
+/// the leader puts them into the pool. No search reads a limit: chunks that are not in the pool are
+/// not found, and those in it were put there with release and are claimed with acquire. So this
+/// costs requests nothing.
 ///
-/// Null: a request that finds the heap out of chunks has announced its search, and then looked at
-/// the pool by a read-modify-write, as the leader puts chunks there by one. If the request's comes
-/// later it sees them. If the leader's comes later it has acquired the announcement, and withdraws
-/// what was confirmed or is about to be; a request that has its confirmation already comes before
-/// the growth. A request for a run that has passed the place, too, for it began before this ends.
+/// Null: a request that finds the heap out of chunks has announced its search, and has then looked
+/// at the pool by a read-modify-write; the leader also puts chunks there by one. If the request's
+/// comes later, it sees them. If the leader's comes later, the leader has acquired the
+/// announcement, and withdraws what was confirmed or is about to be; a request that already has its
+/// confirmation comes before the growth. The same holds for a request for a run that has already
+/// passed the place, because it began before this ends.
 ///
-/// Progress: lock-free. The loop repeats only if another growth has taken chunks meanwhile. Growths
-/// may end in another order than they began in.
+/// Progress: lock-free. The loop repeats only if another growth has taken chunks in the meantime.
+/// Growths may end in a different order than they began.
 template <warpheap_config Config>
 WARPHEAP_DEVICE growth_outcome warpheap_grow(const warpheap_supply<Config>& heap,
                                              const simt::group& together, std::uint32_t chunks) {

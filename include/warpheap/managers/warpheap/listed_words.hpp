@@ -11,8 +11,9 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// The words of each chunk of the manager `warpheap` that may have free slots: a bit a word. A word
-/// that is listed may be full, or its chunk may have left the class meanwhile: the word tells.
+/// The words of each chunk of the manager `warpheap` that may have free slots: one bit per word. A
+/// listed word may be full, or its chunk may have left the class in the meantime, which the word
+/// itself shows.
 ///
 /// Changes are read-modify-writes with acquire and release: see chunks.hpp for what they order.
 class warpheap_listed_words {
@@ -32,8 +33,8 @@ class warpheap_listed_words {
     for (std::uint64_t i = rank; i < chunks * stride_; i += count) storage_[i] = 0;
   }
 
-  /// Lists words 0..words-1 of a chunk that the caller has in hand, each of `members` callers a
-  /// share. Release: a lane that changes these bits later sees whose the chunk is.
+  /// Lists words 0..words-1 of a chunk that the caller has in hand; each of `members` callers does
+  /// a share. Release: a lane that changes these bits later sees the chunk's owner.
   WARPHEAP_DEVICE void list_all(std::uint32_t chunk, std::uint32_t words, std::uint32_t rank,
                                 std::uint32_t members) const {
     for (std::uint32_t i = rank; i < stride_; i += members) {

@@ -8,8 +8,9 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Free slots of full classes of the manager `warpheap`, on offer to the next requests: so near
-/// exhaustion a block goes from the lane that frees it to one that wants it without a search.
+/// Free slots of full classes of the manager `warpheap`, on offer to the next requests: near
+/// exhaustion, a block thus goes from the lane that frees it to one that wants it, without a
+/// search.
 ///
 /// An offer is the number of a word that has a free slot; a lane that takes the offer claims the
 /// slot, or finds that it is gone. A class has a ring of cells:
@@ -18,19 +19,20 @@ WARPHEAP_BEGIN_NAMESPACE
 ///
 /// A lane that makes an offer reserves room for it, draws a number, puts the offer into the cell of
 /// that number, and then counts it as open. A lane that wants one takes it from the count, then
-/// draws a number, and looks into the cell of that number. So there are as many offers in cells as
-/// lanes that look for one, or more; and nearly always the cells that they look into are those,
-/// since no more numbers are drawn for offers than there are offers.
+/// draws a number, and looks into the cell of that number. So there are at least as many offers in
+/// cells as lanes that look for one; and these lanes nearly always look into the right cells, since
+/// no more numbers are drawn for offers than there are offers.
 ///
-/// Nobody waits for long. A lane that does not find the offer of its number, because the one who
-/// makes it is slow, leaves a mark in the cell and draws another number; so does the maker, when it
-/// finds the mark, or an offer of the round before. So an offer in a cell always has a number that
-/// nobody has drawn who wants one, or a lane that is about to take it.
+/// No lane waits for long. A lane that does not find the offer of its number, because the lane that
+/// makes it is slow, leaves a mark in the cell and draws another number; so does the maker when it
+/// finds the mark, or an offer of the previous round. So the number of an offer in a cell has not
+/// been drawn by any lane that wants one yet, or a lane is about to take the offer.
 class warpheap_offers {
  public:
   struct alignas(32) ring {
-    /// Offers that nobody has asked for, in two halves: the lower one counts those in cells, and is
-    /// signed; the upper one also those that have room and are about to be in a cell.
+    /// Offers that no lane has requested, in two halves: the lower one counts those in cells, and
+    /// is signed; the upper one also counts those that have reserved room and are about to be in a
+    /// cell.
     std::uint64_t counts;
     std::uint32_t made;   ///< numbers drawn by those who make offers
     std::uint32_t taken;  ///< numbers drawn by those who take them
@@ -55,7 +57,7 @@ class warpheap_offers {
 
   WARPHEAP_DEVICE void format(const warpheap_size_classes& sizes, std::uint32_t chunks,
                               std::uint64_t rank, std::uint64_t count) const {
-    // Where a ring begins is added up by the one lane that writes it, and not by every lane.
+    // Only the lane that writes a ring's start computes it as a sum, not every lane.
     std::uint32_t first = 0;
     std::uint32_t of = 0;
     for (std::uint64_t mine = rank; mine < sizes.count(); mine += count) {
@@ -83,7 +85,7 @@ class warpheap_offers {
     return made;
   }
 
-  /// A word that was offered, or none: there was no offer, or others have asked for it. A
+  /// A word that was offered, or none: there was no offer, or other lanes have requested it. A
   /// collective of those that call together for a class.
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t of) const {
     const simt::group team = simt::coalesced();
@@ -100,14 +102,14 @@ class warpheap_offers {
 
   /// Whether there is one, or there was one a moment ago.
   WARPHEAP_DEVICE bool any(std::uint32_t of) const { return open(counts(of)) != 0; }
-  /// Whether there is none, as far as the multiprocessor knows.
+  /// Whether there is no offer, according to the multiprocessor's cache.
   WARPHEAP_DEVICE bool seem_gone(std::uint32_t of) const {
     return open(simt::load_hint(rings_[of].counts)) <= 0;
   }
 
   /// How many there are, while no lane allocates; -1: the counts do not agree with the cells.
   WARPHEAP_DEVICE int examine(std::uint32_t of) const {
-    // A ring with a wrong place may lie outside of the heap.
+    // A ring with a wrong address may lie outside the heap.
     const std::uint32_t first = rings_[of].first;
     if (first > count_ || cells_in(of) > count_ - first) return -1;
     int offers = 0;
@@ -125,10 +127,10 @@ class warpheap_offers {
   static constexpr std::uint64_t slots_each = 512;
   /// What a lane leaves in a cell that has not found its offer there.
   static constexpr std::uint32_t left = 0xffffffffu;
-  /// Numbers that a lane draws which offers, before it gives up.
+  /// How many numbers a lane with an offer draws before it gives up.
   static constexpr int most_tries = 8;
-  /// Times that a lane looks for the offer of its number, and how long after the first look; then
-  /// twice as long, and so on.
+  /// How often a lane looks for the offer of its number, and how long it waits after the first
+  /// look; the wait doubles each time.
   static constexpr int most_looks = 4;
   static constexpr std::uint32_t pause_ns = 200;
 
@@ -139,27 +141,26 @@ class warpheap_offers {
     while (cells < most_cells && cells * slots_each < slots) cells *= 2;
     return cells;
   }
-  /// More may ask for a moment than there are offers.
+  /// For a moment, there may be more requests than offers.
   WARPHEAP_HD static constexpr int open(std::uint64_t both) {
     return static_cast<int>(static_cast<std::uint32_t>(both));
   }
   WARPHEAP_HD static constexpr int reserved(std::uint64_t both) {
     return static_cast<int>((both - static_cast<std::uint64_t>(open(both))) >> 32);
   }
-  /// As many offers may wait in half of the cells: lanes that have asked for others still look into
-  /// theirs.
+  /// Offers may occupy half of the cells: lanes that have requested others still look into theirs.
   WARPHEAP_DEVICE int room(std::uint32_t of) const { return static_cast<int>(cells_in(of) / 2); }
   WARPHEAP_DEVICE std::uint64_t counts(std::uint32_t of) const {
     return simt::atomic_ref(rings_[of].counts).load(simt::order::relaxed);
   }
-  /// What the counts were before.
+  /// Returns the previous counts.
   WARPHEAP_DEVICE std::uint64_t add(std::uint32_t of, int in_cells, int in_all) const {
     const std::int64_t both = std::int64_t{in_all} * (std::int64_t{1} << 32) + in_cells;
     return simt::atomic_ref(rings_[of].counts)
         .fetch_add(static_cast<std::uint64_t>(both), simt::order::relaxed);
   }
 
-  /// Room for up to this many offers.
+  /// Reserves room for up to this many offers.
   WARPHEAP_DEVICE int reserve(std::uint32_t of, int lanes) const {
     const int free = room(of) - reserved(add(of, 0, lanes));
     const int granted = free < 0 ? 0 : free < lanes ? free : lanes;
@@ -201,8 +202,8 @@ class warpheap_offers {
     }
     return false;
   }
-  /// An offer that the caller has taken from the count. Ends: it has a number that is still to be
-  /// drawn, or others have drawn it and take it, and leave another one.
+  /// An offer that the caller has taken from the count. Ends: either its number has not been drawn
+  /// yet, or others have drawn it, take it, and leave another one.
   WARPHEAP_DEVICE std::uint32_t collect(std::uint32_t of) const {
     for (;;) {
       const simt::atomic_ref mine = cell(of, draw(of, &ring::taken));

@@ -11,7 +11,7 @@
 ///     .. chunk / 2               a fifteenth, a fourteenth, ... a half of a chunk
 ///
 /// The first three kinds end at chunk / 16, wherever that is. Slots of a power of two bytes lie at
-/// multiples of their size, for chunks do.
+/// multiples of their size, because chunks do.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"

@@ -12,7 +12,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Claims slots of a class in words that a turn or the caller names. Lives for one call.
+/// Claims slots of a class in words that a turn or the caller selects. Exists for one call.
 template <warpheap_config Config>
 class warpheap_slot_claims {
  public:
@@ -24,7 +24,7 @@ class warpheap_slot_claims {
 
   static constexpr std::uint32_t none = supply::none;
 
-  /// A slot; no chunk: there was none.
+  /// A slot; without a chunk, there was none.
   struct place {
     std::uint32_t chunk = none;
     std::uint32_t slot = 0;
@@ -44,13 +44,13 @@ class warpheap_slot_claims {
   }
   /// The `k`-th of the slots that were claimed.
   WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
-    // Mostly they are the first ones.
+    // Usually, they are the first ones.
     const int bit = (bits & (bits + 1)) == 0 ? k : kth_set_bit(bits, k);
     return {at.chunk, at.word * shape_.per_word + static_cast<std::uint32_t>(bit)};
   }
 
-  /// Hands out the slots that the leader of `same` has claimed, to its members. A collective of
-  /// `team`, and not of each group of it: groups go on side by side.
+  /// Hands out the slots that the leader of `same` has claimed to its members. A collective of
+  /// `team`, not of each of its groups: groups proceed side by side.
   template <class Team>
   WARPHEAP_DEVICE place share(const Team& team, const simt::group& same, spot at,
                               std::uint64_t bits) const {
@@ -63,11 +63,11 @@ class warpheap_slot_claims {
   }
 
   /// Slots of the words whose turn it is, for those of a team that want one. One turn serves all
-  /// classes: it names a word of each, for all lanes that want the class. In a used heap, whose
+  /// classes: it selects a word of each, for all lanes that want the class. In a used heap, whose
   /// pool seems dry, words have few free slots: a small group takes them if they serve half of it,
-  /// and lanes without a slot go on to other words, each for itself. So words fill up evenly, and
-  /// all lanes look at the same time. A collective. \param at whose turn: calls that come together
-  /// had better have different ones, evenly
+  /// and each lane without a slot continues on its own with other words. So words fill up evenly,
+  /// and all lanes look at the same time. A collective. \param at whose turn: concurrent calls
+  /// should have different ones, evenly distributed
   template <class Team>
   WARPHEAP_DEVICE place take_in_turn(const Team& team, bool wants, std::uint32_t at) const {
     warpheap_state::turn turn{0};
@@ -79,7 +79,7 @@ class warpheap_slot_claims {
   }
 
  private:
-  /// From one turn to another whose word is somewhere else.
+  /// The distance from one turn to another whose word is elsewhere.
   static constexpr std::uint32_t far_turn = 0x9e3779b1u;
 
   /// One word for all lanes that call together and want the same class. \param dry whether words
@@ -92,7 +92,7 @@ class warpheap_slot_claims {
     std::uint64_t bits = 0;
     if (same.is_leader() && wants && (!dry || same.size() <= Config.most_sharing)) {
       at = supply_.classes().hinted(of_, turn, shape_.words);
-      // Most words are empty when memory is plentiful, and what they are is learnt from the claim.
+      // Most words are empty when memory is plentiful, and the claim itself shows their contents.
       if (at.chunk != none) {
         bits = dry ? claim(at, chunks::empty_word(owner()), same.size(), 0, claims::unmarked,
                            (same.size() + 1) / 2)
@@ -104,15 +104,15 @@ class warpheap_slot_claims {
   WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
     return counted_in(at, supply_.chunks().claim_first(at.chunk, at.word, owner(), shape_, want));
   }
-  /// A word of which the caller has the first slots is in use from now on.
+  /// A word whose first slots the caller has taken is in use from now on.
   WARPHEAP_DEVICE std::uint64_t counted_in(const spot& at,
                                            const typename chunks::claimed& won) const {
     if (won.was_empty) supply_.chunks().count_in(at.chunk);
     return won.bits;
   }
 
-  /// For each lane that wants a slot and has not got one, a slot of a word of its own: from a turn
-  /// follow as many as there are lanes. A collective.
+  /// For each lane that still wants a slot, a slot of a different word: a turn is followed by as
+  /// many words as there are lanes. A collective.
   template <class Team>
   WARPHEAP_DEVICE place take_alone(const Team& team, bool wants, std::uint32_t turn,
                                    place got) const {

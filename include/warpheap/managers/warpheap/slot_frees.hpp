@@ -9,7 +9,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Takes slots of the manager `warpheap` out of use. Lives for one call.
+/// Frees slots of the manager `warpheap`. Exists for one call.
 template <warpheap_config Config>
 class warpheap_slot_frees {
  public:
@@ -27,8 +27,8 @@ class warpheap_slot_frees {
   WARPHEAP_DEVICE void run(const Team& team, std::uint32_t of, std::uint32_t chunk,
                            std::uint32_t number, std::uint32_t bit) const {
     std::uint64_t bits = std::uint64_t{1} << bit;
-    // Neighbours often free neighbours: one of them does it for all. Looked at for two words only,
-    // since to match lanes is slow when all words are different.
+    // Neighbouring lanes often free neighbouring slots: one lane then does it for all. This is
+    // tried for two words only, since matching lanes is slow when all words are different.
     const std::uint32_t word = chunk * supply_.chunks().stride() + number;
     simt::lane_mask rest = team.mask();
     for (int passes = 0; passes < 2 && !rest.empty(); ++passes) {

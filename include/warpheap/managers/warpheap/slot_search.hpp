@@ -5,17 +5,17 @@
 /// How the manager `warpheap` finds a free slot of a class.
 ///
 /// Lanes that want the same class at the same time form a group; its leader takes a turn, which
-/// names a word of the class, and claims in it for the whole group. Groups that come one after the
-/// other have different words, so on a heap with room nearly all are served by that. What is left,
-/// and all requests of a class that is nearly full, is in a function of its own: slots that are on
-/// offer; growth of the class, if there is plenty; another turn for the group; listed words that
-/// each lane draws for itself; growth again; and at the end the proof that there is nothing.
+/// selects a word of the class, and claims slots in it for the whole group. Successive groups have
+/// different words, so in a heap with room this serves nearly all of them. A separate function
+/// serves the rest, and all requests of a class that is nearly full: slots that are on offer;
+/// growth of the class, if there is plenty of memory; another turn for the group; listed words that
+/// each lane draws for itself; growth again; and finally the proof that there is nothing.
 ///
-/// How much a class grows is decided without counting who waits. A group that is left over lets the
-/// class grow by a chunk with the probability that it would need a whole one: 32 lanes and a chunk
-/// of 1024 slots grow once in 32 cases. So a million lanes that come at once make as many chunks as
-/// they need, all at the same time. So that a few lanes do not wait for their luck, one group of a
-/// class may always do so.
+/// How much a class grows is decided without counting waiting lanes. A group that was not served
+/// lets the class grow by a chunk with the probability that it would need a whole one: 32 lanes and
+/// a chunk of 1024 slots grow once in 32 cases. So a million lanes that arrive at once make as many
+/// chunks as they need, all at the same time. So that a few lanes do not depend on luck, one group
+/// of a class may always grow it.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
@@ -67,34 +67,34 @@ class warpheap_slot_search {
   }
 
  private:
-  /// About as long as growth takes, so that nobody grows when enough is on its way.
+  /// About as long as growth takes, so that no lane grows the class when enough is on its way.
   static constexpr std::uint32_t wait_ns = 8000;
   static constexpr std::uint32_t many_slots = 1024;
   static constexpr std::uint32_t few_slots = 32;
-  /// Before a lane looks again for what others were faster to take: for so long, then for twice as
-  /// long, so that fewer look at once.
+  /// The wait before a lane that lost a slot to others looks again, which doubles each time, so
+  /// that fewer look at once.
   static constexpr std::uint32_t pause_ns = 2000;
-  /// Turns that make growth twice as likely each, and all turns.
+  /// The number of turns that each make growth twice as likely, and of all turns.
   static constexpr int most_doubled = 16;
   static constexpr int most_turns = 64;
 
   enum class step : std::uint32_t { look, grow, grow_for_all, wait, give_up };
   enum class visited : std::uint32_t { served, full, lost, nothing };
-  /// What came of a visit of a listed word.
+  /// The outcome of a visit to a listed word.
   struct sight {
     visited came = visited::nothing;
     place got;
   };
 
-  /// Warps that follow each other, as those of a launch, have the places of turns one by one.
+  /// Consecutive warps, such as those of a launch, use the places of turns one after the other.
   WARPHEAP_DEVICE static std::uint32_t own_turn() {
     return static_cast<std::uint32_t>(simt::warp_rank());
   }
   /// What `team` still wants after its turn. A collective.
   template <class Team>
   WARPHEAP_DEVICE place take_rest(const Team& team, place got) const {
-    // Where most words have room another turn finds some, by the fewest steps. If there is plenty
-    // of memory the class grows beside it, until one turn is enough for all.
+    // If most words have room, another turn finds some with the fewest steps. If there is plenty of
+    // memory, the class grows alongside it, until one turn is enough for all.
     if (got.chunk == none && !is_tight() && !supply_.whole().seems_dry()) {
       got = simt::call_apart(&take_again_apart, own_turn(), of_, supply_.copy());
     }
@@ -106,7 +106,7 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE const warpheap_slots& shape() const { return words_.shape(); }
   WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape().words); }
 
-  /// Out of line, for what is seldom needed.
+  /// Out of line, because it is seldom needed.
   WARPHEAP_RARE static place take_in_turn_apart(std::uint32_t of, const supply& from,
                                                 std::uint32_t at) {
     return slot_claims(from, of).take_in_turn(simt::coalesced(), true, at);
@@ -140,15 +140,16 @@ class warpheap_slot_search {
   WARPHEAP_RARE static sight visit_apart(const supply& from, std::uint32_t of, bool marks) {
     return warpheap_slot_search(from, of).visit(marks);
   }
-  /// Its parameters are the other way round than those of what it calls: see `simt::call_apart`.
+  /// Its parameters are in reverse order compared with those of the function that it calls: see
+  /// `simt::call_apart`.
   WARPHEAP_RARE static place take_more_apart(std::uint32_t of, const supply& from) {
     return warpheap_slot_search(from, of).take_more();
   }
-  /// Ends: turns are bounded. While there are chunks, each makes it likelier that the next one asks
-  /// for one, and a turn that asks and gets nothing has lost to a lane that did, or that is about
-  /// to use a chunk. Lanes wait for a time, and for those that called with them: these make each
-  /// step together, whatever their classes, since lanes that go on apart fetch each instruction
-  /// anew. Each step ends by itself.
+  /// Ends: turns are bounded. While there are chunks, each turn makes it likelier that the next one
+  /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
+  /// is about to use a chunk. Lanes wait for a limited time, and for those that called with them:
+  /// these make each step together, whatever their classes, since lanes that diverge fetch each
+  /// instruction separately. Each step ends by itself.
   WARPHEAP_DEVICE place take_more() const {
     const simt::group team = simt::coalesced();
     place got;
@@ -172,13 +173,13 @@ class warpheap_slot_search {
       auto next = step::give_up;
       if (going) next = simt::call_apart(&next_step_apart, supply_, of_, turn);
       team.sync();
-      // First what others may wait for.
+      // First the steps that others may be waiting for.
       if (next == step::grow || next == step::grow_for_all) got = grow_together(next);
       if (next == step::wait) simt::backoff(wait_ns);
       if (next == step::look) simt::backoff(pause_ns << looks++);
       team.sync();
       going = going && next != step::give_up && got.chunk == none;
-      // Without chunks, what is left must be found.
+      // Without chunks, the remaining slots must be found.
       const bool thorough = next == step::look;
       attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, thorough); });
       attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
@@ -201,7 +202,8 @@ class warpheap_slot_search {
     team.sync();
     return static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
   }
-  /// Lets the classes of those that call together grow, which may do so for others or not.
+  /// Lets the classes of those that call together grow, if they may do so on behalf of others or by
+  /// chance.
   WARPHEAP_DEVICE place grow_together(step how) const {
     const simt::group same =
         simt::coalesced().match(of_ * 2 + (how == step::grow_for_all ? 1u : 0u));
@@ -214,14 +216,14 @@ class warpheap_slot_search {
       supply_.whole().set_dry(true);
       return class_exhaustion(supply_, of_).is_out() ? step::give_up : step::look;
     }
-    // When chunks are scarce, what others have begun may be enough.
+    // When chunks are scarce, the growth that others have begun may be enough.
     const int doubled = turn < most_doubled ? turn : most_doubled;
     if ((turn != 0 || ahead() != 0) && needs_chunk(lanes << doubled)) return step::grow;
     return begin_growth() ? step::grow_for_all : step::wait;
   }
 
-  /// Lets the class grow before it is full, if there is plenty. A collective of those that call
-  /// together, for any classes.
+  /// Lets the class grow before it is full, if there is plenty of memory. A collective of those
+  /// that call together, for any classes.
   WARPHEAP_DEVICE place grow_ahead() const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
@@ -233,10 +235,10 @@ class warpheap_slot_search {
     team.sync();
     return got;
   }
-  /// How many chunks the class may take for one that it needs: none before it is full, if less than
-  /// half of the heap is in the pool. Slots are found at once if words are not full. Small ones
-  /// take little memory; of large ones, which a warp fills a chunk with, there is nothing to look
-  /// for.
+  /// How many chunks the class may take for each one that it needs: none before it is full, if less
+  /// than half of the heap is in the pool. Slots are found at once if words are not full. Small
+  /// slots take little memory; for large ones, with which a warp fills a chunk, there is nothing to
+  /// search.
   WARPHEAP_DEVICE int ahead() const {
     const int left = supply_.eighths_left();
     if (left >= 8 && shape().count >= many_slots) return 8;
@@ -257,8 +259,8 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE void end_growth() const {
     simt::atomic_ref(supply_.classes().of(of_).growing).store(0, simt::order::relaxed);
   }
-  /// Adds a chunk, whose first word is the team's. Or the class has an empty one, of which the
-  /// team takes what it finds. A collective.
+  /// Adds a chunk, whose first word is the team's; or if the class has an empty one, the team takes
+  /// what it finds there. A collective.
   WARPHEAP_RARE static place grow_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
                                         bool for_all) {
     return warpheap_slot_search(from, of).grow(simt::group(team), for_all);
@@ -274,17 +276,17 @@ class warpheap_slot_search {
     if (is_new) return slot < shape().per_word ? place{chunk, slot} : place{};
     const spot at{chunk, 0};
     std::uint64_t bits = 0;
-    // Marked words, too: their slots are on offer, to lanes that may be slow. A slot that is taken
-    // without its offer leaves one offer too many, which leads to nothing.
+    // Including marked words: their slots are on offer, to lanes that may be slow. A slot that is
+    // taken without its offer leaves a surplus offer, which leads to nothing.
     if (team.is_leader()) {
       bits = words_.claim(at, chunks::empty_word(words_.owner()), team.size(), 0, claims::offered);
     }
     return words_.share(team, team, at, bits);
   }
 
-  /// Takes a slot that is on offer. Offers may lead to nothing, when others found their slots in a
-  /// word that has lost its mark; a lane looks at some of those only, unless it is to be
-  /// `thorough`. Ends: each turn takes an offer away, and who makes one has freed a block.
+  /// Takes a slot that is on offer. Offers may lead to nothing, if other lanes found the slots in a
+  /// word that has lost its mark; a lane tries only some of these, unless it must be `thorough`.
+  /// Ends: each turn removes an offer, and a lane that makes one has freed a block.
   WARPHEAP_DEVICE place take_offered(bool thorough) const {
     if (supply_.offers().seem_gone(of_)) return {};
     for (int stale = 0; thorough || stale < Config.most_stale; ++stale) {
@@ -299,13 +301,13 @@ class warpheap_slot_search {
     return {};
   }
 
-  /// Takes a slot of a listed word, unless enough others try to: a word that is listed near the end
-  /// of memory would draw thousands of lanes, and serve a few. A collective of those that call
+  /// Takes a slot of a listed word, unless enough others are trying: a word that is listed near the
+  /// end of memory would draw thousands of lanes, and serve a few. A collective of those that call
   /// together, for any classes. \param thorough see `search_listed`
   WARPHEAP_DEVICE place take_listed(bool thorough) const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
-    // Nobody is counted while most words have room.
+    // Lanes are not counted while most words have room.
     const bool counts = same.is_leader() && is_tight();
     int may = same.size();
     if (counts) {
@@ -321,10 +323,11 @@ class warpheap_slot_search {
     team.sync();
     return got;
   }
-  /// Takes a slot of a listed word for the caller alone: so the lanes of a warp look at many places
-  /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays so
-  /// until a slot of it is freed. Unless the search is `thorough`, visits are bounded: few lanes
-  /// that are left over would mark all words of a large class, for milliseconds.
+  /// Takes a slot of a listed word for the caller alone, so the lanes of a warp look at many places
+  /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays
+  /// marked until one of its slots is freed. Unless the search is `thorough`, visits are bounded:
+  /// otherwise, a few remaining lanes would mark all words of a large class, which takes
+  /// milliseconds.
   WARPHEAP_DEVICE place search_listed(bool thorough) const {
     const simt::group team = simt::coalesced();
     place got;
@@ -333,7 +336,7 @@ class warpheap_slot_search {
     // The lanes of a team make their visits together.
     for (int visits = 0; team.any(going); ++visits) {
       if (!going) continue;
-      // While most words have room, marks are not worth what they cost those who free.
+      // While most words have room, marks are not worth what they cost lanes that free.
       const sight seen =
           simt::call_apart(&visit_apart, supply_, of_, visits >= Config.lenient_visits);
       got = seen.got;
@@ -343,15 +346,15 @@ class warpheap_slot_search {
     }
     return got;
   }
-  /// Takes a slot of a listed word that is drawn, or sees to it that it is not drawn again.
+  /// Takes a slot of a listed word that it draws, or ensures that the word is not drawn again.
   WARPHEAP_DEVICE sight visit(bool marks) const {
     const std::uint64_t noise = simt::noise();
     spot at{supply_.classes().open(of_).draw(noise), 0};
     if (at.chunk == none) return {};
     at.word = supply_.listed().draw(at.chunk, mix64(noise));
     if (at.word == warpheap_listed_words::none) {
-      // Who took its last word from the list takes the chunk out of the set. If that lane saw an
-      // older state, one of those who come does it.
+      // The lane that took its last word from the list takes the chunk out of the set. If that lane
+      // saw an older state, a later visitor does it.
       if (noise >> 60 == 0) simt::call_apart(&supply::forget, supply_, of_, at.chunk);
       return {visited::lost, {}};
     }

@@ -8,18 +8,18 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What concerns the heap as a whole.
+/// The state of the heap as a whole.
 struct warpheap_state {
-  /// One of the places where lanes say that they have chunks in hand, which are not to be found
-  /// meanwhile.
+  /// One of the places where lanes announce that they have chunks in hand, which no other lane can
+  /// find at that time.
   struct alignas(64) hand {
     std::uint32_t lanes;
   };
   static constexpr std::uint32_t hands = 16;
 
-  /// Turns that were taken, in several places, so that they are not taken one after the other. Each
-  /// place goes through words of its own (`warpheap_classes::hinted`), so it does not matter that
-  /// some are ahead of others.
+  /// The turns taken so far, in several places, so that taking them is not serialised. Each place
+  /// goes through its own words (`warpheap_classes::hinted`), so it does not matter that some are
+  /// ahead of others.
   struct alignas(128) turns {
     std::uint32_t taken;  ///< and `dry`, which a carry out of the turns may change: a hint
   };
@@ -31,9 +31,10 @@ struct warpheap_state {
   alignas(64) std::uint64_t claims;
   /// The leaf word of the pool where the last run was found.
   std::uint32_t run_word;
-  /// Whether a lane proves that there is no run, so that all know (`warpheap_chunk_runs::help`).
+  /// Whether a lane is proving that there is no run, so that all lanes know
+  /// (`warpheap_chunk_runs::help`).
   std::uint32_t run_prover;
-  /// Knows that the pool and the empties have no chunk, or that chunks make no run of a length.
+  /// Records that the pool and the empties have no chunk, or that chunks form no run of a length.
   exhaustion chunks;
   hand moving[hands];
   /// The heap has chunks 0..backed-1, the last of which may not be in the pool yet.
@@ -50,7 +51,7 @@ struct warpheap_state {
     simt::atomic_ref(backed).store(chunks_now, simt::order::relaxed);
   }
 
-  /// A number that says which word is the caller's, and whether the heap seems dry.
+  /// A number that determines the caller's word, and whether the heap seems dry.
   struct turn {
     std::uint32_t bits;  ///< [ dry: 1 | taken: 27 | place: 4 ]
 
@@ -64,8 +65,8 @@ struct warpheap_state {
     return {(taken & dry) | (taken * turn_places & ~dry) | at};
   }
   WARPHEAP_DEVICE bool seems_dry() { return (simt::load_hint(next[0].taken) & dry) != 0; }
-  /// Says that a request for a chunk was in vain, or that there are chunks again, to those who take
-  /// turns. Relaxed: they are served either way, and slower if they believe what is wrong.
+  /// Tells lanes that take turns that a request for a chunk failed, or that there are chunks again.
+  /// Relaxed: they are served either way, only more slowly if the information is wrong.
   WARPHEAP_DEVICE void set_dry(bool now) {
     if (now == seems_dry()) return;
     if (now == ((simt::atomic_ref(next[0].taken).load(simt::order::relaxed) & dry) != 0)) return;
@@ -75,14 +76,14 @@ struct warpheap_state {
     }
   }
 
-  /// Says that the caller is about to take a chunk. Relaxed: what it takes then it takes with
-  /// release, and a lane that misses it there acquires that.
+  /// Announces that the caller is about to take a chunk. Relaxed: the caller then takes it with
+  /// release, and a lane that misses the chunk acquires that.
   WARPHEAP_DEVICE std::uint32_t begin_move() {
     const auto at = static_cast<std::uint32_t>(simt::noise()) % hands;
     simt::atomic_ref(moving[at].lanes).fetch_add(1, simt::order::relaxed);
     return at;
   }
-  /// Where the chunk is now can be found. Release pairs with the acquire in `is_moving`.
+  /// The chunk can be found in its new place. Release pairs with the acquire in `is_moving`.
   WARPHEAP_DEVICE void end_move(std::uint32_t at) {
     simt::atomic_ref(moving[at].lanes).fetch_sub(1, simt::order::release);
   }

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The manager that a heap has when none is named. Its design and what was tried are in
-/// docs/default-manager.md.
+/// \file The default manager. docs/default-manager.md describes its design and what was tried.
 ///
-/// Algorithm: the heap is cut into chunks. A chunk belongs to nobody (the pool), to a size class,
+/// Algorithm: the heap is cut into chunks. A chunk belongs to no one (the pool), to a size class,
 /// or to a large block. Bits say which slots of a chunk are in use. Lanes that want the same class
 /// at the same time form a group; its leader claims free bits for the whole group by one atomic, in
-/// the word of the class whose turn it is. Lanes that are left over try once more, and then draw
-/// words for themselves from those that are listed as having room. When words are full a class
-/// takes chunks from the pool, and when that is empty, chunks that another class has left empty.
-/// What is freed of a class that is full is offered to its next requests, who need not search then.
-/// How many words of a class may have room is counted when few have, so that a request knows at
-/// once that there is none. No multiprocessor, warp or lane keeps memory for itself.
+/// the word of the class whose turn it is. Lanes that were not served try again, and then each
+/// draws words from those that are listed as having room. When its words are full, a class takes
+/// chunks from the pool or, if that is empty, chunks that another class has left empty. Slots freed
+/// in a full class are offered to its next requests, which then need not search. When few words of
+/// a class may have room, they are counted, so that a request knows at once that there is none. No
+/// multiprocessor, warp or lane keeps memory for itself.
 ///
 /// Memory layout:
 ///
@@ -26,8 +24,8 @@
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
 ///
 /// chunks.hpp draws states and words. A heap may begin with a part of its chunks, and get the
-/// others in order while lanes use it (growth.hpp): all up to the words is touched from the start,
-/// words and chunks as far as there are chunks.
+/// others in order while lanes use it (growth.hpp): everything before the words is touched from the
+/// start, words and chunks only as far as there are chunks.
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all trees fit (place: the word)
@@ -47,13 +45,13 @@
 ///    more than 2^19 words)
 ///
 /// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
-/// time, while others let its class grow, make the offer that it has asked for, or change what it
-/// looks at; and for the lanes of its warp that called together with it, each of whose steps ends.
-/// So waits end, whichever lanes of a warp run.
+/// time while others let its class grow, make the offer that it has requested, or change the words
+/// that it looks at; and for the lanes of its warp that called together with it, each of whose
+/// steps ends. So waits end, whichever lanes of a warp run.
 ///
-/// Null: all words of the class were full, none was on offer and no chunk was free at a moment of
-/// the call, as far as the lane knows from what it has acquired; or others freed and took what it
-/// looked for, had it in hand, or were as many as could get it, in each of a few looks.
+/// Null: at a moment of the call, all words of the class were full, no slot was on offer and no
+/// chunk was free, according to what the lane has acquired; or in each of a few looks, others freed
+/// and took what it looked for, had it in hand, or were as many as could get it.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
@@ -95,7 +93,7 @@ class warpheap_manager {
                    const options& how)
       : warpheap_manager(memory, shift_for(memory.bytes), how.initial_bytes) {}
 
-  /// A block of this size is served by an empty heap that has all of its chunks.
+  /// The largest block: an empty heap that has all of its chunks serves this size.
   WARPHEAP_HD std::size_t largest_block() const {
     return std::size_t{supply_.universe()} << shift();
   }
@@ -124,9 +122,9 @@ class warpheap_manager {
     }
     return std::size_t{there} << shift();
   }
-  /// The parts of the region that lanes touch when the heap has this many bytes for blocks: what
-  /// has to be memory before it grows to them. All but the first become longer with `bytes`. \pre
-  /// `bytes` is a multiple of `growth_step()`, at most `largest_block()`
+  /// The parts of the region that lanes touch when the heap has this many bytes for blocks, which
+  /// must be memory before it grows to that size. All but the first become longer with `bytes`.
+  /// \pre `bytes` is a multiple of `growth_step()`, at most `largest_block()`
   std::array<region, 3> touched(std::size_t bytes) const {
     const region words = supply_.chunks().words_of(bytes >> shift());
     auto* const start = reinterpret_cast<std::byte*>(&supply_.whole());
@@ -189,7 +187,7 @@ class warpheap_manager {
   using slots = warpheap_slots;
 
   static constexpr std::uint32_t none = bitmap_tree::none;
-  /// A heap has at most this many chunks: hints and trees take their number for each class.
+  /// A heap has at most this many chunks, because each class has hints and a tree for all of them.
   static constexpr int most_chunks_log2 = 16;
 
   warpheap_manager(const region& memory, int chunk_shift, std::size_t initial_bytes)
@@ -201,7 +199,7 @@ class warpheap_manager {
     supply_ = lay_out(cursor, chunk_shift, universe,
                       initial_chunks(chunk_shift, universe, initial_bytes));
     const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
-    // One more, so that what fits does not depend on where the region lies.
+    // One more, so that the number of chunks does not depend on the region's address.
     auto* rest = cursor.take<std::byte>((universe + std::size_t{1}) * chunk_bytes);
     base_ = rest + (round_up<std::uintptr_t>(reinterpret_cast<std::uintptr_t>(rest), chunk_bytes) -
                     reinterpret_cast<std::uintptr_t>(rest));
@@ -265,7 +263,7 @@ class warpheap_manager {
     return usual > least ? usual : least;
   }
 
-  /// As many chunks as fit beside what describes them; 1 if none does.
+  /// As many chunks as fit beside their metadata; 1 if none fits.
   static std::uint32_t fitting(const region& memory, int chunk_shift) {
     const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
     std::size_t fits = 1;
@@ -318,7 +316,8 @@ class warpheap_manager {
     warpheap_chunk_runs<Config>(to).give(first);
   }
 
-  /// For alignments beyond a chunk: a run that is longer by that, of which the rest goes back.
+  /// For alignments larger than a chunk: a run that is longer by the alignment, the rest of which
+  /// is given back.
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
     if (alignment > largest_block() || bytes > largest_block() - alignment) return nullptr;
     const std::uint32_t first =
