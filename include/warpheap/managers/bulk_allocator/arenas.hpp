@@ -202,7 +202,7 @@ class arenas {
   ///
   /// Ends: a lane that promises a slab waits only for promises of the level that the slab comes
   /// from, blocks for bins, bins for chunks, chunks for nodes, so chains of waiting lanes end at
-  /// the top of the tree; and what comes of nothing is counted.
+  /// the top of the tree; and futile attempts are counted.
   template <class CanGrow, class Grow>
   WARPHEAP_DEVICE share obtain(std::uint32_t list, std::uint32_t want, const CanGrow& can_grow,
                                const Grow& grow) const {
@@ -216,7 +216,8 @@ class arenas {
       in_vain = false;
       const bool growing = asked.missing != 0 && can_grow();
       if (growing && asked.batches != 0) {
-        // Others rely on the batch. It has what is missing; the rest is for them, or the next turn.
+        // Others rely on the batch. It contains what is missing; the rest is for them, or for the
+        // next turn.
         if (asked.granted != 0) units.signal(asked.granted);
         const std::uint32_t kept = units.promise(asked, items);
         const std::uint32_t slab = grow();
@@ -260,10 +261,10 @@ class arenas {
     }
   }
 
-  /// Gives a slab back whose items are all free. Its units are borrowed: they stay expected until
-  /// the memory is where lanes that miss them can have it.
+  /// Gives back a slab whose items are all free. Its units are borrowed: they stay expected until
+  /// the memory is where lanes that miss them can get it.
   /// \param spare only if the list keeps a slab's worth of units
-  /// \return false if the units were not there; true if it is done, or the slab is used again
+  /// \return false if the units were not available; true if it is done, or the slab is in use again
   template <bool Chunks>
   WARPHEAP_DEVICE bool retire(std::uint32_t list, std::uint32_t slab, bool spare) const {
     const sync::bulk_semaphore units = lists_.units(list);
@@ -296,7 +297,7 @@ class arenas {
     simt::atomic_ref(words_->idle).fetch_or(what, simt::order::acq_rel);
   }
 
-  /// Notes are taken down before what they are about is looked for, so none is lost.
+  /// Notes are cleared before the slabs that they are about are searched, so none is lost.
   WARPHEAP_DEVICE void reclaim_all() const {
     simt::atomic_ref(words_->idle).exchange(0, simt::order::acq_rel);
     for (std::uint32_t arena = 0; arena < count_; ++arena) {
@@ -311,7 +312,8 @@ class arenas {
   }
 
   /// Retires the slabs of a list that are wholly free. Ends: a list has no more slabs than there
-  /// are pages, and steps are counted, as other lanes may move this one to another list.
+  /// are pages, and steps are counted, because other lanes may move the current slab to another
+  /// list.
   template <bool Chunks>
   WARPHEAP_DEVICE void retire_idle(std::uint32_t list) const {
     std::uint32_t slab = lists_.head(list).load(simt::order::relaxed);

@@ -6,16 +6,15 @@
 /// 10.1145/3293883.3295727.
 ///
 /// Algorithm: two allocators on bulk semaphores, which hand out units and tell a lane when it is
-/// its turn to make a batch of more (sync/bulk_semaphore.hpp).
-/// TBuddy serves requests of more than 1 KiB: a static binary tree of buddies over 4 KiB pages,
-/// with a semaphore for each order, which grows by splitting a node of the order above.
-/// UAlloc serves smaller ones, rounded up to a power of two. Each multiprocessor has an arena, with
-/// a list of bins and a semaphore for each size, and a list of chunks with a semaphore of bins.
-/// A size grows by a bin out of a chunk, and an arena by a chunk of 512 KiB out of the tree.
-/// The lanes of a warp that want one size ask the semaphore as one, and take their blocks' number
-/// from a bin together; each then claims a bit of the bin's map.
-/// free knows by the address: blocks of UAlloc, and only those, do not start where a page does. A
-/// bin and a chunk whose items are all free go back where they came from.
+/// its turn to make a batch of more (sync/bulk_semaphore.hpp). TBuddy serves requests of more than
+/// 1 KiB: a static binary tree of buddies over 4 KiB pages, with a semaphore for each order, which
+/// grows by splitting a node of the order above. UAlloc serves smaller ones, rounded up to a power
+/// of two. Each multiprocessor has an arena, with a list of bins and a semaphore for each size, and
+/// a list of chunks with a semaphore of bins. A size grows by a bin from a chunk, and an arena by a
+/// chunk of 512 KiB from the tree. The lanes of a warp that want one size call the semaphore as
+/// one, and take the number of their blocks from a bin's count together; each then claims a bit of
+/// the bin's map. free decides by the address: blocks of UAlloc, and only those, do not start where
+/// a page does. A bin and a chunk whose items are all free go back to where they came from.
 ///
 /// Layout:
 ///
@@ -48,13 +47,13 @@
 /// Steady load: where memory ends, requests wait for growth that comes to nothing, and for the one
 /// lane that reclaims.
 ///
-/// Progress: blocking. Locks are those of lists, held for some changes of links. Lanes wait for
-/// growth that others have promised, in one direction only (see `obtain` and `take`): a promise is
-/// kept or taken back, and waiting for one that came to nothing is counted. Lanes that claim nodes
-/// or items hold units that stand for them. Before null, a lane reclaims, or waits for the lane
-/// that does, and tries again while anything is reclaimed, `most_attempts` times. Null: neither the
-/// tree nor an arena had, or expected, what was needed, at some moments of the call. Memory that
-/// others are about to move may be missed then, so null is not exact.
+/// Progress: blocking. The only locks are those of lists, held while some links change. Lanes wait
+/// for growth that others have promised, in one direction only (see `obtain` and `take`): a promise
+/// is kept or withdrawn, and waits for a withdrawn one are counted. Lanes that claim nodes or items
+/// hold units that stand for them. Before null, a lane reclaims, or waits for the lane that does,
+/// and tries again while anything is reclaimed, at most `most_attempts` times. Null: at some
+/// moments of the call, neither the tree nor an arena had, or expected, what was needed. Memory
+/// that others are about to move may be missed at those moments, so null is not exact.
 ///
 /// Deviations from the paper, and why:
 /// - counts and links of bins and chunks stand in a table beside the pages. A lane that comes late
@@ -131,7 +130,7 @@ class bulk_allocator {
                  });
   }
 
-  /// The largest node that the heap has when it is empty.
+  /// The largest node of the empty heap.
   WARPHEAP_HD std::size_t largest_block() const {
     return std::size_t{1} << (arenas_.buddy().top() + sizes::page_shift);
   }
@@ -167,7 +166,7 @@ class bulk_allocator {
   WARPHEAP_HD std::uint32_t pages() const { return arenas_.buddy().pages(); }
 
  private:
-  /// Each attempt but the first follows a reclaiming.
+  /// Each attempt except the first follows a reclaim.
   static constexpr int most_attempts = 16;
 
   WARPHEAP_DEVICE void* address(std::uint64_t offset) const {
@@ -198,14 +197,14 @@ class bulk_allocator {
   WARPHEAP_DEVICE void* malloc_small(std::uint32_t cls) const {
     const std::uint32_t arena = simt::sm_id() % arenas_.count();
     void* block = nullptr;
-    // Lanes that are served leave, so each turn forms its groups anew. Each turn serves a lane of
+    // Lanes that are served leave, so each turn forms its groups again. Each turn serves a lane of
     // the group or ends it.
     while (turn(simt::coalesced().match(arenas_type::list_of(arena, cls)), arena, cls, block)) {
     }
     return block;
   }
 
-  /// True if the caller has to ask again.
+  /// True if the caller must try again.
   WARPHEAP_DEVICE bool turn(const simt::group& members, std::uint32_t arena, std::uint32_t cls,
                             void*& block) const {
     // A share in one word: the bin, and how many of its blocks.

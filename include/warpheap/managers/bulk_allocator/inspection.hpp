@@ -28,7 +28,7 @@ class inspector {
 
   WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
     for (int order = 0; order <= buddy_.top(); ++order) {
-      // Nothing can be said of a tree whose words are elsewhere.
+      // A tree whose words are elsewhere cannot be checked.
       if (!buddy_.words_in_place(order)) {
         return findings_.expect(false, 4, static_cast<std::uint64_t>(order));
       }
@@ -71,7 +71,7 @@ class inspector {
     findings_.expect(owners(page) == 1, 1, page);
     const page_state state = table_.state(page);
     if (state.is_large_block()) {
-      // A block of another order is nobody's: I1.
+      // A block of another order belongs to nothing: I1.
       if (state.order() > buddy_.top()) return;
       findings_.in_use(1, std::uint64_t{Config.page_bytes} << state.order());
     } else if (state.is_slab()) {
@@ -137,7 +137,7 @@ class inspector {
     std::int64_t free = 0;
     std::uint32_t before = slab_table::first;
     std::uint32_t slab = of_.lists().head(list).load(simt::order::relaxed);
-    // A ring, which is wrong, ends, too.
+    // Also ends for a ring, which is an error.
     for (std::uint32_t i = 0; slab != slab_table::none && i <= buddy_.pages(); ++i) {
       const bool fits = slab < buddy_.pages() && table_.state(slab).is_slab_of(list) &&
                         table_.previous(slab).load(simt::order::relaxed) == before;

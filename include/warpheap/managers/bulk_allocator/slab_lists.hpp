@@ -6,13 +6,13 @@
 /// of an arena, or the chunks of an arena.
 ///
 /// A slab should be in its owner's list exactly if its count is not 0. The lane that moves the
-/// count to or from 0 calls `settle`, which does what the count then asks for, under the list's
-/// lock. It may come late, when the slab has another owner: then there is nothing to do, as the
-/// list's lock is what a slab needs to leave its owner, and it is unlinked by then. So the last of
+/// count to or from 0 calls `settle`, which does what the count then requires, under the list's
+/// lock. It may come late, when the slab has another owner: then there is nothing to do, because a
+/// slab only leaves its owner under the list's lock, and it is unlinked by then. So the last of
 /// several calls leaves the slab where it belongs.
 ///
-/// Lanes look for free items without the lock. A slab that is unlinked meanwhile keeps its link to
-/// the next one, so a look may stray into another list; it takes nothing there, and starts again
+/// Lanes look for free items without the lock. A slab that is unlinked during that keeps its link
+/// to the next one, so a look may stray into another list; it takes nothing there, and starts again
 /// after some steps.
 ///
 /// A semaphore never has more units than its slabs have free items, beyond those that lanes with a
@@ -31,7 +31,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace bulk_parts {
 
-/// What lanes share of one list; a line of its own.
+/// The part of a list that lanes share; it has its own cache line.
 struct alignas(128) slab_list {
   std::uint64_t units;
   std::uint32_t lock;
@@ -86,7 +86,7 @@ class slab_lists {
   /// Takes up to `most` free items of one slab. \pre the caller has `most` units, 1 at least
   ///
   /// Ends: a unit stands for a free item of a slab that is in the list, or that a lane is about to
-  /// link, which waits only for the lock. A look in vain was overtaken by others that took and
+  /// link, which waits only for the lock. A futile look was overtaken by others that took and
   /// freed.
   WARPHEAP_DEVICE draft draw(std::uint32_t list, std::uint32_t most) const {
     for (;;) {
@@ -119,7 +119,7 @@ class slab_lists {
     release(list);
   }
 
-  /// Takes a slab whose `items` items are all free from its list; false if some are not any more.
+  /// Takes a slab whose `items` items are all free from its list; false if some are no longer free.
   /// \pre the caller has borrowed that many units
   WARPHEAP_DEVICE bool remove_whole(std::uint32_t list, std::uint32_t slab,
                                     std::uint32_t items) const {
@@ -134,7 +134,7 @@ class slab_lists {
   }
 
  private:
-  /// Slabs in a list have free items, but for those about to be unlinked.
+  /// Slabs in a list have free items, except for those about to be unlinked.
   static constexpr int most_steps = 64;
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> lock_word(std::uint32_t list) const {

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// What is known of each page: whether a large block or a slab begins there, and of a slab how many
-/// of its items are free. A slab is a bin, whose items are blocks, or a chunk, whose items are
+/// \file The state of each page: whether a large block or a slab begins there, and how many of a
+/// slab's items are free. A slab is a bin, whose items are blocks, or a chunk, whose items are
 /// bins.
 ///
 /// The state of a page is one word, [ owner: 20 | count: 12 ]. The owner is the list that the slab
-/// belongs to (slab_list.hpp); `count` of its items are free and not promised to anybody. It stands
-/// in a table, so a lane that comes late reads the state of whatever is there now, and never takes
-/// what a caller has written for a header: a compare-exchange of the whole word takes from a slab
-/// of the list that the lane means, or fails.
+/// belongs to (slab_list.hpp); `count` of its items are free and not promised. It is kept in a
+/// table, so a late lane reads the state of whatever is there now, and never mistakes a caller's
+/// data for a header: a compare-exchange of the whole word takes from a slab of the intended list,
+/// or fails.
 ///
-/// Which items are free says a map in the slab's own header: a bit for each item, set if it is
-/// taken. Only lanes that have taken from `count`, or have an item to give back, touch it.
+/// A map in the slab's own header says which items are free: one bit per item, set if it is taken.
+/// Only lanes that have taken from `count`, or have an item to give back, touch it.
 ///
 /// Orders: a freed item's bit is cleared (release) before `count` rises (release); `count` is taken
 /// (acquire) before a bit is set (acquire). So a clear bit exists for everyone who has taken from
@@ -113,12 +112,13 @@ class slab_table {
     from = page_state::decode(word);
     return changed;
   }
-  /// Adds free items; what the state was. \pre the caller has them, so the slab keeps its owner
+  /// Adds free items; returns the previous state. \pre the caller has them, so the slab keeps its
+  /// owner
   WARPHEAP_DEVICE page_state add_free(std::uint32_t page, std::uint32_t items) const {
     return page_state::decode(state_word(page).fetch_add(items, simt::order::acq_rel));
   }
 
-  /// Links: changed under the lock of the list, and read by anybody.
+  /// Links: changed under the lock of the list, and read by any lane.
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> next(std::uint32_t page) const {
     return simt::atomic_ref(nexts_[page]);
   }
@@ -137,14 +137,14 @@ class slab_table {
   /// Takes a free item; callers with different hashes seldom meet.
   /// \pre the caller has taken one from the count
   ///
-  /// Lock-free: a clear bit is there for each lane that looks for one. If it is not found in a
-  /// round, others have taken bits, and freed some behind this lane's back.
+  /// Lock-free: there is a clear bit for each lane that looks for one. If a round does not find it,
+  /// others have taken bits, and freed some that this lane had already passed.
   WARPHEAP_DEVICE std::uint32_t claim(std::uint32_t page, std::uint32_t items,
                                       std::uint32_t hash) const {
     const std::uint32_t words = map_words(items);
     const std::uint32_t from = hash % items;
     std::uint32_t word = from / 64;
-    // Bits from the hashed one on first; every later word as a whole.
+    // First the bits from the hashed one on; then every further word as a whole.
     std::uint64_t mask = ~low_bits<std::uint64_t>(static_cast<int>(from % 64));
     for (;;) {
       std::uint64_t clear = ~map_word(page, word).load(simt::order::relaxed) & mask;
@@ -168,7 +168,7 @@ class slab_table {
   WARPHEAP_DEVICE bool is_claimed(std::uint32_t page, std::uint32_t item) const {
     return (map_word(page, item / 64).load(simt::order::relaxed) >> (item % 64) & 1u) != 0;
   }
-  /// Whether bits that stand for no item are set, and how many others are not.
+  /// Whether the bits that stand for no item are set, and how many of the others are clear.
   WARPHEAP_DEVICE bool map_is_closed(std::uint32_t page, std::uint32_t items) const {
     const std::uint32_t last = map_words(items) - 1;
     return (~map_word(page, last).load(simt::order::relaxed) & ~below(items, last)) == 0;

@@ -12,9 +12,9 @@
 /// beyond those that lanes with a unit are about to take: nodes come before units, and go after
 /// them.
 ///
-/// Pairs: buddies are merged by the lane that makes the second one available, if it can have both
-/// units. If those were promised to lanes that then take other nodes, the pair stays. Its parent is
-/// noted in a second bitmap tree, and `merge_pairs` looks there before memory counts as used up.
+/// Pairs: the lane that makes the second buddy available merges the two, if it can get both units.
+/// If those were promised to lanes that then take other nodes, the pair stays. Its parent is noted
+/// in a second bitmap tree, where `merge_pairs` looks before memory counts as exhausted.
 ///
 /// Orders: insertions into a bitmap tree release and removals acquire what was done with the pages;
 /// units release and acquire the insertion of the node that they stand for.
@@ -32,7 +32,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace bulk_parts {
 
-/// What lanes share of one order; a line of its own.
+/// The part of an order that lanes share; it has its own cache line.
 struct alignas(128) buddy_order {
   std::uint64_t units;
   /// Words of the two bitmap trees. Constant once formatted.
@@ -92,8 +92,7 @@ class tree_buddy {
   WARPHEAP_DEVICE bitmap_tree pairs(int order) const {
     return {orders_[order].pairs, parents_of(order)};
   }
-  /// Whether the words of an order are where `format` has put them; for the time when nobody
-  /// allocates.
+  /// Whether the words of an order are where `format` has put them; only while no lane allocates.
   WARPHEAP_DEVICE bool words_in_place(int order) const {
     std::size_t before = 0;
     for (int below = 0; below < order; ++below) before += words_of(below);
@@ -104,8 +103,8 @@ class tree_buddy {
     return sync::bulk_semaphore(orders_[order].units);
   }
 
-  /// Whether nodes of `order` or above are there or expected. Looks downwards and upwards: a node
-  /// that is being split becomes units below it, merged ones become a unit above.
+  /// Whether nodes of `order` or above are available or expected. Looks downwards and upwards: a
+  /// node that is being split becomes units below it, merged ones become a unit above.
   WARPHEAP_DEVICE bool expects(int order) const {
     for (int h = top(); h >= order; --h) {
       if (units(h).read().expected() > 0) return true;
@@ -119,7 +118,7 @@ class tree_buddy {
   /// A node of `order`, or none. \pre `order <= top()`
   ///
   /// Ends: a lane that promises to split waits only for lanes that split at a higher order, so
-  /// chains of waiting lanes end at the top; and what comes of nothing is counted.
+  /// chains of waiting lanes end at the top; and futile attempts are counted.
   WARPHEAP_DEVICE std::uint32_t take(int order) const {
     int level = order;
     bool in_vain = false;
@@ -155,14 +154,15 @@ class tree_buddy {
     return node;
   }
 
-  /// Takes a node back. \return whether all pairs of buddies that it completed are merged
+  /// Takes back a node. \return whether all pairs of buddies that it completed are merged
   WARPHEAP_DEVICE bool give(int order, std::uint32_t node) const {
     nodes(order).insert(node);
     units(order).signal(1);
     return merge(order, node);
   }
 
-  /// Merges what `give` has left. A pass over the notes, which ends even if lanes add some.
+  /// Merges the pairs that `give` has left. A single pass over the notes, which ends even if lanes
+  /// add some.
   /// \return false if some are still left
   WARPHEAP_DEVICE bool merge_pairs() const {
     bool all = true;
@@ -202,9 +202,9 @@ class tree_buddy {
     }
   }
 
-  /// Merges the node, which has become available, with its buddy, if that is, too, and so on. Of
-  /// two lanes that insert buddies, the later one sees both, as they share a word. The units are
-  /// borrowed: until the parent is there they stay expected.
+  /// Merges the node, which has become available, with its buddy if that is available, too, and so
+  /// on. Of two lanes that insert buddies, the later one sees both, because they share a word. The
+  /// units are borrowed: they stay expected until the parent is there.
   /// \return false if a pair is left and noted
   WARPHEAP_DEVICE bool merge(int order, std::uint32_t node) const {
     for (; order < top(); ++order, node /= 2) {

@@ -21,7 +21,7 @@
 ///
 /// Invariants: I1 no counter has come near to wrapping around (place: the shard).
 ///
-/// Progress: wait-free but for the walk over shards, which visits each once.
+/// Progress: wait-free except for the walk over shards, which visits each once.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
@@ -78,7 +78,7 @@ class bump {
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const std::uint64_t need = ceil_div<std::uint64_t>(bytes, granule);
-    // What a group adds up must fit in 32 bits: larger requests go alone.
+    // The sum over a group must fit in 32 bits: larger requests are made separately.
     if (Config.counters == bump_counters::one || need > most_together) return alone(0, need);
     return together(static_cast<std::uint32_t>(need));
   }
@@ -100,8 +100,8 @@ class bump {
  private:
   static constexpr std::size_t granule = 16;
   static constexpr std::uint64_t most_together = 1u << 26;  // 1 GiB
-  /// A counter that has run on to here is set back. All lanes of a machine together ask for less
-  /// than the rest of the 64 bits before one of them sees it.
+  /// A counter that has reached this value is set back. All lanes of a machine together request
+  /// less than the rest of the 64 bits before one of them sees it.
   static constexpr std::uint64_t run_on = std::uint64_t{1} << 61;
 
   /// A cache line of its own, so that shards do not share one.
@@ -113,8 +113,8 @@ class bump {
   WARPHEAP_DEVICE void* place(std::uint32_t shard, std::uint64_t start, std::uint64_t need) const {
     const std::uint64_t granules = share_ / granule;
     if (start + need > granules) {
-      // Back to the end of the share, from where on nothing was ever handed out: whatever others
-      // add to before or after, they find no room.
+      // Back to the end of the share, beyond which nothing was ever handed out: whether others add
+      // before or after this, they find no room.
       if (start >= run_on) {
         simt::atomic_ref(counters_[shard].granules).store(granules, simt::order::relaxed);
       }
@@ -124,8 +124,8 @@ class bump {
   }
 
   /// The next granules of a shard. Relaxed: blocks are never handed out twice, so there is no last
-  /// owner to be ordered against. A counter runs on when requests fail, and `place` sets it back
-  /// before it wraps: to look at it first would cost every request a round trip.
+  /// owner to be ordered against. A counter keeps growing when requests fail, and `place` sets it
+  /// back before it wraps: checking it first would cost every request a round trip.
   WARPHEAP_DEVICE std::uint64_t advance(std::uint32_t shard, std::uint64_t need) const {
     return simt::atomic_ref(counters_[shard].granules).fetch_add(need, simt::order::relaxed);
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The allocator that comes with CUDA, as the reference that everybody has. Exists in the CUDA
+/// \file The allocator that comes with CUDA, as the reference that everyone has. Exists in the CUDA
 /// model only. Its algorithm is not published; nothing can be inspected, and a reset frees nothing.
 ///
 /// Deviation: requests beyond the heap's size never reach it. CUDA 13.0 answers some of those near
@@ -31,7 +30,7 @@ class builtin {
     simt::builtin_heap::set_size(memory.bytes);
   }
 
-  /// Blocks share the heap with what describes them, so the very largest ones fail.
+  /// Blocks share the heap with their metadata, so the very largest ones fail.
   WARPHEAP_HD std::size_t largest_block() const { return limit_; }
 
   WARPHEAP_DEVICE void format(std::uint64_t /*rank*/, std::uint64_t /*count*/) const {}

@@ -15,11 +15,11 @@
 /// - active[T]: the blocks of type T with free slots. A hint: a lane that takes from such a block
 ///   looks at its type once it has slots, which keep the type from changing.
 ///
-/// How active[T] gets right: a lane that has changed a word of free slots between none and some
-/// inserts or removes the block, looks at the word and the type again, and repeats that until what
-/// it did agrees with what it saw. So nobody waits for the lane that made the change before. The
-/// look is a read-modify-write: a lane that frees into a block which had free slots loads the bit
-/// of active[T] after it, and either that lane sees that the bit was removed, and sees to it
+/// How active[T] is kept correct: a lane that has changed a word of free slots between none and
+/// some inserts or removes the block, looks at the word and the type again, and repeats that until
+/// what it did agrees with what it saw. So no lane waits for the one that made the change before.
+/// The look is a read-modify-write: a lane that frees into a block which had free slots loads the
+/// bit of active[T] after it, and either that lane sees that the bit was removed, and restores it
 /// itself, or the look of the one that removed it sees the freed slot.
 ///
 /// How a lane that finds nothing knows that there is nothing: every change of the trees of free and
@@ -29,19 +29,19 @@
 /// no move was in progress before them and `moves` is the same after them. So null means: at one
 /// time there was neither a free block nor a slot of the type whose destruction had returned. (A
 /// lane that took slots from a block whose type had just changed holds them until it has seen the
-/// type. They are not free meanwhile.) Only when others' moves spoil `patience` searches in vain
+/// type. They are not free during that time.) Only when others' moves spoil `patience` searches
 /// does a lane give up without knowing.
 ///
-/// Progress: lock-free, and nobody waits for a particular lane. `settle` repeats when another lane
-/// has changed the block, `close` when another has taken a slot and given it back, `take_from` when
-/// others have taken all that it wanted, `take` when others were faster or are in the middle of a
-/// move, which never waits.
+/// Progress: lock-free, and no lane waits for a particular other one. `settle` repeats when another
+/// lane has changed the block, `close` when another has taken a slot and given it back, `take_from`
+/// when others have taken all that it wanted, `take` when it lost to others or when they are in the
+/// middle of a move, which never waits.
 ///
 /// Memory orders: words of free slots and trees change by acq_rel, so what the last owner of a slot
-/// did comes before what the next one does: also where its block changed its type, because the
-/// compare-exchange of `close` acquires what every freeing lane released, and the insertion into
-/// free and the removal from it hand that on. The type is written before the word of free slots is
-/// released, so a lane that has acquired a free slot sees its type.
+/// did comes before what the next one does. This also holds if its block changed its type, because
+/// the compare-exchange of `close` acquires what every freeing lane released, and the insertion
+/// into free and the removal from it pass that on. The type is written before the word of free
+/// slots is released, so a lane that has acquired a free slot sees its type.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
@@ -57,7 +57,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// \tparam Shape as of `dynasoar_table`
+/// \tparam Shape as for `dynasoar_table`
 template <class Shape>
 class dynasoar_blocks {
  public:
@@ -91,7 +91,7 @@ class dynasoar_blocks {
 
   WARPHEAP_HD const table& state() const { return table_; }
 
-  /// A slot of type `type`; none if nothing is free. The lanes that call together with one type
+  /// A slot of type `type`; none if nothing is free. Lanes that call together with the same type
   /// take their slots together, by one atomic if a block has enough of them.
   WARPHEAP_DEVICE place allocate(std::uint32_t type) const {
     for (;;) {  // ends: each round serves the leader at least, or nobody any more
@@ -120,9 +120,9 @@ class dynasoar_blocks {
     std::uint64_t slots = 0;
   };
 
-  /// Active blocks that are tried before a free one is taken.
+  /// The number of active blocks that are tried before a free one is taken.
   static constexpr int draws = 5;
-  /// Searches that others' moves may spoil before one is believed.
+  /// The number of searches that others' moves may spoil before the result is accepted anyway.
   static constexpr int patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
   static constexpr std::uint32_t unknown = none - 1;
@@ -146,16 +146,16 @@ class dynasoar_blocks {
     }
   }
 
-  /// Apart, so that malloc needs no more registers than blocks of 1024 threads have: for one lane
-  /// of as many as a block has slots.
+  /// Out of line, so that malloc needs no more registers than blocks of 1024 threads have; called
+  /// by one lane for as many as a block has slots.
   WARPHEAP_RARE static claimed open_any_apart(const table& in, std::uint32_t type, int want) {
     return dynasoar_blocks(in).open_any(type, want);
   }
 
   /// Opens a free block. No slots and no block: nothing is free. No slots and `unknown`: others'
-  /// moves have spoilt the search. No slots and any other block: others were faster.
+  /// moves have spoilt the search. No slots and any other block: others have taken them.
   WARPHEAP_DEVICE claimed open_any(std::uint32_t type, int want) const {
-    // This look counts, and only reads: once the heap is exhausted, all lanes look.
+    // This look is the decisive one, and only reads: once the heap is exhausted, all lanes look.
     const std::uint64_t before = table_.moves();
     const std::uint32_t block = table_.free_blocks().draw(simt::noise());
     if (block != none) return {block, open(type, block, want)};
@@ -181,7 +181,7 @@ class dynasoar_blocks {
         seen = before;
         continue;
       }
-      // The slots that we have keep the type as it is; it need not be what it was before.
+      // Our slots keep the type from changing; it may differ from what it was before.
       const std::uint32_t now = table_.type_of(block);
       if ((before & ~wanted) == 0) update_active(now, block, false);
       if (now == type) return {block, got};
@@ -194,7 +194,7 @@ class dynasoar_blocks {
   /// Gives a block the type and takes up to `want` of its slots; 0 if it is no longer free.
   ///
   /// The slots are taken before others see the block. So it is not empty until this call has
-  /// returned, and a lane that is late to close it for its earlier slots cannot.
+  /// returned, and a late lane cannot close it on account of its earlier slots.
   WARPHEAP_DEVICE std::uint64_t open(std::uint32_t type, std::uint32_t block, int want) const {
     const std::uint64_t taken = table::all_slots(type) & low_bits<std::uint64_t>(want);
     const std::uint64_t left = table::all_slots(type) & ~taken;
@@ -221,8 +221,8 @@ class dynasoar_blocks {
     update_active(type, block, true);
   }
 
-  /// Makes a block free if all of its slots are; whether this call has. If not, and they are,
-  /// another lane is about to.
+  /// Makes a block free if all of its slots are; returns whether this call did. If it did not
+  /// although they are, another lane is about to.
   WARPHEAP_DEVICE bool close(std::uint32_t type, std::uint32_t block) const {
     const bitmap_tree allocated = table_.allocated_blocks(type);
     const simt::atomic_ref free = table_.free_slots(block);
@@ -245,7 +245,7 @@ class dynasoar_blocks {
     return closed;
   }
 
-  /// As `settle`, announced.
+  /// Like `settle`, with an announcement.
   WARPHEAP_DEVICE void update_active(std::uint32_t type, std::uint32_t block, bool active) const {
     table_.announce();
     settle(type, block, active);

@@ -6,8 +6,8 @@
 /// on GPUs with Efficient Memory Access", ECOOP 2019, DOI 10.4230/LIPIcs.ECOOP.2019.17.
 ///
 /// The publication manages objects: that is `dynasoar_objects` in objects.hpp. This is the same
-/// allocator with bytes in the place of types, so that it can be measured beside the others: a type
-/// for each power of two from `smallest_bytes` on, without fields.
+/// allocator with bytes instead of types, so that it can be compared with the others: a type for
+/// each power of two from `smallest_bytes` on, without fields.
 ///
 /// Algorithm:
 /// - The heap is an array of blocks of equal size. A block is free or has slots of one type: as
@@ -15,7 +15,7 @@
 /// - Bitmap trees hold the free blocks and, for each type T, the blocks of T and the active ones,
 ///   which have free slots.
 /// - malloc: the lanes of a warp that want the same type draw an active block and take their free
-///   slots in it by one atomic AND; after five draws in vain they give a free block the type.
+///   slots in it by one atomic AND; after five futile draws, they give a free block the type.
 /// - free: an atomic OR sets the slot's bit. A block that had no free slot becomes active; one
 /// whose
 ///   slots are all free becomes a free block.
@@ -46,10 +46,10 @@
 ///   in each: an inspection or a snapshot of all blocks reads them in a row, and blocks keep a size
 ///   that is a power of two if the types' sizes are.
 /// - The hierarchical bitmaps are those of sync/bitmap_tree.hpp, and no lane waits for the one that
-///   changed the same bit before: it looks again after its own change.
+///   changed the same bit before it: it looks again after its own change.
 /// - An empty block is closed by the lane that removed it from allocated[T], by compare-exchange.
 ///   The paper takes all free slots and returns them if some were missing, which hides free slots
-///   and needs care when the block has got another type.
+///   and requires care if the block has another type by then.
 /// - The lane that opens a block takes its own slots before others see it.
 /// - Free slots are taken from a random one on; the paper rotates by the warp's number.
 /// - Null when nothing is free; the paper leaves this open.
@@ -84,7 +84,7 @@ class dynasoar {
                     is_power_of_two(static_cast<unsigned>(Config.slots)),
                 "dynasoar_config::slots must be a power of two from 1 to 64");
 
-  /// Type t has slots of `smallest_bytes << t`; the last type has one slot a block.
+  /// Type t has slots of `smallest_bytes << t`; the last type has one slot per block.
   struct shape {
     static constexpr std::uint32_t types =
         static_cast<std::uint32_t>(floor_log2(static_cast<unsigned>(Config.slots))) + 1;
@@ -143,7 +143,7 @@ class dynasoar {
     const std::uint64_t block = offset / shape::block_bytes;
     if (block >= state().count()) return;  // not of this heap
     const auto number = static_cast<std::uint32_t>(block);
-    // Relaxed is enough: the caller's slot has kept the type as it is since malloc.
+    // Relaxed is enough: the caller's slot has kept the type from changing since malloc.
     const std::uint32_t type = state().type_of(number);
     const std::uint64_t inside = offset % shape::block_bytes;
     blocks_.release(type, {number, static_cast<std::uint32_t>(inside / shape::slot_bytes(type))});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// Where the fields of objects lie in a block: a structure of arrays, one array a field.
+/// \file Where the fields of objects lie in a block: a structure of arrays, one array per field.
 ///
 ///     struct particle {
 ///       float x, y;
@@ -32,7 +31,7 @@ namespace detail {
 template <class T, class Field>
 std::type_identity<Field> type_of_field(Field T::*);
 
-/// The fields of T, each in an array of its own.
+/// The fields of T, each in its own array.
 template <class T, class Fields>
 class field_arrays;
 

@@ -43,8 +43,8 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// An object of type T in a block of `Slots` slots, or none. Good for being stored and used by a
-/// later launch; not an address.
+/// An object of type T in a block of `Slots` slots, or none. May be stored and used by a later
+/// launch; not an address.
 template <class T, int Slots>
 class dynasoar_pointer {
  public:
@@ -81,7 +81,7 @@ class dynasoar_pointer {
 template <class Types>
 class dynasoar_objects;
 
-/// \tparam Types each at most as large as 64 of the smallest, and not more aligned than to 64
+/// \tparam Types each at most as large as 64 of the smallest, with an alignment of at most 64
 template <class... Types>
 class dynasoar_objects<type_list<Types...>> {
  public:
@@ -212,7 +212,7 @@ class dynasoar_objects<type_list<Types...>> {
   }
 
  private:
-  /// The number of T among the types.
+  /// The index of T among the types.
   template <class T>
   WARPHEAP_HD static constexpr std::uint32_t number_of() {
     static_assert((std::is_same_v<T, Types> || ...), "T is not one of the manager's types");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// What is known of DynaSOAr's blocks, as dynasoar.hpp draws it: of each its type, which of its
-/// slots are free, and where bitmap trees have it. blocks.hpp says how these change.
+/// \file The state of DynaSOAr's blocks, as drawn in dynasoar.hpp: the type of each, its free
+/// slots, and which bitmap trees contain it. blocks.hpp says how these change.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -16,7 +15,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// A handle, as the manager is.
+/// A handle, like the manager.
 ///
 /// \tparam Shape what the types are: `types`, how many; `block_bytes`; `slots(type)`, 1 to 64;
 /// `slot_bytes(type)`, what a slot counts in the statistics
@@ -36,8 +35,8 @@ class dynasoar_table {
     data_ = cursor.take<std::byte>(count * Shape::block_bytes, line_bytes);
   }
 
-  /// A copy of this in the heap, for what is called seldom: it loads what it needs, and its callers
-  /// keep nothing of it in registers.
+  /// A copy of this object in the heap, for functions that are seldom called: they load what they
+  /// need, and their callers keep nothing of it in registers.
   WARPHEAP_DEVICE const dynasoar_table& copy() const { return *copy_; }
 
   WARPHEAP_HD std::uint32_t count() const { return count_; }

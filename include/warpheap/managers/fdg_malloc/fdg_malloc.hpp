@@ -6,13 +6,13 @@
 /// Parallel Architectures", GPGPU-6 (2013), DOI 10.1145/2458523.2458535.
 ///
 /// Algorithm:
-/// - Lanes of a warp make a heap of their own, which has a WarpHeader. They allocate from it and
-///   free all of it together; no single block is ever freed.
-/// - malloc: the lanes that ask one warp heap together elect a leader, who gets one stretch of
+/// - Lanes of a warp create their own heap, which has a WarpHeader. They allocate from it and free
+///   all of it together; no single block is ever freed.
+/// - malloc: the lanes that call one warp heap together elect a leader, which gets one stretch of
 ///   memory for the sum of their requests; each lane takes its part of it.
 /// - A stretch that fits into what is left of the warp heap's current SuperBlock comes from there.
 ///   Otherwise a new SuperBlock becomes the current one. A stretch that is larger than a SuperBlock
-///   is a run of SuperBlocks of its own.
+///   is a separate run of SuperBlocks.
 /// - The header lists all SuperBlocks and runs. tidy_up frees them when all participants have
 ///   arrived; end counts participants down, and the last one frees the header as well.
 ///
@@ -41,11 +41,11 @@
 /// end, as the contract says; they wait for nothing else, in no collective, and may be lanes of the
 /// waiter's own warp.
 ///
-/// Null: the sum of what lanes ask for together is not there, and then neither is what the lane
-/// asks for alone: no run is free, or no SuperBlock, and the rest of the current one is too small.
-/// The rest of other warps' SuperBlocks does not count.
+/// Null: neither the sum that the lanes request together is available, nor what the lane alone
+/// requests: no run is free, or no SuperBlock, and the rest of the current one is too small. The
+/// rest of other warps' SuperBlocks does not count.
 ///
-/// Reuse is partial: memory is used again when its warp heap is tidied up or ended.
+/// Reuse is partial: memory is reused only after its warp heap is tidied up or ended.
 ///
 /// Deviations from the paper, and why:
 /// - SuperBlocks come from the heap's own region, not from the CUDA allocator, which serialises
@@ -172,7 +172,7 @@ class fdg_malloc {
     start = same.broadcast(start);
     if (start != nowhere) return data_ + (start + sum.before) * granule_bytes;
     if (same.size() == 1) return nullptr;
-    // There is no room for all of them together: each for itself.
+    // There is no room for all of them together: each lane requests separately.
     start = take(of.number, granules);
     return start == nowhere ? nullptr : data_ + start * granule_bytes;
   }
@@ -228,7 +228,7 @@ class fdg_malloc {
       if (now.is_set() && granules <= granules_of_one() - now.used) {
         const fdg_bump after{now.superblock, now.used + granules};
         if (!bump.compare_exchange(seen, after.word(), simt::order::acq_rel)) continue;
-        // Others were faster with a SuperBlock: this lane's is not needed.
+        // Others have already added a SuperBlock: this lane's is not needed.
         if (spare != fdg_superblocks::none) give_back(spare);
         return first_granule(now.superblock) + now.used;
       }

@@ -16,9 +16,9 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What is known of the piece that begins with a SuperBlock. Plain words: they belong to the warp
-/// heap that has the piece, whose participants order their accesses by its phase; the tree of free
-/// SuperBlocks orders one owner before the next.
+/// The piece that begins with a SuperBlock. Plain words: they belong to the warp heap that has the
+/// piece, whose participants order their accesses by its phase; the tree of free SuperBlocks orders
+/// one owner before the next.
 struct fdg_piece {
   /// SuperBlocks; 0 if no piece begins here.
   std::uint32_t length;
@@ -63,7 +63,7 @@ class fdg_superblocks {
   /// that another lane has taken or released SuperBlocks, or put back what it could not take.
   WARPHEAP_DEVICE std::uint32_t take_run(std::uint32_t length) const {
     const bitmap_tree free = free_ones();
-    // What is said of `most_units` must hold for all that need as many or more.
+    // What is confirmed for `most_units` must hold for all requests for that many or more.
     const bool can_be_out = length <= exhaustion::most_units;
     while (!can_be_out || !runs_->is_out(length)) {
       const exhaustion::token search = runs_->announce();

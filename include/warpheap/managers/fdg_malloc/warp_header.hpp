@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The WarpHeaders of fdg_malloc.hpp: what a warp heap has, and how its participants agree on when
-/// to free it.
+/// \file The WarpHeaders of fdg_malloc.hpp: what a warp heap owns, and how its participants agree
+/// on when to free it.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -54,8 +53,8 @@ struct alignas(32) fdg_header {
   std::uint32_t newest;
   std::uint32_t pieces;
 
-  /// Puts a piece before the others. Relaxed: the list is read only after the phase has ordered all
-  /// participants before the reader.
+  /// Puts a piece at the front of the list. Relaxed: the list is read only after the phase has
+  /// ordered all participants before the reader.
   /// \param next of the piece
   WARPHEAP_DEVICE void push(std::uint32_t piece, std::uint32_t& next) {
     const simt::atomic_ref list(newest);
@@ -116,12 +115,12 @@ class fdg_headers {
     return !free_ones().contains(number - 1);
   }
 
-  /// Their words are written when they are opened.
+  /// The words of headers are written when they are opened.
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t lanes) const {
     free_ones().format(count_, rank, lanes);
   }
 
-  /// The number of a new warp heap, from 1; 0 if there are as many as there can be.
+  /// The number of a new warp heap, from 1; 0 if there can be no more.
   WARPHEAP_DEVICE std::uint32_t open(std::uint32_t participants,
                                      std::uint32_t multiprocessor) const {
     const bitmap_tree free = free_ones();
@@ -130,7 +129,7 @@ class fdg_headers {
     const std::uint32_t number = got.nth(0) + 1;
     fdg_header& mine = at(number);
     mine.empty();
-    // Relaxed, as all of it: lanes get to know of the header from the caller, who orders that.
+    // Relaxed, like all of it: lanes learn of the header from the caller, which orders that.
     simt::atomic_ref(mine.phase).store(fdg_phase{0, participants, 0}.word(), simt::order::relaxed);
     return number;
   }

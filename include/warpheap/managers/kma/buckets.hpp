@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// Where lanes of kma.hpp find a superblock of their class: by a hash of class and multiprocessor,
-/// which has a bucket for each pair. A bucket holds one superblock, nothing, or poison while a lane
-/// attaches another one. What it holds may be out of date; the superblock's state tells.
+/// \file Where lanes of kma.hpp find a superblock of their class: by a hash of class and
+/// multiprocessor, with a bucket for each pair. A bucket holds one superblock, nothing, or poison
+/// while a lane attaches another one. Its content may be out of date, which the superblock's state
+/// shows.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/kma/state.hpp"
@@ -43,8 +43,8 @@ class kma_buckets {
   /// was none at a moment of the call.
   ///
   /// Progress: a lane waits only while another one attaches a superblock, which is lock-free. That
-  /// one waits for nothing and is in no collective, so it may be of the waiter's own warp. A search
-  /// in vain starts again only if a superblock that lanes have freed was on its way.
+  /// lane waits for nothing and is in no collective, so it may be of the waiter's own warp. A
+  /// futile search starts again only if a superblock that lanes have freed was on its way.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
@@ -53,14 +53,14 @@ class kma_buckets {
       kma_grant got;
       outlook next = ask(of, of_class, shard, want, multiprocessor, got);
       if (got) return got;
-      // The buckets after the set and the queue: what leaves those comes to a bucket.
+      // The buckets after the set and the queue: superblocks that leave those come to a bucket.
       if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
       if (next == outlook::nothing && of.nothing_moved_since(moves)) return {};
       if (next != outlook::ask) simt::backoff(wait_ns);
     }
   }
 
-  // While no lane changes them.
+  // Only while no lane changes them.
   WARPHEAP_DEVICE std::uint64_t peek(std::uint32_t i) const { return words_[i]; }
   /// How many buckets of the class hold `word`.
   WARPHEAP_DEVICE std::uint32_t count_of(std::uint32_t of_class, std::uint64_t word) const {
@@ -73,7 +73,7 @@ class kma_buckets {
 
  private:
   static constexpr std::uint32_t most_shards = 32;
-  /// The buckets of a shard are in lines of their own.
+  /// The buckets of each shard have their own cache lines.
   static constexpr std::uint32_t pitch = 16;
   static_assert(sizes::classes <= pitch);
   static constexpr std::uint32_t wait_ns = 100;
@@ -101,7 +101,7 @@ class kma_buckets {
       if (got) return outlook::ask;
     }
     if (!of.obtainable(of_class)) return outlook::nothing;
-    // What is there is of no use and stays so. Relaxed: only the store below says anything.
+    // The content is of no use and stays so. Relaxed: only the store below publishes anything.
     if (!bucket.compare_exchange(seen, kma_bucket::poison, simt::order::relaxed)) {
       return outlook::ask;
     }

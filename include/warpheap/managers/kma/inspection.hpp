@@ -83,8 +83,8 @@ class kma_inspector {
                      std::uint64_t{slots - now.free} * sizes::block_bytes(now.of_class));
   }
 
-  /// As far as one lane can walk. In a small heap that is all of it, and then all empty superblocks
-  /// are in it.
+  /// As far as one lane can walk. In a small heap, that is the whole queue, which must then contain
+  /// all empty superblocks.
   WARPHEAP_DEVICE void queue() const {
     const kma_queue& queue = superblocks_.empty_ones();
     std::uint32_t walked = 0;

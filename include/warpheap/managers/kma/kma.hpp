@@ -9,12 +9,12 @@
 /// - The heap is an array of superblocks of 4 KiB. Each is empty, or of a class: cut into blocks of
 ///   one power of two from 16 B to 4 KiB. Empty ones are in a lock-free queue.
 /// - malloc finds the superblock of its class by hash. A compare-exchange of that superblock's
-///   state word reserves a slot, for all lanes of a warp that ask the class together; each lane
-///   then iterates over the bitmap for a free block.
+///   state word reserves slots for all lanes of a warp that request the class together; each lane
+///   then searches the bitmap for a free block.
 /// - A lane that finds no superblock with a free slot there poisons the bucket and attaches one: a
-///   partly used one of the class, else an empty one.
+///   partly used one of the class, or else an empty one.
 /// - free clears the block's bit, then counts the slot in the state word. A superblock whose last
-///   block is freed goes back into the queue, and one that was full is known as partly used.
+///   block is freed goes back into the queue, and one that was full becomes partly used.
 ///
 /// Memory layout (s superblocks; 9 classes; k buckets a class):
 ///
@@ -37,14 +37,14 @@
 ///    poisoned (place: the superblock, or the bucket)
 /// I6 no superblock is on its way (place: 0)
 ///
-/// Progress: lock-free, but for lanes that wait while another one attaches a superblock to their
+/// Progress: lock-free, except for lanes that wait while another one attaches a superblock to their
 /// bucket; see buckets.hpp.
 ///
 /// Steady load: superblocks leave and enter the queue one after the other, by a compare-exchange
 /// that all lanes aim at, and a bucket gets one at a time while the other lanes of its class wait.
 ///
-/// Null: at a moment of the call no slot of the class was free and no superblock was empty, but for
-/// the one that the queue keeps; see superblocks.hpp for why that is sure.
+/// Null: at a moment of the call, no slot of the class was free and no superblock was empty, except
+/// for the one that the queue keeps; superblocks.hpp explains why that is certain.
 ///
 /// Deviations from the publication, as far as its abstract, the survey and its release tell:
 /// - State words and bitmaps lie apart from the superblocks. Blocks are powers of two and aligned
@@ -127,7 +127,7 @@ class kma {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const std::uint32_t c = sizes::class_for(bytes);
     for (;;) {
-      // Formed anew each time: those that got a slot have left.
+      // The group is formed again each time: lanes that got a slot have left.
       const simt::group same = simt::coalesced().match(c);
       std::uint64_t word = kma_grant{}.word();
       if (same.is_leader()) {
@@ -157,7 +157,7 @@ class kma {
     const auto count = static_cast<std::uint32_t>(same.ballot(was_taken).count());
     same.sync();  // the members' bits are cleared before the leader counts them
     if (same.is_leader() && count != 0) superblocks_.count_free(superblock, count);
-    // Nobody goes on to look for a block before its own one can be found.
+    // No lane searches for a block before the one that it freed can be found.
     same.sync();
   }
 
@@ -172,7 +172,7 @@ class kma {
   }
 
  private:
-  /// What regions are aligned to at least.
+  /// The least alignment of regions.
   static constexpr std::uint32_t page_bytes = 4096;
 
   WARPHEAP_DEVICE std::byte* block_at(std::uint32_t superblock, std::uint32_t inside) const {

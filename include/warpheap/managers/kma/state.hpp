@@ -17,7 +17,8 @@ struct kma_config {
   std::uint32_t superblock_bytes = 4096;
   /// Of the smallest class; a power of two, 16 at least.
   std::uint32_t least_block = 16;
-  /// Each multiprocessor has buckets of its own in heaps of this many superblocks a multiprocessor.
+  /// Each multiprocessor has its own buckets in heaps with this many superblocks per
+  /// multiprocessor.
   std::uint32_t superblocks_a_shard = 64;
 };
 
@@ -56,13 +57,13 @@ enum class kma_mode : std::uint32_t {
   partial,   ///< some slots free, in the set of its class
 };
 
-/// What is known of a superblock. `epoch` counts how often it was attached to a bucket, so a word
-/// that was seen before cannot come back with another meaning.
+/// The state of a superblock. `epoch` counts how often it was attached to a bucket, so a word that
+/// was seen before cannot return with another meaning.
 struct kma_state {
   std::uint32_t epoch;
   kma_mode mode;
   std::uint32_t of_class;
-  /// Slots that nobody has reserved.
+  /// The number of slots that no lane has reserved.
   std::uint32_t free;
 
   WARPHEAP_HD static constexpr kma_state of(std::uint64_t word) {
@@ -80,7 +81,7 @@ struct kma_state {
   }
 };
 
-/// What a bucket holds: the superblock that is attached to it, in the epoch that began then.
+/// The content of a bucket: the superblock that is attached to it, in the epoch that began then.
 struct kma_bucket {
   static constexpr std::uint64_t none = 0;
   /// A lane is about to attach one.
@@ -98,7 +99,7 @@ struct kma_bucket {
   }
 };
 
-/// Slots that lanes have reserved together; which ones is found out in the superblock's bitmap.
+/// Slots that lanes have reserved together; the superblock's bitmap determines which ones.
 struct kma_grant {
   static constexpr std::uint32_t no_superblock = 0xffffffffu;
 

@@ -11,13 +11,14 @@
 /// queue always keeps a node, and links are only ever written as links: a lane that is late reads
 /// no other data.
 ///
-/// Tags: every change of a word counts its tag up, so a compare-exchange by a lane that is late
-/// fails, though the same node may be there again.
+/// Tags: every change of a word increments its tag, so a compare-exchange by a late lane fails even
+/// if the same node is there again.
 ///
 /// Orders: all loads acquire, all changes are acq_rel or release. A lane that reads a link which
-/// belongs to a node's next life thereby knows that head and tail have gone past its former one,
-/// and what it compares them with next tells it so. What a lane wrote before it enqueued a node is
-/// visible to the lane that dequeues it: the links from the one to the other are read with acquire.
+/// belongs to a node's next life has thereby acquired that head and tail have passed the node's
+/// former one, and its next comparison with them shows that. What a lane wrote before it enqueued a
+/// node is visible to the lane that dequeues it: the links from the one to the other are read with
+/// acquire.
 ///
 /// Progress: lock-free. Each turn of a loop but the last means that another lane has moved head or
 /// tail, or has linked a node.
@@ -77,7 +78,7 @@ class kma_queue {
     }
   }
 
-  /// A node, or none if there was but the dummy at a moment of the call.
+  /// A node, or none if there was only the dummy at a moment of the call.
   WARPHEAP_DEVICE std::uint32_t dequeue() const {
     for (;;) {
       std::uint64_t first = head().load(simt::order::acquire);
@@ -95,7 +96,7 @@ class kma_queue {
     }
   }
 
-  /// Whether there was but the dummy at a moment of the call.
+  /// Whether there was only the dummy at a moment of the call.
   WARPHEAP_DEVICE bool is_empty() const {
     for (;;) {
       const std::uint64_t first = head().load(simt::order::acquire);

@@ -7,7 +7,7 @@
 ///
 /// `moves` {ended:32 | in progress:32} makes null trustworthy: a lane that frees announces there
 /// that a superblock with free slots is on its way into a set or the queue. A lane that has found
-/// nothing anywhere believes it only if nothing was on its way then.
+/// nothing anywhere trusts that only if nothing was on its way at the time.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"
@@ -26,7 +26,7 @@ class kma_superblocks {
  public:
   using sizes = kma_sizes<Config>;
   static constexpr std::uint32_t none = kma_queue::none;
-  /// Less would leave none beside the queue's dummy; a bitmap tree has no more elements.
+  /// Fewer would leave none besides the queue's dummy; a bitmap tree cannot have more elements.
   static constexpr std::uint32_t least = 2;
   static constexpr std::uint32_t most = 1u << 31;
 
@@ -58,13 +58,13 @@ class kma_superblocks {
     return simt::atomic_ref<std::uint64_t>(words_[superblock].state);
   }
 
-  /// The class of a superblock that the caller has a block of, which keeps the class as it is.
+  /// The class of a superblock of which the caller has a block, so that its class cannot change.
   WARPHEAP_DEVICE std::uint32_t class_of(std::uint32_t superblock) const {
     return kma_state::of(state(superblock).load(simt::order::relaxed)).of_class;
   }
 
-  /// Whether there was a superblock for a bucket of the class. If not, there was none at the time
-  /// at which it was looked for in the set, and in the queue after that.
+  /// Whether there was a superblock for a bucket of the class. If not, there was none when the set
+  /// was searched, and none when the queue was searched after that.
   WARPHEAP_DEVICE bool obtainable(std::uint32_t of_class) const {
     return partial(of_class).any() || !empty_.is_empty();
   }
@@ -79,7 +79,8 @@ class kma_superblocks {
       if (found.bits == 0) break;
       const kma_grant got = reattach(found.nth(0), of_class, want, now);
       if (got) return got;
-      // It was there no more, or of another class: the element came late. Ends: it is gone now.
+      // The superblock was no longer there, or is of another class: the element came late. Ends:
+      // the element is gone now.
     }
     const std::uint32_t superblock = empty_.dequeue();
     if (superblock == none) return {};
@@ -87,8 +88,8 @@ class kma_superblocks {
     const std::uint32_t all = sizes::slots(of_class);
     const std::uint32_t count = want < all ? want : all;
     now = kma_state{before.epoch + 1, kma_mode::attached, of_class, all}.after_reserving(count);
-    // Nobody else changes the state of a superblock that the queue returned. Release: pairs with
-    // the acquire of those that find it in the bucket.
+    // No other lane changes the state of a superblock that the queue returned. Release: pairs with
+    // the acquire of lanes that find it in the bucket.
     state(superblock).store(now.word(), simt::order::release);
     return {superblock, count, 0};
   }
@@ -117,8 +118,8 @@ class kma_superblocks {
   }
 
   /// Takes the slot that the caller has reserved: any free one, from `hint` on. Ends: a slot's bit
-  /// is cleared before it is counted as free, so each lane that has reserved one has one. A look
-  /// at all words that finds none means that others have taken or freed some meanwhile.
+  /// is cleared before it is counted as free, so each lane that has reserved one has one. If a look
+  /// at all words finds none, others have taken or freed some in the meantime.
   WARPHEAP_DEVICE std::uint32_t locate(std::uint32_t superblock, std::uint32_t of_class,
                                        std::uint32_t hint) const {
     const std::uint32_t slots = sizes::slots(of_class);
@@ -131,7 +132,7 @@ class kma_superblocks {
       std::uint32_t open = all & ~skipped & ~taken.load(simt::order::relaxed);
       while (open != 0) {
         const std::uint32_t bit = 1u << lowest_bit(open);
-        // Acquire: pairs with the release in `clear`, by which the block's last owner ends with it.
+        // Acquire: pairs with the release in `clear`, with which the block's last owner finishes.
         const std::uint32_t before = taken.fetch_or(bit, simt::order::acquire);
         if ((before & bit) == 0) return word * 32 + static_cast<std::uint32_t>(lowest_bit(bit));
         open &= ~before;
@@ -149,7 +150,7 @@ class kma_superblocks {
     return (taken.fetch_and(~bit, simt::order::release) & bit) != 0;
   }
 
-  /// Counts slots as free whose bits are, and moves the superblock where it belongs then.
+  /// Counts slots as free whose bits are clear, and moves the superblock to where it then belongs.
   WARPHEAP_DEVICE void count_free(std::uint32_t superblock, std::uint32_t slots) const {
     const auto word = state(superblock);
     std::uint64_t seen = word.load(simt::order::relaxed);
@@ -167,8 +168,8 @@ class kma_superblocks {
         announce();
         announced = true;
       }
-      // Release: the cleared bits, and what has been announced, come before what others do with
-      // the slots. Acquire: the last one hands on what the others have freed.
+      // Release: the cleared bits, and what has been announced, come before what others do with the
+      // slots. Acquire: the last one passes on what the others have freed.
       if (!word.compare_exchange(seen, after.word(), simt::order::acq_rel)) continue;
       if (becomes_partial) partial(now.of_class).insert(superblock);
       if (becomes_empty) {
@@ -181,7 +182,7 @@ class kma_superblocks {
     if (announced) conclude();
   }
 
-  /// What `nothing_moved_since` is asked later.
+  /// The argument for a later call of `nothing_moved_since`.
   WARPHEAP_DEVICE std::uint64_t moves() const {
     return simt::atomic_ref(*moves_).load(simt::order::acquire);
   }
@@ -198,7 +199,7 @@ class kma_superblocks {
  private:
   struct words {
     std::uint64_t state;
-    /// Slots that are somebody's.
+    /// The slots in use.
     std::uint32_t taken[(sizes::bit_words + 1) / 2 * 2];
   };
   static constexpr std::uint64_t in_progress = 0xffffffffu;
@@ -219,7 +220,7 @@ class kma_superblocks {
     }
   }
 
-  // Relaxed: the exchange of the state behind it releases it.
+  // Relaxed: the following exchange of the state releases it.
   WARPHEAP_DEVICE void announce() const {
     simt::atomic_ref(*moves_).fetch_add(1, simt::order::relaxed);
   }

@@ -8,10 +8,10 @@
 /// Parallel Systems: The Power of Randomness", ACM Transactions on Parallel Computing 12(1), 2025,
 /// DOI 10.1145/3701623.
 ///
-/// Algorithm: a bit a page, 1 = in use. A probe reads a random word and so sees 32 or 64 pages.
+/// Algorithm: one bit per page, 1 = in use. A probe reads a random word and so sees 32 or 64 pages.
 /// - independent (RW-BM): each lane draws words until it wins a free bit;
-/// - collaborative (CoRW): the lanes that call together draw a word each, and those that found
-///   several free pages give them to those that found none;
+/// - collaborative (CoRW): each lane of those that call together draws a word, and lanes that found
+///   several free pages give them to lanes that found none;
 /// - clustered (CRW): a thread first looks next to the page that it got last, then walks like
 /// RW-BM. free clears the bit.
 ///
@@ -23,16 +23,16 @@
 /// Invariants: I1 the bits beyond the last page are set (place: the word); I2 no word is locked
 /// (place: the word of the lock map).
 ///
-/// Progress: lock-free. A bit is lost only to a lane that won it, and a team walks on without end
-/// only if each time others win all that it saw. A word that is locked is skipped and never
-/// waited for. The full search at the end is bounded (`shared_search`).
+/// Progress: lock-free. A bit is lost only to a lane that won it, and a team walks without end only
+/// if others always win all that it saw. A locked word is skipped and never waited for. The full
+/// search at the end is bounded (`shared_search`).
 ///
 /// Deviations: bits are set by an atomic OR that tells what was won, so the paper's lock map is not
 /// needed for correctness and is an option (`lock_map`) that filters contention; as printed it was
 /// never released. Collaboration takes from a word exactly the pages that it hands out; as printed
 /// it also took, and lost, a page of every further word. Any subset of a warp can collaborate. Bits
-/// are cleared atomically, for a word has many owners. CRW keeps its hint in global memory, because
-/// a malloc has no place in the caller's registers.
+/// are cleared atomically, because a word has many owners. CRW keeps its hint in global memory,
+/// because malloc cannot keep anything in the caller's registers.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/counted_steps.hpp"
@@ -198,7 +198,7 @@ class bitmap_pages {
   static constexpr bool clustered = Config.search == search_kind::clustered;
   static constexpr std::uint32_t probes_between_looks = 16;
   // Probes of a walk: as many as inspect the pages of `probes_until_exhausted`. Probes that meet a
-  // lock tell nothing, but count too, so that a walk ends in any case.
+  // lock show nothing, but they also count, so that a walk ends in any case.
   static constexpr std::uint32_t probe_limit =
       probes_until_exhausted(Config.exhaustion, Config.low_water_ppm) / width + 1;
 
@@ -209,7 +209,7 @@ class bitmap_pages {
     return bits_beyond<word>(pages_.count(), i);
   }
 
-  /// The word's bits, from a look that promises nothing.
+  /// The word's bits, from a look without guarantees.
   WARPHEAP_DEVICE word look(std::uint32_t index) const {
     return simt::atomic_ref(used_[index]).load(simt::order::relaxed);
   }
@@ -251,7 +251,7 @@ class bitmap_pages {
     }
   }
 
-  /// The page behind the one that this thread got last, if it is free, else a walk.
+  /// The page after the one that this thread got last, if it is free; otherwise, a walk.
   WARPHEAP_DEVICE std::uint32_t take_near_last() const {
     std::uint32_t& slot = hints_[static_cast<std::uint32_t>(simt::thread_rank()) % hint_count_];
     // Only a hint, and threads may share it: no order is needed.
@@ -306,8 +306,8 @@ class bitmap_pages {
       const bool mine = !Config.lock_map || try_lock(index);
       word seen = mine ? look(index) : full;
       in_vain = team.any(seen != full) ? 0 : in_vain + 1;
-      // Rounds, until all have a page or the words have none. More than one if others were faster
-      // with a page that was promised; each round sets a bit in what some member has seen.
+      // Rounds, until all have a page or the words have none. More than one if others took a page
+      // that was promised; each round sets a bit in what some member has seen.
       while (!need.empty() && team.any(seen != full)) {
         const hand_out<word> share = match(team, need, seen, from);
         word won = 0;
@@ -318,7 +318,7 @@ class bitmap_pages {
           won = static_cast<word>(share.taken & ~before);
           seen = static_cast<word>(before | share.taken);
         }
-        // What was promised counts if the supplier has won it.
+        // A promise counts if the supplier has won the page.
         const int supplier = share.supplier < 0 ? me : share.supplier;
         const word theirs = team.shuffle(won, supplier);
         const std::uint32_t there = team.shuffle(index, supplier);

@@ -15,8 +15,8 @@ struct bit_place {
   int bit;
 };
 
-/// The random places that a walk goes to, one after another. A lane keeps one for the length of a
-/// call; they follow from one word of `simt::noise`.
+/// The random places that a walk visits, one after another. A lane keeps this object during a call;
+/// the places are derived from one word of `simt::noise`.
 class walk_draws {
  public:
   /// Of the calling lane alone.

@@ -13,9 +13,9 @@ enum class exhaustion_rule {
   /// After the random walk all words are searched in turn: null means that nothing was free at a
   /// moment of the call, or that others took what was freed in each of 64 searches.
   exact,
-  /// The paper's rule (section 3.2.3): null after so many probes in vain that, with 99 %
-  /// confidence, fewer pages are free than `low_water_ppm` of a million. Some callers get null
-  /// although pages are left.
+  /// The paper's rule (section 3.2.3): null after so many futile probes that, with 99 % confidence,
+  /// fewer than `low_water_ppm` of a million pages are free. Some callers get null although pages
+  /// are left.
   statistical,
 };
 
@@ -24,7 +24,7 @@ enum class exhaustion_rule {
 constexpr std::uint32_t probes_until_exhausted(exhaustion_rule rule, std::uint32_t low_water_ppm) {
   const double share = low_water_ppm * 1e-6;
   // Statistical: 2.326^2 (1-L) / L, rounded down as in the paper (1,076 at 0.5 %). Exact:
-  // ln(1e4)/L, so that one call in ten thousand goes on to the full search, which groups share,
+  // ln(1e4)/L, so that one call in ten thousand continues to the full search, which groups share,
   // while that share is free.
   return static_cast<std::uint32_t>(
       rule == exhaustion_rule::statistical ? 2.326 * 2.326 * (1 - share) / share : 9.21 / share);

@@ -25,8 +25,8 @@ struct hand_out {
 
 /// Matches the free pages of the members' words, `seen`, to the members that need one: the k-th
 /// that needs gets from the k-th that has, one page each in turn, until either side is exhausted.
-/// Each word is looked through from bit `from` on, so that teams that meet in it rarely promise
-/// the same page.
+/// Each word is scanned from bit `from` on, so that teams that meet in it rarely promise the same
+/// page.
 template <class Word>
 WARPHEAP_DEVICE hand_out<Word> match(const simt::group& team, simt::lane_mask need, Word seen,
                                      int from) {

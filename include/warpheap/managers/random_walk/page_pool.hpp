@@ -15,7 +15,7 @@ namespace random_walk {
 /// No page, where the number of a page is expected.
 inline constexpr std::uint32_t no_page = 0xffffffffu;
 
-/// What a program chooses when it makes a heap of fixed pages.
+/// What a program chooses when it creates a heap of fixed pages.
 struct page_options {
   /// Bytes of a page: a multiple of 16.
   std::size_t page_bytes = 256;
@@ -32,7 +32,8 @@ class page_pool {
         granules_(static_cast<std::uint32_t>(settings.page_bytes / granule)),
         by_granules_(granules_) {}
 
-  /// A bound of the pages that a heap of `heap_bytes` has room for, 1 at least. \pre `check`
+  /// A bound on the number of pages for which a heap of `heap_bytes` has room, at least 1. \pre
+  /// `check`
   static std::uint32_t most_pages(const page_options& settings, std::size_t heap_bytes) {
     const std::size_t most = heap_bytes / settings.page_bytes;
     if (most < 1) return 1;

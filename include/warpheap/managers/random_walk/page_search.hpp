@@ -24,7 +24,7 @@ namespace random_walk {
 template <class Examine, class Take>
 WARPHEAP_DEVICE std::uint32_t search_pages(shared_search<>& memory, std::uint32_t words,
                                            const Examine& examine, const Take& take) {
-  // Words that a lane has under way at once, to hide their latency.
+  // The number of words that a lane reads at once, to hide their latency.
   constexpr std::uint32_t batch = 4;
   const simt::group team = simt::coalesced();
   const auto lanes = static_cast<std::uint32_t>(team.size());
@@ -39,8 +39,8 @@ WARPHEAP_DEVICE std::uint32_t search_pages(shared_search<>& memory, std::uint32_
         if (i < count && examine(first + i)) hits |= 1u << j;
       }
       const simt::lane_mask finders = team.ballot(hits != 0);
-      // A ballot orders nothing: those that take must see the word at least as its finder has seen
-      // it, or they would take a page that is there for one that is not.
+      // A ballot orders nothing: lanes that take must see the word at least as its finder has seen
+      // it, or they would consider a page missing that is there.
       if (!finders.empty()) team.sync();
       for (simt::lane_mask found = finders; !found.empty(); found = found.without(found.lowest())) {
         const int finder = found.lowest();
@@ -50,7 +50,7 @@ WARPHEAP_DEVICE std::uint32_t search_pages(shared_search<>& memory, std::uint32_
           if (page == no_page) page = take(first + done + j * lanes + finder_rank);
         }
       }
-      // With a lane unserved, all that was found is gone.
+      // If a lane is unserved, all pages that were found are gone.
       some_left = some_left || (!finders.empty() && team.all(page != no_page));
     }
     return some_left ? 1u : 0u;

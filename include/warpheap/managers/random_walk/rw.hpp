@@ -8,9 +8,9 @@
 /// Parallel Systems: The Power of Randomness", ACM Transactions on Parallel Computing 12(1), 2025,
 /// DOI 10.1145/3701623.
 ///
-/// Algorithm: every page has a flag of its own and there is nothing global. malloc draws page
-/// numbers at random until it meets one whose flag is clear and wins it with one atomic exchange.
-/// free clears the flag. With T pages, A of them free, N callers need T/N ln(A / (A-N)) draws each.
+/// Algorithm: every page has its own flag, and there is no global state. malloc draws page numbers
+/// at random until it meets one whose flag is clear and wins it with one atomic exchange. free
+/// clears the flag. With T pages, A of them free, N callers need T/N ln(A / (A-N)) draws each.
 ///
 /// Layout:
 ///
@@ -24,10 +24,10 @@
 /// Progress: lock-free. A draw fails only because the page is in use. The full search at the end is
 /// bounded (`shared_search`).
 ///
-/// Deviations: in an exhausted heap the paper's search ends by a statistical rule only,
-/// which is the option `exhaustion_rule::statistical`; the default ends with a search of all pages.
-/// freeing is a release store, where the paper has a plain one: the next owner must not see writes
-/// of the last.
+/// Deviations: in an exhausted heap the paper's search ends by a statistical rule only, which is
+/// the option `exhaustion_rule::statistical`; the default ends with a search of all pages. Freeing
+/// is a release store, where the paper has a plain one: the next owner must not see writes of the
+/// last.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/counted_steps.hpp"
@@ -45,7 +45,7 @@ WARPHEAP_BEGIN_NAMESPACE
 
 struct rw_config {
   random_walk::exhaustion_rule exhaustion = random_walk::exhaustion_rule::exact;
-  /// Share of free pages, in a million, below which a walk is given up.
+  /// Share of free pages, in a million, below which a walk gives up.
   std::uint32_t low_water_ppm = 5000;
 };
 

@@ -9,11 +9,11 @@
 /// Parallel Systems: The Power of Randomness", ACM Transactions on Parallel Computing 12(1), 2025,
 /// DOI 10.1145/3701623, section 4.3.
 ///
-/// Algorithm: a bit a unit, 1 = in use. The lanes that call together draw one random place and read
-/// consecutive words there, each lane its own and the next, so that runs may cross words. First
-/// every lane tries to serve itself from what it sees, then the lanes that are left are served from
-/// what the others see. A run is claimed word by word; the first word's bits are given back if the
-/// second word's are lost. Requests below half a unit are bundled: one run for all such lanes
+/// Algorithm: one bit per unit, 1 = in use. The lanes that call together draw one random place and
+/// read consecutive words there, each lane its own and the next one, so that runs may cross words.
+/// First, every lane tries to serve itself from what it sees; then the remaining lanes are served
+/// from what the others see. A run is claimed word by word; the first word's bits are given back if
+/// the second word's are lost. Requests below half a unit are bundled: one run for all such lanes
 /// of the group, with a count of live pieces at its front.
 ///
 /// Layout:
@@ -27,7 +27,7 @@
 ///     piece:    [ bytes back to the bundle: u32 | live pieces: u32, first piece only | 8 B ]
 ///               [ the caller's bytes ... ]
 ///
-/// A piece's bytes never start where a unit starts: that tells free which of the two it has.
+/// A piece's bytes never start where a unit starts: thus free can tell the two apart.
 ///
 /// Invariants: I1 the bits beyond the last unit are set in `used`; I2 every bit of `last` is of a
 /// unit that is in use; I3 a unit in use that is followed by a free one, or by the end, is a last
@@ -36,15 +36,15 @@
 /// Steady load (`rw_malloc`): where free units are scattered, a run is found by a full search only,
 /// and one of a lane that others are faster than is repeated.
 ///
-/// Progress: lock-free but for runs that cross words: lanes that claim one across the same boundary
-/// take turns, and a full search waits for such a claim, because it may fail and give back what it
-/// has hidden. The lane that is waited for never waits. The full search at the end, which groups
+/// Progress: lock-free except for runs that cross words: lanes that claim one across the same
+/// boundary take turns, and a full search waits for such a claim, because it may fail and give back
+/// what it has hidden. The awaited lane never waits. The full search at the end, which groups
 /// share, is bounded (`shared_search`).
 ///
 /// Deviations: runs across words, rollback and the length of a block are not in the printed
-/// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The
-/// paper's end by a statistical rule, which says nothing about runs, is the option
-/// `exhaustion_rule::statistical`; the default ends with a full search.
+/// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The paper
+/// ends by a statistical rule, which says nothing about runs; that is the option
+/// `exhaustion_rule::statistical`. The default ends with a full search.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/fit_units.hpp"
@@ -68,7 +68,8 @@ struct rw_malloc_config {
   /// Bits of a word of the bitmaps, and units of the largest block: 32 or 64.
   int word_bits = 32;
   random_walk::exhaustion_rule exhaustion = random_walk::exhaustion_rule::exact;
-  /// Places that are drawn at random before all are searched in turn, by the exact rule.
+  /// The number of places that are drawn at random before all are searched in turn, by the exact
+  /// rule.
   std::uint32_t draws = 32;
   /// Share of free units, in a million, below which the statistical rule gives up.
   std::uint32_t low_water_ppm = 5000;
@@ -165,7 +166,7 @@ class rw_malloc {
       findings.expect((bundled_[i] & ~state.starts) == 0, 4, i);
       auto blocks =
           static_cast<std::uint64_t>(popcount(static_cast<word>(state.starts & ~bundled_[i])));
-      // Of I4's words only what is right: there may be no memory for the others.
+      // Only those of I4's words that are valid: there may be no memory for the others.
       for (word rest = bundled_[i] & state.starts; rest != 0; rest &= static_cast<word>(rest - 1)) {
         const auto front = static_cast<std::uint32_t>(i * Config.word_bits) +
                            static_cast<std::uint32_t>(lowest_bit(rest));
@@ -227,7 +228,7 @@ class rw_malloc {
     const std::uint32_t shared = team.shuffle(own, small.lowest());
     if (!bundled) return alone(own);
     if (shared == none) {
-      // No room for all together; perhaps for one or the other alone.
+      // No room for all of them together; perhaps for some of them alone.
       return alone(units_.take_runs(simt::coalesced(), 1));
     }
     std::byte* start = address(shared) + pieces.before;

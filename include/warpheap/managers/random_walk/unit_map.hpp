@@ -17,13 +17,13 @@ namespace random_walk {
 /// No run, where the number of a run's first unit is expected.
 inline constexpr std::uint32_t no_run = 0xffffffffu;
 
-/// Which units of a heap are in use, and where the runs end that were handed out: two bits a unit.
-/// Finds free runs by random walks of teams of lanes. The bitmaps' invariants and the search's
-/// progress are in rw_malloc.hpp.
+/// Which units of a heap are in use, and where allocated runs end: two bits per unit. Finds free
+/// runs by random walks of teams of lanes. The bitmaps' invariants and the search's progress are in
+/// rw_malloc.hpp.
 ///
 /// \tparam WordBits bits of a word of the bitmaps, and units of the longest run: 32 or 64
 /// \tparam Draws places that are drawn at random
-/// \tparam SearchesAll all places are searched in turn after that; else no run is found
+/// \tparam SearchesAll whether all places are then searched in turn; otherwise, no run is found
 template <int WordBits, std::uint32_t Draws, bool SearchesAll>
 class unit_map {
  public:
@@ -54,8 +54,8 @@ class unit_map {
     for (std::uint64_t i = rank; i < crossing_words(); i += count) crossing_[i] = 0;
   }
 
-  /// Runs of `want` units for the members of `team`, one each; 0 asks for nothing. The first unit,
-  /// or `no_run`.
+  /// Runs of `want` units for the members of `team`, one each; 0 requests nothing. Returns the
+  /// first unit, or `no_run`.
   WARPHEAP_DEVICE std::uint32_t take_runs(const simt::group& team, int want) const {
     const auto rank = static_cast<std::uint32_t>(team.rank());
     walk_draws draws(team);
@@ -65,7 +65,7 @@ class unit_map {
                     !out_->is_out(static_cast<std::uint32_t>(want)))) {
         break;
       }
-      // A region never runs around the heap's end; the last ones are cut short there.
+      // A region never wraps around the heap's end; the last ones are cut short there.
       const std::uint32_t index = draws.next(words_) + rank;
       window seen = look(index);
       if (want != 0 && run == no_run) run = take_in(index, seen, want);
@@ -122,7 +122,7 @@ class unit_map {
       const int units = team.shuffle(want, who);
       std::uint32_t found = no_run;
       // Ends: a claim that fails adds to what is seen, so the same run is not tried twice, unless
-      // the claim that was faster has failed as well, against a third that has not.
+      // the claim that won has failed as well, against a third that has not.
       for (;;) {
         const simt::lane_mask able = team.ballot(find_run(seen, units) >= 0);
         if (able.empty()) break;
@@ -157,7 +157,7 @@ class unit_map {
     }
   }
 
-  /// Where `units` free units in a row start in the lower word of `seen`; negative if nowhere.
+  /// Where `units` consecutive free units start in the lower word of `seen`; negative if nowhere.
   WARPHEAP_DEVICE static int find_run(window seen, int units) {
     window starts = static_cast<window>(~seen);
     for (int length = 1; length < units;) {
@@ -169,8 +169,8 @@ class unit_map {
     return in_low == 0 ? -1 : lowest_bit(in_low);
   }
 
-  /// Tries to claim the first run of `units` that `seen` shows; what is learnt goes into `seen`.
-  /// With `Examine`, a run that was lost to a claim which then failed is seen again.
+  /// Tries to claim the first run of `units` that `seen` shows, and updates `seen`. With `Examine`,
+  /// a run that was lost to a claim which then failed is seen again.
   template <bool Examine = false>
   WARPHEAP_DEVICE std::uint32_t take_in(std::uint32_t index, window& seen, int units) const {
     const int bit = find_run(seen, units);
@@ -192,10 +192,10 @@ class unit_map {
     return first;
   }
 
-  /// Claims a run that lies in two words, one after the other, and gives the lower part back if the
-  /// upper one is lost. Meanwhile the boundary behind word `index` is marked: searchers do not take
-  /// the lower part for used before the mark is gone. Progress: a lane that holds a mark never
-  /// waits, so the next one gets it; those whose run is gone do not wait for it.
+  /// Claims a run that lies in two words, one after the other, and gives back the lower part if the
+  /// upper one is lost. During that time, the boundary after word `index` is marked: searchers do
+  /// not consider the lower part used before the mark is gone. Progress: a lane that holds a mark
+  /// never waits, so the next one gets it; lanes whose run is gone do not wait for it.
   WARPHEAP_DEVICE bool claim_across(std::uint32_t index, word low, word high, window& seen) const {
     const word bit = word{1} << index % width;
     const simt::atomic_ref crossing(crossing_[index / width]);
@@ -214,7 +214,7 @@ class unit_map {
       out_->released();
       claimed = false;
     }
-    // Release: a searcher that sees the mark gone sees what has become of the claim.
+    // Release: a searcher that sees the mark gone sees the outcome of the claim.
     crossing.fetch_and(static_cast<word>(~bit), simt::order::release);
     return claimed;
   }
@@ -224,7 +224,7 @@ class unit_map {
   WARPHEAP_DEVICE bool claim(std::uint32_t index, word mask, window& seen, std::uint32_t shift,
                              simt::order o) const {
     simt::atomic_ref used(used_[index]);
-    // Exchanged as a whole: a lane that loses has changed nothing, so nobody else can be misled.
+    // Exchanged as a whole: a lane that loses has changed nothing, so no other lane can be misled.
     word before = static_cast<word>(seen >> shift);
     bool won = false;
     while (!won && (before & mask) == 0) {
@@ -235,7 +235,7 @@ class unit_map {
     return won;
   }
 
-  /// Looks at every place, together with the other groups that do. No run means that there was none
+  /// Looks at every place, together with other groups that search. No run means that there was none
   /// at a moment of the call, or that others freed and took in each of its rounds.
   WARPHEAP_DEVICE std::uint32_t search_runs(int want) const {
     const simt::group team = simt::coalesced();
@@ -307,7 +307,7 @@ class unit_map {
   /// One past the last unit of the run that starts at `first`.
   WARPHEAP_DEVICE std::uint32_t run_end(std::uint32_t first) const {
     std::uint32_t index = first / width;
-    // Relaxed: this lane got the block after its mark was set, and nobody else touches the mark.
+    // Relaxed: this lane got the block after its mark was set, and no other lane touches the mark.
     word marks = static_cast<word>(simt::atomic_ref(last_[index]).load(simt::order::relaxed) &
                                    ~low_bits<word>(static_cast<int>(first % width)));
     // A run has a mark within two words; the bound keeps a pointer that is not a live block from

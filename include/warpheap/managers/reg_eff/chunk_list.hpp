@@ -13,18 +13,18 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace reg_eff_parts {
 
-/// The circular list of chunks, and who owns them.
+/// The circular list of chunks, and their owners.
 ///
-/// A chunk is named by its first granule, and ends where the next one starts. Its header, a flag
-/// (1: not free) and the next chunk, lies right before its first granule, at the end of the chunk
-/// before: so every block starts at a granule. The header is read and written by the chunk's owner
-/// alone: the lane that has claimed it, or holds its block. Everybody else looks at two maps:
+/// A chunk is identified by its first granule, and ends where the next one starts. Its header, a
+/// flag (1: not free) and the next chunk, lies right before its first granule, at the end of the
+/// previous chunk, so every block starts at a granule. Only the chunk's owner reads and writes the
+/// header: the lane that has claimed it, or holds its block. All other lanes look at two maps:
 ///
-/// - free:   chunks that nobody owns. To take one out is to become its owner;
+/// - free: chunks without an owner. A lane that takes one out becomes its owner;
 /// - starts: all chunks, and the terminator.
 ///
-/// The owner of a chunk alone changes what lies between it and the next chunk, so its header is
-/// exact, and the next chunk exists as long as it wants.
+/// Only the owner of a chunk changes what lies between it and the next chunk, so its header is
+/// exact, and the next chunk exists as long as the owner wants.
 ///
 /// Orders: `claim` acquires what `publish` released: header and contents, from the last owner to
 /// the next, also of chunks that were merged. Changes of `starts` are released by the change
@@ -33,14 +33,14 @@ template <reg_eff_config Config>
 class chunk_list {
  public:
   static constexpr std::uint32_t none = bitmap_tree::none;
-  /// Of a heap, so that the terminator has a number, too.
+  /// The most granules of a heap, so that the terminator has a number, too.
   static constexpr std::uint32_t most_granules = (1u << 31) - 1;
 
   chunk_list() = default;
   chunk_list(region_cursor& cursor, std::uint32_t granules) : end_(granules) {
     free_ = cursor.take<std::uint64_t>(bitmap_tree::words_for(granules + 1), 128);
     starts_ = cursor.take<std::uint64_t>(words(), 128);
-    // A granule more, for the first chunk's header.
+    // One more granule, for the first chunk's header.
     base_ = cursor.take<std::byte>((std::size_t{granules} + 1) * granule, granule) + granule;
   }
 
@@ -89,12 +89,12 @@ class chunk_list {
     return offset / granule < end_;
   }
 
-  /// The first free chunk from `from` on, as good as the set's hints are.
+  /// The first free chunk from `from` on, as far as the set's hints are right.
   WARPHEAP_DEVICE std::uint32_t next_free(std::uint32_t from) const {
     return free_set().template successor<false>(from);
   }
 
-  /// The first chunk that is not free among those that start inside of the `need` granules from
+  /// The first chunk that is not free among those that start within the `need` granules from
   /// `chunk` on; none if a block could lie there, once it is claimed and merged. O(need / 64).
   WARPHEAP_DEVICE std::uint32_t obstacle(std::uint32_t chunk, std::uint32_t need) const {
     const std::uint64_t last = std::uint64_t{chunk} + need;
@@ -112,14 +112,14 @@ class chunk_list {
     }
   }
 
-  /// Takes a free chunk. False if it is not free: the terminator, and what others own.
+  /// Takes a free chunk. False if it is not free, like the terminator and chunks that others own.
   WARPHEAP_DEVICE bool claim(std::uint32_t chunk) const {
-    // A look first: most neighbours of a freed block are in use.
+    // Looks first: most neighbours of a freed block are in use.
     return free_set().contains(chunk) && free_set().remove(chunk);
   }
 
-  /// Merges the chunk behind one that the caller owns, and that ends at `next`, if it is free.
-  /// Then `next` is the new end, of which the owner's header does not know yet.
+  /// Merges the chunk after one that the caller owns, and that ends at `next`, if it is free. Then
+  /// `next` is the new end, which is not in the owner's header yet.
   WARPHEAP_DEVICE bool merge(std::uint32_t& next) const {
     if (!claim(next)) return false;
     simt::atomic_ref(starts_[next / 64]).fetch_and(~bit_of(next), simt::order::release);
@@ -127,12 +127,13 @@ class chunk_list {
     return true;
   }
 
-  /// Makes a chunk of what the caller owns from `chunk` on, so that the chunk before ends there.
+  /// Makes what the caller owns from `chunk` on a separate chunk, so that the previous chunk ends
+  /// there.
   WARPHEAP_DEVICE void split(std::uint32_t chunk) const {
     simt::atomic_ref(starts_[chunk / 64]).fetch_or(bit_of(chunk), simt::order::release);
   }
 
-  /// Gives an owned chunk, up to `next`, back to all.
+  /// Frees an owned chunk, up to `next`.
   WARPHEAP_DEVICE void publish(std::uint32_t chunk, std::uint32_t next) const {
     write(chunk, false, next);
     free_set().insert(chunk);

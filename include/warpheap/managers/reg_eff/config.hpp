@@ -24,10 +24,10 @@ enum class memory_offsets {
 struct reg_eff_config {
   book_keeping keeps = book_keeping::list;
   memory_offsets offsets = memory_offsets::one;
-  /// 2: a flag and the next chunk in words of their own. 1: fused in one (CF, CFM).
+  /// 2: a flag and the next chunk in separate words. 1: fused in one (CF, CFM).
   int header_words = 2;
-  /// A chunk is split if it has at least this share of what was asked for; else the whole chunk is
-  /// handed out. More than 100: how much of a chunk may be left over inside the block.
+  /// A chunk is split if its size is at least this share of the request; otherwise, the whole chunk
+  /// is handed out. More than 100: how much of a chunk may be left over inside the block.
   std::uint32_t max_fragmentation_percent = 200;
   /// Bytes of the smallest chunks into which an empty heap is split; 0: it is one chunk.
   std::size_t presplit_bytes = 128;

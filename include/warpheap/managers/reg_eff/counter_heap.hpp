@@ -65,11 +65,11 @@ class counter_heap {
 
   WARPHEAP_DEVICE void* block(std::uint64_t start) const { return blocks_ + start * granule; }
 
-  // Relaxed everywhere: A hands out no memory twice, so there is no last owner to be ordered
+  // Relaxed everywhere: A never hands out memory twice, so there is no last owner to be ordered
   // against, and AW hands it out whether its last owner has finished or not.
 
-  /// A. A request adds only if it may fit: a counter that ran on with every failed one would wrap
-  /// in the end. Those that lost a race run on by their own size.
+  /// A. A request adds only if it may fit: a counter that grew with every failed request would
+  /// eventually wrap. Requests that lost a race add their own size.
   WARPHEAP_DEVICE void* advance(std::uint64_t need) const {
     const simt::atomic_ref granules(counter_->granules);
     if (granules.load(simt::order::relaxed) + need > end_) return nullptr;
@@ -77,11 +77,11 @@ class counter_heap {
     return start + need <= end_ ? block(start) : nullptr;
   }
 
-  /// AW. The lane that finds the counter behind the end sets it to the end of its own block at the
+  /// AW. The lane that finds the counter past the end sets it to the end of its own block at the
   /// front.
   ///
-  /// Ends: the exchange fails only if another lane has added or has wrapped. Lanes add once
-  /// until somebody has wrapped, so after a finite number of additions one of them does.
+  /// Ends: the exchange fails only if another lane has added or has wrapped. Lanes add once until
+  /// one has wrapped, so after a finite number of additions one of them does.
   WARPHEAP_DEVICE void* advance_around(std::uint64_t need) const {
     const simt::atomic_ref granules(counter_->granules);
     for (;;) {

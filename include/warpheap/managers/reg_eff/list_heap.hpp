@@ -111,9 +111,9 @@ class list_heap {
  private:
   using list = chunk_list<Config>;
   static constexpr std::size_t granule = Config.granule_bytes;
-  /// Free chunks that a request visits on its own.
+  /// The number of free chunks that a request visits on its own.
   static constexpr std::uint32_t most_visits = 64;
-  /// Granules of a place of the searches that requests share.
+  /// Granules of one place in the searches that requests share.
   static constexpr std::uint32_t place = 64;
   using shared_searches = shared_search<128, runs_left, 1>;
   /// A lane gives up after two rounds that others spoilt if they have seen this many runs; else it
@@ -123,15 +123,15 @@ class list_heap {
   /// Nor does it give up before so many rounds if others found as much together in the last one: it
   /// may have come too late, or lost a race.
   static constexpr int patient_rounds = 16;
-  /// Granules of a run that are looked at in any case.
+  /// Granules of a run that are inspected in any case.
   static constexpr std::uint32_t least_looks = 4096;
 
-  /// Of what the members of a team need.
+  /// The sizes that the members of a team need.
   struct bounds {
     std::uint32_t least;
     std::uint32_t most;
   };
-  /// Free chunks that follow each other; length 0: none.
+  /// Consecutive free chunks; length 0: none.
   struct run {
     std::uint32_t start;
     std::uint32_t length;
@@ -145,8 +145,8 @@ class list_heap {
     runs_left::seen left;
     bool roomy;  ///< a run was longer than anybody needs, and than `least_looks`
 
-    /// To the first run of `least` granules or more. A run is looked at as far as somebody needs
-    /// it: behind that, it counts as one that suits any request.
+    /// Moves to the first run of `least` granules or more. A run is inspected only as far as a
+    /// member needs it: beyond that, it counts as one that suits any request.
     WARPHEAP_DEVICE void go_on(const list& chunks, const bounds& wanted) {
       while (at.length < wanted.least) {
         if (at.length != 0) {
@@ -166,7 +166,7 @@ class list_heap {
         roomy = roomy || at.length == chunks.end();
       }
     }
-    /// The run at hand is not any more what it was.
+    /// The current run has changed.
     WARPHEAP_DEVICE void look_again() {
       next = at.start;
       at.length = 0;
@@ -178,7 +178,7 @@ class list_heap {
     std::uint32_t chunk;
   };
 
-  /// Any value below the end is good: a search only starts there. So relaxed suffices.
+  /// Any value below the end will do, because a search only starts there. So relaxed suffices.
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> my_offset() const {
     return simt::atomic_ref(
         offsets_[Config.offsets == memory_offsets::one ? 0 : simt::sm_id() % offset_count_].chunk);
@@ -187,16 +187,16 @@ class list_heap {
     my_offset().store(next == chunks_.end() ? 0 : next, simt::order::relaxed);
   }
 
-  /// The first chunk from `from` on, round and round, that was free and large enough, now kept for
-  /// the caller; none if there is none among the first that are free.
+  /// The first chunk from `from` on, wrapping around, that was free and large enough, now kept for
+  /// the caller; none if there is none among the first free ones.
   ///
-  /// A lane that loses a race goes on a random distance ahead, the farther the more often it has
-  /// lost: in step, a million lanes would lose a million races each.
+  /// A lane that loses a race skips a random distance, which is greater the more often it has lost:
+  /// in step, a million lanes would lose a million races each.
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t from, std::uint32_t need) const {
     std::uint32_t reach = need < chunks_.end() / 4 ? 4 * need : chunks_.end();
     std::uint32_t chunk = chunks_.next_free(from);
     for (std::uint32_t visits = 0; visits < most_visits && chunk != list::none; ++visits) {
-      // All chunks before the obstacle run into it, too.
+      // All chunks before the obstacle also run into it.
       std::uint32_t next = chunks_.obstacle(chunk, need);
       if (next == list::none) {
         if (take(chunk, need)) return chunk;
@@ -239,7 +239,7 @@ class list_heap {
     return fits;
   }
 
-  /// Searches all chunks, together with the other lanes that do. None means that there was a time
+  /// Searches all chunks, together with other lanes that search. None means that there was a time
   /// when no run was long enough, or that others took or freed chunks during each of the rounds.
   WARPHEAP_DEVICE std::uint32_t search_all(std::uint32_t need) const {
     const simt::group team = simt::coalesced();
@@ -272,8 +272,8 @@ class list_heap {
     const std::uint32_t end = begin + part < count ? begin + part : count;
     walk mine{
         (first + begin) * place, begin < end ? (first + end) * place : 0, {0, 0}, {0, 0, 0}, false};
-    // Each member counts a run here, so that lanes give up soon where all fight for short ones; but
-    // a run with room for many is one.
+    // Each member counts a run here, so that lanes give up soon if all compete for short ones; but
+    // a run with room for many counts once.
     const auto uncertain = [&] {
       return runs_left::seen{chunks_.end(), team.any(mine.roomy) && !team.is_leader() ? 0u : 1u,
                              mine.left.wanted};
@@ -283,7 +283,7 @@ class list_heap {
       const bounds wanted = bounds_of(team, team.ballot(chunk == list::none), need);
       mine.go_on(chunks_, wanted);
       if (!team.any(mine.at.length >= wanted.least)) {
-        // What is left of a run that was taken may start in a place that has been looked at.
+        // The rest of a run that was taken may start in a place that has already been inspected.
         return turns == 0 ? mine.left : uncertain();
       }
       serve(team, mine, need, chunk);

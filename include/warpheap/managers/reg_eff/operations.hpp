@@ -8,16 +8,16 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace reg_eff_parts {
 
-/// Tells a lane that searched all chunks in vain whether that proves anything: whether any other
-/// lane held a chunk, or made one free, meanwhile. And remembers the proof, so that the next lanes
-/// need not search until something has been freed.
+/// Tells a lane that searched all chunks and found nothing whether that proves anything: whether
+/// any other lane held a chunk, or freed one, during the search. Also remembers the proof, so that
+/// the next lanes need not search until something has been freed.
 ///
-/// A word a shard: [ chunks made free, modulo 2^40 | operations in progress: 24 bits ]. An
+/// One word per shard: [ chunks made free, modulo 2^40 | operations in progress: 24 bits ]. An
 /// operation announces itself before it claims a chunk, and counts what it made free when it ends.
-/// So if none is in progress before a search nor after it, and the sums of what was made free
-/// agree, then nothing was made free meanwhile: whatever the search did not see was taken. (Before
-/// it, too: a lane that has emptied a word of the tree may hide for a moment what others put there
-/// since.)
+/// So if none is in progress before or after a search, and the sums of what was made free agree,
+/// then nothing was made free during it: whatever the search did not see was taken. (The check
+/// before the search is needed, too: a lane that has emptied a word of the tree may hide for a
+/// moment what others have put there since.)
 ///
 /// Orders: the announcement may be relaxed, because the claim that follows is a release: a search
 /// that sees the claim, by acquire, also sees the announcement afterwards. The end is a release: a
@@ -49,8 +49,8 @@ class operations {
   /// The copy that searches share.
   WARPHEAP_DEVICE void format(const operations& of_heap) { *this = of_heap; }
 
-  /// Announces an operation. Returns what `end` is to be told: the lane may be on another
-  /// multiprocessor by then.
+  /// Announces an operation. Returns the argument for `end`: by then, the lane may be on another
+  /// multiprocessor.
   WARPHEAP_DEVICE std::uint32_t begin() const {
     const std::uint32_t where = simt::sm_id() % count_;
     simt::atomic_ref(shards_[where].word).fetch_add(1, simt::order::relaxed);
@@ -76,7 +76,7 @@ class operations {
   }
 
   /// Remembers that a search found no run of `need` granules, if it began after `before`, ends now
-  /// and has missed nothing. Whether it has not.
+  /// and has missed nothing. Returns whether that is so.
   WARPHEAP_DEVICE bool confirm(const token& before, std::uint32_t need) const {
     if ((before.epoch & 1) == 0) return false;
     if (announce().epoch != before.epoch) return false;
@@ -93,7 +93,7 @@ class operations {
     proof seen = exhausted.load(simt::order::acquire);
     if (seen == 0 || need < (seen & need_mask)) return false;
     if (stamp(announce()) == (seen & ~need_mask)) return true;
-    // Out of date: nobody has to look at all shards for it again.
+    // Outdated: no lane needs to look at all shards for it again.
     exhausted.compare_exchange(seen, 0, simt::order::relaxed);
     return false;
   }

@@ -8,9 +8,9 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace reg_eff_parts {
 
-/// The chunks of an empty heap: one or more trees, shaped like a binary heap, and what is left.
-/// Level d of a tree has 2^d chunks, which together are as large as its root, so that requests of
-/// every size find chunks at once and do not fight for one.
+/// The chunks of an empty heap: one or more trees, shaped like a binary heap, and the rest. Level d
+/// of a tree has 2^d chunks, which together are as large as its root, so that requests of every
+/// size find chunks at once and do not compete for one.
 ///
 ///     [ root | 1/2 1/2 | 1/4 1/4 1/4 1/4 | ... | smallest ones ][ next tree ... ][ the rest ]
 ///
@@ -35,7 +35,7 @@ class presplit {
   WARPHEAP_HD constexpr std::uint32_t end() const { return end_; }
   WARPHEAP_HD constexpr std::uint32_t levels() const { return levels_; }
   WARPHEAP_HD constexpr std::uint32_t root() const { return root_; }
-  /// The granule at which tree number `tree` starts, or the rest behind the last one.
+  /// The granule at which tree number `tree` starts, or the rest after the last one.
   WARPHEAP_HD constexpr std::uint32_t tree_start(std::uint32_t tree) const {
     return tree * levels_ * root_;
   }

@@ -11,11 +11,11 @@
 /// Algorithm of C: memory is a circular list of chunks, each with a header in front of its block,
 /// and split in advance into trees of chunks of all sizes (presplit.hpp). malloc starts at the
 /// memory offset and claims the first free chunk that is large enough; if much would be left over,
-/// what is left becomes a chunk of its own. The offset moves to the next chunk. free merges its
-/// chunk with the next one, if it can claim that, and moves the offset behind it. CF fuses the two
-/// words of a header. CM and CFM have an offset, and a tree, for each multiprocessor. A adds to a
-/// counter, without frees; AW starts it again from the front when it has come to the end, and so
-/// hands out blocks that are in use: both show what the list costs.
+/// the rest becomes a separate chunk. The offset moves to the next chunk. free merges its chunk
+/// with the next one, if it can claim that, and moves the offset behind it. CF fuses the two words
+/// of a header. CM and CFM have an offset and a tree for each multiprocessor. A adds to a counter,
+/// without frees; AW restarts it from the front when it has reached the end, and so hands out
+/// blocks that are in use: both show what the list costs.
 ///
 /// Layout:
 ///
@@ -38,25 +38,24 @@
 /// Steady load: searches of the list take a step for each of its chunks, and those of lanes that
 /// want long runs take several rounds.
 ///
-/// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that it cannot
-/// have at once. A search visits 64 free chunks at most; then lanes share a search of all of them
-/// (sync/shared_search.hpp), in two rounds; in up to 16 while others still find as much together as
-/// the lane needs, and in up to 1,024 where few chunks are free. Null: there was a time during the
-/// call at which no run of free chunks was large enough, or others took or freed chunks in each of
-/// its rounds.
-/// Without pre-splitting, which none of the paper's six managers does without, a lane that wants a
-/// part of the only large chunk may return null early: if others have taken in each of 1,024
-/// rounds. The next requests that ask for as much fail at once, until a chunk is freed.
+/// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that is not
+/// possible at once. A search visits at most 64 free chunks; then lanes share a search of all of
+/// them (sync/shared_search.hpp), in two rounds; in up to 16 while others still find as much
+/// together as the lane needs, and in up to 1,024 if few chunks are free. Null: there was a time
+/// during the call at which no run of free chunks was large enough, or others took or freed chunks
+/// in each of its rounds. Without pre-splitting, which all of the paper's six managers use, a lane
+/// that wants a part of the only large chunk may return null early: if others have taken chunks in
+/// each of 1,024 rounds. The next requests for that much fail at once, until a chunk is freed.
 ///
 /// Deviations from the paper, and why:
-/// - chunks are claimed in a map outside of the heap. In the published code a claim writes the
-///   header, and an offset or a lane may still name a header that a merge has made part of a block;
-/// - a search that meets many chunks that are too small goes on together with others;
+/// - chunks are claimed in a map outside the heap. In the published code a claim writes the header,
+///   and an offset or a lane may still name a header that a merge has made part of a block;
+/// - a search that meets many chunks that are too small continues together with others;
 /// - searches go along that map, from free chunk to free chunk, and learn a chunk's size from the
 ///   starts: only its owner may read a header;
 /// - a search merges free chunks if that makes one large enough: after a free, chunks merge only
 ///   with the next one and once, so an emptied heap would stay in pieces;
-/// - a lane that loses a race for a chunk goes on at random ahead: otherwise all lanes would go
+/// - a lane that loses a race for a chunk skips a random distance: otherwise all lanes would walk
 ///   along the list in step, and lose a race for every chunk that another lane takes;
 /// - a request that finds nothing returns null; the published search never ends;
 /// - positions count granules of 16 bytes, and headers lie before them: heaps of up to 32 GiB, and

@@ -11,9 +11,9 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace reg_eff_parts {
 
 /// What searches of all chunks know: besides the longest run, how many runs the last round has
-/// seen, and how long those were that suited somebody in it. Where runs are few, all of them may be
-/// in the hands of lanes that are about to split them, and a lane that finds none has only lost a
-/// race; so it may have where others found as much as it needs.
+/// seen, and how long those were that suited a lane in it. If there are few runs, all of them may
+/// be held by lanes that are about to split them, and a lane that finds none has only lost a race;
+/// the same may be true if others found as much as it needs.
 class runs_left : public longest_runs<operations> {
   using base = longest_runs<operations>;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// How a request finds its chunk: by probing from the hashed page on, region by region; then on any
-/// free page; then by a search of all pages (full_search.hpp).
+/// \file How a request finds its chunk: by probing from the hashed page on, region by region; then
+/// in any free page; then by a search of all pages (full_search.hpp).
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/managers/scatter_alloc/full_search.hpp"
@@ -51,7 +50,7 @@ class chunk_search {
       const std::uint32_t region = page / Config.region_pages;
       const std::uint32_t level = blocks.level(region);
       if (!blocks.rejects(level)) {
-        // Round and round inside of the region.
+        // Wraps around within the region.
         for (std::uint32_t j = 0; j < Config.region_pages; ++j) {
           const std::uint32_t at = region * Config.region_pages + (page + j) % Config.region_pages;
           if (at >= end || !seems_useful(at, units)) continue;
@@ -72,7 +71,7 @@ class chunk_search {
     return seen.is_unused() ? pages_.seems_free(page) : table::has_room(seen, units);
   }
 
-  /// A free page, wherever it is, for lanes that want the same. Each round serves some of them.
+  /// A free page anywhere, for lanes that want the same size. Each round serves some of them.
   WARPHEAP_DEVICE void* settle(std::uint32_t start, std::uint32_t units) const {
     for (;;) {
       const simt::group same = simt::coalesced().match(units);

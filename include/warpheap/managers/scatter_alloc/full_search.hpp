@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The last resort of a request for a chunk or a page: a search of all pages. All lanes that need
-/// one share it, so what it costs a launch does not depend on how many requests fail.
+/// \file The last resort of a request for a chunk or a page: a search of all pages. All lanes that
+/// need one share it, so its cost to a launch does not depend on how many requests fail.
 
 #include "warpheap/managers/scatter_alloc/geometry.hpp"
 #include "warpheap/managers/scatter_alloc/page_chunks.hpp"
@@ -27,7 +26,7 @@ class full_search {
   WARPHEAP_DEVICE explicit full_search(const page_supply<Config>& pages) : pages_(pages) {}
 
   /// A chunk of `request` units or up to twice that, or a page (`page_request`). Null if nothing
-  /// suits, or if each round was spoilt by others.
+  /// suits, or if others spoilt each round.
   WARPHEAP_DEVICE void* take(std::uint32_t request) const {
     void* block = nullptr;
     for (int i = 0; i < most_rounds && block == nullptr; ++i) {
@@ -45,8 +44,8 @@ class full_search {
   }
 
  private:
-  /// Rounds of a request, if others spoil each. Few: a heap that is always nearly full is searched
-  /// all the time, and each round takes as long as there are pages.
+  /// The number of rounds of a request, if others spoil each. It is small: a heap that is always
+  /// nearly full is searched all the time, and each round visits all pages.
   static constexpr int most_rounds = 4;
   static constexpr std::uint32_t nothing = 0xffffffffu;
 
@@ -73,7 +72,7 @@ class full_search {
     return {};
   }
 
-  /// The units of the chunks of which a page has some left, `free_page`, or nothing.
+  /// The units of the chunks that a page has left, `free_page`, or nothing.
   WARPHEAP_DEVICE std::uint32_t room_in(std::uint32_t page) const {
     const page_state now = pages_.table().examine(page);
     if (now.is_unused()) return pages_.is_free(page) ? seen::free_page : nothing;
@@ -93,7 +92,7 @@ class full_search {
     return same.is_leader() ? pages_.take_page(page) : nullptr;
   }
 
-  /// From a page that lanes which wanted something else have seen.
+  /// From a page that was seen by lanes which wanted something else.
   WARPHEAP_DEVICE void* take_seen(std::uint32_t request) const {
     const std::uint32_t page = pages_.searches().known().page_for(request);
     if (page == seen::none) return nullptr;

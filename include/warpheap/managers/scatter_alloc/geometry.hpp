@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The arithmetic of pages: how many chunks of a size a page has, where its masks are, which chunk
-/// sizes suit a request, and the hash that names the page to start at.
+/// \file The arithmetic of pages: how many chunks of a size a page has, where its masks are, which
+/// chunk sizes suit a request, and the hash that determines the page to start at.
 ///
 /// Sizes of chunks are counted in units of 16 bytes. A page with at most 32 chunks is flat: one
 /// 32-bit mask in the page usage table. A page with more chunks has a second level, segments of 32
@@ -25,16 +24,17 @@ struct scatter_config {
   std::uint32_t page_bytes = 4096;
   /// A power of two.
   std::uint32_t region_pages = 16;
-  /// Super Blocks of a heap at most: fewer in a heap where each would have less than
+  /// The maximum number of Super Blocks of a heap: there are fewer if each would have less than
   /// `least_block_pages`. Their sizes are multiples of that, which is a multiple of `region_pages`;
-  /// the last one has what is left over, too.
+  /// the last one also has the remaining pages.
   std::uint32_t super_blocks = 8;
   std::uint32_t least_block_pages = 64;
-  /// Percentage of a Super Block's pages in use from which on the next one becomes the active one.
+  /// Percentage of a Super Block's pages in use from which the next one becomes the active one.
   std::uint32_t fill_percent = 87;
-  /// Failed searches of a region from which on probing passes it over, 3/4 of its pages.
+  /// The number of failed searches after which probing skips a region: 3/4 of its pages.
   std::uint32_t rejecting_level = 12;
-  /// Regions that a request probes from its hashed page on before it settles on a free page.
+  /// The number of regions that a request probes, from its hashed page on, before it settles for a
+  /// free page.
   std::uint32_t probed_regions = 256;
 };
 
@@ -47,7 +47,7 @@ struct geometry {
   /// Larger requests get whole pages.
   static constexpr std::uint32_t largest_chunk = page_bytes / 2;
   static constexpr std::uint32_t chunk_sizes = largest_chunk / unit_bytes;
-  /// In place of the units of a chunk: of a request for a page.
+  /// Stands for a request for a page, instead of the units of a chunk.
   static constexpr std::uint32_t page_request = chunk_sizes + 1;
 
   static_assert(is_power_of_two(page_bytes) && page_bytes >= 256 && page_bytes <= 65536,
@@ -111,8 +111,9 @@ struct geometry {
   }
 
   /// The page, of `pages`, where a request starts to look: those of different sizes,
-  /// multiprocessors and warps lie apart, those of one warp beside each other, and each warp has as
-  /// many pages for itself as its 32 requests may need. The constants are the published code's.
+  /// multiprocessors and warps are far apart, those of one warp are adjacent, and each warp has as
+  /// many pages of its own as its 32 requests may need. The constants are those of the published
+  /// code.
   WARPHEAP_HD static constexpr std::uint32_t start_page(std::uint32_t bytes,
                                                         std::uint32_t multiprocessor,
                                                         std::uint32_t warp, std::uint32_t lane,

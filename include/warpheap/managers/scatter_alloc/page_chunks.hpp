@@ -32,7 +32,7 @@ class page_chunks {
       page_state seen = pages_.table().look(page);
       if (seen.is_unused()) {
         opened = pages_.open(page, units, size);
-        // Another lane was faster, and may have left room.
+        // Another lane has taken the page, and may have left room.
         if (opened == 0) seen = pages_.table().look(page);
       }
       if (opened == 0) reserved = pages_.table().reserve(page, seen, units, size);
@@ -53,9 +53,9 @@ class page_chunks {
   }
 
  private:
-  /// The first members take the chunks that their leader has reserved, word by word. Ends: a chunk
-  /// that is reserved is there, if not where the leader looks then in a word that it comes to, and
-  /// one that others take first is theirs.
+  /// The first members take the chunks that their leader has reserved, word by word. Ends: a
+  /// reserved chunk exists, either where the leader looks or in a word that it comes to later, and
+  /// chunks that others take first are those that they have reserved.
   WARPHEAP_DEVICE void* take_reserved(const simt::group& same, std::uint32_t page,
                                       page_state reserved) const {
     const auto rank = static_cast<std::uint32_t>(same.rank());
@@ -67,7 +67,7 @@ class page_chunks {
     for (std::uint32_t looks = 0; handed < reserved.count(); ++looks, ++turn) {
       chunk_set got;
       if (same.is_leader()) {
-        // Segments that were seen full are passed over once.
+        // Segments that were seen full are skipped once.
         got = pages_.table().take(page, reserved.units(), reserved.count() - handed, turn,
                                   looks < segments);
       }

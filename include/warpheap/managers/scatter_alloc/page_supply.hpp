@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// Pages as a whole: the set of free ones, which become pages of chunks, single pages and runs, and
-/// come back. A free page belongs to the lane that removes it from the set, and its next owner is
-/// ordered behind the last one by the set's memory orders.
+/// \file Pages as a whole: the set of free ones, which become pages of chunks, single pages and
+/// runs, and are returned. A free page belongs to the lane that removes it from the set, and the
+/// set's memory orders ensure that its next owner comes after the last one.
 
 #include "warpheap/core/hash.hpp"
 #include "warpheap/core/random.hpp"
@@ -48,7 +47,8 @@ class page_supply {
 
   WARPHEAP_HD const page_table<Config>& table() const { return table_; }
   WARPHEAP_HD const super_blocks<Config>& blocks() const { return blocks_; }
-  /// For which sizes of chunks there is neither a chunk nor a free page, and whether there is none.
+  /// The chunk sizes for which there is neither a chunk nor a free page, and whether there is no
+  /// free page.
   WARPHEAP_HD const size_exhaustion& out() const { return out_; }
   /// Of all pages, for requests that found nothing by other means.
   WARPHEAP_DEVICE shared_searches& searches() const { return *searches_; }
@@ -80,14 +80,14 @@ class page_supply {
     return (free_pages().examine_word(page / 64) >> page % 64 & 1) != 0;
   }
 
-  /// Makes a page of chunks of a free page, if it is one, with the first chunks for the caller: up
-  /// to `want`, how many.
+  /// Turns a page, if it is free, into a page of chunks, with up to `want` of the first chunks for
+  /// the caller. Returns how many.
   WARPHEAP_DEVICE std::uint32_t open(std::uint32_t page, std::uint32_t units,
                                      std::uint32_t want) const {
     return free_pages().remove(page) ? open_removed(page, units, want) : 0;
   }
 
-  /// As `open`, with a free page from `start` on, if one is seen. None if not.
+  /// Like `open`, with a free page from `start` on; none if it sees no free page.
   WARPHEAP_DEVICE std::uint32_t open_any(std::uint32_t start, std::uint32_t units,
                                          std::uint32_t want, std::uint32_t& got) const {
     const auto found = free_pages().template claim_some<false>(1, start / 64);
@@ -96,7 +96,7 @@ class page_supply {
     return found.nth(0);
   }
 
-  /// Chunks of a page were freed, the reservations of which go now.
+  /// Gives up the reservations of chunks of a page that were freed.
   WARPHEAP_DEVICE void leave(std::uint32_t page, std::uint32_t chunks) const {
     if (table_.leave(page, chunks)) {
       free_pages().insert(page);
@@ -112,7 +112,7 @@ class page_supply {
     return free_pages().remove(page) ? begin_page(page) : nullptr;
   }
 
-  /// A page for each lane, if one is seen. Lanes that come together take theirs together.
+  /// A page for each lane, if one is seen. Lanes that arrive together take theirs together.
   WARPHEAP_DEVICE void* take_page() const {
     for (;;) {
       const simt::group team = simt::coalesced();
@@ -130,8 +130,8 @@ class page_supply {
     }
   }
 
-  /// Lanes that come together for runs of one length take one run for all, if there is such a long
-  /// one. \pre `pages > 1`
+  /// Lanes that arrive together for runs of one length take one run for all, if there is one that
+  /// long. \pre `pages > 1`
   WARPHEAP_DEVICE void* take_run(std::uint32_t pages) const {
     if (out_.is_out(sizes::page_request)) return nullptr;
     const simt::group same = simt::coalesced().match(pages);
@@ -161,8 +161,8 @@ class page_supply {
   }
 
  private:
-  /// Pages that lanes take as one run and split, at most: longer runs are seldom there, and a lane
-  /// that needs that much has time for a search of its own.
+  /// The maximum number of pages that lanes take as one run and split: longer runs are rare, and a
+  /// lane that needs that much has time for its own search.
   static constexpr std::uint32_t most_together = 1024;
 
   WARPHEAP_DEVICE void* begin_page(std::uint32_t page) const {
@@ -193,7 +193,7 @@ class page_supply {
     const std::uint32_t start = begin + (places < 2 ? 0 : scale_to(drawn, places) * pages);
     std::uint32_t first = claim_run_from(free_pages(), pages, start / 64);
     if (first == none && start >= 64) first = claim_run_from(free_pages(), pages, 0);
-    // A claim that failed on the way has put back pages that were hidden meanwhile.
+    // A claim that failed in the meantime has put back pages that it had hidden.
     out_.withdraw();
     return first;
   }

@@ -10,13 +10,13 @@
 ///
 /// A chunk is reserved first, in the state, and then taken, in a mask; it is freed in the opposite
 /// order. So there are never more bits set than chunks reserved, a lane with a reservation always
-/// finds a bit, and a page of which nothing is reserved has none set. Use and count share a word,
-/// so a reservation is always of the size that the lane saw, even if the page was freed meanwhile.
+/// finds a bit, and a page without reservations has no bit set. Use and count share a word, so a
+/// reservation is always of the size that the lane saw, even if the page was freed in the meantime.
 ///
 /// Orders: `open` publishes masks by a release, which pairs with the acquire of `reserve`; later
 /// reservations and frees are read-modify-writes, so the chain from it does not break. Taking a bit
 /// acquires what freeing it released: the last owner's accesses. `leave` releases a page's use, and
-/// acquires that of all who left before, for the lane that finds the page empty.
+/// acquires that of all lanes that left before, for the lane that finds the page empty.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"
@@ -86,12 +86,12 @@ class page_table {
                                  std::uint32_t chunk) const {
     return address(page) + chunk * units * sizes::unit_bytes;
   }
-  /// Bytes from the first page on; beyond all pages for what is not of this heap.
+  /// Bytes from the first page on; beyond all pages for pointers that are not from this heap.
   WARPHEAP_HD std::uint64_t offset_of(const void* block) const {
     return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(memory_);
   }
 
-  /// Pages themselves are not touched: `open` formats what it needs.
+  /// Does not touch the pages themselves: `open` formats what it needs.
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     for (std::uint64_t i = rank; i < pages_; i += count) {
       states_[i] = 0;
@@ -99,7 +99,7 @@ class page_table {
     }
   }
 
-  /// A hint for all but owners of blocks in the page, for whom the use stays what it is.
+  /// A hint for all but owners of blocks in the page, for whom the use does not change.
   WARPHEAP_DEVICE page_state look(std::uint32_t page) const {
     return page_state{state(page).load(simt::order::relaxed)};
   }
@@ -114,9 +114,9 @@ class page_table {
            seen.count() < sizes::capacity(seen.units());
   }
 
-  /// Reserves up to `want` chunks of a page last seen as `last` for requests of `units`. The state,
-  /// with how many there are in place of the count; unused if there is none. Repeats only if
-  /// another lane has changed the state.
+  /// Reserves up to `want` chunks of a page last seen as `last` for requests of `units`. Returns
+  /// the state, with the number of reserved chunks instead of the count; unused if there is none.
+  /// Repeats only if another lane has changed the state.
   WARPHEAP_DEVICE page_state reserve(std::uint32_t page, page_state last, std::uint32_t units,
                                      std::uint32_t want) const {
     const auto word = state(page);
@@ -133,7 +133,7 @@ class page_table {
     return page_state{0};
   }
 
-  /// Makes a page that the caller has removed from the free ones a page of chunks, the first
+  /// Turns a page that the caller has removed from the free ones into a page of chunks, the first
   /// `taken` of which are the caller's. \pre `0 < taken && taken <= 32`, and not above its capacity
   WARPHEAP_DEVICE void open(std::uint32_t page, std::uint32_t units, std::uint32_t taken) const {
     const auto first = low_bits<std::uint32_t>(static_cast<int>(taken));
@@ -150,9 +150,9 @@ class page_table {
     state(page).exchange(page_state::chunks(units, taken).word(), simt::order::acq_rel);
   }
 
-  /// Takes up to `want` of the chunks that the caller has reserved, all of one segment; which
-  /// segment comes with `turn`, a count. None if that one is full, or passed over because it was
-  /// seen full and `hinted`. Repeats only if other lanes have taken chunks there.
+  /// Takes up to `want` of the chunks that the caller has reserved, all from one segment, which
+  /// `turn`, a count, selects. None if that segment is full, or skipped because it was seen full
+  /// and `hinted`. Repeats only if other lanes have taken chunks there.
   WARPHEAP_DEVICE chunk_set take(std::uint32_t page, std::uint32_t units, std::uint32_t want,
                                  std::uint32_t turn, bool hinted) const {
     const bool two_levels = sizes::has_two_levels(units);
@@ -175,7 +175,7 @@ class page_table {
     return {};
   }
 
-  /// Frees a chunk, but for its reservation.
+  /// Frees a chunk, but keeps its reservation.
   WARPHEAP_DEVICE void put_back(std::uint32_t page, std::uint32_t units,
                                 std::uint32_t chunk) const {
     const std::uint32_t bit = 1u << chunk % 32;
@@ -198,13 +198,13 @@ class page_table {
     const auto word = state(page);
     const std::uint64_t before = word.fetch_sub(chunks, simt::order::acq_rel);
     if (page_state{before}.count() != chunks) return false;
-    // If somebody has reserved a chunk since, the last of those who hold one finds the page empty.
-    // If it was emptied by others since, either of us may be the one: equal words, equal pages.
+    // If another lane has reserved a chunk since, the last lane that holds one finds the page
+    // empty. If others have emptied it since, either lane may be the one: equal words, equal pages.
     std::uint64_t empty = before - chunks;
     return word.compare_exchange(empty, 0, simt::order::acq_rel);
   }
 
-  /// Relaxed: read by those who got the run's address from here, or as a hint.
+  /// Relaxed: read by lanes that got the run's address from here, or as a hint.
   WARPHEAP_DEVICE void begin_run(std::uint32_t page, std::uint32_t pages) const {
     state(page).store(page_state::run(pages).word(), simt::order::relaxed);
   }
@@ -214,7 +214,7 @@ class page_table {
     state(page).exchange(0, simt::order::acq_rel);
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
 
   WARPHEAP_DEVICE std::uint32_t flat_mask(std::uint32_t page) const { return masks_[page]; }
   WARPHEAP_DEVICE std::uint32_t segment_mask(std::uint32_t page, std::uint32_t units,
@@ -239,7 +239,7 @@ class page_table {
     return reinterpret_cast<std::uint32_t*>(end) - sizes::segments(units) + number;
   }
 
-  /// Up to `want` of `bits`, from place `turn` on, round and round.
+  /// Up to `want` of `bits`, from place `turn` on, wrapping around.
   WARPHEAP_HD static constexpr std::uint32_t choose(std::uint32_t bits, std::uint32_t want,
                                                     std::uint32_t turn) {
     const std::uint32_t behind = bits & ~low_bits<std::uint32_t>(static_cast<int>(turn % 32));

@@ -14,8 +14,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace scatter_parts {
 
 /// What a round of the searches that lanes share (sync/shared_search.hpp) has seen, and left: the
-/// sizes of chunks of which pages have room, and one page of each. The end of a round confirms to
-/// `size_exhaustion` every size that nothing suits.
+/// chunk sizes for which pages have room, and one page of each. The end of a round confirms to
+/// `size_exhaustion` every size for which nothing suits.
 ///
 /// Layout: [ for each size, 0 for free pages, whether it was seen: bits ][ where: u32 each ]
 ///
@@ -27,7 +27,7 @@ class room_seen {
 
  public:
   static constexpr std::uint32_t none = bitmap_tree::none;
-  /// In place of a size of chunks: of a page that is free.
+  /// Stands for a free page, instead of a chunk size.
   static constexpr std::uint32_t free_page = 0;
 
   struct storage {

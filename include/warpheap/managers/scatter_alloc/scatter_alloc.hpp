@@ -7,10 +7,10 @@
 ///
 /// Algorithm:
 /// - The heap is cut into pages, 16 pages are a region, and up to eight Super Blocks share them.
-/// - Up to half a page: a hash of size, multiprocessor and warp names a page of the active Super
+/// - Up to half a page: a hash of size, multiprocessor and warp selects a page of the active Super
 ///   Block. A free page becomes a page of chunks of that size; one with chunks of one to two times
-///   the size serves from those; else probing goes on with the next page, region by region. Regions
-///   that failed often are passed over.
+///   the size serves from those; otherwise, probing continues with the next page, region by region.
+///   Regions that failed often are skipped.
 /// - A page has a 32-bit mask, or, for small chunks, masks of segments of 32 chunks at its end.
 /// - Up to a page: a free page, from the hashed one on. More: a run of free pages in a Super Block
 ///   that is reserved for runs, from a hashed place on.
@@ -37,21 +37,20 @@
 /// I6 no region's level is beyond the one that rejects it, and there is an active Super Block
 ///    (place: the region)
 ///
-/// Progress: lock-free, and no lane waits for another one but in collectives of a group that is
-/// there together. Each loop repeats only if another lane has changed the word: reservations have a
-/// bound, so each of them finds a bit (page_table.hpp), and a claim of pages that fails has lost
-/// them to another lane (bitmap_tree.hpp, bitmap_runs.hpp). Probing visits each page once. A
-/// request that still has nothing takes part in four rounds of a search of all pages at most, which
-/// all such requests share (sync/shared_search.hpp): what it costs does not depend on how many
-/// fail.
+/// Progress: lock-free; a lane waits for others only in collectives of its converged group. Each
+/// loop repeats only if another lane has changed the word: reservations are bounded, so each of
+/// them finds a bit (page_table.hpp), and a claim of pages that fails has lost them to another lane
+/// (bitmap_tree.hpp, bitmap_runs.hpp). Probing visits each page once. A request that still has
+/// nothing takes part in at most four rounds of a search of all pages, which all such requests
+/// share (sync/shared_search.hpp): its cost does not depend on how many fail.
 ///
 /// Steady load: where few pages have room, most requests probe in vain, and take part in searches
 /// of all pages.
 ///
-/// Null: no free page, and no page with a suitable chunk, was seen when all were looked at, or
-/// others took or freed something suitable in each of four such rounds; no run of that length was
-/// seen. Not exact: what another lane is about to make a page of chunks, or to put back after a
-/// claim of a run that failed, is hidden for that moment.
+/// Null: a look at all pages saw neither a free page nor a page with a suitable chunk, or others
+/// took or freed something suitable in each of four such rounds; no run of that length was seen.
+/// Not exact: a page that another lane is about to turn into a page of chunks, or to put back after
+/// a failed claim of a run, is hidden for that moment.
 ///
 /// Deviations from the paper, and why:
 /// - Lanes that meet at a page with the same size reserve and take their chunks together, by one

@@ -8,8 +8,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace scatter_parts {
 
-/// Knows for which sizes of chunks the heap is exhausted. Like `exhaustion`, but for sizes of which
-/// a larger one may be available when a smaller one is not.
+/// Knows for which chunk sizes the heap is exhausted. Like `exhaustion`, but for sizes where a
+/// larger one may be available when a smaller one is not.
 ///
 /// A round of searches that is about to look at every page announces that, and confirms afterwards
 /// the sizes for which it found nothing. A lane that makes room withdraws everything, so a
@@ -46,8 +46,8 @@ class size_exhaustion {
     return (now & searching) != 0 && confirmed(size).load(simt::order::relaxed) == now;
   }
 
-  /// Says that the caller starts to search everything, each place by a read-modify-write with
-  /// acquire and release. What it has to keep until `confirm`.
+  /// Announces that the caller starts to search everything, each place by a read-modify-write with
+  /// acquire and release. Returns what it must keep until `confirm`.
   WARPHEAP_DEVICE std::uint64_t announce() const {
     return simt::atomic_ref(words_[0]).fetch_or(searching, simt::order::relaxed) | searching;
   }
@@ -57,8 +57,8 @@ class size_exhaustion {
     // Not a load: the latest epoch counts.
     return simt::atomic_ref(words_[0]).fetch_or(0, simt::order::relaxed) == mine;
   }
-  /// Says that the search announced as `mine` found nothing of `size`. Comes too late if an epoch
-  /// has begun since `stands` was asked, and then matches none.
+  /// Records that the search announced as `mine` found nothing of `size`. If an epoch has begun
+  /// since `stands` was called, this comes too late, and matches no epoch.
   WARPHEAP_DEVICE void confirm(std::uint64_t mine, std::uint32_t size) const {
     confirmed(size).store(mine, simt::order::relaxed);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// Super Blocks and their regions: where requests start to look. All of it is hints, and right
-/// while nobody allocates; only the page usage table and the free pages say what is available.
+/// \file Super Blocks and their regions: where requests start to look. All of this is only hints,
+/// which are exact while no lane allocates; only the page usage table and the free pages say what
+/// is available.
 ///
 /// Chunks and single pages come from the active Super Block. Runs come from the last ones, which
 /// are reserved for runs as long as they hold any; requests for chunks enter those after all
@@ -31,7 +31,7 @@ class super_blocks {
       : pages_(pages),
         blocks_(std::clamp(pages / Config.least_block_pages, 1u, Config.super_blocks)),
         block_pages_(std::max(round_down(pages / blocks_, Config.least_block_pages), 1u)),
-        // The words share no cache line, but for those that are read together.
+        // The words share no cache line, except for those that are read together.
         active_(cursor.take<std::uint32_t>(1, 128)),
         used_(cursor.take<std::uint64_t>(blocks_, 128)),
         levels_(cursor.take<std::uint32_t>(ceil_div(pages, Config.region_pages), 128)) {}
@@ -39,7 +39,7 @@ class super_blocks {
   WARPHEAP_HD std::uint32_t count() const { return blocks_; }
   WARPHEAP_HD std::uint32_t regions() const { return ceil_div(pages_, Config.region_pages); }
   WARPHEAP_HD std::uint32_t first_page(std::uint32_t block) const { return block * block_pages_; }
-  /// The last Super Block has what is left over, too.
+  /// The last Super Block also has the remaining pages.
   WARPHEAP_HD std::uint32_t end_page(std::uint32_t block) const {
     return block + 1 == blocks_ ? pages_ : (block + 1) * block_pages_;
   }
@@ -55,7 +55,7 @@ class super_blocks {
   }
 
   /// The Super Block in which requests for chunks and pages start to look. Moves on from one that
-  /// is filled: to the next one that is not, else to the next one with any free page.
+  /// is filled to the next one that is not, or else to the next one with any free page.
   WARPHEAP_DEVICE std::uint32_t active() const {
     std::uint32_t now = active_word().load(simt::order::relaxed);
     if (!is_filled(now, look(now))) return now;

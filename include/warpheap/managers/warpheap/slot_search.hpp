@@ -202,8 +202,8 @@ class warpheap_slot_search {
     team.sync();
     return static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
   }
-  /// Lets the classes of those that call together grow, if they may do so on behalf of others or by
-  /// chance.
+  /// Lets the classes of those that call together grow, with `step::grow_for_all` on behalf of
+  /// other lanes as well.
   WARPHEAP_DEVICE place grow_together(step how) const {
     const simt::group same =
         simt::coalesced().match(of_ * 2 + (how == step::grow_for_all ? 1u : 0u));

@@ -25,7 +25,7 @@ class basic_blocks {
   using fifos = buffers<Config>;
 
  public:
-  /// What became of a try to take a block.
+  /// The outcome of an attempt to take a block.
   enum class outcome {
     served,
     others_served,  ///< others took what was there, or make some
@@ -52,7 +52,7 @@ class basic_blocks {
     memory().format(rank);
   }
 
-  /// One try of all lanes that call together for a class.
+  /// One attempt of all lanes that call together for a class.
   WARPHEAP_DEVICE outcome take(std::uint32_t cls, std::byte*& block) const {
     const simt::group same = simt::coalesced().match(cls);
     std::uint32_t list = none;
@@ -71,7 +71,7 @@ class basic_blocks {
     const auto list = buffers_.list(cls, same.broadcast(fifos::own_list()));
     const bool kept = list.push(same, memory().unit_of(block));
     if (same.all(kept)) return;
-    // A block whose Superblock a lane then owns hides others until that is in its FIFO.
+    // If a lane then owns the block's Superblock, others are hidden until that is in its FIFO.
     if (same.is_leader()) moves(cls).fetch_add(move_begins, simt::order::relaxed);
     same.sync();
     if (!kept) return_block(cls, block);
@@ -86,7 +86,7 @@ class basic_blocks {
     return_blocks(cls, memory().unit_of(block) - distance,
                   1u << distance / sizes::block_units(cls));
   }
-  /// Whether the FIFOs of a class have anything, or are being looked into.
+  /// Whether the FIFOs of a class have anything, or are being inspected.
   WARPHEAP_DEVICE bool any_buffered(std::uint32_t cls) const {
     bool any = fifos::count(buffers_.second(cls)) != 0;
     for (std::uint32_t i = 0; i < sizes::lists; ++i) {
@@ -95,9 +95,9 @@ class basic_blocks {
     return any;
   }
 
-  /// Moves of blocks of a class between the levels, which hide them meanwhile: two equal words
-  /// without a move in progress say that there was none in between. Acquire pairs with the release
-  /// of a move's end: what was moved is seen after it.
+  /// Moves of blocks of a class between the levels, which hide them during that time: two equal
+  /// words without a move in progress mean that there was none in between. Acquire pairs with the
+  /// release of a move's end: what was moved is seen after it.
   WARPHEAP_DEVICE std::uint64_t look_at_moves(std::uint32_t cls) const {
     return moves(cls).load(simt::order::acquire);
   }
@@ -156,8 +156,8 @@ class basic_blocks {
     return at == entrance::nothing_to_refill_from ? outcome::nothing : outcome::others_served;
   }
 
-  /// Begins a refill, unless as many are under way as may. A lane that may not leaves at once, and
-  /// one that sees that it would not does not come, so that the number falls.
+  /// Begins a refill, unless the maximum number is under way. A lane that is refused leaves at
+  /// once, and one that sees that it would be refused does not try, so the number falls.
   WARPHEAP_DEVICE entrance enter(std::uint32_t cls) const {
     if (in_progress(moves(cls).load(simt::order::relaxed)) >= refills_) return entrance::crowded;
     // Acquire pairs with the release at the end of a refill: what earlier ones did comes first.
@@ -197,8 +197,8 @@ class basic_blocks {
     self.buffer_surplus(same, cls, superblock, blocks, used);
   }
 
-  /// Puts the blocks behind the first `used` into a list, as far as it has room, and the others
-  /// back.
+  /// Puts the blocks after the first `used` into a list, as far as it has room, and gives back the
+  /// others.
   WARPHEAP_DEVICE void buffer_surplus(const simt::group& same, std::uint32_t cls,
                                       std::uint32_t superblock, std::uint32_t blocks,
                                       std::uint32_t used) const {

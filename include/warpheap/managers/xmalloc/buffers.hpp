@@ -68,13 +68,14 @@ class buffers {
                 second_slots_log2(cls));
   }
 
-  /// The list that lanes of this multiprocessor put blocks into and look into first.
+  /// The list into which lanes of this multiprocessor put blocks, and into which they look first.
   WARPHEAP_DEVICE static std::uint32_t own_list() { return simt::sm_id() % sizes::lists; }
 
-  /// Entries, fewer or below 0 for moments, while a group asks for more than there are.
+  /// The number of entries; for a moment, it may be too small or negative, while a group requests
+  /// more than there are.
   WARPHEAP_DEVICE static std::int64_t count(const fifo& of) { return of.items().read().count; }
 
-  /// A list of the class with blocks, the own one first; `none` if there is none.
+  /// A list of the class with blocks, the multiprocessor's own one first; `none` if there is none.
   WARPHEAP_DEVICE std::uint32_t list_with_blocks(std::uint32_t cls) const {
     std::uint32_t i = own_list();
     for (std::uint32_t tried = 0; tried < sizes::lists; ++tried) {
@@ -84,7 +85,7 @@ class buffers {
     return none;
   }
 
-  /// Takes one entry for each of the first members, as far as there are.
+  /// Takes one entry for each of the first members, as far as there are entries.
   WARPHEAP_DEVICE static bool pop(const simt::group& members, const fifo& from,
                                   std::uint32_t& value) {
     std::uint32_t granted = 0;
@@ -114,7 +115,7 @@ class buffers {
     sync::queue_ends ends;
   };
 
-  /// Blocks in lists are a sixteenth of the heap at most, or four in each list.
+  /// Blocks in lists take at most a sixteenth of the heap, or four blocks in each list.
   static int log2_for_lists(std::uint32_t units) {
     const std::size_t largest = std::size_t{sizes::block_units(sizes::classes - 1)};
     const std::size_t share = units / (16 * sizes::lists * largest);

@@ -19,7 +19,7 @@ template <xmalloc_config Config>
 struct coalescing {
   using sizes = geometry<Config>;
 
-  /// The lanes whose requests are one, and where in it the caller's is.
+  /// The lanes whose requests are combined, and the caller's position among them.
   struct request {
     simt::group members;
     /// Bytes from the first piece to the caller's, and of all.
@@ -40,8 +40,8 @@ struct coalescing {
     }
   }
 
-  /// Makes `parent`, which has `parent_bytes` of `asked`, that of all members; each gets its piece.
-  /// A collective of the members.
+  /// Makes `parent`, which has `parent_bytes` of `asked`, the parent of all members; each gets its
+  /// piece. A collective of the members.
   WARPHEAP_DEVICE static std::byte* split(const request& asked, std::byte* parent) {
     if (asked.members.is_leader()) {
       const auto pieces = static_cast<std::uint32_t>(asked.members.size());
@@ -57,8 +57,9 @@ struct coalescing {
     return piece;
   }
 
-  /// Frees the caller's piece. The parent, if it has no live piece now and the caller is to free
-  /// it; else null. Lanes that call together free pieces of one parent by one atomic.
+  /// Frees the caller's piece. Returns the parent if it has no live piece any more and the caller
+  /// must free it; otherwise null. Lanes that call together free pieces of one parent by one
+  /// atomic.
   WARPHEAP_DEVICE static std::byte* free_piece(std::byte* piece) {
     std::uint32_t& word = word_before(piece);
     std::byte* const parent = piece - sizeof(std::uint32_t) - block_word(word).back();

@@ -40,7 +40,7 @@ enum class block_kind : std::uint32_t { invalid = 0, piece = 1, basic = 2, memor
 ///     Basicblock:  [ 2:2 | class:3 | 0:21 | pieces:6 ]
 ///     Memoryblock: [ 3:2 | 0:24 | pieces:6 ]       pieces: 0 if no coalesced request is in it
 ///
-/// Accessed plainly: a block's owner alone does, and its hand-over orders owners.
+/// Accessed plainly: only a block's owner accesses it, and handing over the block orders owners.
 class block_word {
  public:
   WARPHEAP_HD explicit constexpr block_word(std::uint32_t bits) : bits_(bits) {}
@@ -74,7 +74,7 @@ template <xmalloc_config Config>
 struct geometry {
   /// Memoryblocks are multiples of this many bytes; 32-bit numbers of them reach 256 GiB.
   static constexpr std::size_t unit = 64;
-  /// Units of the largest heap: `none` and the end have numbers of their own.
+  /// Units of the largest heap: `none` and the end have separate numbers.
   static constexpr std::size_t most_units = none - 1;
   static constexpr std::uint32_t classes = Config.classes;
   static constexpr std::uint32_t lists = Config.lists;
@@ -103,7 +103,7 @@ struct geometry {
   WARPHEAP_HD static constexpr std::size_t block_bytes(std::uint32_t cls) {
     return Config.smallest_block << cls;
   }
-  /// Bytes of a Basicblock that its owner has.
+  /// Bytes of a Basicblock that its owner can use.
   WARPHEAP_HD static constexpr std::size_t usable(std::uint32_t cls) {
     return block_bytes(cls) - basic_header;
   }

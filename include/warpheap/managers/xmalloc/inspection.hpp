@@ -75,7 +75,7 @@ class inspector {
     }
   }
 
-  /// Only for what a FIFO names: a unit inside of a block has no header.
+  /// Only for units that a FIFO contains: a unit inside a block has no header.
   WARPHEAP_DEVICE bool is_superblock(std::uint32_t unit) const {
     return all_.memory().at(unit).state == memory_state::superblock;
   }

@@ -7,11 +7,11 @@
 ///
 /// One lock guards the list, so headers of neighbours, which are read and changed while blocks
 /// merge and split, never go out of date. Everything that says `\pre locked` is plain access. The
-/// search is next fit, and a block is cut off the end of a free one, whose place in the ring of
-/// free blocks then stays. A search in vain notes its size, and larger ones return at once until a
-/// merged block is as large.
+/// search is next fit, and a block is cut off the end of a free one, which then keeps its place in
+/// the ring of free blocks. A futile search records its size, and searches for that or more return
+/// at once until a merged block is that large.
 ///
-/// Progress: blocking. The lane that holds the lock walks the ring of free blocks twice at most and
+/// Progress: blocking. The lane that holds the lock walks the ring of free blocks at most twice and
 /// never waits.
 
 #include "warpheap/heap/region.hpp"
@@ -71,8 +71,8 @@ class memory_heap {
     shared_->none_from = units_ + 1;
   }
 
-  /// Whether no free block of `units` is there. Relaxed: the word changes under the lock alone, and
-  /// a lane that knows of a free knows of what it wrote here.
+  /// Whether no block of `units` is free. Relaxed: the word changes only under the lock, and a lane
+  /// that has acquired a free has acquired what it wrote here.
   WARPHEAP_DEVICE bool is_out(std::uint32_t units) const {
     return units >= simt::atomic_ref(shared_->none_from).load(simt::order::relaxed);
   }
@@ -95,7 +95,7 @@ class memory_heap {
     return taken;
   }
 
-  /// Frees a block. Returns the units of the free block that it is part of then.
+  /// Frees a block. Returns the units of the free block of which it is then a part.
   WARPHEAP_DEVICE std::uint32_t give(std::uint32_t unit) const {
     lock();
     const std::uint32_t merged = merge(unit);
@@ -122,7 +122,7 @@ class memory_heap {
     alignas(128) std::uint32_t lock;
     /// A free block, where the next search begins; `none` if there is none.
     std::uint32_t rover;
-    /// No free block has as many units.
+    /// No free block has that many units.
     alignas(128) std::uint32_t none_from;
   };
   /// The first bytes of a free block.
@@ -180,7 +180,7 @@ class memory_heap {
     return last;
   }
 
-  /// Makes a block free, and one with its free neighbours. \pre locked
+  /// Frees a block, and merges it with its free neighbours. \pre locked
   WARPHEAP_DEVICE std::uint32_t merge(std::uint32_t unit) const {
     header& freed = at(unit);
     freed.state = memory_state::free;

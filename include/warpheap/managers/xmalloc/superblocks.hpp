@@ -8,11 +8,12 @@
 /// says that exactly one of two things is true: the second-level FIFO of the class has the
 /// Superblock once, or one call owns it. Only its owner takes blocks, and ends its ownership by
 /// putting the Superblock into the FIFO, or with the last free block, in one step with taking that.
-/// A lane that gives a block back sets its bit and `held`; if `held` was off, it owns the
+/// A lane that gives back a block sets its bit and `held`; if `held` was off, it owns the
 /// Superblock. So a Superblock is never in the FIFO twice, and an owner that sees all blocks free
-/// can return the memory: no block is out, and nobody else has a reference.
+/// can return the memory: no block is in use, and no other lane has a reference.
 ///
-/// Progress: lock-free; the compare-exchange repeats only when a block came back meanwhile.
+/// Progress: lock-free; the compare-exchange repeats only when a block was given back in the
+/// meantime.
 
 #include "warpheap/managers/xmalloc/geometry.hpp"
 #include "warpheap/managers/xmalloc/memory_heap.hpp"
@@ -49,7 +50,7 @@ class superblocks {
     if (rank == 0) *whole_ = 0;
   }
 
-  /// The first byte of block `i` of a Superblock. All of them begin as far into a unit.
+  /// The first byte of block `i` of a Superblock. All of them begin at the same offset in a unit.
   WARPHEAP_HD std::byte* block(std::uint32_t superblock, std::uint32_t cls, std::uint32_t i) const {
     return block_in(superblock + i * sizes::block_units(cls));
   }
@@ -74,7 +75,7 @@ class superblocks {
     }
     head(unit).cls = cls;
     const std::uint32_t left = sizes::all_blocks & ~lowest(sizes::all_blocks, wanted);
-    // Relaxed: other lanes learn of the Superblock and of its blocks by a FIFO.
+    // Relaxed: other lanes learn of the Superblock and its blocks from a FIFO.
     word(unit).store(left == 0 ? 0 : left | held, simt::order::relaxed);
     got = {sizes::all_blocks & ~left, left != 0};
     return unit;
@@ -89,7 +90,7 @@ class superblocks {
       const std::uint32_t mine = lowest(map, wanted);
       const std::uint32_t left = map & ~mine;
       // Acquire pairs with `give_back`: the last owners' accesses come first. Release: with the
-      // last block goes the ownership, and what this owner did comes before what the next does.
+      // last block, ownership ends, and what this owner did comes before what the next one does.
       if (now.compare_exchange(seen, left == 0 ? 0 : left | held, simt::order::acq_rel)) {
         if (map == sizes::all_blocks) count_whole(-1);
         return {mine, left != 0};
@@ -97,8 +98,8 @@ class superblocks {
     }
   }
 
-  /// Gives `blocks`, a bit for each, back. True if the caller owns the Superblock now and has to
-  /// put it into its FIFO; else it must not touch it any more.
+  /// Gives back `blocks`, one bit for each. True if the caller now owns the Superblock and must put
+  /// it into its FIFO; otherwise, it must not touch it any more.
   [[nodiscard]] WARPHEAP_DEVICE bool give_back(std::uint32_t superblock,
                                                std::uint32_t blocks) const {
     // Release pairs with the acquire in `take` and `retire`; acquire: an owner that was before.
@@ -148,8 +149,8 @@ class superblocks {
     return simt::atomic_ref<std::uint64_t>(head(superblock).word);
   }
 
-  /// Relaxed: a hint for those that find nothing. Below 0 for moments, when a block that completes
-  /// a Superblock is taken before it is counted.
+  /// Relaxed: a hint for lanes that find nothing. Negative for a moment, when a block that
+  /// completes a Superblock is taken before it is counted.
   WARPHEAP_DEVICE void count_whole(std::int64_t change) const {
     simt::atomic_ref(*whole_).fetch_add(change, simt::order::relaxed);
   }

@@ -55,7 +55,8 @@ class supply {
         // Ends: each time, another lane has taken blocks, or makes some; see xmalloc.hpp.
         if (came == basics::outcome::others_served) continue;
       }
-      // Not where a Superblock fits, which serves more requests: it came after this lane looked.
+      // Not where a Superblock fits, which serves more requests: that memory arrived after this
+      // lane looked.
       const std::uint32_t unit = simt::call_apart(&take_memory_apart, memory(), units,
                                                   basic ? sizes::superblock_units(cls) : 0u);
       if (unit != none) return memory().bytes_of(unit);
@@ -90,13 +91,13 @@ class supply {
   // Nanoseconds: about the time of a refill, and of a trim at which thousands of lanes look.
   static constexpr std::uint32_t pause = 500;
   static constexpr std::uint32_t longest_pause = 32000;
-  /// What a lane that finds nothing spends before it gives up: few looks, for where a hundred
-  /// thousand lanes find nothing, the words at which they look serve one of them at a time.
+  /// How much a lane that finds nothing spends before it gives up: only a few looks, because when a
+  /// hundred thousand lanes find nothing, the words at which they look serve one of them at a time.
   static constexpr std::uint32_t most_patience = 16;
   static constexpr std::uint32_t price_of_look = 1;
   static constexpr std::uint32_t price_of_trim = 8;
 
-  /// What hides blocks for a while, as a lane found it.
+  /// The moves and trims that hide blocks for a while, as a lane saw them.
   struct glance {
     std::uint64_t moves;
     std::uint64_t trims;
@@ -108,9 +109,8 @@ class supply {
             simt::atomic_ref(*trims_).load(simt::order::acquire)};
   }
 
-  // Functions that are called apart get the handle by its address. So a kernel keeps a copy of it
-  // on its stack, 80 bytes for `malloc`; up to 112 more hold the registers that such a function
-  // saves.
+  // Out-of-line functions get the handle by its address. So a kernel keeps a copy of it on its
+  // stack, 80 bytes for `malloc`; up to 112 more hold the registers that such a function saves.
   WARPHEAP_RARE static std::uint32_t price_apart(const supply& self, bool basic, std::uint32_t cls,
                                                  std::uint32_t units, glance before) {
     return self.price_of_another_try(basic, cls, units, before);
@@ -121,8 +121,8 @@ class supply {
     return from.take(units, memory_state::block, kept);
   }
 
-  /// What another try costs a lane that found nothing anywhere; 0 if there is no hope. One lane
-  /// looks, for all that call together.
+  /// The cost of another attempt for a lane that found nothing anywhere; 0 if there is no hope. One
+  /// lane looks for all that call together.
   WARPHEAP_DEVICE std::uint32_t price_of_another_try(bool basic, std::uint32_t cls,
                                                      std::uint32_t units,
                                                      const glance& before) const {
@@ -136,7 +136,7 @@ class supply {
     return price_of_look;
   }
 
-  /// As `price_of_another_try`, but for memory that members may find in the heap.
+  /// Like `price_of_another_try`, but for memory that members may find in the heap.
   WARPHEAP_DEVICE std::uint32_t price_for_all(bool basic, std::uint32_t cls, std::uint32_t units,
                                               const glance& before) const {
     if (is_trimming()) {
@@ -182,7 +182,7 @@ class supply {
   /// Returns the Basicblocks in all lists to their Superblocks, and then the memory of free
   /// Superblocks, until a Memoryblock of `units` is free. False if another lane trims.
   ///
-  /// Ends: it takes no more out of a FIFO than that has when its turn comes.
+  /// Ends: it takes no more out of a FIFO than was in it when it got to that FIFO.
   WARPHEAP_DEVICE bool trim(std::uint32_t units) const {
     const simt::atomic_ref trims(*trims_);
     std::uint64_t seen = trims.load(simt::order::relaxed);

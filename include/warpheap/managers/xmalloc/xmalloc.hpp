@@ -8,10 +8,10 @@
 /// Algorithm: the lanes of a warp that want small blocks ask for one, their parent, and share it.
 /// Requests are rounded up to the size of a Basicblock, of one of five classes, and served from
 /// FIFOs of free ones (the first level). If those of the class are empty, a Superblock with free
-/// Basicblocks comes out of a FIFO of such (the second level), or is split off the heap; some of
-/// its Basicblocks fill a first-level FIFO. Larger requests, as Superblocks, are Memoryblocks of
-/// the heap, a linked list that is searched for a fit. A freed piece counts its parent down; a
-/// freed Basicblock goes into a first-level FIFO, or if that is full back to its Superblock; a
+/// Basicblocks is taken from a FIFO of such (the second level), or split off the heap; some of its
+/// Basicblocks fill a first-level FIFO. Larger requests, like Superblocks, are Memoryblocks of the
+/// heap, a linked list that is searched for a fit. A freed piece decrements its parent's count; a
+/// freed Basicblock goes into a first-level FIFO or, if that is full, back to its Superblock; a
 /// Memoryblock merges with its free neighbours.
 ///
 /// Layout (defaults):
