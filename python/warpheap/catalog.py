@@ -56,7 +56,7 @@ class Manager:
 
 @dataclass(frozen=True)
 class Catalog:
-    """All that one benchmark program says about itself."""
+    """Everything that a benchmark program says about itself."""
 
     program: Path
     backend: str

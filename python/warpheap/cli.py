@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The ``warpheap`` application: one sub-command a module of ``warpheap.commands``."""
+"""The ``warpheap`` application: one sub-command per module of ``warpheap.commands``."""
 
 import sys
 from importlib import import_module
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _refuse_empty(words: list[str]) -> None:
-    """End with a message if an argument is empty: no option has a use for one.
+    """End with a message if an argument is empty: no option accepts an empty value.
 
     An unset shell variable is the usual cause, and "" would pass for "." as a folder.
     """

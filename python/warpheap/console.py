@@ -44,7 +44,7 @@ class Steps:
         self._spoke = False
 
     def now(self, text: str) -> None:
-        """Show what is being done at this moment (terminal only)."""
+        """Show the current action (terminal only)."""
         if self._bar is not None and self._task is not None:
             room = max(0, self._bar.console.width - _FIXED_COLUMNS)
             self._bar.update(self._task, now=text[:room])
@@ -91,7 +91,7 @@ def complain(kind: str, message: str) -> None:
 
 
 def warn(message: str) -> None:
-    """Print what the user should know though the work goes on, on standard error."""
+    """Print what the user should know, while the work continues, on standard error."""
     complain("warning", message)
 
 

@@ -21,7 +21,7 @@ from warpheap.pool import Pool
 
 
 def use(policy: str = "tlsf", *, device: int | None = None, **options: Any) -> Pool:
-    """Make every array of this process come from a pool; arrays made before keep their memory.
+    """Make every array of this process come from a pool; earlier arrays keep their memory.
 
     ``device`` is the current one unless given; arrays of another device are refused. ``options``
     are those of warpheap.pool.Pool. It is undone by
@@ -100,11 +100,11 @@ class DeviceHeap(device_heap.DeviceHeap):
 
     @property
     def argument(self) -> Any:
-        """What a kernel takes as its ``heap``. Valid while this object is."""
+        """What a kernel takes as its ``heap``. Valid as long as this object exists."""
         return self._state
 
     def options(self) -> tuple[str, ...]:
-        """Return the compiler's options with which kernels find the header."""
+        """Return the compiler options with which kernels find the header."""
         return ("-std=c++20", f"-I{device_heap.sources().include}")
 
     def raw_module(self, code: str, **arguments: Any) -> Any:

@@ -203,7 +203,7 @@ class DeviceHeap:
         self._expect(self._library.warpheap_malloc_attach(address, size))
 
     def stats(self) -> Statistics:
-        """Tell what has become of the heap; waits for the device."""
+        """Report the state of the heap; waits for the device."""
         raw = _Statistics()
         self._expect(self._library.warpheap_malloc_get_statistics(ctypes.byref(raw)))
         return Statistics(**{field.name: getattr(raw, field.name) for field in fields(Statistics)})

@@ -31,12 +31,12 @@ class UserError(Exception):
 
 
 def encodable(text: str) -> str:
-    """Replace the bytes of a file name that are not UTF-8 by escapes, as in 'road\\udcff'."""
+    """Replace bytes of a file name that are not UTF-8 by escapes, as in 'road\\udcff'."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
-    """Make the error for a name that is not in a list: it names the list and the nearest entry.
+    """Make the error for a name that is not in a list: it contains the list and the nearest entry.
 
     ``kind`` is a singular noun such as "manager".
     """

@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long one task explores: whichever of the two limits comes first."""
+    """How long one task explores: until the first of the two limits."""
 
     schedules: int
     seconds: float
@@ -221,7 +221,7 @@ def hunt(
 def spread(
     work: Callable[[T, threading.Event], R], items: Iterable[T], jobs: int, progress: Steps
 ) -> Generator[R, None, None]:
-    """Run work on every item, ``jobs`` at a time, and give results as they come.
+    """Run work on every item, ``jobs`` at a time, and yield results as they come.
 
     An interrupt, or an error of one item, ends the running children before the caller sees it. So
     does closing the iterator, which a caller does whose own code may be interrupted.

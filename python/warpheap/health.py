@@ -36,7 +36,7 @@ _TIME_LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the doctor; what is missing and not ``needed`` only limits what can be done."""
+    """One line of the doctor; without ``needed``, a missing item only limits what can be done."""
 
     name: str
     ok: bool

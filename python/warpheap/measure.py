@@ -82,7 +82,7 @@ class Measurement:
 
 
 def measure(wanted: Measurement, time_limit_s: float) -> Row:
-    """Run one measurement and give its row; never raises for what the program does.
+    """Run one measurement and return its row; never raises for what the program does.
 
     A program that refuses its arguments (exit status 2) gives a ``failed`` row with its message.
     """

@@ -54,7 +54,7 @@ def use(policy: str = "tlsf", *, device: int = 0, **options: Any) -> Pool:
 
 
 def pool(device: int = 0) -> Pool:
-    """Return the pool of a device, made when it is first asked for."""
+    """Return the pool of a device, created when it is first requested."""
     if device not in _pools:
         _pools[device] = Pool(_policy, device=device, **_options)
     return _pools[device]
@@ -65,7 +65,7 @@ def manager() -> Any:
     from numba import cuda  # noqa: PLC0415
 
     class PoolManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
-        """Device memory from the pool; pinned and mapped host memory as Numba has it."""
+        """Device memory from the pool; pinned and mapped host memory as in Numba."""
 
         def initialize(self) -> None:
             """Make the pool of this context's device."""
@@ -92,7 +92,7 @@ def manager() -> Any:
             super().reset()
 
         def get_memory_info(self) -> Any:
-            """Refuse, as the driver's figures would leave out what the pool has free."""
+            """Refuse, because the driver's figures would omit the pool's free memory."""
             raise NotImplementedError("ask the pool: warpheap.numba.pool(device).stats()")
 
         def get_ipc_handle(self, memory: Any) -> Any:

@@ -61,7 +61,7 @@ def needs_graphs(catalogs: Sequence[Catalog], cases: Sequence[str] = ()) -> bool
 
 
 def heap_bytes(level: str, catalog: Catalog) -> int:
-    """Choose the heap: the level's size, or the largest power of two that the device has room for.
+    """Choose the heap: the level's size, or the largest power of two for which the device has room.
 
     A program that cannot tell its device's memory (0) gets the level's size.
     """

@@ -37,18 +37,18 @@ class Scale:
 
     @property
     def max_threads_log2(self) -> int:
-        """The CPU model runs lane by lane: more threads would take long and tell nothing."""
+        """The CPU model runs lane by lane: more threads would take long and show nothing."""
         return 20 if self.full and self.backend == "cuda" else 16
 
     @property
     def filled_heap_bytes(self) -> int:
-        """Heap of the cases that fill it up, whose time grows with it: 2 GiB as in the papers."""
+        """Heap of the cases that fill it, whose time grows with it: 2 GiB, as in the papers."""
         wanted = 2 * GIB if self.full and self.backend == "cuda" else 64 * MIB
         return min(wanted, self.heap_bytes)
 
     @property
     def batch(self) -> int:
-        """Threads of a launch in the cases that fill the heap up."""
+        """Threads of a launch in the cases that fill the heap."""
         return _BATCH if self.full and self.backend == "cuda" else 4 * KIB
 
 

@@ -80,7 +80,7 @@ class Pool:
         return self._handle
 
     def allocate(self, size: int, stream: int = 0, alignment: int = 256) -> int:
-        """Return the address of ``size`` bytes that work in ``stream`` may use; 0 for 0 bytes."""
+        """Return the address of ``size`` bytes for work in ``stream``; 0 for 0 bytes."""
         memory = ctypes.c_void_p()
         native.size("size", size)
         native.size("alignment", alignment)
@@ -115,9 +115,9 @@ class Pool:
         return Stats(**{name: getattr(raw, name) for name in native.STATS})
 
     def trim(self, keep_bytes: int = 0) -> int:
-        """Give memory back that no block needs, as long as more than ``keep_bytes`` stay held.
+        """Give back memory that no block needs, as long as more than ``keep_bytes`` stay held.
 
-        That is regions without a block and, over ``virtual_memory``, whole pages of holes.
+        That means regions without a block and, over ``virtual_memory``, whole pages of holes.
         """
         native.size("keep_bytes", keep_bytes)
         return int(self._library.warpheap_pool_trim(self.handle, keep_bytes))
@@ -127,7 +127,7 @@ class Pool:
         native.expect(self._library.warpheap_pool_check(self.handle))
 
     def close(self) -> None:
-        """Wait for the streams that used the pool and give everything back."""
+        """Wait for the streams that used the pool and give back everything."""
         if self._handle:
             self._library.warpheap_pool_destroy(self._handle)
             self._handle = ctypes.c_void_p()

@@ -48,7 +48,7 @@ class Outcome:
 
 
 class CancelledError(Exception):
-    """The run was given up because the caller's cancel event was set."""
+    """The run was aborted because the caller's cancel event was set."""
 
 
 def run(
@@ -119,7 +119,7 @@ def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> Non
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Ask first, so that a program can give its device back; insist after the grace time."""
+    """Ask first, so that a program can release its device; kill it after the grace time."""
     _signal_group(child, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         child.wait(timeout=_GRACE_S)

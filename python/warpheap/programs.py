@@ -96,7 +96,7 @@ def _checkout_of(program: Path) -> Path | None:
 
 @lru_cache
 def revision(program: Path) -> str:
-    """Say which source a program comes from, as far as can be known.
+    """Say which source a program comes from, as far as possible.
 
     The ``git describe`` of the checkout around the program or around this package; "-dirty." and
     the first digits of the program's digest are added if the checkout has changes, because then the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The tree of published rows: DEVICE/CASE/MANAGER.jsonl, one row a measurement.
+"""The tree of published rows: DEVICE/CASE/MANAGER.jsonl, one row per measurement.
 
 Filing rows replaces those of the same measurement: the newer one stays, by its ``time``, or the one
 that is filed later where a row has none. What was replaced is in the history of the repository.
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def identity(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Say which measurement a row is of: two rows with one identity measured the same.
+    """Identify the measurement of a row: two rows with the same identity measured the same.
 
     That is what was measured, where, and all parameters that were given, also those that only the
     row's ``key`` knows.
@@ -83,7 +83,7 @@ def file_rows(rows: Iterable[Row], tree: Path) -> dict[Path, int]:
 
 
 def _complete(row: Row) -> Row:
-    """Add what a row that a program wrote without the tool does not say."""
+    """Add what is missing in a row that a program wrote without the tool."""
     if isinstance(row.get("graph"), str):
         row = row | {"graph": graph_name(row["graph"])}
     return row | {"command": repeat_command.command(row)}

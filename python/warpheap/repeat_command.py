@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The shell command that repeats a row, for rows that do not say it themselves."""
+"""The shell command that repeats a row, for rows without one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POOL_PROGRAMS = ("program", "framework")
 
 
 def command(row: Mapping[str, Any]) -> str:
-    """Say how to repeat a row; one that has a ``command`` knows best."""
+    """Say how to repeat a row; its own ``command`` takes precedence."""
     known = row.get("command")
     if isinstance(known, str):
         return known

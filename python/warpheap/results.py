@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The file of results: one JSON object a line, appended row by row, safe against interruption."""
+"""The file of results: one JSON object per line, appended row by row, safe against interruption."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def find_files(places: list[Path]) -> list[Path]:
 
 
 class Store:
-    """A result file that is open for appending by this process alone; use it in ``with``."""
+    """A result file that only this process has open for appending; use it in ``with``."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ class Store:
         return {key for key, status in last.items() if not (retry and status in RETRIED)}
 
     def append(self, row: dict[str, Any]) -> None:
-        """Write one row and hand it to the operating system at once.
+        """Write one row and pass it to the operating system immediately.
 
         Bytes of a file name that are not UTF-8 are written as the escapes that JSON has for them.
         """

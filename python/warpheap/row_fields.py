@@ -51,7 +51,7 @@ class Field:
     alias: str = ""
 
     def text(self, value: Any) -> str:
-        """Write a value; with its unit, but for counts such as threads."""
+        """Write a value, with its unit except for counts such as threads."""
         if not _is_number(value):
             return str(value)
         if self.unit == "bytes":
@@ -172,11 +172,11 @@ class Description:
         return None
 
     def merged(self, newer: Description) -> Description:
-        """Give both descriptions together; of what both have, the newer counts."""
+        """Merge two descriptions; where both have an entry, the newer one counts."""
         return Description({**self.fields, **newer.fields}, {**self.cases, **newer.cases})
 
     def write(self, folder: Path) -> None:
-        """Write ``fields.json``; what one that is there describes beside this is kept."""
+        """Write ``fields.json``; keep the other entries of an existing one."""
         file = folder / FILE_NAME
         whole = _read(file).merged(self) if file.exists() else self
         file.write_text(whole.text(), encoding="utf-8")
@@ -209,7 +209,7 @@ def find(rows: Path) -> Description:
 
 @cache
 def of_this_version() -> Description:
-    """Return what the programs of this version say, as it was when the package was made."""
+    """Return what the programs of this version say, as of the package's creation."""
     return _read(Path(__file__).resolve().parent / "data" / FILE_NAME)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a plan: one process a measurement, every row on disk before the next one starts."""
+"""Runs a plan: one process per measurement, every row on disk before the next one starts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Done:
 
 
 def run(plan: Sequence[Measurement], store: Store, time_limit_s: float, retry: bool) -> Done:
-    """Measure what the store does not hold yet for the present commit.
+    """Measure what the store does not have yet for the current commit.
 
     An interrupt ends the running child, keeps all finished rows and raises UserError that says how
     to go on.

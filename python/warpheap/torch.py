@@ -24,7 +24,7 @@ _allocator: Any = None
 
 
 def use(policy: str = "tlsf", *, device: int = 0, **options: Any) -> Pool:
-    """Make every tensor on ``device`` come from a pool, in place of PyTorch's own allocator.
+    """Make every tensor on ``device`` come from a pool instead of PyTorch's own allocator.
 
     To be called before PyTorch has allocated on any device; once for each device that is used.
     ``options`` are those of warpheap.pool.Pool. Raises RuntimeError if PyTorch was used before.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The sub-commands of ``warpheap``, one a module; each has ``register(app)``."""
+"""The sub-commands of ``warpheap``, one per module; each has ``register(app)``."""

@@ -95,7 +95,7 @@ def _citation(manager: Manager) -> str:
 
 
 def _claims(claims: Mapping[str, Any]) -> str:
-    """Say what a manager claims, whatever claims there are."""
+    """Say what a manager claims."""
     texts = []
     for name, value in claims.items():
         what = name.replace("_", " ")

@@ -55,7 +55,7 @@ def load(path: Path, csr_folder: Path, folder_flag: str = "--csr-dir") -> Graph:
 
 
 def _find(path: Path) -> Path:
-    """Return the file that is meant, by its path or by the name of a shipped graph."""
+    """Return the file with this path, or the shipped graph with this name."""
     if path.is_file():
         return path
     if path.is_dir():

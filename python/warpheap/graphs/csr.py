@@ -41,7 +41,7 @@ class Edges:
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph that is ready for a benchmark. ``edges`` counts undirected edges once.
+    """A graph ready for a benchmark. ``edges`` counts undirected edges once.
 
     ``file`` names the graph's file so that ``--graph`` finds it from any folder.
     """
@@ -83,7 +83,7 @@ def simple_undirected(edges: Edges) -> tuple[npt.NDArray[np.uint64], npt.NDArray
 
 
 def write(file: Path, offsets: npt.NDArray[np.uint64], neighbours: npt.NDArray[np.uint32]) -> None:
-    """Write a CSR file; the file appears whole or not at all."""
+    """Write a CSR file; the file appears complete or not at all."""
     partial = file.with_suffix(".part")
     with partial.open("wb") as out:
         out.write(MAGIC)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Lists of edges, one a line, as SNAP and others give them, parsed by pandas.
+"""Lists of edges, one per line, as published by SNAP and others, parsed by pandas.
 
 The first two columns are node ids, separated by commas, tabs or spaces; further columns (times,
 weights) are left out. Lines that start with '#' or '%' are comments, and the first line of a table
@@ -63,7 +63,7 @@ def read(source: Source) -> Edges:
 
 
 def _without_comments(content: bytes) -> bytes:
-    """Drop comment lines; pandas knows one comment character only, and it may stand anywhere."""
+    """Drop comment lines; pandas only knows one comment character, which may be anywhere."""
     if not any(mark.encode() in content for mark in _COMMENTS):
         return content
     marks = tuple(mark.encode() for mark in _COMMENTS)

@@ -7,7 +7,7 @@ from warpheap.errors import UserError
 
 
 class GraphError(UserError):
-    """FILE:LINE: reason, or FILE: reason where no line is to blame. Lines count from 1."""
+    """FILE:LINE: reason, or FILE: reason if no line is to blame. Lines count from 1."""
 
     def __init__(self, name: str, line: int | None, reason: str) -> None:
         where = name if line is None else f"{name}:{line}"
@@ -16,6 +16,6 @@ class GraphError(UserError):
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """Quote what a line holds, cut to a readable length."""
+    """Quote a line, cut to a readable length."""
     text = text.strip()
     return repr(text if len(text) <= limit else text[:limit] + "…")

@@ -53,7 +53,7 @@ def open_graph(path: Path) -> Source:
 
 
 def _reason(error: Exception) -> str:
-    """Say in one line what is wrong; tarfile lists what each of its methods thinks of the file."""
+    """Say in one line what is wrong; tarfile lists a reason for each of its methods."""
     if isinstance(error, tarfile.ReadError):
         return "no tar archive that can be read"
     return (str(error).splitlines() or ["it ends too early"])[0]
@@ -74,7 +74,7 @@ def _from_tar(path: Path) -> Source:
 
 
 def _choose(path: Path, names: list[str]) -> str:
-    """Pick the graph of a tarball: the member named like the archive, or the only one there is."""
+    """Pick the graph of a tarball: the member named like the archive, or the only one."""
     stem = path.name.split(".tar")[0].removesuffix(".tgz")
     for suffixes in _TAR_GROUPS:
         group = [name for name in names if name.lower().endswith(suffixes)]

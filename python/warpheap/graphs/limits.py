@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How large a graph may be, checked before memory is taken for what a file only claims."""
+"""How large a graph may be, checked before memory is allocated for what a file claims."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def memory_bytes() -> int:
 
 
 def check_size(name: str, line: int | None, nodes: int, entries: int) -> None:
-    """Refuse a graph whose nodes cannot be numbered or that this machine has no memory for."""
+    """Refuse a graph whose nodes cannot be numbered or that exceeds this machine's memory."""
     if nodes > MAX_NODES:
         raise GraphError(name, line, f"{nodes} nodes; at most {MAX_NODES} can be used")
     needed = _NODE_BYTES * nodes + _ENTRY_BYTES * entries

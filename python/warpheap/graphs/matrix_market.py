@@ -50,7 +50,7 @@ def read(source: Source) -> Edges:
 
 
 def _header(source: Source) -> _Header:
-    """Check the banner and the size line, which SciPy's readers do not do alike."""
+    """Check the banner and the size line, which SciPy's readers do not all check alike."""
     lines = _content(source)
     number, banner = next(source.lines(), (1, ""))
     words = banner.lower().split()

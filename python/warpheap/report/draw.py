@@ -45,7 +45,7 @@ _LINEAR_SPREAD = 20  # bars that differ more than this are drawn on a logarithmi
 
 
 def svg(plot: Plot) -> str:
-    """Draw a figure as an SVG element to be put into a page: no fixed size, ids of its own."""
+    """Draw a figure as an SVG element for a page: no fixed size, unique ids."""
     with _style(INK_SENTINEL, plot.slug):
         buffer = io.StringIO()
         _draw(plot, INK_SENTINEL).savefig(
@@ -70,7 +70,7 @@ def png(plot: Plot, folder: Path) -> Path:
 
 
 def save(plot: Plot, file: Path) -> None:
-    """Draw a figure as a PNG file, dark on white, that holds the digest of what it shows."""
+    """Draw a figure as a PNG file, dark on white, with the digest of what it shows."""
     about = {"Software": None, "Description": plot.digest}
     with _style(INK_PRINT, plot.slug):
         _draw(plot, INK_PRINT).savefig(
@@ -183,7 +183,7 @@ def _mark_late(axes: Any, plot: Plot, ink: str) -> None:
 
 
 def _draw_bars(plot: Plot) -> tuple[Figure, Any]:
-    """One bar a manager, the best at the top, with its value at its end."""
+    """One bar per manager, the best at the top, with its value at its end."""
     sign = 1 if plot.spec.y.more_is_better else -1
     drawn = [(series.drawn[-1], series) for series in plot.series if series.drawn]
     bars = sorted(drawn, key=lambda b: sign * b[0])
@@ -214,7 +214,7 @@ def _draw_bars(plot: Plot) -> tuple[Figure, Any]:
 
 
 def _canvas(plot: Plot, plot_height: float, left: float, legend: float) -> tuple[Figure, Any]:
-    """Make a figure with its title lines; the axes get exactly the height that is asked for."""
+    """Make a figure with its title lines; the axes get exactly the requested height."""
     title: dict[str, Any] = {"size": 11, "weight": "bold"}
     lines = [(plot.spec.title, title)]
     lines += [(text, {"size": 8.5}) for text in (plot.subtitle, plot.remark) if text]

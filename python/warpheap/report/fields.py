@@ -42,7 +42,7 @@ UNTOLD = frozenset({"seed", "iterations", "used_percent"})
 
 
 def describe(file: Path) -> Description:
-    """Return what is known of the fields in a file of rows."""
+    """Return what is known about the fields in a file of rows."""
     return UNDESCRIBED.merged(row_fields.describe(file))
 
 

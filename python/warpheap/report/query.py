@@ -23,7 +23,7 @@ FOLDERS = ("results", "docs/decisions")
 
 
 def number(value: float | None) -> str | None:
-    """Write a number with what is worth reading of it: 0.75, 6.8, 89, 1,524."""
+    """Write a number with the digits that are worth reading: 0.75, 6.8, 89, 1,524."""
     if value is None:
         return None
     digits = 0 if abs(value) >= 9.95 else 1 if abs(value) >= 0.995 else 2

@@ -55,12 +55,12 @@ class Plot:
 
     @property
     def bars(self) -> bool:
-        """Tell whether there is one value a manager, which bars show better than dots."""
+        """Tell whether there is one value per manager, which bars show better than dots."""
         return self.spec.bars or len({x for series in self.series for x in series.x}) == 1
 
     @property
     def late(self) -> bool:
-        """Tell whether a manager had not finished in time at some point of it."""
+        """Tell whether a manager had not finished in time at one of its points."""
         return any(series.late for series in self.series)
 
     @property
@@ -72,7 +72,7 @@ class Plot:
 
     @property
     def digest(self) -> str:
-        """Return a digest of all that the figure shows: its words and its values."""
+        """Return a digest of everything that the figure shows: its words and its values."""
         axes = (self.spec.title, self.spec.x.label, self.spec.y.label, self.spec.model_label)
         shown = [*axes, self.subtitle, self.remark, *map(asdict, self.series)]
         return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()

@@ -90,7 +90,7 @@ def _latency(operation: str, heap: str) -> FigureSpec:
 
 
 def _registers(name: str, what: str, call: str, y: Axis) -> FigureSpec:
-    """Make a figure of what a kernel takes that makes one of the two calls."""
+    """Make a figure of what a kernel with one of the two calls takes."""
     return FigureSpec(
         f"{name}-{call}",
         "registers",

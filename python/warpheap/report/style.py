@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One stable look a manager: colour, marker and dash, the same in every figure and every run.
+"""One stable look per manager: colour, marker and dash, the same in every figure and every run.
 
 All colours have a contrast of at least 3:1 to the white and to the dark page, and any two are 15 or
 more apart in CIE Lab (a test holds them to both). Variants of one manager share a hue and differ in
@@ -84,7 +84,7 @@ _OTHER_DASHES = (SOLID, DASHED, DOTTED)
 
 
 def rank(manager: str) -> int:
-    """Place a manager in the order of the table; those that are not in it come last."""
+    """Place a manager in the order of the table; managers not in it come last."""
     return _ORDER.get(manager, len(_ORDER))
 
 

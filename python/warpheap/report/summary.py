@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The report's tables: facts of a run, a line a manager, what was not measured, every row."""
+"""The report's tables: facts of a run, one line per manager, what was not measured, every row."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _usual(values: pd.Series) -> Any:
 
 
 def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
-    """Return one line a manager: how its rows ended and its times at the reference point."""
+    """Return one line per manager: how its rows ended and its times at the reference point."""
     title, chosen = reference(section)
     lines = []
     for name, rows in section.rows.groupby("manager", sort=False):

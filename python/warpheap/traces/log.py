@@ -82,7 +82,7 @@ def read(path: Path) -> Trace:
 
 
 def write(trace: Trace, path: Path) -> None:
-    """Write a trace; each block has an address of its own, and the time is the event's number."""
+    """Write a trace; each block has a unique address, and the time is the event's number."""
     sizes = trace.operations[trace.asks]
     asked = 0
     with _create(path) as file:
@@ -115,7 +115,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _content(path: Path) -> bytes:
-    """Return all bytes of a file; an archive is whole before a line of it is read."""
+    """Return all bytes of a file; an archive is unpacked completely before a line of it is read."""
     stored = path.read_bytes()
     decompress = _DECOMPRESS.get(path.suffix)
     if decompress is None:

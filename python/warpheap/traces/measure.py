@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Replays a trace on a resource and makes a row of results of it; docs/host.md lists the fields."""
+"""Replays a trace on a resource and makes a row of results; docs/host.md lists the fields."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Timeline = NDArray[np.uint64]
 
 
 def measure(trace: Trace, resource: Resource, request: Request) -> Row:
-    """Replay; a resource that is not available makes a ``skipped`` row with the reason."""
+    """Replay; for an unavailable resource, return a ``skipped`` row with the reason."""
     row: Row = {
         "schema": SCHEMA,
         "case": "replay",
@@ -173,7 +173,7 @@ def _throughput(trace: Trace, resource: Resource, request: Request) -> Row:
 
 
 def in_streams(trace: Trace, count: int, make_stream: Callable[[int], int]) -> list[Trace]:
-    """Return copies of a trace, each all in a stream of its own."""
+    """Return copies of a trace, each entirely in its own stream."""
     return [
         Trace(
             trace.name,
@@ -205,7 +205,7 @@ def stream_maker(resource: Resource) -> Callable[[int], int]:
 
 
 def timeline(trace: Trace, resource: Resource, size: Size) -> dict[str, Timeline]:
-    """Replay untimed and return what a pool of ours holds over time, by field, as arrays."""
+    """Replay untimed and return what one of our pools holds over time, as one array per field."""
     count = min(TIMELINE_POINTS, trace.events)
     points = (native.TimelinePoint * count)()
     with resource.made(size) as instance:

@@ -30,7 +30,7 @@ class Trace:
 
     @property
     def asks(self) -> NDArray[np.bool_]:
-        """Which events ask for memory."""
+        """Which events request memory."""
         return self.operations >= 0
 
     def peak_bytes(self, granule: int = 1) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a trace can be replayed on: our pools, the driver's allocators, and RMM's where it is there.
+"""What a trace can be replayed on: our pools, the driver's allocators, and RMM's if it is there.
 
 A resource is made for one replay, so that every replay starts with a fresh one.
 """
@@ -42,7 +42,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a replay measured. Latencies are in nanoseconds, one an event, if calls were timed."""
+    """What a replay measured. Latencies are in nanoseconds, one per event, if calls were timed."""
 
     latencies: NDArray[np.uint32] | None
     wall_ns: int
@@ -67,7 +67,7 @@ class Resource:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is one of our pools, which also tell what they hold."""
+        """Whether it is one of our pools, which also report what they hold."""
         return self.name not in PEERS + DRIVER
 
     @contextmanager
@@ -82,7 +82,7 @@ class Resource:
 
 
 class Instance:
-    """A resource that was made: the C functions that replay on it."""
+    """A resource that exists: the C functions that replay on it."""
 
     def __init__(self, functions: Any, prefix: str) -> None:
         self.handle = ctypes.c_void_p()
@@ -102,7 +102,7 @@ class Instance:
         raise NotImplementedError
 
     def replay(self, trace: Trace, *, timed: bool, stop_at_failure: bool = False) -> Outcome:
-        """Make the calls of a trace, each timed or only the whole."""
+        """Make the calls of a trace; time each of them, or only their total."""
         latencies = np.zeros(trace.events, dtype=np.uint32) if timed else None
         result = native.ReplayResult()
         status = self.function("replay")(
@@ -123,7 +123,7 @@ class Instance:
         )
 
     def replay_threads(self, traces: list[Trace]) -> tuple[int, int]:
-        """Make the calls of each trace in a thread of its own; returns (nanoseconds, failures)."""
+        """Make the calls of each trace in its own thread; returns (nanoseconds, failures)."""
         views = (native.TraceView * len(traces))(*(view(trace) for trace in traces))
         wall, failures = ctypes.c_uint64(), ctypes.c_uint64()
         status = self.function("replay_threads")(
@@ -181,7 +181,7 @@ class _Peer(Instance):
 
 
 def view(trace: Trace) -> native.TraceView:
-    """Make the C view of a trace, which must live as long as it."""
+    """Make the C view of a trace, which must outlive the view."""
     return native.TraceView(
         trace.operations.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)),
         trace.streams.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)),
@@ -190,13 +190,13 @@ def view(trace: Trace) -> native.TraceView:
 
 
 def known() -> list[str]:
-    """List every name, those that need something more at the end."""
+    """List every name, with those that need more software at the end."""
     text: bytes = native.library().warpheap_pool_names()
     return [*text.decode().split(), *PEERS]
 
 
 def upstream(asked: str) -> str:
-    """Return the upstream to use: the one asked for, else device memory if there is a driver."""
+    """Return the upstream to use: the requested one, or device memory if there is a driver."""
     names: bytes = native.library().warpheap_upstream_names()
     if asked:
         if asked not in names.decode().split():
@@ -239,7 +239,7 @@ def _peer_library() -> ctypes.CDLL:
 
 
 def check(names: list[str]) -> None:
-    """Raise the error for the first name that is not known."""
+    """Raise the error for the first unknown name."""
     if not names:
         raise UserError("no resource was named")
     listed = known()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Traces that are made: slots which hold a block or not, one picked at random at each step.
+"""Synthetic traces: slots with or without a block, one picked at random at each step.
 
 ``malloc-large`` is the benchmark of the host-based paper (O. Bell, A. Kumar, C. Gill, "Host-Based
 Allocators for Device Memory", 2024, section VI).
