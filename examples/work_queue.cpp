@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The structures of sync/ outside of a memory manager: a work list that grows and shrinks. Threads
+// The structures of sync/ outside a memory manager: a work list that grows and shrinks. Threads
 // search a binary tree of unknown shape. Nodes to visit are in a virtualised index queue, which
 // takes memory from a small pool of chunks and gives it back; a bulk semaphore tells the lanes of a
 // warp how many nodes there are for them. One source for both models: work_queue.cu includes this

@@ -42,6 +42,15 @@ PHRASES = (
     (r"(?:of|in|with|takes?|has|as|up to) so many(?! \w+ that\b)", "'this many'"),
     (r"for want of", "'because there is no ...'"),
     (r"counts? from below|memory from below", "'upstream'"),
+    (r"(?:[Ii]n|[Oo]ut)side of (?:the|an?|its|it|what|any|each|every)", "'inside' or 'outside'"),
+    (
+        r"(?:[Oo]ne|\d+ (?:bits?|words?|B)|(?:[Aa]|[Oo]ne) (?:bit|word|flag|row|slot)) an? "
+        r"(?:unit|page|class|chunk|word|granule|lane|measurement|multiprocessor)",
+        "'per', as in 'one bit per page'",
+    ),
+    (r"[Ff]or the time when", "'only while'"),
+    (r"others (?:are|were) faster", "'it lost to others'"),
+    (r"[Aa]s of (?=`)", "'as in' or 'like'"),
 )
 EVERY = re.compile(
     "|".join(rf"(?P<p{k}>(?<!\w)(?:{found})(?!\w))" for k, (found, _) in enumerate(PHRASES))

@@ -23,7 +23,7 @@ inline constexpr std::uint64_t lanes_a_warp = 32;
 struct request_batch {
   /// Lanes of the launch.
   std::uint64_t threads = 0;
-  /// Requests: one a lane, or with `one_a_warp` one by lane 0 of each warp.
+  /// Requests: one per lane, or with `one_a_warp` one by lane 0 of each warp.
   std::uint64_t count = 0;
   std::uint64_t first = 0;
   std::uint64_t size_min = 0;

@@ -35,7 +35,7 @@ struct peer {
   /// Joins `runs` times. \param wrong how many results were not the expected one
   join_times (*join)(const table& build, const table& probe, const outcome& expected,
                      std::uint64_t runs, std::uint64_t& wrong);
-  /// Groups `runs` times: count, sum, minimum and maximum of each key. \param wrong as of `join`
+  /// Groups `runs` times: count, sum, minimum and maximum of each key. \param wrong as for `join`
   group_times (*group_by)(const table& input, const outcome& expected, std::uint64_t runs,
                           std::uint64_t& wrong);
 };

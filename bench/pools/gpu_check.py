@@ -4,12 +4,12 @@
 usage: gpu_check.py OUT --build DIR [--traces DIR] [--site DIR] [--seconds N] [--commit HASH]
                     [--quick] [--parts PART...]
 
-OUT gets `pools.jsonl`, one row a measurement, and `gpu_check.txt`, what was printed. DIR of --build
-is a build folder with the targets warpheap_c and, for RMM's resources, warpheap_rmm_peers. DIR of
---traces has logs in RMM's format; DIR of --site is the folder of WARPHEAP_RMM_ROOT, with the wheels
-of librmm-cu13, rapids-logger, rmm-cu13 and cuda-bindings unpacked side by side. Whatever is missing
-is a row with the reason. No measurement is started after N seconds (420). The parts are latencies,
-traces and programs, in any order.
+OUT gets `pools.jsonl`, one row per measurement, and `gpu_check.txt`, what was printed. DIR of
+--build is a build folder with the targets warpheap_c and, for RMM's resources, warpheap_rmm_peers.
+DIR of --traces has logs in RMM's format; DIR of --site is the folder of WARPHEAP_RMM_ROOT, with the
+wheels of librmm-cu13, rapids-logger, rmm-cu13 and cuda-bindings unpacked side by side. Whatever is
+missing is a row with the reason. No measurement is started after N seconds (420). The parts are
+latencies, traces and programs, in any order.
 """
 
 import argparse

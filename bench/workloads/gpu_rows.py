@@ -6,7 +6,7 @@ usage: gpu_rows.py OUT.jsonl --program warpheap-bench-cuda [--graphs DIR] [--cas
        gpu_rows.py --prepare DIR GRAPH...
 
 A survey (`warpheap survey --case ...`) measures the same and more; this needs no package but
-Python's own, so it also runs where nothing can be installed. OUT gets one row a measurement as soon
+Python's own, so it also runs where nothing can be installed. OUT gets a row per measurement as soon
 as it has ended; one that fails, crashes or takes more than --limit seconds (30) is a row that says
 so. What matters most comes first, and nothing starts after --seconds (140). --cases also knows
 `rmat_100m`, the growth to 100 million edges, which takes minutes and is not among the standard

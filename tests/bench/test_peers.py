@@ -63,7 +63,7 @@ class KeepArchitectureTest(unittest.TestCase):
     """A library with device code of one architecture."""
 
     def test_only_payloads_of_others_are_overwritten(self) -> None:
-        """Heads and lengths stay, and so does what lies outside of the section."""
+        """Heads and lengths stay, and so does what lies outside the section."""
 
         def library(blanked: bool) -> bytes:
             gone = bytes(8) if blanked else b"8 bytes."

@@ -114,7 +114,7 @@ struct use_the_handle {
   }
 };
 
-/// Containers over an arena, one a lane, which free what they grow out of.
+/// Containers over an arena, one per lane, which free what they grow out of.
 template <class Handle>
 struct fill_containers {
   Handle from;

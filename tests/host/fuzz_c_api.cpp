@@ -108,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         held.cut(base, taken);
       }
     } else if (step[0] < 245) {
-      // An address inside of a block, or behind it, where the next one may begin.
+      // An address inside a block, or behind it, where the next one may begin.
       const std::uintptr_t base = held.pick(number) + 1 + step[3];
       if (held.has(base)) continue;
       expect(warpheap_pool_deallocate(pool, reinterpret_cast<void*>(base), stream) ==

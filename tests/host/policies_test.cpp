@@ -213,7 +213,7 @@ TEST(hybrid_pool, small_blocks_share_a_slab_and_the_slab_goes_back) {
   for (int n = 0; n < 256; ++n) small.insert(take(policy, 1));
   ASSERT_EQ(small.size(), 256u);
   EXPECT_EQ(*small.rbegin() - *small.begin(), 255 * granule) << "one slab holds them all";
-  EXPECT_EQ(policy.deallocate(*small.begin() + 1), 0u) << "an address inside of an object";
+  EXPECT_EQ(policy.deallocate(*small.begin() + 1), 0u) << "an address inside an object";
   const address large = take(policy, 100);
   EXPECT_NE(large, 0u);
   EXPECT_EQ(policy.check(), std::nullopt);

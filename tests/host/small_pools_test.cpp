@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(all, small_pools, testing::ValuesIn(all_policy_names())
 TEST_P(small_pools, a_pool_with_a_block_takes_less_than_64_KiB) {
   if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "another allocator";
   // A bitmask is as large as the memory that it manages.
-  if (GetParam().find("bitmask") != std::string::npos) GTEST_SKIP() << "one bit a granule";
+  if (GetParam().find("bitmask") != std::string::npos) GTEST_SKIP() << "one bit per granule";
   const std::size_t before = bytes_of_process();
   const auto pools = make_pools(GetParam(), 100);
   EXPECT_LE((bytes_of_process() - before) / 100, 64_KiB);

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 HEADERS = PurePosixPath("include/warpheap")
 SOURCE_SUFFIXES = {".hpp", ".cuh", ".h", ".cpp", ".cu"}
-# Code outside of the headers that both machines compile; programs in .cu files may speak CUDA.
+# Code outside the headers that both machines compile; programs in .cu files may speak CUDA.
 SHARED_FOLDERS = ("src", "bench")
 
 TABLE_ROW = re.compile(r"^\|\s*`([^`]+)`\s*\|([^|]*)\|")
@@ -112,7 +112,7 @@ def cuda_words(file: PurePosixPath, text: str) -> Iterator[tuple[int, str]]:
                 yield number, f"includes <{include.group(2)}>, which only a CUDA folder may"
             continue
         for word in CUDA_WORD.findall(line):
-            yield number, f"CUDA word '{word.strip()}' outside of a CUDA folder"
+            yield number, f"CUDA word '{word.strip()}' outside a CUDA folder"
 
 
 def family(file: PurePosixPath) -> str:

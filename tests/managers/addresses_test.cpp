@@ -364,7 +364,7 @@ TYPED_TEST(counters_of_bump, requests_that_are_refused_never_wrap_them) {
   expect_invariants(manager);
 }
 
-// A pointer that lies outside of a heap is not an index into its tables.
+// A pointer that lies outside a heap is not an index into its tables.
 template <class M>
 class foreign_pointers : public ::testing::Test {};
 using all_that_free =

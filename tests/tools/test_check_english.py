@@ -30,6 +30,12 @@ REFUSED = (
     "a heap of so many chunks",
     "the answer is no JSON",
     "it fails for want of memory",
+    "a bitmap outside of the heap",
+    "a bit a page, and no more",
+    "4 B a chunk",
+    "for the time when nobody allocates",
+    "others were faster with the block",
+    "progress as of `stream_pool`",
 )
 PERMITTED = (
     "returns null when out of memory",
@@ -42,6 +48,9 @@ PERMITTED = (
     "says how many blocks there are",
     "a lane that waits for another lane",
     "the person who calls it",
+    "one bit per page",
+    "in the words a lane has read",
+    "the state as of today",
 )
 
 

@@ -41,7 +41,7 @@ class ledger {
   /// A malloc has returned `block`. Gives the tag that its contents shall have.
   WARPHEAP_BOOK std::uint32_t add(void* block, std::uint32_t bytes) {
     auto* start = static_cast<std::byte*>(block);
-    if (start < begin_ || start + bytes > end_) note("a block outside of the heap", start, bytes);
+    if (start < begin_ || start + bytes > end_) note("a block outside the heap", start, bytes);
     if (reinterpret_cast<std::uintptr_t>(start) % alignment_ != 0) {
       note("a block that is not aligned", start, bytes);
     }

@@ -119,7 +119,7 @@ class any_heap {
     manager_->free(block);
   }
 
-  // For the time when no lane runs.
+  // Only while no lane runs.
 
   /// Writes a block into the ledger, and its tag into the block. `take` does; call it for a block
   /// that the manager gave without.

@@ -82,8 +82,8 @@ TEST(replay, shows_where_a_check_failed) {
       "mixed_sizes", setup<generous>{.region_bytes = room, .sizes = sizes, .exact = false});
   std::string trace;
   const std::string wrong = explored->run({simt::strategy::sticky, 1}, &trace);
-  EXPECT_THAT(wrong, HasSubstr("outside of the heap"));
-  const auto failed = trace.find("WRONG from here on: a block outside of the heap");
+  EXPECT_THAT(wrong, HasSubstr("outside the heap"));
+  const auto failed = trace.find("WRONG from here on: a block outside the heap");
   ASSERT_NE(failed, std::string::npos) << trace;
   EXPECT_LT(trace.find("malloc of"), failed) << "the operation stands before its failure";
   EXPECT_EQ(trace.find("WRONG", failed + 1), std::string::npos) << "the first failure only";

@@ -12,7 +12,7 @@ class error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An argument is outside of what the callee accepts.
+/// An argument is outside what the callee accepts.
 class invalid_argument : public error {
  public:
   using error::error;

@@ -36,7 +36,7 @@ class selected_ref {
     return block;
   }
 
-  /// As `handle::free`. A pointer that lies outside of the heap is ignored.
+  /// As `handle::free`. A pointer that lies outside the heap is ignored.
   WARPHEAP_DEVICE void free(void* block) const {
     static_cast<void>(
         ((number_ == number_of<Managers>() && (as<Managers>().free(block), true)) || ...));

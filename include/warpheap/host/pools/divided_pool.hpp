@@ -31,7 +31,7 @@ namespace warpheap::host {
 ///
 /// Invariants: those of each part; the parts hold at most `limit_bytes` together.
 ///
-/// Progress: as of `stream_pool`; no call holds the locks of two parts.
+/// Progress: as in `stream_pool`; no call holds the locks of two parts.
 template <class Policy>
 class divided_pool final : public memory_pool {
  public:

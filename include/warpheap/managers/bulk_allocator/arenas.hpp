@@ -91,7 +91,7 @@ class arenas {
   }
 
   /// Up to `want` blocks of a class, out of the caller's arena or another one; none if no arena has
-  /// or expects any, nor the tree a chunk.
+  /// or expects any, nor the tree any chunk.
   ///
   /// Ends: an attempt that fails was overtaken by a lane that took what it saw, and such attempts
   /// are counted.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The state of each page: whether a large block or a slab begins there, and how many of a
+/// \file
+/// The state of each page: whether a large block or a slab begins there, and how many of a
 /// slab's items are free. A slab is a bin, whose items are blocks, or a chunk, whose items are
 /// bins.
 ///

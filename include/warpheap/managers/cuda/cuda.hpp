@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The allocator that comes with CUDA, as the reference that everyone has. Exists in the CUDA
+/// \file
+/// The allocator that comes with CUDA, as the reference that everyone has. Exists in the CUDA
 /// model only. Its algorithm is not published; nothing can be inspected, and a reset frees nothing.
 ///
 /// Deviation: requests beyond the heap's size never reach it. CUDA 13.0 answers some of those near

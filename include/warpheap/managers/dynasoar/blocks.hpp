@@ -142,7 +142,7 @@ class dynasoar_blocks {
       const claimed got = simt::call_apart(&open_any_apart, table_.copy(), type, want);
       if (got.slots != 0 || got.block == none) return got;
       if (got.block == unknown && ++spoilt == patience) return {};
-      simt::backoff(wait_ns);  // others were faster, or are in the middle of a move
+      simt::backoff(wait_ns);  // lost to others, or they are in the middle of a move
     }
   }
 
@@ -177,7 +177,7 @@ class dynasoar_blocks {
       const std::uint64_t wanted = choose(seen, want);
       const std::uint64_t before = free.fetch_and(~wanted, simt::order::acq_rel);
       const std::uint64_t got = before & wanted;
-      if (got == 0) {  // others were faster
+      if (got == 0) {  // lost to others
         seen = before;
         continue;
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file Where the fields of objects lie in a block: a structure of arrays, one array per field.
+/// \file
+/// Where the fields of objects lie in a block: a structure of arrays, one array per field.
 ///
 ///     struct particle {
 ///       float x, y;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The state of DynaSOAr's blocks, as drawn in dynasoar.hpp: the type of each, its free
+/// \file
+/// The state of DynaSOAr's blocks, as drawn in dynasoar.hpp: the type of each, its free
 /// slots, and which bitmap trees contain it. blocks.hpp says how these change.
 
 #include "warpheap/core/align.hpp"

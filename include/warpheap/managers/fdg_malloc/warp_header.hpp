@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The WarpHeaders of fdg_malloc.hpp: what a warp heap owns, and how its participants agree
+/// \file
+/// The WarpHeaders of fdg_malloc.hpp: what a warp heap owns, and how its participants agree
 /// on when to free it.
 
 #include "warpheap/heap/region.hpp"

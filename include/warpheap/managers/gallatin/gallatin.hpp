@@ -68,9 +68,9 @@
 /// - The counter of given-back slices counts down, in units. A unit of several slices then needs no
 ///   correction in advance, and freeing it is the same as freeing a slice. Each number of slices
 ///   has slots and blocks of its own.
-/// - Slots: for each size one a multiprocessor, as far as `buffer_share` of the heap allows, filled
-///   at their first use. The paper's four slots for large slices are what limited it; its filled
-///   ones cannot start with less than 16 segments, and a slot that could not be refilled was lost.
+/// - Slots: one per size and multiprocessor, as far as `buffer_share` of the heap allows, filled at
+///   their first use. The paper's four slots for large slices are what limited it; its filled ones
+///   cannot start with less than 16 segments, and a slot that could not be refilled was lost.
 /// - Smaller segments with proportionally fewer slices a block in small heaps.
 /// - The first free segment is taken but under contention, when it is one of the first.
 
@@ -101,12 +101,13 @@ class gallatin {
       .description = "segments, blocks and slices over bitmap trees",
       .folder = "gallatin",
       .published = gallatin_publication,
-      .deviations = {"The count of slices handed out is in the buffer's slot, not in the block.",
-                     "Trees hold blocks, not segments, in place of a ring queue in each segment.",
-                     "Counters of slices given back count down, in units.",
-                     "One slot a multiprocessor and size, as far as the heap allows, filled at its "
-                     "first use.",
-                     "Small heaps have smaller segments."},
+      .deviations =
+          {"The count of slices handed out is in the buffer's slot, not in the block.",
+           "Trees hold blocks, not segments, in place of a ring queue in each segment.",
+           "Counters of slices given back count down, in units.",
+           "One slot per multiprocessor and size, as far as the heap allows, filled at its "
+           "first use.",
+           "Small heaps have smaller segments."},
       .reuse = memory_reuse::partial,
   };
 

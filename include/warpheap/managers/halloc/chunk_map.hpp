@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Which chunks of a slab are in use, one bit each, and how long the blocks are: four bits a chunk,
-/// in the first chunk of a block the number of its chunks, else 0.
+/// Which chunks of a slab are in use, one bit each, and how long the blocks are: four bits
+/// per chunk, in the first chunk of a block the number of its chunks, else 0.
 ///
 /// A block's bits lie in one word, for blocks are 1, 2, 4 or 8 chunks at multiples of that number.
 ///

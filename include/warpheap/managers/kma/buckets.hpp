@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file Where lanes of kma.hpp find a superblock of their class: by a hash of class and
+/// \file
+/// Where lanes of kma.hpp find a superblock of their class: by a hash of class and
 /// multiprocessor, with a bucket for each pair. A bucket holds one superblock, nothing, or poison
 /// while a lane attaches another one. Its content may be out of date, which the superblock's state
 /// shows.

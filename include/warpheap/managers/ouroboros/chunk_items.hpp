@@ -112,7 +112,7 @@ class chunk_items {
     signal(cls, freed);
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
 
   WARPHEAP_DEVICE void inspect_entry(std::uint32_t cls, std::uint64_t position,
                                      inspection& findings) const {

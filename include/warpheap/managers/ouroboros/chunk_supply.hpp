@@ -157,7 +157,7 @@ class chunk_supply {
     if (callers.is_leader()) left().signal(all);
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
 
   WARPHEAP_HD std::uint32_t chunks() const { return chunks_; }
   /// Chunks in use or given back so far; those behind are new.

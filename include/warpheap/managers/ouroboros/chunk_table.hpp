@@ -173,7 +173,7 @@ class chunk_table {
     }
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
   WARPHEAP_DEVICE bool page_is_free(std::uint32_t chunk, std::uint32_t page) const {
     return (masks_[chunk * Words + page / 32] >> page % 32 & 1u) != 0;
   }

@@ -49,7 +49,7 @@
 /// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte,
 ///   and to half of one where the semaphore counts every page (C);
 /// - growth that finds no memory is taken back, and malloc returns null: the paper's goes
-///   on with a chunk outside of the heap;
+///   on with a chunk outside the heap;
 /// - chunk states and bitmaps stand in tables, so that a page is aligned to its size, and a late
 ///   reader never reads user data as a header;
 /// - a chunk's entry is taken out before its pages are claimed and put back after, instead of a
@@ -63,7 +63,7 @@
 ///   thousandths, P: a 256th, and three chunks a class), so neither starves the other; any chunk
 ///   may be either;
 /// - stacked instances take runs of base chunks from the same supply, and give them back to it;
-/// - pointers outside of the heap are not passed on to another allocator, but ignored; freeing any
+/// - pointers outside the heap are not passed on to another allocator, but ignored; freeing any
 ///   other address than that of a live block is an error of the caller.
 
 #include "warpheap/managers/ouroboros/chunk_items.hpp"

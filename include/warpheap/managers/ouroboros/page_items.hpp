@@ -122,7 +122,7 @@ class page_items {
     if (same.is_leader()) park(cls, chunk, static_cast<std::uint32_t>(same.size()));
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
 
   /// Invariants of the entry at `position`; entries are free pages that no chunk counts.
   WARPHEAP_DEVICE void inspect_entry(std::uint32_t cls, std::uint64_t position,

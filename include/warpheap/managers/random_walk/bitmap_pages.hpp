@@ -17,8 +17,8 @@
 ///
 /// Layout:
 ///
-///     [ search ][ hints: 4 B each, CRW only ][ used: 1 bit a page ]
-///     [ locks: 1 bit a word, optional ][ pages ... ]
+///     [ search ][ hints: 4 B each, CRW only ][ used: 1 bit per page ]
+///     [ locks: 1 bit per word, optional ][ pages ... ]
 ///
 /// Invariants: I1 the bits beyond the last page are set (place: the word); I2 no word is locked
 /// (place: the word of the lock map).

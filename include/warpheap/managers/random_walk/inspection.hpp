@@ -18,7 +18,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace random_walk {
 
-/// rw.hpp: a flag a page.
+/// rw.hpp: a flag per page.
 WARPHEAP_DEVICE inline void inspect_flags(const std::uint32_t* flags, const page_pool& pages,
                                           std::uint64_t rank, std::uint64_t count,
                                           inspection& findings) {
@@ -30,7 +30,7 @@ WARPHEAP_DEVICE inline void inspect_flags(const std::uint32_t* flags, const page
   findings.in_use(used, used * pages.page_bytes());
 }
 
-/// bitmap_pages.hpp: a bit a page. \param locks null without a lock map
+/// bitmap_pages.hpp: a bit per page. \param locks null without a lock map
 template <std::unsigned_integral Word>
 WARPHEAP_DEVICE void inspect_bits(const Word* used, const Word* locks, const page_pool& pages,
                                   std::uint64_t rank, std::uint64_t count, inspection& findings) {

@@ -14,7 +14,7 @@
 ///
 /// Layout:
 ///
-///     [ search ][ flags: 32 bits a page ][ pages ... ]
+///     [ search ][ flags: 32 bits per page ][ pages ... ]
 ///
 /// Invariants: I1 every flag is 0 or 1 (place: the page).
 ///

@@ -19,7 +19,7 @@
 /// Layout:
 ///
 ///     [ search ][ used ][ last ][ crossing ][ bundled ][ units ... ]
-///     bitmaps of 1 bit a unit, and of 1 bit a word: crossing
+///     bitmaps of 1 bit per unit, and of 1 bit per word: crossing
 ///     last:     the final unit of a run that is in use: how free finds the run's length
 ///     crossing: a run that lies in this word of `used` and the next is being claimed
 ///     bundled:  the first unit of a run that holds a bundle
@@ -33,8 +33,8 @@
 /// unit that is in use; I3 a unit in use that is followed by a free one, or by the end, is a last
 /// one; I4 every bit of `bundled` is of a run's first unit (place: the word).
 ///
-/// Steady load (`rw_malloc`): where free units are scattered, a run is found by a full search only,
-/// and one of a lane that others are faster than is repeated.
+/// Steady load (`rw_malloc`): where free units are scattered, only a full search finds a run, and a
+/// lane that loses the run to another one repeats the search.
 ///
 /// Progress: lock-free except for runs that cross words: lanes that claim one across the same
 /// boundary take turns, and a full search waits for such a claim, because it may fail and give back

@@ -112,7 +112,7 @@ class reg_eff : public reg_eff_parts::heap_of<Config, Config.has_list()>::type {
       .deviations =
           Config.has_list()
               ? decltype(capabilities::deviations){
-                    "Chunks are claimed in a map outside of the heap, which searches follow.",
+                    "Chunks are claimed in a map outside the heap, which searches follow.",
                     "A search merges free chunks if that makes one large enough.",
                     "A lane that loses a race for a chunk goes on at random ahead.",
                     "A request that finds nothing returns null; the published search never ends.",

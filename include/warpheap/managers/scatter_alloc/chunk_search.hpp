@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file How a request finds its chunk: by probing from the hashed page on, region by region; then
+/// \file
+/// How a request finds its chunk: by probing from the hashed page on, region by region; then
 /// in any free page; then by a search of all pages (full_search.hpp).
 
 #include "warpheap/core/align.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The last resort of a request for a chunk or a page: a search of all pages. All lanes that
+/// \file
+/// The last resort of a request for a chunk or a page: a search of all pages. All lanes that
 /// need one share it, so its cost to a launch does not depend on how many requests fail.
 
 #include "warpheap/managers/scatter_alloc/geometry.hpp"

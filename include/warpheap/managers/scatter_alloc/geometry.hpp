@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The arithmetic of pages: how many chunks of a size a page has, where its masks are, which
+/// \file
+/// The arithmetic of pages: how many chunks of a size a page has, where its masks are, which
 /// chunk sizes suit a request, and the hash that determines the page to start at.
 ///
 /// Sizes of chunks are counted in units of 16 bytes. A page with at most 32 chunks is flat: one

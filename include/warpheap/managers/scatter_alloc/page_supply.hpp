@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file Pages as a whole: the set of free ones, which become pages of chunks, single pages and
+/// \file
+/// Pages as a whole: the set of free ones, which become pages of chunks, single pages and
 /// runs, and are returned. A free page belongs to the lane that removes it from the set, and the
 /// set's memory orders ensure that its next owner comes after the last one.
 

@@ -28,8 +28,8 @@
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of the tree of free pages fit (place: the word)
-/// I2 a page is free and unused, or of chunks, or the first of a run, or inside of exactly one run,
-///    which ends inside of the heap (place: the page)
+/// I2 a page is free and unused, or of chunks, or the first of a run, or inside exactly one run,
+///    which ends inside the heap (place: the page)
 /// I3 a page of chunks has one to all of its chunks in use, and as many bits set, all of them of
 ///    chunks (place: the page)
 /// I4 a segment with a hint that it is full is full (place: the page)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file Super Blocks and their regions: where requests start to look. All of this is only hints,
+/// \file
+/// Super Blocks and their regions: where requests start to look. All of this is only hints,
 /// which are exact while no lane allocates; only the page usage table and the free pages say what
 /// is available.
 ///
@@ -115,7 +116,7 @@ class super_blocks {
     if (level(region) != 0) level_word(region).store(0, simt::order::relaxed);
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
 
   WARPHEAP_DEVICE std::uint32_t active_block() const { return *active_; }
   WARPHEAP_DEVICE std::uint32_t used_pages_of(std::uint32_t block) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file Where the chunks of the manager `warpheap` come from and go to: the pool of chunks without
+/// \file
+/// Where the chunks of the manager `warpheap` come from and go to: the pool of chunks without
 /// an owner, and chunks of classes that have become empty. Runs of chunks for large blocks:
 /// chunk_runs.hpp.
 
@@ -262,7 +263,7 @@ class warpheap_supply {
     released();
   }
 
-  /// Lists a word that may have room, and its chunk, whoever owns that now: the caller may be late.
+  /// Lists a word that may have room, and its chunk for its current owner: the caller may be late.
   WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t number) const {
     where_.listed.list(chunk, number);
     const std::uint32_t owner = chunks_type::owner_of(chunks_.look(chunk));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The chunks of the manager `warpheap`: the owner of each, and which of its slots are in
+/// \file
+/// The chunks of the manager `warpheap`: the owner of each, and which of its slots are in
 /// use.
 ///
 ///     state of a chunk, 32 bits:  [ words in use: 18 | closing: 1 | 0: 1 | owner: 12 ]
@@ -91,7 +92,7 @@ class warpheap_chunks {
   }
 
   warpheap_chunks() = default;
-  /// \param states one a chunk
+  /// \param states one per chunk
   /// \param words `words_for(chunk_bytes)` a chunk
   warpheap_chunks(std::uint32_t* states, std::uint64_t* words, std::uint32_t chunk_bytes)
       : states_(states),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The size classes of the manager `warpheap` in device memory: the set of open chunks of
+/// \file
+/// The size classes of the manager `warpheap` in device memory: the set of open chunks of
 /// each, and what is known about all of them together. A chunk may stay in the set for a while
 /// after it has left the class, which its words show.
 

@@ -50,7 +50,7 @@ class warpheap_offers {
   }
 
   warpheap_offers() = default;
-  /// \param rings one a class
+  /// \param rings one per class
   /// \param cells `count` of them: `all_cells` of the heap
   warpheap_offers(ring* rings, std::uint32_t* cells, std::uint32_t count)
       : rings_(rings), cells_(cells), count_(count) {}

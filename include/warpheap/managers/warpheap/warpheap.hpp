@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file The default manager. docs/default-manager.md describes its design and what was tried.
+/// \file
+/// The default manager. docs/default-manager.md describes its design and what was tried.
 ///
 /// Algorithm: the heap is cut into chunks. A chunk belongs to no one (the pool), to a size class,
 /// or to a large block. Bits say which slots of a chunk are in use. Lanes that want the same class
@@ -15,11 +16,11 @@
 ///
 /// Memory layout:
 ///
-///     [ state ][ classes: 64 B each ][ sets of open chunks: a tree a class ]
-///     [ hints: 4 B a chunk and class ][ entries: 4 B a chunk ][ pool, empties: trees ]
-///     [ copy of this ][ run lengths, states: 4 B a chunk each ]
-///     [ offers: 32 B a class ][ cells: 4 B for 512 slots of a class, 8 to 4096 ]
-///     [ listed: 1 bit a word ]
+///     [ state ][ classes: 64 B each ][ sets of open chunks: a tree per class ]
+///     [ hints: 4 B per chunk and class ][ entries: 4 B per chunk ][ pool, empties: trees ]
+///     [ copy of this ][ run lengths, states: 4 B per chunk each ]
+///     [ offers: 32 B per class ][ cells: 4 B for 512 slots of a class, 8 to 4096 ]
+///     [ listed: 1 bit per word ]
 ///     [ words: 8 B for 48 slots of 16 B ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
 ///

@@ -107,7 +107,7 @@ class memory_heap {
     return size;
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
 
   WARPHEAP_DEVICE bool is_locked() const { return shared_->lock != 0; }
   WARPHEAP_DEVICE std::uint32_t rover() const { return shared_->rover; }

@@ -125,7 +125,7 @@ class superblocks {
     return simt::atomic_ref(*whole_).load(simt::order::relaxed) > 0;
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
 
   WARPHEAP_DEVICE std::uint32_t cls(std::uint32_t superblock) const { return head(superblock).cls; }
   WARPHEAP_DEVICE std::uint64_t state(std::uint32_t superblock) const {

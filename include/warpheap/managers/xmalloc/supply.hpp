@@ -76,7 +76,7 @@ class supply {
     }
   }
 
-  // For the time when nobody allocates.
+  // Only while no lane allocates.
 
   /// Moves and trims that have not ended.
   WARPHEAP_DEVICE bool moves() const {

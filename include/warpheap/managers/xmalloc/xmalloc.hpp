@@ -105,7 +105,7 @@ class xmalloc {
       .deviations = {"Lanes that call together are coalesced by shuffles, without lockstep.",
                      "FIFOs are rings of tickets with counts, and not lock-free.",
                      "A Superblock's word says whether it is queued or owned.",
-                     "Refills of a class at once are limited to one a multiprocessor.",
+                     "Refills of a class at once are limited to one per multiprocessor.",
                      "Free Superblocks return to the heap when a request finds no memory.",
                      "Requests without a Superblock get a Memoryblock of their own size.",
                      "One lock guards the list of Memoryblocks."},

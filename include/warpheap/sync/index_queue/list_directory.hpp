@@ -5,7 +5,7 @@
 /// The directory of the virtualised linked-chunk queue (VLQ) of M. Winter et al., "Ouroboros" (ICS
 /// 2020, section 5.2): chunks are linked, and the queue knows the first of them.
 ///
-///     head [ 5 | chunk ]     links, one word a chunk, beside the chunks:
+///     head [ 5 | chunk ]     links, one word per chunk, beside the chunks:
 ///       |                      [ queue, 5 | next ] -> [ queue, 6 | next ] -> [ queue, 7 | none ]
 ///     finger v % fingers: [ v | chunk ], a hint
 ///

@@ -38,7 +38,7 @@ struct join_input {
 /// Bytes of block-shared memory that joining takes.
 constexpr std::uint32_t shared_bytes_of(std::uint32_t chunk_rows) { return 20 * chunk_rows; }
 
-/// Mixes keys, one a lane.
+/// Mixes keys, one per lane.
 struct key_mixing {
   std::uint64_t rows = 0;
   const std::uint32_t* keys = nullptr;
