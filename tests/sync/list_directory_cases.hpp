@@ -55,7 +55,7 @@ class list_world {
     simt::atomic_ref(cleared_[number]).store(1, simt::order::relaxed);
     directory().publish(number, number);
   }
-  /// Progress: waits for a lane that publishes, which waits for nobody.
+  /// Progress: waits for a lane that publishes, which never waits.
   void look_for(std::uint32_t number) {
     std::uint32_t chunk = 0;
     while (!directory().find(number, chunk)) simt::backoff(1);
