@@ -105,11 +105,10 @@ class any_heap {
 
   /// A block of `bytes` bytes, filled with its tag; null when the manager has none.
   std::byte* take(std::uint32_t bytes) { return taken("malloc", manager_->malloc(bytes), bytes); }
-  /// The same, at a multiple of `alignment`.
-  std::byte* take_aligned(std::size_t alignment, std::uint32_t bytes) {
-    std::byte* const block =
-        taken("aligned_malloc", manager_->aligned_malloc(alignment, bytes), bytes);
-    if (reinterpret_cast<std::uintptr_t>(block) % alignment != 0) {
+  /// The same, at a multiple of `step`, a power of two.
+  std::byte* take_aligned(std::size_t step, std::uint32_t bytes) {
+    std::byte* const block = taken("aligned_malloc", manager_->aligned_malloc(step, bytes), bytes);
+    if (reinterpret_cast<std::uintptr_t>(block) % step != 0) {
       ledger_.note("a block is not aligned");
     }
     return block;
