@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Addresses: heaps far larger than the machine's memory, of which next to nothing is touched, and
-// pointers that belong to no heap.
+// Addresses: heaps far larger than the machine's memory, of which next to nothing is touched.
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 #include "warpheap/managers/bump/bump.hpp"
 #include "warpheap/managers/dynasoar/dynasoar.hpp"
@@ -362,37 +361,6 @@ TYPED_TEST(counters_of_bump, requests_that_are_refused_never_wrap_them) {
   // One for each counter, and never again.
   EXPECT_EQ(served, static_cast<int>(heap_bytes / share));
   expect_invariants(manager);
-}
-
-// A pointer that lies outside a heap is not an index into its tables.
-template <class M>
-class foreign_pointers : public ::testing::Test {};
-using all_that_free =
-    ::testing::Types<rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>, gallatin<>,
-                     ouroboros<ouroboros_config{.queue = queue_kind::static_array}>,
-                     ouroboros<ouroboros_config{.item = item_kind::chunks}>, scatter_alloc<>,
-                     halloc<>, dynasoar<>, kma<>, xmalloc<>, bulk_allocator<>, reg_eff<>>;
-TYPED_TEST_SUITE(foreign_pointers, all_that_free);
-
-TYPED_TEST(foreign_pointers, are_ignored) {
-  constexpr std::size_t bytes = std::size_t{4} << 20;
-  std::vector<std::byte> around(3 * bytes, std::byte{0x5a});
-  std::byte* const base =
-      around.data() + (4096 - reinterpret_cast<std::uintptr_t>(around.data()) % 4096);
-  const region memory{base + bytes, bytes};
-  const TypeParam manager(memory, small_machine(), {});
-  manager.format(0, 1);
-  const std::vector<std::byte> before(around.begin(), around.end());
-  in_a_lane([&] {
-    for (std::byte* foreign :
-         {memory.base - 16, memory.base - 4096, memory.base - bytes / 2, memory.base + bytes,
-          memory.base + bytes + 4096, memory.base + bytes + bytes / 2,
-          reinterpret_cast<std::byte*>(std::uintptr_t{64}),
-          reinterpret_cast<std::byte*>(~std::uintptr_t{63})}) {
-      manager.free(foreign);
-    }
-  });
-  EXPECT_TRUE(around == before);
 }
 
 }  // namespace

@@ -123,6 +123,31 @@ TEST_P(bitmap_runs_over, longer_than_the_universe_are_not_there) {
   EXPECT_EQ(find_last_run(tree, 1), bitmap_tree::none);
 }
 
+TEST_P(bitmap_runs_over, of_a_shape_begin_at_its_places_only) {
+  random_sequence random(universe());
+  for (int round = 0; round < 200; ++round) {
+    const std::uint32_t gaps = random.below(universe() / 4 + 1);
+    tree.format(universe(), 0, 1);
+    set(0, universe(), true);
+    for (std::uint32_t i = 0; i < gaps; ++i) {
+      const std::uint32_t gap = random.below(universe());
+      tree.remove(gap);
+      oracle[gap] = false;
+    }
+    const std::uint32_t step = 1u << random.below(8);
+    const run_shape wanted{1 + random.below(70), step, random.below(step)};
+    std::uint32_t first = wanted.offset;
+    while (first < universe() &&
+           (wanted.length > universe() - first || !all_of(first, wanted.length))) {
+      first += step;
+    }
+    const std::uint32_t found = find_run_in(
+        tree.leaf_words(), wanted, 0, [&](std::uint32_t word) { return tree.load_word(word); });
+    EXPECT_EQ(found, first < universe() ? first : bitmap_tree::none)
+        << wanted.length << " from " << wanted.offset << " in steps of " << step;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(universes, bitmap_runs_over,
                          ::testing::Values(1, 5, 63, 64, 65, 127, 128, 129, 1000, 5000));
 

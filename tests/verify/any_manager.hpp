@@ -41,6 +41,8 @@ class any_manager {
   virtual ~any_manager() = default;
   virtual void* malloc(std::size_t bytes) = 0;
   virtual void free(void* block) = 0;
+  /// Null, too, from a manager that takes no alignments.
+  virtual void* aligned_malloc(std::size_t alignment, std::size_t bytes) = 0;
   /// What lane `rank` of `count` does to make the heap empty.
   virtual void format(std::uint64_t rank, std::uint64_t count) = 0;
   virtual void inspect(inspection& found) = 0;
@@ -63,6 +65,11 @@ class manager_behind final : public any_manager {
 
   void* malloc(std::size_t bytes) override { return manager_.malloc(bytes); }
   void free(void* block) override { manager_.free(block); }
+  void* aligned_malloc([[maybe_unused]] std::size_t alignment,
+                       [[maybe_unused]] std::size_t bytes) override {
+    if constexpr (aligns_blocks<M>) return manager_.aligned_malloc(alignment, bytes);
+    return nullptr;
+  }
   void format(std::uint64_t rank, std::uint64_t count) override { manager_.format(rank, count); }
   void inspect(inspection& found) override { manager_.inspect(0, 1, found); }
   std::optional<std::uint64_t> page_count() override {

@@ -220,13 +220,72 @@ class run_in_vain : public neighbours_are_free {
   std::vector<book<bool>> served_;
 };
 
+/// \tparam Late whether the pair becomes free meanwhile
+template <bool Late>
+class aligned_pair_or_one : public neighbours_are_free {
+ public:
+  static constexpr simt::grid shape{Late ? 3 : 2, 1};
+
+  aligned_pair_or_one(const any_setup& how, std::uint32_t bytes, std::size_t index)
+      : neighbours_are_free(how, bytes, index, 3), bytes_(2 * bytes) {}
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    pair_ = one_ = held_ = nullptr;
+    if constexpr (Late) heap.run_quietly([&] { held_ = take_pair(); });
+  }
+
+  void lane() {
+    const std::uint64_t rank = simt::thread_rank();
+    if (rank == 0) pair_ = take_pair();
+    if (rank == 1) one_ = take(1);
+    if (rank == 2) give(held_);
+  }
+
+  std::string verdict() {
+    if (pair_ == nullptr && one_is_beside()) {
+      bool served = false;
+      if constexpr (Late) heap.run_quietly([&] { served = take_pair() != nullptr; });
+      if (!served) return "an aligned pair is refused although it is free";
+    }
+    return heap.problem();
+  }
+
+ private:
+  std::byte* take_pair() { return heap.take_aligned(bytes_, bytes_); }
+  /// Whether the other lane has none of the pair's blocks: the aligned one of three neighbours is
+  /// the first two, or the last two.
+  bool one_is_beside() const {
+    const bool first_two = reinterpret_cast<std::uintptr_t>(neighbour(0)) % bytes_ == 0;
+    return one_ == nullptr || one_ == neighbour(first_two ? 2 : 0);
+  }
+
+  std::uint32_t bytes_;
+  std::byte* held_ = nullptr;
+  book<std::byte*> pair_ = nullptr;
+  book<std::byte*> one_ = nullptr;
+};
+
+template <class Case>
+named_case case_of_runs(const char* name, const any_setup& how, std::uint32_t bytes,
+                        std::size_t index) {
+  return {name, [=] { return std::make_unique<scenario_over<Case>>(how, bytes, index); }};
+}
+
 }  // namespace
+
+void add_aligned_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
+                           std::vector<named_case>& cases) {
+  cases.push_back(
+      case_of_runs<aligned_pair_or_one<false>>("aligned_pair_or_one", how, bytes, index));
+  cases.push_back(
+      case_of_runs<aligned_pair_or_one<true>>("aligned_pair_becomes_free", how, bytes, index));
+}
 
 void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
                    std::vector<named_case>& cases) {
   const auto add = [&]<class Case>(const char* name, std::type_identity<Case>) {
-    cases.push_back(
-        {name, [=] { return std::make_unique<scenario_over<Case>>(how, bytes, index); }});
+    cases.push_back(case_of_runs<Case>(name, how, bytes, index));
   };
   add("run_or_singles", std::type_identity<one_run_or_two_blocks>{});
   add("runs_of_three", std::type_identity<three_two_or_one<false>>{});

@@ -28,5 +28,12 @@ namespace verify {
 void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
                    std::vector<named_case>& cases);
 
+/// The same of three neighbours of which two, at a multiple of twice their size, are asked for with
+/// that alignment, while another lane takes one. The pair is free from the start
+/// (`aligned_pair_or_one`), or becomes free meanwhile (`aligned_pair_becomes_free`). For managers
+/// that take alignments.
+void add_aligned_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
+                           std::vector<named_case>& cases);
+
 }  // namespace verify
 WARPHEAP_END_NAMESPACE

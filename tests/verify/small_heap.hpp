@@ -104,10 +104,13 @@ class any_heap {
   // For lanes.
 
   /// A block of `bytes` bytes, filled with its tag; null when the manager has none.
-  std::byte* take(std::uint32_t bytes) {
-    auto* block = static_cast<std::byte*>(manager_->malloc(bytes));
-    ledger_.remark("malloc", block, bytes);
-    if (block != nullptr) adopt(block, bytes);
+  std::byte* take(std::uint32_t bytes) { return taken("malloc", manager_->malloc(bytes), bytes); }
+  /// The same, at a multiple of `step`, a power of two.
+  std::byte* take_aligned(std::size_t step, std::uint32_t bytes) {
+    std::byte* const block = taken("aligned_malloc", manager_->aligned_malloc(step, bytes), bytes);
+    if (reinterpret_cast<std::uintptr_t>(block) % step != 0) {
+      ledger_.note("a block is not aligned");
+    }
     return block;
   }
 
@@ -187,6 +190,13 @@ class any_heap {
 
  private:
   static constexpr std::size_t alignment = 4096;
+
+  std::byte* taken(const char* call, void* got, std::uint32_t bytes) {
+    auto* const block = static_cast<std::byte*>(got);
+    ledger_.remark(call, block, bytes);
+    if (block != nullptr) adopt(block, bytes);
+    return block;
+  }
 
   /// Of just that size: AddressSanitizer finds the first byte behind it.
   static std::byte* memory_of(std::size_t bytes) {

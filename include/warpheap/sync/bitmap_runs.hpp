@@ -88,60 +88,75 @@ WARPHEAP_DEVICE inline std::uint32_t find_last_run(const bitmap_tree& tree, std:
   return bitmap_tree::none;
 }
 
-/// Looks for the first run of a length in leaf words that come in ascending order. Words that are
+/// A run to search for: of at least `length` elements, from one of the places that are `step`
+/// apart. \pre `step` is a power of two, and `offset`, the first of these places, lies below it
+struct run_shape {
+  std::uint32_t length;
+  std::uint32_t step = 1;
+  std::uint32_t offset = 0;
+
+  /// The first place at or after `element`.
+  WARPHEAP_HD constexpr std::uint32_t place_from(std::uint32_t element) const {
+    return element + ((offset - element) & (step - 1));
+  }
+};
+
+/// Looks for the first run of a shape in leaf words that come in ascending order. Words that are
 /// left out are without elements.
 class run_finder {
  public:
-  WARPHEAP_DEVICE explicit run_finder(std::uint32_t length) : length_(length) {}
+  WARPHEAP_DEVICE explicit run_finder(run_shape wanted) : wanted_(wanted) {}
 
   /// Whether the run ends in this word.
   WARPHEAP_DEVICE bool ends_in(std::uint32_t word, std::uint64_t bits) {
-    if (word != next_) have_ = 0;
+    if (word != next_) within_ = false;
     next_ = word + 1;
     int at = 0;
     while (bits != 0) {
       const int gap = lowest_bit(bits);
-      if (gap != 0) have_ = 0;
+      if (gap != 0) within_ = false;
       at += gap;
       bits >>= gap;
       const std::uint64_t ended = ~bits;
       const int ones = ended == 0 ? 64 : lowest_bit(ended);
-      if (have_ == 0) first_ = word * 64 + static_cast<std::uint32_t>(at);
-      have_ += static_cast<std::uint32_t>(ones);
-      if (have_ >= length_) return true;
+      if (!within_) first_ = wanted_.place_from(word * 64 + static_cast<std::uint32_t>(at));
+      within_ = true;
       at += ones;
+      const std::uint32_t end = word * 64 + static_cast<std::uint32_t>(at);
+      if (end > first_ && end - first_ >= wanted_.length) return true;
       bits = ones == 64 ? 0 : bits >> ones;
     }
-    if (at != 64) have_ = 0;
+    if (at != 64) within_ = false;
     return false;
   }
   /// Its lowest element. \pre a word was found in which it ends
   WARPHEAP_DEVICE std::uint32_t first() const { return first_; }
 
  private:
-  std::uint32_t length_;
+  run_shape wanted_;
   std::uint32_t next_ = 0;   // word that comes after the last one
-  std::uint32_t first_ = 0;  // of the run that reaches up to there
-  std::uint32_t have_ = 0;   // its length so far
+  std::uint32_t first_ = 0;  // first place in the elements that reach up to there
+  bool within_ = false;      // whether there are such
 };
 
-/// The lowest element of the first run of at least `length` elements that begins in leaf word
-/// `from` or behind, as seen word by word by `look(word)`, or none. Looks at each of `words` words,
-/// and not at hints that say where elements are: where many lanes change the set, these are never
-/// to be trusted for long. O(words).
+/// The lowest element of the first run of a shape that begins in leaf word `from` or behind, as
+/// seen word by word by `look(word)`, or none. Looks at each of `words` words, and not at hints
+/// that say where elements are: where many lanes change the set, these are never to be trusted for
+/// long. O(words).
 template <class Look>
-WARPHEAP_DEVICE std::uint32_t find_run_in(std::uint32_t words, std::uint32_t length,
-                                          std::uint32_t from, const Look& look) {
-  run_finder run(length);
+WARPHEAP_DEVICE std::uint32_t find_run_in(std::uint32_t words, run_shape wanted, std::uint32_t from,
+                                          const Look& look) {
+  run_finder run(wanted);
   for (std::uint32_t word = from; word < words; ++word) {
     if (run.ends_in(word, look(word))) return run.first();
   }
   return bitmap_tree::none;
 }
-/// The same of a set, by hints, for sets of many words that few lanes change at a time.
+/// The same of a set and runs from anywhere, by hints, for sets of many words that few lanes change
+/// at a time.
 WARPHEAP_DEVICE inline std::uint32_t find_run_from(const bitmap_tree& tree, std::uint32_t length,
                                                    std::uint32_t from) {
-  run_finder run(length);
+  run_finder run(run_shape{length});
   for (std::uint32_t word = from; word < tree.leaf_words(); ++word) {
     std::uint64_t bits = tree.load_word(word);
     if (bits == 0) {  // on to the next word with elements

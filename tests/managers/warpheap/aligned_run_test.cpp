@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Alignments beyond a chunk: what is cut off from both ends of a run is free, and the rest is not.
+// Alignments beyond a chunk: a block takes the chunks that it needs, and no others.
 #include "damage.hpp"
 
 #include "warpheap/managers/warpheap/warpheap.hpp"
@@ -17,7 +17,7 @@ using small = warpheap_manager<warpheap_config{.smallest_chunk = 256, .largest_c
 constexpr std::size_t alignment = 2048;
 constexpr std::size_t bytes = 600;  // three chunks
 
-TEST(warpheap_aligned_run, the_ends_of_a_longer_run_go_back) {
+TEST(warpheap_aligned_run, what_lies_between_blocks_is_free) {
   const exposed_heap<small> subject(80 * 1024);
   const auto& heap = subject.heap();
   const std::size_t before = heap.stats().bytes_in_use;
@@ -37,6 +37,44 @@ TEST(warpheap_aligned_run, the_ends_of_a_longer_run_go_back) {
   // The gaps are free: each has five chunks of 256 bytes.
   EXPECT_EQ(test::take(heap, 1280, 8).size(), 8u);
   give(heap, blocks);
+  expect_valid(heap);
+}
+
+TEST(warpheap_aligned_run, what_was_freed_serves_the_same_request_again) {
+  const exposed_heap<small> subject(80 * 1024);
+  const auto& heap = subject.heap();
+  machine().launch({1, 1}, [&] {
+    const auto take = [&] { return heap.ref().aligned_malloc(alignment, alignment); };
+    std::vector<void*> blocks;
+    while (void* const block = take()) blocks.push_back(block);
+    ASSERT_GE(blocks.size(), 20u);
+    for (void*& block : blocks) {
+      heap.ref().free(block);
+      void* const again = take();
+      EXPECT_EQ(again, block) << "block " << (&block - blocks.data()) << " of " << blocks.size();
+      block = again;
+    }
+  });
+  expect_valid(heap);
+}
+
+// There is at most one place of such an alignment in the heap, and it may lie outside.
+TEST(warpheap_aligned_run, an_alignment_beyond_the_heap_is_served_where_the_heap_has_such_a_place) {
+  const exposed_heap<small> subject(80 * 1024);
+  const auto& heap = subject.heap();
+  machine().launch({1, 1}, [&] {
+    for (int log2 = 17; log2 < 64; ++log2) {
+      const std::size_t wide = std::size_t{1} << log2;
+      auto* const block = static_cast<std::byte*>(heap.ref().aligned_malloc(wide, bytes));
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % wide, 0u) << "2^" << log2;
+      heap.ref().free(block);
+      const auto first = reinterpret_cast<std::uintptr_t>(heap.ref().malloc(heap.largest_block()));
+      heap.ref().free(reinterpret_cast<void*>(first));
+      const std::uintptr_t place = (first + wide - 1) / wide * wide;  // 0: beyond all addresses
+      const bool fits = place != 0 && place + bytes <= first + heap.largest_block();
+      EXPECT_EQ(block != nullptr, fits) << "2^" << log2;
+    }
+  });
   expect_valid(heap);
 }
 

@@ -59,7 +59,9 @@ inline named_case chunk_changes_class(const any_setup& how) {
 template <class M>
 std::vector<named_case> runs_of_chunks() {
   std::vector<named_case> cases;
-  add_run_cases(setup<M>{.region_bytes = 80 * 512, .sizes = {60, 256, 512}}, 256, 63, cases);
+  const setup<M> how{.region_bytes = 80 * 512, .sizes = {60, 256, 512}};
+  add_run_cases(how, 256, 63, cases);
+  add_aligned_run_cases(how, 256, 63, cases);
   return cases;
 }
 

@@ -47,7 +47,7 @@ typename M::options with_block_overhead(typename M::options settings,
 // Optional abilities of a block manager. The handle offers those that it has.
 
 /// `usable_size(block)`: bytes of a live block that its owner may use, at least as many as it asked
-/// for. Gives the handle `usable_size` and `realloc`.
+/// for. Gives the handle `usable_size` and `realloc`. \pre `block` is a live block of this manager
 template <class M>
 concept measures_blocks = block_manager<M> && requires(const M m, void* block) {
   { m.usable_size(block) } -> std::same_as<std::size_t>;

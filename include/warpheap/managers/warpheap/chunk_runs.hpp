@@ -21,16 +21,18 @@ class warpheap_chunk_runs {
 
   WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
 
-  /// The first of `length` consecutive chunks, or none if there are no such chunks: immediately, if
-  /// that is known. Looks again only if other lanes had chunks in hand, and a bounded number of
-  /// times. Waits only for those lanes, which never wait. \pre `length != 0`
-  WARPHEAP_DEVICE std::uint32_t take(std::uint32_t length) const {
-    if (length > supply_.backed()) return none;
-    for (int looks = 0; looks < most_looks && !supply_.whole().chunks.is_out(length); ++looks) {
+  /// The first of `wanted.length` consecutive chunks, or none if there are no such chunks:
+  /// immediately, if that is known. Looks again only if other lanes had chunks in hand, and a
+  /// bounded number of times. Waits only for those lanes, which never wait. \pre `wanted.length !=
+  /// 0`
+  WARPHEAP_DEVICE std::uint32_t take(run_shape wanted) const {
+    if (wanted.length > supply_.backed()) return none;
+    exhaustion& chunks = supply_.whole().chunks;
+    for (int looks = 0; looks < most_looks && !chunks.is_out(wanted.length); ++looks) {
       const std::uint64_t before = supply_.claims_so_far();
-      const std::uint32_t first = simt::call_apart(&find, supply_, length);
+      const std::uint32_t first = simt::call_apart(&find, supply_, wanted);
       if (first != none) return first;
-      const bool collects = simt::call_apart(&help, supply_, length);
+      const bool collects = simt::call_apart(&help, supply_, wanted);
       // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
       if (!collects && !supply_.is_claimed_since(before)) break;
       simt::backoff(wait_ns);
@@ -46,23 +48,6 @@ class warpheap_chunk_runs {
     supply_.released();
   }
 
-  /// Gives back the chunks of a run that lie before `kept` and after kept..kept+length-1.
-  WARPHEAP_DEVICE void trim(std::uint32_t first, std::uint32_t kept, std::uint32_t length) const {
-    const std::uint32_t whole = supply_.run_length(first);
-    if (kept != first) {
-      supply_.chunks().give(kept, chunk_owner::run);
-      supply_.run_length(first) = kept - first;
-      give(first);
-    }
-    const std::uint32_t behind = kept + length;
-    const std::uint32_t rest = first + whole - behind;
-    supply_.run_length(kept) = length;
-    if (rest == 0) return;
-    supply_.chunks().give(behind, chunk_owner::run);
-    supply_.run_length(behind) = rest;
-    give(behind);
-  }
-
  private:
   static constexpr int most_looks = 16;
   static constexpr int most_lost = 8;
@@ -71,10 +56,11 @@ class warpheap_chunk_runs {
   /// Takes a run out of the pool, from where the last one was found. A lane that loses one to
   /// others continues at a random place, away from them, and finally from the front, until there is
   /// none. Ends: a run is lost only if another lane has taken an element of it.
-  WARPHEAP_RARE static std::uint32_t find(const supply& in, std::uint32_t length) {
+  WARPHEAP_RARE static std::uint32_t find(const supply& in, run_shape wanted) {
     const bitmap_tree pool = in.pool();
+    const std::uint32_t length = wanted.length;
     const auto run_from = [&](std::uint32_t word) {
-      return find_run_in(pool.leaf_words(), length, word,
+      return find_run_in(pool.leaf_words(), wanted, word,
                          [&](std::uint32_t leaf) { return pool.load_word(leaf); });
     };
     const simt::atomic_ref<std::uint32_t> hint(in.whole().run_word);
@@ -95,15 +81,17 @@ class warpheap_chunk_runs {
   /// For a caller that has found no run in the pool. Puts empty chunks there that form a run with
   /// the chunks in it; failing that, one lane at a time looks again, so that all know that there is
   /// none. Returns whether there were such chunks.
-  WARPHEAP_RARE static bool help(const supply& in, std::uint32_t length) {
-    const std::uint32_t first = in.find_run(length, &bitmap_tree::load_word);
+  WARPHEAP_RARE static bool help(const supply& in, run_shape wanted) {
+    const std::uint32_t first = in.find_run(wanted, &bitmap_tree::load_word);
     if (first != none) {
-      collect(in, first, length);
+      collect(in, first, wanted.length);
       return true;
     }
+    // If runs may begin only at certain places, the lack of one says nothing about others.
+    if (wanted.step != 1) return false;
     const simt::atomic_ref prover(in.whole().run_prover);
     if (prover.exchange(1, simt::order::relaxed) != 0) return false;
-    in.is_out_of_runs(length);
+    in.is_out_of_runs(wanted.length);
     prover.store(0, simt::order::relaxed);
     return false;
   }

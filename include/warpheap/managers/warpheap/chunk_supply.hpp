@@ -128,17 +128,17 @@ class warpheap_supply {
     const exhaustion::token search = chunks.announce();
     const std::uint64_t before = claims_so_far();
     const bool found = length == 1 ? pool().examine_any() || empties().examine_any()
-                                   : find_run(length, &bitmap_tree::examine_word) != none;
+                                   : find_run({length}, &bitmap_tree::examine_word) != none;
     const bool moving = length == 1 && where_.whole->is_moving();
     return !found && !moving && !is_claimed_since(before) && chunks.confirm(search, length);
   }
   /// The first run that chunks of pool and empties form together, as seen by one kind of look.
-  WARPHEAP_DEVICE std::uint32_t find_run(std::uint32_t length,
+  WARPHEAP_DEVICE std::uint32_t find_run(run_shape wanted,
                                          std::uint64_t (bitmap_tree::*look)(std::uint32_t)
                                              const) const {
     const bitmap_tree& in_pool = pool();
     const bitmap_tree& in_empties = empties();
-    return find_run_in(in_pool.leaf_words(), length, 0, [&](std::uint32_t word) {
+    return find_run_in(in_pool.leaf_words(), wanted, 0, [&](std::uint32_t word) {
       return (in_pool.*look)(word) | (in_empties.*look)(word);
     });
   }

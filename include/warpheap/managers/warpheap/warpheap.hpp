@@ -152,10 +152,14 @@ class warpheap_manager {
     return malloc_aligned_run(alignment, bytes);
   }
 
+  /// 0 of what is not a block of this heap.
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
-    const std::uint32_t chunk = chunk_of(block);
-    const std::uint32_t owner = chunks::owner_of(supply_.chunks().look(chunk));
-    if (owner == chunk_owner::run) return std::size_t{supply_.run_length(chunk)} << shift();
+    const std::uint64_t chunk = offset_of(block) >> shift();
+    if (chunk >= supply_.universe()) return 0;
+    const auto first = static_cast<std::uint32_t>(chunk);
+    const std::uint32_t owner = chunks::owner_of(supply_.chunks().look(first));
+    if (owner == chunk_owner::run) return std::size_t{supply_.run_length(first)} << shift();
+    if (owner < chunk_owner::first_class) return 0;
     return supply_.classes().slots(owner - chunk_owner::first_class).bytes;
   }
 
@@ -285,9 +289,6 @@ class warpheap_manager {
   WARPHEAP_DEVICE std::uint64_t offset_of(const void* block) const {
     return static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - base_);
   }
-  WARPHEAP_DEVICE std::uint32_t chunk_of(const void* block) const {
-    return static_cast<std::uint32_t>(offset_of(block) >> shift());
-  }
   WARPHEAP_DEVICE std::byte* chunk_address(std::uint32_t chunk) const {
     return base_ + (std::size_t{chunk} << shift());
   }
@@ -311,24 +312,28 @@ class warpheap_manager {
   }
   /// Its parameters are the other way round than those of what it calls: see `simt::call_apart`.
   WARPHEAP_RARE static std::uint32_t malloc_run(std::uint32_t chunks, const supply& from) {
-    return warpheap_chunk_runs<Config>(from).take(chunks);
+    return warpheap_chunk_runs<Config>(from).take({chunks});
+  }
+  WARPHEAP_RARE static std::uint32_t malloc_run_from(const supply& from, run_shape wanted) {
+    return warpheap_chunk_runs<Config>(from).take(wanted);
   }
   WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) {
     warpheap_chunk_runs<Config>(to).give(first);
   }
 
-  /// For alignments larger than a chunk: a run that is longer by the alignment, the rest of which
-  /// is given back.
+  /// For alignments larger than a chunk: a run that begins at an address of that alignment. A
+  /// failure costs O(chunks / 64), and is not remembered.
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
-    if (alignment > largest_block() || bytes > largest_block() - alignment) return nullptr;
-    const std::uint32_t first =
-        simt::call_apart(&malloc_run, chunks_for(bytes + alignment), supply_.copy());
-    if (first == none) return nullptr;
-    const auto address = reinterpret_cast<std::uintptr_t>(chunk_address(first));
-    const std::size_t skipped = round_up<std::uintptr_t>(address, alignment) - address;
-    const auto kept = first + static_cast<std::uint32_t>(skipped >> shift());
-    warpheap_chunk_runs<Config>(supply_).trim(first, kept, chunks_for(bytes));
-    return chunk_address(kept);
+    const auto base = reinterpret_cast<std::uintptr_t>(base_);
+    const std::size_t offset = (round_up<std::uintptr_t>(base, alignment) - base) >> shift();
+    if (offset >= supply_.universe()) return nullptr;
+    const std::size_t step = alignment >> shift();
+    const std::size_t all = std::size_t{1}
+                            << ceil_log2(supply_.universe());  // one place, if so far
+    return run_address(simt::call_apart(
+        &malloc_run_from, supply_.copy(),
+        run_shape{chunks_for(bytes), static_cast<std::uint32_t>(step < all ? step : all),
+                  static_cast<std::uint32_t>(offset)}));
   }
 
   supply supply_;

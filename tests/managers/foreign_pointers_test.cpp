@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A pointer that lies outside of a heap is not an index into its tables.
+#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
+#include "warpheap/managers/dynasoar/dynasoar.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
+#include "warpheap/managers/halloc/halloc.hpp"
+#include "warpheap/managers/kma/kma.hpp"
+#include "warpheap/managers/ouroboros/ouroboros.hpp"
+#include "warpheap/managers/random_walk/random_walk.hpp"
+#include "warpheap/managers/reg_eff/reg_eff.hpp"
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
+
+#include "machine.hpp"
+
+#include <gtest/gtest.h>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+template <class M>
+class foreign_pointers : public ::testing::Test {};
+using all_that_free =
+    ::testing::Types<rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>, gallatin<>,
+                     ouroboros<ouroboros_config{.queue = queue_kind::static_array}>,
+                     ouroboros<ouroboros_config{.item = item_kind::chunks}>, scatter_alloc<>,
+                     halloc<>, dynasoar<>, kma<>, xmalloc<>, bulk_allocator<>, reg_eff<>,
+                     warpheap_manager<>>;
+TYPED_TEST_SUITE(foreign_pointers, all_that_free);
+
+/// A manager's region in the middle of memory that nothing may change.
+template <class M>
+class surrounded {
+ public:
+  surrounded()
+      : around_(3 * bytes, std::byte{0x5a}),
+        base_(around_.data() + bytes +
+              (4096 - reinterpret_cast<std::uintptr_t>(around_.data()) % 4096)),
+        manager_(region{base_, bytes}, machine().properties(), {}) {
+    manager_.format(0, 1);
+  }
+
+  /// Calls `act(manager, pointer)` in a lane with pointers before and behind the region; whether
+  /// nothing has changed.
+  template <class Act>
+  bool stays_as_it_is(const Act& act) {
+    const std::vector<std::byte> before(around_);
+    machine().launch({1, 1}, [&] {
+      for (std::byte* foreign :
+           {base_ - 16, base_ - 4096, base_ - bytes / 2, base_ + bytes, base_ + bytes + 4096,
+            base_ + bytes + bytes / 2, reinterpret_cast<std::byte*>(std::uintptr_t{64}),
+            reinterpret_cast<std::byte*>(~std::uintptr_t{63})}) {
+        act(manager_, foreign);
+      }
+    });
+    return around_ == before;
+  }
+
+ private:
+  static constexpr std::size_t bytes = std::size_t{4} << 20;
+
+  std::vector<std::byte> around_;
+  std::byte* base_;
+  M manager_;
+};
+
+TYPED_TEST(foreign_pointers, are_ignored) {
+  surrounded<TypeParam> subject;
+  EXPECT_TRUE(subject.stays_as_it_is(
+      [](const TypeParam& manager, std::byte* foreign) { manager.free(foreign); }));
+}
+
+TEST(foreign_pointers_of_the_default_manager, have_no_usable_bytes) {
+  surrounded<warpheap_manager<>> subject;
+  EXPECT_TRUE(subject.stays_as_it_is([](const warpheap_manager<>& manager, std::byte* foreign) {
+    EXPECT_EQ(manager.usable_size(foreign), 0u);
+  }));
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
