@@ -77,10 +77,11 @@ class divided_pool final : public memory_pool {
 
   void order(stream_id earlier, stream_id later) override { own().order(earlier, later); }
 
-  /// The sums over the parts, peaks included, with the failures of the whole pool.
+  /// The sums over the parts. Failures are the pool's own: what one part refuses, another may
+  /// serve.
   pool_stats stats() const override {
     pool_stats all;
-    for (const auto& each : parts_) all.add(each->pool.stats());
+    for (const auto& each : parts_) all += each->pool.stats();
     // Relaxed: counts that order nothing.
     all.failures = failures_.load(std::memory_order_relaxed);
     all.last_failed_bytes = last_failed_bytes_.load(std::memory_order_relaxed);
