@@ -136,7 +136,8 @@ class warpheap_manager {
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     if (bytes > sizes().largest())
-      return run_address(simt::call_apart(&malloc_run, chunks_for(bytes), supply_.copy()));
+      return run_address(
+          simt::call_apart(&malloc_run, run_shape{chunks_for(bytes)}, supply_.copy()));
     return malloc_slot(sizes().class_of(static_cast<std::uint32_t>(bytes)));
   }
 
@@ -147,7 +148,8 @@ class warpheap_manager {
       return malloc_slot(sizes().aligned_class_of(static_cast<std::uint32_t>(whole)));
     }
     if (alignment <= sizes().chunk_bytes()) {
-      return run_address(simt::call_apart(&malloc_run, chunks_for(bytes), supply_.copy()));
+      return run_address(
+          simt::call_apart(&malloc_run, run_shape{chunks_for(bytes)}, supply_.copy()));
     }
     return malloc_aligned_run(alignment, bytes);
   }
@@ -311,10 +313,7 @@ class warpheap_manager {
     return first == none ? nullptr : chunk_address(first);
   }
   /// Its parameters are the other way round than those of what it calls: see `simt::call_apart`.
-  WARPHEAP_RARE static std::uint32_t malloc_run(std::uint32_t chunks, const supply& from) {
-    return warpheap_chunk_runs<Config>(from).take({chunks});
-  }
-  WARPHEAP_RARE static std::uint32_t malloc_run_from(const supply& from, run_shape wanted) {
+  WARPHEAP_RARE static std::uint32_t malloc_run(run_shape wanted, const supply& from) {
     return warpheap_chunk_runs<Config>(from).take(wanted);
   }
   WARPHEAP_RARE static void free_run(const supply& to, std::uint32_t first) {
@@ -330,10 +329,9 @@ class warpheap_manager {
     const std::size_t step = alignment >> shift();
     const std::size_t all = std::size_t{1}
                             << ceil_log2(supply_.universe());  // one place, if so far
-    return run_address(simt::call_apart(
-        &malloc_run_from, supply_.copy(),
-        run_shape{chunks_for(bytes), static_cast<std::uint32_t>(step < all ? step : all),
-                  static_cast<std::uint32_t>(offset)}));
+    const run_shape wanted{chunks_for(bytes), static_cast<std::uint32_t>(step < all ? step : all),
+                           static_cast<std::uint32_t>(offset)};
+    return run_address(simt::call_apart(&malloc_run, wanted, supply_.copy()));
   }
 
   supply supply_;
