@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What host code needs nvcc for when it owns a heap.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception The code that must be compiled by nvcc
+// when host code owns a heap.
 #include "warpheap/any_heap.hpp"
 #include "warpheap/warpheap.hpp"
 

@@ -22,7 +22,7 @@ namespace warpheap {
 namespace runtime_detail {
 namespace {
 
-/// What all workers of a launch share.
+/// The state that all workers of a launch share.
 struct launch_state {
   simt::grid shape;
   lane_program program;
@@ -75,7 +75,7 @@ class worker final : public scheduler {
   void before_collective(lane&) override {}
 
   void suspend(lane& me) override {
-    // The host, and no other lane, comes after what a lane did that is never resumed.
+    // For a lane that is never resumed: only the host, not other lanes, comes after what it did.
     happens_before_release(&host_);
     // Straight on to the next lane of the same warp, if one is ready.
     warp& w = *me.home;
@@ -160,8 +160,8 @@ class worker final : public scheduler {
     std::vector<block> blocks;
   };
 
-  /// Makes residents of the shape the current ones. Those of a few shapes are kept, because making
-  /// a lane takes long where sanitizers must know of it.
+  /// Makes residents of the shape the current ones. Those of a few shapes are kept, because
+  /// creating a lane takes long if sanitizers must be told about it.
   void prepare(const simt::grid& shape) {
     constexpr std::size_t most_kept = 4;
     const std::size_t wanted = std::min<std::size_t>(options_.resident_blocks, shape.blocks);
@@ -246,7 +246,7 @@ class executor {
     properties_.name = "CPU model, " + std::to_string(options_.workers) + " host threads";
     properties_.memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                                static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    // More than the workers, so that what managers keep for each multiprocessor is exercised.
+    // More than the workers, so that the state that managers keep per multiprocessor is exercised.
     properties_.multiprocessors = 4;
     properties_.resident_threads = options_.workers * options_.resident_blocks * 256;
     properties_.toolkit = runtime_detail::compiler();

@@ -110,7 +110,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
     runtime::here.fuel = 1;  // every atomic asks again
   }
 
-  /// `me` could go on. Puts it among the ready and chooses anew.
+  /// `me` could continue. Puts it among the ready lanes and chooses again.
   void preempt(runtime_detail::lane& me, bool may_stay) {
     runtime_detail::warp& w = *me.home;
     const int number = static_cast<int>(me.number);
@@ -125,7 +125,7 @@ class explorer::implementation final : public runtime_detail::scheduler {
   }
 
   void go_on(runtime_detail::lane& me, runtime_detail::lane* next) {
-    // The host, and no other lane, comes after what a lane did that is never resumed.
+    // For a lane that is never resumed: only the host, not other lanes, comes after what it did.
     runtime_detail::happens_before_release(&host_);
     if (next == nullptr) {
       runtime_detail::fiber::switch_to(me.flow, host_);

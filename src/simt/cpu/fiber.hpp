@@ -31,11 +31,11 @@ class stack_pool {
   std::size_t total_;
 };
 
-/// A flow of control with a stack of its own, or (default-constructed) the host thread's own flow.
+/// A flow of control with its own stack, or (default-constructed) the host thread's flow.
 ///
 /// Boost.Context's public `fiber` unwinds its stack by an exception when it is destroyed. A
-/// schedule that is given up in the middle of a lane must not run any of the lane's code again, so
-/// the layer below is used: a context is simply dropped and made anew on the same stack.
+/// schedule that is abandoned in the middle of a lane must not run any more of the lane's code, so
+/// the layer below is used: a context is simply dropped and recreated on the same stack.
 class fiber {
  public:
   using entry_point = void (*)(void*);
@@ -53,11 +53,11 @@ class fiber {
   /// constructed fiber that stands for the thread.
   void adopt_thread();
 
-  /// Suspends `from`, which must be what runs now, and goes on with `to`.
+  /// Suspends `from`, which must be the one that is running, and continues with `to`.
   static void switch_to(fiber& from, fiber& to);
 
  private:
-  /// What the side that is switched to learns about the switch; lives on the stack of `from`.
+  /// What the target of a switch learns about it; lives on the stack of `from`.
   struct switch_pair {
     fiber* from;
     fiber* to;
@@ -82,9 +82,9 @@ class fiber {
 void happens_before_release(void* token);
 void happens_before_acquire(void* token);
 
-/// While it lives, ThreadSanitizer does not watch the plain accesses of the lane that runs: the
-/// runtime's own text, which lanes write one after the other, and by functions of strings that may
-/// be those of a translation unit that is watched.
+/// While an object of this class exists, ThreadSanitizer does not watch the plain accesses of the
+/// running lane: to the runtime's own text, which lanes write one after the other, by string
+/// functions that may come from a translation unit that is watched.
 class unwatched {
  public:
   unwatched();

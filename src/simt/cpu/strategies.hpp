@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// Which lane of an explored grid goes on next: the three strategies of explorer.hpp.
+/// \file Which lane of an explored grid continues next: the three strategies of explorer.hpp.
 
 #include "warp.hpp"
 
@@ -36,20 +35,20 @@ class lane_choice {
     for (std::uint32_t i = lanes; i > 1; --i) {
       std::swap(priority_[i - 1], priority_[random_.below(i)]);
     }
-    // How long the schedule will be is not known, and measuring another one would make this one
-    // depend on it: each seed draws a length between a few and a hundred steps for each lane.
+    // The length of the schedule is unknown, and measuring another one would make this one depend
+    // on it: each seed draws a length between a few and a hundred steps for each lane.
     const std::uint32_t length = (4 * lanes + 32) << random_.below(5);
     for (auto& point : change_at_) point = random_.below(length);
     lowest_ = 0;
   }
 
-  /// The grid's lanes, where they are now: before the first schedule, and when they were built
-  /// anew.
+  /// The grid's lanes at their current addresses: call this before the first schedule, and when
+  /// they were rebuilt.
   void clear() { warps_.clear(); }
   void add(const warp& w, std::uint32_t first_rank) { warps_.emplace_back(&w, first_rank); }
   void add(lane& l, std::uint32_t rank) { lanes_[rank] = &l; }
 
-  /// The lane that goes on at this step, null if there is none; `running` may go on, if it is
+  /// The lane that continues at this step, null if there is none; `running` may continue, if it is
   /// given.
   lane* pick(lane* running, std::uint64_t step) {
     switch (how_) {
@@ -74,7 +73,7 @@ class lane_choice {
     return (waiting & lane_mask{part}) | lane_mask::of(who);
   }
 
-  /// Notes that `chosen` goes on. Returns whether another lane ran before.
+  /// Records that `chosen` continues. Returns whether another lane ran before.
   bool note(const lane& chosen) {
     const bool switched = &chosen != previous_;
     ++kept_waiting_;
@@ -83,17 +82,18 @@ class lane_choice {
     return switched;
   }
 
-  /// Notes that a lane begins to wait for a group.
+  /// Records that a lane begins to wait for a group.
   void note_wait_for_group() { kept_waiting_ = 0; }
 
-  /// The lane has given way: with priorities, it gets the lowest.
+  /// The lane has yielded: with priorities, it gets the lowest.
   void demote(const lane& l) {
     if (how_ == simt::strategy::pct) priority_[index_of(l)] = --lowest_;
   }
 
  private:
   static constexpr int change_points = 3;
-  // A lane that is chosen this often in a row spins on what another lane has yet to do.
+  // A lane that is chosen this many times in a row is spinning on something that another lane has
+  // yet to do.
   static constexpr std::uint64_t spin_limit = 200;
 
   static std::uint32_t index_of(const lane& l) { return static_cast<std::uint32_t>(l.rank()); }
@@ -109,10 +109,10 @@ class lane_choice {
   }
 
   lane* pick_uniformly(const lane* running) {
-    // A lane that has just given way is not asked again if there is another.
+    // A lane that has just yielded is not chosen again if there is another.
     const lane* const yielded = running == nullptr ? previous_ : nullptr;
     const std::uint64_t again = yielded == nullptr ? 0 : std::uint64_t{1} << index_of(*yielded);
-    // Lanes that spin on what is behind a group must not hold its formation up for ever.
+    // Lanes that spin on something after a group must not delay its formation for ever.
     const bool groups_wait = groups_wait_ && kept_waiting_ < spin_limit;
     for (const bool with_groups : {!groups_wait, true}) {
       const std::uint64_t all = candidates(with_groups);
@@ -121,7 +121,7 @@ class lane_choice {
         const auto count = static_cast<std::uint32_t>(popcount(others));
         return lanes_[count == 1 ? lowest_bit(others) : draw(others, count)];
       }
-      // No other lane is ready; before it spins on, let waiting lanes converge.
+      // No other lane is ready; before it continues to spin, let waiting lanes converge.
       if (all != 0 && with_groups) return lanes_[index_of(*yielded)];
     }
     return nullptr;

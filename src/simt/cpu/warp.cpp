@@ -20,7 +20,7 @@ namespace {
 runtime_detail::lane& running() { return static_cast<runtime_detail::lane&>(*here.lane); }
 }  // namespace
 
-// A host thread that is not a lane may use the atomics too (tests do): it has no lane to yield to.
+// A host thread that is not a lane may also use the atomics (tests do): it has no lane to yield to.
 void out_of_fuel() {
   if (here.lane == nullptr) {
     here.fuel = INT64_MAX;
@@ -284,7 +284,7 @@ void load_block(block& target, std::uint32_t block_rank, const simt::grid& shape
                 std::uint64_t seed) {
   target.live = shape.threads_per_block;
   target.at_barrier = 0;
-  // On CUDA it holds whatever the block before has left.
+  // On CUDA, it contains whatever the previous block has left.
   std::fill(target.shared.begin(), target.shared.end(), std::byte{0xcd});
   for (warp& w : target.warps) {
     const lane_mask all = lane_mask::first(static_cast<int>(w.lanes.size()));

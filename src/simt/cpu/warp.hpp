@@ -44,7 +44,7 @@ struct warp {
   block* home = nullptr;
   lane_mask live;
   lane_mask ready;
-  /// Have given way; ready again when the others have had a turn.
+  /// Have yielded; ready again when the others have had a turn.
   lane_mask resting;
   lane_mask wants_group;
   lane_mask in_collective;
@@ -90,13 +90,13 @@ struct block {
 /// A line for each lane that waits: where it stands, for what, and for whom.
 std::string describe_waiting(const block& resident);
 
-/// Chooses which lane runs next on its host thread. One object a host thread.
+/// Chooses which lane runs next on its host thread. One object per host thread.
 class scheduler {
  public:
   virtual ~scheduler() = default;
-  /// `me` has used its fuel and could go on.
+  /// `me` has used its fuel and could continue.
   virtual void out_of_fuel(lane& me) = 0;
-  /// `me` waits for somebody else and asks that they be run.
+  /// `me` waits for other lanes and yields to them.
   virtual void give_way(lane& me) = 0;
   /// `me` is in one of its warp's sets; runs others until it is chosen again.
   virtual void suspend(lane& me) = 0;

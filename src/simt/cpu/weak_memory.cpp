@@ -198,8 +198,8 @@ void weak_memory::store(std::uint32_t lane, void* word, std::uint32_t bytes, std
   lane_views& writer = views_[lane];
   timestamp floor = writer.seen[in.index];
   if (o == order::seq_cst) floor = std::max(floor, sequential_[in.index]);
-  // The positions before the newest stores that the lane has not seen, but for those before which
-  // nothing may come.
+  // The positions before the newest stores that the lane has not seen, except for those before
+  // which nothing may come.
   std::array<std::uint32_t, recent_stores> earlier;
   std::uint32_t count = 0;
   for (std::uint32_t k = in.count - 1; k > 0 && in.stores[k - 1].at >= floor; --k) {

@@ -15,7 +15,7 @@
 /// - A *view* gives for each word the timestamp below which its owner must not read any more.
 ///   A lane has a view of what it has seen, one of what an acquire fence would let it see, and one
 ///   of what it had seen at its last release fence. A store carries the view that it publishes.
-/// - A load reads any store that is not older than the lane's view of the word. Another one than
+/// - A load reads any store that is not older than the lane's view of the word. A store other than
 ///   the newest is drawn by seed, at most `most_stale_in_a_row` times in a row, so a lane that
 ///   spins reads the newest store before long.
 /// - A store goes to the end of the coherence order or, drawn by seed, before stores that its lane
@@ -26,8 +26,8 @@
 /// Memory itself always holds the newest store of each word. Plain accesses go straight to it: that
 /// is exact for accesses that happen-before orders, and the others are data races, which
 /// ThreadSanitizer reports. So what a word holds when the first atomic access of a schedule meets
-/// it is its initial store, visible to all. A word that holds something else than its newest store
-/// was written plainly since: its history starts anew with what it holds, visible to all.
+/// it is its initial store, visible to all. A word that holds something other than its newest store
+/// was written plainly since: its history restarts with its current value, visible to all.
 
 #include "warpheap/core/random.hpp"
 #include "warpheap/simt/types.hpp"
@@ -44,7 +44,7 @@ class weak_memory {
   /// Stores of a word that can still be read.
   static constexpr std::uint32_t recent_stores = 8;
   static constexpr std::uint32_t most_stale_in_a_row = 8;
-  /// Stores that timestamps suffice for, in one schedule.
+  /// The number of stores in one schedule for which timestamps suffice.
   static constexpr std::uint64_t most_stores = 1u << 22;
 
   explicit weak_memory(std::uint32_t lanes) : views_(lanes) {}
@@ -87,7 +87,7 @@ class weak_memory {
     std::array<store_record, recent_stores> stores;  // oldest first
 
     store_record& newest() { return stores[count - 1]; }
-    /// Makes room at `position`; gives where that is after the oldest store was dropped.
+    /// Makes room at `position`; returns where that is after the oldest store was dropped.
     std::uint32_t open(std::uint32_t position);
   };
   struct lane_views {
