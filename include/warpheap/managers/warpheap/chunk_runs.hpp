@@ -78,16 +78,14 @@ class warpheap_chunk_runs {
     }
   }
   /// The caller has found no run in the pool. Puts empty chunks there that make one with what is in
-  /// it; or else one lane at a time looks once more, so that all know that there is none. Whether
-  /// there were such chunks.
+  /// it; or else one lane at a time looks once more for one that begins anywhere, so that all know
+  /// if there is none. Whether there were such chunks.
   WARPHEAP_RARE static bool help(const supply& in, run_shape wanted) {
     const std::uint32_t first = in.find_run(wanted, &bitmap_tree::load_word);
     if (first != none) {
       collect(in, first, wanted.length);
       return true;
     }
-    // Where runs may begin only in places, that there is none says nothing of others.
-    if (wanted.step != 1) return false;
     const simt::atomic_ref prover(in.whole().run_prover);
     if (prover.exchange(1, simt::order::relaxed) != 0) return false;
     in.is_out_of_runs(wanted.length);
