@@ -79,16 +79,14 @@ class warpheap_chunk_runs {
     }
   }
   /// For a caller that has found no run in the pool. Puts empty chunks there that form a run with
-  /// the chunks in it; failing that, one lane at a time looks again, so that all know that there is
-  /// none. Returns whether there were such chunks.
+  /// the chunks in it; failing that, one lane at a time looks again for one that begins anywhere,
+  /// so that all know if there is none. Returns whether there were such chunks.
   WARPHEAP_RARE static bool help(const supply& in, run_shape wanted) {
     const std::uint32_t first = in.find_run(wanted, &bitmap_tree::load_word);
     if (first != none) {
       collect(in, first, wanted.length);
       return true;
     }
-    // If runs may begin only at certain places, the lack of one says nothing about others.
-    if (wanted.step != 1) return false;
     const simt::atomic_ref prover(in.whole().run_prover);
     if (prover.exchange(1, simt::order::relaxed) != 0) return false;
     in.is_out_of_runs(wanted.length);

@@ -321,14 +321,15 @@ class warpheap_manager {
   }
 
   /// For alignments larger than a chunk: a run that begins at an address of that alignment. A
-  /// failure costs O(chunks / 64), and is not remembered.
+  /// request that fails costs O(chunks / 64), unless it is known that there is no such run at any
+  /// address.
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
     const auto base = reinterpret_cast<std::uintptr_t>(base_);
     const std::size_t offset = (round_up<std::uintptr_t>(base, alignment) - base) >> shift();
     if (offset >= supply_.universe()) return nullptr;
     const std::size_t step = alignment >> shift();
-    const std::size_t all = std::size_t{1}
-                            << ceil_log2(supply_.universe());  // one place, if so far
+    // Steps beyond the heap: there is one place.
+    const std::size_t all = std::size_t{1} << ceil_log2(supply_.universe());
     const run_shape wanted{chunks_for(bytes), static_cast<std::uint32_t>(step < all ? step : all),
                            static_cast<std::uint32_t>(offset)};
     return run_address(simt::call_apart(&malloc_run, wanted, supply_.copy()));
