@@ -5,12 +5,20 @@
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/managers/gallatin/gallatin.hpp"
+#include "warpheap/managers/halloc/halloc.hpp"
+#include "warpheap/managers/kma/kma.hpp"
+#include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
+#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -75,6 +83,67 @@ TEST(checked_neighbours, a_chunk_whose_header_was_overwritten_is_not_given_back)
 // byte 36, the manager's 16 bytes at byte 52.
 TEST(checked_neighbours, a_chunk_behind_a_larger_block_is_not_given_back) {
   expect_a_report_and_no_more<reg_eff<>>(300, 52);
+}
+
+/// Writes `count` bytes from `from` bytes behind a block's start on, and frees all, every
+/// `step`-th first.
+template <class Handle>
+struct write_and_free {
+  static constexpr int culprit = 15;
+
+  Handle heap;
+  std::ptrdiff_t from;
+  int count;
+  int step;
+  std::byte** taken;
+
+  WARPHEAP_DEVICE void operator()() const {
+    for (int i = 0; i < count; ++i) taken[culprit][from + i] = std::byte{0x11};
+    for (int i = 0; i < simt::warp_size; ++i) {
+      heap.free(taken[i * step & (simt::warp_size - 1)]);
+    }
+  }
+};
+
+template <class M>
+class stray_writes : public ::testing::Test {};
+using with_data_near_blocks = ::testing::Types<
+    rw_malloc<>, reg_eff<reg_eff_config{.keeps = book_keeping::counter}>, reg_eff<>,
+    reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 1}>, xmalloc<>, kma<>,
+    warpheap_manager<>, halloc<>, scatter_alloc<>, gallatin<>,
+    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>>;
+TYPED_TEST_SUITE(stray_writes, with_data_near_blocks);
+
+TYPED_TEST(stray_writes, across_the_ends_of_a_block_are_reported_and_followed_by_nobody) {
+  using manager_type = checked<TypeParam>;
+  heap<manager_type> heap(machine(), std::size_t{1} << 20);
+  const device_array<std::byte*> taken(simt::warp_size);
+  const auto expect_a_report = [&](std::size_t bytes, std::ptrdiff_t from, int count, int step) {
+    heap.reset();
+    machine().launch({1, simt::warp_size},
+                     take_blocks<handle<manager_type>>{heap.ref(), bytes, taken.get()});
+    std::vector<std::byte*> upwards = taken.read();
+    std::sort(upwards.begin(), upwards.end());
+    ASSERT_NE(upwards[0], nullptr);
+    taken.write(upwards);
+    machine().launch(
+        {1, 1}, write_and_free<handle<manager_type>>{heap.ref(), from, count, step, taken.get()});
+    const incident_report found = heap.incidents();
+    const auto block =
+        reinterpret_cast<std::uintptr_t>(upwards[write_and_free<handle<manager_type>>::culprit]);
+    EXPECT_TRUE(
+        std::any_of(found.incidents.begin(), found.incidents.end(),
+                    [&](const incident& one) { return one.block == block || one.other == block; }))
+        << count << " bytes from " << from << " of " << bytes << ", step " << step;
+  };
+  for (const std::size_t bytes : {1, 300, 1000}) {
+    for (const int step : {1, -1, 13}) {
+      for (int count = 1; count <= 80; count += count % 4 == 0 ? 1 : 3) {
+        expect_a_report(bytes, static_cast<std::ptrdiff_t>(bytes), count, step);
+        expect_a_report(bytes, -count, count, step);
+      }
+    }
+  }
 }
 
 }  // namespace
