@@ -27,10 +27,10 @@
 ///   own guard stays the sign by which the block above it is lost as well;
 /// - the end of the rear guard of the block below it, however large that is, if that guard ends at
 ///   most 192 bytes below the block's own front guard.
-/// This holds for a write that leaves no byte out, whether its block was freed first or last, if it
-/// is over when one of the two is freed. What it does not cover: what a manager keeps elsewhere (at
-/// the start of a chunk of many blocks, in memory that is free), and what a call follows before
-/// a block beside the damage is freed.
+/// So no free follows what a write between two blocks has damaged, whichever of the two is freed
+/// first, if the write leaves no byte out and is over when the manager gets the first of them. Not
+/// covered is what the manager follows otherwise: what it keeps elsewhere, such as at the start of
+/// a chunk of many blocks or in memory that is free, and what a malloc reads before blocks in use.
 ///
 /// Cost: 27 % of the heap for the records, and 64 to 79 bytes for each block. A malloc costs three
 /// or four stores and the guards; a free costs one compare-exchange, the block's guards and its
