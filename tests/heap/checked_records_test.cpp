@@ -141,7 +141,7 @@ TEST(checked_records, a_block_of_any_size_is_found_from_just_above) {
       EXPECT_EQ(test.below(granules, 1), block.block) << granules << " granules, less " << less;
       bool damaged = false;
       for (std::uint64_t i = 2; i < 32; ++i) EXPECT_FALSE(test.table.look(i, damaged));
-      EXPECT_FALSE(damaged) << "a link is no damage";
+      EXPECT_FALSE(damaged) << "a link is not damage";
     }
   }
 }

@@ -17,7 +17,7 @@ namespace checking {
 ///
 /// A block of three granules or more has a second record, in the last granule but one, where no
 /// other block can begin: its extent is a link, which says in how many granules before this one the
-/// block begins. Whoever comes from above finds a large block by it. A link may outlive its block,
+/// block begins. A look from above finds a large block by it. A link may outlive its block,
 /// so it counts only if the block that it names is still there and has its link here.
 struct block_record {
   /// { bytes: 44 | seal: 14 | flags: 4 | where in the granule, in 16 B: 2 }; of a link { 1: 1 |
@@ -223,7 +223,7 @@ class block_table {
   WARPHEAP_HD static std::uint64_t link_of(std::uint64_t offset, std::size_t bytes) {
     return (offset + footprint(bytes) - 1) / granule - 1;
   }
-  /// In how many granules before this one its link says that a block begins; 0 if it is none.
+  /// In how many granules before this one its link says that a block begins; 0 if it is not one.
   WARPHEAP_HD static std::uint64_t link_distance(std::uint64_t index, std::uint64_t extent) {
     const std::uint64_t word = bytes_of(extent);
     const std::uint64_t distance = word & ~is_link;
