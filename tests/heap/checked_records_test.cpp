@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -102,6 +103,63 @@ TEST(checked_records, the_first_place_of_the_range_has_a_block_as_well) {
   bool damaged = false;
   EXPECT_EQ(table.at(block, damaged).block, block);
   EXPECT_FALSE(damaged);
+}
+
+/// A table of 32 granules, each of which has one block at most.
+class few_records {
+ public:
+  few_records() { table.format(0, 1); }
+
+  checking::known_block add(std::uint64_t granule, std::size_t bytes) {
+    bool damaged = false;
+    const std::byte* block = place(granule) + checking::front_bytes;
+    table.add(block, bytes, {4242});
+    return table.at(block, damaged);
+  }
+  const std::byte* place(std::uint64_t granule) const {
+    return memory_.data() + granule * checking::block_table::granule;
+  }
+  /// The block that is found from the end of a granule.
+  const std::byte* below(std::uint64_t granule, std::uint64_t most) const {
+    return table.at_or_before(place(granule + 1) - 1, most).block;
+  }
+
+ private:
+  std::vector<checking::block_record> records_{32};
+  std::vector<std::byte> memory_ = std::vector<std::byte>(32 * checking::block_table::granule);
+
+ public:
+  const checking::block_table table{records_.data(), memory_.data(), memory_.size()};
+};
+
+TEST(checked_records, a_block_of_any_size_is_found_from_just_above) {
+  for (std::uint64_t granules = 2; granules <= 30; ++granules) {
+    for (const std::size_t less : {0, 16, 48}) {
+      few_records test;
+      const auto block = test.add(1, granules * 64 - 64 - less);
+      ASSERT_EQ(block.end(), test.place(1 + granules) - less);
+      EXPECT_EQ(test.below(granules, 1), block.block) << granules << " granules, less " << less;
+      bool damaged = false;
+      for (std::uint64_t i = 2; i < 32; ++i) EXPECT_FALSE(test.table.look(i, damaged));
+      EXPECT_FALSE(damaged) << "a link is not damage";
+    }
+  }
+}
+
+TEST(checked_records, a_link_that_has_outlived_its_block_leads_nowhere) {
+  few_records test;
+  const auto first = test.add(1, 16 * 64);
+  EXPECT_EQ(test.below(17, 1), first.block);
+  checking::block_table::retire(first);
+  EXPECT_EQ(test.below(17, 31), nullptr);
+  // Shorter, so that the old link is not its own; then one that begins elsewhere.
+  const auto second = test.add(1, 8 * 64);
+  EXPECT_EQ(test.below(17, 2), nullptr);
+  EXPECT_EQ(test.below(9, 1), second.block);
+  EXPECT_EQ(test.below(17, 31), second.block);
+  checking::block_table::retire(second);
+  const auto third = test.add(16, 40);
+  EXPECT_EQ(test.below(17, 1), third.block) << "a block begins where the link was";
 }
 
 }  // namespace

@@ -19,13 +19,24 @@
 /// Layout: [ log ][ quarantine: u64 a slot ][ records: 24 B for each 64 B ][ the manager's region ]
 ///   block: [ guard 32 B ][ the caller's bytes ][ guard 32 to 47 B ]
 ///
-/// If a write crossed the start of a block's front guard in either direction, the block is not
-/// given back to the manager and is lost until a reset: many managers keep their own data there.
+/// Many managers keep data of their own directly before a block, where no guard is, and follow it
+/// when the block is freed. So a block is not given back, and is lost until a reset, if a write
+/// crossed
+/// - the start of its front guard, in either direction;
+/// - the end of its rear guard, in either direction: its memory is next to what is damaged, and its
+///   own guard stays the sign by which the block above it is lost as well;
+/// - the end of the rear guard of the block below it, however large that is, if that guard ends at
+///   most 192 bytes below the block's own front guard.
+/// So no free follows what a write between two blocks has damaged, whichever of the two is freed
+/// first, if the write leaves no byte out and is over when the manager gets the first of them. Not
+/// covered is what the manager follows otherwise: what it keeps elsewhere, such as at the start of
+/// a chunk of many blocks or in memory that is free, and what a malloc reads before blocks in use.
 ///
 /// Cost: 27 % of the heap for the records, and 64 to 79 bytes for each block. A malloc costs three
-/// stores and the guards; a free costs one compare-exchange, the block's guards and its
-/// neighbour's, and a write to each byte. Only a wrong free or a damaged guard costs a search for
-/// neighbours, which is O(heap) in the worst case. Do not measure times with this layer.
+/// or four stores and the guards; a free costs one compare-exchange, the block's guards and its
+/// neighbour's (with a quarantine, twice), and a write to each byte. Only a wrong free or a damaged
+/// guard costs a search for neighbours, which is O(heap) in the worst case. Do not measure times
+/// with this layer.
 ///
 /// Progress: correct uses never wait. A lane that has found damage waits for others that report
 /// some; those wait for nothing, and once the log is full no lane waits. When the manager returns
@@ -34,6 +45,7 @@
 #include "warpheap/heap/call_counts.hpp"
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/incident.hpp"
+#include "warpheap/heap/layers/checked/gaps.hpp"
 #include "warpheap/heap/layers/checked/guards.hpp"
 #include "warpheap/heap/layers/checked/leaks.hpp"
 #include "warpheap/heap/layers/checked/log.hpp"
@@ -112,12 +124,12 @@ class checked {
     }
     caller first;
     if (!table::claim(mine, me, first)) {
-      incident what = about_block(incident::kind::double_free, mine, pointer, me);
+      incident what = checking::about_block(incident::kind::double_free, mine, pointer, me);
       what.freed = first;
       log_.add(what);
       return;
     }
-    const bool intact = examine_guards(mine, me);
+    const bool intact = gaps().examine(mine, me);
     checking::write(mine.block, mine.bytes, checking::poison_byte);
     // What a manager keeps beside its blocks is not to be trusted when a write went across it.
     if (!intact) return;
@@ -161,9 +173,9 @@ class checked {
     for (std::uint64_t i = rank; i < table_.size(); i += count) {
       damaged = false;
       const known_block block = table_.look(i, damaged);
-      if (block && table::is_live(block)) examine_guards(block, caller{});
+      if (block && table::is_live(block)) gaps().examine(block, caller{});
       if (damaged && table_.is_news(i)) {
-        log_.add({incident::kind::damaged_record, address(table_.records() + i)});
+        log_.add({incident::kind::damaged_record, checking::address(table_.records() + i)});
       }
     }
     for (std::uint64_t i = rank; i < retired_.size(); i += count) {
@@ -175,8 +187,6 @@ class checked {
 
  private:
   static constexpr std::size_t alignment = 128;
-  /// Granules in which a block looks for the one before it at every free.
-  static constexpr std::uint64_t nearby = 4;
 
   /// Where everything lies.
   struct parts {
@@ -210,21 +220,7 @@ class checked {
             where.blocks, machine,
             with_block_overhead<M>(settings, checking::front_bytes + checking::least_rear_bytes)) {}
 
-  WARPHEAP_DEVICE static std::uint64_t address(const void* pointer) {
-    return reinterpret_cast<std::uintptr_t>(pointer);
-  }
-
-  WARPHEAP_DEVICE static incident about_block(incident::kind what, const known_block& of,
-                                              const void* where, caller by) {
-    incident found{what, address(where)};
-    found.noticed = by;
-    if (of) {
-      found.block = address(of.block);
-      found.bytes = of.bytes;
-      found.allocated = of.allocated();
-    }
-    return found;
-  }
+  WARPHEAP_DEVICE checking::gaps gaps() const { return {table_, log_}; }
 
   /// A free of what is not the start of a block.
   WARPHEAP_DEVICE void report_foreign(const void* pointer, bool damaged, caller by) const {
@@ -237,95 +233,7 @@ class checked {
     const auto what = damaged  ? incident::kind::damaged_record
                       : around ? incident::kind::interior_free
                                : incident::kind::foreign_free;
-    log_.add(about_block(what, around, pointer, by));
-  }
-
-  /// One end of what lies between two blocks: the block, its guard there, and whether damage
-  /// reaches across the whole block, so that it may come from its other side.
-  struct gap_end {
-    known_block block;
-    checking::damage guard;
-    bool crossed = false;
-  };
-  WARPHEAP_DEVICE static gap_end lower_end(const known_block& of) {
-    if (!of) return {};
-    return {of, checking::damage_behind(of.block, of.bytes),
-            checking::damage_before(of.block).last};
-  }
-  WARPHEAP_DEVICE static gap_end upper_end(const known_block& of) {
-    if (!of) return {};
-    return {of, checking::damage_before(of.block),
-            checking::damage_behind(of.block, of.bytes).first};
-  }
-  /// A neighbour that was freed while it was looked at has examined the gap itself.
-  WARPHEAP_DEVICE static gap_end if_present(const gap_end& end) {
-    return end.block && table::is_present(end.block) ? end : gap_end{};
-  }
-
-  /// Looks at the guards of a block that lives, or that the caller is about to free. False if a
-  /// write came from below or went there, across what the manager may keep before the block.
-  WARPHEAP_DEVICE bool examine_guards(const known_block& mine, caller by) const {
-    const gap_end before = upper_end(mine);
-    const gap_end behind = lower_end(mine);
-    const gap_end below = before_gap_of(mine, nearby);
-    if (before.guard.any || behind.guard.any || below.guard.last) report_damage(mine, by);
-    return !before.guard.first && !below.guard.last;
-  }
-
-  /// The end of the gap before a block.
-  WARPHEAP_DEVICE gap_end before_gap_of(const known_block& of, std::uint64_t most) const {
-    if (of.front() == table_.base()) return {};
-    return if_present(lower_end(table_.at_or_before(of.front() - 1, most)));
-  }
-
-  /// Reports what is wrong with the gaps on both sides of a block, as far as that was not done. One
-  /// lane at a time, so that two that free both blocks of a gap do not each know half: a block with
-  /// damage stays present until its lane has been here, and flags change nowhere else.
-  WARPHEAP_DEVICE void report_damage(const known_block& of, caller by) const {
-    if (!log_.begin_report()) return;
-    blame(before_gap_of(of, SIZE_MAX), upper_end(table_.again(of)), by);
-    blame(lower_end(table_.again(of)), if_present(upper_end(table_.from(of.end()))), by);
-    log_.end_report();
-  }
-
-  /// Says whose fault the damage between two blocks is, one of which may be none.
-  WARPHEAP_DEVICE void blame(gap_end lower, gap_end upper, caller by) const {
-    if (!is_news(lower, table::behind_reported)) lower = {};
-    if (!is_news(upper, table::before_reported)) upper = {};
-    const bool overrun = lower.guard.first && !lower.crossed;
-    const bool underrun = upper.guard.last && !upper.crossed;
-    const bool all = lower.guard.all && upper.guard.all;
-    // Damage that goes on across a block is reported in the gap where it began.
-    const bool through = lower.guard.first || upper.guard.last;
-    if (overrun && underrun && all) {
-      report_overwritten(lower, upper, by);
-    } else if (overrun || underrun) {
-      if (overrun) {
-        log_.add(about_block(incident::kind::overrun, lower.block, lower.guard.where, by));
-      }
-      if (underrun) {
-        log_.add(about_block(incident::kind::underrun, upper.block, upper.guard.where, by));
-      }
-    } else if (!through && (lower.guard.any || upper.guard.any)) {
-      report_overwritten(lower, upper, by);
-    }
-  }
-
-  WARPHEAP_DEVICE void report_overwritten(const gap_end& lower, const gap_end& upper,
-                                          caller by) const {
-    incident found =
-        about_block(incident::kind::overwritten, lower.block ? lower.block : upper.block,
-                    lower.guard.any ? lower.guard.where : upper.guard.where, by);
-    if (lower.block && upper.block) found.other = address(upper.block.block);
-    log_.add(found);
-  }
-
-  /// False if the damage at an end was reported; now it is. A sound end stays what it is, the
-  /// neighbour of damage.
-  WARPHEAP_DEVICE static bool is_news(const gap_end& end, std::uint64_t flag) {
-    if (!end.guard.any) return true;
-    table::set(end.block, flag);
-    return (end.block.extent & flag) == 0;
+    log_.add(checking::about_block(what, around, pointer, by));
   }
 
   /// Reports a write to a freed block, once.
@@ -333,7 +241,7 @@ class checked {
     const auto found = checking::damage_of(mine.block, mine.bytes, checking::poison_byte);
     if (!found.any) return;
     if ((table::set(mine, table::late_write_reported) & table::late_write_reported) != 0) return;
-    incident what = about_block(incident::kind::use_after_free, mine, found.where, by);
+    incident what = checking::about_block(incident::kind::use_after_free, mine, found.where, by);
     what.freed = mine.freed();
     log_.add(what);
   }
@@ -344,6 +252,8 @@ class checked {
     bool damaged = false;
     if (const known_block mine = table_.at(block, damaged)) {
       examine_poison(mine, by);
+      // A neighbour may have written across its ends since it was freed.
+      if (!gaps().examine(mine, by)) return;
       table::retire(mine);
     }
     inner_.free(block - checking::front_bytes);

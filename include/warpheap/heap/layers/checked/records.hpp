@@ -14,9 +14,14 @@ namespace checking {
 
 /// What is known of the block whose footprint begins in a granule. Lies apart from the blocks, and
 /// is sealed: nothing in it is believed unless the seal fits its place.
+///
+/// A block of three granules or more has a second record, in the last granule but one, where no
+/// other block can begin: its extent is a link, which says in how many granules before this one the
+/// block begins. A look from above finds a large block by it. A link may outlive its block,
+/// so it counts only if the block that it names is still there and has its link here.
 struct block_record {
-  /// { bytes: 44 | seal: 14 | flags: 4 | where in the granule, in 16 B: 2 }; 0: no block has begun
-  /// here yet.
+  /// { bytes: 44 | seal: 14 | flags: 4 | where in the granule, in 16 B: 2 }; of a link { 1: 1 |
+  /// granules: 43 | seal: 14 | 0: 6 }. 0: no block has begun here yet.
   std::uint64_t extent;
   std::uint64_t allocated;
   /// `caller::nobody` as long as the block lives.
@@ -40,6 +45,23 @@ struct known_block {
     return {simt::atomic_ref(record->freed).load(simt::order::relaxed)};
   }
 };
+
+WARPHEAP_DEVICE inline std::uint64_t address(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+/// An incident that may concern a block.
+WARPHEAP_DEVICE inline incident about_block(incident::kind what, const known_block& of,
+                                            const void* where, caller by) {
+  incident found{what, address(where)};
+  found.noticed = by;
+  if (of) {
+    found.block = address(of.block);
+    found.bytes = of.bytes;
+    found.allocated = of.allocated();
+  }
+  return found;
+}
 
 /// The records of all blocks in a range of memory: one for each 64 bytes.
 class block_table {
@@ -80,6 +102,11 @@ class block_table {
     // Release pairs with the acquire in `look`: a lane that frees sees who has allocated.
     simt::atomic_ref(mine.extent)
         .store(extent_of(index, offset % granule / 16, bytes), simt::order::release);
+    const std::uint64_t link = link_of(offset, bytes);
+    if (link <= index) return;
+    // Release pairs with the acquire in `at_or_before`: who sees the link sees the block.
+    simt::atomic_ref(records_[link].extent)
+        .store(extent_of(link, 0, is_link | (link - index)), simt::order::release);
   }
 
   /// The block that starts at `pointer`, live or freed; none if no block was ever there.
@@ -136,6 +163,7 @@ class block_table {
     for (std::uint64_t back = 0; back <= last && back <= most; ++back) {
       const known_block found = look(last - back, damaged);
       if (found && found.front() <= place && (found.extent & retired) == 0) return found;
+      if (const known_block linked = follow(last - back)) return linked;
     }
     return {};
   }
@@ -158,7 +186,7 @@ class block_table {
     const std::uint64_t extent = simt::atomic_ref(record.extent).load(simt::order::acquire);
     if (extent == 0) return {};
     if (!is_sealed(index, extent)) {
-      damaged = true;
+      damaged |= link_distance(index, extent) == 0;
       return {};
     }
     return {&record, base_ + block_offset(index, extent), bytes_of(extent), extent};
@@ -190,10 +218,36 @@ class block_table {
     const std::uint64_t seal = mix64(mix64(index * 4 + place + 1) ^ bytes) >> 50;
     return std::uint64_t{bytes} << 20 | seal << 6 | place;
   }
+  /// The granule of the link of a block whose footprint begins at `offset`, if it lies behind the
+  /// one in which the block begins.
+  WARPHEAP_HD static std::uint64_t link_of(std::uint64_t offset, std::size_t bytes) {
+    return (offset + footprint(bytes) - 1) / granule - 1;
+  }
+  /// In how many granules before this one its link says that a block begins; 0 if it is not one.
+  WARPHEAP_HD static std::uint64_t link_distance(std::uint64_t index, std::uint64_t extent) {
+    const std::uint64_t word = bytes_of(extent);
+    const std::uint64_t distance = word & ~is_link;
+    const bool valid = (word & is_link) != 0 && distance <= index;
+    return valid && extent == extent_of(index, 0, word) ? distance : 0;
+  }
+  /// The block whose link a granule has, if it is not retired.
+  WARPHEAP_DEVICE known_block follow(std::uint64_t index) const {
+    const std::uint64_t distance =
+        link_distance(index, simt::atomic_ref(records_[index].extent).load(simt::order::acquire));
+    if (distance == 0) return {};
+    bool damaged = false;
+    const known_block found = look(index - distance, damaged);
+    const bool is_here =
+        found && (found.extent & retired) == 0 &&
+        link_of(static_cast<std::uint64_t>(found.front() - base_), found.bytes) == index;
+    return is_here ? found : known_block{};
+  }
   WARPHEAP_DEVICE std::uint64_t index_of(const std::byte* place) const {
     return static_cast<std::uint64_t>(place - base_) / granule;
   }
 
+  /// In the place of a number of bytes, which is never that large.
+  static constexpr std::uint64_t is_link = std::uint64_t{1} << 43;
   /// No block is this large, so it is never sealed.
   static constexpr std::uint64_t known_damage = ~std::uint64_t{0};
 
