@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "warpheap/core/align.hpp"
@@ -150,6 +151,30 @@ class offset_allocator_subject {
  private:
   OffsetAllocator::Allocator allocator_;
 };
+
+/// The same for callers that keep nothing but an address.
+class offset_allocator_map_subject {
+ public:
+  static constexpr bool has_lock = false;
+  offset_allocator_map_subject(std::uint64_t range, std::size_t most_blocks)
+      : allocator_(range, most_blocks) {}
+  std::uint64_t allocate(std::uint64_t bytes) {
+    const OffsetAllocator::Allocation made = allocator_.allocate(bytes);
+    const std::uint64_t start = offset_allocator_subject::offset(made);
+    if (start != nowhere) blocks_.emplace(start, made);
+    return start;
+  }
+  void deallocate(std::uint64_t start) {
+    const auto freed = blocks_.find(start);
+    allocator_.deallocate(freed->second);
+    blocks_.erase(freed);
+  }
+  static std::uint64_t offset(std::uint64_t start) { return start; }
+
+ private:
+  offset_allocator_subject allocator_;
+  std::unordered_map<std::uint64_t, OffsetAllocator::Allocation> blocks_;
+};
 #endif
 
 #if defined(WARPHEAP_VMA)
@@ -197,6 +222,7 @@ void for_each_subject(Function&& f) {
   f("divided_pool", static_cast<divided_subject<host::tlsf>*>(nullptr));
 #if defined(WARPHEAP_OFFSET_ALLOCATOR)
   f("offset_allocator", static_cast<offset_allocator_subject*>(nullptr));
+  f("offset_allocator_map", static_cast<offset_allocator_map_subject*>(nullptr));
 #endif
 #if defined(WARPHEAP_VMA)
   f("vma_time",

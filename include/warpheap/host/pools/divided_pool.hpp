@@ -77,25 +77,10 @@ class divided_pool final : public memory_pool {
 
   void order(stream_id earlier, stream_id later) override { own().order(earlier, later); }
 
-  /// The sums over the parts: what was in use or held at most is what each part had at most, though
-  /// not at one time.
+  /// The sums over the parts. Failures are the pool's own: what one part refuses, another may serve.
   pool_stats stats() const override {
     pool_stats all;
-    for (const auto& each : parts_) {
-      const pool_stats s = each->pool.stats();
-      all.bytes_in_use += s.bytes_in_use;
-      all.peak_bytes += s.peak_bytes;
-      all.blocks += s.blocks;
-      all.peak_blocks += s.peak_blocks;
-      all.allocations += s.allocations;
-      all.deallocations += s.deallocations;
-      all.reserved_bytes += s.reserved_bytes;
-      all.peak_reserved_bytes += s.peak_reserved_bytes;
-      all.regions += s.regions;
-      all.pending_bytes += s.pending_bytes;
-      all.pending_blocks += s.pending_blocks;
-      all.moved_bytes += s.moved_bytes;
-    }
+    for (const auto& each : parts_) all += each->pool.stats();
     // Relaxed: counts that order nothing.
     all.failures = failures_.load(std::memory_order_relaxed);
     all.last_failed_bytes = last_failed_bytes_.load(std::memory_order_relaxed);
