@@ -107,14 +107,14 @@ void run_making(const std::vector<std::string>& names, int repeats) {
         using subject = std::remove_pointer_t<decltype(type)>;
         if (name != names[which]) return;
         times[which].push_back(time_of_making<subject>());
-        if (repeat == 0) bytes[which] = heap_bytes_of_one<subject>();
+        if (repeat == 0) bytes[which] = bookkeeping_bytes_of_one<subject>();
       });
     }
   }
   for (std::size_t which = 0; which < names.size(); ++which) {
     std::cout << json{{"manager", names[which]},
                       {"make_ns", median_and_least(times[which])},
-                      {"heap_bytes", bytes[which]}}
+                      {"bookkeeping_bytes", bytes[which]}}
               << std::endl;
   }
 }

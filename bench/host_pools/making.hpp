@@ -27,7 +27,7 @@ double time_of_making() {
 /// What the bookkeeping of a subject with one block takes of the process's heap, on average over a
 /// hundred of them. No more than that can be resident.
 template <class Subject>
-std::size_t heap_bytes_of_one() {
+std::size_t bookkeeping_bytes_of_one() {
   const auto in_use = [] {
     const struct mallinfo2 now = mallinfo2();
     return now.uordblks + now.hblkhd;
