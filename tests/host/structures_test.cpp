@@ -116,7 +116,8 @@ TEST(address_hash, no_stride_makes_long_chains) {
   double sum = 0;
   int count = 0;
   for (const std::size_t granule : {16u, 256u, 4096u}) {
-    for (const std::size_t factor : {1u, 3u, 5u, 7u, 9u, 11u, 13u, 25u, 100u, 1000u, 4095u, 4097u}) {
+    for (const std::size_t factor :
+         {1u, 3u, 5u, 7u, 9u, 11u, 13u, 25u, 100u, 1000u, 4095u, 4097u}) {
       for (std::size_t power = 0; power <= 21; ++power) {
         const std::size_t stride = (granule * factor) << power;
         for (int k = 7; k <= 14 && stride << k <= std::size_t{1} << 47; ++k) {

@@ -77,7 +77,8 @@ class divided_pool final : public memory_pool {
 
   void order(stream_id earlier, stream_id later) override { own().order(earlier, later); }
 
-  /// The sums over the parts. Failures are the pool's own: what one part refuses, another may serve.
+  /// The sums over the parts. Failures are the pool's own: what one part refuses, another may
+  /// serve.
   pool_stats stats() const override {
     pool_stats all;
     for (const auto& each : parts_) all += each->pool.stats();

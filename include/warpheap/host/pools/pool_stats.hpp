@@ -40,11 +40,10 @@ struct pool_stats : warpheap_pool_stats {
 
  private:
   using base = warpheap_pool_stats;
-  static constexpr std::uint64_t base::* sums[] = {
-      &base::bytes_in_use,  &base::peak_bytes,     &base::blocks,
-      &base::peak_blocks,   &base::allocations,    &base::deallocations,
-      &base::failures,      &base::reserved_bytes, &base::peak_reserved_bytes,
-      &base::regions,       &base::pending_bytes,  &base::pending_blocks,
+  static constexpr std::uint64_t base::*sums[] = {
+      &base::bytes_in_use,        &base::peak_bytes,    &base::blocks,        &base::peak_blocks,
+      &base::allocations,         &base::deallocations, &base::failures,      &base::reserved_bytes,
+      &base::peak_reserved_bytes, &base::regions,       &base::pending_bytes, &base::pending_blocks,
       &base::moved_bytes};
   static_assert(sizeof(base) == (std::size(sums) + 1) * sizeof(std::uint64_t),
                 "every field but last_failed_bytes is a sum");

@@ -25,7 +25,8 @@ class address_hash {
   /// Each bit depends on every lower bit of the address, and on no higher one: what is cut off
   /// above 2^64 is not missed.
   std::size_t operator()(address base) const {
-    return static_cast<std::size_t>((base * factor_) >> (fraction_bits + floor_log2(usual_granule)));
+    return static_cast<std::size_t>((base * factor_) >>
+                                    (fraction_bits + floor_log2(usual_granule)));
   }
 
  private:
