@@ -11,11 +11,13 @@ for a range of 1 GiB, and the rows are of the case host_pools_making: the proces
 and the bytes of the heap that the bookkeeping takes with one block. With --replay, the calls are
 made by `warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of the
 case host_pools_replay: what each says that a call takes on the wall clock, and the median of the
-turns' ratios. PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The
-traces are those of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of
-more than two million events are measured a third as often as N says. Subjects run in turn, and the
-time is the thread's processor time, so that other programs on the machine disturb little;
-callgrind counts the instructions of the first calls of a trace.
+turns' ratios.
+
+PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
+of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of more than two
+million events are measured a third as often as N says. Subjects run in turn, and the time is the
+thread's processor time, so that other programs on the machine disturb little; callgrind counts the
+instructions of the first calls of a trace.
 
 What is counted and not timed is the same on every machine. With --repeats 0 nothing is timed; a
 machine that is quiet but has no callgrind takes the counts of such a run of the same program by
