@@ -2,14 +2,16 @@
 """Measures the pools and their peers on the same traces, and writes rows of the case host_pools.
 
 usage: compare.py PROGRAM ROWS [--traces DIR] [--repeats N] [--subjects NAME...] [--threads]
-       [--replay] [--counted ROWS] [--machine TEXT] [--commit HASH]
+       [--making] [--replay] [--counted ROWS] [--machine TEXT] [--commit HASH]
 
 With --threads, one, two and four threads share each subject instead, and the rows are of the case
 host_pools_threads: the median of the repeats, and the most calls a second. More threads have more
-live blocks between them or as many as one has: a row for each. With --replay, the calls are made by
-`warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of the case
-host_pools_replay: what each says that a call takes on the wall clock, and the median of the turns'
-ratios.
+live blocks between them or as many as one has: a row for each. With --making, each subject is made
+for a range of 1 GiB, and the rows are of the case host_pools_making: the processor time of that
+and the bytes of the heap that the bookkeeping takes with one block. With --replay, the calls are
+made by `warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of the
+case host_pools_replay: what each says that a call takes on the wall clock, and the median of the
+turns' ratios.
 
 PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of more than two
@@ -45,10 +47,14 @@ from warpheap.traces import log, synthetic
 from warpheap.traces.model import Trace
 
 SHARED = ("tlsf_pool", "divided_pool", "offset_range", "offset_allocator")
+MADE = (*SHARED, "tlsf", "segregated_fit", "vma_time")
 SHARED_MILLISECONDS = 300
 # The slots of all threads together and the threads that share them.
 SHARES = ((1000, 1), (2000, 1), (2000, 2), (4000, 1), (4000, 2), (4000, 4))
-DEFAULT = ("tlsf", "offset_range", "segregated_fit", "offset_allocator", "vma_time", "vma_memory")
+DEFAULT = (
+    *("tlsf", "offset_range", "range_c", "segregated_fit", "hybrid_pool", "tlsf_pool"),
+    *("offset_allocator", "offset_allocator_map", "vma_time", "vma_memory"),
+)
 COUNTED_EVENTS = 200_000
 LONG = 2_000_000
 COUNTS = ("smallest_range_bytes", "smallest_over_peak", "instructions")
@@ -183,6 +189,18 @@ def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[di
     return rows
 
 
+def measure_making(program: Path, subjects: list[str], repeats: int) -> list[dict]:
+    """Make each subject, in turn; returns a row for each."""
+    command = [str(program), "making", *subjects, "--repeats", str(repeats)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [
+        {"schema": 1, "case": "host_pools_making", "backend": "cpu", "status": "ok"}
+        | {"reason": None, "command": f"{COMMAND} --making", "repeats": repeats}
+        | json.loads(line)
+        for line in run.stdout.splitlines()
+    ]
+
+
 def measure_replay(program: Path, trace: Trace, repeats: int, counted: Counted | None) -> dict:
     """Replay the trace and make its calls in a bare loop, in turn; returns the row."""
     row = {"schema": 1, "case": "host_pools_replay", "backend": "cpu", "trace": trace.name}
@@ -238,6 +256,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--subjects", nargs="+")
     parser.add_argument("--threads", action="store_true")
+    parser.add_argument("--making", action="store_true")
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--counted", type=Path)
     parser.add_argument("--machine", default=this_machine())
@@ -246,7 +265,7 @@ def main() -> int:
     known = subprocess.run(
         [str(options.program), "list"], capture_output=True, text=True, check=True
     ).stdout.split()
-    usual = SHARED if options.threads else DEFAULT
+    usual = SHARED if options.threads else MADE if options.making else DEFAULT
     subjects = options.subjects or [name for name in usual if name in known]
     if unknown := set(subjects) - set(known):
         print(f"unknown subjects {sorted(unknown)}; known: {' '.join(known)}", file=sys.stderr)
@@ -261,6 +280,9 @@ def main() -> int:
     }
     if options.threads:
         append(options.rows, measure_threads(options.program, subjects, options.repeats), stamp)
+        return 0
+    if options.making:
+        append(options.rows, measure_making(options.program, subjects, options.repeats), stamp)
         return 0
     counted = read_counted(options.counted) if options.counted else None
     for trace in itertools.chain(map(log.read, logs), benchmarks()):

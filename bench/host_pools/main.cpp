@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "calls.hpp"
+#include "making.hpp"
 #include "replays.hpp"
 #include "subjects.hpp"
 #include "threads.hpp"
@@ -23,6 +24,11 @@ using json = nlohmann::ordered_json;
 
 /// To a hundredth: the rest is noise.
 double hundredths(double value) { return std::round(100 * value) / 100; }
+
+json median_and_least(std::vector<double> all) {
+  std::sort(all.begin(), all.end());
+  return {{"median", hundredths(all[all.size() / 2])}, {"min", hundredths(all.front())}};
+}
 
 /// The time of a call in nanoseconds, of those after the warm-up; negative when out of memory.
 template <class Subject>
@@ -79,18 +85,37 @@ void run_calls(const trace& t, const std::vector<std::string>& names, int repeat
     }
   }
   for (std::size_t which = 0; which < names.size(); ++which) {
-    std::vector<double>& all = times[which];
-    std::sort(all.begin(), all.end());
     json row{{"manager", names[which]},
              {"events", t.operations.size() - t.warm_up},
              {"peak_bytes", t.peak}};
-    if (!all.empty()) {
-      row["call_ns"] = {{"median", hundredths(all[all.size() / 2])},
-                        {"min", hundredths(all.front())}};
+    if (repeats != 0) {
+      row["call_ns"] = median_and_least(times[which]);
       row["repeats"] = repeats;
     }
     if (smallest) row["smallest_range_bytes"] = ranges[which];
     std::cout << row << std::endl;
+  }
+}
+
+/// Makes each subject in turn. A line for each.
+void run_making(const std::vector<std::string>& names, int repeats) {
+  std::vector<std::vector<double>> times(names.size());
+  std::vector<std::size_t> bytes(names.size());
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (std::size_t which = 0; which < names.size(); ++which) {
+      for_each_subject([&](std::string_view name, auto* type) {
+        using subject = std::remove_pointer_t<decltype(type)>;
+        if (name != names[which]) return;
+        times[which].push_back(time_of_making<subject>());
+        if (repeat == 0) bytes[which] = bookkeeping_bytes_of_one<subject>();
+      });
+    }
+  }
+  for (std::size_t which = 0; which < names.size(); ++which) {
+    std::cout << json{{"manager", names[which]},
+                      {"make_ns", median_and_least(times[which])},
+                      {"bookkeeping_bytes", bytes[which]}}
+              << std::endl;
   }
 }
 
@@ -153,6 +178,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* const list = app.add_subcommand("list", "print the subjects");
   CLI::App* const calls = app.add_subcommand("calls", "the time of a call, without a lock");
+  CLI::App* const making = app.add_subcommand("making", "the time of making a subject");
   CLI::App* const threads = app.add_subcommand("threads", "threads that share a subject");
   CLI::App* const replay = app.add_subcommand("replay", "the library's replay and a bare loop");
   for (CLI::App* const one : {calls, threads, replay}) {
@@ -160,10 +186,10 @@ int main(int argc, char** argv) {
         ->required()
         ->check(CLI::ExistingFile);
   }
-  for (CLI::App* const one : {calls, replay}) {
+  for (CLI::App* const one : {calls, making, replay}) {
     one->add_option("--repeats", repeats, "turns")->check(CLI::NonNegativeNumber);
   }
-  for (CLI::App* const one : {calls, threads}) {
+  for (CLI::App* const one : {calls, making, threads}) {
     one->add_option("subjects", names)->required()->check(CLI::IsMember(known));
   }
   calls->add_option("--warm-up", warm_up, "operations that are not measured");
@@ -177,6 +203,10 @@ int main(int argc, char** argv) {
 
   if (list->parsed()) {
     for (const std::string& name : known) std::cout << name << '\n';
+    return 0;
+  }
+  if (making->parsed()) {
+    run_making(names, repeats);
     return 0;
   }
   const trace t = read(path.c_str(), warm_up);

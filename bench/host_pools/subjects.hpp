@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/host/c/range.h"
 #include "warpheap/host/policies/registry.hpp"
 #include "warpheap/host/pools/divided_pool.hpp"
 #include "warpheap/host/pools/offset_range.hpp"
@@ -71,6 +73,28 @@ class range_subject {
 
  private:
   host::offset_range range_;
+};
+
+/// The same through the C interface of the library.
+class range_c_subject {
+ public:
+  static constexpr bool has_lock = false;
+  range_c_subject(std::uint64_t range, std::size_t) {
+    warpheap_range_create(range, granule, &range_);
+  }
+  ~range_c_subject() { warpheap_range_destroy(range_); }
+  range_c_subject(const range_c_subject&) = delete;
+  range_c_subject& operator=(const range_c_subject&) = delete;
+  range_subject::block allocate(std::uint64_t bytes) {
+    warpheap_range_block made;
+    if (warpheap_range_allocate(range_, bytes, 1, &made) != WARPHEAP_OK) return {nowhere, 0};
+    return {made.offset, made.handle};
+  }
+  void deallocate(range_subject::block freed) { warpheap_range_free(range_, freed.handle); }
+  static std::uint64_t offset(range_subject::block made) { return made.offset; }
+
+ private:
+  warpheap_range* range_ = nullptr;
 };
 
 /// A pool that users have: any thread, any stream.
@@ -150,6 +174,30 @@ class offset_allocator_subject {
  private:
   OffsetAllocator::Allocator allocator_;
 };
+
+/// The same for callers that keep nothing but an address.
+class offset_allocator_map_subject {
+ public:
+  static constexpr bool has_lock = false;
+  offset_allocator_map_subject(std::uint64_t range, std::size_t most_blocks)
+      : allocator_(range, most_blocks) {}
+  std::uint64_t allocate(std::uint64_t bytes) {
+    const OffsetAllocator::Allocation made = allocator_.allocate(bytes);
+    const std::uint64_t start = offset_allocator_subject::offset(made);
+    if (start != nowhere) blocks_.emplace(start, made);
+    return start;
+  }
+  void deallocate(std::uint64_t start) {
+    const auto freed = blocks_.find(start);
+    allocator_.deallocate(freed->second);
+    blocks_.erase(freed);
+  }
+  static std::uint64_t offset(std::uint64_t start) { return start; }
+
+ private:
+  offset_allocator_subject allocator_;
+  std::unordered_map<std::uint64_t, OffsetAllocator::Allocation> blocks_;
+};
 #endif
 
 #if defined(WARPHEAP_VMA)
@@ -193,10 +241,12 @@ void for_each_subject(Function&& f) {
     f(policy.name, static_cast<policy_subject<type>*>(nullptr));
   });
   f("offset_range", static_cast<range_subject*>(nullptr));
+  f("range_c", static_cast<range_c_subject*>(nullptr));
   f("tlsf_pool", static_cast<pool_subject<host::tlsf>*>(nullptr));
   f("divided_pool", static_cast<divided_subject<host::tlsf>*>(nullptr));
 #if defined(WARPHEAP_OFFSET_ALLOCATOR)
   f("offset_allocator", static_cast<offset_allocator_subject*>(nullptr));
+  f("offset_allocator_map", static_cast<offset_allocator_map_subject*>(nullptr));
 #endif
 #if defined(WARPHEAP_VMA)
   f("vma_time",

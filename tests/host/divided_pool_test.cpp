@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
 #include <random>
 #include <thread>
 
@@ -37,6 +40,25 @@ TEST(divided_pool, threads_in_turn_have_parts_of_their_own) {
   }
   in_a_thread([&] { pool->allocate(256, 256, stream_id::none); });
   EXPECT_EQ(pool->stats().regions, 3u) << "the fourth thread is in the first one's part";
+}
+
+TEST(pool_stats, every_field_is_added_but_the_size_that_failed_last) {
+  using fields = std::array<std::uint64_t, sizeof(pool_stats) / sizeof(std::uint64_t)>;
+  fields words;
+  std::iota(words.begin(), words.end(), 1);
+  pool_stats one;
+  std::memcpy(static_cast<warpheap_pool_stats*>(&one), words.data(), sizeof(one));
+
+  pool_stats all;
+  all += one;
+  EXPECT_EQ(all.last_failed_bytes, one.last_failed_bytes) << "the only one that is known";
+  pool_stats other = one;
+  other.last_failed_bytes = 99;
+  all += other;
+  EXPECT_EQ(all.last_failed_bytes, one.last_failed_bytes);
+  all.last_failed_bytes *= 2;
+  std::memcpy(words.data(), &all, sizeof(all));
+  for (std::uint64_t n = 0; n < words.size(); ++n) EXPECT_EQ(words[n], 2 * (n + 1)) << n;
 }
 
 TEST(divided_pool, any_thread_may_free_cut_and_measure_a_block) {

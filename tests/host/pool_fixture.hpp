@@ -39,10 +39,12 @@ class counted_upstream : public upstream {
 
   std::size_t held() const { return held_; }
   std::size_t regions() const { return regions_; }
+  std::size_t calls() const { return calls_; }
 
  protected:
   /// Counts `bytes` of a region that has `addresses`.
   void* reserve(std::size_t bytes, std::size_t addresses) {
+    ++calls_;
     if (!add(bytes)) return nullptr;
     ++regions_;
     return source_.allocate(addresses);
@@ -63,6 +65,7 @@ class counted_upstream : public upstream {
   std::size_t budget_;
   std::size_t held_ = 0;
   std::size_t regions_ = 0;
+  std::size_t calls_ = 0;
 };
 
 /// Regions that can grow where they are: each reserves 64 MiB of addresses.

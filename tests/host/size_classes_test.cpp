@@ -246,7 +246,7 @@ TEST(size_index, a_class_that_becomes_empty_is_not_searched) {
 /// Blocks of a table, each a region, in an index.
 template <int Bits>
 struct indexed_blocks {
-  block_table table{100};
+  block_table table{{}, 100};
   size_index<Bits> index{policy_options{granule}};
 
   block_table::index add(std::size_t granules) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "warpheap/host/stores/address_hash.hpp"
 #include "warpheap/host/stores/bit_array.hpp"
 #include "warpheap/host/stores/block_table.hpp"
 #include "warpheap/host/stores/hybrid_array_list.hpp"
@@ -84,9 +85,56 @@ TEST(hybrid_array_list, agrees_with_a_map_at_every_small_capacity) {
   compare_hybrid_array_list_with_map<254>();
 }
 
+// The records that a search for a block looks at, on average, in a table of 2^k chains.
+double looks(std::size_t granule, const std::vector<address>& bases, int k) {
+  const address_hash hash(granule);
+  std::vector<std::size_t> blocks_of(std::size_t{1} << k);
+  std::size_t all = 0;
+  for (const address base : bases) all += ++blocks_of[hash(base) & (blocks_of.size() - 1)];
+  return static_cast<double>(all) / static_cast<double>(bases.size());
+}
+
+// As many blocks as three fifths of 2^k, a table's load halfway between two doublings. At random a
+// search looks at 1.3 records.
+std::vector<address> blocks_at_stride(std::size_t bytes, int k) {
+  std::vector<address> bases;
+  for (std::size_t n = 0; n < (std::size_t{3} << k) / 5; ++n) {
+    bases.push_back((address{1} << 46) + n * bytes);
+  }
+  return bases;
+}
+
+TEST(address_hash, blocks_side_by_side_hardly_ever_meet) {
+  for (const std::size_t granule : {16u, 256u}) {
+    for (int k = 6; k <= 18; ++k) {
+      EXPECT_LE(looks(granule, blocks_at_stride(granule, k), k), 1.0) << granule << ", 2^" << k;
+    }
+  }
+}
+
+TEST(address_hash, no_stride_makes_long_chains) {
+  double sum = 0;
+  int count = 0;
+  for (const std::size_t granule : {16u, 256u, 4096u}) {
+    for (const std::size_t factor :
+         {1u, 3u, 5u, 7u, 9u, 11u, 13u, 25u, 100u, 1000u, 4095u, 4097u}) {
+      for (std::size_t power = 0; power <= 21; ++power) {
+        const std::size_t stride = (granule * factor) << power;
+        for (int k = 7; k <= 14 && stride << k <= std::size_t{1} << 47; ++k) {
+          const double mean = looks(granule, blocks_at_stride(stride, k), k);
+          EXPECT_LE(mean, 3.5) << stride << " B in 2^" << k << " chains";
+          sum += mean;
+          ++count;
+        }
+      }
+    }
+  }
+  EXPECT_LE(sum / count, 1.25);
+}
+
 TEST(block_table, finds_what_was_handed_out_and_nothing_else) {
   constexpr std::size_t count = 20000;
-  block_table table(count + 64);
+  block_table table({}, count + 64);
   std::mt19937_64 random(3);
   std::map<address, block_table::index> model;
   for (int step = 0; step < 100000; ++step) {
@@ -110,7 +158,7 @@ TEST(block_table, finds_what_was_handed_out_and_nothing_else) {
 }
 
 TEST(block_table, makes_room_before_it_is_needed_and_says_when_it_is_nearly_full) {
-  block_table table(1000);
+  block_table table({}, 1000);
   auto last = table.add_region({0x10000, 0x100000});
   while (table.make_room()) {
     ASSERT_LT(table.size(), 1600u) << "no limit";
@@ -166,7 +214,7 @@ TEST(block_table, records_have_numbers_without_gaps) {
 }
 
 TEST(block_table, split_and_absorb_are_inverse) {
-  block_table table(100);
+  block_table table({}, 100);
   const extent region{0x1000, 0x1000};
   const auto first = table.add_region(region);
   const auto second = table.split(first, 0x100);
@@ -182,7 +230,7 @@ TEST(block_table, split_and_absorb_are_inverse) {
 }
 
 TEST(block_table, a_front_that_is_cut_off_can_be_absorbed_from_the_right) {
-  block_table table(100);
+  block_table table({}, 100);
   const extent region{0x1000, 0x1000};
   const auto edge = table.add_region({region.base, 0});
   const auto last = table.append(edge, region.bytes);

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "warpheap/core/error.hpp"
 #include "warpheap/host/extent.hpp"
+#include "warpheap/host/policy_options.hpp"
+#include "warpheap/host/stores/address_hash.hpp"
 #include "warpheap/host/stores/growing_array.hpp"
 
 namespace warpheap::host {
@@ -61,8 +64,8 @@ class block_table {
   };
 
   /// At most `max_blocks` blocks, free and used ones together.
-  explicit block_table(std::size_t max_blocks = most_blocks)
-      : max_blocks_(std::min(max_blocks, most_blocks)) {
+  explicit block_table(policy_options options = {}, std::size_t max_blocks = most_blocks)
+      : max_blocks_(std::min(max_blocks, most_blocks)), hash_(options.granule_bytes) {
     blocks_.extend(1);
     (*this)[none] = {};
     chains_.extend(initial_chains);
@@ -292,13 +295,8 @@ class block_table {
     return made;
   }
 
-  // The middle of a product: each of its bits depends on every lower bit of the address.
-  static std::size_t hash(address base) {
-    return static_cast<std::size_t>((base * 0x9e3779b97f4a7c15ull) >> 32);
-  }
-
   std::size_t chain_of(address base) const {
-    const std::size_t chain = hash(base) & mask_;
+    const std::size_t chain = hash_(base) & mask_;
     if (chains_.size() > mask_) [[likely]]
       return chain;
     // No branch: half of the chains are split on average, and processors cannot predict which.
@@ -318,29 +316,26 @@ class block_table {
     if (first + split_chains > chains_.capacity() && !chains_.reserve(first + split_chains)) return;
     if (first > mask_) mask_ = 2 * mask_ + 1;
     chains_.extend(split_chains);
-    index* const heads = &chains_[first & (mask_ >> 1)];
+    const std::size_t half = mask_ - (mask_ >> 1);
+    index* const heads = &chains_[first - half];
     for (std::size_t n = 0; n != split_chains; ++n) __builtin_prefetch(&(*this)[heads[n]]);
+    std::fill_n(heads + half, split_chains, none);
     for (std::size_t n = 0; n != split_chains; ++n) {
-      index moved = none;
-      index* link = &heads[n];
-      for (index which = *link; which != none;) {
+      for (index which = std::exchange(heads[n], none); which != none;) {
         block& b = (*this)[which];
         const index next = b.chain;
-        if ((hash(b.base) & mask_) == first + n) {
-          *link = next;
-          b.chain = moved;
-          moved = which;
-        } else {
-          link = &b.chain;
-        }
+        // No branch: which half of the table a block is in is beyond what a processor predicts.
+        index& head = heads[n + (hash_(b.base) & half)];
+        b.chain = head;
+        head = which;
         which = next;
       }
-      chains_[first + n] = moved;
     }
     grow_at_ = chains_.size() > mask_ ? most_used(chains_.size()) : 0;
   }
 
   std::size_t max_blocks_;
+  address_hash hash_;
   growing_array<block> blocks_;
   growing_array<index> chains_;
   std::size_t mask_ = initial_chains - 1;

@@ -21,7 +21,7 @@ class tiled_regions {
  public:
   using index = block_table::index;
 
-  explicit tiled_regions(policy_options options) : granule(options.granule_bytes) {}
+  explicit tiled_regions(policy_options options) : granule(options.granule_bytes), table(options) {}
 
   /// The region as one free block that is in no list, with room for records of `parts` blocks that
   /// the caller may split it into. \throws out_of_memory or std::bad_alloc, and nothing has changed
