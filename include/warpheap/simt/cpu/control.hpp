@@ -6,6 +6,7 @@
 
 #include "warpheap/simt/cpu/lane.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -29,6 +30,12 @@ inline void block_sync() { runtime::wait_for_block(); }
 template <class Result, class... Arguments>
 Result call_apart(Result (*function)(Arguments...), std::type_identity_t<Arguments>... arguments) {
   return function(arguments...);
+}
+
+/// The same number: lanes of the CPU model have no registers to save.
+template <std::integral T>
+requires(sizeof(T) == 4) T as_needed(T value) {
+  return value;
 }
 
 /// There is no time in the CPU model: every wait is one turn of the other lanes.
