@@ -34,9 +34,7 @@ Result call_apart(Result (*function)(Arguments...), std::type_identity_t<Argumen
 
 /// The same number: lanes of the CPU model have no registers to save.
 template <std::integral T>
-requires(sizeof(T) == 4) T as_needed(T value) {
-  return value;
-}
+requires(sizeof(T) == 4) T as_needed(T value) { return value; }
 
 /// There is no time in the CPU model: every wait is one turn of the other lanes.
 inline void backoff(std::uint32_t /*nanoseconds*/) { runtime::give_way(); }
