@@ -14,7 +14,7 @@
 ///   match, scan_add, merge_bits, sync`;
 /// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`, the
 ///   order `acquire_to_write`; `block_atomic_ref<T>` for words in block-shared memory;
-/// - control: `backoff(ns)`, `block_sync()`, `block_shared()`, `call_apart`, `trap()`;
+/// - control: `backoff(ns)`, `block_sync()`, `block_shared()`, `call_apart`, `as_needed`, `trap()`;
 /// - host side: `device` (memory, copies, `launch`, `start`, properties, `resources` of a kernel if
 ///   it `tells_resources`).
 

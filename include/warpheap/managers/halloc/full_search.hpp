@@ -91,6 +91,10 @@ class full_search {
                                                  void*& block) {
     return self.visit_words(same, slab, first, block);
   }
+  WARPHEAP_RARE static void* place_apart(const full_search& self, std::uint32_t slab,
+                                         std::uint32_t word, std::uint32_t room, int nth) {
+    return self.take_place(slab, word, room, nth);
+  }
   WARPHEAP_RARE static void* slab_apart(const full_search& self, std::uint32_t slab,
                                         std::uint64_t now) {
     return self.take_slab(slab, slab_word(now));
@@ -115,7 +119,8 @@ class full_search {
         const std::uint32_t there = same.shuffle(mine, found.lowest());
         const std::uint32_t room_there = same.shuffle(room, found.lowest());
         if (block == nullptr) {
-          block = take_place(slab, there, room_there, simt::group(left).rank());
+          block = simt::call_apart(&place_apart, *this, slab, there, room_there,
+                                   simt::group(left).rank());
         }
         left = same.ballot(block == nullptr);
       }

@@ -138,9 +138,10 @@ class chunk_supply {
     // Acquire pairs with the release in `claim`: a later entry comes after the one before.
     const std::uint32_t before =
         simt::atomic_ref(marks_[word]).fetch_or(given, simt::order::acq_rel);
-    if (largest_run_ > 1) {
+    const std::uint32_t largest_run = simt::as_needed(largest_run_);
+    if (largest_run > 1) {
       const std::uint32_t run =
-          free_and_queued(chunk & ~(largest_run_ - 1), largest_run_) & free_marks;
+          free_and_queued(chunk & ~(largest_run - 1), largest_run) & free_marks;
       if (((before | given) & run) == run) {
         simt::atomic_ref(own_->hint).store(word, simt::order::relaxed);
       }

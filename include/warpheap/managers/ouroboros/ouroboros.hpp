@@ -268,7 +268,7 @@ class ouroboros {
     in_vain = mine.in_vain;
     std::uint32_t served = 0;
     // Growth first: others may wait for it.
-    if (mine.batches != 0) served = grow(members, cls, mine, block);
+    if (mine.batches != 0) served = grow(members, simt::as_needed(cls), mine, block);
     if (mine.granted != 0) {
       void* const found = items_type(map_).locate(members, cls, mine.granted);
       if (found != nullptr) block = found;

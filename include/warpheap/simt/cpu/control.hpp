@@ -6,6 +6,7 @@
 
 #include "warpheap/simt/cpu/lane.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -30,6 +31,10 @@ template <class Result, class... Arguments>
 Result call_apart(Result (*function)(Arguments...), std::type_identity_t<Arguments>... arguments) {
   return function(arguments...);
 }
+
+/// The same number: lanes of the CPU model have no registers to save.
+template <std::integral T>
+requires(sizeof(T) == 4) T as_needed(T value) { return value; }
 
 /// There is no time in the CPU model: every wait is one turn of the other lanes.
 inline void backoff(std::uint32_t /*nanoseconds*/) { runtime::give_way(); }

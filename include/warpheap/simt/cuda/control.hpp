@@ -6,6 +6,7 @@
 
 #include "warpheap/core/config.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -37,6 +38,15 @@ WARPHEAP_DEVICE Result call_apart(Result (*function)(Arguments...),
                                   std::type_identity_t<Arguments>... arguments) {
   asm volatile("" : "+l"(function));
   return function(arguments...);
+}
+
+/// The same number, but the compiler does not know that: what follows from it is computed where it
+/// is used. Else numbers that only a rare step needs are computed before the loop around it, and
+/// each keeps a register from there on.
+template <std::integral T>
+requires(sizeof(T) == 4) WARPHEAP_DEVICE T as_needed(T value) {
+  asm volatile("" : "+r"(value));
+  return value;
 }
 
 WARPHEAP_DEVICE inline void backoff(std::uint32_t nanoseconds) { __nanosleep(nanoseconds); }

@@ -71,7 +71,7 @@ requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
     for (std::uint64_t i = rank; i < capacity(); i += count) slots_[i] = 0;
   }
 
-  WARPHEAP_HD std::uint64_t capacity() const { return std::uint64_t{1} << capacity_log2_; }
+  WARPHEAP_DEVICE std::uint64_t capacity() const { return std::uint64_t{1} << capacity_log2(); }
 
   /// The first of `count` positions for values.
   WARPHEAP_DEVICE std::uint64_t draw_back(std::uint64_t count) const {
@@ -123,9 +123,12 @@ requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
  private:
   static constexpr std::uint32_t pause = 100;  // nanoseconds
 
-  WARPHEAP_HD Slot one_turn() const { return static_cast<Slot>(Slot{1} << value_bits_); }
-  WARPHEAP_HD Slot empty_at(std::uint64_t position) const {
-    return static_cast<Slot>(static_cast<Slot>(position >> capacity_log2_) << (value_bits_ + 1));
+  // What slots are computed from would stay in registers for as long as a queue is in use.
+  WARPHEAP_DEVICE int capacity_log2() const { return simt::as_needed(capacity_log2_); }
+  WARPHEAP_DEVICE int value_bits() const { return simt::as_needed(value_bits_); }
+  WARPHEAP_DEVICE Slot one_turn() const { return static_cast<Slot>(Slot{1} << value_bits()); }
+  WARPHEAP_DEVICE Slot empty_at(std::uint64_t position) const {
+    return static_cast<Slot>(static_cast<Slot>(position >> capacity_log2()) << (value_bits() + 1));
   }
 
   queue_ends* ends_ = nullptr;
