@@ -396,7 +396,7 @@ TEST(checked_layer, damage_between_two_blocks_is_blamed_on_where_it_began) {
 }
 
 TEST(checked_layer, freed_blocks_in_quarantine_serve_the_request_that_needs_them) {
-  const heap<checked<rw_bm<>, with_quarantine>> heap(machine(), 64 * kib);
+  const heap<checked<rw_bm<>, with_quarantine>> heap(machine(), 128 * kib);
   const block_list all = take_all(heap, 100, 32);
   ASSERT_GT(all.size(), 1u);
   ASSERT_LT(all.size(), with_quarantine.quarantine_blocks);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "manager_cases.hpp"
-#include "managers/xmalloc/given_back.hpp"
 #include "managers/xmalloc/setups.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -10,8 +9,6 @@ namespace {
 const registrar added[]{
     registrar{manager_subject("xmalloc", single_requests<small_xmalloc>())},
     registrar{manager_subject("xmalloc_coalesced", coalesced_requests<small_xmalloc>())},
-    registrar{{"xmalloc_given_back", subject_kind::manager,
-               given_back_cases(single_requests<small_xmalloc>()), "", ""}},
 };
 
 }  // namespace
