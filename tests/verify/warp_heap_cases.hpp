@@ -79,7 +79,9 @@ class warp_heap_world {
     int count = 0;
   };
 
-  holding begin() { return {manager_.begin(simt::coalesced()), {}, 0}; }
+  holding begin(const simt::group& together = simt::coalesced()) {
+    return {manager_.begin(together), {}, 0};
+  }
 
   /// Takes a block and fills it with its tag; false if there is none.
   bool take(holding& mine, std::uint64_t which, bool must = false) {
@@ -236,6 +238,23 @@ class all_or_nothing : public warp_heap_world<M> {
   }
 };
 
+/// Two lanes share a warp heap. One of them takes all memory, both tidy up, and the other one gets a
+/// block, whichever of them has freed the memory.
+template <class M>
+class tidied_up : public warp_heap_world<M> {
+ public:
+  static constexpr simt::grid shape{1, 2};
+  using warp_heap_world<M>::warp_heap_world;
+  void lane() {
+    auto mine = this->begin(simt::warp());
+    const bool is_first = simt::thread_rank() == 0;
+    if (is_first) this->take_bytes(mine, this->largest(), true);
+    this->tidy_up(mine);
+    if (!is_first) this->take(mine, 0, true);
+    this->end(mine);
+  }
+};
+
 template <warp_heap_manager M>
 std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
   return {
@@ -244,6 +263,7 @@ std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
       case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.sizes),
       case_of<scarcity<M>>("scarcity", how.scarce_bytes, how.sizes),
       case_of<all_or_nothing<M>>("all_or_nothing", how.scarce_bytes, how.sizes),
+      case_of<tidied_up<M>>("tidied_up", how.scarce_bytes, how.sizes),
   };
 }
 
