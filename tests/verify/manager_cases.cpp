@@ -229,21 +229,6 @@ class wait_for_memory : public nearly_full {
   std::array<std::byte*, case_lanes / 2> mine_{};
 };
 
-/// One block is free. A lane takes and frees it, while one of another warp asks as well: what that
-/// one concludes if it finds nothing must not hide the block from those that come later.
-class one_is_freed : public nearly_full {
- public:
-  static constexpr simt::grid shape{2, 1};
-
-  explicit one_is_freed(const any_setup& how) : nearly_full(how, 1) {}
-
-  void lane() {
-    std::byte* const block = heap.take(heap.size(0));
-    if (simt::block_rank() == 0) give(block);
-  }
-  std::string verdict() { return recount(); }
-};
-
 /// All lanes take until there is nothing left; then everything is freed and taken once more.
 class fill : public heap_world {
  public:
@@ -297,7 +282,6 @@ std::vector<named_case> manager_cases(const any_setup& how) {
     cases.push_back(case_of<contention>("contention", how));
     cases.push_back(case_of<out_of_memory_case>("out_of_memory", how));
     cases.push_back(case_of<wait_for_memory>("wait_for_memory", how));
-    cases.push_back(case_of<one_is_freed>("one_is_freed", how));
   }
   add_end_of_memory_cases(how, cases);
   return cases;
