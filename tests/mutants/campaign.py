@@ -286,9 +286,13 @@ def main() -> int:
     if options.sample is not None and options.sample < len(chosen):
         drawn = random.Random(options.seed).sample(range(len(chosen)), options.sample)
         chosen = [chosen[i] for i in sorted(drawn)]
-    if options.same and options.resume:
-        known = names_in(options.resume)
-        chosen = [m for m in chosen if m.name in known]
+    try:
+        if options.same and options.resume:
+            known = names_in(options.resume)
+            chosen = [m for m in chosen if m.name in known]
+    except (RecordError, OSError) as error:
+        print(f"campaign.py: {error}", file=sys.stderr)
+        return 2
     if options.list or not chosen:
         for mutant in chosen:
             print(f"{mutant.name} {mutant}")

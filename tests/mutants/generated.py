@@ -64,7 +64,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
     for header in sorted(profiles):
         offers = _most_telling_first(profiles[header], table)
         _, body = mutate.split_header((INCLUDE / header).read_text(), header)
-        for fault, which in _numbered(faults(body)):
+        for fault, which in numbered(faults(body)):
             mutant = Mutant(f"g{len(mutants):04}", header, fault, offers)
             key = (header, fault.line, fault.about, which)
             mutant.why_equivalent = known.get(key, "") or rules.why_equivalent(body, fault)
@@ -78,7 +78,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
     return mutants
 
 
-def _numbered(found: Iterable[Fault]) -> Iterator[tuple[Fault, int]]:
+def numbered(found: Iterable[Fault]) -> Iterator[tuple[Fault, int]]:
     """Give equal faults of equal lines numbers, from 1 on; 0 to one that has no equal."""
     faults_of_all = list(found)
     total = Counter((fault.line, fault.about) for fault in faults_of_all)
