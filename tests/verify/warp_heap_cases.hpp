@@ -238,8 +238,8 @@ class all_or_nothing : public warp_heap_world<M> {
   }
 };
 
-/// Two lanes share a warp heap. One of them takes all memory, both tidy up, and the other one gets a
-/// block, whichever of them has freed the memory.
+/// Two lanes share a warp heap. One of them takes all memory, both tidy up, and the other one gets
+/// a block, whichever of them has freed the memory.
 template <class M>
 class tidied_up : public warp_heap_world<M> {
  public:

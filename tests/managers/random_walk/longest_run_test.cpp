@@ -38,14 +38,16 @@ TEST(rw_malloc, a_search_that_finds_too_short_runs_is_the_last_one) {
   const auto run = [](std::uint64_t most_steps, const auto& kernel) {
     return simt::explorer({1, 1}, most_steps).run({simt::strategy::sticky, 1}, kernel).stuck;
   };
-  EXPECT_EQ(run(1'000'000, [&] {
-    all.format(0, 1);
-    std::vector<void*> blocks;
-    while (void* const block = all.malloc(1)) blocks.push_back(block);
-    ASSERT_GT(blocks.size(), 100u);
-    std::sort(blocks.begin(), blocks.end());
-    for (std::size_t i = 0; i < blocks.size(); i += 2) all.free(blocks[i]);
-  }), "");
+  EXPECT_EQ(run(1'000'000,
+                [&] {
+                  all.format(0, 1);
+                  std::vector<void*> blocks;
+                  while (void* const block = all.malloc(1)) blocks.push_back(block);
+                  ASSERT_GT(blocks.size(), 100u);
+                  std::sort(blocks.begin(), blocks.end());
+                  for (std::size_t i = 0; i < blocks.size(); i += 2) all.free(blocks[i]);
+                }),
+            "");
   constexpr std::uint64_t one_search_and_a_half = 400;
   EXPECT_EQ(run(one_search_and_a_half, [&] { EXPECT_EQ(all.malloc(300), nullptr); }), "");
 }
