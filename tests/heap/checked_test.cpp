@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Wrong uses, each of which `checked` must name and none of which it may blame on a sound block.
-#include "take_and_give.hpp"
+#include "device_array.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/checked.hpp"
@@ -393,15 +393,6 @@ TEST(checked_layer, damage_between_two_blocks_is_blamed_on_where_it_began) {
     EXPECT_EQ(found.what, kind::underrun);
     EXPECT_EQ(found.block, upper());
   }
-}
-
-TEST(checked_layer, freed_blocks_in_quarantine_serve_the_request_that_needs_them) {
-  const heap<checked<rw_bm<>, with_quarantine>> heap(machine(), 128 * kib);
-  const block_list all = take_all(heap, 100, 32);
-  ASSERT_GT(all.size(), 1u);
-  ASSERT_LT(all.size(), with_quarantine.quarantine_blocks);
-  give(heap, all);
-  EXPECT_NE(take_one(heap, 100), nullptr);
 }
 
 }  // namespace
