@@ -75,6 +75,10 @@ TEST(warpheap_free, an_address_behind_the_last_chunk_is_nobodys) {
   const exposed_heap<manager> subject(1_MiB + 300_KiB);
   std::byte* const all = take_one(subject.heap(), subject.heap().largest_block());
   ASSERT_NE(all, nullptr);
+  // What stands behind the states of the chunks looks like that of a run.
+  const manager::supply parts = subject.heap().ref().manager().parts();
+  ASSERT_NE(parts.universe() % 32, 0u) << "nothing but padding may stand there";
+  machine().launch({1, 1}, [&] { parts.chunks().give(parts.universe(), chunk_owner::run); });
   give(subject.heap(), {all + subject.heap().largest_block()});
   expect_valid(subject.heap());
   EXPECT_EQ(subject.heap().stats().blocks_in_use, 1u);
