@@ -3,6 +3,7 @@
 
 #include "arena_lanes.hpp"
 #include "device_array.hpp"
+#include "rubbish.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
@@ -257,6 +258,38 @@ TEST(arena, names_what_pieces_can_be) {
   EXPECT_EQ(refusal(8192), "");
   EXPECT_EQ(refusal(0), "");
 }
+
+#if !WARPHEAP_CUDA_MODEL
+TEST(arena, inspection_sees_growth_without_an_end_and_pieces_of_more_than_they_have) {
+  using layer = arena_blocks<rw_malloc<>>;
+  const rubbish memory(1_MiB);
+  simt::device_properties one_shard;
+  one_shard.multiprocessors = 1;
+  const layer all(memory.all(), one_shard, {});
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    EXPECT_NE(all.malloc(64), nullptr);
+  });
+  const auto broken = [&] {
+    inspection found;
+    machine().launch({1, 1}, [&] { all.inspect(0, 1, found); });
+    return found.violations[31];
+  };
+  EXPECT_EQ(broken(), 0u);
+  // Shards come behind the copy of the supply.
+  constexpr std::size_t before =
+      round_up<std::size_t>(sizeof(arena_parts::arena_supply<rw_malloc<>>), 128);
+  auto& shard = *reinterpret_cast<arena_parts::shard*>(memory.all().base + before);
+  ASSERT_NE(shard.first, nullptr);
+  shard.growths += 1;
+  EXPECT_EQ(broken(), 1u);
+  shard.growths -= 1;
+  shard.first->used += 1u << 20;
+  EXPECT_EQ(broken(), 1u);
+  shard.first->used -= 1u << 20;
+  EXPECT_EQ(broken(), 0u);
+}
+#endif
 
 }  // namespace
 }  // namespace test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the records of `checked` are believed, and what not.
-#include "device_array.hpp"
+// What the records of `checked` are believed, and what not; and what its quarantine keeps back.
+#include "take_and_give.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/checked.hpp"
@@ -160,6 +160,16 @@ TEST(checked_records, a_link_that_has_outlived_its_block_leads_nowhere) {
   checking::block_table::retire(second);
   const auto third = test.add(16, 40);
   EXPECT_EQ(test.below(17, 1), third.block) << "a block begins where the link was";
+}
+
+TEST(checked_layer, freed_blocks_in_quarantine_serve_the_request_that_needs_them) {
+  constexpr checked_config with_quarantine{.quarantine_blocks = 512};
+  const heap<checked<rw_bm<>, with_quarantine>> heap(machine(), 128 * kib);
+  const block_list all = take_all(heap, 100, 32);
+  ASSERT_GT(all.size(), 1u);
+  ASSERT_LT(all.size(), with_quarantine.quarantine_blocks);
+  give(heap, all);
+  EXPECT_NE(take_one(heap, 100), nullptr);
 }
 
 }  // namespace

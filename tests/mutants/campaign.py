@@ -35,7 +35,7 @@ from typing import Any
 
 import mutate
 from generated import Mutant, all_mutants, control, source_of
-from records import Controls, RecordError, Records, read, row_of
+from records import Controls, RecordError, Records, names_in, read, row_of
 from report import report
 from stages import Stage, next_stage
 from suites import Suites
@@ -266,6 +266,9 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="for objects")
     parser.add_argument("--json", type=Path, help="where to write all verdicts")
     parser.add_argument("--resume", type=Path, help="such a file of an earlier run of the same")
+    parser.add_argument(
+        "--same", action="store_true", help="the mutants of the file of --resume, and no others"
+    )
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     options = parser.parse_args()
     try:
@@ -283,6 +286,13 @@ def main() -> int:
     if options.sample is not None and options.sample < len(chosen):
         drawn = random.Random(options.seed).sample(range(len(chosen)), options.sample)
         chosen = [chosen[i] for i in sorted(drawn)]
+    try:
+        if options.same and options.resume:
+            known = names_in(options.resume)
+            chosen = [m for m in chosen if m.name in known]
+    except (RecordError, OSError) as error:
+        print(f"campaign.py: {error}", file=sys.stderr)
+        return 2
     if options.list or not chosen:
         for mutant in chosen:
             print(f"{mutant.name} {mutant}")

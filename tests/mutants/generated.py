@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,15 +64,29 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
     for header in sorted(profiles):
         offers = _most_telling_first(profiles[header], table)
         _, body = mutate.split_header((INCLUDE / header).read_text(), header)
-        for fault in faults(body):
+        for fault, which in numbered(faults(body)):
             mutant = Mutant(f"g{len(mutants):04}", header, fault, offers)
-            mutant.why_equivalent = known.get((header, fault.line, fault.about), "")
-            mutant.why_equivalent = mutant.why_equivalent or rules.why_equivalent(body, fault)
-            unused.discard((header, fault.line, fault.about))
+            key = (header, fault.line, fault.about, which)
+            mutant.why_equivalent = known.get(key, "") or rules.why_equivalent(body, fault)
+            unused.discard(key)
             mutants.append(mutant)
-    for header, line, about in sorted(unused):
-        raise mutate.TableError(f"{EQUIVALENT}: no such mutant: {header}: {line} ({about})")
+    for header, line, about, which in sorted(unused):
+        raise mutate.TableError(
+            f"{EQUIVALENT}: no such mutant, or `which` is missing: "
+            f"{header}: {line} ({about}, which = {which})"
+        )
     return mutants
+
+
+def numbered(found: Iterable[Fault]) -> Iterator[tuple[Fault, int]]:
+    """Give equal faults of equal lines numbers, from 1 on; 0 to one that has no equal."""
+    faults_of_all = list(found)
+    total = Counter((fault.line, fault.about) for fault in faults_of_all)
+    before: Counter[tuple[str, str]] = Counter()
+    for fault in faults_of_all:
+        key = fault.line, fault.about
+        before[key] += 1
+        yield fault, before[key] if total[key] > 1 else 0
 
 
 def _most_telling_first(names: list[str], table: dict[str, Any]) -> list[str]:
@@ -88,10 +104,13 @@ def _most_telling_first(names: list[str], table: dict[str, Any]) -> list[str]:
     return sorted(names, key=lambda name: keys[name])
 
 
-def equivalents() -> dict[tuple[str, str, str], str]:
+def equivalents() -> dict[tuple[str, str, str, int], str]:
     """Read which mutants are known to be equivalent, and why."""
     entries = tomllib.loads(EQUIVALENT.read_text()).get("equivalent", [])
-    return {(one["header"], one["line"], one["about"]): one["why"] for one in entries}
+    return {
+        (one["header"], one["line"], one["about"], one.get("which", 0)): one["why"]
+        for one in entries
+    }
 
 
 def control(profile: str, how: dict[str, Any]) -> Mutant:

@@ -67,6 +67,15 @@ def read(path: Path, mutants: Iterable[Mutant]) -> dict[str, bool]:
     return controls
 
 
+def names_in(path: Path) -> set[str]:
+    """Return the names of the mutants that a file has verdicts on."""
+    try:
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        return {row["name"] for row in rows if "control" not in row}
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordError(f"{path}: not verdicts: {error!r}") from error
+
+
 class Records:
     """The file of a run. Threads may share it."""
 

@@ -129,6 +129,23 @@ class TheFile(InAFolder):
             self.path.write_text(text)
             with self.assertRaisesRegex(records.RecordError, "jsonl:1: not a verdict"):
                 records.read(self.path, [mutant()])
+        self.path.write_text("{\n")
+        with self.assertRaisesRegex(records.RecordError, "not verdicts"):
+            records.names_in(self.path)
+
+    def test_it_names_its_mutants_once(self) -> None:
+        first, second = (records.row_of(mutant(name=name), done=True) for name in ("g1", "g2"))
+        self.write(first, second, {"control": "tests:a", "passes": True}, first)
+        self.assertEqual(records.names_in(self.path), {"g1", "g2"})
+
+
+class EqualLines(unittest.TestCase):
+    def test_have_numbers_and_others_none(self) -> None:
+        faults = [
+            Fault("lost", place, place + 1, "", line, "is not there")
+            for place, line in enumerate(("x = 1;", "y = 1;", "x = 1;"))
+        ]
+        self.assertEqual([which for _, which in generated.numbered(faults)], [1, 0, 2])
 
 
 class IncludesAll(Workshop):

@@ -20,15 +20,15 @@ template <int ChunksLog2, int SlotsLog2>
 class small_pool {
  public:
   static constexpr int chunks_log2 = ChunksLog2;
-  static constexpr std::uint32_t chunks = 1u << chunks_log2;
+  static constexpr std::uint32_t count_of_chunks = 1u << chunks_log2;
   static constexpr std::uint32_t slots_each = 1u << SlotsLog2;
   struct memory {
     sync::queue_ends ends;
-    std::array<std::uint32_t, chunks> ring;
-    std::array<std::array<std::uint64_t, slots_each>, chunks> slots;
-    std::array<std::uint32_t, chunks> finished;
+    std::array<std::uint32_t, count_of_chunks> ring;
+    std::array<std::array<std::uint64_t, slots_each>, count_of_chunks> slots;
+    std::array<std::uint32_t, count_of_chunks> finished;
     /// For each chunk, whether the pool has it.
-    std::array<bool, chunks> in_pool;
+    std::array<bool, count_of_chunks> in_pool;
     bool twice;
   };
 
@@ -42,7 +42,7 @@ class small_pool {
     own_->twice = false;
     own_->in_pool = {};
     for (auto& slots : own_->slots) slots.fill(0xdead);
-    for (std::uint32_t c = 1; c < chunks; ++c) put(c);
+    for (std::uint32_t c = 1; c < count_of_chunks; ++c) put(c);
   }
 
   static constexpr int slots_log2() { return SlotsLog2; }
@@ -61,6 +61,7 @@ class small_pool {
     put(chunk);
     if (room_ != nullptr) sync::bulk_semaphore(*room_).signal(slots_each);
   }
+  static constexpr std::uint32_t chunks() { return count_of_chunks; }
   std::uint64_t count() const { return free_chunks().size(); }
   bool given_twice() const { return own_->twice; }
 
@@ -145,7 +146,7 @@ class virtual_memory : public queue_memory<Queue, Bounded> {
     if (pool().given_twice()) return "a chunk was given back twice";
     const std::uint64_t last = (q.first() + length) / 4;
     const std::uint64_t held = last + ((q.first() + length) % 4 == 0 ? 0 : 1) - q.first() / 4 + 1;
-    const std::uint64_t in_use = four_chunks::chunks - pool().count();
+    const std::uint64_t in_use = four_chunks::count_of_chunks - pool().count();
     if (in_use < held - 1 || in_use > held + 1) {
       return std::to_string(in_use) + " chunks are in use for " + std::to_string(length) +
              " values from position " + std::to_string(q.first());
@@ -171,14 +172,14 @@ class array_memory
   Directory directory() { return {entries_.data(), four_chunks::chunks_log2}; }
 
   void start_directory_at(std::uint64_t number) {
-    for (std::uint64_t n = number; n < number + four_chunks::chunks; ++n) {
-      entries_[n % four_chunks::chunks] = sync::numbered_chunk::without_chunk(n);
+    for (std::uint64_t n = number; n < number + four_chunks::count_of_chunks; ++n) {
+      entries_[n % four_chunks::count_of_chunks] = sync::numbered_chunk::without_chunk(n);
     }
-    entries_[number % four_chunks::chunks] = sync::numbered_chunk::encode(number, 0);
+    entries_[number % four_chunks::count_of_chunks] = sync::numbered_chunk::encode(number, 0);
   }
 
  private:
-  std::array<std::uint64_t, four_chunks::chunks> entries_;
+  std::array<std::uint64_t, four_chunks::count_of_chunks> entries_;
 };
 
 /// With two fingers, so that walks are needed.
@@ -201,7 +202,7 @@ class chain_memory
 
  private:
   typename Directory::anchor anchor_;
-  std::array<std::uint64_t, four_chunks::chunks> links_;
+  std::array<std::uint64_t, four_chunks::count_of_chunks> links_;
   std::array<std::uint64_t, 2> fingers_;
 };
 using list_memory = chain_memory<>;

@@ -151,6 +151,41 @@ TYPED_TEST(numbers_of_chunks, wrap_around) {
   }
 }
 
+TYPED_TEST(numbers_of_chunks, are_followed_to_values_that_nobody_has_taken) {
+  this->alone([this] {
+    const auto queue = this->memory.queue();
+    for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(queue.push(7 * i));
+    const auto& positions = queue.positions();
+    ASSERT_EQ(positions.size(), 3u);
+    std::uint64_t value = 1;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      ASSERT_TRUE(positions.peek(positions.first() + i, value));
+      EXPECT_EQ(value, 7 * i);
+    }
+    EXPECT_FALSE(positions.peek(positions.first() + 3, value));
+  });
+}
+
+TEST(list_directory, a_wrong_link_leads_to_no_chunk_behind_the_last_one) {
+  constexpr std::uint32_t chunks = 4;
+  sync::list_directory::anchor anchor;
+  std::vector<std::uint64_t> links(chunks);
+  std::uint64_t finger = 0;
+  const sync::list_directory directory(&anchor, links.data(), &finger, 0, 0);
+  machine().launch({1, 1}, [&] {
+    directory.format(0, 1, 0);
+    directory.publish(1, 2);
+    finger = 0;  // so that the link leads there
+    std::uint32_t chunk = 0;
+    EXPECT_TRUE(directory.look(1, chunks, chunk));
+    EXPECT_EQ(chunk, 2u);
+    for (const std::uint32_t wrong : {chunks, chunks + 1}) {
+      links[0] = (links[0] & ~0xffffffffull) | (wrong + 1);
+      EXPECT_FALSE(directory.look(1, chunks, chunk)) << wrong;
+    }
+  });
+}
+
 // Laps that are only even or odd: a slot keeps one bit of them. With as many lanes as slots, no two
 // that wait for one slot are two laps apart.
 TEST(static_queue, one_bit_of_the_lap_is_enough) {

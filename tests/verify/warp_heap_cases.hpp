@@ -79,11 +79,15 @@ class warp_heap_world {
     int count = 0;
   };
 
-  holding begin() { return {manager_.begin(simt::coalesced()), {}, 0}; }
+  holding begin(const simt::group& together = simt::coalesced()) {
+    return {manager_.begin(together), {}, 0};
+  }
 
   /// Takes a block and fills it with its tag; false if there is none.
   bool take(holding& mine, std::uint64_t which, bool must = false) {
-    const std::uint32_t bytes = sizes_[which % sizes_.size()];
+    return take_bytes(mine, sizes_[which % sizes_.size()], must);
+  }
+  bool take_bytes(holding& mine, std::uint32_t bytes, bool must = false) {
     void* block = mine.from ? manager_.malloc(mine.from, bytes) : nullptr;
     ledger_.remark("malloc", static_cast<std::byte*>(block), bytes);
     if (block == nullptr) {
@@ -97,6 +101,7 @@ class warp_heap_world {
                                                            tag};
     return true;
   }
+  std::uint32_t largest() const { return static_cast<std::uint32_t>(manager_.largest_block()); }
   static bool has_room(const holding& mine) {
     return mine.count < static_cast<int>(mine.blocks.size());
   }
@@ -219,6 +224,37 @@ class scarcity : public warp_heap_world<M> {
   }
 };
 
+/// A warp heap has all memory for a while, and another one asks for half of it meanwhile. It may be
+/// refused, and what it concludes from that must not hold any longer when both have ended.
+template <class M>
+class all_or_nothing : public warp_heap_world<M> {
+ public:
+  static constexpr simt::grid shape{2, 1};
+  using warp_heap_world<M>::warp_heap_world;
+  void lane() {
+    auto mine = this->begin();
+    this->take_bytes(mine, simt::thread_rank() == 0 ? this->largest() : this->largest() / 2);
+    this->end(mine);
+  }
+};
+
+/// Two lanes share a warp heap. One of them takes all memory, both tidy up, and the other one gets
+/// a block, whichever of them has freed the memory.
+template <class M>
+class tidied_up : public warp_heap_world<M> {
+ public:
+  static constexpr simt::grid shape{1, 2};
+  using warp_heap_world<M>::warp_heap_world;
+  void lane() {
+    auto mine = this->begin(simt::warp());
+    const bool is_first = simt::thread_rank() == 0;
+    if (is_first) this->take_bytes(mine, this->largest(), true);
+    this->tidy_up(mine);
+    if (!is_first) this->take(mine, 0, true);
+    this->end(mine);
+  }
+};
+
 template <warp_heap_manager M>
 std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
   return {
@@ -226,6 +262,8 @@ std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
       case_of<tidy_and_end<M, one_warp>>("one_warp", how.roomy_bytes, how.sizes),
       case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.sizes),
       case_of<scarcity<M>>("scarcity", how.scarce_bytes, how.sizes),
+      case_of<all_or_nothing<M>>("all_or_nothing", how.scarce_bytes, how.sizes),
+      case_of<tidied_up<M>>("tidied_up", how.scarce_bytes, how.sizes),
   };
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tables of slabs and of heads, each by itself.
+#include "machine.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/halloc/heads.hpp"
+#include "warpheap/managers/halloc/inspection.hpp"
 #include "warpheap/managers/halloc/slabs.hpp"
 
 #include <gtest/gtest.h>
@@ -42,6 +44,25 @@ TEST(halloc_slabs, heads_are_formatted_and_nothing_behind_them) {
   all.format(0, 1);
   EXPECT_EQ(all.head(geometry<config>::sizes - 1), heads<config>::none);
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+TEST(halloc_inspection, a_free_slab_that_no_request_would_find_is_wrong) {
+  geometry<config> shape(1_MiB);
+  shape.set_slabs(4);
+  rubbish memory(256_KiB);
+  region_cursor cursor = memory.cursor();
+  const slabs<config> table(shape, cursor);
+  const heads<config> all(table, cursor);
+  table.format(0, 1);
+  all.format(0, 1);
+  const auto broken = [&] {
+    inspection found;
+    machine().launch({1, 1}, [&] { inspector<config>(all, found).run(0, 1); });
+    return found.violations[0];
+  };
+  EXPECT_EQ(broken(), 0u);
+  machine().launch({1, 1}, [&] { EXPECT_TRUE(table.set(slabs<config>::free_set).remove(2)); });
+  EXPECT_EQ(broken(), 1u);
 }
 
 }  // namespace

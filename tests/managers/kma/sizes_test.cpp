@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The arithmetic of sizes and words, and layouts at the edges.
+#include "machine.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -95,6 +96,28 @@ TEST(kma, format_writes_no_word_behind_the_sets) {
   const kma_superblocks<kma_config{}> all(cursor, 70);
   all.format(0, 1);
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+// One lane walks the queue of as many superblocks as these, and no more.
+TEST(kma_inspection, the_queue_of_65536_superblocks_is_counted) {
+  constexpr std::uint32_t count = 65536;
+  constexpr kma_config config{};
+  rubbish memory(16_MiB);
+  region_cursor cursor = memory.cursor();
+  const kma_superblocks<config> all(cursor, count);
+  const kma_buckets<config> buckets(cursor, 1);
+  const auto broken = [&] {
+    inspection found;
+    kma_inspector<config>(all, buckets, found).run(0, 1);
+    return found.violations[1];
+  };
+  all.format(0, 1);
+  buckets.format(0, 1);
+  EXPECT_EQ(broken(), 0u);
+  std::uint32_t lost = all.empty_ones().none;
+  machine().launch({1, 1}, [&] { lost = all.empty_ones().dequeue(); });
+  ASSERT_NE(lost, all.empty_ones().none);
+  EXPECT_NE(broken(), 0u) << "an empty superblock is not in the queue";
 }
 
 }  // namespace

@@ -64,6 +64,51 @@ TEST(scatter_super_blocks, what_is_freed_opens_its_own_region_and_no_other) {
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
 }
 
+TEST(scatter_super_blocks, requests_stay_where_they_have_moved_on_to) {
+  rubbish memory(16_KiB);
+  region_cursor cursor = memory.cursor();
+  const super_blocks<config> blocks(cursor, 4 * config.least_block_pages);
+  blocks.format(0, 1);
+  ASSERT_GT(blocks.count(), 1u);
+  machine().launch({1, 1}, [&] {
+    const std::uint32_t all = blocks.end_page(0);
+    for (std::uint32_t page = 0; page < all; ++page) blocks.take(page, 1);
+    EXPECT_EQ(blocks.active(), 1u);
+    blocks.give(0, 1);
+    EXPECT_EQ(blocks.active(), 1u);
+    for (std::uint32_t page = 1; page < all; ++page) blocks.give(page, 1);
+    EXPECT_EQ(blocks.active(), 1u) << "though the first one is empty again";
+  });
+}
+
+class scatter_room_seen : public ::testing::Test {
+ protected:
+  using room = room_seen<config>;
+  using sizes = geometry<config>;
+
+  scatter_room_seen() { seen_.format({}, where_); }
+
+  rubbish memory_{64_KiB};
+  region_cursor cursor_ = memory_.cursor();
+  room::storage where_{cursor_};
+  room seen_;
+};
+
+// A lane may see the bit of a size before the page.
+TEST_F(scatter_room_seen, has_no_page_of_any_size_at_first) {
+  for (std::uint32_t size = 0; size <= sizes::chunk_sizes; ++size) {
+    EXPECT_EQ(where_.pages[size], room::none) << size;
+  }
+  EXPECT_TRUE(memory_.is_untouched_behind(cursor_));
+}
+
+TEST_F(scatter_room_seen, a_page_of_the_largest_chunks_suits_a_request_for_them) {
+  EXPECT_EQ(seen_.page_for(sizes::chunk_sizes), room::none);
+  seen_.add(sizes::chunk_sizes, 7);
+  EXPECT_EQ(seen_.page_for(sizes::chunk_sizes), 7u);
+  EXPECT_EQ(seen_.page_for(sizes::chunk_sizes / 2), 7u);
+}
+
 TEST(scatter_inspection, pages_that_are_missing_from_the_front_on_are_found) {
   using manager = scatter_alloc<>;
   const heap<manager> heap(machine(), 1_MiB);

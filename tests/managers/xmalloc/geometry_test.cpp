@@ -102,6 +102,8 @@ TEST(xmalloc_geometry, spends_little_on_what_describes_the_heap) {
 
 TEST(xmalloc_geometry, a_heap_whose_units_have_no_32_bit_numbers_is_refused_with_the_limit) {
   EXPECT_NO_THROW(over(255_GiB));
+  EXPECT_NO_THROW(over(sizes::most_units * sizes::unit)) << "the last one that has numbers";
+  EXPECT_THROW(over((sizes::most_units + 1) * sizes::unit), invalid_argument);
   try {
     over(300_GiB);
     FAIL() << "300 GiB";

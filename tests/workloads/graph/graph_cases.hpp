@@ -86,7 +86,7 @@ class graph_updates {
   };
 
   /// Inserts 1, 4, 7, ... and then 0, 2, 4, ..., of which some are there, deletes 2, 3, 4, ..., and
-  /// inserts a few between the others, for which there is room.
+  /// inserts more than there are members between the others, for which there is room.
   template <class Team>
   void update(const handle<pages_of_64>& heap, const Team& members, std::uint32_t v) {
     insert(heap, members, vertices_[v], 1, 3, 5);
@@ -100,7 +100,7 @@ class graph_updates {
       if (before - of.expected.size() != erased) of.expected.push_back(wrong_count);
     }
     members.sync();
-    insert(heap, members, of, 3, 2, 3);
+    insert(heap, members, of, 3, 2, 5);
   }
 
   template <class Team>

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where lanes look first for a slot of a class, and what is no block of a class or run at all.
+#include "damage.hpp"
+#include "take_and_give.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
+
+#include <gtest/gtest.h>
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using manager = warpheap_manager<>;
+
+/// A heap in which some classes have a chunk with room.
+class warpheap_hints : public ::testing::Test {
+ protected:
+  using claims = warpheap_slot_claims<warpheap_config{}>;
+  static constexpr std::uint32_t sizes[]{16, 200, 1000, 4096};
+
+  warpheap_hints() {
+    for (const std::uint32_t bytes : sizes) take(heap_, bytes, 1);
+  }
+  std::uint32_t owner_of(std::uint32_t chunk) const {
+    return manager::chunks::owner_of(parts().chunks().look(chunk));
+  }
+  const manager::supply& parts() const { return all_.parts(); }
+
+  heap<manager> heap_{machine(), 4_MiB};
+  manager all_ = heap_.ref().manager();
+};
+
+TEST_F(warpheap_hints, a_turn_names_a_chunk_of_the_class) {
+  machine().launch({1, 1}, [this] {
+    for (const std::uint32_t bytes : sizes) {
+      const std::uint32_t of = parts().classes().sizes().class_of(bytes);
+      const auto at = parts().classes().hinted(of, 0, parts().classes().slots(of).words);
+      EXPECT_EQ(owner_of(at.chunk), chunk_owner::first_class + of) << bytes;
+    }
+  });
+}
+
+TEST_F(warpheap_hints, a_turn_serves_where_there_is_room) {
+  machine().launch({1, 1}, [this] {
+    for (const std::uint32_t bytes : sizes) {
+      const std::uint32_t of = parts().classes().sizes().class_of(bytes);
+      const auto got = claims(parts(), of).take_in_turn(simt::coalesced(), true, 0);
+      ASSERT_NE(got.chunk, claims::none) << bytes;
+      EXPECT_EQ(owner_of(got.chunk), chunk_owner::first_class + of) << bytes;
+    }
+  });
+}
+
+TEST_F(warpheap_hints, a_class_is_tight_when_an_eighth_of_its_words_or_half_of_very_few_has_room) {
+  auto& record = parts().classes().of(0);
+  record.population = 1;
+  const auto is_tight = [&](std::uint32_t words, std::uint32_t with_room) {
+    record.unmarked = with_room;
+    return parts().classes().is_tight(0, words);
+  };
+  EXPECT_TRUE(is_tight(16, 2));
+  EXPECT_FALSE(is_tight(16, 3));
+  EXPECT_TRUE(is_tight(4, 0));
+  EXPECT_FALSE(is_tight(4, 1));
+  EXPECT_TRUE(is_tight(3, 1));
+  EXPECT_FALSE(is_tight(3, 2));
+}
+
+TEST(warpheap_free, an_address_behind_the_last_chunk_is_nobodys) {
+  const exposed_heap<manager> subject(1_MiB + 300_KiB);
+  std::byte* const all = take_one(subject.heap(), subject.heap().largest_block());
+  ASSERT_NE(all, nullptr);
+  // What stands behind the states of the chunks looks like that of a run.
+  const manager::supply parts = subject.heap().ref().manager().parts();
+  ASSERT_NE(parts.universe() % 32, 0u) << "nothing but padding may stand there";
+  machine().launch({1, 1}, [&] { parts.chunks().give(parts.universe(), chunk_owner::run); });
+  give(subject.heap(), {all + subject.heap().largest_block()});
+  expect_valid(subject.heap());
+  EXPECT_EQ(subject.heap().stats().blocks_in_use, 1u);
+}
+
+// One lane counts for a class, in heaps of as many words as here at most.
+TEST(warpheap_inspection, words_with_room_are_counted_where_there_are_2_to_the_19) {
+  using of_single_slots = warpheap_manager<warpheap_config{
+      .smallest_chunk = 1u << 14, .largest_chunk = 1u << 14, .word_slots = 1}>;
+  const heap<of_single_slots> heap(machine(), 16_MiB, {.initial_bytes = 8_MiB});
+  const of_single_slots::supply parts = heap.ref().manager().parts();
+  ASSERT_EQ(parts.backed() * parts.chunks().stride(), 1u << 19);
+  expect_valid(heap);
+  ++parts.classes().of(0).unmarked;
+  EXPECT_FALSE(heap.validate().ok());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
