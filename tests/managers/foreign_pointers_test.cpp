@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A pointer that lies outside of a heap is not an index into its tables.
+// A pointer to memory that is not the heap's is not an index into its tables.
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 #include "warpheap/managers/dynasoar/dynasoar.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"

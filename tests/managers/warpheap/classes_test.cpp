@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where lanes look first for a slot of a class, and what is no block of a class or run at all.
+// Where lanes look first for a slot of a class, and pointers that are not blocks of a class or run.
 #include "damage.hpp"
 #include "take_and_give.hpp"
 
