@@ -21,7 +21,7 @@ namespace verify {
 namespace {
 
 /// A change takes up to 120 microseconds under AddressSanitizer; what takes much longer has no end.
-constexpr std::size_t changes_a_second = 2000;
+constexpr std::size_t changes_a_second = 4000;
 
 /// Lanes of two warps keep two blocks each, and free a third, in one order that is always the same.
 void populate(any_heap& heap) {

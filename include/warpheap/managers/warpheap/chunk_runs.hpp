@@ -23,8 +23,8 @@ class warpheap_chunk_runs {
 
   /// The first of `wanted.length` consecutive chunks, or none if there are no such chunks:
   /// immediately, if that is known. Looks again only if other lanes had chunks in hand, and a
-  /// bounded number of times. Waits only for those lanes, which never wait. \pre `wanted.length !=
-  /// 0`
+  /// bounded number of times. Waits only for those lanes, which never wait.
+  /// \pre `wanted.length != 0`
   WARPHEAP_DEVICE std::uint32_t take(run_shape wanted) const {
     if (wanted.length > supply_.backed()) return none;
     exhaustion& chunks = supply_.whole().chunks;

@@ -40,10 +40,9 @@
 ///    the empties (place: the chunk)
 /// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
 /// I7 nothing is in progress (place: the class)
-/// I8 the words of a class that are not marked are counted right, and its offers, of which there
-/// are
-///    as many as marked words have free slots, or more (place: the class; not looked at in heaps of
-///    more than 2^19 words)
+/// I8 the words of a class that are not marked are counted right, and so are its offers: at least
+///    as many as marked words have free slots (place: the class; not looked at in heaps of more
+///    than 2^19 words)
 ///
 /// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
 /// time while others let its class grow, make the offer that it has requested, or change the words
@@ -154,7 +153,7 @@ class warpheap_manager {
     return malloc_aligned_run(alignment, bytes);
   }
 
-  /// 0 of what is not a block of this heap.
+  /// 0 for a pointer outside the heap, and for one to a chunk in which no block begins.
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
     const std::uint64_t chunk = offset_of(block) >> shift();
     if (chunk >= supply_.universe()) return 0;

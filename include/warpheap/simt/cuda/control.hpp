@@ -41,8 +41,8 @@ WARPHEAP_DEVICE Result call_apart(Result (*function)(Arguments...),
 }
 
 /// The same number, but the compiler does not know that: what follows from it is computed where it
-/// is used. Else numbers that only a rare step needs are computed before the loop around it, and
-/// each keeps a register from there on.
+/// is used. Otherwise numbers that only a rare step needs are computed before the loop around it,
+/// and each keeps a register from there on.
 template <std::integral T>
 requires(sizeof(T) == 4) WARPHEAP_DEVICE T as_needed(T value) {
   asm volatile("" : "+r"(value));

@@ -104,7 +104,7 @@ class block_table {
         .store(extent_of(index, offset % granule / 16, bytes), simt::order::release);
     const std::uint64_t link = link_of(offset, bytes);
     if (link <= index) return;
-    // Release pairs with the acquire in `at_or_before`: who sees the link sees the block.
+    // Release pairs with the acquire in `follow`: a lane that sees the link sees the block.
     simt::atomic_ref(records_[link].extent)
         .store(extent_of(link, 0, is_link | (link - index)), simt::order::release);
   }
@@ -232,6 +232,7 @@ class block_table {
   }
   /// The block whose link a granule has, if it is not retired.
   WARPHEAP_DEVICE known_block follow(std::uint64_t index) const {
+    // Acquire pairs with the release in `add`, of the link.
     const std::uint64_t distance =
         link_distance(index, simt::atomic_ref(records_[index].extent).load(simt::order::acquire));
     if (distance == 0) return {};
