@@ -43,7 +43,7 @@ from pathlib import Path
 import numpy as np
 
 from warpheap import programs
-from warpheap.traces import log, synthetic
+from warpheap.traces import rmm_log, synthetic
 from warpheap.traces.model import Trace
 
 SHARED = ("tlsf_pool", "divided_pool", "offset_range", "offset_allocator")
@@ -285,7 +285,7 @@ def main() -> int:
         append(options.rows, measure_making(options.program, subjects, options.repeats), stamp)
         return 0
     counted = read_counted(options.counted) if options.counted else None
-    for trace in itertools.chain(map(log.read, logs), benchmarks()):
+    for trace in itertools.chain(map(rmm_log.read, logs), benchmarks()):
         print(trace.name, flush=True)
         is_long = trace.events > LONG
         repeats = -(-options.repeats // 3) if is_long else options.repeats

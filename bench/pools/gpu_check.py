@@ -101,10 +101,10 @@ def latencies(check: Check, quick: bool) -> None:
 
 def traces(check: Check, folder: Path | None) -> None:
     """Replay real traces on our pools and their peers, and search the smallest pools."""
-    from warpheap.traces import log  # noqa: PLC0415
+    from warpheap.traces import rmm_log  # noqa: PLC0415
 
     for file in sorted(folder.glob("*.csv*")) if folder else []:
-        trace = log.read(file)
+        trace = rmm_log.read(file)
         for resource in ("tlsf", "rmm_pool", "cuda_malloc_async", "cuda_malloc"):
             searched = resource in ("tlsf", "rmm_pool")
             replay(check, trace, resource, smallest=searched, threads=0)

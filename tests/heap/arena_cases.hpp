@@ -99,7 +99,7 @@ class arena_world {
   std::vector<chunk> region_;
   Arena arena_;
   std::array<std::array<block, most_held>, case_lanes> held_{};
-  book<std::uint64_t> handed_out_ = 0;
+  untracked<std::uint64_t> handed_out_ = 0;
   simt::explorer alone_{{1, 1}, 2'000'000};
 
  private:
@@ -209,7 +209,7 @@ class again_in_the_kernel : public arena_world<Arena> {
 
   bool keeps_;
   alignas(8) std::array<std::uint32_t, 2> arrived_{};
-  book<int> refused_ = 0;
+  untracked<int> refused_ = 0;
 };
 
 template <class Arena>

@@ -11,7 +11,7 @@ import pytest
 
 from warpheap import native
 from warpheap.errors import UserError
-from warpheap.traces import log, synthetic
+from warpheap.traces import rmm_log, synthetic
 from warpheap.traces.model import Trace
 
 needs_library = pytest.mark.skipif(native.find() is None, reason="the library is not built")
@@ -29,7 +29,7 @@ LINES = """Thread,Time,Action,Pointer,Size,Stream
 def test_a_log_is_read(tmp_path: Path) -> None:
     file = tmp_path / "small.csv"
     file.write_text(LINES)
-    trace = log.read(file)
+    trace = rmm_log.read(file)
     assert trace.name == "small"
     assert trace.operations.tolist() == [1000, 24, -1, 500]
     assert trace.streams.tolist() == [0, 0x55AA, 0, 0]
@@ -43,8 +43,8 @@ def test_what_is_written_is_read_again(tmp_path: Path, suffix: str) -> None:
     trace = synthetic.make("malloc-large-log", 20, 500, seed=3)
     trace = Trace(trace.name, trace.operations, trace.streams + np.uint64(0xAB00), trace.warm_up)
     file = tmp_path / f"made{suffix}"
-    log.write(trace, file)
-    again = log.read(file)
+    rmm_log.write(trace, file)
+    again = rmm_log.read(file)
     assert again.name == "made"
     assert np.array_equal(again.operations, trace.operations)
     assert np.array_equal(again.streams, trace.streams)
@@ -83,7 +83,7 @@ def test_a_malformed_line_is_named(tmp_path: Path, line: str, reason: str) -> No
     text = "\n".join([*LINES.splitlines()[:2], line, ""])
     file.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(UserError) as caught:
-        log.read(file)
+        rmm_log.read(file)
     assert str(caught.value).startswith(f"{file}:3: ")
     assert reason in str(caught.value)
 
@@ -93,18 +93,18 @@ def test_a_double_free_is_named(tmp_path: Path) -> None:
     lines = LINES.splitlines()
     file.write_text("\n".join([*lines[:4], lines[3], ""]))
     with pytest.raises(UserError, match=r":5: 0x7f00 is freed a second time"):
-        log.read(file)
+        rmm_log.read(file)
 
 
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     short = tmp_path / "short.csv.gz"
     short.write_bytes(gzip.compress(LINES.encode())[:-9])
     with pytest.raises(UserError, match="damaged compressed file"):
-        log.read(short)
+        rmm_log.read(short)
     broken = tmp_path / "broken.csv.xz"
     broken.write_bytes(lzma.compress(LINES.encode())[:40])
     with pytest.raises(UserError, match="damaged compressed file"):
-        log.read(broken)
+        rmm_log.read(broken)
     middle = bytearray(gzip.compress(LINES.encode()))
     middle[25] ^= 0xFF
     flipped = tmp_path / "flipped.csv.gz"
@@ -115,7 +115,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     other.write_bytes(gzip.compress(LINES.encode()))
     for file in (flipped, nothing, other):
         with pytest.raises(UserError, match="damaged compressed file"):
-            log.read(file)
+            rmm_log.read(file)
     # A line that is wrong long before the checksum that says why.
     wrong = LINES.replace("0x8f00", "x") + "7,10:00:00.000007,free,0xdead00,16,0\n" * 100_000
     late = bytearray(gzip.compress(wrong.encode()))
@@ -123,15 +123,15 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     checksum = tmp_path / "checksum.csv.gz"
     checksum.write_bytes(late)
     with pytest.raises(UserError, match="damaged compressed file"):
-        log.read(checksum)
+        rmm_log.read(checksum)
     headless = tmp_path / "headless.csv"
     headless.write_text(LINES.split("\n", 1)[1])
     with pytest.raises(UserError, match=r":1: the header"):
-        log.read(headless)
+        rmm_log.read(headless)
     empty = tmp_path / "empty.csv"
     empty.write_text(LINES.split("\n", 1)[0] + "\n")
     with pytest.raises(UserError, match="no allocation"):
-        log.read(empty)
+        rmm_log.read(empty)
 
 
 def test_synthetic_traces_are_what_they_say() -> None:
@@ -181,7 +181,7 @@ def test_replay_compares_resources_and_draws(run, tmp_path: Path) -> None:
     text = figure.read_text()
     assert "<svg" in text
     assert "best_fit" in text or "path" in text
-    assert log.read(written).events == 2000
+    assert rmm_log.read(written).events == 2000
 
 
 @needs_library

@@ -206,7 +206,7 @@ class examine_beside_insert : public tree_world<Tree, simt::grid{2, 1}> {
  private:
   bool whole_;
   std::array<std::uint32_t, 2> written_{};
-  book<bool> met_ = false;
+  untracked<bool> met_ = false;
 };
 
 template <class Tree>

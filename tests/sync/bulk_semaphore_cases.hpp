@@ -63,8 +63,8 @@ class makers {
   }
 
   std::uint64_t word_ = 0;
-  book<std::int64_t> made_ = 0;
-  book<std::int64_t> used_ = 0;
+  untracked<std::int64_t> made_ = 0;
+  untracked<std::int64_t> used_ = 0;
 };
 
 /// There is enough for all, and not much more is made than is needed.

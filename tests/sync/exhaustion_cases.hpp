@@ -74,7 +74,7 @@ class take_once : public cells<Exhaustion> {
   }
 
  private:
-  book<int> served_ = 0;
+  untracked<int> served_ = 0;
 };
 
 /// Lanes take and give back until each has had two turns: nobody may be told for good that there

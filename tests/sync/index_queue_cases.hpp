@@ -72,9 +72,9 @@ class queue_world {
 
   Memory memory_;
   std::array<std::uint32_t, values> written_{};
-  std::array<book<int>, values> taken_{};
-  book<std::int64_t> put_ = 0;
-  book<std::int64_t> popped_ = 0;
+  std::array<untracked<int>, values> taken_{};
+  untracked<std::int64_t> put_ = 0;
+  untracked<std::int64_t> popped_ = 0;
   std::string wrong_;
 };
 

@@ -159,7 +159,7 @@ class one_finished : public list_world<Directory> {
     }
   }
   std::string verdict() {
-    if (given_ != std::array<book<int>, 4>{1, 0, 0, 0}) return "not the first chunk, once";
+    if (given_ != std::array<untracked<int>, 4>{1, 0, 0, 0}) return "not the first chunk, once";
     for (std::uint32_t number = 1; number < 4; ++number) {
       if (!this->is_found(number)) return "a chunk that is in use is not found";
     }
@@ -175,7 +175,7 @@ class one_finished : public list_world<Directory> {
   };
 
   std::array<std::uint32_t, 4> finished_{};
-  std::array<book<int>, 4> given_{};
+  std::array<untracked<int>, 4> given_{};
 };
 
 /// Two chunks are finished while somebody else tidies, or links the successor of the second one:
@@ -205,7 +205,7 @@ class last_one_tidies : public list_world<Directory> {
     this->directory().retire(all, 1, 1, pool{this});
   }
   std::string verdict() {
-    if (given_ != std::array<book<int>, 3>{1, 1, 0}) return "not the first two chunks, once";
+    if (given_ != std::array<untracked<int>, 3>{1, 1, 0}) return "not the first two chunks, once";
     return this->is_found(2) ? list_world<Directory>::verdict() : "the last chunk is not found";
   }
 
@@ -218,7 +218,7 @@ class last_one_tidies : public list_world<Directory> {
   };
 
   std::array<std::uint32_t, 3> finished_{};
-  std::array<book<int>, 3> given_{};
+  std::array<untracked<int>, 3> given_{};
 };
 
 /// Two lanes finish the first chunk, a third one links its successor: the one that gives it back
@@ -270,7 +270,7 @@ class given_after_use : public list_world<Directory> {
   std::uint32_t finished_ = 0;
   std::uint32_t of_others_ = 0;
   std::array<std::uint32_t, 2> used_{};
-  book<int> given_ = 0;
+  untracked<int> given_ = 0;
 };
 
 template <class Directory>

@@ -100,7 +100,7 @@ class all_are_found : public searched_cells<Search> {
   }
 
  private:
-  book<int> served_ = 0;
+  untracked<int> served_ = 0;
 };
 
 /// Each lane takes and gives back. What lanes are refused for is gone in the end.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "end_of_memory_cases.hpp"
 
-#include "book.hpp"
 #include "manager_world.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/core/hash.hpp"
 
@@ -94,7 +94,7 @@ class sizes_meet : public heap_world {
   }
 
   std::uint64_t seed_ = 0;
-  std::vector<book<bool>> refused_;
+  std::vector<untracked<bool>> refused_;
 };
 
 /// Sizes come and go where memory ends: what one lane frees is reclaimed for another size while

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "growth_cases.hpp"
 
-#include "book.hpp"
 #include "manager_world.hpp"
+#include "untracked.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -148,7 +148,7 @@ class growths_at_once : public growing_world {
   /// More than a third of what is left.
   int steps() const { return reserve_ / 2; }
 
-  book<int> grown_ = 0;
+  untracked<int> grown_ = 0;
 };
 
 }  // namespace

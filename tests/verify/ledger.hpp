@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "book.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/simt/cpu/explorer.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -39,7 +39,7 @@ class ledger {
   }
 
   /// A malloc has returned `block`. Gives the tag that its contents shall have.
-  WARPHEAP_BOOK std::uint32_t add(void* block, std::uint32_t bytes) {
+  WARPHEAP_UNTRACKED std::uint32_t add(void* block, std::uint32_t bytes) {
     auto* start = static_cast<std::byte*>(block);
     if (start < begin_ || start + bytes > end_) note("a block outside the heap", start, bytes);
     if (reinterpret_cast<std::uintptr_t>(start) % alignment_ != 0) {
@@ -62,7 +62,7 @@ class ledger {
   }
 
   /// `block` is about to be freed; gives what `add` was told.
-  WARPHEAP_BOOK entry remove(void* block) {
+  WARPHEAP_UNTRACKED entry remove(void* block) {
     auto* start = static_cast<std::byte*>(block);
     for (int i = 0; i < count_; ++i) {
       if (blocks_[i].start != start) continue;
@@ -76,13 +76,13 @@ class ledger {
   }
 
   /// Keeps the first problem only: the others follow from it.
-  WARPHEAP_BOOK void note(const char* what, const std::byte* block, std::uint32_t bytes) {
+  WARPHEAP_UNTRACKED void note(const char* what, const std::byte* block, std::uint32_t bytes) {
     if (problem_[0] != 0) return;
     std::snprintf(problem_.data(), problem_.size(), "%s: %u bytes at offset %td", what, bytes,
                   block - begin_);
     remark_problem();
   }
-  WARPHEAP_BOOK void note(const char* what) {
+  WARPHEAP_UNTRACKED void note(const char* what) {
     if (problem_[0] != 0) return;
     std::snprintf(problem_.data(), problem_.size(), "%s", what);
     remark_problem();
@@ -90,7 +90,8 @@ class ledger {
 
   /// For the account of a replay: a lane has called `what` for a block of `bytes` bytes, or has got
   /// null.
-  WARPHEAP_BOOK void remark(const char* what, const std::byte* block, std::uint32_t bytes) const {
+  WARPHEAP_UNTRACKED void remark(const char* what, const std::byte* block,
+                                 std::uint32_t bytes) const {
     if (!simt::traced()) return;
     std::array<char, 160> text;
     if (block == nullptr) {
@@ -115,7 +116,7 @@ class ledger {
   }
 
  private:
-  WARPHEAP_BOOK void remark_problem() const {
+  WARPHEAP_UNTRACKED void remark_problem() const {
     if (!simt::traced()) return;
     std::array<char, 192> text;
     std::snprintf(text.data(), text.size(), "WRONG from here on: %s", problem_.data());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run_cases.hpp"
 
-#include "book.hpp"
 #include "manager_world.hpp"
+#include "untracked.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,8 +79,8 @@ class one_run_or_two_blocks : public neighbours_are_free {
   }
 
  private:
-  book<bool> run_served_ = false;
-  book<int> singles_served_ = 0;
+  untracked<bool> run_served_ = false;
+  untracked<int> singles_served_ = 0;
 };
 
 /// \tparam Late whether the last of the three becomes free meanwhile
@@ -137,7 +137,7 @@ class three_two_or_one : public neighbours_are_free {
   }
 
   std::byte* last_ = nullptr;
-  std::vector<book<std::byte*>> got_;
+  std::vector<untracked<std::byte*>> got_;
 };
 
 class run_becomes_free : public neighbours_are_free {
@@ -172,7 +172,7 @@ class run_becomes_free : public neighbours_are_free {
 
  private:
   std::array<std::byte*, 2> held_{};
-  book<int> served_ = 0;
+  untracked<int> served_ = 0;
 };
 
 /// \tparam Small whether a block of the first size is wanted in place of one of the two
@@ -217,7 +217,7 @@ class run_in_vain : public neighbours_are_free {
   }
 
   std::byte* both_ = nullptr;
-  std::vector<book<bool>> served_;
+  std::vector<untracked<bool>> served_;
 };
 
 /// \tparam Late whether the pair becomes free meanwhile
@@ -262,8 +262,8 @@ class aligned_pair_or_one : public neighbours_are_free {
 
   std::uint32_t bytes_;
   std::byte* held_ = nullptr;
-  book<std::byte*> pair_ = nullptr;
-  book<std::byte*> one_ = nullptr;
+  untracked<std::byte*> pair_ = nullptr;
+  untracked<std::byte*> one_ = nullptr;
 };
 
 template <class Case>

@@ -16,8 +16,8 @@
 /// A subject is added by a global object, see subjects/exhaustion.cpp for a structure and
 /// subjects/random_walk.cpp for managers.
 
-#include "book.hpp"
 #include "races.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/simt/cpu/explorer.hpp"
 

@@ -66,7 +66,7 @@ def replay(
     A resource that is not there gives a skipped row with the reason.
     """
     # They load NumPy, Matplotlib and the pools.
-    from warpheap.traces import log, resources  # noqa: PLC0415
+    from warpheap.traces import resources, rmm_log  # noqa: PLC0415
     from warpheap.traces.measure import Request, measure, timeline  # noqa: PLC0415
 
     try:
@@ -77,7 +77,7 @@ def replay(
         raise UserError(str(error), EXIT_FAILED) from error
     loaded = _load(trace, slots, events, seed)
     if write_trace is not None:
-        log.write(loaded, write_trace)
+        rmm_log.write(loaded, write_trace)
     size = resources.Size(_start(loaded, initial_bytes, limit_bytes), limit_bytes)
     request = Request(size, repeats, smallest, threads)
     stamp = {
@@ -121,14 +121,14 @@ def register(app: typer.Typer) -> None:
 
 
 def _load(name: str, slots: int, events: int, seed: int) -> Trace:
-    from warpheap.traces import log, synthetic  # noqa: PLC0415
+    from warpheap.traces import rmm_log, synthetic  # noqa: PLC0415
 
     if name in synthetic.RECIPES:
         return synthetic.make(name, slots, events, seed)
     path = Path(name)
     if not path.exists() and "." not in name and "/" not in name:
         raise unknown("trace", name, synthetic.RECIPES)
-    loaded = log.read(path)
+    loaded = rmm_log.read(path)
     if loaded.unmatched_frees:
         err.print(
             f"{name}: {loaded.unmatched_frees} frees of memory that it did not allocate left out",

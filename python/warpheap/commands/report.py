@@ -62,7 +62,7 @@ def report(
 
 
 def _make_docs(root: Path, check: bool, as_json: bool) -> None:
-    from warpheap.report.documents import Documents  # noqa: PLC0415  loads the rows
+    from warpheap.report.docs import Documents  # noqa: PLC0415  loads the rows
 
     documents = Documents(root.resolve())
     if not documents.pages():

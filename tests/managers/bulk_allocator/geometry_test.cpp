@@ -103,7 +103,7 @@ TEST(bulk_geometry, heaps_of_any_size_are_covered) {
     EXPECT_GT(2 * heap.largest_block(), covered);
   }
   // More pages than there are numbers for stay unused.
-  EXPECT_EQ(laid_out(std::size_t{5} << 40, 132).pages(), bulk_parts::tree_buddy::most_pages);
+  EXPECT_EQ(laid_out(std::size_t{5} << 40, 132).pages(), bulk_parts::buddy_tree::most_pages);
 }
 
 TEST(bulk_geometry, small_heaps_have_few_arenas) {

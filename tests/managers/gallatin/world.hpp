@@ -145,8 +145,8 @@ class gallatin_world {
 
   any_heap heap;
   std::vector<held_block> held;
-  book<int> granted = 0;
-  book<int> refused = 0;
+  untracked<int> granted = 0;
+  untracked<int> refused = 0;
 
  private:
   explicit gallatin_world(const gallatin_setup& how) : heap(how.how), setup_(how) {}

@@ -77,8 +77,8 @@ class nodes_go_round {
 
   alignas(128) std::array<std::byte, 1024> memory_;
   std::array<std::uint32_t, nodes> contents_{};
-  std::array<book<std::uint32_t>, nodes> written_{};
-  std::array<book<int>, nodes> held_{};
+  std::array<untracked<std::uint32_t>, nodes> written_{};
+  std::array<untracked<int>, nodes> held_{};
   const char* wrong_ = nullptr;
 };
 

@@ -12,10 +12,10 @@
 /// while that goes on.
 
 #include "warpheap/heap/region.hpp"
+#include "warpheap/managers/bulk_allocator/buddy_tree.hpp"
 #include "warpheap/managers/bulk_allocator/geometry.hpp"
 #include "warpheap/managers/bulk_allocator/slab_lists.hpp"
 #include "warpheap/managers/bulk_allocator/slab_table.hpp"
-#include "warpheap/managers/bulk_allocator/tree_buddy.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bulk_semaphore.hpp"
 
@@ -70,7 +70,7 @@ class arenas {
   }
 
   WARPHEAP_HD std::uint32_t count() const { return count_; }
-  WARPHEAP_HD const tree_buddy& buddy() const { return buddy_; }
+  WARPHEAP_HD const buddy_tree& buddy() const { return buddy_; }
   WARPHEAP_HD const slab_lists& lists() const { return lists_; }
   WARPHEAP_HD const slab_table& table() const { return table_; }
 
@@ -121,9 +121,9 @@ class arenas {
   WARPHEAP_DEVICE std::uint32_t take_node(int order) const {
     for (int looks = 0; looks < patience && buddy_.expects(order); ++looks) {
       const std::uint32_t node = buddy_.take(order);
-      if (node != tree_buddy::none) return node;
+      if (node != buddy_tree::none) return node;
     }
-    return tree_buddy::none;
+    return buddy_tree::none;
   }
   WARPHEAP_DEVICE void give_node(int order, std::uint32_t node) const {
     if (!buddy_.give(order, node)) note_idle(idle_pairs);
@@ -189,7 +189,7 @@ class arenas {
         chunks_of(arena), 1, [this] { return has_chunks(); },
         [this] {
           const std::uint32_t node = take_node(Config.chunk_log2);
-          return node == tree_buddy::none ? slab_table::none : node << Config.chunk_log2;
+          return node == buddy_tree::none ? slab_table::none : node << Config.chunk_log2;
         });
     if (got.blocks == 0) return slab_table::none;
     const std::uint32_t item = got.fresh ? 0u : table_.claim(got.bin, sizes::regular_bins, hash());
@@ -334,7 +334,7 @@ class arenas {
 
   reclaim_words* words_ = nullptr;
   std::uint32_t count_ = 0;
-  tree_buddy buddy_;
+  buddy_tree buddy_;
   slab_lists lists_;
   slab_table table_;
 };

@@ -122,7 +122,7 @@ class bulk_allocator {
                  const options& /*none*/) {
     const std::size_t room = memory.bytes >> sizes::page_shift;
     const auto most = static_cast<std::uint32_t>(
-        room < bulk_parts::tree_buddy::most_pages ? room : bulk_parts::tree_buddy::most_pages);
+        room < bulk_parts::buddy_tree::most_pages ? room : bulk_parts::buddy_tree::most_pages);
     lay_out_most(memory, about.name, sizes::chunk_pages,
                  most < sizes::chunk_pages ? sizes::chunk_pages : most,
                  [&](region_cursor& cursor, std::uint32_t pages) {
@@ -177,7 +177,7 @@ class bulk_allocator {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
       const std::uint32_t seen = arenas_.reclaims();
       const std::uint32_t node = arenas_.take_node(order);
-      if (node != bulk_parts::tree_buddy::none) {
+      if (node != bulk_parts::buddy_tree::none) {
         const std::uint32_t page = node << order;
         arenas_.table().set_state(page, bulk_parts::page_state::large_block(order));
         return address(std::uint64_t{page} << sizes::page_shift);

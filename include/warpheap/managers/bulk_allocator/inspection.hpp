@@ -153,7 +153,7 @@ class inspector {
   }
 
   const arenas_type& of_;
-  const tree_buddy& buddy_;
+  const buddy_tree& buddy_;
   const slab_table& table_;
   inspection& findings_;
 };

@@ -67,7 +67,7 @@
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/fdg_malloc/inspection.hpp"
 #include "warpheap/managers/fdg_malloc/superblocks.hpp"
-#include "warpheap/managers/fdg_malloc/warp_header.hpp"
+#include "warpheap/managers/fdg_malloc/warp_headers.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/group_sum.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "warpheap/heap/inspection.hpp"
 #include "warpheap/managers/fdg_malloc/superblocks.hpp"
-#include "warpheap/managers/fdg_malloc/warp_header.hpp"
+#include "warpheap/managers/fdg_malloc/warp_headers.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>

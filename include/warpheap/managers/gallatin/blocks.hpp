@@ -7,6 +7,7 @@
 
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/gallatin/geometry.hpp"
+#include "warpheap/managers/gallatin/memory_table.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
@@ -15,24 +16,6 @@
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
-
-/// What a segment is, as the memory table says: a tree's number, or one of these.
-///
-/// Memory order: only the owner of the segment writes an entry, before any lane gets memory of it,
-/// and the entry is handed over with the memory; therefore it is read and written relaxed.
-struct gallatin_segment {
-  static constexpr std::uint32_t free = 0xffffffffu;
-  /// Within a run of segments, behind its first.
-  static constexpr std::uint32_t inside = 0xfffffffeu;
-  static constexpr std::uint32_t run_flag = 0x80000000u;
-
-  /// The first segment of a run of `length`.
-  WARPHEAP_HD static constexpr std::uint32_t run(std::uint32_t length) { return run_flag | length; }
-  WARPHEAP_HD static constexpr bool is_run(std::uint32_t kind) {
-    return (kind & run_flag) != 0 && kind < inside;
-  }
-  WARPHEAP_HD static constexpr std::uint32_t length(std::uint32_t kind) { return kind & ~run_flag; }
-};
 
 template <gallatin_config Config>
 class gallatin_blocks {
@@ -47,7 +30,7 @@ class gallatin_blocks {
   gallatin_blocks() = default;
   gallatin_blocks(const geometry& shape, region_cursor& cursor) : shape_(shape) {
     control_ = cursor.take<control>(1, alignof(control));
-    kinds_ = cursor.take<std::uint32_t>(shape.segments(), 128);
+    memory_table_ = gallatin_memory_table(cursor, shape.segments());
     segment_words_ = cursor.take<std::uint64_t>(bitmap_tree::words_for(shape.segments()), 128);
     tree_stride_ = static_cast<std::uint32_t>(round_up<std::size_t>(
         bitmap_tree::words_for(shape.segments() << geometry::blocks_shift), 16));
@@ -77,15 +60,13 @@ class gallatin_blocks {
       control_->run_lock = 0;
       control_->run_claims = 0;
     }
-    for (std::uint64_t i = rank; i < shape_.segments(); i += count) {
-      kinds_[i] = gallatin_segment::free;
-    }
+    memory_table_.format(shape_.segments(), rank, count);
     const std::uint64_t counters = std::uint64_t{shape_.segments()} << geometry::blocks_shift;
     for (std::uint64_t i = rank; i < counters; i += count) counters_[i] = 0;
   }
 
   WARPHEAP_DEVICE std::uint32_t kind(std::uint32_t segment) const {
-    return simt::atomic_ref(kinds_[segment]).load(simt::order::relaxed);
+    return memory_table_.kind(segment);
   }
 
   /// Whether there is a block of `tree`, a segment that could be cut into blocks, one that is on
@@ -244,7 +225,7 @@ class gallatin_blocks {
     return simt::atomic_ref(counters_[geometry::counter_of(tree, block)]);
   }
   WARPHEAP_DEVICE void set_kind(std::uint32_t segment, std::uint32_t kind) const {
-    simt::atomic_ref(kinds_[segment]).store(kind, simt::order::relaxed);
+    memory_table_.set(segment, kind);
   }
 
   /// Where to look for blocks first.
@@ -310,7 +291,7 @@ class gallatin_blocks {
 
   geometry shape_;
   control* control_ = nullptr;
-  std::uint32_t* kinds_ = nullptr;
+  gallatin_memory_table memory_table_;
   std::uint64_t* segment_words_ = nullptr;
   std::uint64_t* tree_words_ = nullptr;
   std::uint32_t* counters_ = nullptr;

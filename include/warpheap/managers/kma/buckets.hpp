@@ -8,6 +8,7 @@
 /// shows.
 
 #include "warpheap/heap/region.hpp"
+#include "warpheap/managers/kma/geometry.hpp"
 #include "warpheap/managers/kma/state.hpp"
 #include "warpheap/managers/kma/superblocks.hpp"
 #include "warpheap/simt/simt.hpp"

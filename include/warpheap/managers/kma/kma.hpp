@@ -64,6 +64,7 @@
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/kma/buckets.hpp"
+#include "warpheap/managers/kma/geometry.hpp"
 #include "warpheap/managers/kma/inspection.hpp"
 #include "warpheap/managers/kma/state.hpp"
 #include "warpheap/managers/kma/superblocks.hpp"

@@ -9,7 +9,7 @@
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/ouroboros/chunk_supply.hpp"
 #include "warpheap/managers/ouroboros/chunk_table.hpp"
-#include "warpheap/managers/ouroboros/config.hpp"
+#include "warpheap/managers/ouroboros/geometry.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 #include "warpheap/sync/index_queue/array_directory.hpp"
 #include "warpheap/sync/index_queue/bounded_queue.hpp"

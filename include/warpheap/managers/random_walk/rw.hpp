@@ -31,12 +31,12 @@
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/managers/random_walk/counted_steps.hpp"
-#include "warpheap/managers/random_walk/draws.hpp"
 #include "warpheap/managers/random_walk/exhaustion_rule.hpp"
+#include "warpheap/managers/random_walk/full_search.hpp"
 #include "warpheap/managers/random_walk/inspection.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
-#include "warpheap/managers/random_walk/page_search.hpp"
 #include "warpheap/managers/random_walk/publication.hpp"
+#include "warpheap/managers/random_walk/walk_draws.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
-#include "warpheap/managers/random_walk/draws.hpp"
+#include "warpheap/managers/random_walk/walk_draws.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/shared_search.hpp"
 

@@ -19,7 +19,7 @@ namespace xmalloc_parts {
 template <xmalloc_config Config>
 class inspector {
   using sizes = geometry<Config>;
-  using fifo = typename buffers<Config>::fifo;
+  using fifo = typename fifos<Config>::fifo;
 
  public:
   WARPHEAP_DEVICE inspector(const supply<Config>& all, inspection& findings)

@@ -16,7 +16,7 @@
 /// meantime.
 
 #include "warpheap/managers/xmalloc/geometry.hpp"
-#include "warpheap/managers/xmalloc/memory_heap.hpp"
+#include "warpheap/managers/xmalloc/memoryblocks.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -41,10 +41,10 @@ class superblocks {
   };
 
   superblocks() = default;
-  superblocks(const memory_heap<Config>& memory, region_cursor& cursor)
+  superblocks(const memoryblocks<Config>& memory, region_cursor& cursor)
       : memory_(memory), whole_(cursor.take<std::int64_t>(1, 128)) {}
 
-  WARPHEAP_HD const memory_heap<Config>& memory() const { return memory_; }
+  WARPHEAP_HD const memoryblocks<Config>& memory() const { return memory_; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank) const {
     if (rank == 0) *whole_ = 0;
@@ -161,7 +161,7 @@ class superblocks {
     return map & low_bits<std::uint32_t>(kth_set_bit(map, static_cast<int>(count)));
   }
 
-  memory_heap<Config> memory_;
+  memoryblocks<Config> memory_;
   /// Superblocks all of whose blocks are free.
   std::int64_t* whole_ = nullptr;
 };

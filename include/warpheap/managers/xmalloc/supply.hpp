@@ -8,8 +8,8 @@
 /// Progress and null: see xmalloc.hpp.
 
 #include "warpheap/heap/region.hpp"
-#include "warpheap/managers/xmalloc/basic_blocks.hpp"
-#include "warpheap/managers/xmalloc/buffers.hpp"
+#include "warpheap/managers/xmalloc/basicblocks.hpp"
+#include "warpheap/managers/xmalloc/fifos.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
 #include "warpheap/managers/xmalloc/superblocks.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -23,8 +23,8 @@ namespace xmalloc_parts {
 template <xmalloc_config Config>
 class supply {
   using sizes = geometry<Config>;
-  using fifos = buffers<Config>;
-  using basics = basic_blocks<Config>;
+  using fifos = xmalloc_parts::fifos<Config>;
+  using basics = basicblocks<Config>;
 
  public:
   supply() = default;
@@ -34,7 +34,7 @@ class supply {
 
   WARPHEAP_HD const fifos& buffered() const { return basics_.buffered(); }
   WARPHEAP_HD const superblocks<Config>& blocks() const { return basics_.supers(); }
-  WARPHEAP_HD const memory_heap<Config>& memory() const { return basics_.memory(); }
+  WARPHEAP_HD const memoryblocks<Config>& memory() const { return basics_.memory(); }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     if (rank == 0) *trims_ = 0;
@@ -116,7 +116,7 @@ class supply {
     return self.price_of_another_try(basic, cls, units, before);
   }
 
-  WARPHEAP_RARE static std::uint32_t take_memory_apart(const memory_heap<Config>& from,
+  WARPHEAP_RARE static std::uint32_t take_memory_apart(const memoryblocks<Config>& from,
                                                        std::uint32_t units, std::uint32_t kept) {
     return from.take(units, memory_state::block, kept);
   }

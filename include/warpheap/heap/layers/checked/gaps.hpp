@@ -3,7 +3,7 @@
 
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/layers/checked/guards.hpp"
-#include "warpheap/heap/layers/checked/log.hpp"
+#include "warpheap/heap/layers/checked/incident_log.hpp"
 #include "warpheap/heap/layers/checked/records.hpp"
 #include "warpheap/simt/simt.hpp"
 

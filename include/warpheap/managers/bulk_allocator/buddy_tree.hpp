@@ -40,7 +40,7 @@ struct alignas(128) buddy_order {
   std::uint64_t* pairs;
 };
 
-class tree_buddy {
+class buddy_tree {
  public:
   static constexpr std::uint32_t none = bitmap_tree::none;
   /// Page numbers, and two more values, fit into 32 bits with room to spare: 4 TiB of 4 KiB pages.

@@ -4,7 +4,7 @@
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
-#include "warpheap/managers/xmalloc/buffers.hpp"
+#include "warpheap/managers/xmalloc/fifos.hpp"
 
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -20,7 +20,7 @@ using sizes = geometry<config>;
 TEST(xmalloc_buffers, blocks_are_found_in_every_list_of_their_class) {
   rubbish memory(1_MiB);
   region_cursor cursor = memory.cursor();
-  const buffers<config> all(cursor, 4096);
+  const fifos<config> all(cursor, 4096);
   machine().launch({1, 1}, [&] {
     all.format(0, 1);
     constexpr std::uint32_t cls = 1;
@@ -30,7 +30,7 @@ TEST(xmalloc_buffers, blocks_are_found_in_every_list_of_their_class) {
       EXPECT_EQ(all.list_with_blocks(cls), list);
       EXPECT_EQ(all.list_with_blocks(cls - 1), none);
       std::uint32_t unit = 0;
-      EXPECT_TRUE(buffers<config>::pop(alone(), all.list(cls, list), unit));
+      EXPECT_TRUE(fifos<config>::pop(alone(), all.list(cls, list), unit));
       EXPECT_EQ(unit, 7u);
     }
   });

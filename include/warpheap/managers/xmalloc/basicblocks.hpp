@@ -8,7 +8,7 @@
 /// Progress: see xmalloc.hpp.
 
 #include "warpheap/heap/region.hpp"
-#include "warpheap/managers/xmalloc/buffers.hpp"
+#include "warpheap/managers/xmalloc/fifos.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
 #include "warpheap/managers/xmalloc/superblocks.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -20,9 +20,9 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace xmalloc_parts {
 
 template <xmalloc_config Config>
-class basic_blocks {
+class basicblocks {
   using sizes = geometry<Config>;
-  using fifos = buffers<Config>;
+  using fifos = xmalloc_parts::fifos<Config>;
 
  public:
   /// The outcome of an attempt to take a block.
@@ -32,18 +32,18 @@ class basic_blocks {
     nothing,
   };
 
-  basic_blocks() = default;
+  basicblocks() = default;
   /// \param refills groups of a class that may split Superblocks at once
-  basic_blocks(region_cursor& cursor, std::uint32_t units, std::uint32_t refills)
+  basicblocks(region_cursor& cursor, std::uint32_t units, std::uint32_t refills)
       : moves_(cursor.take<move_word>(sizes::classes, 128)), refills_(refills) {
     buffers_ = fifos(cursor, units);
-    const memory_heap<Config> memory(cursor, units);
+    const memoryblocks<Config> memory(cursor, units);
     superblocks_ = superblocks<Config>(memory, cursor);
   }
 
   WARPHEAP_HD const fifos& buffered() const { return buffers_; }
   WARPHEAP_HD const superblocks<Config>& supers() const { return superblocks_; }
-  WARPHEAP_HD const memory_heap<Config>& memory() const { return superblocks_.memory(); }
+  WARPHEAP_HD const memoryblocks<Config>& memory() const { return superblocks_.memory(); }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     for (std::uint32_t cls = 0; rank == 0 && cls < sizes::classes; ++cls) moves_[cls].word = 0;
@@ -172,7 +172,7 @@ class basic_blocks {
     return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::superblock_units(cls));
   }
 
-  WARPHEAP_RARE static std::uint64_t open_apart(const basic_blocks& self, std::uint32_t cls,
+  WARPHEAP_RARE static std::uint64_t open_apart(const basicblocks& self, std::uint32_t cls,
                                                 std::uint32_t wanted) {
     return self.open_superblock(cls, wanted);
   }
@@ -191,7 +191,7 @@ class basic_blocks {
     return std::uint64_t{superblock} << 32 | got.blocks;
   }
 
-  WARPHEAP_RARE static void buffer_apart(const basic_blocks& self, simt::group same,
+  WARPHEAP_RARE static void buffer_apart(const basicblocks& self, simt::group same,
                                          std::uint32_t cls, std::uint32_t superblock,
                                          std::uint32_t blocks, std::uint32_t used) {
     self.buffer_surplus(same, cls, superblock, blocks, used);

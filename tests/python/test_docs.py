@@ -13,7 +13,7 @@ from test_report import row, sizes
 from warpheap import published
 from warpheap.errors import UserError
 from warpheap.report import query
-from warpheap.report.documents import Documents
+from warpheap.report.docs import Documents
 
 ROOT = Path(__file__).resolve().parents[2]
 # A number with the unit of a measurement; sizes of heaps and blocks are parameters.

@@ -24,16 +24,16 @@ WARPHEAP_DEVICE inline simt::group alone() {
 }
 
 template <xmalloc_config Config>
-class buffers {
+class fifos {
   using sizes = geometry<Config>;
   using ring = sync::static_queue<std::uint64_t>;
 
  public:
   using fifo = sync::bounded_queue<ring>;
 
-  buffers() = default;
+  fifos() = default;
   /// For a heap of `units`.
-  buffers(region_cursor& cursor, std::uint32_t units)
+  fifos(region_cursor& cursor, std::uint32_t units)
       : list_log2_(log2_for_lists(units)), second_log2_(log2_for_superblocks(units)) {
     words_ = cursor.take<fifo_words>(std::size_t{sizes::classes} * (sizes::lists + 1), 128);
     slots_ = cursor.take<std::uint64_t>(second_slots(sizes::classes), 128);

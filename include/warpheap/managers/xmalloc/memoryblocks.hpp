@@ -27,7 +27,7 @@ namespace xmalloc_parts {
 enum class memory_state : std::uint32_t { free = 0, block = 1, superblock = 2, end = 3 };
 
 template <xmalloc_config Config>
-class memory_heap {
+class memoryblocks {
   using sizes = geometry<Config>;
 
  public:
@@ -41,8 +41,8 @@ class memory_heap {
     std::uint32_t word;
   };
 
-  memory_heap() = default;
-  memory_heap(region_cursor& cursor, std::uint32_t units)
+  memoryblocks() = default;
+  memoryblocks(region_cursor& cursor, std::uint32_t units)
       : shared_(cursor.take<shared_words>(1)), units_(units) {
     // The end is a header that is never free.
     base_ = cursor.take<std::byte>(std::size_t{units} * sizes::unit + sizeof(header), 128);
