@@ -3,11 +3,11 @@
 
 /// \file
 /// Runs of consecutive elements of a `bitmap_tree`: insert or claim a given run, find the last run
-/// of a length, or the first one from a position on. A run may span leaf words.
+/// of a given length, or the first one after a position. A run may span leaf words.
 ///
-/// A claim takes all of a run or nothing. While it takes the words of a long run one after another,
-/// other lanes may see a part of it missing that is put back later, and choose worse runs than they
-/// otherwise would: where it matters that the last run is taken, claim runs one at a time.
+/// A claim takes a whole run or nothing. While it takes the words of a long run one after another,
+/// other lanes may miss a part that is put back later, and then choose worse runs than they
+/// otherwise would. If it matters that the last run is taken, claim only one run at a time.
 ///
 /// Progress: lock-free. A claim starts again only if another lane has taken an element of its run.
 
@@ -44,12 +44,12 @@ WARPHEAP_DEVICE inline bool contains_run(const bitmap_tree& tree, std::uint32_t 
   return true;
 }
 
-/// Removes first..first+length-1 if all of them are in the set; whether they were. What was taken
-/// before a missing element was met is put back, and nothing else is.
+/// Removes first..first+length-1 if all of them are in the set. Returns whether they were. If an
+/// element is missing, exactly what was taken before is put back.
 /// \pre `length != 0`
 WARPHEAP_DEVICE inline bool claim_run(const bitmap_tree& tree, std::uint32_t first,
                                       std::uint32_t length) {
-  // From the back, where runs are searched from: two lanes that want overlapping runs meet at the
+  // From the back, where searches begin: two lanes that want overlapping runs then meet at the
   // first word that both want, and not when each holds a part of what the other wants.
   const std::uint32_t last = (first + length - 1) / 64;
   for (std::uint32_t word = last + 1; word-- > first / 64;) {
@@ -62,8 +62,8 @@ WARPHEAP_DEVICE inline bool claim_run(const bitmap_tree& tree, std::uint32_t fir
   return true;
 }
 
-/// The end of the universe's last run of at least `length` elements, as seen word by word: its
-/// highest element, or none. O(universe / 64).
+/// The highest element of the universe's last run of at least `length` elements, as seen word by
+/// word; or none. O(universe / 64).
 WARPHEAP_DEVICE inline std::uint32_t find_last_run(const bitmap_tree& tree, std::uint32_t length) {
   std::uint32_t top = 0;   // highest element of the run that reaches down to where we are
   std::uint32_t have = 0;  // its length so far
@@ -88,8 +88,8 @@ WARPHEAP_DEVICE inline std::uint32_t find_last_run(const bitmap_tree& tree, std:
   return bitmap_tree::none;
 }
 
-/// A run to search for: of at least `length` elements, from one of the places that are `step`
-/// apart. \pre `step` is a power of two, and `offset`, the first of these places, lies below it
+/// A run to search for: at least `length` elements, starting at one of the places that are `step`
+/// apart. \pre `step` is a power of two, and `offset`, the first of these places, is below it
 struct run_shape {
   std::uint32_t length;
   std::uint32_t step = 1;
@@ -101,8 +101,8 @@ struct run_shape {
   }
 };
 
-/// Looks for the first run of a shape in leaf words that come in ascending order. Words that are
-/// left out are without elements.
+/// Looks for the first run of a given shape in leaf words, which must come in ascending order.
+/// Words that are left out have no elements.
 class run_finder {
  public:
   WARPHEAP_DEVICE explicit run_finder(run_shape wanted) : wanted_(wanted) {}
@@ -139,10 +139,9 @@ class run_finder {
   bool within_ = false;      // whether there are such
 };
 
-/// The lowest element of the first run of a shape that begins in leaf word `from` or behind, as
-/// seen word by word by `look(word)`, or none. Looks at each of `words` words, and not at hints
-/// that say where elements are: where many lanes change the set, these are never to be trusted for
-/// long. O(words).
+/// The lowest element of the first run of a given shape that begins in leaf word `from` or later,
+/// as seen word by word by `look(word)`; or none. Looks at each of `words` words and ignores the
+/// hints, which cannot be trusted for long while many lanes change the set. O(words).
 template <class Look>
 WARPHEAP_DEVICE std::uint32_t find_run_in(std::uint32_t words, run_shape wanted, std::uint32_t from,
                                           const Look& look) {
@@ -152,8 +151,8 @@ WARPHEAP_DEVICE std::uint32_t find_run_in(std::uint32_t words, run_shape wanted,
   }
   return bitmap_tree::none;
 }
-/// The same of a set and runs from anywhere, by hints, for sets of many words that few lanes change
-/// at a time.
+/// The same in a set, for runs that may begin anywhere. Follows hints: for sets of many words that
+/// few lanes change at a time.
 WARPHEAP_DEVICE inline std::uint32_t find_run_from(const bitmap_tree& tree, std::uint32_t length,
                                                    std::uint32_t from) {
   run_finder run(run_shape{length});
@@ -170,8 +169,8 @@ WARPHEAP_DEVICE inline std::uint32_t find_run_from(const bitmap_tree& tree, std:
   return bitmap_tree::none;
 }
 
-/// Removes `length` consecutive elements, the first ones that there are from leaf word `from` on,
-/// and returns the lowest of them, or none. O(universe / 64) for each run that is lost to others.
+/// Removes the first `length` consecutive elements from leaf word `from` on, and returns the lowest
+/// of them, or none. O(universe / 64) for each run that is lost to other lanes.
 /// \pre `length != 0`
 WARPHEAP_DEVICE inline std::uint32_t claim_run_from(const bitmap_tree& tree, std::uint32_t length,
                                                     std::uint32_t from) {

@@ -6,35 +6,35 @@
 /// use in place of a van Emde Boas tree ("Gallatin: A General-Purpose GPU Memory Manager", PPoPP
 /// 2024, DOI 10.1145/3627535.3638499, section 3).
 ///
-/// Element e is bit e % 64 of leaf word e / 64, and the leaf words alone say what is in the set. A
-/// bit of an inner word says that the word below it is not zero, and is a hint: searches follow it,
-/// and a lane that changes a word between zero and not zero brings the path above it up to date.
+/// Element e is bit e % 64 of leaf word e / 64. Only the leaf words define what is in the set. A
+/// bit of an inner word says that the word below it is not zero. It is a hint: searches follow it,
+/// and a lane that changes a word between zero and nonzero brings the path above it up to date.
 ///
-/// Layout, in 64-bit words; the levels of a complete tree, but for the end of the leaf level:
+/// Layout, in 64-bit words; the levels of a complete tree, except that the leaf level ends early:
 ///     [ changes ][ root ][ level 1: 64 ][ level 2: 4096 ] ... [ leaves: ceil(universe / 64) ]
 /// Invariants, while no lane changes the set: an inner bit is set exactly if the word below it is
-/// not zero; no bit stands for an element outside of 0..universe-1; no change of one is in
-/// progress.
+/// not zero; no bit stands for an element outside 0..universe-1; no change is in progress.
 ///
-/// How hints get right: a lane that has changed a word between zero and not zero changes its bit
-/// one level up, looks at the word again, and repeats that until the bit agrees with what it saw.
-/// The last change of a bit comes with a look that agrees; and a change of the word that this look
-/// does not see has its change of the bit still to come.
+/// How hints become correct: a lane that has changed a word between zero and nonzero changes the
+/// word's bit one level up, looks at the word again, and repeats this until the bit agrees with
+/// what it saw. So the last change of a bit is followed by a look that agrees with it; and if that
+/// look misses a change of the word, then the lane that made that change has yet to change the bit.
 ///
-/// How a search can be trusted: bits change only while their change is announced in `changes`
-/// {ended:32 | in progress:32}, by a lane that has put an element into a word or taken the last one
-/// out of it, until all levels are right. A lane that inserts into a word that was not zero looks
-/// whether the bit above is set, and else sees to it in place of the lane that is about to. So when
-/// an insertion returns, the bits are right, or being made right and announced. A search that finds
-/// nothing is valid if no change was in progress before it and `changes` is the same after it;
-/// otherwise it starts again. So "nothing" means: at one time there was no element whose insertion
-/// had returned.
+/// How a search can be trusted: bits change only while `changes` {ended:32 | in progress:32}
+/// announces it. A lane that has put an element into a word, or taken the last one out of it,
+/// announces this until all levels are correct. A lane that inserts into a nonzero word checks
+/// whether the bit above is set; if not, it sets the bit itself, ahead of the lane that is about
+/// to. So when an insertion returns, the bits are correct, or their correction is announced. A
+/// search that finds nothing is valid if no change was in progress before it and `changes` is the
+/// same after it; otherwise it starts again. So "nothing" means: at one moment, there was no
+/// element whose insertion had returned.
 ///
-/// Progress: lock-free. A search starts again only if a word became zero or not zero meanwhile.
+/// Progress: lock-free. A search starts again only if a word became zero or nonzero meanwhile.
 ///
 /// Memory orders: words are loaded with acquire and changed with acq_rel. So a lane that claims an
-/// element sees what the lane that inserted it wrote before; of two changes of a bit the later sees
-/// the word as the earlier left it; and a lane that sees a change sees its (relaxed) announcement.
+/// element sees what the lane that inserted it had written; the later of two changes of a bit sees
+/// the word as the earlier one left it; and a lane that sees a change sees its (relaxed)
+/// announcement.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -46,8 +46,8 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// A handle: copies refer to the same words. All members may be called by any number of lanes at
-/// once, but for `format` and `check`.
+/// A handle: copies refer to the same words. Any number of lanes may call all members at once,
+/// except `format` and `check`.
 class bitmap_tree {
  public:
   /// No element.
@@ -87,7 +87,7 @@ class bitmap_tree {
     return ceil_div<std::uint32_t>(universe_, 64);
   }
 
-  /// Makes the set 0..elements-1. Called by every lane of a grid of `count`.
+  /// Makes this the set 0..elements-1. Every lane of a grid of `count` lanes calls it.
   /// \pre `elements <= universe()`
   WARPHEAP_DEVICE void format(std::uint32_t elements, std::uint64_t rank,
                               std::uint64_t count) const {
@@ -97,8 +97,8 @@ class bitmap_tree {
     };
     format_words(prefix, rank, count);
   }
-  /// Makes any set: bit i of `bits(first, span)` says whether it has an element among the `span`
-  /// ones from first + i * span on, which may lie beyond the universe.
+  /// Makes this any set: bit i of `bits(first, span)` says whether the set has an element among the
+  /// `span` elements from first + i * span, which may lie beyond the universe.
   WARPHEAP_DEVICE void format_words(const auto& bits, std::uint64_t rank,
                                     std::uint64_t count) const {
     if (rank == 0) storage_[0] = 0;
@@ -117,7 +117,7 @@ class bitmap_tree {
     return (insert_bits(element / 64, bit_of(element)) & bit_of(element)) == 0;
   }
 
-  /// True if the element was in the set, that is, if this call has removed it.
+  /// True if the element was in the set, so that this call removed it.
   WARPHEAP_DEVICE bool remove(std::uint32_t element) const {
     return remove_bits(element / 64, bit_of(element)) != 0;
   }
@@ -126,8 +126,9 @@ class bitmap_tree {
     return (load_word(element / 64) & bit_of(element)) != 0;
   }
 
-  /// An element that `noise` draws, as good as the hints are: none says nothing for certain. One
-  /// load a level. Each level draws evenly, so elements of words with few are drawn more often.
+  /// A random element, selected by `noise` and only as reliable as the hints: none proves nothing.
+  /// One load per level. Each level draws uniformly, so an element is more likely to be drawn if
+  /// its word has few.
   WARPHEAP_DEVICE std::uint32_t draw(std::uint64_t noise) const {
     std::uint32_t index = 0;
     for (std::uint32_t base = 0;; base = base * 64 + 1) {
@@ -141,7 +142,7 @@ class bitmap_tree {
     }
   }
 
-  /// Inserts the elements of one leaf word together; what the word was before.
+  /// Inserts the elements of one leaf word together. Returns the word's previous value.
   WARPHEAP_DEVICE std::uint64_t insert_bits(std::uint32_t word, std::uint64_t bits) const {
     const std::uint64_t before = leaf(word).fetch_or(bits, simt::order::acq_rel);
     if (before == 0 || !shown(word)) {
@@ -152,14 +153,15 @@ class bitmap_tree {
     return before;
   }
 
-  /// Removes those of the elements of one leaf word that are in the set; which ones they were.
+  /// Removes the elements of one leaf word, as far as they are in the set. Returns those.
   WARPHEAP_DEVICE std::uint64_t remove_bits(std::uint32_t word, std::uint64_t bits) const {
     const std::uint64_t before = leaf(word).fetch_and(~bits, simt::order::acq_rel);
     if ((before & bits) != 0 && (before & ~bits) == 0) emptied(word);
     return before & bits;
   }
 
-  /// Removes the elements of one leaf word if all of them are in the set; whether they were.
+  /// Removes the elements of one leaf word if all of them are in the set. Returns whether they
+  /// were.
   WARPHEAP_DEVICE bool remove_all_bits(std::uint32_t word, std::uint64_t bits) const {
     std::uint64_t seen = load_word(word);
     do {
@@ -173,18 +175,19 @@ class bitmap_tree {
     return leaf(word).load(simt::order::acquire);
   }
 
-  /// As `load_word`, but what is seen is the word's latest value, and lanes that change it later
+  /// Like `load_word`, but this sees the word's latest value, and lanes that change the word later
   /// see what the caller did before.
   WARPHEAP_DEVICE std::uint64_t examine_word(std::uint32_t word) const {
     return leaf(word).fetch_or(0, simt::order::acq_rel);
   }
 
-  /// As `load_word`, for those who only want to know where to look. 0 for a word beyond the last.
+  /// Like `load_word`, as a hint of where to look. 0 for a word beyond the last one.
   WARPHEAP_DEVICE std::uint64_t peek_word(std::uint32_t word) const {
     return word < leaf_words() ? leaf(word).load(simt::order::relaxed) : 0;
   }
 
-  /// The smallest element >= `from`, or none. If not `Trusted`, at once, and as good as the hints.
+  /// The smallest element >= `from`, or none. If not `Trusted`, the answer comes at once and is
+  /// only as reliable as the hints.
   template <bool Trusted = true>
   WARPHEAP_DEVICE std::uint32_t successor(std::uint32_t from) const {
     if (from >= universe_) return none;
@@ -195,29 +198,31 @@ class bitmap_tree {
   /// Whether the set has any element.
   WARPHEAP_DEVICE bool any() const { return find(0, 0, ~std::uint64_t{0}).bits != 0; }
 
-  /// As good as the hints are.
+  /// Only as reliable as the hints.
   WARPHEAP_DEVICE bool seems_empty() const { return word_at(0).load(simt::order::acquire) == 0; }
 
-  /// As `any`, and lanes that insert into the empty set later see what the caller did before.
+  /// Like `any`; and lanes that insert into the empty set later see what the caller did before.
   WARPHEAP_DEVICE bool examine_any() const {
     return word_at(0).fetch_or(0, simt::order::acq_rel) != 0;
   }
 
-  /// Removes one of the smallest elements, from leaf word `word` on, then from the front; or none.
+  /// Removes one of the smallest elements, first from leaf word `word` on, then from the front.
+  /// Returns it, or none.
   template <bool Trusted = true>
   WARPHEAP_DEVICE std::uint32_t claim_first(std::uint32_t word = 0) const {
     return only(claim_some<Trusted>(1, word));
   }
 
-  /// As `claim_first`, from a place on that `hash` names: different hashes seldom meet.
+  /// Like `claim_first`, from a place that `hash` selects, so that different hashes seldom meet.
   WARPHEAP_DEVICE std::uint32_t claim_hashed(std::uint32_t hash) const {
     return claim_first(scale_to(hash, leaf_words()));
   }
 
-  /// Removes up to `want` elements that share a leaf word, by one atomic if nobody interferes. None
-  /// only if the set is empty; if not `Trusted`, or if hints are wrong, as with thousands they are.
-  /// \param want 1 at least
-  /// \param first_word leaf word from which on to look
+  /// Removes up to `want` elements that share a leaf word, by one atomic if no other lane
+  /// interferes. Returns none only if the set is empty; if not `Trusted`, also if hints are wrong,
+  /// as they are while thousands of lanes change the set.
+  /// \param want at least 1
+  /// \param first_word the leaf word to begin with
   template <bool Trusted = true>
   WARPHEAP_DEVICE word_elements claim_some(int want, std::uint32_t first_word) const {
     int window = 1;
@@ -237,15 +242,15 @@ class bitmap_tree {
           if ((before & ~wanted) == 0) emptied(seen.word);
           return {seen.word, got};
         }
-        // Somebody was faster. Choose among more, so that not all of them meet again.
+        // Another lane was faster. Choose among more elements, so that not all lanes meet again.
         seen.bits = before;
         window = window < 64 ? window * 4 : 64;
       }
     }
   }
 
-  /// Calls `wrong(word)` for every word that does not fit the invariants, each lane of a grid of
-  /// `count` a share, while no lane changes the set.
+  /// Calls `wrong(word)` for every word that violates an invariant. Every lane of a grid of `count`
+  /// lanes calls it, while no lane changes the set.
   template <class Wrong>
   WARPHEAP_DEVICE void check(std::uint64_t rank, std::uint64_t count, const Wrong& wrong) const {
     if (rank == 0 && (storage_[0] & in_progress_mask) != 0) wrong(0);
@@ -272,8 +277,8 @@ class bitmap_tree {
   static constexpr std::uint64_t change_begins = 1;
   static constexpr std::uint64_t change_ends = (std::uint64_t{1} << 32) - 1;
 
-  /// Words before the leaf level, without `changes`: 0, 1, 1 + 64, 1 + 64 + 64^2, ... One level up
-  /// is `base >> 6`, one down `base * 64 + 1`.
+  /// The number of words before the leaf level, without `changes`: 0, 1, 1 + 64, 1 + 64 + 64^2, ...
+  /// The level above begins at `base >> 6`, the one below at `base * 64 + 1`.
   WARPHEAP_HD static constexpr std::uint32_t leaf_base_for(std::uint32_t universe) {
     std::uint32_t base = 0;
     for (std::uint32_t rest = (universe - 1) >> 6; rest != 0; rest >>= 6) base = base * 64 + 1;
@@ -299,7 +304,7 @@ class bitmap_tree {
   WARPHEAP_DEVICE void conclude() const { changes().fetch_add(change_ends, simt::order::release); }
 
   /// Whether the bit above leaf word `index`, which the caller has changed, is set. Not a load: a
-  /// lane that clears the bit after this has to see the change when it looks at the word again.
+  /// lane that clears the bit afterwards must see the change when it looks at the word again.
   WARPHEAP_DEVICE bool shown(std::uint32_t index) const {
     if (leaf_base_ == 0) return true;
     return (word_at((leaf_base_ >> 6) + index / 64).fetch_or(0, simt::order::acq_rel) &
@@ -313,8 +318,8 @@ class bitmap_tree {
     conclude();
   }
 
-  /// The caller has made leaf word `index` zero, or not zero: brings the bits above it up to date,
-  /// as far up as words become zero or not zero by that.
+  /// Called after leaf word `index` became zero or nonzero: brings the bits above it up to date, as
+  /// far up as this makes words zero or nonzero.
   WARPHEAP_DEVICE void settle(std::uint32_t index, bool occupied) const {
     for (std::uint32_t base = leaf_base_; base != 0; base >>= 6) {
       const word_ref child = word_at(base + index);
@@ -338,8 +343,8 @@ class bitmap_tree {
     }
   }
 
-  /// The nearest leaf word with elements, from word `index` of the level at `base` on, of which
-  /// `bits` are left to look at; as good as the hints are.
+  /// The nearest leaf word with elements, starting at word `index` of the level at `base`, of which
+  /// `bits` are still to be looked at. Only as reliable as the hints.
   WARPHEAP_DEVICE word_elements search(std::uint32_t base, std::uint32_t index,
                                        std::uint64_t bits) const {
     for (;;) {
@@ -359,7 +364,7 @@ class bitmap_tree {
     }
   }
 
-  /// As `search`, from the bits `mask` of a word on; if `Trusted`, also when it finds nothing.
+  /// Like `search`, starting with the bits `mask` of a word. If `Trusted`, "nothing" is certain.
   template <bool Trusted = true>
   WARPHEAP_DEVICE word_elements find(std::uint32_t base, std::uint32_t index,
                                      std::uint64_t mask) const {
@@ -376,7 +381,8 @@ class bitmap_tree {
     }
   }
 
-  /// `want` of `bits`, or all if there are fewer: neighbours, from the lowest `window` places on.
+  /// `want` neighbouring bits of `bits`, starting at one of the lowest `window` places; or all, if
+  /// there are fewer.
   WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t bits, int want, int window) {
     const int surplus = popcount(bits) - want;
     if (surplus <= 0) return bits;

@@ -6,8 +6,8 @@
 /// in a batch (I. Gelado, M. Garland, "Throughput-oriented GPU memory allocation", PPoPP 2019,
 /// 10.1145/3293883.3295727; used by M. Winter et al., "Ouroboros", ICS 2020).
 ///
-/// Three numbers: C units are there, E units are being made, R units are wanted by callers that
-/// wait for those. C + E - R is the expected availability. All of it is one 64-bit word:
+/// Three numbers: C units are there, E units are being made, and callers that wait for those want R
+/// units. C + E - R is the expected availability. One 64-bit word holds all of it:
 ///
 ///     63            36 35               0
 ///     [ E - R, signed ][ C, biased 2^35 ]
@@ -15,17 +15,18 @@
 /// Only the difference of E and R is ever read, so only that is kept: 28 bits hold 134 million
 /// waiting units, and 36 bits for C hold every 16-byte page of a 550 GB heap.
 ///
-/// No operation is a compare-exchange loop: ten thousand callers on one word would serialise as the
-/// square of their number. Instead a caller subtracts what he wants and looks at the word that he
-/// found. Whose subtraction takes the expected availability below a multiple of the batch size has
-/// to make that batch; those in between rely on him. Undoing is one addition.
+/// No operation is a compare-exchange loop: for ten thousand callers on one word, such loops would
+/// take time in proportion to the square of that number. Instead, a caller subtracts what it wants
+/// and looks at the word that it found. If its subtraction takes the expected availability below a
+/// multiple of the batch size, it must make that batch; the callers in between rely on it. Undoing
+/// takes one addition.
 ///
-/// Progress: every operation but `await` is wait-free. `await` returns when units are there, or
-/// after a bounded number of looks at a word that promises too few; while enough is promised, each
+/// Progress: every operation except `await` is wait-free. `await` returns when units are there, or
+/// after a bounded number of looks at a word that promises too few. While enough is promised, each
 /// unit waited for is being made by a caller between `promise` and `deliver`, which never waits.
 ///
-/// Orders: additions of units release (what a unit stands for was written before), operations that
-/// may grant units acquire. Everything else only keeps accounts and is relaxed.
+/// Orders: additions of units release (what a unit stands for was written before); operations that
+/// may grant units acquire. All others only do the accounting and are relaxed.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -42,28 +43,28 @@ class bulk_semaphore {
 
   /// What the word says.
   struct reading {
-    /// C. Negative for moments, while callers have subtracted more than there was.
+    /// C. Briefly negative, while callers have subtracted more than there was.
     std::int64_t count;
     /// E - R.
     std::int64_t balance;
     WARPHEAP_HD std::int64_t expected() const { return count + balance; }
   };
 
-  /// The answer to `ask`. `granted` units are the caller's. If some are `missing`, exactly one of
-  /// `decline`, `promise` and `await` has to follow.
+  /// The answer to `ask`. `granted` units belong to the caller. If some are `missing`, exactly one
+  /// of `decline`, `promise` and `await` must follow.
   struct answer {
     std::uint32_t granted;
     std::uint32_t missing;
-    /// Batches that it is the caller's turn to make; enough for `missing` at most.
+    /// Batches that it is the caller's turn to make; at most enough for `missing`.
     std::uint32_t batches;
-    /// What is missing is being made by others, or else the caller has to hope for those whose turn
-    /// it is.
+    /// Others are making what is missing. Otherwise, the caller can only hope that those whose turn
+    /// it is will make it.
     bool covered;
   };
 
   WARPHEAP_DEVICE explicit bulk_semaphore(std::uint64_t& word) : word_(word) {}
 
-  /// The word of a semaphore with `count` units and nobody at work.
+  /// The word of a semaphore with `count` units, of which no caller makes more.
   WARPHEAP_HD static constexpr std::uint64_t initial(std::uint64_t count) { return count + bias; }
 
   WARPHEAP_HD static reading decode(std::uint64_t word) {
@@ -88,9 +89,9 @@ class bulk_semaphore {
     return granted;
   }
 
-  /// Takes up to `units` away for a while. Until `deliver` says what became of them they count as
-  /// expected, so that no other caller takes units for used up that may come back. Returns how
-  /// many.
+  /// Takes up to `units` away for a while. Until `deliver` says what became of them, they count as
+  /// expected, so that no other caller believes that units are used up that may come back. Returns
+  /// how many.
   WARPHEAP_DEVICE std::uint32_t borrow_up_to(std::uint32_t units) const {
     const auto wanted = static_cast<std::int64_t>(units);
     const reading before = decode(word_.fetch_add(delta(-wanted, wanted), simt::order::acquire));
@@ -107,10 +108,9 @@ class bulk_semaphore {
     return false;
   }
 
-  /// Asks for `units`, of which more are made in batches of `batch`.
-  /// \param in_vain the caller has waited, and `await` gave up. Those on which it relied have
-  /// failed,
-  ///   or rely on it: unless enough is expected now, it is its turn.
+  /// Asks for `units`, which are made in batches of `batch`.
+  /// \param in_vain the caller has waited, and `await` gave up. The callers on which it relied have
+  ///   failed, or rely on it: unless enough is expected now, it is its turn.
   WARPHEAP_DEVICE answer ask(std::uint32_t units, std::uint32_t batch, bool in_vain = false) const {
     const reading before = subtract(units);
     answer result{clamp(before.count, units), 0, 0, true};
@@ -126,14 +126,14 @@ class bulk_semaphore {
   }
 
   /// Gives up what is missing. True if units are there or expected after all: ask again. False
-  /// means that, at this moment, every unit belonged to somebody. Acquire: a caller may look next
-  /// where units have gone that are not expected any more.
+  /// means that, at this moment, every unit was taken. Acquire: the caller may look next where
+  /// units have gone that are no longer expected.
   WARPHEAP_DEVICE bool decline(const answer& asked) const {
     return put_back(asked.missing, simt::order::acquire).expected() > 0;
   }
 
   /// Undertakes to make `asked.batches` batches. The caller keeps the first units of them for
-  /// itself: the result says how many, `asked.missing` at most. Must be followed by `deliver`.
+  /// itself; the result says how many, at most `asked.missing`. `deliver` must follow.
   WARPHEAP_DEVICE std::uint32_t promise(const answer& asked, std::uint32_t batch) const {
     const std::uint64_t made = std::uint64_t{asked.batches} * batch;
     const std::uint32_t kept =
@@ -150,8 +150,8 @@ class bulk_semaphore {
                     simt::order::release);
   }
 
-  /// Waits for what is missing. Returns how many units were granted, `asked.missing` at most; 0
-  /// when the wait was given up, because fewer units are expected than are waited for.
+  /// Waits for what is missing. Returns how many units were granted, at most `asked.missing`; 0 if
+  /// it gave up, because fewer units are expected than callers wait for.
   WARPHEAP_DEVICE std::uint32_t await(const answer& asked) const {
     const auto units = static_cast<std::int64_t>(asked.missing);
     word_.fetch_add(delta(units, -units), simt::order::relaxed);
@@ -167,7 +167,7 @@ class bulk_semaphore {
         }
         word_.fetch_add(delta(units, -units), simt::order::relaxed);
       } else if (now.expected() < 0) {
-        // Either a maker has failed, or one has yet to say that he makes something.
+        // Either a maker has failed, or one has not yet promised what it will make.
         ++hopeless;
       }
       simt::backoff(pause);
@@ -188,8 +188,8 @@ class bulk_semaphore {
     return (static_cast<std::uint64_t>(balance) << count_bits) + static_cast<std::uint64_t>(count);
   }
 
-  /// How many batches it takes to lift `availability` to 0 or above. What is missing fits into the
-  /// 28 bits of E - R, so a division of 32 bits is enough.
+  /// The number of batches that lift `availability` to 0 or above. What is missing fits into the 28
+  /// bits of E - R, so a 32-bit division is enough.
   WARPHEAP_HD static constexpr std::int64_t batches_below(std::int64_t availability,
                                                           std::uint32_t batch) {
     if (availability >= 0) return 0;
@@ -206,13 +206,13 @@ class bulk_semaphore {
         word_.fetch_add(delta(-static_cast<std::int64_t>(units), 0), simt::order::acquire));
   }
 
-  /// Relaxed: nothing was done with these units.
+  /// Relaxed: these units were not used.
   WARPHEAP_DEVICE void return_borrowed(std::uint32_t units) const {
     const auto count = static_cast<std::int64_t>(units);
     word_.fetch_add(delta(count, -count), simt::order::relaxed);
   }
 
-  /// The state after that.
+  /// Returns the state afterwards.
   WARPHEAP_DEVICE reading put_back(std::uint32_t units,
                                    simt::order how = simt::order::relaxed) const {
     reading state = decode(word_.fetch_add(delta(units, 0), how));

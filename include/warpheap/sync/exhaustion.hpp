@@ -7,25 +7,26 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Knows that no run of a given number of units is free, without a count of what is free.
+/// Knows that no run of a given number of units is free, without counting what is free.
 ///
-/// A caller that searched in vain says so: it announces the search, looks at everything, and
-/// confirms that it found nothing. From then on callers that want as much or more give up at once.
-/// A lane that frees withdraws all announcements and confirmations, so a confirmation stands only
-/// if nothing was freed between the announcement and the end of the search.
+/// A caller that searches in vain says so: it announces the search, looks at everything, and
+/// confirms that it found nothing. From then on, callers that want as much or more give up at once.
+/// A lane that frees something withdraws all announcements and confirmations, so a confirmation
+/// stands only if nothing was freed between the announcement and the end of the search.
 ///
-/// One word: [ epoch 40 bits | units 23 bits | searching 1 bit ]: since the epoch began, somebody
-/// has searched; no run of `units` or more was there (0: nothing is known). Each withdrawal begins
-/// a new epoch, so a confirmation that comes late finds another epoch and does nothing.
+/// One word: [ epoch 40 bits | units 23 bits | searching 1 bit ]. It says that a lane has searched
+/// since the epoch began, and that no run of `units` or more was there (0: nothing is known). Each
+/// withdrawal begins a new epoch, so a confirmation that comes late finds a different epoch and
+/// does nothing.
 ///
 /// Orders: `released` and a search are the two sides of a store-load race: free the unit, then look
-/// for announcements; announce, then look for units. It is decided without a fence that frees would
-/// have to pay for, if both sides touch the word that says whether the unit is free by a
-/// read-modify-write with acquire and release. If the searcher's comes later, it sees the unit. If
-/// the freeing lane's comes later, it acquires what the searcher released, so its look for
-/// announcements, though relaxed, cannot miss the searcher's. The word here is only ever accessed
-/// relaxed, but for a confirmation, which releases: a lane that reads it, and acquires it with a
-/// fence, knows all that the searcher knew.
+/// for announcements; announce, then look for units. No fence is needed, which would make frees
+/// slower, if both sides access the word that says whether the unit is free by a read-modify-write
+/// with acquire and release. If the searcher's comes later, it sees the unit. If the freeing lane's
+/// comes later, it acquires what the searcher released, so its look for announcements, although
+/// relaxed, cannot miss the searcher's. The word here is accessed relaxed, except by a
+/// confirmation, which releases: a lane that reads it and then acquires by a fence knows all that
+/// the searcher knew.
 ///
 /// Progress: `is_out` is wait-free; the compare-exchange loops repeat only when another lane has
 /// changed the word.
@@ -40,23 +41,23 @@ class exhaustion {
 
   WARPHEAP_DEVICE void format() { word_ = 0; }
 
-  /// True if a run of `units` is known not to be there. \pre `0 < units <= most_units`
+  /// True if it is known that there is no run of `units`. \pre `0 < units <= most_units`
   WARPHEAP_DEVICE bool is_out(std::uint32_t units) {
     return says_out(simt::atomic_ref(word_).load(simt::order::relaxed), units);
   }
 
-  /// True if the multiprocessor knows so: it may be true no more.
+  /// The same from the multiprocessor's cache: it may no longer be true.
   WARPHEAP_DEVICE bool seems_out(std::uint32_t units) {
     return says_out(simt::load_hint(word_), units);
   }
 
-  /// The word if it says so, else 0: what is seen unchanged later was true all the time between.
+  /// The word if it says so, else 0. If the word is seen unchanged later, it was true all the time.
   WARPHEAP_DEVICE std::uint64_t known(std::uint32_t units) {
     const std::uint64_t now = simt::atomic_ref(word_).load(simt::order::relaxed);
     return says_out(now, units) ? now : 0;
   }
 
-  /// Says that the caller starts to search everything, each place by a read-modify-write with
+  /// Announces that the caller begins to search everything, each place by a read-modify-write with
   /// acquire and release.
   WARPHEAP_DEVICE token announce() {
     simt::atomic_ref word(word_);
@@ -67,8 +68,8 @@ class exhaustion {
     return {seen & epoch_mask};
   }
 
-  /// Says that the search announced as `mine` found no run of `units`. False if something was freed
-  /// since: then what was found need not be true any more.
+  /// Confirms that the search announced as `mine` found no run of `units`. False if something has
+  /// been freed since: the finding may then no longer be true.
   WARPHEAP_DEVICE bool confirm(token mine, std::uint32_t units) {
     simt::atomic_ref word(word_);
     std::uint64_t seen = word.load(simt::order::relaxed);

@@ -27,8 +27,8 @@ WARPHEAP_DEVICE group_sum<T> sum_over(const simt::group& members, T value) {
           members.shuffle(static_cast<T>(before + value), highest_bit(members.mask().bits()))};
 }
 
-/// Adds what all members pass to `*sum`, with one addition. A collective: all members must call it.
-/// Relaxed: who reads the sum waits for the launch.
+/// Adds what all members pass to `*sum`, by one addition. A collective: all members must call it.
+/// Relaxed: the sum is read after the launch.
 template <std::unsigned_integral T>
 WARPHEAP_DEVICE void add_up(const simt::group& members, T* sum, T value) {
   const T total = sum_over(members, value).total;

@@ -9,10 +9,10 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// What rounds of searches tell `Memory`: the longest run that was left. Its words are accessed
-/// relaxed: `shared_search` orders them.
+/// Tells `Memory` what rounds of searches found: the longest run that was left. Its words are
+/// accessed relaxed, because `shared_search` orders them.
 ///
-/// \tparam Memory as `exhaustion`
+/// \tparam Memory like `exhaustion`
 template <class Memory>
 class longest_runs {
  public:
@@ -43,32 +43,31 @@ class longest_runs {
   std::uint32_t longest_;
 };
 
-/// A search of all places of a heap that the groups which found nothing by other means make
-/// together: it is cut into slices, each of which one group examines. So a million requests that
-/// cannot be served cost a few searches and not one each.
+/// A search of all places of a heap, shared by the groups that found nothing by other means. It is
+/// cut into slices, each of which one group examines. So a million requests that cannot be served
+/// cost a few searches, and not one each.
 ///
-/// A round is announced to `Known`, examined slice by slice, and confirmed by the last group to
-/// finish with what was left; it holds for all that nothing of it suits, if nothing was freed
-/// meanwhile. Groups take what they want from the slices that they examine themselves. Those
-/// that come when all slices are taken wait for the end of the round, for what it says is as good
-/// for them: it ends within their call.
+/// A round is announced to `Known` and examined slice by slice. The last group to finish confirms
+/// it with what was left. If nothing was freed meanwhile, it holds for every request that nothing
+/// left would satisfy. Groups take what they want from the slices that they examine themselves.
+/// Groups that come when all slices are taken wait for the end of the round: since it ends during
+/// their call, its result is as good for them.
 ///
-/// One word: [ round: 24 bits | idle: 1 | opening: 1 | slices: 17 | next slice: 21 ]. Of a group
-/// that adds one to the next slice the round cannot end before that slice is done, so what the
-/// opener has written for the round stays as it is until then.
+/// One word: [ round: 24 bits | idle: 1 | opening: 1 | slices: 17 | next slice: 21 ]. When a group
+/// has drawn a slice by adding one to `next slice`, the round cannot end before that slice is done,
+/// so what the opener wrote for the round stays unchanged until then.
 ///
 /// Orders: the opener's release pairs with the acquire of those that get a slice, so they examine
-/// after the announcement. The groups' additions to `finished_` are acquire and release: the last
+/// it after the announcement. The groups' additions to `finished_` acquire and release: the last
 /// one sees all that was left. Its release at the end pairs with the acquire of those that wait.
 ///
-/// Progress: a group that opens a round, or has a slice, does not wait for others before that is
-/// done (`visit` may wait for lanes that themselves never wait). So each round ends, and with it
-/// each wait. A caller gives up after `MostRounds`, in each of which others freed or took
-/// something.
+/// Progress: a group that opens a round, or has a slice, does not wait for others before it is done
+/// (`visit` may wait for lanes that never wait themselves). So each round ends, and with it each
+/// wait. A caller gives up after `MostRounds`, in each of which others freed or took something.
 ///
-/// \tparam LeastSlice places of a slice, at least, if the caller does not say
-/// \tparam Known what is known to be exhausted, and how searches learn it: as `longest_runs`
-/// \tparam MostRounds after which a caller gives up
+/// \tparam LeastSlice the least places of a slice, unless the caller says otherwise
+/// \tparam Known what is known to be exhausted, and how searches learn it, like `longest_runs`
+/// \tparam MostRounds rounds after which a caller gives up
 template <std::uint32_t LeastSlice = 128, class Known = longest_runs<exhaustion>,
           int MostRounds = 64>
 class shared_search {
@@ -87,14 +86,14 @@ class shared_search {
   /// See `exhaustion::released`.
   WARPHEAP_DEVICE void released() { known_.memory().released(); }
 
-  /// Searches until each member has what it wants, or memory is known to be exhausted for it.
+  /// Searches until each member has what it wants, or the memory is known to be exhausted for it.
   ///
-  /// \param places that there are, one at least: the same number in all calls
+  /// \param places the number of places, at least one, the same in all calls
   /// \param wanted `std::uint32_t ()`: units that the caller still wants; 0 once it is served
-  /// \param visit `(first, count)`: a collective of `team`: examines these places as `Known` asks
-  ///   for it, takes from them what members want; what the calling lane has seen and that is left,
-  ///   for `longest_runs` the longest run
-  /// \param least places of a slice, at least
+  /// \param visit `(first, count)`, a collective of `team`: examines these places as `Known`
+  ///   requires and takes what members want. Returns what the calling lane saw and left; for
+  ///   `longest_runs`, the longest run
+  /// \param least the least places of a slice
   template <class Wanted, class Visit>
   WARPHEAP_DEVICE void search(const simt::group& team, std::uint32_t places, const Wanted& wanted,
                               const Visit& visit, std::uint32_t least = LeastSlice) {
@@ -109,7 +108,7 @@ class shared_search {
         if (!unserved()) return;
         if (!ended) mine = next_slice(team, wished);
       }
-      // Those that have spoilt the round get a turn before the next one.
+      // The lanes that spoilt the round get a turn before the next one.
       if (team.is_leader()) ended ? simt::backoff(pause) : wait_for(mine.round);
       team.sync();
     }
@@ -153,16 +152,16 @@ class shared_search {
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> turn() { return simt::atomic_ref(turn_); }
 
-  /// A slice of the present round, or of one that the group opens.
+  /// A slice of the current round, or of one that the group opens.
   WARPHEAP_DEVICE slice next_slice(const simt::group& team, const shape& wished) {
     std::uint64_t got = 0;
     std::uint32_t each = 0;
     if (team.is_leader()) {
       got = take_slice(wished);
-      // Relaxed: the opener's, who has released them before the slice that the caller has.
+      // Relaxed: the opener released this before the slice that the caller has.
       each = simt::atomic_ref(each_).load(simt::order::relaxed);
     }
-    // A broadcast orders nothing: the members come after what the leader has acquired.
+    // A broadcast orders nothing; this orders the members after what the leader has acquired.
     team.sync();
     got = team.broadcast(got);
     each = team.broadcast(each);
@@ -173,8 +172,8 @@ class shared_search {
     return mine;
   }
 
-  /// Ends: the lane that opens a round never waits, so it may be of the caller's own warp; and
-  /// a round is missed only because others have opened and ended it.
+  /// Ends, because the lane that opens a round never waits, so it may belong to the caller's own
+  /// warp; and a caller misses a round only because others have opened and ended it.
   WARPHEAP_DEVICE std::uint64_t take_slice(const shape& wished) {
     for (;;) {
       std::uint64_t now = turn().load(simt::order::acquire);
@@ -187,25 +186,25 @@ class shared_search {
         }
       } else {
         if (next_of(now) >= slices_of(now)) return now;
-        // What is added after the round has ended is overwritten when the next one opens.
+        // Additions after the end of the round are overwritten when the next one opens.
         now = turn().fetch_add(1, simt::order::acquire);
         if ((now & (idle | opening)) == 0) return now;
       }
     }
   }
 
-  /// Opens a round; its first slice is the caller's.
+  /// Opens a round, whose first slice is the caller's.
   WARPHEAP_DEVICE std::uint64_t open(std::uint64_t round, const shape& wished) {
     known_.begin_round();
     const std::uint64_t slices = ceil_div(wished.places, wished.each);
-    // Relaxed: the release below orders them, and before it nobody reads them.
+    // Relaxed: the release below orders them, and no lane reads them before it.
     simt::atomic_ref(each_).store(wished.each, simt::order::relaxed);
     simt::atomic_ref(finished_).store(0, simt::order::relaxed);
     turn().store(round_bits(round) | slices << next_bits | 1, simt::order::release);
     return round_bits(round) | slices << next_bits;
   }
 
-  /// Ends a slice; the last one of a round ends the round. Whether it was that one.
+  /// Ends a slice. The last one of a round ends the round; returns whether this was it.
   template <class Left>
   WARPHEAP_DEVICE bool examined(const Left& left, const simt::group& team, std::uint32_t slices) {
     // Released by the leader's addition, after the members have met.
@@ -223,9 +222,9 @@ class shared_search {
     return team.any(ended);
   }
 
-  /// Waits for the end of a round. It comes: every slice is taken, and the groups that have them do
-  /// not wait for the caller's, also if they are lanes of its own warp. Looks less and less often:
-  /// thousands that look slow down the atomics of those for which they wait.
+  /// Waits for the end of a round. The round ends: every slice is taken, and the groups that have
+  /// them do not wait for the caller's, even if they are lanes of its own warp. Looks less and less
+  /// often, because thousands of looks slow down the atomics of the lanes that it waits for.
   WARPHEAP_DEVICE void wait_for(std::uint32_t round) {
     for (std::uint32_t nanoseconds = first_pause;; nanoseconds *= 2) {
       const std::uint64_t now = turn().load(simt::order::acquire);

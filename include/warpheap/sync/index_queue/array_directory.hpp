@@ -7,14 +7,14 @@
 ///
 ///     number v  ->  entry v % capacity: [ v | chunk ], or [ v | none ] while v is not published
 ///
-/// Entries carry their number, so a lane that looks for a chunk of a later lap is not misled, and
-/// an empty entry says which chunk it waits for: the lane that publishes a lap later may be first,
-/// and must not take the place of a chunk whose values others wait for.
+/// Entries carry their number, so a lane that looks for a chunk of a later lap is not misled. An
+/// empty entry says which chunk it waits for: a lane that publishes a chunk of the next lap may
+/// come first, and must not take the place of a chunk whose values others wait for.
 ///
-/// Progress: `publish` waits for the chunk one lap before to be retired. Lanes that publish lower
-/// numbers wait for none but lower ones, and with at least as many entries as the queue can have
-/// chunks, a lap behind there is no value that nobody is about to take. Orders: an entry is stored
-/// with release and loaded with acquire; it brings the cleared slots along.
+/// Progress: `publish` waits until the chunk one lap earlier is retired. Lanes that publish lower
+/// numbers wait only for still lower ones; and since there are at least as many entries as the
+/// queue can have chunks, every value one lap earlier is about to be taken. Orders: an entry is
+/// stored with release and loaded with acquire; it brings the cleared slots along.
 
 #include "warpheap/sync/index_queue/virtual_queue.hpp"
 
@@ -44,7 +44,7 @@ class array_directory {
     return numbered_chunk::names(word, number);
   }
 
-  /// `find` while nobody uses the queue, of a pool of `chunks` chunks: names no others.
+  /// `find` while the queue is not in use, for a pool of `chunks` chunks: returns no others.
   WARPHEAP_DEVICE bool look(std::uint64_t number, std::uint32_t chunks,
                             std::uint32_t& chunk) const {
     return find(number, chunk) && chunk < chunks;
@@ -52,18 +52,18 @@ class array_directory {
 
   WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk) const {
     const simt::atomic_ref word(entry(number));
-    // Relaxed: that nobody uses the old chunk any more is its retirer's knowledge, not ours.
+    // Relaxed: only the lane that retired the old chunk must know that it is no longer in use.
     while (word.load(simt::order::relaxed) != numbered_chunk::without_chunk(number)) {
       simt::backoff(pause);
     }
     word.store(numbered_chunk::encode(number, chunk), simt::order::release);
   }
 
-  /// Chunks are given back one by one, as soon as they can be.
+  /// Chunks are given back one by one, as early as possible.
   template <class Pool>
   WARPHEAP_DEVICE void tidy(const simt::group& /*members*/, const Pool& /*pool*/) const {}
 
-  /// All slots of the chunk have been taken: nobody looks for it any more.
+  /// All slots of the chunk have been taken, so no lane looks for it any longer.
   template <class Pool>
   WARPHEAP_DEVICE void retire(const simt::group& members, std::uint64_t number, std::uint32_t chunk,
                               const Pool& pool) const {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// An index queue that counts: it refuses values when it is full and has none to give when it is
-/// empty, for any of the three kinds of index queue. Two bulk semaphores do the counting, one for
-/// values and one for room. Room of a static queue comes back with each value that was taken; that
-/// of a virtualised one with each chunk, from the pool, for the reason that virtual_queue.hpp
-/// gives: up to a chunk less one slot of it may be bound by values that have been taken.
+/// \file Makes any of the three kinds of index queue count: it then refuses values when it is full,
+/// and says so when it is empty. Two bulk semaphores do the counting, one for values and one for
+/// room. A static queue gets room back with each value that is taken. A virtualised one gets it
+/// from the pool, a chunk at a time, for the reason that virtual_queue.hpp gives: values that have
+/// been taken may bind up to a chunk less one slot.
 ///
-/// All members that start with a group are collectives of that group; an operation of a full warp
-/// costs three atomics on shared words. Progress: values are polled for only when their producers
-/// have drawn a position and never wait for the consumers' groups; see virtual_queue.hpp for
-/// the rest.
+/// All members whose first parameter is a group are collectives of that group; an operation of a
+/// full warp costs three atomics on shared words. Progress: values are polled only after their
+/// producers have drawn a position, and producers never wait for the consumers' groups; see
+/// virtual_queue.hpp for the rest.
 
 #include "warpheap/sync/bulk_semaphore.hpp"
 #include "warpheap/sync/index_queue/static_queue.hpp"
@@ -25,9 +24,9 @@ template <class Queue>
 class bounded_queue {
  public:
   bounded_queue() = default;
-  /// \param items word of a semaphore: values in the queue
-  /// \param room word of a semaphore: values that it could take more; if the queue is virtualised,
-  ///   that of its pool of chunks
+  /// \param items word of a semaphore: the values in the queue
+  /// \param room word of a semaphore: how many more values fit; if the queue is virtualised, the
+  ///   word of its pool of chunks
   WARPHEAP_HD bounded_queue(const Queue& queue, std::uint64_t* items, std::uint64_t* room)
       : queue_(queue), items_(items), room_(room) {}
 
@@ -48,7 +47,7 @@ class bounded_queue {
     return pop_granted(members, members.broadcast(granted), value);
   }
 
-  /// Enqueues one value of each member, for as many members as there is room for.
+  /// Enqueues a value for each member, as far as there is room. Returns whether the caller's was.
   WARPHEAP_DEVICE bool push(const simt::group& members, std::uint64_t value) const {
     const auto count = static_cast<std::uint32_t>(members.size());
     std::uint32_t accepted = 0;
@@ -60,9 +59,9 @@ class bounded_queue {
     return rank < accepted;
   }
 
-  /// Enqueues `first_value, first_value + 1, ...`, at most `count` values that are the same for all
-  /// members. Does not count them as items: returns how many were accepted, and the caller has to
-  /// signal those.
+  /// Enqueues `first_value, first_value + 1, ...`, at most `count` values; all members pass the
+  /// same arguments. Does not count the values as items: returns how many were accepted, and the
+  /// caller must signal those.
   WARPHEAP_DEVICE std::uint32_t push_run(const simt::group& members, std::uint64_t first_value,
                                          std::uint32_t count) const {
     std::uint32_t accepted = 0;
@@ -75,7 +74,7 @@ class bounded_queue {
     return accepted;
   }
 
-  /// Takes the values for `granted` items that the leader was granted, one for each of the first
+  /// Takes the values of the `granted` items that the leader was granted, one for each of the first
   /// members. \pre `granted` is the same for all members
   WARPHEAP_DEVICE bool pop_granted(const simt::group& members, std::uint32_t granted,
                                    std::uint64_t& value) const {
@@ -94,9 +93,9 @@ class bounded_queue {
     return rank < granted;
   }
 
-  /// Draws and prepares positions for as many of `count` values as there is room for: `accepted`,
-  /// from the position that is returned on. `count` is the leader's. Values have to be put at all
-  /// of them, and signalled as items then.
+  /// Draws and prepares positions for as many of `count` values as there is room for: `accepted`
+  /// positions, of which the first is returned. The leader's `count` applies. The caller must put
+  /// values at all of them, and then signal these as items.
   WARPHEAP_DEVICE std::uint64_t reserve(const simt::group& members, std::uint32_t count,
                                         std::uint32_t& accepted) const {
     std::uint64_t first = 0;

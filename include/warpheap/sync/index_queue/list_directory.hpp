@@ -9,26 +9,25 @@
 ///       |                      [ queue, 5 | next ] -> [ queue, 6 | next ] -> [ queue, 7 | none ]
 ///     finger v % fingers: [ v | chunk ], a hint
 ///
-/// A walk over 1024 links takes a GPU half a millisecond, and a million values are 1024 chunks. So
-/// a constant number of fingers remembers where chunks were found; a finger that was overwritten
-/// only means a walk.
+/// A GPU takes half a millisecond to walk over 1024 links, and a million values need 1024 chunks.
+/// So a constant number of fingers remembers where chunks were found. If a finger was overwritten,
+/// a walk replaces it.
 ///
-/// A link says whose chunk with which number it belongs to. Links stand beside the chunks and are
-/// never used for anything else, so a walker that comes late reads a link of another life, sees
-/// that it is not what it looked for, and starts again at the head. The paper lets chunks trail
-/// behind the front for a while instead, and hopes that this is long enough.
+/// A link says to which queue its chunk belongs, and under which number. Links are kept beside the
+/// chunks and are never used for anything else. So a walker that comes late may read the link of a
+/// later use, sees that it is not what it was looking for, and starts again at the head. The paper
+/// instead lets chunks trail behind the front for a while, and hopes that this is long enough.
 ///
-/// A chunk is given back when it is finished, all before it are, and its successor is linked. Both
-/// the last consumers of a chunk and the lanes that link its successor try; sequentially consistent
-/// fences between what each writes and reads make sure that one of them sees the other. The lanes
-/// of a group look at one chunk each, for a GPU frees a thousand chunks in the time that one lane
-/// needs for ten.
+/// A chunk is given back when it is finished, all chunks before it are, and its successor is
+/// linked. Both the last consumers of a chunk and the lanes that link its successor try this;
+/// sequentially consistent fences between what each of them writes and reads ensure that one of
+/// them sees the other. Each lane of a group looks at one chunk, because a GPU frees a thousand
+/// chunks in the time that one lane needs for ten.
 ///
-/// Progress: `find` is bounded by the number of chunks, and reports failure when the list changes
-/// under it. `publish` shows its finger and then waits for that of the chunk before; only if
-/// somebody a lap ahead has overwritten that, it waits for the links up to there, which do not wait
-/// for it. `retire` is lock-free: a failed compare-exchange means that another group has moved the
-/// head.
+/// Progress: `find` is bounded by the number of chunks, and fails if the list changes during the
+/// walk. `publish` shows its finger and then waits for that of the previous chunk. Only if a lane a
+/// lap ahead has overwritten that one, it waits for the links up to there, which do not wait for
+/// it. `retire` is lock-free: if a compare-exchange fails, another group has moved the head.
 
 #include "warpheap/sync/index_queue/virtual_queue.hpp"
 
@@ -50,7 +49,7 @@ class list_directory {
   list_directory() = default;
   /// \param links one word for each chunk of the pool, shared by all queues over it
   /// \param fingers `2^fingers_log2` words of this queue
-  /// \param queue tells the queues over one pool apart. \pre `queue < most_queues`
+  /// \param queue the number of this queue among those over the pool. \pre `queue < most_queues`
   WARPHEAP_HD list_directory(anchor* own, std::uint64_t* links, std::uint64_t* fingers,
                              int fingers_log2, std::uint32_t queue)
       : own_(own), links_(links), fingers_(fingers), fingers_log2_(fingers_log2), queue_(queue) {}
@@ -81,8 +80,8 @@ class list_directory {
     return true;
   }
 
-  /// `find` while nobody uses the queue, of a pool of `chunks` chunks: names no others, and writes
-  /// nothing.
+  /// `find` while the queue is not in use, for a pool of `chunks` chunks: returns no others, and
+  /// writes nothing.
   WARPHEAP_DEVICE bool look(std::uint64_t number, std::uint32_t chunks,
                             std::uint32_t& chunk) const {
     const std::uint64_t hint = finger(number);
@@ -92,15 +91,15 @@ class list_directory {
   }
 
   WARPHEAP_DEVICE void publish(std::uint64_t number, std::uint32_t chunk) const {
-    // Release, here and below: walkers get the cleared slots with whichever word they come by.
+    // Release, here and below: walkers see the cleared slots, whichever word leads them here.
     simt::atomic_ref(links_[chunk]).store(link(number), simt::order::release);
     simt::atomic_ref(finger(number))
         .store(numbered_chunk::encode(number, chunk), simt::order::release);
     std::uint32_t previous;
     while (!find(number - 1, previous)) simt::backoff(pause);
-    // Without a successor the one before cannot have been given back.
+    // The previous chunk has no successor yet, so it cannot have been given back.
     simt::atomic_ref(links_[previous]).store(link(number - 1) | (chunk + 1u), simt::order::release);
-    // Not a store: a lane that has found us by our finger may have published the next one already.
+    // Not a store: a lane that found this chunk by its finger may already have published the next.
     simt::atomic_ref(own_->published).fetch_max(number + 1, simt::order::release);
   }
 
@@ -130,7 +129,7 @@ class list_directory {
     return tag << 32;
   }
 
-  /// \param chunks links that there are; asked only by those who do not trust them
+  /// \param chunks the number of links, for callers that do not trust these
   WARPHEAP_DEVICE bool walk(std::uint64_t number, std::uint32_t& chunk,
                             std::uint32_t chunks = ~0u) const {
     const std::uint64_t head = simt::atomic_ref(own_->head).load(simt::order::acquire);
@@ -146,7 +145,7 @@ class list_directory {
     return true;
   }
 
-  /// Moves the head over all finished chunks and gives them back. Member r looks at the r-th chunk.
+  /// Moves the head past all finished chunks and gives them back. Member r looks at the r-th chunk.
   template <class Pool>
   WARPHEAP_DEVICE void give_back(const simt::group& members, const Pool& pool) const {
     const simt::atomic_ref head(own_->head);
@@ -160,7 +159,7 @@ class list_directory {
       members.sync();
       simt::fence(simt::order::seq_cst);
       const std::uint64_t number = first >> 32;
-      // Only hints: if the head has moved meanwhile, they are for nothing.
+      // Only hints: if the head has moved meanwhile, they are useless.
       const std::uint64_t hint =
           rank == 0 ? first : simt::atomic_ref(finger(number + rank)).load(simt::order::acquire);
       std::uint32_t chunk = 0;
@@ -178,8 +177,8 @@ class list_directory {
       const simt::lane_mask not_done = members.ballot(!done);
       const int count =
           not_done.empty() ? members.size() : members.mask().below(not_done.lowest()).count();
-      // Also if somebody has moved the head since we read it. His fence comes after ours, so he
-      // goes on from the new head with everything in sight that we have finished.
+      // Even if another group has moved the head since this one read it: that group's fence comes
+      // after this group's, so it continues from the new head and sees all that is finished here.
       if (count == 0) return;
       const std::uint32_t successor = members.shuffle(next, members.mask().nth(count - 1));
       bool moved = false;

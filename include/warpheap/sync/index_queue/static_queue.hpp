@@ -7,8 +7,8 @@
 ///
 /// All index queues work by tickets. A producer draws a position at the back and puts its value
 /// there; a consumer draws a position at the front and polls it until the value has come. Tickets
-/// of a whole group cost one atomic, and each waits for its own slot alone. The queue itself
-/// does not count: its users know, by a semaphore or by the nature of their values, that
+/// of a whole group cost one atomic, and each waits only for its own slot. The queue itself
+/// does not count: its users know, from a semaphore or from the nature of their values, that
 /// - a consumer's ticket is drawn only when a value for it exists or will come, and
 /// - no more values are in the queue than it has room for.
 ///
@@ -17,12 +17,12 @@
 ///     turn 2L:   empty, waits for the value of lap L        (all zero: empty, lap 0)
 ///     turn 2L+1: holds the value of lap L
 ///
-/// Turns wrap around. They are told apart as long as fewer than 2^(turn bits - 1) laps are drawn
+/// Turns wrap around. They remain distinct as long as fewer than 2^(turn bits - 1) laps are drawn
 /// and not finished: with 32-bit slots, `value_bits <= capacity_log2` ensures that for any number
 /// of lanes below 2^30; with 64-bit slots, values below 2^40 leave turns for eight million laps.
 ///
-/// Progress: drawing is wait-free. `poll` never waits. `put` waits only for the consumer of the lap
-/// before, which has a value to take and never waits.
+/// Progress: drawing is wait-free. `poll` never waits. `put` waits only for the consumer of the
+/// previous lap, which has a value to take and never waits.
 ///
 /// Orders: a slot is written with release and read with acquire, so a value brings along what its
 /// producer did before. Positions are drawn relaxed: a number orders nothing.
@@ -36,8 +36,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace sync {
 
-/// Where the next producer and the next consumer draw their tickets; a cache line each, as both are
-/// hot.
+/// Where the next producer and the next consumer draw their tickets. Each has its own cache line,
+/// because both are hot.
 struct alignas(128) queue_ends {
   alignas(128) std::uint64_t front;
   alignas(128) std::uint64_t back;
@@ -47,7 +47,7 @@ struct alignas(128) queue_ends {
 template <std::unsigned_integral Slot>
 requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
  public:
-  /// A slot is room for the next value as soon as its value was taken.
+  /// A slot has room for the next value as soon as its value has been taken.
   static constexpr bool returns_room_by_value = true;
 
   static_queue() = default;
@@ -90,7 +90,8 @@ requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
   WARPHEAP_DEVICE void put(std::uint64_t position, Slot value) const {
     const simt::atomic_ref slot(slots_[position & (capacity() - 1)]);
     const Slot empty = empty_at(position);
-    // Acquire pairs with the release in `poll`: the consumer before has read what we overwrite.
+    // Acquire pairs with the release in `poll`: the previous consumer has read what this
+    // overwrites.
     while (slot.load(simt::order::acquire) != empty) simt::backoff(pause);
     slot.store(static_cast<Slot>(empty | one_turn() | value), simt::order::release);
   }
@@ -107,13 +108,13 @@ requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
     return true;
   }
 
-  /// Values that are in the queue while nobody uses it.
+  /// The number of values, while the queue is not in use.
   WARPHEAP_DEVICE std::uint64_t size() const { return ends_->back - ends_->front; }
   WARPHEAP_DEVICE std::uint64_t first() const { return ends_->front; }
-  /// Room that is bound while nobody uses the queue.
+  /// The room that is bound, while the queue is not in use.
   WARPHEAP_DEVICE std::uint64_t bound() const { return size(); }
 
-  /// Reads the value at a position between front and back while nobody uses the queue.
+  /// Reads the value at a position between front and back, while the queue is not in use.
   WARPHEAP_DEVICE bool peek(std::uint64_t position, Slot& value) const {
     const Slot found = slots_[position & (capacity() - 1)];
     value = static_cast<Slot>(found & (one_turn() - 1));
@@ -123,7 +124,7 @@ requires(sizeof(Slot) == 4 || sizeof(Slot) == 8) class static_queue {
  private:
   static constexpr std::uint32_t pause = 100;  // nanoseconds
 
-  // What slots are computed from would stay in registers for as long as a queue is in use.
+  // Otherwise these would stay in registers for as long as a queue is in use.
   WARPHEAP_DEVICE int capacity_log2() const { return simt::as_needed(capacity_log2_); }
   WARPHEAP_DEVICE int value_bits() const { return simt::as_needed(value_bits_); }
   WARPHEAP_DEVICE Slot one_turn() const { return static_cast<Slot>(Slot{1} << value_bits()); }

@@ -3,46 +3,46 @@
 
 /// \file
 /// What the two virtualised index queues of M. Winter et al., "Ouroboros" (ICS 2020) have in
-/// common: positions count up for ever, and only those that are in use have memory, in chunks that
-/// come from a pool and go back to it.
+/// common: positions increase forever, and only those that are in use have memory, in chunks that
+/// come from a pool and return to it.
 ///
 ///     position p -> chunk number p / slots -> chunk (the directory knows) -> slot p % slots
 ///
 ///     ... [ 4: given back ][ 5: half taken ][ 6: full ][ 7: half filled ][ 8: ready ] ...
 ///                                ^ front                     ^ back
 ///
-/// The lane that draws the first position of chunk v makes chunk v+1 ready, so that others seldom
-/// wait for memory. The consumer that finishes the last slot of a chunk gives it back. Tickets, and
-/// what users have to know, are as in static_queue.hpp.
+/// The lane that draws the first position of chunk v prepares chunk v+1, so that others seldom wait
+/// for memory. The consumer that finishes the last slot of a chunk gives it back. Tickets, and what
+/// users must know, are as in static_queue.hpp.
 ///
-/// Differences to the paper: it counts enqueues and dequeues of a chunk; a slot that was dequeued
-/// has been enqueued, so one counter says the same. Chunks are cleared when they are taken, so any
+/// Differences from the paper: it counts enqueues and dequeues of a chunk. A slot that was dequeued
+/// has been enqueued, so one counter is enough. Chunks are cleared when they are taken, so any
 /// chunk of the pool will do, whatever it held before.
 ///
-/// Directory (`array_directory`, `list_directory`): `publish(number, chunk)` may wait for chunks
-/// before, and `tidy(members, pool)` follows it; `find(number, chunk&)` does not wait;
-/// `retire(members, number, chunk, pool)` when all values of a chunk were taken.
+/// Directory (`array_directory`, `list_directory`): `publish(number, chunk)` may wait for earlier
+/// chunks, and `tidy(members, pool)` follows it; `find(number, chunk&)` does not wait;
+/// `retire(members, number, chunk, pool)` is called when all values of a chunk have been taken.
 ///
 /// Pool: `take()` a chunk, `give(chunk)`, `slots(chunk)` its memory, `finished(chunk)` a 32-bit
 /// counter beside it that nothing else uses, `slots_log2()`.
 ///
-/// How many chunks the pool needs. One value that has not been read keeps a chunk, and the lane
-/// that was to put it may wait for a chunk in `prepare`: counted by values alone, room would be
-/// left when every chunk is kept like that. So users that count room count it in chunks: positions
-/// take room when they are drawn, and `give` returns that of all slots of a chunk. Then room for n
-/// values needs n / slots + 2 chunks for each queue: those whose positions are all drawn, the one
-/// that is being filled and the one ahead. Users whose values are limited by nature to n need 3 *
-/// (n / slots) + 3: behind each chunk that is waited for, there are one that takes values of the
-/// same group, one that has taken some, and one in the hand of a lane that waits for a place in the
-/// directory.
+/// How many chunks the pool needs. A single unread value keeps a chunk in use, and the lane that is
+/// to put it may be waiting for a chunk in `prepare`. If only values were counted, there could be
+/// room left while every chunk is kept in this way. So users that count room count it in chunks:
+/// positions take room when they are drawn, and `give` returns the room of all slots of a chunk.
+/// Then room for n values needs n / slots + 2 chunks for each queue: those whose positions are all
+/// drawn, the one that is being filled, and the next one. Users with at most n values by nature
+/// need 3 * (n / slots) + 3: behind each chunk that is waited for, there may be one that takes
+/// values of the same group, one that has taken some, and one that a lane holds while it waits for
+/// a place in the directory.
 ///
-/// Progress: drawing is wait-free, `poll` never waits. `prepare` and `put` wait for chunks with
-/// lower numbers to be published; the lanes that publish them have drawn before and wait for none
-/// but lower ones, nor, if the pool is large enough, for the pool. A group calls `prepare` together
-/// before it puts anything, so no lane waits for its own warp.
+/// Progress: drawing is wait-free, and `poll` never waits. `prepare` and `put` wait until chunks
+/// with lower numbers are published. The lanes that publish those have drawn earlier and wait only
+/// for still lower ones and, if the pool is large enough, not for the pool. A group calls `prepare`
+/// together before it puts anything, so no lane waits for its own warp.
 ///
-/// Orders: slots as in static_queue.hpp; `finished` is acq_rel, so that all consumers are done with
-/// a chunk, in the eyes of the last, before it is given back.
+/// Orders: slots as in static_queue.hpp; `finished` is acq_rel, so that the last consumer of a
+/// chunk, which gives it back, sees that all others are done with it.
 
 #include "warpheap/sync/index_queue/static_queue.hpp"
 
@@ -54,14 +54,14 @@ namespace sync {
 template <class Directory, class Pool>
 class virtual_queue {
  public:
-  /// The pool returns room, a chunk at a time.
+  /// The pool returns room, one chunk at a time.
   static constexpr bool returns_room_by_value = false;
 
   virtual_queue() = default;
   WARPHEAP_HD virtual_queue(queue_ends* ends, const Directory& directory, const Pool& pool)
       : ends_(ends), directory_(directory), pool_(pool) {}
 
-  /// Empties the queue. `first_chunk` becomes chunk number 0; it must be the queue's already.
+  /// Empties the queue. `first_chunk`, which must already belong to the queue, becomes chunk 0.
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count,
                               std::uint32_t first_chunk) const {
     if (rank == 0) {
@@ -82,7 +82,7 @@ class virtual_queue {
     return simt::atomic_ref(ends_->front).fetch_add(count, simt::order::relaxed);
   }
 
-  /// Ensures that there is memory behind the positions that `members` has drawn. A collective.
+  /// Ensures that the positions that `members` has drawn have memory. A collective.
   WARPHEAP_DEVICE void prepare(const simt::group& members, std::uint64_t first,
                                std::uint64_t count) const {
     const std::uint64_t last = first + count;
@@ -98,7 +98,7 @@ class virtual_queue {
       }
       members.sync();
       if (members.is_leader()) {
-        // Relaxed: somebody late may still look at it for the list that the chunk was in before.
+        // Relaxed: a late lane may still read this for the list that the chunk was in before.
         simt::atomic_ref(*pool_.finished(chunk)).store(0, simt::order::relaxed);
         directory_.publish((p >> pool_.slots_log2()) + 1, chunk);
       }
@@ -123,7 +123,7 @@ class virtual_queue {
     if (found == 0) return false;
     value = found - 1;
     const simt::group together = simt::coalesced().match(chunk);
-    together.sync();  // the leader speaks for reads of the others
+    together.sync();  // the leader counts the others' reads, which must come first
     bool all_taken = false;
     if (together.is_leader()) {
       const auto takers = static_cast<std::uint32_t>(together.size());
@@ -135,14 +135,15 @@ class virtual_queue {
     return true;
   }
 
-  /// Values that are in the queue while nobody uses it.
+  /// The number of values, while the queue is not in use.
   WARPHEAP_DEVICE std::uint64_t size() const { return ends_->back - ends_->front; }
   WARPHEAP_DEVICE std::uint64_t first() const { return ends_->front; }
-  /// Room that is bound while nobody uses the queue: also by values taken from the first chunk.
+  /// The room that is bound, while the queue is not in use; values taken from the first chunk
+  /// count.
   WARPHEAP_DEVICE std::uint64_t bound() const { return ends_->back - (first() & ~(slots() - 1)); }
 
-  /// Reads the value at a position between front and back while nobody uses the queue. Reads only
-  /// chunks of the pool, whatever the words are.
+  /// Reads the value at a position between front and back, while the queue is not in use. Reads
+  /// only chunks of the pool, whatever the words contain.
   WARPHEAP_DEVICE bool peek(std::uint64_t position, std::uint64_t& value) const {
     std::uint32_t chunk;
     if (!directory_.look(position >> pool_.slots_log2(), pool_.chunks(), chunk)) return false;
@@ -165,8 +166,8 @@ class virtual_queue {
 };
 
 /// A chunk and its place in the sequence of a queue's chunks, in one word: [ number | chunk + 1 ].
-/// A word without a chunk, like 0, names none. Numbers are kept modulo 2^32: to be taken for
-/// another one, a lane would have to sleep through four billion chunks.
+/// A word without a chunk, like 0, names none. Numbers are kept modulo 2^32: a lane would have to
+/// sleep through four billion chunks to confuse two of them.
 class numbered_chunk {
  public:
   WARPHEAP_HD static constexpr std::uint64_t encode(std::uint64_t number, std::uint32_t chunk) {
