@@ -10,7 +10,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Hands out memory that a device can use, as the resources of CCCL do since 3.1.
+/// Hands out memory that a device can use, with the interface of CCCL's resources since 3.1.
 template <class R>
 concept synchronous_resource = requires(R from, void* memory, std::size_t bytes) {
   { from.allocate_sync(bytes, bytes) } -> std::same_as<void*>;
@@ -28,7 +28,7 @@ template <class R>
 concept memory_resource = std::copy_constructible<R> &&
     (synchronous_resource<R> || earlier_resource<R>);
 
-/// Device memory with an owner. Move-only; contents are what the device leaves there.
+/// Device memory with an owner. Move-only. Its initial contents are undefined.
 class device_memory {
  public:
   /// \throws out_of_memory if the device has less than `bytes`
@@ -36,8 +36,8 @@ class device_memory {
       : memory_(static_cast<std::byte*>(on.allocate(bytes)),
                 [on, bytes](std::byte* pointer) { on.deallocate(pointer, bytes); }) {}
 
-  /// Out of a resource, of which a copy is kept, and given back to it. What the resource throws
-  /// goes through.
+  /// Memory from a resource, to which it returns. Keeps a copy of the resource, and passes on what
+  /// the resource throws.
   template <memory_resource R>
   device_memory(R from, std::size_t bytes) {
     // First, because the copy of the resource may throw.
@@ -47,7 +47,7 @@ class device_memory {
   device_memory(device_memory&&) = default;
   device_memory& operator=(device_memory&&) = default;
 
-  /// Memory of the caller, which must outlive the result.
+  /// The caller's memory, which must outlive the result.
   static device_memory borrowed(std::byte* memory) {
     return device_memory(memory, [](std::byte*) {});
   }
@@ -55,7 +55,7 @@ class device_memory {
   std::byte* get() const { return memory_.get(); }
 
  private:
-  /// What a device's own memory has at least.
+  /// The least alignment of memory from a device.
   static constexpr std::size_t alignment = 256;
 
   template <class Release>
@@ -81,7 +81,7 @@ class device_memory {
     };
   }
 
-  /// One owner: shared_ptr because it knows how to release, whatever type that has.
+  /// The only owner. A shared_ptr, because it keeps a deleter of any type.
   std::shared_ptr<std::byte> memory_;
 };
 

@@ -7,13 +7,14 @@
 ///
 /// - identity: `lane_id, thread_rank, thread_in_block, block_rank, block_size, grid_size, sm_id`,
 ///   `warp_rank`, `warp_slot`, `noise` (a word that differs between lanes and calls), `rough_noise`
-///   (a cheaper one), `ticks` (of a clock, if `has_clock`), `expect_lane` (for what host code must
-///   not call);
-/// - `group`, made by `coalesced()` or `warp()`, and `whole_warp`, which there is if
-///   `is_whole_warp()`: `mask, size, rank, leader, is_leader, ballot, any, all, shuffle, broadcast,
-///   match, scan_add, merge_bits, sync`;
-/// - `atomic_ref<T>` of 32- and 64-bit words, `fence(order)`, at device scope; `load_hint`, the
-///   order `acquire_to_write`; `block_atomic_ref<T>` for words in block-shared memory;
+///   (a cheaper one), `ticks` (of a clock, if `has_clock`), `expect_lane` (in functions that host
+///   code must not call);
+/// - `group`, made by `coalesced()` or `warp()`, and `whole_warp`, available if `is_whole_warp()`:
+///   `mask, size, rank, leader, is_leader, ballot, any, all, shuffle, broadcast, match, scan_add,
+///   merge_bits, sync`;
+/// - `atomic_ref<T>` for 32- and 64-bit words and `fence(order)`, both at device scope;
+///   `load_hint`; the order `acquire_to_write`; `block_atomic_ref<T>` for words in block-shared
+///   memory;
 /// - control: `backoff(ns)`, `block_sync()`, `block_shared()`, `call_apart`, `as_needed`, `trap()`;
 /// - host side: `device` (memory, copies, `launch`, `start`, properties, `resources` of a kernel if
 ///   it `tells_resources`).

@@ -15,10 +15,10 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// Lanes of a full warp. The last warp of a block may have fewer.
+/// The number of lanes of a full warp. The last warp of a block may have fewer.
 inline constexpr int warp_size = 32;
 
-/// The orders of an atomic operation, with the meaning that C++20 gives them, at device scope.
+/// The memory orders of atomic operations, with the meanings of C++20, at device scope.
 enum class order { relaxed, acquire, release, acq_rel, seq_cst };
 
 /// A set of lanes of one warp: bit i stands for lane i.
@@ -64,7 +64,7 @@ class lane_mask {
   std::uint32_t bits_ = 0;
 };
 
-/// The shape of a launch: one-dimensional, as all device code of warpheap needs no more.
+/// The shape of a launch. One-dimensional, because no device code of warpheap needs more.
 struct grid {
   std::uint32_t blocks = 1;
   std::uint32_t threads_per_block = 1;
@@ -86,11 +86,11 @@ struct device_properties {
   /// "cuda" or "cpu"
   std::string backend;
   std::string name;
-  /// Bytes of device memory in all.
+  /// Total device memory, in bytes.
   std::size_t memory_bytes = 0;
-  /// How many there are. `sm_id()` may be larger on some GPUs: take it modulo this.
+  /// The number of multiprocessors. `sm_id()` exceeds it on some GPUs: take that modulo this.
   std::uint32_t multiprocessors = 1;
-  /// Threads that can be resident at once, in all multiprocessors together.
+  /// The number of threads that can be resident at once, on all multiprocessors together.
   std::uint32_t resident_threads = 1;
   std::string driver;
   std::string toolkit;

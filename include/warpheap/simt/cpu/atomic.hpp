@@ -100,8 +100,8 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
  private:
   std::atomic_ref<T> word() const { return std::atomic_ref<T>(*at_); }
 
-  // In weak memory. What a read-modify-write finds is what is in memory, and only one lane runs, so
-  // plain accesses suffice.
+  // In weak memory. A read-modify-write reads what is in memory, and only one lane runs at a time,
+  // so plain accesses suffice.
 
   T weak_update(T value, order o) const {
     const T before = *at_;
@@ -139,21 +139,21 @@ using block_atomic_ref = atomic_ref<T>;
 /// Acquire, for a lane that writes to what it has acquired before it reads it.
 inline constexpr order acquire_to_write = order::acquire;
 
-/// A word that others may change, as a hint: what is read may be old, for as long as the kernel
-/// runs on CUDA, where a multiprocessor keeps it near.
+/// Reads a word that others may change, as a hint. On CUDA, where the value comes from the
+/// multiprocessor's cache, it may be old for as long as the kernel runs.
 template <class T>
 T load_hint(T& word) {
   return atomic_ref<T>(word).load(order::relaxed);
 }
 
-/// Orders this lane's accesses before the fence against those behind it.
+/// Orders this lane's accesses before the fence against those after it.
 inline void fence(order o) {
   runtime::switch_point();
   if (runtime::memory_is_weak()) return runtime::weak_fence(o);
 #if WARPHEAP_THREAD_SANITIZER
-  // ThreadSanitizer knows no fences. A read-modify-write of one shared word orders all lanes
-  // that pass a fence, which can hide a race. It does not order a fence after a release that the
-  // lane has read relaxed: there an acquire load says the same, and ThreadSanitizer sees it.
+  // ThreadSanitizer does not support fences. A read-modify-write of one shared word orders all
+  // lanes that pass a fence, which can hide a race. It does not order a fence after a release that
+  // the lane has read relaxed: there, an acquire load means the same, and ThreadSanitizer sees it.
   static std::atomic<int> stand_in{0};
   stand_in.fetch_add(0,
                      o == order::relaxed ? std::memory_order_relaxed : std::memory_order_acq_rel);

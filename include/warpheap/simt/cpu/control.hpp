@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How a lane runs on: with its block, after a wait, by a call apart, or not at all.
+/// How a lane continues: with its block, after a wait, in a function called apart, or not at all.
 
 #include "warpheap/simt/cpu/lane.hpp"
 
@@ -26,17 +26,17 @@ inline void block_sync() { runtime::wait_for_block(); }
   std::abort();
 }
 
-/// Calls a function that is seldom needed.
+/// Calls a rarely needed function.
 template <class Result, class... Arguments>
 Result call_apart(Result (*function)(Arguments...), std::type_identity_t<Arguments>... arguments) {
   return function(arguments...);
 }
 
-/// The same number: lanes of the CPU model have no registers to save.
+/// Returns the same number: lanes of the CPU model have no registers to save.
 template <std::integral T>
 requires(sizeof(T) == 4) T as_needed(T value) { return value; }
 
-/// There is no time in the CPU model: every wait is one turn of the other lanes.
+/// The CPU model has no time: every wait is one turn of the other lanes.
 inline void backoff(std::uint32_t /*nanoseconds*/) { runtime::give_way(); }
 
 }  // namespace simt

@@ -13,8 +13,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// Lanes of a launch wait for each other in a circle, or one of them spins for ever. The message
-/// lists every lane that was left, with what it waits for.
+/// Lanes of a launch wait for each other in a circle, or one of them spins forever. The message
+/// lists every lane that was left, and what it waits for.
 class no_progress : public error {
  public:
   using error::error;
@@ -22,14 +22,14 @@ class no_progress : public error {
 
 /// How the CPU model runs lanes.
 struct cpu_options {
-  /// Host threads; 0: one for each processor, two at least (with one, blocks never run at once).
+  /// Host threads; 0: one per processor, but at least two (with one, no two blocks run at once).
   unsigned workers = 0;
-  /// Blocks that a worker holds and takes turns with.
+  /// Blocks that a worker holds and runs in turn.
   unsigned resident_blocks = 4;
   std::size_t stack_bytes = 64 * 1024;
-  /// Switch points after which a lane gives way.
+  /// Switch points after which a lane yields to the others.
   std::uint32_t fuel = 64;
-  /// Turns without the end of any lane of a worker after which the launch is given up.
+  /// Turns of a worker after which the launch is given up if none of its lanes has finished.
   std::uint64_t turn_limit = 20'000'000;
 };
 
@@ -38,10 +38,10 @@ class executor;
 void launch(executor& on, const grid& shape, void (*run)(const void*), const void* functor);
 }  // namespace runtime
 
-/// A launch that was started. In the CPU model it has ended by then.
+/// A launch that was started. In the CPU model, it has already ended.
 class timed_launch {
  public:
-  /// Waits for the launch. How many milliseconds it took.
+  /// Waits for the launch. Returns how many milliseconds it took.
   double ms() const { return ms_; }
 
  private:
@@ -59,21 +59,21 @@ class device {
 
   const device_properties& properties() const;
 
-  /// The same machine with a queue of its own: what is launched there may run at the same time as
-  /// what is launched elsewhere, and in the CPU model never does.
+  /// The same machine with its own queue, whose launches may run at the same time as others. In the
+  /// CPU model, they never do.
   device queue() const { return *this; }
 
   /// Memory that lanes can use, aligned to 4 KiB.
-  /// \throws out_of_memory with the size asked for and the size that there is
+  /// \throws out_of_memory with the size requested and the size of the device's memory
   void* allocate(std::size_t bytes) const;
   void deallocate(void* pointer, std::size_t bytes) const noexcept;
   void copy_to_host(void* host, const void* on_device, std::size_t bytes) const;
   void copy_to_device(void* on_device, const void* host, std::size_t bytes) const;
   void fill(void* on_device, std::uint8_t byte, std::size_t bytes) const;
 
-  /// Runs `functor()` once in every lane of `shape`. Waits for the end in the CPU model; on CUDA
-  /// the launch is queued and its errors may surface in `synchronize`.
-  /// \throws no_progress if lanes wait for each other in a circle or spin for ever
+  /// Runs `functor()` once in every lane of `shape`. In the CPU model, waits for the end; on CUDA,
+  /// the launch is queued, and its errors may surface in `synchronize`.
+  /// \throws no_progress if lanes wait for each other in a circle or spin forever
   template <class Functor>
   requires std::is_trivially_copyable_v<Functor>
   void launch(const grid& shape, const Functor& functor) const {
@@ -81,9 +81,9 @@ class device {
         *executor_, shape, [](const void* f) { (*static_cast<const Functor*>(f))(); }, &functor);
   }
 
-  /// Lanes of the CPU model are calls of a function of the host: there is no kernel to look at.
+  /// False: lanes of the CPU model are calls of a host function, so there is no kernel to look at.
   static constexpr bool tells_resources = false;
-  /// What the kernel takes that `launch` runs for functors of this type.
+  /// The resources of the kernel that `launch` runs for functors of this type.
   /// \throws invalid_argument always in the CPU model
   template <class Functor>
   kernel_resources resources() const {
@@ -93,7 +93,7 @@ class device {
   /// Waits for everything that was launched.
   void synchronize() const {}
 
-  /// Launches, and does not wait on CUDA.
+  /// Launches; on CUDA, without waiting.
   template <class Functor>
   timed_launch start(const grid& shape, const Functor& functor) const {
     timed_launch timer;

@@ -11,11 +11,11 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// A value of at most eight bytes that lanes can hand to each other.
+/// A value of at most eight bytes, which lanes can pass to each other.
 template <class T>
 concept lane_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
 
-/// Lanes of one warp that execute the same calls together. Every member function but `mask`,
+/// Lanes of one warp that execute the same calls together. Every member function except `mask`,
 /// `size`, `rank`, `leader` and `is_leader` is a collective: all members must call it.
 class group {
  public:
@@ -23,13 +23,13 @@ class group {
 
   lane_mask mask() const { return members_; }
   int size() const { return members_.count(); }
-  /// How many members have a lower lane number than the caller.
+  /// The number of members with a lower lane number than the caller's.
   int rank() const { return members_.below(self()).count(); }
   /// The lane number of the lowest member.
   int leader() const { return members_.lowest(); }
   bool is_leader() const { return leader() == self(); }
 
-  /// Makes what members wrote before visible to members after.
+  /// Orders what members did before this call before what members do after it.
   void sync() const { collect(runtime::collective::sync, 0); }
   /// The members that pass true.
   lane_mask ballot(bool predicate) const {
@@ -85,25 +85,25 @@ class group {
   lane_mask members_;
 };
 
-/// Some lanes of the warp that execute this call together: a set that contains the caller, and no
-/// promise beyond that. Never inlined, so that the return address identifies the call.
+/// Some lanes of the warp that execute this call together. The set contains the caller; nothing
+/// else is promised. Never inlined, so that the return address identifies the call.
 [[gnu::noinline]] inline group coalesced() {
   return group{runtime::form_group(__builtin_return_address(0))};
 }
 
-/// All lanes of a warp. A warp of the model need not be full: the explorer's have a few lanes.
+/// All lanes of a warp. A warp of the model need not be full: those of the explorer have few lanes.
 class whole_warp : public group {
  public:
   whole_warp() : group(runtime::self().warp_lanes) {}
 };
 
-/// Whether all lanes of a warp execute this call together. Then each of them learns so, and they
-/// are a `whole_warp`. Never inlined, as `coalesced`.
+/// Whether all lanes of a warp execute this call together. If so, each of them gets true, and they
+/// are a `whole_warp`. Never inlined, like `coalesced`.
 [[gnu::noinline]] inline bool is_whole_warp() {
   return runtime::form_group(__builtin_return_address(0)) == runtime::self().warp_lanes;
 }
 
-/// All lanes that the warp was started with. \pre none of them has exited or is elsewhere
+/// All lanes that the warp started with. \pre none of them has exited, and all call this together
 inline group warp() { return group{runtime::self().warp_lanes}; }
 
 }  // namespace simt

@@ -10,7 +10,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// For what only lanes may call. (nvcc refuses such calls of host code.)
+/// For functions that only lanes may call. (nvcc rejects such calls in host code.)
 /// \throws invalid_argument if the caller is not a lane
 WARPHEAP_SWITCHING void expect_lane() {
   if (runtime::here.lane == nullptr) [[unlikely]] {
@@ -37,10 +37,10 @@ inline std::uint64_t grid_size() {
 
 inline std::uint32_t sm_id() { return runtime::self().sm; }
 
-/// A hint, as `sm_id` is: warps of one block have different ones.
+/// A hint, like `sm_id`: warps of one block have different slots.
 inline std::uint32_t warp_slot() { return thread_in_block() / warp_size; }
 
-/// There is no time in the CPU model: the clock stands still.
+/// The CPU model has no time: the clock stands still.
 inline constexpr bool has_clock = false;
 inline std::uint64_t ticks() { return 0; }
 
@@ -51,7 +51,7 @@ WARPHEAP_SWITCHING std::uint64_t noise() {
   return mix64(me.noise);
 }
 
-/// As `noise`: the model has no cheaper one.
+/// Like `noise`: the model has no cheaper one.
 WARPHEAP_SWITCHING std::uint32_t rough_noise() { return static_cast<std::uint32_t>(noise() >> 32); }
 
 }  // namespace simt

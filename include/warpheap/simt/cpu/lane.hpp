@@ -4,8 +4,8 @@
 /// \file
 /// What the lanes of the CPU model share with the runtime that switches them (src/simt/cpu/).
 ///
-/// Every lane is a fiber. A block of lanes is pinned to one host thread for its whole life, so a
-/// thread-local variable names the lane that runs now. Lanes give up the thread only at the points
+/// Every lane is a fiber. A block of lanes stays on one host thread for its whole life, so a
+/// thread-local variable can name the lane that runs now. Lanes yield the thread only at the points
 /// that the seam defines: collectives, `coalesced()`, barriers, `backoff`, and atomics.
 
 #include "warpheap/simt/types.hpp"
@@ -13,8 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The lanes of a warp share the host thread's state one after another. ThreadSanitizer takes every
-// lane for a thread and would call that a race.
+// The lanes of a warp use the host thread's state one after another. ThreadSanitizer takes every
+// lane for a thread and would report that as a race.
 #if defined(__SANITIZE_THREAD__)
 #define WARPHEAP_SWITCHING inline __attribute__((no_sanitize("thread"), noinline))
 #define WARPHEAP_THREAD_SANITIZER 1
@@ -32,7 +32,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt::runtime {
 
-/// The operations that lanes of a group do together.
+/// The operations that lanes of a group perform together.
 enum class collective : std::uint8_t { sync, ballot, shuffle, match, scan_add };
 
 /// A lane's place in its grid, and the state that its own code reads.
@@ -43,7 +43,7 @@ struct lane_identity {
   std::uint32_t threads_per_block = 1;
   std::uint32_t blocks = 1;
   std::uint32_t sm = 0;
-  /// Lanes that this lane's warp was started with.
+  /// The number of lanes that this lane's warp started with.
   lane_mask warp_lanes{1};
   std::byte* shared = nullptr;
   std::uint64_t noise = 0;
@@ -52,7 +52,7 @@ struct lane_identity {
   std::uint64_t rank() const { return std::uint64_t{block} * threads_per_block + thread_in_block; }
 };
 
-/// State of the host thread. `fuel` counts the switch points until the lane has to give way.
+/// State of the host thread. `fuel` counts the switch points until the lane must yield.
 struct host_thread {
   lane_identity* lane = nullptr;
   std::int64_t fuel = INT64_MAX;
@@ -61,8 +61,8 @@ struct host_thread {
 };
 extern constinit thread_local host_thread here;
 
-/// The lane has no fuel left: gives way to the others (executor), or lets the seeded scheduler
-/// choose who goes on (explorer).
+/// The lane has no fuel left: yields to the others (executor), or lets the seeded scheduler choose
+/// the lane that continues (explorer).
 void out_of_fuel();
 
 /// Parks the lane until others have had a turn.
@@ -71,20 +71,20 @@ void give_way();
 /// Parks the lane until the scheduler forms a group of lanes at `site`, and returns that group.
 lane_mask form_group(const void* site);
 
-/// Waits until every live lane of `mask` has called with the same operation and mask; the result
-/// of the calling lane.
+/// Waits until every live lane of `mask` has called this with the same operation and mask. Returns
+/// the result of the calling lane.
 std::uint64_t collect(collective operation, lane_mask mask, std::uint64_t value, int source);
 
-/// Waits until every live lane of the block has called.
+/// Waits until every live lane of the block has called this.
 void wait_for_block();
 
-// Atomic accesses of lanes to words of 4 or 8 bytes, as weak memory lets the lanes see them.
+// Atomic accesses of lanes to words of 4 or 8 bytes, as weak memory shows them to the lanes.
 
 std::uint64_t weak_load(const void* word, std::uint32_t bytes, order o);
 void weak_store(void* word, std::uint32_t bytes, std::uint64_t value, order o);
-/// The load of a read-modify-write that stores nothing: of what is in memory.
+/// The load of a read-modify-write that stores nothing: it reads what is in memory.
 void weak_load_newest(const void* word, std::uint32_t bytes, order o);
-/// A read-modify-write that changes what is in memory to `value`.
+/// A read-modify-write that changes the word in memory to `value`.
 void weak_update(void* word, std::uint32_t bytes, std::uint64_t value, order o);
 void weak_fence(order o);
 
@@ -97,8 +97,8 @@ WARPHEAP_SWITCHING void switch_point() {
 
 WARPHEAP_SWITCHING lane_identity& self() { return *here.lane; }
 
-/// Whether the running lane's memory is weak. ThreadSanitizer has to see every access as it is, so
-/// never under it.
+/// Whether the running lane's memory is weak. Never under ThreadSanitizer, which must see every
+/// access as it is.
 inline bool memory_is_weak() {
 #if WARPHEAP_THREAD_SANITIZER
   return false;

@@ -13,13 +13,13 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
 /// Acquire, for a lane that writes to what it has acquired before it reads it, as the new owner of
-/// a block does. Relaxed here: a store to an address that depends on what was read is not performed
-/// before the read, and the multiprocessor's cache, which acquire clears, holds nothing that such a
-/// lane reads.
+/// a block does. Relaxed is enough here: a store to an address that depends on a load is not
+/// performed before that load; and the multiprocessor's cache, which an acquire would clear, holds
+/// nothing that such a lane reads.
 inline constexpr order acquire_to_write = order::relaxed;
 
-/// A word that others may change, as a hint: what is read may be old, for as long as the kernel
-/// runs, for it comes from the multiprocessor's own cache. What `__ldca` is, which clang lacks.
+/// Reads a word that others may change, as a hint: the value comes from the multiprocessor's own
+/// cache, so it may be old for as long as the kernel runs. The same as `__ldca`, which clang lacks.
 template <class T>
 requires(sizeof(T) == 4 || sizeof(T) == 8) WARPHEAP_DEVICE T load_hint(T& word) {
   T value;
@@ -31,7 +31,7 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) WARPHEAP_DEVICE T load_hint(T& word) 
   return value;
 }
 
-/// Orders this lane's accesses before the fence against those behind it, at device scope.
+/// Orders this lane's accesses before the fence against those after it, at device scope.
 WARPHEAP_DEVICE inline void fence(order o) {
   if (o == order::seq_cst) {
     asm volatile("fence.sc.gpu;" ::: "memory");
@@ -62,8 +62,8 @@ WARPHEAP_DEVICE inline void fence(order o) {
   } while (false)
 
 /// Atomic access to a word in device memory, at device scope. The word is in *global* memory, and
-/// the instructions say so: `cuda::atomic_ref` takes any address, for which ptxas adds a test and a
-/// second path for block-shared memory to each operation (docs/performance.md).
+/// the instructions say so. `cuda::atomic_ref` takes any address, so ptxas adds a test and a second
+/// path, for block-shared memory, to each operation (docs/performance.md).
 template <class T>
 requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
  public:
@@ -189,8 +189,9 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
 #undef WARPHEAP_ATOM
 #undef WARPHEAP_ATOM_AS
 
-/// Atomic access to a word in block-shared memory, for lanes of the block, relaxed: a barrier
-/// orders what they did. `atomic_ref` is for global memory, and an error here.
+/// Atomic access to a word in block-shared memory, for lanes of the block. Relaxed: a barrier
+/// orders what they did. Using `atomic_ref` for such a word is an error, because that is for global
+/// memory.
 template <class T>
 requires(sizeof(T) == 4 || sizeof(T) == 8) && std::unsigned_integral<T> class block_atomic_ref {
  public:

@@ -8,9 +8,10 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// The allocator that comes with CUDA. Its heap belongs to the device, not to us.
+/// The allocator that comes with CUDA. Its heap belongs to the device.
 struct builtin_heap {
-  /// \throws cuda_error if a kernel has used the built-in heap already: its size is fixed then
+  /// \throws cuda_error if a kernel has already used the built-in heap, because its size is then
+  /// fixed
   static void set_size(std::size_t bytes) {
     runtime::check(cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes),
                    "set the size of the built-in heap");

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How a lane runs on: with its block, after a wait, by a call apart, or not at all.
+/// How a lane continues: with its block, after a wait, in a function called apart, or not at all.
 
 #include "warpheap/core/config.hpp"
 
@@ -21,18 +21,19 @@ WARPHEAP_DEVICE inline std::byte* block_shared() {
 
 WARPHEAP_DEVICE inline void block_sync() { __syncthreads(); }
 
-/// Ends the kernel, whose error then surfaces on the host. For debugging: no manager calls it.
+/// Ends the kernel with an error that surfaces on the host. For debugging: no manager calls it.
 WARPHEAP_DEVICE inline void trap() { __trap(); }
 
-/// Calls a function that is seldom needed so that it costs its callers no registers. ptxas gives a
-/// function that it knows the registers above those of its callers, so that a kernel needs the sum
-/// along a chain of calls; one that is called by an address it does not know saves what it uses.
+/// Calls a rarely needed function in such a way that it costs its callers no registers. If ptxas
+/// knows the function, it assigns registers above those of its callers, so that a kernel needs the
+/// sum along a chain of calls. A function that is called by an address unknown to ptxas saves the
+/// registers that it uses.
 ///
-/// What such a call may reach, ptxas and nvlink learn from its type: every function of that type
-/// whose address is taken. So a function must not have the type of one that it calls apart, itself
-/// or through others: that counts as recursion, and the stack of each kernel that gets there is
-/// unknown. CUDA then gives it `cudaLimitStackSize` bytes, 1024 if nobody has said more, also where
-/// the frame of the kernel alone is larger.
+/// ptxas and nvlink learn from its type what such a call may reach: every function of that type
+/// whose address is taken. So a function must not have the type of one that it calls apart,
+/// directly or indirectly: that would count as recursion, and the stack size of each kernel that
+/// gets there would be unknown. CUDA then reserves `cudaLimitStackSize` bytes, 1024 by default,
+/// even if the frame of the kernel alone is larger.
 template <class Result, class... Arguments>
 WARPHEAP_DEVICE Result call_apart(Result (*function)(Arguments...),
                                   std::type_identity_t<Arguments>... arguments) {
@@ -40,9 +41,9 @@ WARPHEAP_DEVICE Result call_apart(Result (*function)(Arguments...),
   return function(arguments...);
 }
 
-/// The same number, but the compiler does not know that: what follows from it is computed where it
-/// is used. Otherwise numbers that only a rare step needs are computed before the loop around it,
-/// and each keeps a register from there on.
+/// Returns the same number, but the compiler does not know that, so whatever depends on the number
+/// is computed where it is used. Otherwise, numbers that only a rare step needs would be computed
+/// before the loop around it, and each would occupy a register from there on.
 template <std::integral T>
 requires(sizeof(T) == 4) WARPHEAP_DEVICE T as_needed(T value) {
   asm volatile("" : "+r"(value));

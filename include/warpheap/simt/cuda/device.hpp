@@ -16,7 +16,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// CUDA has refused a call, or lanes have failed. The message is CUDA's, with what was attempted.
+/// CUDA has refused a call, or lanes have failed. The message is CUDA's, and says what was
+/// attempted.
 class cuda_error : public error {
  public:
   using error::error;
@@ -31,8 +32,8 @@ inline void check(cudaError_t status, const std::string& attempted) {
   }
 }
 
-/// Of a block, as `launch` promises: a lane of such a block has 64 registers. One block at least
-/// must fit on a multiprocessor; to ask for two would halve the registers.
+/// The most threads of a block, as `launch` promises: a lane of such a block has 64 registers. At
+/// least one block must fit on a multiprocessor; asking for two would halve the registers.
 inline constexpr int most_threads = 1024;
 inline constexpr int least_blocks = 1;
 
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(most_threads, least_blocks) run(const Functor 
 /// A launch that was started, with CUDA events around it.
 class timed_launch {
  public:
-  /// Waits for the launch. How many milliseconds it took.
+  /// Waits for the launch. Returns how many milliseconds it took.
   /// \throws cuda_error if a lane has failed
   double ms() const {
     runtime::check(cudaEventSynchronize(end_->handle), "wait for a launch");
@@ -79,7 +80,7 @@ class device {
         "the CPU model is not available here: this program was compiled by nvcc");
   }
 
-  /// \throws invalid_argument if there is no such device, with how many there are
+  /// \throws invalid_argument if there is no such device; the message says how many there are
   static device cuda(int ordinal) {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
@@ -95,16 +96,16 @@ class device {
 
   const device_properties& properties() const { return *properties_; }
 
-  /// The same machine, with everything queued on a stream of the caller's, of this device, which
-  /// must outlive the result.
+  /// The same machine, with everything queued on a stream of this device that belongs to the caller
+  /// and must outlive the result.
   device on(cudaStream_t stream) const {
     device other = *this;
     other.stream_ = std::shared_ptr<CUstream_st>(std::shared_ptr<void>(), stream);
     return other;
   }
 
-  /// The same machine with a queue of its own: what is launched there may run at the same time as
-  /// what is launched elsewhere. Not even the default stream waits for it.
+  /// The same machine with its own queue, whose launches may run at the same time as others. Not
+  /// even the default stream waits for it.
   device queue() const {
     make_current();
     cudaStream_t stream = nullptr;
@@ -116,7 +117,7 @@ class device {
   }
 
   /// Memory that lanes can use, aligned to 256 B or better.
-  /// \throws out_of_memory with the size asked for and the size that is free; cuda_error if CUDA
+  /// \throws out_of_memory with the size requested and the size that is free; cuda_error if CUDA
   ///   refuses for another reason, such as an earlier kernel that failed
   void* allocate(std::size_t bytes) const {
     make_current();
@@ -172,7 +173,7 @@ class device {
   }
 
   static constexpr bool tells_resources = true;
-  /// What the kernel takes that `launch` runs for functors of this type.
+  /// The resources of the kernel that `launch` runs for functors of this type.
   template <class Functor>
   kernel_resources resources() const {
     make_current();
@@ -185,15 +186,15 @@ class device {
             .block_threads = static_cast<std::uint64_t>(found.maxThreadsPerBlock)};
   }
 
-  /// Waits for everything that was launched here: with a stream that was named, for that stream,
-  /// else for the whole device. \throws cuda_error if a lane has failed
+  /// Waits for everything that was launched here: for the stream if one was named, otherwise for
+  /// the whole device. \throws cuda_error if a lane has failed
   void synchronize() const {
     make_current();
     check(stream_ ? cudaStreamSynchronize(stream_.get()) : cudaDeviceSynchronize(),
           "wait for the device");
   }
 
-  /// Launches, and does not wait.
+  /// Launches without waiting.
   template <class Functor>
   timed_launch start(const grid& shape, const Functor& functor) const {
     make_current();
@@ -228,7 +229,7 @@ class device {
     properties_ = std::move(properties);
   }
 
-  /// How messages name the device: several of a machine often have the same name.
+  /// The name of the device in messages. The devices of a machine often have the same name.
   std::string described() const {
     return "CUDA device " + std::to_string(ordinal_) + " (" + properties().name + ")";
   }

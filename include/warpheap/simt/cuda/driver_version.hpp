@@ -10,7 +10,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// The version in the first line of the file in which NVIDIA's driver tells it, such as
+/// The version in the first line of the file in which NVIDIA's driver states its version, such as
 /// "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build"; empty if
 /// there is none.
 inline std::string driver_version_in(const std::string& line) {
@@ -22,7 +22,7 @@ inline std::string driver_version_in(const std::string& line) {
   return {};
 }
 
-/// The version of the driver that is loaded, which CUDA itself does not tell; empty if unknown.
+/// The version of the loaded driver, which CUDA itself does not report; empty if unknown.
 inline std::string driver_version() {
   std::ifstream file("/proc/driver/nvidia/version");
   std::string line;

@@ -11,22 +11,22 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// A value of at most eight bytes that lanes can hand to each other.
+/// A value of at most eight bytes, which lanes can pass to each other.
 template <class T>
 concept lane_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
 
-/// Members that are known at run time.
+/// Members that are only known at run time.
 class some_lanes {
  public:
   WARPHEAP_DEVICE explicit some_lanes(lane_mask members) : members_(own_copy(members)) {}
   WARPHEAP_DEVICE lane_mask mask() const { return members_; }
 
  private:
-  /// Hides from the compiler where a mask comes from. ptxas 13.0 takes the result of activemask
-  /// (and what is computed from it) for the same in all lanes that run together, and lets a
-  /// collective go ahead once the first lane's mask is complete. But two groups that were formed
-  /// apart can run together later: then the members of one went ahead without their leader, and
-  /// read nothing for what it had to say. The caller's own bit, which the mask has anyway, makes it
+  /// Hides from the compiler where a mask comes from. ptxas 13.0 assumes that the result of
+  /// activemask (and whatever is computed from it) is the same in all lanes that run together, and
+  /// lets a collective proceed once the first lane's mask is complete. But two groups that formed
+  /// separately may run together later: then the members of one proceeded without their leader, and
+  /// did not get its value. Adding the caller's own bit, which the mask has anyway, makes the mask
   /// a value of each lane.
   WARPHEAP_DEVICE static lane_mask own_copy(lane_mask members) {
     std::uint32_t own;
@@ -37,31 +37,31 @@ class some_lanes {
   lane_mask members_;
 };
 
-/// Members that the compiler knows: all lanes of a full warp. It need not make sure, before each
-/// collective, that lanes with the same mask are there.
+/// Members that the compiler knows: all lanes of a full warp. It need not check before each
+/// collective that lanes with the same mask have arrived.
 struct all_lanes {
   WARPHEAP_DEVICE static constexpr lane_mask mask() { return lane_mask::first(warp_size); }
 };
 
-/// Lanes of one warp that execute the same calls together. Every member function but `mask`,
+/// Lanes of one warp that execute the same calls together. Every member function except `mask`,
 /// `size`, `rank`, `leader` and `is_leader` is a collective: all members must call it.
 template <class Members>
 class basic_group {
  public:
   basic_group() = default;
-  /// \pre the members, the caller among them, and nobody else execute this with the same set
+  /// \pre exactly the members, including the caller, execute this with the same set
   WARPHEAP_DEVICE explicit basic_group(
       lane_mask members) requires std::constructible_from<Members, lane_mask> : members_(members) {}
 
   WARPHEAP_DEVICE lane_mask mask() const { return members_.mask(); }
   WARPHEAP_DEVICE int size() const { return mask().count(); }
-  /// How many members have a lower lane number than the caller.
+  /// The number of members with a lower lane number than the caller's.
   WARPHEAP_DEVICE int rank() const { return popcount(mask().bits() & lanes_below()); }
   /// The lane number of the lowest member.
   WARPHEAP_DEVICE int leader() const { return mask().lowest(); }
   WARPHEAP_DEVICE bool is_leader() const { return leader() == lane_id(); }
 
-  /// Makes what members wrote before visible to members after.
+  /// Orders what members did before this call before what members do after it.
   WARPHEAP_DEVICE void sync() const { __syncwarp(mask().bits()); }
   /// The members that pass true.
   WARPHEAP_DEVICE lane_mask ballot(bool predicate) const {
@@ -125,7 +125,7 @@ class basic_group {
   }
 
   /// Pointer jumping towards lower lanes: after step i, `sum` covers the 2^i members before this
-  /// one, and `before` is the lane that they end at. Five steps, whatever the mask.
+  /// one, and `before` is the lane at which they end. Five steps, whatever the mask.
   template <class T>
   WARPHEAP_DEVICE T scan_part(T value) const {
     const std::uint32_t lower = mask().bits() & lanes_below();
@@ -157,17 +157,17 @@ class basic_group {
 using group = basic_group<some_lanes>;
 using whole_warp = basic_group<all_lanes>;
 
-/// Some lanes of the warp that execute this call together: a set that contains the caller, and no
-/// promise beyond that.
+/// Some lanes of the warp that execute this call together. The set contains the caller; nothing
+/// else is promised.
 WARPHEAP_DEVICE inline group coalesced() { return group{lane_mask{__activemask()}}; }
 
-/// Whether all lanes of a full warp execute this call together. Then each of them learns so, and
+/// Whether all lanes of a full warp execute this call together. If so, each of them gets true, and
 /// they are a `whole_warp`.
 WARPHEAP_DEVICE inline bool is_whole_warp() {
   return lane_mask{__activemask()} == all_lanes::mask();
 }
 
-/// All lanes that the warp was started with. \pre none of them has exited or is elsewhere
+/// All lanes that the warp started with. \pre none of them has exited, and all call this together
 WARPHEAP_DEVICE inline group warp() {
   const std::uint32_t first = thread_in_block() / warp_size * warp_size;
   const std::uint32_t rest = block_size() - first;

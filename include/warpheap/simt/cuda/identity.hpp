@@ -9,7 +9,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
-/// For what only lanes may call: the compiler refuses such calls of host code.
+/// For functions that only lanes may call: the compiler rejects such calls in host code.
 WARPHEAP_DEVICE inline void expect_lane() {}
 
 WARPHEAP_DEVICE inline int lane_id() {
@@ -43,7 +43,7 @@ WARPHEAP_DEVICE inline std::uint32_t sm_id() {
   return id;
 }
 
-/// Which of its multiprocessor's places for warps the lane's warp has: a hint, as `sm_id` is.
+/// The lane's warp's place among the places for warps of its multiprocessor. A hint, like `sm_id`.
 WARPHEAP_DEVICE inline std::uint32_t warp_slot() {
   std::uint32_t slot;
   asm volatile("mov.u32 %0, %%warpid;" : "=r"(slot));
@@ -52,11 +52,12 @@ WARPHEAP_DEVICE inline std::uint32_t warp_slot() {
 
 inline constexpr bool has_clock = true;
 
-/// Cycles of the multiprocessor's clock since some moment: two looks of one lane can be subtracted.
+/// The multiprocessor's clock, in cycles. Only the difference of two readings of a lane has a
+/// meaning.
 WARPHEAP_DEVICE inline std::uint64_t ticks() { return static_cast<std::uint64_t>(clock64()); }
 
-/// A few instructions' worth of noise: lanes of a warp may get the same, and calls that follow each
-/// other similar words. Its high bits are the better ones.
+/// Noise that costs a few instructions: lanes of a warp may get the same word, and successive calls
+/// similar ones. The high bits are better than the low ones.
 WARPHEAP_DEVICE inline std::uint32_t rough_noise() {
   std::uint32_t now;
   asm volatile("mov.u32 %0, %%clock;" : "=r"(now));
