@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What programs say that allocate in one launch, write in the next and free in a third: how fast
-/// that is as a whole, and how much of it is the manager.
+/// Fields of programs that allocate in one launch, write in the next and free in a third: how fast
+/// all of that is, and the manager's share of it.
 
 #include "bench/host/support.hpp"
 #include "bench/workloads/tables/fields.hpp"
@@ -29,11 +29,11 @@ inline constexpr field<double> malloc_time_share{
 
 }  // namespace fields
 
-/// The launches of all runs, and the bytes that each served.
+/// The launches of all runs, and the bytes that each run served.
 struct program_times {
   std::vector<double> malloc_ms;
   std::vector<double> write_ms;
-  /// Of a manager that frees; else what the calls took, which do not count.
+  /// The frees, if the manager has them; otherwise these calls do not count.
   std::vector<double> free_ms;
   std::vector<double> bytes;
 };

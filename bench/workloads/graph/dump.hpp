@@ -8,8 +8,8 @@
 
 namespace warpheap::bench {
 
-/// A file of JSON lines for other programs to check: what each update was, and the edges after it.
-/// Edges are numbers, source * 2^32 + target. Writes nothing if the file is called "-".
+/// A file of JSON lines for other programs to check: each update, and the edges after it. An edge
+/// is the number source * 2^32 + target. Writes nothing if the file's name is "-".
 class graph_dump {
  public:
   /// \throws usage_error if the file cannot be written

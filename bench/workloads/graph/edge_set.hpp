@@ -12,8 +12,8 @@ namespace warpheap::bench {
 
 using graph_keys = std::vector<std::uint64_t>;
 
-/// The edges that a graph should have. What is added is merged when somebody looks: a graph of 100
-/// million edges that grows by 100 batches is copied 7 times, not 100 times.
+/// The edges that a graph should have. Added batches are only merged when the edges are read: a
+/// graph that grows to 100 million edges in 100 batches is copied 7 times, not 100 times.
 class edge_set {
  public:
   /// \pre ascending, without duplicates
@@ -29,7 +29,7 @@ class edge_set {
 
   /// Ascending. O(n log batches) after batches were added.
   const graph_keys& all() {
-    // Neighbours in pairs, so that runs of like sizes meet.
+    // Neighbours in pairs, so that runs of similar sizes are merged.
     for (std::size_t step = 1; step < runs_.size(); step *= 2) {
       for (std::size_t i = 0; i + step < runs_.size(); i += 2 * step) {
         runs_[i] = united(std::exchange(runs_[i], {}), std::exchange(runs_[i + step], {}));
@@ -39,7 +39,7 @@ class edge_set {
     return runs_.front();
   }
 
-  /// Targets of all sources that the keys have. \param keys ascending
+  /// The number of targets of all sources that occur in the keys. \param keys ascending
   std::uint64_t targets_of_sources(const graph_keys& keys) {
     std::uint64_t sum = 0;
     auto from = all().begin();

@@ -30,7 +30,7 @@ graph_keys generate(const case_run& c, std::uint64_t round) {
   return keys.to_host();
 }
 
-/// The longest adjacency that all batches make, duplicates counted.
+/// The length of the longest adjacency after all batches, including duplicates.
 std::uint64_t most_targets(const case_run& c) {
   std::vector<std::uint32_t> degrees(std::uint64_t{1} << c.chosen[scale]);
   for (std::uint64_t round = 0; round < c.chosen[given::rounds]; ++round) {

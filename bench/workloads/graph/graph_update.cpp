@@ -41,7 +41,7 @@ graph_keys keys_of(const csr_graph& graph) {
   return keys;
 }
 
-/// What the rounds insert and which of the edges they delete, drawn from the seed alone.
+/// What the rounds insert and which of the edges they delete; depends only on the seed.
 class update_stream {
  public:
   update_stream(const case_run& c, std::uint32_t vertices)
@@ -63,11 +63,11 @@ class update_stream {
 
   const std::vector<graph_keys>& insertions() const { return insertions_; }
 
-  /// As many edges that are there as a batch has; some may be drawn more than once.
+  /// As many existing edges as a batch has; some may be drawn more than once.
   graph_keys deletions(std::uint64_t round, const graph_keys& there) {
     const std::uint64_t first = first_of(round);
     const auto begin = std::lower_bound(there.begin(), there.end(), first << 32);
-    // A range that goes past the last vertex is cut there.
+    // A range that would extend beyond the last vertex ends there.
     const auto end = std::lower_bound(begin, there.end(), (first + range_) << 32);
     graph_keys keys;
     const auto count = static_cast<std::uint32_t>(end - begin);
@@ -88,7 +88,7 @@ class update_stream {
   std::vector<graph_keys> insertions_;
 };
 
-/// The most targets that a vertex can come to have.
+/// The most targets that a vertex can ever have.
 std::uint64_t most_targets(const csr_graph& graph, const update_stream& updates) {
   std::vector<std::uint64_t> degrees(graph.nodes());
   for (std::uint64_t v = 0; v < graph.nodes(); ++v) {

@@ -88,7 +88,7 @@ inline constexpr field<double> update_free_share{
 inline constexpr field<std::uint64_t> leaked_blocks{
     {.name = "leaked_blocks", .unit = "blocks", .about = "in use after the graph was destroyed"}};
 
-/// What every case that updates a graph has after its own parameters.
+/// The parameters of every case that updates a graph, after those of its own.
 inline std::vector<case_parameter> with_updates(std::vector<case_parameter> own) {
   own.insert(own.end(), {{&adjacency, "blocks"},
                          {&adjacency_page, "64"},
@@ -123,8 +123,8 @@ class measured_graph {
     return all;
   }
 
-  /// Repeats the last batch for the fields that say what an update does, and checks the graph once
-  /// more; what all cases say of it.
+  /// Repeats the last batch for the fields that describe an update, and checks the graph once more.
+  /// Returns the fields that all cases have.
   void put_into(measurement& row, tally& found) {
     const std::uint64_t targets_after = expected_.targets_of_sources(last_batch_);
     erase(last_batch_);
@@ -144,7 +144,8 @@ class measured_graph {
     found.add_corrupted(wrong_);
   }
 
-  /// Milliseconds. \throws not_claimed if there is no memory and the case does not go on without
+  /// Returns milliseconds. \throws not_claimed if there is no memory and the case does not go on
+  /// without
   double insert(graph_keys keys) {
     graph::edge_batch batch = graph::make_batch(std::move(keys), graph_.vertices());
     const graph::update_result done = graph_.insert(batch);
@@ -197,7 +198,7 @@ class measured_graph {
   }
 
  private:
-  /// Of deleting the last batch and inserting it again; nothing where lanes have no clock.
+  /// Shares of deleting the last batch and inserting it again; nothing if lanes have no clock.
   call_time metered_time() {
     const device_array<call_time> time(c_.on, 1);
     if (c_.on.info().has_clock) {
@@ -228,16 +229,16 @@ class measured_graph {
   graph::dynamic_graph<graph_runner, L> graph_;
   graph_dump& dump_;
   edge_set expected_;
-  /// Edges as the updates have counted them.
+  /// The number of edges, as counted by the updates.
   std::uint64_t edges_ = 0;
-  /// What was inserted last.
+  /// The last batch that was inserted.
   graph_keys last_batch_;
   std::uint64_t refused_ = 0;
   std::uint64_t wrong_ = 0;
   std::uint64_t peak_bytes_ = 0;
 };
 
-/// What the graph has left in its heap, which must be nothing, and all that was wrong.
+/// The blocks that the graph has left in its heap, which must be none, and the count of all errors.
 inline void put_heap_into(measurement& row, tally& found, test_heap& heap) {
   const heap_state left = heap.state();
   found.add_corrupted(left.broken_invariants);
@@ -257,7 +258,7 @@ void with_layout(const case_run& c, const F& f) {
 }
 
 /// Bytes of the largest block that the adjacencies need. \param most_targets() the most targets of
-/// a vertex; not called where that does not matter
+/// a vertex; only called if that matters
 template <class MostTargets>
 std::uint64_t largest_block_of(const case_run& c, const MostTargets& most_targets) {
   if (c.chosen[dynamic_graphs::adjacency] == "pages") {

@@ -17,7 +17,7 @@ class graph_runner {
  public:
   graph_runner(machine& on, test_heap& heap) : on_(on), heap_(heap) {}
 
-  /// Where updates add up the time of their mallocs and frees from now on; null: nowhere.
+  /// Where updates add up the time of their mallocs and frees from now on; null: not at all.
   void meter(call_time* time) { time_ = time; }
 
   template <class T>

@@ -18,8 +18,7 @@ struct adjacency_writing {
   adjacency_table table;
 };
 
-/// Adds up how many adjacencies are not in their block as the graph has them (null blocks left
-/// out).
+/// Counts the adjacencies whose block does not hold what the graph has (null blocks are left out).
 struct adjacency_check {
   adjacency_table table;
   std::uint64_t* wrong = nullptr;

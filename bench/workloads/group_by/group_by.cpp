@@ -53,7 +53,7 @@ void write_result(const std::string& path, const paged_groups& found) {
   if (!groups.flush() || !lost.flush()) throw usage_error(path + ": cannot be written");
 }
 
-/// What was grouped in pages, against two passes; how often it is not the same.
+/// Compares the groups made in pages with those of two passes. Returns the number of differences.
 std::uint64_t count_wrong(machine& on, const paged_groups& paged, const grouped_rows& all) {
   if (paged.lost.rows() != 0) return paged.done.count <= all.count ? 0 : 1;
   return digest(on, paged.done) != digest(on, all) ? 1 : 0;

@@ -26,7 +26,7 @@ struct group_runs {
     if (end > in.rows) end = in.rows;
     while (i < end) {
       const std::uint32_t key = in.keys[i];
-      // Marks before a row count its own run unless it is the first of it.
+      // The marks before a row include that of its own run, unless the row is the first of its run.
       const bool first = i == 0 || in.keys[i - 1] != key;
       group_by_data::row_group& group = in.groups[in.runs[i] - (first ? 0 : 1)];
       if (first) group.key = key;

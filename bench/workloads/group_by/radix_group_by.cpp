@@ -18,7 +18,7 @@ namespace {
 constexpr int key_bits = 32;
 constexpr int pass_bits = floor_log2(std::uint64_t{row_distribution::children});
 constexpr std::uint32_t most_short_rows = short_grouping::places / 2;
-/// A row and its copy in order, what the sort needs, and a group for each row.
+/// The rows, a sorted copy of them, what the sort needs, and a group for each row.
 constexpr std::uint64_t bytes_a_row =
     3 * sizeof(keyed_row) + sizeof(std::uint64_t) + sizeof(row_group);
 
@@ -56,7 +56,7 @@ class pass_chains {
             taken_.data(), taken_count_.data(), page_bytes_};
   }
 
-  /// Puts the pages in order. How many there are. \pre the pass has filled the chains
+  /// Puts the pages in order. Returns their number. \pre the pass has filled the chains
   std::uint64_t list() {
     on_.sum_before(starts_.data(), starts_.size());
     page_count_ = starts_.at(chains_);
@@ -68,10 +68,10 @@ class pass_chains {
   const row_page* pages() const { return pages_.data(); }
   const row_segment* segments() const { return segments_.data(); }
 
-  /// Groups the chains that are short, and says what the others are for the next pass. \pre `list`
+  /// Groups the short chains, and returns the others for the next pass. \pre `list` was called
   pass_input group_short(std::uint64_t rows, const group_list& done) {
     using counts = chain_sorting::counts;
-    // Each chain that goes on has more rows than a short one; its last segment may not be full.
+    // Each chain that continues has more rows than a short one; its last segment may not be full.
     const std::uint64_t most_parents = std::min(chains_, rows / (most_short_rows + 1));
     segments_ =
         pooled_array<row_segment>(on_, most_parents + page_count_ / row_segment::most_pages);
@@ -88,7 +88,7 @@ class pass_chains {
     return {found.parents, found.segments};
   }
 
-  /// After the last pass: every chain is a group. \pre `list`
+  /// After the last pass: every chain is a group. \pre `list` was called
   void group_all(const group_list& done) const {
     const pooled_array<std::uint32_t> numbers(on_, chains_);
     on_.launch(chains_, group_naming{listed(), numbers.data(), done});
@@ -96,7 +96,7 @@ class pass_chains {
                page_grouping{pages_.data(), page_count_, numbers.data(), done});
   }
 
-  /// Frees all pages; milliseconds.
+  /// Frees all pages. Returns milliseconds.
   double release(test_heap& heap) const {
     const std::uint64_t taken = taken_count_.at(0);
     return heap.launch(taken, page_freeing{taken_.data(), taken});

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// Group-by in passes over eight bits of the key, the highest first (as the random-walk paper has
-/// it, after Ashkiani et al.): a pass appends the rows of every chain to up to 256 new ones, in
-/// pages of a heap, and then the old pages are freed. What the paper leaves open: a chain that is
-/// short is grouped at once, so that the last passes do not have a chain for every key.
+/// \file Group-by in passes over eight bits of the key, the highest first (as in the random-walk
+/// paper, after Ashkiani et al.): a pass appends the rows of every chain to up to 256 new ones, in
+/// pages of a heap, and then frees the old pages. The paper leaves open what happens to short
+/// chains: here they are grouped directly, so that the last passes do not have a chain for every
+/// key.
 
 #include "bench/host/call_time.hpp"
 #include "bench/workloads/group_by/request.hpp"
@@ -16,13 +16,13 @@
 
 namespace warpheap::bench {
 
-/// Groups of which the first `count` are in use.
+/// Groups, of which the first `count` are in use.
 struct grouped_rows {
   pooled_array<group_by_data::row_group> groups;
   std::uint64_t count;
 };
 
-/// What a run over a heap has found and taken.
+/// What a run over a heap found, and what it used.
 struct paged_groups {
   grouped_rows done;
   /// Rows that found no room, which are in no group. Every other row is in its group.
@@ -39,12 +39,12 @@ class radix_group_by {
 
   std::uint64_t rows() const { return rows_.rows; }
 
-  /// Groups in pages of a heap, which has all of them back at the end. O(rows)
+  /// Groups in pages of a heap, all of which are freed in the end. O(rows)
   /// \param time where to add up the time that warps spend in malloc, in device memory; or null
   paged_groups run(test_heap& heap, std::uint32_t page_bytes, call_time* time = nullptr) const;
 
-  /// Groups without a heap: the rows are put in order in passes that count, add up and write, and
-  /// then added up. O(rows)
+  /// Groups without a heap: sorts the rows in passes that count, add up and write, and then
+  /// aggregates them. O(rows)
   grouped_rows two_pass() const;
 
  private:
@@ -52,7 +52,7 @@ class radix_group_by {
   device_table rows_;
 };
 
-/// The same for the same groups in any order.
+/// A sum that is the same for the same groups in any order.
 std::uint64_t digest(machine& on, const grouped_rows& found);
 
 }  // namespace warpheap::bench

@@ -7,14 +7,14 @@
 
 namespace warpheap::bench {
 
-/// For the way without pages: tells of each of the ordered rows whether it is the first of its key.
+/// For grouping without pages: marks each of the sorted rows that is the first with its key.
 struct run_marking {
   std::uint64_t rows = 0;
   const std::uint32_t* keys = nullptr;
   std::uint64_t* marks = nullptr;
 };
 
-/// Adds the ordered rows up, some a lane. `runs` is what the marks before each row add up to.
+/// Aggregates the sorted rows, several per lane. `runs` are the prefix sums of the marks.
 struct run_grouping {
   static constexpr std::uint64_t rows_a_lane = 16;
   std::uint64_t rows = 0;

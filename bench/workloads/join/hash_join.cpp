@@ -24,8 +24,7 @@ std::uint32_t bits_for(std::uint64_t build_rows) {
   return static_cast<std::uint32_t>(std::clamp(bits, 1, most_partition_bits));
 }
 
-/// A row is there as it was given, with its key mixed, and in order; the sort needs as much as a
-/// copy.
+/// Each row is stored as given, with its key mixed, and sorted; the sort needs as much as a copy.
 std::uint64_t memory_for(std::uint64_t rows) { return rows * 4 * sizeof(std::uint64_t); }
 
 }  // namespace
@@ -66,7 +65,7 @@ double hash_join::partition() {
 }
 
 join_input hash_join::input() const {
-  // A slice for each block, or several: a slice of a partition builds the partition's table anew.
+  // One or more slices per block. Each slice of a partition builds the partition's table again.
   const std::uint64_t slice_rows = round_up<std::uint64_t>(
       std::clamp<std::uint64_t>(ceil_div(probe_.rows, blocks_), 1, most_slice_rows),
       threads_per_block);

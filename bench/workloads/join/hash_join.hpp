@@ -25,7 +25,7 @@ class hash_join {
   /// \throws out_of_memory with the sizes if a table does not fit
   hash_join(machine& on, const table& build, const table& probe);
 
-  /// Partitions both tables; milliseconds. O(rows)
+  /// Partitions both tables. Returns milliseconds. O(rows)
   double partition();
 
   /// Joins in two passes over the probe side: the first counts the matches of each lane, the second
@@ -37,7 +37,7 @@ class hash_join {
  private:
   friend class paged_join;
 
-  /// One side as the kernels see it, and where it is partitioned.
+  /// One side as the kernels see it, and its partitions.
   struct side {
     std::uint64_t rows;
     device_table given;
@@ -58,7 +58,7 @@ class hash_join {
   double launch(launcher& where, const Request& request) const;
 
   static constexpr std::uint32_t threads_per_block = 256;
-  /// Some partitions' worth, so that most of them are in one slice.
+  /// The size of several partitions, so that most of them lie in one slice.
   static constexpr std::uint32_t most_slice_rows = 4096;
 
   machine& on_;
@@ -68,28 +68,28 @@ class hash_join {
   std::uint64_t blocks_;
 };
 
-/// The matches of a join in pages of a heap, a chain for each warp. What is left is freed by
-/// `release`, not by the destructor: launches can fail.
+/// The matches of a join in pages of a heap, a chain for each warp. `release` frees what is left;
+/// the destructor does not, because launches can fail.
 class paged_join {
  public:
   paged_join(hash_join& of, test_heap& heap, std::uint32_t page_bytes);
 
-  /// Joins in one pass. When the heap is exhausted, the matches that found room stay, and the
-  /// others are counted for each row of the probe side. \pre nothing is in the pages \param time
-  /// where to add up the time that warps spend in malloc, in device memory; or null
+  /// Joins in one pass. If the heap is exhausted, the matches that found room stay, and the others
+  /// are counted for each row of the probe side. \pre the pages are empty
+  /// \param time where to add up the time that warps spend in malloc, in device memory; or null
   void run(call_time* time = nullptr);
 
   std::uint64_t size() const;
   /// Matches that found no room.
   std::uint64_t lost() const;
-  /// All matches in one array, which is what a scan of the result would read. O(matches)
+  /// All matches in one array, as a scan of the result would read them. O(matches)
   pooled_array<join_data::match> gather() const;
-  /// Rows of the probe side with matches that found no room, and how many: as key, value, count.
+  /// The rows of the probe side with matches that found no room: key, value, number of these.
   struct lost_row {
     std::uint32_t key, value, count;
   };
   std::vector<lost_row> lost_rows() const;
-  /// Frees all pages; milliseconds.
+  /// Frees all pages. Returns milliseconds.
   double release();
 
  private:
@@ -104,7 +104,7 @@ class paged_join {
   device_array<std::uint32_t> lost_;
 };
 
-/// The same for the same matches in any order.
+/// A sum that is the same for the same matches in any order.
 std::uint64_t digest(machine& on, const pooled_array<join_data::match>& matches);
 
 }  // namespace warpheap::bench

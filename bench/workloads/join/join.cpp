@@ -80,7 +80,7 @@ void write_result(const std::string& path, const paged_join& joined) {
   if (!matches.flush() || !lost.flush()) throw usage_error(path + ": cannot be written");
 }
 
-/// What the pages hold, against the join in two passes; how often it is not the same.
+/// Compares what the pages hold with the join in two passes. Returns the number of differences.
 std::uint64_t count_wrong(machine& on, const paged_join& paged,
                           const pooled_array<join_data::match>& all) {
   const std::uint64_t lost = paged.lost();

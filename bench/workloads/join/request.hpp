@@ -13,7 +13,7 @@ struct match_counting {
   std::uint64_t* counts = nullptr;
 };
 
-/// Every lane writes the matches that it finds from its offset on.
+/// Every lane writes the matches that it finds, starting at its offset.
 struct match_writing {
   join_data::join_input input;
   const std::uint64_t* offsets = nullptr;

@@ -13,7 +13,7 @@ namespace warpheap::bench {
 
 namespace {
 
-/// The fields of a CSV file, one after the other (RFC 4180; quotes stay in what `next` returns).
+/// The fields of a CSV file, one after another (RFC 4180; `next` returns them with their quotes).
 class csv_fields {
  public:
   explicit csv_fields(const std::string& path) : path_(path) {

@@ -102,7 +102,7 @@ table chosen_table(std::string_view named, const Generate& generate) {
   return named == "generated" ? generate() : read_csv(std::string(named));
 }
 
-/// Milliseconds that `act`, which waits for what it launches, takes on the host's clock.
+/// The milliseconds on the host's clock that `act` takes; it must wait for what it launches.
 template <class Act>
 double host_ms(const Act& act) {
   const auto start = std::chrono::steady_clock::now();
@@ -112,7 +112,7 @@ double host_ms(const Act& act) {
 }
 
 /// \throws out_of_memory with the sizes if the machine has less memory than an operator over a
-///   table of this many rows takes
+///   table of this many rows needs
 inline void require_memory(machine& on, const std::string& what, std::uint64_t rows,
                            std::uint64_t bytes) {
   const machine_info& there = on.info();
@@ -122,7 +122,7 @@ inline void require_memory(machine& on, const std::string& what, std::uint64_t r
                       std::to_string(there.memory_bytes) + " bytes of memory");
 }
 
-/// As `occupy`, with blocks of the size of pages.
+/// Like `occupy`, with blocks of the size of pages.
 inline std::unique_ptr<heap_fill> occupy_with_pages(const case_run& c, test_heap& heap) {
   parameters sized = c.chosen;
   for (const parameter_info* size : {&given::size_min, &given::size_max}) {
@@ -131,7 +131,7 @@ inline std::unique_ptr<heap_fill> occupy_with_pages(const case_run& c, test_heap
   return occupy({c.on, c.manager, sized}, heap);
 }
 
-/// \throws error if an operator that has ended left blocks in the heap, or if the manager's
+/// \throws error if an operator that has finished left blocks in the heap, or if the manager's
 ///   invariants do not hold
 inline void expect_empty(test_heap& heap, std::uint64_t blocks_before) {
   const heap_state state = heap.state();

@@ -23,7 +23,7 @@ std::uint32_t key_of_rank(std::uint64_t r, std::uint64_t distinct) {
   return static_cast<std::uint32_t>(r * step % distinct);
 }
 
-// Shares of ranks that differ by less do not show in any table.
+// A smaller difference between the ranks' shares does not show in any table.
 constexpr double least_skew = 0.001;
 
 double uniform(random_sequence& random) {
@@ -34,7 +34,7 @@ std::uint32_t value(random_sequence& random) {
   return static_cast<std::uint32_t>(random.next() >> 32);
 }
 
-/// Ranks by Zipf's law: a search in the running sums of the ranks' shares.
+/// Draws ranks by Zipf's law, by a search in the running sums of the ranks' shares.
 class zipf {
  public:
   explicit zipf(const key_distribution& keys) : sums_(keys.skew < least_skew ? 0 : keys.distinct) {

@@ -9,10 +9,10 @@ namespace warpheap::bench {
 
 /// Keys of a generated table.
 struct key_distribution {
-  /// Different keys there are. \pre not 0
+  /// The number of different keys. \pre not 0
   std::uint64_t distinct = 1;
-  /// Exponent of Zipf's law: the key of rank r comes up in proportion to 1 / r^skew. 0: all keys
-  /// are equally likely.
+  /// Exponent of Zipf's law: the probability of the key of rank r is proportional to 1 / r^skew. 0:
+  /// all keys are equally likely.
   double skew = 0;
 };
 
@@ -20,12 +20,12 @@ struct key_distribution {
 /// \pre `distinct` is not above 2^32. O(distinct)
 table primary_keys(std::uint64_t distinct, std::uint64_t seed);
 
-/// Keys drawn at random; `match_percent` of the rows have one of those that `primary_keys` has,
-/// the others' are above them. O(rows + distinct)
+/// Keys drawn at random. `match_percent` of the rows have one of the keys of `primary_keys`; the
+/// keys of the others are above those. O(rows + distinct)
 table foreign_keys(std::uint64_t rows, const key_distribution& keys, double match_percent,
                    std::uint64_t seed);
 
-/// The same rows with keys all over the 32-bit words instead of those from 0 on: different keys
+/// The same rows with keys spread over all 32-bit words, instead of those from 0 on. Different keys
 /// stay different. O(rows)
 table spread_keys(table from);
 

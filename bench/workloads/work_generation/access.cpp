@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// How fast memory is that a manager handed out: neighbouring threads write and read the words of
-/// one block, then of the next. Next to it the same words in one array.
+/// The speed of memory that a manager handed out: neighbouring threads write and read the words of
+/// one block, then those of the next. For comparison, the same words in one array.
 #include "bench/host/support.hpp"
 #include "bench/lanes/draw.hpp"
 #include "bench/workloads/work_generation/request.hpp"
@@ -14,7 +14,7 @@ namespace warpheap::bench {
 namespace {
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
-/// What GPUs fetch from memory at once.
+/// The bytes that GPUs fetch from memory at once.
 constexpr std::uint64_t sector_bytes = 32;
 
 constexpr field<summary> write_words_ms{{.name = "write_words_ms",
@@ -76,7 +76,7 @@ struct access_times {
   std::vector<double> read_ms;
 };
 
-/// Writes and reads all words again and again; words that are not what was written go to `wrong`.
+/// Writes and reads all words repeatedly, and counts words that differ from what was written.
 access_times use_words(const case_run& c, const word_table& table, tally& wrong) {
   access_times times;
   const device_array<std::uint64_t> found(c.on, 2);

@@ -7,16 +7,16 @@
 
 namespace warpheap::bench {
 
-/// What a piece of the one large allocation is rounded up to, so that 8-byte words fit in it.
+/// Pieces of the one large allocation are rounded up to this, so that 8-byte words fit in them.
 inline constexpr std::uint64_t piece_alignment = 8;
 
-/// The first step of the way without a memory manager: every lane says how many bytes it will need.
+/// The first step without a memory manager: every lane says how many bytes it will need.
 struct work_counting {
   request_batch batch;
   std::uint64_t* bytes = nullptr;
 };
 
-/// The last step: every lane finds its piece. `offsets` is what the counts before it add up to.
+/// The last step: every lane finds its piece. `offsets` are the prefix sums of the counts.
 struct work_placing {
   std::uint64_t count = 0;
   const std::uint64_t* offsets = nullptr;
@@ -24,7 +24,7 @@ struct work_placing {
   std::uint64_t* addresses = nullptr;
 };
 
-/// Words of 4 bytes, a lane each: lane i's is word `positions[i]` of block `owners[i]`.
+/// Words of 4 bytes, one per lane: that of lane i is word `positions[i]` of block `owners[i]`.
 struct word_table {
   std::uint64_t words = 0;
   const std::uint32_t* owners = nullptr;
@@ -38,7 +38,8 @@ struct word_writing {
   std::uint32_t salt = 0;
 };
 
-/// Every lane reads its word; adds up the words, and how many are not what was written.
+/// Every lane reads its word. Adds up the words, and counts those that differ from what was
+/// written.
 struct word_reading {
   word_table table;
   std::uint32_t salt = 0;

@@ -23,7 +23,7 @@ constexpr field<summary> two_pass_pool_ms{
      .about = "the same with memory of the driver's pool; where there is none, as two_pass_ms",
      .better = "less"}};
 
-/// Where the memory of the way without a manager comes from.
+/// Where the memory comes from if there is no manager.
 struct memory_source {
   void* (machine::*allocate)(std::size_t bytes);
   void (machine::*deallocate)(void* pointer, std::size_t bytes) noexcept;
@@ -31,7 +31,7 @@ struct memory_source {
 constexpr memory_source from_device{&machine::allocate, &machine::deallocate};
 constexpr memory_source from_pool{&machine::allocate_pooled, &machine::deallocate_pooled};
 
-/// Memory for the length of a scope.
+/// Memory for the duration of a scope.
 class borrowed {
  public:
   borrowed(machine& on, const memory_source& source, std::size_t bytes)
@@ -48,8 +48,8 @@ class borrowed {
   void* data_;
 };
 
-/// Serves a batch by a prefix sum over the counts and one allocation, and frees it; the
-/// milliseconds that everything but the examination takes. What is wrong goes to `wrong`.
+/// Serves a batch by a prefix sum over the counts and one allocation, and frees it. Returns the
+/// milliseconds that all of it takes except the examination. Counts errors in `wrong`.
 double generate_in_two_passes(machine& on, const memory_source& source, const request_batch& batch,
                               std::uint64_t* addresses, tally& wrong) {
   using clock = std::chrono::steady_clock;
@@ -57,7 +57,7 @@ double generate_in_two_passes(machine& on, const memory_source& source, const re
   const auto start = clock::now();
   clock::duration apart{};
   {
-    // One more than there are counts: what it becomes is the sum of them all.
+    // One more than there are counts: it becomes the sum of all of them.
     const std::uint64_t numbers = batch.count + 1;
     const borrowed offsets(on, source, numbers * sizeof(std::uint64_t));
     auto* const counts = static_cast<std::uint64_t*>(offsets.get());

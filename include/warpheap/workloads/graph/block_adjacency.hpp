@@ -13,7 +13,8 @@ namespace graph {
 /// layout of ouroGraph: M. Winter, D. Mlakar, M. Parger, M. Steinberger, ICS 2020,
 /// DOI 10.1145/3392717.3392742).
 ///
-/// Runs that functions take ascend and have no duplicates. One lane or one team at a time.
+/// Runs that are passed to functions must be ascending, without duplicates. Only one lane or one
+/// team may use it at a time.
 class block_adjacency {
  public:
   WARPHEAP_DEVICE explicit block_adjacency(std::uint32_t /*page_bytes*/) {}
@@ -33,7 +34,7 @@ class block_adjacency {
     }
   }
 
-  /// Moves those of the run that are not there yet to its front, and returns their number. A
+  /// Moves the targets of the run that are not there yet to its front, and returns their number. A
   /// collective. O(count log degree / members)
   template <containers::team Team>
   WARPHEAP_DEVICE std::uint32_t keep_absent(const Team& members, std::uint32_t* run,
@@ -44,9 +45,9 @@ class block_adjacency {
         [&](std::uint32_t i, std::uint32_t target) { run[i] = target; });
   }
 
-  /// Inserts targets that are not there: all of them, or none if there is no memory. How many. A
-  /// collective. O(degree log count / members) into a new block, O(degree count / members^2) into
-  /// the old one.
+  /// Inserts targets that are not there: all of them, or none if there is no memory. Returns how
+  /// many. A collective. O(degree log count / members) into a new block, O(degree count /
+  /// members^2) into the old one.
   template <containers::block_heap Heap, containers::team Team>
   WARPHEAP_DEVICE std::uint32_t insert(const Heap& heap, const Team& members,
                                        const std::uint32_t* fresh, std::uint32_t count) {
@@ -62,9 +63,9 @@ class block_adjacency {
     return count;
   }
 
-  /// Deletes the targets that are in the run. How many. A collective. The block shrinks when a
-  /// quarter of it would do, not at a half, so that updates around a power of two do not move it
-  /// each time. O(degree log count / members)
+  /// Deletes the targets that are in the run. Returns how many. A collective. The block shrinks
+  /// when a quarter of it would suffice, not already at a half, so that updates around a power of
+  /// two do not move it each time. O(degree log count / members)
   template <containers::block_heap Heap, containers::team Team>
   WARPHEAP_DEVICE std::uint32_t erase(const Heap& heap, const Team& members,
                                       const std::uint32_t* run, std::uint32_t count) {
@@ -80,7 +81,7 @@ class block_adjacency {
     return before - kept;
   }
 
-  /// Frees everything. By one lane.
+  /// Frees everything. Called by one lane.
   template <containers::block_heap Heap>
   WARPHEAP_DEVICE void clear(const Heap& heap) {
     targets_.clear(heap);
@@ -89,7 +90,7 @@ class block_adjacency {
  private:
   using vector = device_vector<std::uint32_t>;
 
-  /// Each target's place is its own number plus how many of the others are below it.
+  /// Each target's place is its own number plus the number of the others below it.
   template <class Heap, class Team>
   WARPHEAP_DEVICE bool merge_into_new(const Heap& heap, const Team& members,
                                       const std::uint32_t* fresh, std::uint32_t count) {
@@ -112,9 +113,9 @@ class block_adjacency {
     return true;
   }
 
-  /// Makes gaps from the back, then fills them: a target moves up by as many of `few` as are below
-  /// it, over targets that have moved before.
-  /// \pre there is room, and not more than there are members
+  /// Makes gaps from the back, then fills them: a target moves up by the number of `few` that are
+  /// below it, over targets that have already moved.
+  /// \pre there is room, and there are no more of them than members
   template <class Team>
   WARPHEAP_DEVICE void insert_few(const Team& members, const std::uint32_t* few,
                                   std::uint32_t count) {
@@ -122,7 +123,7 @@ class block_adjacency {
     const auto step = static_cast<std::uint32_t>(members.size());
     const auto rank = static_cast<std::uint32_t>(members.rank());
     const std::uint32_t place = rank < count ? count_below(targets_.data(), old, few[rank]) : 0;
-    // The leader's is the lowest: below it nothing moves.
+    // The leader's target is the lowest: below it, nothing moves.
     const std::uint32_t first = members.broadcast(place);
     for (std::uint32_t end = old; end > first;) {
       const std::uint32_t begin = end - first > step ? end - step : first;

@@ -16,23 +16,24 @@ namespace graph {
 
 using graph_data::layout;
 
-/// What happened to a batch. With `refused`, the graph is what it was with the other edges.
+/// What happened to a batch. The graph has all of its edges except those in `refused`.
 struct update_result {
-  /// Edges that were inserted or deleted; the others of the batch were there already, or were not.
+  /// Edges that were inserted or deleted; the others were already there, or were not there.
   std::uint64_t changed = 0;
   /// Keys of the edges for which there was no memory, ascending. Insert them again after freeing.
   std::vector<std::uint64_t> refused;
-  /// Of the launch that changes the graph, without sorting and copying the batch.
+  /// Time of the launch that changes the graph, without sorting and copying the batch.
   double ms = 0;
 };
 
-/// A directed graph whose adjacencies are blocks of a heap: the host's side. A set of edges, as
-/// `networkx.DiGraph` has them: loops are edges, inserting an edge that is there changes nothing.
+/// A directed graph whose adjacencies are blocks of a heap: the host's side. A set of edges, like
+/// that of `networkx.DiGraph`: loops are edges, and inserting an edge that exists changes nothing.
 /// An undirected graph has both directions of each edge.
 ///
-/// \tparam Runner where it lives, by reference: memory and launches of a machine, and a heap; see
-///   `heap_runner`. `array<T>` is device memory that frees itself, made from `(runner, size)` with
-///   all bytes 0 or from `(runner, std::vector<T>)`, with `data()` and `to_host()`.
+/// \tparam Runner where the graph lives: memory and launches of a machine, and a heap; the graph
+///   keeps a reference. See `heap_runner`. `array<T>` is device memory that frees itself, made from
+///   `(runner, size)` with all bytes 0 or from `(runner, std::vector<T>)`, with `data()` and
+///   `to_host()`.
 ///   `launch(threads, request)` and `launch_on_heap(threads, request)` wait and return
 ///   milliseconds.
 template <class Runner, layout L>
@@ -41,8 +42,8 @@ class dynamic_graph {
   using array = typename Runner::template array<T>;
 
  public:
-  /// Edges of vertices from 0 to `vertices - 1`; none in the beginning.
-  /// \param page_bytes of the layout `pages`; 32 at least
+  /// A graph of the vertices from 0 to `vertices - 1`, without edges.
+  /// \param page_bytes size of the pages of the layout `pages`, at least 32
   dynamic_graph(Runner& on, std::uint32_t vertices, std::uint32_t page_bytes = 64)
       : on_(on), adjacencies_(on, vertices * graph_data::adjacency_bytes(L)) {
     table_ = {adjacencies_.data(), vertices, page_bytes};
@@ -54,8 +55,8 @@ class dynamic_graph {
 
   std::uint32_t vertices() const { return table_.count; }
 
-  /// Inserts a batch. A vertex of the layout `blocks` gets all of its new edges or none; one of the
-  /// layout `pages` as many as there is memory for.
+  /// Inserts a batch. With the layout `blocks`, a vertex gets all of its new edges or none; with
+  /// the layout `pages`, as many as there is memory for.
   update_result insert(const edge_batch& batch) {
     if (batch.keys.empty()) return {};
     const on_device edges(on_, batch);
@@ -75,7 +76,7 @@ class dynamic_graph {
     return result;
   }
 
-  /// Deletes a batch. Needs no memory: where there is none, adjacencies keep larger blocks.
+  /// Deletes a batch. Needs no memory: if there is none, adjacencies keep their larger blocks.
   update_result erase(const edge_batch& batch) {
     if (batch.keys.empty()) return {};
     const on_device edges(on_, batch);
@@ -87,10 +88,10 @@ class dynamic_graph {
     return result;
   }
 
-  /// Deletes all edges and frees their blocks. Milliseconds.
+  /// Deletes all edges and frees their blocks. Returns milliseconds.
   double clear() { return on_.launch_on_heap(table_.count, graph_data::clearing<L>{table_}); }
 
-  /// Bytes of all blocks of the adjacencies, as they were asked for.
+  /// Bytes of all blocks of the adjacencies, as requested.
   std::uint64_t block_bytes() const {
     std::uint64_t bytes = 0;
     degrees(&bytes);
@@ -125,7 +126,8 @@ class dynamic_graph {
   };
 
   /// PageRank by power iteration, as NetworkX defines it: vertices without targets give their rank
-  /// to all; it ends when the ranks' changes add up to less than `vertices * tolerance`.
+  /// to all vertices; the iteration ends when the changes of the ranks add up to less than
+  /// `vertices * tolerance`.
   page_ranks pagerank(double damping = 0.85, double tolerance = 1e-6,
                       std::uint32_t most_iterations = 100) const {
     const std::uint32_t count = table_.count;
@@ -152,7 +154,7 @@ class dynamic_graph {
     double ms = 0;
   };
 
-  /// Triangles of an undirected graph; loops do not count.
+  /// The number of triangles of an undirected graph, ignoring loops.
   triangle_count triangles() const {
     const array<std::uint64_t> found(on_, 1);
     triangle_count result;

@@ -13,13 +13,13 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace graph {
 
-/// Edges that are inserted or deleted together: sorted, and each once. Host code.
+/// Edges that are inserted or deleted together, sorted, each only once. Host code.
 struct edge_batch {
   /// `graph_data::edge_key` of each edge, ascending.
   std::vector<std::uint64_t> keys;
-  /// Edges that were there more than once, without their first.
+  /// The number of repeated edges, not counting the first of each.
   std::uint64_t duplicates = 0;
-  /// Edges of a vertex that the graph does not have. They are left out.
+  /// The number of edges with a vertex that the graph does not have. They are left out.
   std::uint64_t out_of_range = 0;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The kernels that make, change and export a dynamic graph, each a functor with its request; what
-/// is computed of it has files of its own (pagerank.hpp, triangles.hpp). Those that take a heap's
-/// handle change the graph; the others only read it, and never run at the same time as one that
-/// changes it. A vertex is changed by one lane or one warp of a launch, so there are no locks.
-/// Launch them with as many lanes as the request has vertices or runs.
+/// \file The kernels that create, change and export a dynamic graph, each a functor with its
+/// request. Kernels that compute something from it have their own files (pagerank.hpp,
+/// triangles.hpp). Those that take a heap's handle change the graph; the others only read it, and
+/// never run at the same time as one that changes it. Only one lane or one warp of a launch changes
+/// a vertex, so there are no locks. Launch them with as many lanes as the request has vertices or
+/// runs.
 
 #include "warpheap/sync/group_sum.hpp"
 #include "warpheap/workloads/graph/adjacency.hpp"

@@ -13,7 +13,7 @@ namespace graph {
 /// The targets of a vertex in the order of their insertion, in chained pages of one size (the
 /// layout of faimGraph: M. Winter, D. Mlakar, R. Zayer, H.-P. Seidel, M. Steinberger, SC 2018,
 /// DOI 10.1109/SC.2018.00063; pages are linked by address here). Has the functions of
-/// `block_adjacency`. Growing moves nothing; looking for a target goes through all pages.
+/// `block_adjacency`. Growing moves nothing; searching for a target visits all pages.
 class paged_adjacency {
  public:
   WARPHEAP_DEVICE explicit paged_adjacency(std::uint32_t page_bytes) : targets_(page_bytes) {}
@@ -39,7 +39,7 @@ class paged_adjacency {
     targets_.for_each(members, f);
   }
 
-  /// \param marks a word for each of the run, all 0. O(degree log count / members)
+  /// \param marks a word for each target of the run, all 0. O(degree log count / members)
   template <containers::team Team>
   WARPHEAP_DEVICE std::uint32_t keep_absent(const Team& members, std::uint32_t* run,
                                             std::uint32_t count, std::uint32_t* marks) const {
@@ -54,8 +54,8 @@ class paged_adjacency {
         [&](std::uint32_t i, std::uint32_t target) { run[i] = target; });
   }
 
-  /// Inserts targets that are not there: as many of the first as there is memory for. How many. A
-  /// collective. O(count / members + new pages)
+  /// Inserts targets that are not there: the first ones, as many as there is memory for. Returns
+  /// how many. A collective. O(count / members + new pages)
   template <containers::block_heap Heap, containers::team Team>
   WARPHEAP_DEVICE std::uint32_t insert(const Heap& heap, const Team& members,
                                        const std::uint32_t* fresh, std::uint32_t count) {
@@ -73,7 +73,7 @@ class paged_adjacency {
   }
 
   /// Deletes the targets that are in the run, and frees the pages at the end that are no longer
-  /// needed. How many. A collective. O(degree log count / members + pages)
+  /// needed. Returns how many. A collective. O(degree log count / members + pages)
   template <containers::block_heap Heap, containers::team Team>
   WARPHEAP_DEVICE std::uint32_t erase(const Heap& heap, const Team& members,
                                       const std::uint32_t* run, std::uint32_t count) {
@@ -97,7 +97,8 @@ class paged_adjacency {
  private:
   using chain = page_chain<std::uint32_t>;
 
-  /// Finds target i, for ascending i: every page but the last is full, as only `push` adds targets.
+  /// Finds target i, for ascending i. Since only `push` adds targets, every page but the last is
+  /// full.
   class cursor {
    public:
     WARPHEAP_DEVICE explicit cursor(const chain& of)

@@ -14,8 +14,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace graph {
 
-/// Numbers with 60 bits behind the point: sums of them do not depend on the order in which lanes
-/// add, so ranks are the same in every run.
+/// Fixed-point numbers with 60 fractional bits: their sums do not depend on the order in which
+/// lanes add them, so ranks are the same in every run.
 WARPHEAP_DEVICE inline std::uint64_t to_fixed(double value) {
   return static_cast<std::uint64_t>(value * static_cast<double>(std::uint64_t{1} << 60));
 }

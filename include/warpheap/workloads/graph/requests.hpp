@@ -11,7 +11,7 @@
 
 namespace warpheap::graph_data {
 
-/// How an adjacency lies in memory.
+/// How an adjacency is laid out in memory.
 enum class layout {
   blocks,  ///< one sorted block, a power of two of bytes (block_adjacency.hpp)
   pages,   ///< chained pages of one size, unsorted (paged_adjacency.hpp)
@@ -32,15 +32,15 @@ struct vertex_table {
   std::uint32_t page_bytes = 0;
 };
 
-/// Edges in runs of equal source: run r goes from vertex `sources[r]` to the targets from
-/// `offsets[r]` on, up to `offsets[r + 1]`, which ascend.
+/// Edges in runs with equal sources: the edges of run r go from vertex `sources[r]` to the targets
+/// `offsets[r]` to `offsets[r + 1] - 1`, which are ascending.
 struct edge_runs {
   std::uint32_t count = 0;
   const std::uint32_t* sources = nullptr;
   const std::uint64_t* offsets = nullptr;
   /// Overwritten.
   std::uint32_t* targets = nullptr;
-  /// As many words as targets, all 0. Overwritten.
+  /// A word for each target, all 0. Overwritten.
   std::uint32_t* marks = nullptr;
 };
 
@@ -60,7 +60,7 @@ struct insertion {
   vertex_table graph;
   edge_runs edges;
   update_report* report = nullptr;
-  /// Keys of the edges that were refused, in any order.
+  /// Keys of the refused edges, in any order.
   std::uint64_t* refused = nullptr;
 };
 template <layout L>
@@ -80,7 +80,7 @@ struct measuring {
   std::uint64_t* degrees = nullptr;
   std::uint64_t* block_bytes = nullptr;
 };
-/// Targets of vertex v from `offsets[v]` on.
+/// Writes the targets of vertex v from `offsets[v]` on.
 template <layout L>
 struct exporting {
   vertex_table graph;
@@ -96,7 +96,7 @@ struct rank_pushing {
   std::uint64_t* received = nullptr;
   std::uint64_t* lost = nullptr;
 };
-/// New ranks from what was received; adds up how much they changed, in units of 2^-60.
+/// Computes the new ranks from what was received, and adds up their changes in units of 2^-60.
 struct rank_updating {
   std::uint32_t count = 0;
   double damping = 0;
@@ -105,14 +105,14 @@ struct rank_updating {
   const std::uint64_t* lost = nullptr;
   std::uint64_t* change = nullptr;
 };
-/// Adds the number of triangles to `found`. The graph is undirected: both directions are there.
+/// Adds the number of triangles to `found`. The graph must have both directions of each edge.
 template <layout L>
 struct triangle_counting {
   vertex_table graph;
   std::uint64_t* found = nullptr;
 };
 
-/// Edges number `first` on of an R-MAT graph (rmat.hpp).
+/// Generates edges of an R-MAT graph (rmat.hpp), starting with number `first`.
 struct rmat_request {
   std::uint64_t seed = 0;
   std::uint64_t first = 0;

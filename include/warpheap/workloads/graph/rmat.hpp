@@ -22,9 +22,9 @@ WARPHEAP_HD constexpr std::uint32_t scrambled(std::uint32_t v, std::uint64_t see
 
 /// Edge number `i` of the R-MAT graph of 2^scale vertices with the parameters of Graph500
 /// (A = 0.57, B = C = 0.19; D. Chakrabarti, Y. Zhan, C. Faloutsos, SDM 2004,
-/// DOI 10.1137/1.9781611972740.43): at each level the edge falls into one of the four quarters of
-/// the matrix. Loops and duplicates occur. Vertices are scrambled by a bijection, so that hubs lie
-/// anywhere. Depends on its arguments alone. O(scale). \pre `1 <= scale && scale <= 31`
+/// DOI 10.1137/1.9781611972740.43): at each level, the edge falls into one of the four quarters of
+/// the matrix. Loops and duplicates occur. A bijection scrambles the vertices, so that hubs can be
+/// anywhere. Depends only on its arguments. O(scale). \pre `1 <= scale && scale <= 31`
 WARPHEAP_HD constexpr std::uint64_t rmat_edge(std::uint64_t seed, std::uint64_t i, int scale) {
   random_sequence random(mix64(seed) ^ mix64(i + 0x5851f42d4c957f2dull));
   std::uint32_t source = 0;

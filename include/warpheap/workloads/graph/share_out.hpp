@@ -8,13 +8,14 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace graph {
 
-/// Work of this many targets or more is done by a warp together, less by a lane alone. Without that
-/// a few vertices with many targets would decide how long a launch takes.
+/// A warp shares an item with this many targets or more; a lane does a smaller one alone.
+/// Otherwise, a few vertices with many targets would determine how long a launch takes.
 inline constexpr std::uint64_t warp_work = 256;
 
-/// Does item number `thread_rank()` of `count`: alone, or together with the other lanes of the
-/// warp. To be called by all lanes of a launch of at least `count`. \param work_of(item) targets
-/// that the item is going to look at \param act(team, item)
+/// Does item number `thread_rank()` of `count`, alone or together with the other lanes of the warp.
+/// All lanes of a launch of at least `count` lanes must call this.
+/// \param work_of `(item)`: the number of targets that the item will look at
+/// \param act `(team, item)`: does an item
 template <class WorkOf, class Act>
 WARPHEAP_DEVICE void share_out(std::uint64_t count, const WorkOf& work_of, const Act& act) {
   const simt::group warp = simt::warp();

@@ -8,7 +8,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace graph {
 
-/// How many of `count` ascending values are below `value`. O(log count).
+/// The number of values below `value` among `count` ascending ones. O(log count).
 WARPHEAP_DEVICE inline std::uint32_t count_below(const std::uint32_t* values, std::uint32_t count,
                                                  std::uint32_t value) {
   std::uint32_t low = 0;
@@ -30,8 +30,9 @@ WARPHEAP_DEVICE inline bool is_among(const std::uint32_t* values, std::uint32_t 
 
 /// Moves the values for which `keep(i, value)` holds to the front, in their order, and returns
 /// their number. A collective. In place: a value is written after all members have read theirs, and
-/// never behind what was read. \param read value i; each member asks for ascending i \param write
-/// sets value i; each member asks for ascending i
+/// never beyond what was read.
+/// \param read returns value i; each member calls it with ascending i
+/// \param write sets value i; each member calls it with ascending i
 template <containers::team Team, class Read, class Keep, class Write>
 WARPHEAP_DEVICE std::uint32_t compact(const Team& members, std::uint32_t count, Read&& read,
                                       const Keep& keep, Write&& write) {

@@ -12,7 +12,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace graph {
 
-/// The kernel that counts triangles, each once.
+/// The kernel that counts triangles, each only once.
 template <layout L>
 struct count_triangles {
   graph_data::triangle_counting<L> in;

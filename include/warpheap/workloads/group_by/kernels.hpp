@@ -3,10 +3,10 @@
 
 /// \file
 /// The kernels of the group-by, each a functor with its request. A pass launches them in this
-/// order: `distribute_rows` over a heap; a sum of `page_counts` before each chain, which is the
-/// caller's; `list_pages`, and `free_pages` over the heap for the pages of the pass before; then
+/// order: `distribute_rows` over a heap; prefix sums of `page_counts`, which the caller computes;
+/// `list_pages`, and `free_pages` over the heap for the pages of the previous pass; then
 /// `sort_chains` and `group_short_chains`. After the last pass, `name_groups` and `group_pages`
-/// instead of the last two.
+/// replace the last two.
 
 #include "warpheap/containers/block_heap.hpp"
 #include "warpheap/core/align.hpp"
@@ -35,10 +35,10 @@ struct distribute_rows {
   }
 
  private:
-  /// Rows that a lane loads at the same time: one after the other would be one trip to memory each.
+  /// Rows that a lane loads at the same time; otherwise, each would cost a trip to memory.
   static constexpr std::uint32_t at_once = 4;
 
-  /// Where the segment has a row, if `slot < rows`.
+  /// The place of a row in the segment, if `slot < rows`.
   struct place {
     const std::uint32_t* key;
     const std::uint32_t* value;
@@ -46,7 +46,7 @@ struct distribute_rows {
     std::uint32_t rows;
   };
 
-  /// The calling block's. Columns count as pages that lie one behind the other.
+  /// The calling block's segment. Columns count as consecutive pages.
   WARPHEAP_DEVICE group_by_data::row_segment segment() const {
     constexpr std::uint32_t most = group_by_data::row_segment::most_pages;
     const std::uint32_t block = simt::block_rank();
@@ -61,8 +61,8 @@ struct distribute_rows {
     const std::uint32_t step = simt::block_size();
     const std::uint32_t places = mine.pages * rows_in_page(in.into.page_bytes);
     for (std::uint32_t i = simt::thread_in_block(); i < places; i += at_once * step) {
-      // All loads of a kind start before the first one is needed: no branch is around them, and
-      // places behind the last one are it again.
+      // All loads of a kind start before the first one is needed: there is no branch around them,
+      // and places after the last one repeat it.
       place at[at_once];
       for (std::uint32_t k = 0; k < at_once; ++k) {
         const std::uint32_t number = i + k * step;

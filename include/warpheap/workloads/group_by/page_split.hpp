@@ -2,14 +2,13 @@
 #pragma once
 
 /// \file
-/// How a block distributes the rows of a segment over pages of chains: it looks at the rows twice,
-/// so that it knows how many pages it needs before it takes them, and its lanes take them all at
-/// once. No page is shared by two blocks, and no lane waits for another but at the block's
-/// barriers.
+/// How a block distributes the rows of a segment over pages of chains. It looks at the rows twice,
+/// so that it knows how many pages it needs before it takes them, and its lanes take all of them at
+/// once. No two blocks share a page, and lanes wait for each other only at the block's barriers.
 ///
 /// In block-shared memory:
 ///
-///     [ rows a child ][ first page a child | pages in all ][ first taken ][ pages by child ... ]
+///     [ rows per child ][ first page per child | all pages ][ first taken ][ pages by child ... ]
 ///
 /// I1: of the pages that a segment takes for a child, all but the last are full.
 /// I2: a chain's `page_counts` and `row_counts` are those of its pages, and the places of its pages
@@ -30,12 +29,12 @@ WARPHEAP_HD constexpr std::uint32_t rows_in_page(std::uint32_t page_bytes) {
   return page_bytes / static_cast<std::uint32_t>(sizeof(group_by_data::keyed_row));
 }
 
-/// One for each segment. All lanes of its block construct and run it.
+/// Splits one segment. All lanes of its block construct and run it.
 /// \tparam Children of a chain
 template <std::uint32_t Children>
 class page_split {
  public:
-  /// \param shift the lowest bit of a key that names the child
+  /// \param shift the lowest bit of a key that selects the child
   WARPHEAP_DEVICE page_split(const group_by_data::row_chains& into, std::uint64_t parent,
                              std::uint32_t shift)
       : into_(into),
@@ -52,8 +51,8 @@ class page_split {
     return sizeof(std::uint64_t) * (Children + 2 + full_pages + Children);
   }
 
-  /// \param for_each_row calls its argument for each of the lane's rows, both times for the same
-  /// \param lose is called for rows for which there is no memory
+  /// \param for_each_row calls its argument for each of the lane's rows, twice for the same rows
+  /// \param lose is called for each row for which there is no memory
   template <containers::block_heap Heap, class ForEachRow, class Lose>
   WARPHEAP_DEVICE void run(const Heap& heap, const ForEachRow& for_each_row,
                            const Lose& lose) const {
@@ -69,7 +68,7 @@ class page_split {
     take_pages(heap);
     for_each_row([&](const group_by_data::keyed_row& row) {
       const std::uint32_t child = child_of(row);
-      // The counts have served: minus one by one, they hand places out from the last one down.
+      // The counts have been used; decremented one by one, they now hand out places from the last.
       const std::uint32_t place = simt::block_atomic_ref<std::uint32_t>(counts_[child])
                                       .fetch_add(~0u, simt::order::relaxed) -
                                   1;
@@ -88,7 +87,7 @@ class page_split {
     return row.key >> shift_ & (Children - 1);
   }
 
-  /// Each page's place in `pages_` says whose it will be.
+  /// The place of a page in `pages_` determines the child that gets it.
   WARPHEAP_DEVICE void lay_pages_out() const {
     if (me() < simt::warp_size) {
       const simt::group together = simt::warp();

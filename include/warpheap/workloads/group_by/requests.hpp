@@ -16,11 +16,11 @@ struct alignas(8) keyed_row {
   std::uint32_t value;
 };
 
-/// What is known of the rows with one key. 0 everywhere but in `key`: of no row.
+/// The aggregates of the rows with one key. 0 everywhere except in `key`: of no row.
 struct row_group {
   std::uint32_t key;
   std::uint32_t max;
-  /// The complement of the minimum, so that the machine needs an atomic maximum only.
+  /// The complement of the minimum, so that an atomic maximum is all that the machine needs.
   std::uint32_t min_complement;
   std::uint32_t unused;
   std::uint64_t count;
@@ -29,7 +29,7 @@ struct row_group {
   std::uint32_t min() const { return ~min_complement; }
 };
 
-/// Rows of one chain in a page of the heap. A lane loads it at once.
+/// Rows of one chain in a page of the heap. A lane loads this structure at once.
 struct alignas(16) row_page {
   /// Its address; 0: there was no memory for it.
   std::uint64_t page;
@@ -37,7 +37,7 @@ struct alignas(16) row_page {
   std::uint32_t rows;
 };
 
-/// A page in the order in which pages were taken.
+/// A page that was taken; these are in the order in which pages were taken.
 struct taken_page {
   row_page page;
   /// Its place among the pages of its chain.
@@ -47,9 +47,10 @@ struct taken_page {
 /// Chains of pages of rows, which a pass fills (page_split.hpp).
 struct row_chains {
   std::uint64_t count = 0;
-  /// Of each chain.
+  /// The number of rows of each chain.
   std::uint32_t* row_counts = nullptr;
-  /// Of each chain, with one place more: their sums say where each chain's pages are listed.
+  /// The number of pages of each chain, and one more place: their prefix sums say where each
+  /// chain's pages are listed.
   std::uint64_t* page_counts = nullptr;
   taken_page* taken = nullptr;
   std::uint64_t* taken_count = nullptr;
@@ -67,8 +68,8 @@ struct listed_chains {
 
 /// Pages of one chain that a block distributes over the children of that chain.
 struct row_segment {
-  /// A page holds rows of one child alone, so a segment can leave as many pages partly empty as it
-  /// has children. With 1024 pages that is a quarter at most, and 10 million rows in pages of 256
+  /// A page holds rows of one child only, so a segment may leave as many pages partly empty as it
+  /// has children. With 1024 pages, that is at most a quarter; and 10 million rows in pages of 256
   /// bytes are 306 segments, two for each multiprocessor of a large GPU.
   static constexpr std::uint32_t most_pages = 1024;
 
@@ -91,12 +92,12 @@ struct row_list {
 };
 
 /// Distributes the rows of every segment over the children of its chain, which eight bits of the
-/// key name. A block a segment. In the first pass the rows are columns and one chain, later the
-/// pages of chains that go on.
+/// key select; one block per segment. In the first pass, the rows are columns and form one chain;
+/// later, they are the pages of chains that continue.
 struct row_distribution {
   static constexpr std::uint32_t children = 256;
   static constexpr std::uint32_t threads_per_block = 512;
-  /// What a block's split keeps there (page_split.hpp): a page's address for each page.
+  /// Memory of a block's split (page_split.hpp): an address for each page.
   static constexpr std::uint32_t shared_bytes =
       sizeof(std::uint64_t) * (2 * children + 2 + row_segment::most_pages);
 
@@ -110,15 +111,15 @@ struct row_distribution {
   row_list lost;
 };
 
-/// Puts the pages in the order of their chains, a lane a page.
+/// Puts the pages in the order of their chains, one lane per page.
 struct page_listing {
   const taken_page* taken = nullptr;
   std::uint64_t taken_count = 0;
   listed_chains into;
 };
 
-/// Deals the chains out, a lane a chain: short ones are to be grouped at once, the others go on in
-/// segments.
+/// Sorts the chains out, one lane per chain: short ones will be grouped directly, the others
+/// continue in segments.
 struct chain_sorting {
   struct counts {
     std::uint32_t short_chains;
@@ -133,7 +134,7 @@ struct chain_sorting {
   counts* found = nullptr;
 };
 
-/// Groups the rows of the short chains, a block of one warp each, with `shared_bytes` bytes.
+/// Groups the rows of the short chains, one block of one warp each, with `shared_bytes` bytes.
 struct short_grouping {
   /// Twice the rows of the longest short chain: half of the places stay empty.
   static constexpr std::uint32_t places = 512;
@@ -145,14 +146,14 @@ struct short_grouping {
   group_list done;
 };
 
-/// After the last pass a chain is a group: gives each its number and key, a lane a chain.
+/// After the last pass, a chain is a group: gives each its number and key, one lane per chain.
 struct group_naming {
   listed_chains of;
   std::uint32_t* numbers = nullptr;
   group_list done;
 };
 
-/// Adds up the rows of each page into its chain's group, a warp a page.
+/// Adds the rows of each page to its chain's group, one warp per page.
 struct page_grouping {
   const row_page* pages = nullptr;
   std::uint64_t count = 0;
@@ -160,7 +161,7 @@ struct page_grouping {
   group_list done;
 };
 
-/// Frees pages, a lane a page.
+/// Frees pages, one lane per page.
 struct page_freeing {
   const taken_page* taken = nullptr;
   std::uint64_t count = 0;

@@ -11,8 +11,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace group_by {
 
-/// Adds a row to a group. Relaxed throughout: it is read after a barrier or the launch.
-/// \tparam Ref atomic access to where the group is: `simt::atomic_ref` or `simt::block_atomic_ref`
+/// Adds a row to a group. Relaxed throughout: the group is read after a barrier or the launch.
+/// \tparam Ref atomic access to the group's memory: `simt::atomic_ref` or `simt::block_atomic_ref`
 template <template <class> class Ref>
 WARPHEAP_DEVICE void add_to(group_by_data::row_group& group, std::uint64_t count, std::uint64_t sum,
                             std::uint32_t min_complement, std::uint32_t max) {
@@ -22,8 +22,8 @@ WARPHEAP_DEVICE void add_to(group_by_data::row_group& group, std::uint64_t count
   Ref<std::uint32_t>(group.max).fetch_max(max, simt::order::relaxed);
 }
 
-/// Groups of at most half as many keys as it has places, in block-shared memory. A warp's lanes use
-/// it together.
+/// Groups in block-shared memory, for at most half as many keys as there are places. The lanes of a
+/// warp use it together.
 class shared_groups {
  public:
   static constexpr std::uint32_t places = group_by_data::short_grouping::places;
@@ -55,7 +55,7 @@ class shared_groups {
     add_to<simt::block_atomic_ref>(groups_[place], 1, row.value, ~row.value, row.value);
   }
 
-  /// Adds all groups to those that are done.
+  /// Appends all groups to the finished ones.
   WARPHEAP_DEVICE void emit(const simt::group& together,
                             const group_by_data::group_list& done) const {
     together.sync();
@@ -65,8 +65,8 @@ class shared_groups {
     for (std::uint32_t i = me; i < places; i += lanes) mine += keys_[i] != 0 ? 1 : 0;
     const auto all = sync::sum_over(together, mine);
     std::uint32_t place = 0;
-    // Relaxed: the host reads it after the launch. One addition a chain: all chains make theirs to
-    // this word.
+    // Relaxed: the host reads it after the launch. One addition per chain, because all chains add
+    // to this word.
     if (together.is_leader()) {
       place = simt::atomic_ref(*done.count).fetch_add(all.total, simt::order::relaxed);
     }

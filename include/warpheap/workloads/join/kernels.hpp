@@ -3,10 +3,10 @@
 
 /// \file
 /// The kernels of the hash join, each a functor with its request. A join launches them in this
-/// order: for each side `mix_keys`, a sort by the highest `partition_bits` bits of the mixed keys,
-/// which is the caller's, and `find_partitions`; then `prepare_chains`, `page_matches` over a heap,
-/// and whatever reads the pages, as `count_chains` and `gather_matches` do; `free_chains` at the
-/// end.
+/// order: for each side, `mix_keys`, a sort by the highest `partition_bits` bits of the mixed keys,
+/// which the caller performs, and `find_partitions`; then `prepare_chains`, `page_matches` over a
+/// heap, and whatever reads the pages, such as `count_chains` and `gather_matches`; at the end,
+/// `free_chains`.
 
 #include "warpheap/workloads/join/match_pages.hpp"
 #include "warpheap/workloads/join/probe.hpp"
@@ -55,7 +55,7 @@ struct prepare_chains {
   }
 };
 
-/// Blocks of `shared_bytes_of(chunk_rows)` shared bytes, with a chain for every warp of them.
+/// Blocks with `shared_bytes_of(chunk_rows)` shared bytes, and a chain for each of their warps.
 struct page_matches {
   join_data::match_paging in;
   template <containers::block_heap Heap>

@@ -8,12 +8,13 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace join {
 
-/// Keys are joined as products with an odd number, which is a bijection of the 32-bit words: its
-/// high bits depend on all bits of the key. The highest name the partition, those below the place
-/// in the partition's hash table.
+/// Keys are multiplied by an odd number before they are joined. This is a bijection of the 32-bit
+/// words, and the high bits depend on all bits of the key. The highest ones select the partition,
+/// those below them the place in the partition's hash table.
 inline constexpr std::uint32_t key_factor = 0x9e3779b1u;
 
-/// The factor's inverse modulo 2^32, by Newton's method: each step doubles the bits that are right.
+/// The factor's inverse modulo 2^32, by Newton's method: each step doubles the number of correct
+/// bits.
 WARPHEAP_HD constexpr std::uint32_t inverse_of(std::uint32_t odd) {
   std::uint32_t inverse = odd;  // right in three bits
   for (int right = 3; right < 32; right *= 2) inverse *= 2 - odd * inverse;

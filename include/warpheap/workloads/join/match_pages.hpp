@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Matches in pages of a heap: every warp has a chain, so that no warp waits for another, and takes
-/// a page when its last one is full.
+/// Matches in pages of a heap. Every warp has its own chain, so that no warp waits for another, and
+/// allocates a page when its last one is full.
 
 #include "warpheap/containers/page_chain.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -21,8 +21,8 @@ WARPHEAP_HD inline match_chain& chain_of(const join_data::match_chains& all, std
   return static_cast<match_chain*>(all.chains)[i];
 }
 
-/// Where a warp puts its matches. Once the heap is exhausted, the warp's further matches are only
-/// counted: nothing is freed while the join runs, so to ask again would be in vain.
+/// Where a warp puts its matches. Once the heap is exhausted, the warp only counts its further
+/// matches: nothing is freed while the join runs, so it would ask again in vain.
 template <containers::block_heap Heap>
 class paged_matches {
  public:

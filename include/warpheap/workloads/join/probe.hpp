@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The join of two partitioned tables: a block takes a slice of the probe side, and joins it
+/// \file The join of two partitioned tables: a block takes a slice of the probe side, and joins it
 /// partition by partition with a hash table of the build side in shared memory (after R. Rui, Y.
-/// Tu, SSDBM 2017, as the random-walk paper uses it). Slices are of equal size, partitions are not:
-/// one with a frequent key is joined by many blocks. What becomes of the matches is the sink's
-/// business.
+/// Tu, SSDBM 2017, as the random-walk paper uses it). Slices have equal sizes but partitions do
+/// not, so many blocks join a partition with a frequent key. The sink decides what happens to
+/// matches.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -18,7 +17,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace join {
 
-/// Chained hashing of up to `rows` rows in block-shared memory: two places a row.
+/// Chained hashing of up to `rows` rows in block-shared memory, with two places per row.
 class shared_table {
  public:
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -35,7 +34,7 @@ class shared_table {
   WARPHEAP_DEVICE void fill(const join_data::join_side& side, std::uint64_t begin,
                             std::uint32_t rows) const {
     const std::uint32_t me = simt::thread_in_block();
-    simt::block_sync();  // no lane looks for rows of the last filling any more
+    simt::block_sync();  // no lane looks for rows of the previous filling any longer
     for (std::uint32_t i = me; i < 1u << place_bits_; i += simt::block_size()) heads_[i] = none;
     simt::block_sync();
     for (std::uint32_t i = me; i < rows; i += simt::block_size()) {
@@ -60,7 +59,7 @@ class shared_table {
   WARPHEAP_DEVICE std::uint32_t value(std::uint32_t row) const { return values_[row]; }
 
  private:
-  // Ends: every row was put before those that were in its chain.
+  // Ends: every row was inserted in front of the rows that were already in its chain.
   WARPHEAP_DEVICE std::uint32_t from(std::uint32_t row, std::uint32_t key) const {
     while (row != none && keys_[row] != key) row = nexts_[row];
     return row;
@@ -82,12 +81,12 @@ WARPHEAP_DEVICE void join_partition(const join_data::join_input& in, const share
                                     Sink& sink) {
   if (begin == end) return;
   const std::uint64_t build_end = in.build.offsets[p + 1];
-  // A partition that does not fit is joined in parts, each with all of the probe rows.
+  // A partition that does not fit is joined in parts, each with all probe rows.
   for (std::uint64_t part = in.build.offsets[p]; part < build_end; part += in.chunk_rows) {
     const std::uint64_t left = build_end - part;
     built.fill(in.build, part,
                left < in.chunk_rows ? static_cast<std::uint32_t>(left) : in.chunk_rows);
-    // All lanes go round as often, so that warps stay together.
+    // All lanes make the same number of rounds, so that warps stay together.
     for (std::uint64_t first = begin; first < end; first += simt::block_size()) {
       const std::uint64_t row = first + simt::thread_in_block();
       const std::uint32_t key = row < end ? in.probe.keys[row] : 0;
@@ -106,10 +105,11 @@ WARPHEAP_DEVICE void join_partition(const join_data::join_input& in, const share
   }
 }
 
-/// Calls `sink(warp, found, row, match)` for all pairs of rows with equal keys: in all lanes of a
-/// warp together, `found` in those that have a match, with the number of its probe row. Which lane
-/// finds how many matches depends on the input and the shape of the launch alone. All lanes of the
-/// grid call it, in blocks of `shared_bytes_of(in.chunk_rows)` shared bytes.
+/// Calls `sink(warp, found, row, match)` for all pairs of rows with equal keys. All lanes of a warp
+/// call the sink together, with `found` in those that have a match, and the number of its probe
+/// row. The number of matches that a lane finds depends only on the input and the shape of the
+/// launch. All lanes of the grid call this, in blocks with `shared_bytes_of(in.chunk_rows)` shared
+/// bytes.
 template <class Sink>
 WARPHEAP_DEVICE void join_slices(const join_data::join_input& in, Sink& sink) {
   const shared_table built(in.chunk_rows, in.partition_bits);

@@ -54,7 +54,7 @@ struct partition_search {
 };
 
 /// A chain of pages of matches for each warp; `chains` is an array of `join::match_chain`
-/// (match_pages.hpp), of which the host knows the size alone.
+/// (match_pages.hpp), of which the host knows only the size.
 struct match_chains {
   static constexpr std::uint64_t bytes_each = 32;
 
@@ -76,20 +76,20 @@ struct match_paging {
   std::uint32_t* lost = nullptr;
 };
 
-/// Tells how many matches each chain holds.
+/// Returns how many matches each chain holds.
 struct chain_counting {
   match_chains of;
   std::uint64_t* counts = nullptr;
 };
 
-/// Copies the matches of chain i to `matches[offsets[i]]` and behind. A warp a chain.
+/// Copies the matches of chain i to `matches[offsets[i]]` and following. One warp per chain.
 struct match_gathering {
   match_chains from;
   const std::uint64_t* offsets = nullptr;
   match* matches = nullptr;
 };
 
-/// Frees all pages, a lane a chain.
+/// Frees all pages, one lane per chain.
 struct chain_freeing {
   match_chains of;
 };
