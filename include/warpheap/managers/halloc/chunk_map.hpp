@@ -2,15 +2,16 @@
 #pragma once
 
 /// \file
-/// Which chunks of a slab are in use, one bit each, and how long the blocks are: four bits
-/// per chunk, in the first chunk of a block the number of its chunks, else 0.
+/// Which chunks of a slab are in use, one bit each, and the lengths of the blocks: four bits per
+/// chunk, which hold the number of chunks of a block at its first chunk, and 0 elsewhere.
 ///
-/// A block's bits lie in one word, for blocks are 1, 2, 4 or 8 chunks at multiples of that number.
+/// A block's bits lie in one word, because a block is 1, 2, 4 or 8 chunks at a multiple of that
+/// number.
 ///
 /// Memory orders: bits are set with acquire and cleared with release, so that what the last owner
 /// did with a block comes before what the next one does. Lengths are relaxed: a length is cleared
-/// before the bits are, and set after the next owner has set them. Claims and returns are both
-/// acq_rel, for `shortages`: see there.
+/// before the bits are, and set after the next owner has set them. Both claims and returns are
+/// acq_rel, as `shortages` requires.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -35,17 +36,17 @@ class chunk_map {
   /// Takes the `span` chunks from `chunk` on, if all of them seem to be free.
   WARPHEAP_DEVICE bool try_claim(std::uint32_t chunk, std::uint32_t span) const {
     const std::uint32_t mask = mask_of(chunk, span);
-    // Relaxed: only a look that spares the atomics for places that are taken.
+    // Relaxed: this look only saves the atomics for places that are taken.
     if ((word_of(chunk).load(simt::order::relaxed) & mask) != 0) return false;
     std::uint32_t before = 0;
     return claim(chunk, mask, before);
   }
 
-  /// Takes the first free block that it sees from word `start` on, round and round, in `most` words
-  /// at most; its first chunk, or `none`.
-  /// \param chunks of the slab, for blocks of this span
+  /// Takes the first free block that it sees, starting at word `start` and wrapping around, in at
+  /// most `most` words. Returns the block's first chunk, or `none`.
+  /// \param chunks the chunks of the slab that blocks of this span can use
   ///
-  /// Lock-free: a word is looked at again only if another lane has taken a place in it meanwhile.
+  /// Lock-free: looks at a word again only if another lane has taken a place in it meanwhile.
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t start, std::uint32_t chunks,
                                        std::uint32_t span, std::uint32_t most) const {
     const std::uint32_t words = ceil_div(chunks, word_chunks);
@@ -63,7 +64,7 @@ class chunk_map {
     return none;
   }
 
-  /// The bits of word `word` in the way that `shortages` need.
+  /// The bits of word `word`, read as `shortages` requires.
   WARPHEAP_DEVICE std::uint32_t examine(std::uint32_t word) const {
     return simt::atomic_ref(bits_[word]).fetch_or(0, simt::order::acq_rel);
   }
@@ -79,7 +80,7 @@ class chunk_map {
            low_bits<std::uint32_t>(left < word_chunks ? static_cast<int>(left) : 32);
   }
 
-  /// Gives chunks back. Their user has done with them, and their length is cleared.
+  /// Gives chunks back. Their user is done with them, and their length is cleared.
   WARPHEAP_DEVICE void put_back(std::uint32_t chunk, std::uint32_t span) const {
     word_of(chunk).fetch_and(~mask_of(chunk, span), simt::order::acq_rel);
   }
@@ -95,7 +96,7 @@ class chunk_map {
   WARPHEAP_DEVICE bool has_no_length(std::uint32_t chunk) const {
     return length_word(chunk).load(simt::order::relaxed) == 0;
   }
-  /// Clears the length of the block at `chunk`: what it was, 0 if no block starts there.
+  /// Clears the length of the block at `chunk`, and returns it; 0 if no block starts there.
   WARPHEAP_DEVICE std::uint32_t clear_length(std::uint32_t chunk) const {
     const std::uint32_t before =
         length_word(chunk).fetch_and(~(length_mask << length_shift(chunk)), simt::order::relaxed);
@@ -107,7 +108,7 @@ class chunk_map {
     return simt::atomic_ref(bits_[word]).load(simt::order::relaxed);
   }
 
-  /// Bit i is set if the chunks from i on are free and are a place for a block of `span`.
+  /// Bit i is set if a block of `span` may begin at chunk i and these chunks are free.
   WARPHEAP_HD static constexpr std::uint32_t free_places(std::uint32_t used, std::uint32_t span) {
     std::uint32_t free = ~used;
     for (std::uint32_t width = 1; width < span; width *= 2) free &= free >> width;

@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// The last resort of requests: a search of all slabs for a place, which all lanes that need one
-/// for the same kind of chunks share. Slabs that are free, or empty heads of other sizes, are taken
-/// as a whole.
+/// The last resort of requests: a search of all slabs for a place, shared by all lanes that need a
+/// place for the same kind of chunks. Free slabs and empty heads of other sizes are taken whole.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/managers/halloc/chunk_map.hpp"
@@ -32,7 +31,7 @@ class full_search {
         kind_(shape_type::kind_of(size)),
         span_(shape_type::span(size)) {}
 
-  /// A block, or null: then nothing suits, or the round was spoilt by others.
+  /// A block, or null if nothing suits or others spoilt the round.
   WARPHEAP_DEVICE void* run() const {
     void* block = nullptr;
     const simt::group same = simt::coalesced().match(size_);
@@ -46,14 +45,14 @@ class full_search {
           }
           return left;
         });
-    same.sync();  // what the lanes that served others have acquired is theirs as well
+    same.sync();  // orders members after what the lanes that served them have acquired
     return block;
   }
 
  private:
   /// Words of bits in a part of a slab, which is one place of the shared search.
   static constexpr std::uint32_t part_words = 128;
-  /// What is noted of a slab that suits any block, or that is about to change.
+  /// The note about a slab that suits any block, or that is about to change.
   static constexpr std::uint32_t anything = shape_type::largest_span;
 
   WARPHEAP_DEVICE std::uint32_t parts() const {
@@ -61,8 +60,8 @@ class full_search {
                     shape_type::chunk_bytes(kind_) * chunk_map::word_chunks * part_words);
   }
 
-  /// Examines a part of a slab, and serves the members of `same` from it. The chunks of the longest
-  /// block that fits into what is left, or more.
+  /// Examines a part of a slab, and serves the members of `same` from it. Returns the chunks of the
+  /// longest block that fits into what is left, or more.
   WARPHEAP_DEVICE std::uint32_t visit(const simt::group& same, std::uint32_t part,
                                       void*& block) const {
     const std::uint32_t slab = part / parts();
@@ -84,7 +83,7 @@ class full_search {
     return anything;
   }
 
-  // Each in a function of its own: a kernel needs as many registers as the function that uses the
+  // Separate functions, because a kernel needs as many registers as the function that uses the
   // most.
   WARPHEAP_RARE static std::uint32_t words_apart(const full_search& self, simt::group same,
                                                  std::uint32_t slab, std::uint32_t first,
@@ -100,7 +99,7 @@ class full_search {
     return self.take_slab(slab, slab_word(now));
   }
 
-  /// As `visit`, of `part_words` words from `first` on.
+  /// Like `visit`, for `part_words` words from `first` on.
   WARPHEAP_DEVICE std::uint32_t visit_words(const simt::group& same, std::uint32_t slab,
                                             std::uint32_t first, void*& block) const {
     const chunk_map map = slabs_.map(slab);
@@ -131,7 +130,7 @@ class full_search {
     return longest;
   }
 
-  /// The block at the `nth` of the places of a word, if there are as many and it is still free.
+  /// The block at the `nth` place of a word, if there are as many places and it is still free.
   WARPHEAP_DEVICE void* take_place(std::uint32_t slab, std::uint32_t word, std::uint32_t room,
                                    int nth) const {
     if (nth >= popcount(room)) return nullptr;
@@ -140,7 +139,7 @@ class full_search {
     return slabs_.map(slab).try_claim(chunk, span_) ? places_.settle(slab, chunk, size_) : nullptr;
   }
 
-  /// A block of a slab of another kind of chunks that is empty, or free.
+  /// A block of a slab that is free, or empty with another kind of chunks.
   WARPHEAP_DEVICE void* take_slab(std::uint32_t slab, slab_word now) const {
     if (now.head()) {
       places_.head_slabs().release_head(slab);
@@ -166,7 +165,7 @@ class full_search {
     return 0;
   }
 
-  /// Chunks of a slab of this kind, for the size that uses the most of them.
+  /// The chunks of a slab of this kind, for the size that uses the most of them.
   WARPHEAP_DEVICE std::uint32_t most_chunks() const {
     std::uint32_t most = 0;
     for (std::uint32_t i = 0; i < 4; ++i) {

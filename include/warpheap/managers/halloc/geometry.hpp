@@ -5,9 +5,9 @@
 /// What can be chosen about Halloc, and the sizes, counts and thresholds that follow from it: plain
 /// arithmetic, the same on host and device.
 ///
-/// Size 2k has blocks of 16 << k bytes, size 2k + 1 has blocks of 24 << k, k in 0..7. Sizes share
-/// four kinds of chunks, of 16, 24, 256 and 384 bytes; a block is 1, 2, 4 or 8 chunks and starts at
-/// a multiple of that number.
+/// Size 2k has blocks of 16 << k bytes, size 2k + 1 has blocks of 24 << k bytes, for k in 0..7. The
+/// sizes share four kinds of chunks, of 16, 24, 256 and 384 bytes; a block is 1, 2, 4 or 8 chunks
+/// and starts at a multiple of that number.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
@@ -20,17 +20,18 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace halloc_parts {
 
 struct halloc_config {
-  /// Bytes of a slab: the largest that leaves the heap `slabs` of them, within these bounds.
+  /// Bytes of a slab: as many as possible, within these bounds, if the heap is to have `slabs`
+  /// slabs.
   std::uint32_t largest_slab = 4_MiB;
   std::uint32_t smallest_slab = 256_KiB;
   std::uint32_t slabs = 64;
   /// Fill levels in thousandths of a slab's chunks. Up to `sparse`, a slab may change its size
-  /// within its kind of chunks; above `roomy` it becomes a head only if there is no other; from
-  /// `busy` on a head is replaced.
+  /// within its kind of chunks; above `roomy`, it becomes a head only if there is no other; from
+  /// `busy` on, a head is replaced.
   std::uint32_t sparse = 12;
   std::uint32_t roomy = 600;
   std::uint32_t busy = 835;
-  /// Places that a request looks at in a head before it searches the slab from word to word.
+  /// Places of a head that a request looks at before it searches the slab word by word.
   std::uint32_t probes = 31;
 };
 
@@ -90,16 +91,16 @@ class geometry {
     return (kind >> 1) * 8 + 2 * doublings + (kind & 1);
   }
   static constexpr std::uint32_t largest_span = 8;
-  /// Chunks of a block.
+  /// The number of chunks of a block.
   WARPHEAP_HD static constexpr std::uint32_t span(std::uint32_t size) {
     return 1u << (size >> 1 & 3);
   }
-  /// Requests in a row that begin at neighbouring blocks.
+  /// The number of successive requests that begin at neighbouring blocks.
   WARPHEAP_HD static constexpr std::uint32_t neighbours(std::uint32_t size) {
     return size < 4 ? 4u >> (size >> 1) : 1u;
   }
 
-  /// Blocks of a slab.
+  /// The number of blocks of a slab.
   WARPHEAP_HD constexpr std::uint32_t blocks(std::uint32_t size) const {
     const int doublings = static_cast<int>(size >> 1);
     const std::uint32_t room =
@@ -129,9 +130,9 @@ class geometry {
   std::uint32_t slabs_ = 0;
 };
 
-/// The places of a slab in the order in which one request looks at them: from one that the
-/// request's number is hashed to, in steps of a prime that is larger than any number of blocks. So
-/// all blocks are visited before one is visited again.
+/// The places of a slab in the order in which one request looks at them. The request's number is
+/// hashed to the first one; the step is a prime that is larger than any number of blocks, so all
+/// blocks are visited before one is visited again.
 class walk {
  public:
   /// \param neighbours a power of two

@@ -12,13 +12,13 @@
 ///   used chunks.
 /// - Each size has a head. A request gets a number, hashes it to a place in the head, and walks
 ///   from there until it claims a free one. Lanes of a warp count requests and chunks together.
-/// - When more than 83.5 % of the head are used, a new head is looked for: a slab of this size with
-///   up to 60 % in use, else one of the same kind of chunks with up to 1.2 %, which changes its
-///   size, else a free slab, else a busy one of this size.
-/// - If there is none, all slabs are searched for a place, by all lanes that find none together
-///   (sync/shared_search.hpp); heads of other sizes that are empty become free, and so do slabs
-///   whose last block is freed.
-/// - free: the slab's word says what chunks are, the block's length how many it has.
+/// - When more than 83.5 % of the head is in use, a new head is sought: a slab of this size with up
+///   to 60 % in use, else one of the same kind of chunks with up to 1.2 %, which changes its size,
+///   else a free slab, else a busy one of this size.
+/// - If there is none, all lanes that find none together search all slabs for a place
+///   (sync/shared_search.hpp). Empty heads of other sizes become free, and so do slabs whose last
+///   block is freed.
+/// - free: the slab's word says how large its chunks are, and the block's length how many it has.
 ///
 /// Memory layout (s slabs; c, the chunks of 16 bytes in a slab):
 ///
@@ -29,45 +29,49 @@
 ///     [ slab 0 | slab 1 | ... ]     4 MiB each, 1/64 of a heap below 256 MiB, 256 KiB at least
 ///
 /// Invariants, while no lane allocates:
-/// I1 a slab has one of the sizes or none; one without is free, has no chunks in use, and is in the
-/// set of free slabs (place: the slab)
+/// I1 a slab has one of the sizes or none; one without a size is free, has no chunks in use, and is
+///    in the set of free slabs (place: the slab)
 /// I2 a slab's word counts the bits that are set (place: the slab)
-/// I3 a bit is set exactly if it is of a block: one of 1, 2, 4 or 8 chunks at a multiple of that
+/// I3 a bit is set exactly if it belongs to a block of 1, 2, 4 or 8 chunks at a multiple of that
 ///    number, none of which belongs to another block (place: the word of bits)
 /// I4 a slab is marked as a head exactly if it is the head of its size (place: the slab)
 /// I5 any other slab with a size has chunks in use, and is in the set of its class (place: the
-/// slab) I6 no size is locked (place: the size) I7 the words of the sets fit (place: the word)
+/// slab)
+/// I6 no size is locked (place: the size)
+/// I7 the words of the sets fit (place: the word)
 ///
 /// Progress: claims, counts, frees and changes of class are lock-free. A lane waits only for the
 /// one that replaces the head of its size, which never waits (heads.hpp). The loop of malloc
-/// repeats when the head was replaced, or a slab has changed its kind, or memory has come back or
-/// is on its way: others get on each time. Repetitions without that are limited, see `patience`.
+/// repeats when the head was replaced, when a slab has changed its kind, or when memory has come
+/// back or is on its way: others make progress each time. Other repetitions are limited by
+/// `patience`.
 ///
 /// Steady load: where slabs are nearly full, most requests find no place in a head, and take part
 /// in searches of all slabs.
 ///
 /// Null: when a round of searches has examined every slab and found no place, and nothing came back
-/// meanwhile (shortages.hpp). If lanes that free and allocate disturb the rounds all the time, or
-/// an empty head of another size is being replaced, after `patience` attempts. A place that another
-/// lane has claimed in part, and is about to give back, counts as taken; so where memory ends, two
-/// requests of different sizes may both fail where one could have been served. Partly filled slabs
-/// of other kinds of chunks are of no use to a size.
+/// meanwhile (shortages.hpp). If lanes that free and allocate keep disturbing the rounds, or an
+/// empty head of another size is being replaced, after `patience` attempts. A place that another
+/// lane has claimed in part and is about to give back counts as taken; so near exhaustion, two
+/// requests of different sizes may both fail although one could have been served. A size cannot use
+/// partly filled slabs of other kinds of chunks.
 ///
 /// Deviations from the publication, and why:
-/// - Requests above 3072 bytes are not served: it passes them to CUDA's allocator. `with_large`
-///   (heap/layers) passes them to that one, or to any other manager.
-/// - No blocks of 24 bytes, for they would not be aligned to 16: 17 to 24 bytes get 32.
+/// - Requests above 3072 bytes are not served; the publication passes them to CUDA's allocator.
+///   `with_large` (heap/layers) passes them to that one, or to any other manager.
+/// - No blocks of 24 bytes, because they would not be aligned to 16: 17 to 24 bytes get 32.
 /// - A slab's count, size and head mark are one word, in place of a counter, a descriptor and a
-///   lock, and a lane that takes chunks checks the size by the atomic that counts them: a slab that
-///   has changed meanwhile is noticed.
-/// - The steps of a walk are prime, not quadratic: it visits all places, which the quadratic one
-///   does not.
-/// - A head in which a walk found nothing is searched from word to word, 128 words of it, and
-///   replaced although it is not full if they have no place of this size.
-/// - The search of all slabs, and taking empty heads from other sizes, so that memory is neither
-///   lost in slabs above 83.5 % nor bound to sizes that nobody asks for. Its failure is remembered.
-/// - No head in reserve: one slab fewer for each size that nobody else can use.
-/// - Slabs are parts of one region, smaller ones in small heaps.
+///   lock, and a lane that takes chunks checks the size by the atomic that counts them, so it
+///   notices a slab that has changed meanwhile.
+/// - The step of a walk is a prime, so that the walk visits all places. With quadratic steps, it
+///   would not.
+/// - A head in which a walk found nothing is searched word by word, up to 128 words. If they have
+///   no place of this size, the head is replaced although it is not full.
+/// - All slabs are searched, and empty heads of other sizes are taken, so that memory is neither
+///   lost in slabs above 83.5 % nor bound to sizes that are no longer requested. A failed search is
+///   remembered.
+/// - No head in reserve, which would take a slab for each size from all others.
+/// - Slabs are parts of one region, and smaller in small heaps.
 
 #include "warpheap/core/assert.hpp"
 #include "warpheap/heap/fit_units.hpp"
@@ -151,7 +155,7 @@ class halloc {
         }
       }
       if (is_out(size)) return nullptr;
-      // A head without a place that does not count as full comes back sooner or later.
+      // A head without a place that does not count as full will come back sooner or later.
       if (!used_up || attempts_left > patience - most_replaced) {
         const auto now = places_.renew_head(size, head, used_up);
         if (now == outcome::locked) heads().await(size, head);
@@ -173,8 +177,8 @@ class halloc {
     if (span == 0) return;  // no block begins here
     map.put_back(at.chunk, span);
     const simt::group same = simt::coalesced().match(at.slab << 4 | span);
-    // The chunks come off the word when all members have given them back, for with the last one the
-    // slab may get another size.
+    // The chunks come off the word after all members have given them back, because with the last
+    // one the slab may get another size.
     same.sync();
     if (same.is_leader()) {
       slabs().subtract(at.slab, static_cast<std::uint32_t>(same.size()) * span);
@@ -200,8 +204,8 @@ class halloc {
   using outcome = typename head_table::outcome;
 
   static constexpr std::uint32_t none = slab_table::none;
-  /// Attempts of a request for which nobody else got on: rounds of searches that were spoilt, and
-  /// heads that had no place of its size although they were not full.
+  /// Attempts of a request that may fail without progress of others: rounds of searches that were
+  /// spoilt, and heads that had no place of its size although they were not full.
   static constexpr int patience = 8;
   /// How many such heads are replaced.
   static constexpr int most_replaced = 4;
@@ -229,8 +233,8 @@ class halloc {
     return halloc_parts::full_search<Config>(in, size).run();
   }
 
-  /// The first chunk of a place that this lane has claimed in the head, or none: the head is full,
-  /// or `used_up` if it is not and has no place of this size.
+  /// The first chunk of a place that this lane has claimed in the head; or none if the head is
+  /// full, or `used_up` if it is not full but has no place of this size.
   WARPHEAP_DEVICE std::uint32_t look_in(std::uint32_t head, std::uint32_t size,
                                         halloc_parts::walk& route, bool& used_up) const {
     const chunk_map map = slabs().map(head);

@@ -2,15 +2,14 @@
 #pragma once
 
 /// \file
-/// The head of each size: the slab that requests of this size are served from first, and how it is
-/// replaced.
+/// The head of each size: the slab that serves requests of this size first, and how it is replaced.
 ///
-/// A lock for each size orders replacements. Its holder never waits, for another lock neither, and
-/// meets nobody in a collective, so a lane may wait for it wherever the holder is.
+/// A lock for each size orders replacements. Its holder never waits, not even for another lock, and
+/// takes part in no collective, so a lane may wait for it wherever the holder is.
 ///
-/// Memory orders: a head is read relaxed, as a hint. Requests believe the slab's word alone, which
-/// they change with acq_rel. A lane that found in this word that the slab is not a head any more
-/// has seen what came before that, so it does not read the same head again.
+/// Memory orders: a head is read relaxed, as a hint. Requests trust only the slab's word, which
+/// they change with acq_rel. A lane that found in this word that the slab is no longer a head has
+/// seen what came before, so it does not read the same head again.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/halloc/geometry.hpp"
@@ -32,9 +31,9 @@ class heads {
 
   enum class outcome {
     replaced,  ///< this lane has replaced the head
-    renewed,   ///< another lane has, or the head has room again
-    nothing,   ///< there is no slab that could be the head
-    locked,    ///< another lane is at it
+    renewed,   ///< another lane has replaced it, or the head has room again
+    nothing,   ///< no slab could be the head
+    locked,    ///< another lane is replacing it
   };
 
   heads() = default;
@@ -65,7 +64,7 @@ class heads {
   }
 
   /// Finds another head for `size` in place of `old`, if that is still the head, and full.
-  /// \param used_up replace it even if it is not full: its places are of no use for this size
+  /// \param used_up replace it even if it is not full, because this size cannot use its places
   WARPHEAP_DEVICE outcome renew(std::uint32_t size, std::uint32_t old, bool used_up) const {
     if (head(size) != old) return outcome::renewed;
     if (!slabs_.has_head_for(size)) return outcome::nothing;
@@ -90,8 +89,8 @@ class heads {
     while (is_locked(size) && head(size) == old) simt::backoff(wait_ns);
   }
 
-  /// Makes the slab free if it is the head of some size, and empty. False if that size is locked,
-  /// or the slab is not any more what it seemed to be.
+  /// Makes the slab free if it is an empty head. False if its size is locked, or if the slab is no
+  /// longer what it seemed to be.
   WARPHEAP_DEVICE bool release_head(std::uint32_t slab) const {
     const slab_word now = slabs_.look(slab);
     if (!now.head() || now.used() != 0) return false;
@@ -111,11 +110,12 @@ class heads {
   }
 
  private:
-  /// The number with which requests begin.
+  /// The number of the first request.
   static constexpr std::uint32_t first_request = 0x0b0b0b0bu;
   static constexpr std::uint32_t wait_ns = 200;
 
-  /// Of one size. Requests are counted all the time, and heads read: each has a line of its own.
+  /// The words of one size. Requests are counted, and heads read, all the time: each word has its
+  /// own cache line.
   struct line {
     alignas(128) std::uint32_t requests;
     alignas(128) std::uint32_t head;
@@ -126,7 +126,7 @@ class heads {
     return simt::atomic_ref(lines_[size].lock);
   }
   WARPHEAP_DEVICE bool try_lock(std::uint32_t size) const {
-    // Acquire, and release by `unlock`: a holder sees the head that the last one has left.
+    // Acquire pairs with the release of `unlock`: a holder sees the head that the last one left.
     return lock(size).exchange(1, simt::order::acquire) == 0;
   }
   WARPHEAP_DEVICE void unlock(std::uint32_t size) const {

@@ -59,7 +59,7 @@ class inspector {
       used += static_cast<std::uint32_t>(popcount(slabs_.map(number).bits(word)));
     }
     findings_.expect(now.used() == used, 2, number);
-    // Sizes that there are not have no sets and no heads.
+    // Sizes that do not exist have no sets and no heads.
     findings_.expect(is_known(now), 1, number);
     if (!is_known(now)) return;
     const std::uint32_t home = slabs_.home(now);
@@ -77,13 +77,13 @@ class inspector {
     return !now.bound() || now.size() < shape_type::sizes;
   }
 
-  /// Whether the bits of a word are those of its blocks; counts them.
+  /// Whether the bits of a word agree with its blocks, which it counts.
   WARPHEAP_DEVICE bool blocks_fit(std::uint32_t slab, std::uint32_t word) const {
     const chunk_map map = slabs_.map(slab);
     const slab_word now = slabs_.look(slab);
     std::uint32_t of_blocks = 0;
     std::uint32_t blocks = 0;
-    // A word of lengths at a time, as most are 0.
+    // One word of lengths at a time, because most are 0.
     for (std::uint32_t bit = 0; bit < chunk_map::word_chunks; ++bit) {
       const std::uint32_t chunk = word * chunk_map::word_chunks + bit;
       if (bit % chunk_map::length_chunks == 0 && map.has_no_length(chunk)) {

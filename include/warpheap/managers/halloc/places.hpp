@@ -46,8 +46,8 @@ class places {
   /// Where slab 0 begins.
   WARPHEAP_HD std::byte* first_slab() const { return blocks_; }
 
-  /// A copy of this in the heap, for what is called seldom: it loads what it needs, and its callers
-  /// keep nothing of it in registers.
+  /// A copy of this object in the heap, for functions that are rarely called: they load what they
+  /// need, and their callers keep nothing of it in registers.
   WARPHEAP_DEVICE const places& copy() const { return *copy_; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
@@ -56,12 +56,12 @@ class places {
     heads_.format(rank, count);
   }
 
-  /// As `heads::renew`, kept apart.
+  /// `heads::renew`, called apart.
   WARPHEAP_DEVICE outcome renew_head(std::uint32_t size, std::uint32_t old, bool used_up) const {
     return simt::call_apart(&renew_apart, copy(), size, old, used_up);
   }
 
-  /// The block at a place that is this lane's, and counted.
+  /// The block at a place that belongs to this lane and has been counted.
   WARPHEAP_DEVICE void* block_of(std::uint32_t slab, std::uint32_t chunk,
                                  std::uint32_t size) const {
     table().map(slab).set_length(chunk, shape_type::span(size));
@@ -69,7 +69,7 @@ class places {
            std::size_t{chunk} * shape_type::chunk_bytes(shape_type::kind_of(size));
   }
 
-  /// Of a block that is live: so its slab keeps the kind of chunks that the word says.
+  /// The place of a live block; its slab therefore keeps the kind of chunks that the word says.
   WARPHEAP_DEVICE place find(void* pointer) const {
     const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(pointer) - blocks_);
     const std::uint64_t slab = offset >> shape().slab_shift();
@@ -82,8 +82,8 @@ class places {
     return {number, inside / chunk_bytes, chunk_bytes};
   }
 
-  /// The block at a place that this lane has claimed; null if the slab has no chunks of this kind
-  /// any more: then the claim is undone. The lanes that claimed places of one slab and size count
+  /// The block at a place that this lane has claimed. If the slab no longer has chunks of this
+  /// kind, undoes the claim and returns null. Lanes that claimed places of one slab and size count
   /// them together, and one of them replaces a head that they have filled.
   WARPHEAP_DEVICE void* settle(std::uint32_t slab, std::uint32_t chunk, std::uint32_t size) const {
     const std::uint32_t span = shape_type::span(size);
@@ -92,7 +92,7 @@ class places {
     same.sync();
     std::uint64_t word = 0;
     if (same.is_leader()) word = table().add(slab, chunks).bits();
-    same.sync();  // what the leader has acquired is the members' as well
+    same.sync();  // orders the members after what the leader has acquired
     const slab_word before(same.broadcast(word));
     if (!slab_table::suits(before, size)) {
       table().map(slab).put_back(chunk, span);

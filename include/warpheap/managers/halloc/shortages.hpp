@@ -11,18 +11,18 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace halloc_parts {
 
-/// For each kind of chunks: the search of all slabs that requests share, and whether it has found
-/// that no place for a block of this many chunks is left. Then requests fail at once, until
+/// For each kind of chunks: the search of all slabs, which requests share, and whether it found
+/// that no place is left for a block of some number of chunks. Requests then fail at once, until
 /// something comes back.
 ///
-/// A round examines, by read-modify-writes with acquire and release, the word of every slab and,
-/// where that says that there may be room, all words of the slab's bits. So does whatever makes
-/// room, and ends shortages after that: see `exhaustion`.
+/// A round examines the word of every slab, by read-modify-writes with acquire and release; if the
+/// word says that there may be room, it also examines all words of the slab's bits. Whatever makes
+/// room changes these words in the same way, and ends shortages afterwards: see `exhaustion`.
 class shortages {
  public:
   static constexpr std::uint32_t kinds = 4;
 
-  /// Requests count the rounds themselves. A slice is one place, of many words.
+  /// Requests count the rounds themselves. A slice is one place, which has many words.
   using search = shared_search<1, longest_runs<exhaustion>, 1>;
   /// A cache line of its own.
   struct alignas(128) of_kind {
@@ -38,8 +38,8 @@ class shortages {
   }
   /// Chunks of this kind have come back.
   WARPHEAP_DEVICE void end(std::uint32_t kind) const { searches(kind).released(); }
-  /// A slab has become free, or is available although it is a head; or it is not known what kind of
-  /// chunks has come back.
+  /// A slab has become free, or is available although it is a head; or chunks of an unknown kind
+  /// have come back.
   WARPHEAP_DEVICE void end_all() const {
     for (std::uint32_t kind = 0; kind < kinds; ++kind) end(kind);
   }

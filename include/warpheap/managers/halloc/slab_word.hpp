@@ -8,13 +8,13 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace halloc_parts {
 
-/// All that is decided about a slab, in one word, so that one atomic sees it together:
+/// The whole state of a slab in one word, so that one atomic sees all of it:
 ///
 ///     63   38    37    36 32 31          0
 ///     [ 0 ][ head ][ size ][ chunks in use ]
 ///
-/// A slab without a size is free. Chunks that are being claimed or given back count as in use for
-/// moments, in a free slab as well.
+/// A slab without a size is free. Chunks that are being claimed or given back briefly count as in
+/// use, even in a free slab.
 class slab_word {
  public:
   static constexpr std::uint32_t no_size = 31;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// The slabs of Halloc: their words, the sets that hold them by class, and how a slab gets from one
-/// to another (managers/halloc/halloc.hpp explains them).
+/// \file The slabs of Halloc: their words, the sets that hold them by class, and how a slab moves
+/// from one set to another (managers/halloc/halloc.hpp explains them).
 ///
-/// A slab that is neither a head nor full belongs in one set, by its word: `home`. An atomic that
-/// changes the home sees both homes in the word, so exactly one lane knows of the change, and puts
-/// the slab into its new set after it. Only lanes that look for a slab take it out of a set, before
-/// they look at its word. So a slab is never missing from its home but while a lane is about to put
-/// it there; that it may be in other sets as well does no harm, for the word decides.
+/// A slab that is neither a head nor full belongs to one set, its `home`, which follows from its
+/// word. An atomic that changes the home sees both homes in the word, so exactly one lane knows of
+/// the change, and afterwards puts the slab into its new set. Only lanes that look for a slab take
+/// it out of a set, before they look at its word. So a slab is missing from its home only while a
+/// lane is about to put it there. It may be in other sets as well, which is harmless, because the
+/// word decides.
 ///
-/// Memory orders: words are changed with acq_rel. What lanes did with a slab, before they took
-/// chunks off its word, comes before what those do that count theirs later, whatever the slab's
-/// size is then.
+/// Memory orders: words are changed with acq_rel. What lanes did with a slab before they took
+/// chunks off its word comes before what lanes do that count their chunks later, whatever the
+/// slab's size is then.
 
 #include "warpheap/core/config.hpp"
 #include "warpheap/heap/region.hpp"
@@ -60,7 +60,7 @@ class slabs {
   WARPHEAP_DEVICE bitmap_tree set(std::uint32_t number) const {
     return bitmap_tree(set_words_ + std::size_t{number} * set_stride_, shape_.slabs());
   }
-  /// 32-bit words of a slab's bits and of its lengths.
+  /// The numbers of 32-bit words of a slab's bits and of its lengths.
   WARPHEAP_HD std::uint32_t bit_words() const {
     return shape_.slab_bytes() / (shape_type::smallest_chunk * chunk_map::word_chunks);
   }
@@ -88,11 +88,11 @@ class slabs {
     for (std::uint64_t i = rank; i < length_count; i += count) lengths_[i] = 0;
   }
 
-  /// As good as a look is: relaxed.
+  /// Only a hint: relaxed.
   WARPHEAP_DEVICE slab_word look(std::uint32_t slab) const {
     return slab_word(word(slab).load(simt::order::relaxed));
   }
-  /// Looks in the way that `shortages` need.
+  /// Reads the word as `shortages` requires.
   WARPHEAP_DEVICE slab_word examine(std::uint32_t slab) const {
     return slab_word(word(slab).fetch_or(0, simt::order::acq_rel));
   }
@@ -101,7 +101,7 @@ class slabs {
     return now.bound() && shape_type::kind_of(now.size()) == shape_type::kind_of(size);
   }
 
-  /// The set in which a slab belongs.
+  /// The set to which a slab belongs.
   WARPHEAP_HD std::uint32_t home(slab_word now) const {
     if (now.head()) return nowhere;
     if (!now.bound()) return free_set;
@@ -120,7 +120,7 @@ class slabs {
     return nowhere;
   }
 
-  /// Counts chunks that lanes have claimed. What the word was before.
+  /// Counts chunks that lanes have claimed. Returns the previous word.
   WARPHEAP_DEVICE slab_word add(std::uint32_t slab, std::uint32_t chunks) const {
     const slab_word before(word(slab).fetch_add(chunks, simt::order::acq_rel));
     moved(slab, before, slab_word(before.bits() + chunks));
@@ -139,11 +139,11 @@ class slabs {
     }
   }
 
-  /// Makes a slab free if it is empty and no head. True if it did.
+  /// Makes a slab free if it is empty and not a head. Returns whether it did.
   WARPHEAP_DEVICE bool release(std::uint32_t slab) const {
     std::uint64_t seen = word(slab).load(simt::order::relaxed);
     // Lock-free: an exchange fails only if another lane has changed the word. If that lane has
-    // counted chunks, it or those who take them off again see to the slab.
+    // counted chunks, then it, or a lane that takes these off again, takes care of the slab.
     for (;;) {
       const slab_word now(seen);
       if (!now.bound() || now.head() || now.used() != 0) return false;
@@ -154,8 +154,8 @@ class slabs {
     return true;
   }
 
-  /// Gives a free slab to `size`, with `span` chunks of it counted as in use from the start, so
-  /// that nobody takes it for empty. True if it did.
+  /// Gives a free slab to `size`, with `span` of its chunks counted as in use from the start, so
+  /// that no lane takes it for empty. Returns whether it did.
   WARPHEAP_DEVICE bool open(std::uint32_t slab, std::uint32_t size) const {
     std::uint64_t seen = word(slab).load(simt::order::relaxed);
     // Lock-free: an exchange fails only if another lane has changed the word.
@@ -177,9 +177,10 @@ class slabs {
              set(free_set).seems_empty() && set(busy_sets + size).seems_empty());
   }
 
-  /// A slab that is now marked as the head of `size`, or `none` if there is none: with room, else
-  /// sparse of the same kind of chunks, else free, else busy. As good as the sets' hints are: a
-  /// lane that has locked a size does not wait for them, and the search of all slabs misses none.
+  /// Marks a slab as the head of `size` and returns it, or `none`: one with room, else a sparse one
+  /// with the same kind of chunks, else a free one, else a busy one. Only as reliable as the sets'
+  /// hints: a lane that has locked a size does not wait for these, and the search of all slabs
+  /// misses none.
   WARPHEAP_DEVICE std::uint32_t find_head_for(std::uint32_t size) const {
     std::uint32_t slab = adopt_from(roomy_sets + size, size, fill::roomy);
     if (slab == none) {
@@ -190,7 +191,7 @@ class slabs {
     return slab;
   }
 
-  /// A slab is not a head any more.
+  /// The slab is no longer a head.
   WARPHEAP_DEVICE void retire(std::uint32_t slab) const {
     const slab_word before(word(slab).fetch_and(~slab_word::head_bit, simt::order::acq_rel));
     moved(slab, before, slab_word(before.bits() & ~slab_word::head_bit));
@@ -212,8 +213,8 @@ class slabs {
     }
   }
 
-  /// Takes slabs out of a set until one can be the head of `size`. Ends: each look takes an element
-  /// that another lane has put there.
+  /// Takes slabs out of a set until one can be the head of `size`. Ends: each look takes out an
+  /// element that another lane has put there.
   WARPHEAP_DEVICE std::uint32_t adopt_from(std::uint32_t from, std::uint32_t size,
                                            fill fullest) const {
     for (;;) {
