@@ -5,14 +5,15 @@
 /// Queues of chunk indices (the variants C): a chunk with free pages has one entry in its class's
 /// queue, and the semaphore counts the free pages of all of them.
 ///
-/// Nobody walks along the queue. A lane that was granted units takes an entry out, claims pages of
-/// that chunk alone, and puts the entry back at once if pages are left. So a chunk is looked at by
-/// one claimer at a time, a full one by none, and one that comes late meets no stranger's chunk.
+/// No lane walks along the queue. A lane that was granted units takes an entry out, claims pages of
+/// that chunk only, and puts the entry back at once if pages are left. So only one claimer at a
+/// time looks at a chunk, none looks at a full one, and a claimer that comes late never meets a
+/// chunk that has been reused.
 ///
-/// Progress of the lanes that wait for an entry: for each drawn position its lane still has a unit
-/// to find. Pages that were granted and not found lie on chunks whose entries are in the queue, or
+/// Progress of lanes that wait for an entry: the lane of each drawn position still has a unit to
+/// find. Pages that were granted and not found lie on chunks whose entries are in the queue, or are
 /// about to be put there by a lane that frees, grows or claims and never waits for a lane behind
-/// it. Each entry that comes serves the position drawn first.
+/// it. Each entry that comes serves the position that was drawn first.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 #include "warpheap/sync/group_sum.hpp"
@@ -34,7 +35,7 @@ class chunk_items {
     return used;
   }
 
-  /// Wholly free chunks in the queues of other classes.
+  /// Whether other classes have wholly free chunks in their queues.
   WARPHEAP_DEVICE bool has_more(std::uint32_t cls) const {
     for (std::uint32_t other = 0; other < sizes::classes; ++other) {
       // Acquire pairs with the release in `reclaim_from`.
@@ -49,7 +50,7 @@ class chunk_items {
     void* block = nullptr;
     std::uint32_t found = 0;
     if (sizes::pages_log2(cls) >= 5) {
-      // Pages for a whole warp may well lie on one chunk: one entry for all.
+      // One chunk may well have pages for a whole warp: one entry for all.
       found = locate_together(members, cls, granted, block);
     }
     if (found < granted) {
@@ -75,7 +76,7 @@ class chunk_items {
     return pages - used;
   }
 
-  /// There are no chunks but those with entries.
+  /// All chunks have entries.
   WARPHEAP_DEVICE std::uint32_t unpark(const simt::group& /*members*/, std::uint32_t /*cls*/,
                                        std::uint32_t /*first_rank*/, std::uint32_t /*wanted*/,
                                        std::uint32_t& made, void*& /*block*/) const {
@@ -103,7 +104,7 @@ class chunk_items {
     const std::uint32_t pages = 1u << sizes::pages_log2(cls);
     const std::uint32_t before = map_.table().add(chunk, freed);
     if (freed == pages) {
-      // Nobody has ever seen these pages free: the chunk can go at once.
+      // No other lane has seen these pages free, so the chunk can go at once.
       dissolve(cls, chunk);
       return;
     }
@@ -143,11 +144,12 @@ class chunk_items {
     return simt::atomic_ref(map_.words(cls).whole);
   }
 
-  /// Where lanes begin to look for bits, so that those of one chunk do not meet.
+  /// Where a lane begins to look for bits, so that lanes of one chunk do not meet.
   WARPHEAP_DEVICE static std::uint32_t start_word() {
     return static_cast<std::uint32_t>(simt::thread_rank() >> 5);
   }
-  /// Claims pages of a chunk whose entry the caller has taken out, and sees to the entry.
+  /// Claims pages of a chunk whose entry the caller has taken out, and puts the entry back if
+  /// needed.
   WARPHEAP_DEVICE std::uint32_t claim(std::uint32_t cls, std::uint32_t chunk,
                                       std::uint32_t pages) const {
     const auto claimed = map_.table().take(chunk, pages);
@@ -188,12 +190,12 @@ class chunk_items {
       }
       handed += count;
     }
-    members.sync();  // the leader has acquired the pages for all
+    members.sync();  // orders the members after what the leader has acquired
     return claimed;
   }
 
-  /// Waits for the entry at `position` and takes one page of its chunk. What the entry's next
-  /// taker, perhaps a lane of this warp, waits for is done inside the loop.
+  /// Waits for the entry at `position` and takes one page of its chunk. The loop itself does what
+  /// the entry's next taker, perhaps a lane of this warp, waits for.
   WARPHEAP_DEVICE void* locate_one(std::uint32_t cls, std::uint64_t position) const {
     const auto queue = map_.queue(cls);
     void* block = nullptr;
@@ -237,9 +239,9 @@ class chunk_items {
   }
 
   WARPHEAP_DEVICE bool reclaim_from(std::uint32_t cls) const {
-    // With all units of a chunk in hand we may take entries out like any lane that was granted
-    // some, and take a chunk away without anybody being granted its pages. They are borrowed: lanes
-    // of the class that need pages meanwhile wait for what comes back.
+    // A lane that holds all units of a chunk may take entries out, like any lane that was granted
+    // some, and may take a chunk away, because no other lane can be granted its pages. The units
+    // are borrowed: lanes of the class that need pages meanwhile wait for what comes back.
     const std::uint32_t pages = 1u << sizes::pages_log2(cls);
     if (!map_.units(cls).borrow_all(pages)) return false;
     const auto queue = map_.queue(cls);
@@ -250,7 +252,7 @@ class chunk_items {
       while (!queue.poll(position, entry)) simt::backoff(pause);
       const auto chunk = static_cast<std::uint32_t>(entry);
       if (map_.table().wholly_free(chunk, pages)) {
-        // In this order: see `can_grow`. Release: who sees the count sees the supply's.
+        // In this order: see `can_grow`. Release: a lane that sees the count sees the supply's.
         dissolve(cls, chunk);
         whole(cls).fetch_sub(1, simt::order::release);
         map_.note_move(cls);

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// \file
-/// Where chunks come from: those that were used before first, through the chunk reuse queue, then
-/// new ones from front to back.
+/// \file Where chunks come from: first the ones that have been used before, through the chunk reuse
+/// queue; then new ones from front to back.
 ///
 /// The number of chunks that may hold data and the number that may hold queue entries are fixed, so
-/// that neither can starve the other: a lane that holds a unit of `left`, or a place in a queue,
-/// gets a chunk for certain. Which chunks those are changes all the time.
+/// that neither can starve the other: a lane that holds a unit of `left`, or a place in a queue, is
+/// certain to get a chunk. Which chunks these are changes all the time.
 ///
 /// Each base chunk has two marks: whether it is free, and whether the reuse queue has an entry for
-/// it. A stacked instance takes aligned runs of free base chunks by their marks alone; the entries
-/// that this leaves behind are recognised when they come up, or become true again when the chunk is
-/// given back first. So there is at most one entry for a chunk, and the queue cannot overflow.
+/// it. A stacked instance takes aligned runs of free base chunks by their marks only. The entries
+/// that this leaves behind are recognised when their turn comes, or become valid again if the chunk
+/// is given back first. So there is at most one entry for a chunk, and the queue cannot overflow.
 ///
-/// Progress: `take` loops while entries that come up are void, each of which is then gone, or while
-/// a chunk that is due to the caller is on its way back. `take_run` is lock-free and bounded by the
-/// number of chunks.
+/// Progress: `take` loops while the entries that it gets are void, each of which is then gone, or
+/// while a chunk that is due to the caller is on its way back. `take_run` is lock-free and bounded
+/// by the number of chunks.
 ///
 /// Orders: marks are set with release and cleared with acquire, so that the next user of a chunk
 /// comes after the last.
@@ -43,13 +42,13 @@ class chunk_supply {
     alignas(128) std::uint64_t entries;
     /// Chunks from here on have never been used.
     alignas(128) std::uint64_t fresh;
-    /// Where a run became free lately: a word of marks.
+    /// Where a run recently became free: a word of marks.
     alignas(128) std::uint64_t hint;
     sync::queue_ends ends;
   };
 
   chunk_supply() = default;
-  /// \param largest_run of all runs that will be asked for
+  /// \param largest_run the largest run that will be requested
   chunk_supply(words* own, std::uint32_t* marks, std::uint32_t* slots, std::uint32_t chunks,
                std::uint32_t largest_run)
       : own_(own),
@@ -65,7 +64,7 @@ class chunk_supply {
     return ceil_div(chunks, chunks_a_word);
   }
 
-  /// \param for_queues chunks that queues may take; the first `in_use` of all chunks are theirs
+  /// \param for_queues chunks that queues may take; the first `in_use` chunks belong to them
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count, std::uint32_t for_queues,
                               std::uint32_t in_use) const {
     if (rank == 0) {
@@ -78,7 +77,7 @@ class chunk_supply {
     reuse_.format(rank, count);
   }
 
-  /// Chunks for data that are left.
+  /// The chunks that are left for data.
   WARPHEAP_DEVICE sync::bulk_semaphore left() const { return sync::bulk_semaphore(own_->left); }
 
   /// A base chunk. \pre the caller has taken a unit of `left`, or is a queue within its bounds
@@ -117,7 +116,7 @@ class chunk_supply {
   }
 
   /// The first of `span` adjacent base chunks at a multiple of `span`, or `none`. Looks where a run
-  /// became free lately and at new chunks, and if the search is to be `thorough`, everywhere.
+  /// recently became free, and at new chunks; if `thorough`, everywhere.
   /// \pre the caller has taken `span` units of `left`, and gives them back if there is no run
   WARPHEAP_DEVICE std::uint32_t take_run(std::uint32_t span, bool thorough) const {
     const auto lately =
@@ -135,7 +134,7 @@ class chunk_supply {
   WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t span) const {
     const std::uint32_t word = chunk / chunks_a_word;
     const std::uint32_t given = free_and_queued(chunk, span);
-    // Acquire pairs with the release in `claim`: a later entry comes after the one before.
+    // Acquire pairs with the release in `claim`: an entry comes after the previous one.
     const std::uint32_t before =
         simt::atomic_ref(marks_[word]).fetch_or(given, simt::order::acq_rel);
     const std::uint32_t largest_run = simt::as_needed(largest_run_);
@@ -161,7 +160,7 @@ class chunk_supply {
   // Only while no lane allocates.
 
   WARPHEAP_HD std::uint32_t chunks() const { return chunks_; }
-  /// Chunks in use or given back so far; those behind are new.
+  /// The number of chunks in use or given back so far; those after them are new.
   WARPHEAP_DEVICE std::uint32_t touched() const {
     return own_->fresh < chunks_ ? static_cast<std::uint32_t>(own_->fresh) : chunks_;
   }
@@ -184,7 +183,8 @@ class chunk_supply {
                                     static_cast<int>(2 * span));
   }
 
-  /// The entry for `chunk` was taken out of the queue: true if the chunk is free and now ours.
+  /// Called after the entry for `chunk` was taken out of the queue: true if the chunk was free and
+  /// now belongs to the caller.
   WARPHEAP_DEVICE bool claim(std::uint32_t chunk) const {
     const std::uint32_t marks = free_mark(chunk) | queued_mark(chunk);
     return (simt::atomic_ref(marks_[chunk / chunks_a_word])

@@ -2,25 +2,25 @@
 #pragma once
 
 /// \file
-/// What is known of each base chunk: a state word and a bitmap of free pages, in tables of their
-/// own, so that a lane that comes late with an index reads a state and never the data of a new
-/// owner.
+/// The state of each base chunk: a state word and a bitmap of free pages. They are in tables beside
+/// the chunks, so that a lane that comes late with an index reads a state, and never the data of a
+/// new owner.
 ///
 ///     state: [ offset 14 | kind 2 | unused 1 | class 5 | free pages 10 ]
 ///
-/// A chunk of several base chunks has its state with the first; the others say how far back that
-/// is. `free pages` counts set bits of the bitmap that nobody has claimed; bits are set before the
-/// count grows and cleared after it shrinks, so a lane that has claimed n pages finds n bits.
+/// The state of a chunk of several base chunks is with the first one; the others say how far back
+/// that is. `free pages` counts set bits of the bitmap that no lane has claimed; bits are set
+/// before the count grows and cleared after it shrinks, so a lane that has claimed n pages finds n
+/// bits.
 ///
 /// A queue, or the tree of parked chunks, has an entry for a chunk if and only if the chunk counts
-/// free pages, but for lanes that are on their way: the lane that frees the first page makes the
-/// entry; the one that takes the entry out may claim pages, nobody else may, and puts it back if he
-/// leaves some.
+/// free pages, except while a lane is at work: the lane that frees the first page makes the entry;
+/// only the lane that takes the entry out may claim pages, and puts it back if it leaves some.
 ///
 /// Orders: a count grows with release and is claimed with acquire. A claimer may find a bit whose
-/// page is not counted yet, while the one that its count stood for goes to another: so the bit of a
-/// freed page is set with release, too, and cleared with acquire. Bits of pages that nobody has
-/// used are set relaxed.
+/// page is not yet counted, while another claimer gets the bit that its count stood for; so the bit
+/// of a freed page is also set with release, and cleared with acquire. Bits of pages that were
+/// never used are set relaxed.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -69,9 +69,9 @@ class chunk_table {
   /// What a lane that holds a chunk's entry has claimed.
   struct claim {
     std::uint32_t pages;
-    /// Free pages before.
+    /// The number of free pages before.
     std::uint32_t before;
-    /// Pages are left: the entry has to go back.
+    /// Pages are left, so the entry must go back.
     bool some_left;
   };
 
@@ -85,14 +85,16 @@ class chunk_table {
     return chunk_state(simt::atomic_ref(states_[chunk]).load(simt::order::relaxed));
   }
 
-  /// Whether all `pages` pages of a chunk are free, whose entry the caller holds. Acquire pairs
-  /// with the release in `add`: what the pages' last owners did comes before the chunk's next life.
+  /// Whether all `pages` pages of a chunk are free. \pre the caller holds the chunk's entry
+  ///
+  /// Acquire pairs with the release in `add`: what the pages' last owners did comes before the next
+  /// use of the chunk.
   WARPHEAP_DEVICE bool wholly_free(std::uint32_t chunk, std::uint32_t pages) const {
     return chunk_state(simt::atomic_ref(states_[chunk]).load(simt::order::acquire)).free_pages() ==
            pages;
   }
 
-  /// Makes a data chunk of `span` base chunks that are the caller's; its pages from `used` to
+  /// Makes a data chunk of `span` base chunks that belong to the caller; its pages from `used` to
   /// `pages` are free, the others in use.
   WARPHEAP_DEVICE void form(std::uint32_t chunk, std::uint32_t cls, std::uint32_t span,
                             std::uint32_t used, std::uint32_t pages) const {
@@ -113,12 +115,12 @@ class chunk_table {
     return state.kind() == chunk_kind::tail ? chunk - state.offset() : chunk;
   }
 
-  /// Says that a page is free; it counts only once `add` was called for it.
+  /// Marks a page as free; it counts only once `add` has been called for it.
   WARPHEAP_DEVICE void free_page(std::uint32_t chunk, std::uint32_t page) const {
     simt::atomic_ref(masks_[chunk * Words + page / 32])
         .fetch_or(1u << page % 32, simt::order::release);
   }
-  /// Says that pages `first..last-1` are free.
+  /// Marks pages `first..last-1` as free.
   WARPHEAP_DEVICE void free_range(std::uint32_t chunk, std::uint32_t first,
                                   std::uint32_t last) const {
     for (std::uint32_t w = first / 32; w * 32 < last; ++w) {
@@ -127,8 +129,8 @@ class chunk_table {
     }
   }
 
-  /// Counts pages that were said to be free. Returns how many were counted before: if none, the
-  /// caller has to make an entry for the chunk.
+  /// Counts pages that were marked as free. Returns how many were counted before; if none, the
+  /// caller must make an entry for the chunk.
   WARPHEAP_DEVICE std::uint32_t add(std::uint32_t chunk, std::uint32_t pages) const {
     return chunk_state(simt::atomic_ref(states_[chunk]).fetch_add(pages, simt::order::acq_rel))
         .free_pages();
@@ -137,7 +139,7 @@ class chunk_table {
   /// Claims up to `pages` pages. \pre the caller holds the chunk's entry
   WARPHEAP_DEVICE claim take(std::uint32_t chunk, std::uint32_t pages) const {
     const simt::atomic_ref state(states_[chunk]);
-    // A failed compare-exchange means that somebody has freed a page: more for all.
+    // If a compare-exchange fails, another lane has freed a page: there is more for all.
     std::uint32_t seen = state.load(simt::order::relaxed);
     for (;;) {
       const std::uint32_t free_pages = chunk_state(seen).free_pages();
@@ -148,8 +150,8 @@ class chunk_table {
     }
   }
 
-  /// Clears up to `most` bits of one word of a chunk whose pages the caller has claimed; returns
-  /// them.
+  /// Clears up to `most` bits of one word of a chunk whose pages the caller has claimed. Returns
+  /// those bits.
   WARPHEAP_DEVICE std::uint32_t clear_bits(std::uint32_t chunk, std::uint32_t word,
                                            std::uint32_t most) const {
     const simt::atomic_ref bits(masks_[chunk * Words + word]);
@@ -159,7 +161,7 @@ class chunk_table {
     if (count > most) {
       wanted &= low_bits<std::uint32_t>(kth_set_bit(wanted, static_cast<int>(most) - 1) + 1);
     }
-    // Acquire: the lanes that set the bits have read the pages before.
+    // Acquire: the lanes that set the bits had read the pages before.
     return bits.fetch_and(~wanted, simt::order::acquire) & wanted;
   }
 

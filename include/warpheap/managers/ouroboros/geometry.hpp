@@ -27,9 +27,9 @@ enum class item_kind {
   chunks,  ///< C: a chunk with free pages each
 };
 
-/// Sizes are doubled from queue to queue. The first instance has `queues` of them, and chunks as
-/// large as its largest page; up to two instances stacked on it go on from there, each with chunks
-/// as large as its own largest page.
+/// Page sizes double from queue to queue. The first instance has `queues` of them, and chunks as
+/// large as its largest page; up to two instances stacked on it continue from there, each with
+/// chunks as large as its own largest page.
 struct ouroboros_config {
   queue_kind queue = queue_kind::virtual_array;
   item_kind item = item_kind::pages;
@@ -45,11 +45,11 @@ struct geometry {
   static constexpr std::uint32_t classes =
       Config.queues + Config.second_queues + Config.third_queues;
   static constexpr int smallest_log2 = floor_log2(Config.smallest_page);
-  /// Bytes of a base chunk: the unit in which memory is dealt out.
+  /// Bytes of a base chunk, the unit in which memory is handed out.
   static constexpr int chunk_log2 = smallest_log2 + static_cast<int>(Config.queues) - 1;
   static constexpr std::size_t chunk_bytes = std::size_t{1} << chunk_log2;
   static constexpr std::size_t largest_page = std::size_t{Config.smallest_page} << (classes - 1);
-  /// Pages that a chunk can have at most.
+  /// The most pages that a chunk can have.
   static constexpr int most_pages_log2 =
       static_cast<int>(std::max({Config.queues, Config.second_queues, Config.third_queues})) - 1;
   static constexpr std::uint32_t most_span = 1u << (classes - Config.queues);
@@ -73,7 +73,7 @@ struct geometry {
   WARPHEAP_HD static constexpr int page_log2(std::uint32_t cls) {
     return smallest_log2 + static_cast<int>(cls);
   }
-  /// Base chunks of a chunk of the class, as a power of two.
+  /// The number of base chunks in a chunk of the class, as a power of two.
   WARPHEAP_HD static constexpr int span_log2(std::uint32_t cls) {
     std::uint32_t last = Config.queues;
     if (cls >= last) last += Config.second_queues;
@@ -83,11 +83,11 @@ struct geometry {
   WARPHEAP_HD static constexpr int pages_log2(std::uint32_t cls) {
     return chunk_log2 + span_log2(cls) - page_log2(cls);
   }
-  /// 32-bit words of the bitmap of a chunk of the class.
+  /// The number of 32-bit words in the bitmap of a chunk of the class.
   WARPHEAP_HD static constexpr std::uint32_t words_of(std::uint32_t cls) {
     return pages_log2(cls) <= 5 ? 1u : 1u << (pages_log2(cls) - 5);
   }
-  /// Words that there are for each base chunk.
+  /// The number of words for each base chunk.
   static constexpr std::uint32_t mask_words =
       most_pages_log2 <= 5 ? 1u : 1u << (most_pages_log2 - 5);
 };

@@ -28,7 +28,7 @@ class inspector {
     }
     for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
       const auto queue = map_.queue(cls);
-      // Ends that are wrong may be 2^64 entries apart; I4 and I6 tell.
+      // Wrong ends may be 2^64 entries apart; I4 and I6 report that.
       const std::uint64_t most = map_.all_amounts().room();
       const std::uint64_t entries = queue.size() < most ? queue.size() : most;
       for (std::uint64_t i = rank; i < entries; i += count) {
@@ -45,7 +45,7 @@ class inspector {
   WARPHEAP_DEVICE void chunk(std::uint32_t number) const {
     const auto state = map_.table().get(number);
     if (state.kind() == chunk_kind::data) {
-      // Bitmaps of classes that there are not, or of runs that leave the heap, have no memory.
+      // Bitmaps of classes that do not exist, or of runs that leave the heap, have no memory.
       const bool fits = state.cls() < sizes::classes &&
                         map_.chunk_count() - number >= 1u << sizes::span_log2(state.cls());
       findings_.expect(fits, 1, number);

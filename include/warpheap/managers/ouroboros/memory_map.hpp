@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Where everything lies in the region, and handles to it. The drawing is in ouroboros.hpp.
+/// The layout of the region (drawn in ouroboros.hpp), and handles to its parts.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/fit_units.hpp"
@@ -23,13 +23,14 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace ouroboros_parts {
 
-/// The words of a class. Those that many lanes change have a cache line of their own.
+/// The words of a class. Each of those that many lanes change has its own cache line.
 struct class_words {
   /// Semaphore: pages in the queue, or on chunks in the queue.
   alignas(128) std::uint64_t units;
-  /// Semaphore: entries that a queue of pages could take more. Virtualised queues share the first.
+  /// Semaphore: how many more entries a queue of pages can take. Virtualised queues share the
+  /// first.
   alignas(128) std::uint64_t room;
-  /// Chunks: how many in the queue are wholly free. Off by some while lanes are at work.
+  /// Chunks: how many of those in the queue are wholly free. Not exact while lanes are at work.
   alignas(128) std::int64_t whole;
   /// How often memory has left `units` without being taken: see `memory_map::note_move`.
   std::uint64_t moves;
@@ -42,7 +43,7 @@ template <int SlotsLog2, std::uint32_t MaskWords>
 class queue_chunks {
  public:
   queue_chunks() = default;
-  /// \param room word of the semaphore that counts slots that queues may draw more, or null
+  /// \param room word of the semaphore that counts how many more slots queues may draw, or null
   queue_chunks(const chunk_supply& supply, const chunk_table<MaskWords>& table, std::byte* chunks,
                std::uint32_t* finished, std::uint64_t* room)
       : supply_(supply), table_(table), chunks_(chunks), finished_(finished), room_(room) {}
@@ -73,35 +74,36 @@ class queue_chunks {
   std::uint64_t* room_ = nullptr;
 };
 
-/// How much of everything there is in a heap of a number of chunks: plain arithmetic, so that heaps
-/// of any size can be checked on a machine of any size.
+/// The number of each kind of thing in a heap of some number of chunks. Plain arithmetic, so that
+/// heaps of any size can be checked on a machine of any size.
 template <ouroboros_config Config>
 struct sizing {
   using sizes = geometry<Config>;
   static constexpr bool pages = Config.item == item_kind::pages;
   static constexpr bool virtualised = Config.queue != queue_kind::static_array;
-  /// Entries number chunks by 27 bits; with entries for chunks the semaphore counts all pages.
+  /// Entries have 27 bits for a chunk's number; with entries for chunks, the semaphore counts all
+  /// pages.
   static constexpr std::uint32_t most_chunks =
       pages ? 1u << 27
             : static_cast<std::uint32_t>((sync::bulk_semaphore::most_units - 1) >>
                                          sizes::most_pages_log2);
-  /// A queue has, beside the chunks that its entries fill, one that is being filled, one that is
-  /// ready, and, of entries for chunks, one partly taken: see virtual_queue.hpp.
+  /// Besides the chunks that its entries fill, a queue has one that is being filled, one that is
+  /// ready and, with entries for chunks, one that is partly taken: see virtual_queue.hpp.
   static constexpr std::uint32_t spare_chunks = 3 * sizes::classes;
 
   std::uint32_t chunks = 0;
   /// Chunks that may be taken for queues.
   std::uint32_t for_queues = 0;
-  /// Slots of each static queue.
+  /// The number of slots of each static queue.
   int slots_log2 = 0;
-  /// Entries of each array of chunk pointers.
+  /// The number of entries of each array of chunk pointers.
   int pointers_log2 = 0;
   int fingers_log2 = 0;
 
   WARPHEAP_HD explicit sizing(std::uint32_t count) : chunks(count) {
     if (virtualised) {
-      // Entries for chunks never exceed the number of chunks. Entries for pages could take half of
-      // the heap: they get a 256th of it, and what they do not take is parked.
+      // There are never more entries for chunks than chunks. Entries for pages could take half of
+      // the heap: they get a 256th of it, and pages for which there is no entry are parked.
       const std::uint32_t filled =
           pages ? (chunks >> 8 > sizes::classes ? chunks >> 8 : sizes::classes)
                 : 3 * ((chunks >> sizes::slots_log2) + 1);
@@ -118,8 +120,8 @@ struct sizing {
     }
   }
 
-  /// Positions that may be drawn and not given back at once: of one static queue of pages, or of
-  /// all virtualised ones together.
+  /// The most positions that may be drawn and not yet given back: of one static queue of pages, or
+  /// of all virtualised ones together.
   WARPHEAP_HD std::uint64_t room() const {
     return virtualised ? std::uint64_t{for_queues - spare_chunks} << sizes::slots_log2
                        : std::uint64_t{1} << slots_log2;
@@ -138,7 +140,7 @@ class memory_map {
   using pool_type = queue_chunks<sizes::slots_log2, sizes::mask_words>;
   static constexpr bool pages = amounts::pages;
   static constexpr bool virtualised = amounts::virtualised;
-  /// Entries of a static queue of chunks are small: a slot of 32 bits will do.
+  /// Entries of a static queue of chunks are small, so a slot of 32 bits is enough.
   using slot_type = std::conditional_t<pages, std::uint64_t, std::uint32_t>;
   using directory_type = std::conditional_t<Config.queue == queue_kind::virtual_array,
                                             sync::array_directory, sync::list_directory>;
@@ -183,17 +185,18 @@ class memory_map {
     return sync::bulk_semaphore(classes_[cls].units);
   }
 
-  /// Says that memory is elsewhere which `units` of a class still expect: pages are parked, or a
-  /// chunk is back in the supply, where all classes look. Called between the two: a lane that
-  /// misses the units after that sees that the number has changed. Release pairs with the acquire
-  /// in `moves`, and the end of the expectation, which releases, with that of those who read it.
+  /// Announces that memory which `units` of a class still expect is now elsewhere: pages are
+  /// parked, or a chunk is back in the supply, where all classes look. Called between the two: a
+  /// lane that misses the units afterwards sees that the number has changed. Release pairs with the
+  /// acquire in `moves`; the end of the expectation, which releases, pairs with the acquire of its
+  /// readers.
   WARPHEAP_DEVICE void note_move(std::uint32_t cls) const {
     moves_word(cls).fetch_add(1, simt::order::release);
   }
-  /// How often memory has moved so. Same number before a look at the supply and after a look at the
-  /// units: what there was all the time was seen in one of them. For growth makes its units
-  /// expected before it takes anything from the supply, so it does not hide anything from those
-  /// that look in this order.
+  /// How often memory has moved in this way. If the number is the same before a look at the supply
+  /// and after a look at the units, then whatever was there all the time was seen in one of them:
+  /// growth makes its units expected before it takes anything from the supply, so it hides nothing
+  /// from lanes that look in this order.
   WARPHEAP_DEVICE std::uint64_t moves(std::uint32_t cls) const {
     return moves_word(cls).load(simt::order::acquire);
   }
@@ -220,16 +223,16 @@ class memory_map {
     }
   }
 
-  /// The queue of pages with its counts.
+  /// The queue of pages, with its counts.
   WARPHEAP_DEVICE sync::bounded_queue<queue_type> page_queue(std::uint32_t cls) const {
     return {queue(cls), &classes_[cls].units, &classes_[virtualised ? 0 : cls].room};
   }
-  /// Pages: the chunks with pages that the queue did not take.
+  /// Pages: the chunks with pages for which the queue had no room.
   WARPHEAP_DEVICE bitmap_tree parked(std::uint32_t cls) const {
     return bitmap_tree(parked_words_ + parked_stride() * cls, amounts_.chunks);
   }
 
-  /// Base chunks that queues own from the start: one each.
+  /// The number of base chunks that queues own from the start: one each.
   WARPHEAP_HD static constexpr std::uint32_t first_data_chunk() {
     return virtualised ? sizes::classes : 0;
   }
@@ -258,7 +261,7 @@ class memory_map {
   }
 
  private:
-  /// Bits of a page's index: its chunk's number, and its own within the chunk.
+  /// The number of bits of a page's index: its chunk's number, and its own within the chunk.
   static constexpr int page_index_bits = 40;
   static_assert(sizes::most_pages_log2 + 27 <= page_index_bits,
                 "ouroboros: the index of a page has 40 bits");
@@ -294,7 +297,7 @@ class memory_map {
       storage_ = cursor.take<std::uint64_t>(std::size_t{sizes::classes} << have.fingers_log2, 128);
       links_ = cursor.take<std::uint64_t>(count, 128);
     }
-    // Pages of any size up to a chunk's are aligned to their size; 4 KiB is what devices promise.
+    // Pages of any size up to a chunk's are aligned to their size; devices promise 4 KiB.
     constexpr std::size_t most_alignment = 4096;
     chunks_ = cursor.take<std::byte>(count << sizes::chunk_log2, sizes::chunk_bytes < most_alignment
                                                                      ? sizes::chunk_bytes
@@ -306,7 +309,7 @@ class memory_map {
     }
   }
 
-  /// The fewest chunks of which some are left for data.
+  /// The smallest number of chunks of which some are left for data.
   static std::uint32_t least_chunks() {
     std::uint32_t count = sizes::most_span;
     while (amounts(count).for_queues + sizes::most_span > count) ++count;

@@ -9,62 +9,63 @@
 /// Algorithm: memory is cut into chunks, and a chunk into pages of one size, a power of two. Each
 /// size has a queue of free pages (P) or of chunks with free pages (C), and a bulk semaphore that
 /// counts free pages. malloc asks the semaphore for the pages of all lanes of a warp that want one
-/// size. What it grants comes from the queue; for the rest the semaphore tells the lanes either
-/// that it is their turn to cut new chunks, of which they keep what they need, or to wait for those
-/// whose turn it is. free puts pages into the queue (P) or marks them in their chunk's bitmap and
-/// puts the chunk into the queue if it was not there (C). The entries of a virtualised queue lie in
-/// chunks of the same heap. Instances for larger sizes are stacked on the first.
+/// size. What it grants comes from the queue. For the rest, the semaphore tells the lanes either
+/// that it is their turn to cut new chunks, of which they keep what they need, or to wait for the
+/// lanes whose turn it is. free puts pages into the queue (P), or marks them in their chunk's
+/// bitmap and puts the chunk into the queue if it was not there (C). The entries of a virtualised
+/// queue lie in chunks of the same heap. Instances for larger sizes are stacked on the first.
 ///
 /// Layout:
 ///
 ///     [ classes | supply: counters, reuse queue, marks | states | bitmaps | links |
 ///       queue arrays (S: slots, VA: chunk pointers, VL: fingers) | chunk 0 | chunk 1 | ... ]
 ///
-/// Invariants, while nobody allocates (place):
+/// Invariants, while no lane allocates (place):
 /// I1 a data chunk counts as many free pages as its bitmap shows (chunk);
 /// I2 a tail belongs to a data chunk of its run, and free chunks have no state (chunk);
 /// I3 P: the room of a static queue, or of all virtualised ones together, and what their positions
-///    bind make up all of it (class);
-/// I4 the semaphore of a class has the free pages of its queue, and nobody at work (class);
+///    bind add up to the whole (class);
+/// I4 the semaphore of a class has the free pages of its queue, and expects none (class);
 /// I5 entries of queues are pages of their class that are not parked, or chunks with free pages
 ///    (position);
 /// I6 a queue of chunks has one entry for each chunk with free pages (class);
 /// I7 the units left for data, data chunks, and queue chunks make up all chunks (left).
 ///
-/// Progress: malloc and free loop only when another lane has taken, freed or made something since
-/// they looked. They wait for values of positions that others have drawn before, and for growth
-/// that others have promised; lanes that have drawn or promised finish without waiting for later
-/// ones (see the queues, the semaphore, chunk_items.hpp). A wait for growth is given up after a
-/// bounded time if it was in vain. malloc returns null when there is no chunk left and then the
+/// Progress: malloc and free loop only if another lane has taken, freed or made something since
+/// they looked. They wait for values of positions that others drew earlier, and for growth that
+/// others have promised; lanes that have drawn or promised finish without waiting for later ones
+/// (see the queues, the semaphore, chunk_items.hpp). A wait for growth is given up after a bounded
+/// time if it was in vain. malloc returns null if there is no chunk left, and afterwards the
 /// semaphore has nothing and expects nothing, and nothing went from there to the supply between the
-/// two looks (see `note_move`). What a lane takes and may give back, units of the supply
-/// until it has found a run and units of a class while it looks for a chunk to reclaim, is
-/// borrowed: it stays expected, and lanes that need it try again instead of counting it as used. A
-/// lane that has borrowed waits for no other that has, and borrows only where it has seen enough
-/// for itself.
+/// two looks (see `note_move`). What a lane takes and may give back is borrowed: units of the
+/// supply until it has found a run, and units of a class while it looks for a chunk to reclaim.
+/// Borrowed units stay expected, and lanes that need them try again instead of counting them as
+/// used. A lane that has borrowed does not wait for another one that has, and borrows only after it
+/// has seen enough for itself.
 ///
 /// Deviations from the paper, and why:
-/// - a lane that grows keeps its warp's pages and enqueues only the surplus, in one go; the paper's
-///   enqueues all and then waits in line with the others;
+/// - a lane that grows keeps its warp's pages and enqueues only the surplus, all at once; the
+///   paper's enqueues all pages and then queues up with the others;
 /// - queues hold 64-bit page indices, and chunk indices of up to 27 bits: heaps up to a terabyte,
 ///   and to half of one where the semaphore counts every page (C);
-/// - growth that finds no memory is taken back, and malloc returns null: the paper's goes
-///   on with a chunk outside the heap;
-/// - chunk states and bitmaps stand in tables, so that a page is aligned to its size, and a late
+/// - growth that finds no memory is undone, and malloc returns null; the paper's continues with a
+///   chunk outside the heap;
+/// - chunk states and bitmaps are in tables, so that a page is aligned to its size, and a late
 ///   reader never reads user data as a header;
-/// - a chunk's entry is taken out before its pages are claimed and put back after, instead of a
-///   walk along the queue: all lanes at one front was what made the paper's chunk variants slow;
-/// - C: a chunk that becomes wholly free before it is queued goes back to the supply at once; one
-///   in a queue stays for its size until another size finds no memory, then it is taken out;
-/// - P: pages that a queue has no room for are parked in their chunk's bitmap, so free never fails
+/// - a chunk's entry is taken out before its pages are claimed and put back afterwards, instead of
+///   a walk along the queue: the paper's chunk variants are slow because all lanes meet at one
+///   front;
+/// - C: a chunk that becomes wholly free before it is queued returns to the supply at once; one in
+///   a queue stays with its size until another size finds no memory, and is then taken out;
+/// - P: pages for which a queue has no room are parked in their chunk's bitmap, so free never fails
 ///   and no queue has to be large enough for every page. As in the paper, a chunk keeps its page
 ///   size;
-/// - the number of chunks for data and for queues is fixed by the size of the heap (C: three
-///   thousandths, P: a 256th, and three chunks a class), so neither starves the other; any chunk
-///   may be either;
+/// - the size of the heap fixes the number of chunks for data and for queues (C: three thousandths,
+///   P: a 256th, and three chunks per class), so neither starves the other; any chunk may be
+///   either;
 /// - stacked instances take runs of base chunks from the same supply, and give them back to it;
-/// - pointers outside the heap are not passed on to another allocator, but ignored; freeing any
-///   other address than that of a live block is an error of the caller.
+/// - pointers outside the heap are ignored instead of passed on to another allocator; freeing any
+///   other address that is not that of a live block is an error of the caller.
 
 #include "warpheap/managers/ouroboros/chunk_items.hpp"
 #include "warpheap/managers/ouroboros/inspection.hpp"
@@ -135,7 +136,7 @@ class ouroboros {
                     : "A wholly free chunk can serve another size when that finds no memory.",
           },
       .largest_block = sizes::largest_page,
-      // Pages of P serve only requests of their own size class again.
+      // Freed pages of P serve only requests of their own size class.
       .reuse = pages ? memory_reuse::partial : memory_reuse::all,
   };
 
@@ -155,7 +156,7 @@ class ouroboros {
     const std::uint32_t cls = sizes::class_of(bytes);
     void* block = nullptr;
     bool in_vain = false;
-    // Lanes that are served leave, so each turn forms its groups anew.
+    // Lanes that have been served leave, so each turn forms new groups.
     while (turn(simt::coalesced().match(cls), cls, in_vain, block)) {
     }
     return block;
@@ -166,7 +167,7 @@ class ouroboros {
     const std::uint64_t offset = map_.offset_of(block);
     if (offset >> sizes::chunk_log2 >= map_.chunk_count()) return;  // not of this heap
     auto chunk = static_cast<std::uint32_t>(offset >> sizes::chunk_log2);
-    // Relaxed: the lane that frees a page has learnt of it after its chunk was formed.
+    // Relaxed: the lane that frees a page got to know it after its chunk was formed.
     ouroboros_parts::chunk_state state = map_.table().get(chunk);
     if (state.kind() == ouroboros_parts::chunk_kind::tail) {
       chunk -= state.offset();
@@ -187,15 +188,15 @@ class ouroboros {
   const map_type& map() const { return map_; }
 
  private:
-  /// What a group does in one turn: its first `granted` members get pages from the queue; the next
-  /// ones, `kept` at most, get pages of `batches` chunks that the group takes.
+  /// What a group does in one turn: its first `granted` members get pages from the queue; at most
+  /// `kept` of the next ones get pages of `batches` chunks that the group takes.
   struct plan {
     std::uint32_t granted = 0;
     std::uint32_t kept = 0;
     std::uint32_t batches = 0;
     /// There is no memory for the others.
     bool out = false;
-    /// The group has waited for others to grow, and nothing came of it.
+    /// The group has waited in vain for others to grow.
     bool in_vain = false;
 
     WARPHEAP_HD std::uint32_t encode() const {
@@ -208,9 +209,9 @@ class ouroboros {
     }
   };
 
-  /// Whether there is memory for a chunk, or some that others have borrowed and may give back. The
-  /// supply comes last: chunks that leave a queue of another class are in the supply before the
-  /// queue is short of them. Acquire: a lane that misses what others have taken from the supply
+  /// Whether there is memory for a chunk, or others have borrowed some and may give it back. Looks
+  /// at the supply last: chunks that leave a queue of another class are in the supply before they
+  /// are missing from the queue. Acquire: a lane that misses what others have taken from the supply
   /// for this class sees afterwards that they make units of it.
   WARPHEAP_DEVICE bool can_grow(std::uint32_t cls) const {
     const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
@@ -220,11 +221,11 @@ class ouroboros {
     return in_supply() || items_type(map_).has_more(cls) || in_supply();
   }
 
-  /// For a lane that found no chunk: whether another try may find one. Each try that fails means
-  /// that another lane has taken memory or holds what it has borrowed, and gives it back without
-  /// waiting for anybody; so tries end. Where single chunks are left that form no run, there is no
-  /// hope, unless one came after the search began. Looks in the order of `decide`.
-  /// \param moves when the search began
+  /// For a lane that found no chunk: whether another attempt may find one. An attempt fails only if
+  /// another lane has taken memory, or holds borrowed memory and gives it back without waiting for
+  /// any lane; so attempts end. If only single chunks are left that form no run, there is no hope,
+  /// unless a chunk came after the search began. Looks in the same order as `decide`.
+  /// \param moves the value when the search began
   WARPHEAP_DEVICE bool may_grow_yet(std::uint32_t cls, std::uint64_t moves) const {
     const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
     const auto coming = [&] {
@@ -250,14 +251,14 @@ class ouroboros {
       result.granted = units.await(asked);
       result.in_vain = result.granted == 0;
     } else {
-      // In this order: the heap was exhausted first, then there was nothing expected either, and
-      // nothing has gone the other way meanwhile.
+      // In this order: the heap was exhausted, afterwards nothing was expected either, and nothing
+      // has gone the other way meanwhile.
       result.out = !units.decline(asked) && !growing && map_.moves(cls) == moves;
     }
     return result;
   }
 
-  /// True if the caller has to ask again.
+  /// True if the caller must ask again.
   WARPHEAP_DEVICE bool turn(const simt::group& members, std::uint32_t cls, bool& in_vain,
                             void*& block) const {
     std::uint32_t word = 0;
@@ -277,8 +278,9 @@ class ouroboros {
     return rank >= mine.granted + served && !mine.out;
   }
 
-  /// Takes chunks, hands their first pages to members behind the granted ones and keeps the others
-  /// for everybody. Returns how many members were served; says in `mine.out` if there is no memory.
+  /// Takes chunks, hands their first pages to the members after the granted ones, and keeps the
+  /// other pages for all lanes. Returns how many members were served; sets `mine.out` if there is
+  /// no memory.
   WARPHEAP_DEVICE std::uint32_t grow(const simt::group& members, std::uint32_t cls, plan& mine,
                                      void*& block) const {
     const sync::bulk_semaphore units = map_.units(cls);
@@ -317,14 +319,14 @@ class ouroboros {
     return served;
   }
 
-  /// Takes up to `wanted` chunks for data, one for each of the members that are returned.
+  /// Takes up to `wanted` chunks for data, one for each member in the result.
   WARPHEAP_DEVICE simt::lane_mask take_chunks(const simt::group& members, std::uint32_t cls,
                                               std::uint32_t wanted, bool thorough,
                                               std::uint32_t& chunk) const {
     const auto& supply = map_.supply();
     const int span_log2 = sizes::span_log2(cls);
-    // Borrowed, for what forms no run goes back. A look first: lanes that cannot be served do not
-    // make others wait.
+    // Borrowed, because chunks that form no run go back. First a look, so that lanes that cannot be
+    // served do not make others wait.
     std::uint32_t borrowed = 0;
     if (members.is_leader() && supply.left().read().count >= std::int64_t{1} << span_log2) {
       borrowed = supply.left().borrow_up_to(wanted << span_log2);

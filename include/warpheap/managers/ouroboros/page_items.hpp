@@ -4,10 +4,11 @@
 /// \file
 /// Queues of page indices (the variants P): a free page is an entry of its class's queue.
 ///
-/// A page that the queue has no room for is parked: it is marked in its chunk's bitmap, and chunks
-/// with parked pages are in a bitmap tree of their class. Growth takes from there before it takes a
-/// new chunk. Virtualised queues share their room, so sizes that were used first may leave none for
-/// others, whose every page is parked then: a million lanes must not meet in one word for that.
+/// A page for which the queue has no room is parked: it is marked in its chunk's bitmap, and chunks
+/// with parked pages are in a bitmap tree of their class. Growth takes parked pages before it takes
+/// a new chunk. Virtualised queues share their room, so sizes that were used first may leave none
+/// for others, all of whose pages are then parked; a million lanes must not meet in one word for
+/// that.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 
@@ -29,10 +30,10 @@ class page_items {
     return pages;
   }
 
-  /// Memory of the class besides the supply.
+  /// Whether the class has memory besides the supply.
   WARPHEAP_DEVICE bool has_more(std::uint32_t cls) const { return map_.parked(cls).any(); }
 
-  /// The page for which the leader was granted a unit; null for members behind `granted`.
+  /// The page for which the leader was granted a unit; null for members after `granted`.
   WARPHEAP_DEVICE void* locate(const simt::group& members, std::uint32_t cls,
                                std::uint32_t granted) const {
     std::uint64_t index = 0;
@@ -40,7 +41,7 @@ class page_items {
     return map_.page(cls, chunk_of(index), page_of(index));
   }
 
-  /// Keeps pages `used..pages-1` of a new chunk for others. Returns how many units that makes.
+  /// Keeps pages `used..pages-1` of a new chunk for others. Returns their number of units.
   WARPHEAP_DEVICE std::uint32_t keep(const simt::group& members, std::uint32_t cls,
                                      std::uint32_t chunk, std::uint32_t used,
                                      std::uint32_t pages) const {
@@ -55,14 +56,14 @@ class page_items {
   }
 
   /// Serves up to `wanted` members, from rank `first_rank` on, from a parked chunk, and enqueues
-  /// what else it has. Returns how many were served, and in `made` the units for others.
+  /// its other pages. Returns how many members were served, and in `made` the units for others.
   WARPHEAP_DEVICE std::uint32_t unpark(const simt::group& members, std::uint32_t cls,
                                        std::uint32_t first_rank, std::uint32_t wanted,
                                        std::uint32_t& made, void*& block) const {
     std::uint32_t chunk = bitmap_tree::none;
     std::uint32_t free_pages = 0;
     if (members.is_leader() && has_more(cls)) {
-      // From a random place on: groups that grow at once seldom want the same chunk.
+      // From a random place on, so that groups that grow at once seldom want the same chunk.
       chunk = map_.parked(cls).claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
       if (chunk != bitmap_tree::none) free_pages = map_.table().get(chunk).free_pages();
     }
@@ -74,7 +75,7 @@ class page_items {
     const auto queue = map_.page_queue(cls);
     const std::uint64_t first = queue.reserve(members, free_pages - direct, made);
     if (members.is_leader()) {
-      // Frees may have added pages meanwhile; nobody else takes any.
+      // Frees may have added pages meanwhile; no other lane takes any.
       if (map_.table().take(chunk, direct + made).some_left) {
         map_.parked(cls).insert(chunk);
         map_.note_move(cls);
@@ -135,17 +136,17 @@ class page_items {
         map_.table().get(chunk).cls() == cls && page_of(index) >> sizes::pages_log2(cls) == 0 &&
         !map_.table().page_is_free(chunk, page_of(index));
     findings.expect(sound, 5, position);
-    // One block less than the chunks counted.
+    // One block fewer than the chunks counted.
     findings.in_use(~std::uint64_t{0}, ~(std::uint64_t{1} << sizes::page_log2(cls)) + 1);
   }
 
-  /// Units that the class must have, given the free pages on its chunks and the length of its
+  /// The units that the class must have, given the free pages on its chunks and the length of its
   /// queue.
   WARPHEAP_DEVICE static std::uint64_t units_expected(std::uint64_t /*free_pages*/,
                                                       std::uint64_t entries) {
     return entries;
   }
-  /// Entries that the class must have, given how many of its chunks have free pages.
+  /// The entries that the class must have, given how many of its chunks have free pages.
   WARPHEAP_DEVICE static std::uint64_t entries_expected(std::uint64_t /*with_free*/,
                                                         std::uint64_t entries) {
     return entries;
