@@ -20,7 +20,7 @@
 /// what it saw. So the last change of a bit is followed by a look that agrees with it; and if that
 /// look misses a change of the word, then the lane that made that change has yet to change the bit.
 ///
-/// How a search can be trusted: bits change only while `changes` {ended:32 | in progress:32}
+/// How a search can be trusted: bits change only while `changes`, which is a `sync::moves` word,
 /// announces it. A lane that has put an element into a word, or taken the last one out of it,
 /// announces this until all levels are correct. A lane that inserts into a nonzero word checks
 /// whether the bit above is set; if not, it sets the bit itself, ahead of the lane that is about
@@ -32,14 +32,14 @@
 /// Progress: lock-free. A search starts again only if a word became zero or nonzero meanwhile.
 ///
 /// Memory orders: words are loaded with acquire and changed with acq_rel. So a lane that claims an
-/// element sees what the lane that inserted it had written; the later of two changes of a bit sees
-/// the word as the earlier one left it; and a lane that sees a change sees its (relaxed)
-/// announcement.
+/// element sees what its inserter had written; the later of two changes of a bit sees the word as
+/// the earlier one left it; and a lane that sees a change sees its (relaxed) announcement.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/moves.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -160,8 +160,7 @@ class bitmap_tree {
     return before & bits;
   }
 
-  /// Removes the elements of one leaf word if all of them are in the set. Returns whether they
-  /// were.
+  /// Removes the elements of one leaf word if all are in the set. Returns whether they were.
   WARPHEAP_DEVICE bool remove_all_bits(std::uint32_t word, std::uint64_t bits) const {
     std::uint64_t seen = load_word(word);
     do {
@@ -253,7 +252,7 @@ class bitmap_tree {
   /// lanes calls it, while no lane changes the set.
   template <class Wrong>
   WARPHEAP_DEVICE void check(std::uint64_t rank, std::uint64_t count, const Wrong& wrong) const {
-    if (rank == 0 && (storage_[0] & in_progress_mask) != 0) wrong(0);
+    if (rank == 0 && sync::moves::in_progress(storage_[0]) != 0) wrong(0);
     std::uint32_t bits = universe_;
     for (std::uint32_t base = leaf_base_;; base >>= 6) {
       const std::uint32_t words = ceil_div<std::uint32_t>(bits, 64);
@@ -272,10 +271,6 @@ class bitmap_tree {
 
  private:
   using word_ref = simt::atomic_ref<std::uint64_t>;
-
-  static constexpr std::uint64_t in_progress_mask = 0xffffffffu;
-  static constexpr std::uint64_t change_begins = 1;
-  static constexpr std::uint64_t change_ends = (std::uint64_t{1} << 32) - 1;
 
   /// The number of words before the leaf level, without `changes`: 0, 1, 1 + 64, 1 + 64 + 64^2, ...
   /// The level above begins at `base >> 6`, the one below at `base * 64 + 1`.
@@ -299,9 +294,11 @@ class bitmap_tree {
   WARPHEAP_DEVICE word_ref leaf(std::uint32_t word) const { return word_at(leaf_base_ + word); }
 
   WARPHEAP_DEVICE void announce() const {
-    changes().fetch_add(change_begins, simt::order::relaxed);
+    changes().fetch_add(sync::moves::begins, simt::order::relaxed);
   }
-  WARPHEAP_DEVICE void conclude() const { changes().fetch_add(change_ends, simt::order::release); }
+  WARPHEAP_DEVICE void conclude() const {
+    changes().fetch_add(sync::moves::ends, simt::order::release);
+  }
 
   /// Whether the bit above leaf word `index`, which the caller has changed, is set. Not a load: a
   /// lane that clears the bit afterwards must see the change when it looks at the word again.
@@ -374,7 +371,7 @@ class bitmap_tree {
           search(base, index, word_at(base + index).load(simt::order::acquire) & mask);
       if (found.bits != 0 || !Trusted) return found;
       // Acquire loads keep the search before this one.
-      if ((before & in_progress_mask) == 0 && changes().load(simt::order::acquire) == before) {
+      if (sync::moves::in_progress(before) == 0 && changes().load(simt::order::acquire) == before) {
         return {};
       }
       simt::backoff(64);  // until lanes that never wait have brought the bits up to date

@@ -10,6 +10,7 @@
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/moves.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -75,17 +76,17 @@ class dynasoar_table {
   // release. The end of a move is one, for what it ends.
 
   WARPHEAP_DEVICE void announce() const {
-    simt::atomic_ref(*moves_).fetch_add(move_begins, simt::order::relaxed);
+    simt::atomic_ref(*moves_).fetch_add(sync::moves::begins, simt::order::relaxed);
   }
   WARPHEAP_DEVICE void conclude() const {
-    simt::atomic_ref(*moves_).fetch_add(move_ends, simt::order::release);
+    simt::atomic_ref(*moves_).fetch_add(sync::moves::ends, simt::order::release);
   }
-  /// {ended:32 | in progress:32}
+  /// See `sync::moves`.
   WARPHEAP_DEVICE std::uint64_t moves() const {
     return simt::atomic_ref(*moves_).load(simt::order::acquire);
   }
   WARPHEAP_HD static constexpr bool any_in_progress(std::uint64_t moves) {
-    return static_cast<std::uint32_t>(moves) != 0;
+    return sync::moves::in_progress(moves) != 0;
   }
 
   /// Makes all blocks free. Called by every lane of a grid of `count`.
@@ -105,8 +106,6 @@ class dynasoar_table {
   static constexpr std::size_t line_bytes = 128;
   static constexpr std::size_t line_words = line_bytes / sizeof(std::uint64_t);
   static constexpr std::uint32_t trees = 2 * Shape::types + 1;
-  static constexpr std::uint64_t move_begins = 1;
-  static constexpr std::uint64_t move_ends = (std::uint64_t{1} << 32) - 1;
 
   WARPHEAP_HD bitmap_tree tree(std::uint32_t i) const {
     return bitmap_tree(trees_ + i * tree_words_, count_);

@@ -11,6 +11,7 @@
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/moves.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -176,14 +177,11 @@ class gallatin_blocks {
   }
 
  private:
-  // Moves of segments between the free segments and the blocks of a tree {ended:32 | in
-  // progress:32}: announced from before the segment leaves one until it is in the other, so that a
-  // lane that finds it in neither knows. A lane that sees the segment gone, by an acquire of the
-  // release that took it, sees the announcement, which therefore may be relaxed. Claims of runs of
-  // segments are announced in the same way, in a word of their own: one that takes the words of the
-  // tree one after another and fails has hidden segments from all others.
-  static constexpr std::uint64_t begins = 1;
-  static constexpr std::uint64_t ends = (std::uint64_t{1} << 32) - 1;
+  // Counted in words of `sync::moves`: moves of segments between the free segments and the blocks
+  // of a tree; and, in a separate word, claims of runs of segments: a claim that takes the words of
+  // the tree one after another and fails has hidden segments from all other lanes.
+  static constexpr std::uint64_t begins = sync::moves::begins;
+  static constexpr std::uint64_t ends = sync::moves::ends;
   // A block's counter: {unit:8 | units left:24}
   static constexpr int unit_shift = 24;
   static constexpr std::uint32_t units_mask = (1u << unit_shift) - 1;
@@ -199,7 +197,7 @@ class gallatin_blocks {
   };
 
   WARPHEAP_HD static constexpr std::uint32_t in_progress(std::uint64_t moves_word) {
-    return static_cast<std::uint32_t>(moves_word);
+    return sync::moves::in_progress(moves_word);
   }
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> run_claims() const {

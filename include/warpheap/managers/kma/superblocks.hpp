@@ -16,6 +16,7 @@
 #include "warpheap/managers/kma/superblock_queue.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/moves.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -189,7 +190,7 @@ class kma_superblocks {
   }
   /// Whether no superblock was on its way from `before` until now.
   WARPHEAP_DEVICE bool nothing_moved_since(std::uint64_t before) const {
-    return (before & in_progress) == 0 && moves() == before;
+    return sync::moves::in_progress(before) == 0 && moves() == before;
   }
 
   // While no lane changes them.
@@ -203,7 +204,6 @@ class kma_superblocks {
     /// The slots in use.
     std::uint32_t taken[(sizes::bit_words + 1) / 2 * 2];
   };
-  static constexpr std::uint64_t in_progress = 0xffffffffu;
 
   WARPHEAP_DEVICE kma_grant reattach(std::uint32_t superblock, std::uint32_t of_class,
                                      std::uint32_t want, kma_state& now) const {
@@ -223,11 +223,11 @@ class kma_superblocks {
 
   // Relaxed: the following exchange of the state releases it.
   WARPHEAP_DEVICE void announce() const {
-    simt::atomic_ref(*moves_).fetch_add(1, simt::order::relaxed);
+    simt::atomic_ref(*moves_).fetch_add(sync::moves::begins, simt::order::relaxed);
   }
   // Release: a lane that sees the end sees the superblock where it is now.
   WARPHEAP_DEVICE void conclude() const {
-    simt::atomic_ref(*moves_).fetch_add((std::uint64_t{1} << 32) - 1, simt::order::release);
+    simt::atomic_ref(*moves_).fetch_add(sync::moves::ends, simt::order::release);
   }
 
   std::uint64_t* moves_ = nullptr;

@@ -12,6 +12,7 @@
 #include "warpheap/managers/xmalloc/geometry.hpp"
 #include "warpheap/managers/xmalloc/superblocks.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/moves.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -72,12 +73,12 @@ class basicblocks {
     const bool kept = list.push(same, memory().unit_of(block));
     if (same.all(kept)) return;
     // If a lane then owns the block's Superblock, others are hidden until that is in its FIFO.
-    if (same.is_leader()) moves(cls).fetch_add(move_begins, simt::order::relaxed);
+    if (same.is_leader()) moves(cls).fetch_add(sync::moves::begins, simt::order::relaxed);
     same.sync();
     if (!kept) return_block(cls, block);
     same.sync();
     // Release pairs with `look_at_moves`.
-    if (same.is_leader()) moves(cls).fetch_add(move_ends, simt::order::release);
+    if (same.is_leader()) moves(cls).fetch_add(sync::moves::ends, simt::order::release);
   }
 
   /// Gives a block back to its Superblock.
@@ -102,7 +103,7 @@ class basicblocks {
     return moves(cls).load(simt::order::acquire);
   }
   WARPHEAP_HD static std::uint32_t in_progress(std::uint64_t moves) {
-    return static_cast<std::uint32_t>(moves);
+    return sync::moves::in_progress(moves);
   }
 
  private:
@@ -112,12 +113,9 @@ class basicblocks {
   enum class entrance : std::uint32_t { open, crowded, nothing_to_refill_from };
 
   struct alignas(128) move_word {
-    /// [ moves that have ended:32 | that are in progress:32 ]
+    /// See `sync::moves`.
     std::uint64_t word;
   };
-
-  static constexpr std::uint64_t move_begins = 1;
-  static constexpr std::uint64_t move_ends = (std::uint64_t{1} << 32) - 1;
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves(std::uint32_t cls) const {
     return simt::atomic_ref<std::uint64_t>(moves_[cls].word);
@@ -150,7 +148,7 @@ class basicblocks {
     if (got > size) simt::call_apart(&buffer_apart, *this, same, cls, superblock, blocks, size);
     // Release pairs with `look_at_moves`.
     if (at == entrance::open && same.is_leader()) {
-      moves(cls).fetch_add(move_ends, simt::order::release);
+      moves(cls).fetch_add(sync::moves::ends, simt::order::release);
     }
     if (block != nullptr) return outcome::served;
     return at == entrance::nothing_to_refill_from ? outcome::nothing : outcome::others_served;
@@ -161,10 +159,10 @@ class basicblocks {
   WARPHEAP_DEVICE entrance enter(std::uint32_t cls) const {
     if (in_progress(moves(cls).load(simt::order::relaxed)) >= refills_) return entrance::crowded;
     // Acquire pairs with the release at the end of a refill: what earlier ones did comes first.
-    if (in_progress(moves(cls).fetch_add(move_begins, simt::order::acquire)) < refills_) {
+    if (in_progress(moves(cls).fetch_add(sync::moves::begins, simt::order::acquire)) < refills_) {
       return entrance::open;
     }
-    moves(cls).fetch_add(move_ends, simt::order::relaxed);
+    moves(cls).fetch_add(sync::moves::ends, simt::order::relaxed);
     return entrance::crowded;
   }
 
