@@ -140,6 +140,14 @@ def test_the_table_of_managers_compares_one_case_and_names_it(tmp_path: Path) ->
     assert title == "1 Ki threads, 1 GiB heap, one block a thread, 100 % free, blocks of 256 B"
 
 
+def test_the_table_of_managers_does_not_mind_files_without_sizes(tmp_path: Path) -> None:
+    load(tmp_path, sizes("rw", malloc=1.0), "alloc")
+    load(tmp_path, [row(case="graph_init", size_min=None, size_max=None)], "graph_init")
+    (section,) = table.load([tmp_path / "alloc", tmp_path / "graph_init"]).sections
+    _, lines = summary.managers(section)
+    assert [line["malloc"] for line in lines] == ["1 ms"]
+
+
 def test_every_part_of_the_page_can_be_reached_from_its_top(tmp_path: Path) -> None:
     rows = [*sizes("rw"), *sizes("rw", threads=2048), *sizes("rw", threads=1), *sizes("corw")]
     results = load(tmp_path, [*rows, *sizes("rw", case="scaling"), *sizes("rw", backend="cpu")])

@@ -59,7 +59,8 @@ def reference(section: Section) -> tuple[str, pd.DataFrame]:
         return "", rows
     usual = {name: _usual(rows[name]) for name in IDENTITY}
     usual["threads"] = rows["threads"].max()
-    distance = (rows["size_max"] - _SUMMARY_SIZE).abs()
+    # The column also holds the nulls of cases without sizes, so pandas does not take it for numbers.
+    distance = (rows["size_max"].astype(float) - _SUMMARY_SIZE).abs()
     usual["size_min"] = usual["size_max"] = rows.loc[distance.idxmin(), "size_max"]
     for name, value in usual.items():
         if value is not None:
