@@ -37,7 +37,7 @@ LARGE = {"scale": 22, "batch": 1_000_000, "rounds": 100, "heap_bytes": 16 * GIB,
 
 
 def joins(small: bool) -> Iterator[Parameters]:
-    """Give the joins: every probe row matches, a tenth does, few keys have most rows."""
+    """Yield the joins: every probe row matches, a tenth does, few keys have most rows."""
     rows = 1 << (12 if small else 22)
     common: Parameters = {"rows": rows, "distinct_keys": rows, "iterations": 3, "seed": 1}
     yield common
@@ -46,28 +46,28 @@ def joins(small: bool) -> Iterator[Parameters]:
 
 
 def group_bys(small: bool) -> Iterator[Parameters]:
-    """Give the group-bys: few groups and many."""
+    """Yield the group-bys: few groups and many."""
     for distinct in (1000, 1_000_000):
         rows = 4096 if small else 10_000_000
         yield {"rows": rows, "distinct_keys": distinct, "iterations": 3, "seed": 1}
 
 
 def work(small: bool) -> Iterator[Parameters]:
-    """Give the two ranges of sizes of the survey paper."""
+    """Yield the two ranges of sizes of the survey paper."""
     for threads, largest in ((1 << 20, 64), (1 << 17, 4096)):
         few = 256 if small else threads
         yield {"threads": few, "size_min": 4, "size_max": largest, "iterations": 10, "seed": 1}
 
 
 def accesses(small: bool) -> Iterator[Parameters]:
-    """Give sizes that are equal, and drawn."""
+    """Yield sizes that are equal, and drawn."""
     for least, most in ((16, 16), (64, 64), (4, 64)):
         threads = 256 if small else 1 << 17
         yield {"threads": threads, "size_min": least, "size_max": most, "iterations": 10, "seed": 1}
 
 
 def updates(small: bool) -> Iterator[Parameters]:
-    """Give batches from all vertices, and from a thousand of them each round."""
+    """Yield batches from all vertices, and from a thousand of them each round."""
     batch = 1000 if small else 100_000
     for adjacency in ("blocks", "pages"):
         for source_range in (0, 1000):
@@ -76,7 +76,7 @@ def updates(small: bool) -> Iterator[Parameters]:
 
 
 def growths(small: bool) -> Iterator[Parameters]:
-    """Give an R-MAT graph that grows in rounds, and at once."""
+    """Yield an R-MAT graph that grows in rounds, and at once."""
     shape = {"scale": 10, "batch": 1000} if small else {"scale": 18, "batch": 400_000}
     for adjacency in ("blocks", "pages"):
         yield {"adjacency": adjacency, **shape, "rounds": 10, "seed": 1}
@@ -85,7 +85,7 @@ def growths(small: bool) -> Iterator[Parameters]:
 
 
 def large_growths(small: bool) -> Iterator[Parameters]:
-    """Give the growth to 100 million edges by a hundred batches of a million."""
+    """Yield the growth to 100 million edges by a hundred batches of a million."""
     shape = {**LARGE, "scale": 12, "batch": 10_000, "heap_bytes": GIB // 4} if small else LARGE
     for adjacency in ("blocks", "pages"):
         yield {"adjacency": adjacency, **shape}
@@ -104,7 +104,7 @@ STANDARD = [name for name in PLANS if name != "rmat_100m"]
 
 
 def plan(options: argparse.Namespace) -> Iterator[tuple[str, str, Parameters]]:
-    """Give case, manager and parameters: of every case the first point, then the second ones."""
+    """Yield case, manager and parameters: the first point of every case, then the second ones."""
     points = {name: list(PLANS[name](options.quick)) for name in options.cases}
     for place in range(max(len(of_case) for of_case in points.values())):
         for name, of_case in points.items():
@@ -117,7 +117,7 @@ def plan(options: argparse.Namespace) -> Iterator[tuple[str, str, Parameters]]:
 def measure(
     options: argparse.Namespace, case: str, manager: str, parameters: Parameters, graph: Any
 ) -> dict[str, Any]:
-    """Run one measurement; its row, whatever became of it."""
+    """Run one measurement and return its row, whatever the outcome."""
     flags = ["--case", case, "--manager", manager]
     for name, value in parameters.items():
         flags += [f"--{name.replace('_', '-')}", str(value)]
@@ -149,7 +149,7 @@ def measure(
 
 
 def prepare(folder: Path, names: list[str]) -> None:
-    """Write graph files as CSR, and what rows say of them."""
+    """Write graph files as CSR, and return what rows say about them."""
     from warpheap import graphs  # noqa: PLC0415  loads SciPy
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ def prepare(folder: Path, names: list[str]) -> None:
 
 
 def main() -> int:
-    """Measure what the options say; 1 if a row is neither ok nor skipped."""
+    """Measure what the options say; return 1 if a row is neither ok nor skipped."""
     words = argparse.ArgumentParser(usage=__doc__)
     words.add_argument("out", type=Path, nargs="?")
     words.add_argument("graph_files", nargs="*")
