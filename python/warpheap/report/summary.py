@@ -59,7 +59,7 @@ def reference(section: Section) -> tuple[str, pd.DataFrame]:
         return "", rows
     usual = {name: _usual(rows[name]) for name in IDENTITY}
     usual["threads"] = rows["threads"].max()
-    # The column also holds the nulls of cases without sizes, so pandas does not take it for numbers.
+    # Files without sizes make this a column of objects, which pandas 1.5 does not compare.
     distance = (rows["size_max"].astype(float) - _SUMMARY_SIZE).abs()
     usual["size_min"] = usual["size_max"] = rows.loc[distance.idxmin(), "size_max"]
     for name, value in usual.items():
