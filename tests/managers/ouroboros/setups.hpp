@@ -6,6 +6,7 @@
 
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -29,14 +30,20 @@ using more_pages_than_slots = ouroboros<ouroboros_config{.queue = queue_kind::st
                                                          .second_queues = 0}>;
 
 template <class M>
-setup<M> small_chunks(std::size_t region_bytes = 9216) {
-  return {.region_bytes = region_bytes, .sizes = {16, 24, 64}, .reuses = true};
+setup<M> small_chunks(std::size_t region_bytes = 9216, std::vector<int> holds = {}) {
+  return {.region_bytes = region_bytes,
+          .sizes = {16, 24, 64},
+          .holds = std::move(holds),
+          .reuses = true};
 }
 
 /// Blocks of the stacked instance, which are runs of two chunks.
 template <class M>
-setup<M> stacked_chunks() {
-  return {.region_bytes = 12 * 1024, .sizes = {128, 64, 100}, .reuses = true};
+setup<M> stacked_chunks(std::vector<int> holds = {}) {
+  return {.region_bytes = 12 * 1024,
+          .sizes = {128, 64, 100},
+          .holds = std::move(holds),
+          .reuses = true};
 }
 
 /// A wholly free chunk changes its size while a warp is short of one page: five pages of the first
@@ -51,8 +58,11 @@ inline std::vector<named_case> chunk_cases(const any_setup& how) {
 }
 
 template <class M>
-setup<M> wide_chunks(std::size_t region_bytes) {
-  return {.region_bytes = region_bytes, .sizes = {16, 12, 8}, .reuses = true};
+setup<M> wide_chunks(std::size_t region_bytes, std::vector<int> holds = {}) {
+  return {.region_bytes = region_bytes,
+          .sizes = {16, 12, 8},
+          .holds = std::move(holds),
+          .reuses = true};
 }
 
 }  // namespace verify

@@ -32,7 +32,8 @@ setup<M> coalesced_requests() {
   return {.region_bytes = 12 * 1024, .sizes = {56, 16, 32, 112}, .exact = false};
 }
 
-/// All memory is in free Superblocks, which a trim returns one by one: each lane gets a Memoryblock.
+/// All memory is in free Superblocks, which a trim returns one by one: each lane gets a
+/// Memoryblock.
 class superblocks_for_others : public heap_world {
  public:
   static constexpr simt::grid shape{3, 1};
