@@ -3,6 +3,7 @@
 
 #include "end_of_memory_cases.hpp"
 #include "manager_cases.hpp"
+#include "manager_world.hpp"
 
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 
@@ -51,9 +52,35 @@ setup<M> stacked_chunks(std::vector<int> holds = {}) {
 inline named_case chunk_changes_size(const any_setup& how) {
   return {"large_among_small", [how] { return large_among_small(how, 5); }};
 }
+/// A wholly free chunk is reclaimed for two sizes: for one it will do, for the other it is too
+/// short and goes back to the supply.
+class chunk_is_too_short : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit chunk_is_too_short(const any_setup& how) : heap_world(how) {
+    heap.fill_quietly();
+    heap.empty_quietly(heap.blocks().count() - 5);
+    heap.keep_state();
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      heap.take(128);
+    } else if (heap.take(64) == nullptr) {
+      heap.blocks().note("null, and a chunk was free all the time");
+    }
+  }
+};
+
+inline named_case chunk_for_one_size(const any_setup& how) {
+  return case_of<chunk_is_too_short>("chunk_for_one_size", how);
+}
+
 inline std::vector<named_case> chunk_cases(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
   cases.push_back(chunk_changes_size(how));
+  cases.push_back(chunk_for_one_size(how));
   return cases;
 }
 
