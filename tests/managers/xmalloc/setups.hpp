@@ -36,8 +36,6 @@ setup<M> coalesced_requests() {
 /// Memoryblock.
 class superblocks_for_others : public heap_world {
  public:
-  static constexpr simt::grid shape{3, 1};
-
   explicit superblocks_for_others(const any_setup& how) : heap_world(how) {
     heap.fill_quietly();
     heap.empty_quietly();
