@@ -37,10 +37,8 @@ TEST_P(search_of_places, visits_each_of_them_once_in_order) {
 }
 
 INSTANTIATE_TEST_SUITE_P(sizes, search_of_places,
-                         ::testing::Values(1u, 128u, 129u, 1u << 23, (1u << 23) + 1, 1u << 24,
-                                           (1u << 25) + 77, (1u << 31) - 1, 1u << 31,
-                                           (1u << 31) + 1, 3u << 30, 0xffff'0000u, 0xffff'0001u,
-                                           UINT32_MAX));
+                         ::testing::Values(1u, 129u, (1u << 23) + 1, 1u << 24, (1u << 25) + 77,
+                                           1u << 31, (1u << 31) + 1, 0xffff'0001u, UINT32_MAX));
 
 }  // namespace
 }  // namespace test

@@ -42,7 +42,7 @@ std::uint32_t found_by_search(std::uint32_t pages, std::uint32_t free) {
 
 TEST(far_pages, are_found_by_the_full_search) {
   constexpr std::uint32_t half = 1u << 31;
-  for (const std::uint32_t free : {half - 1, half, half + 65'535, 3 * (half / 2), UINT32_MAX - 2}) {
+  for (const std::uint32_t free : {half, half + 65'535, UINT32_MAX - 2}) {
     EXPECT_EQ(found_by_search(UINT32_MAX - 1, free), free);
   }
   EXPECT_EQ(found_by_search(half + 1, half), half);
