@@ -37,8 +37,8 @@ class layer_base : public few_pages {
 inline constexpr checked_config small_log{.log_entries = 8};
 
 template <class Checked>
-setup<Checked> checked_setup() {
-  return {.region_bytes = 5632, .options = {.page_bytes = 16}, .sizes = {16, 8, 12}};
+setup<Checked> checked_setup(std::size_t page_bytes = 16) {
+  return {.region_bytes = 5632, .options = {.page_bytes = page_bytes}, .sizes = {16, 8, 12}};
 }
 
 template <class Counted>
@@ -213,13 +213,18 @@ class written_gap : public wrong_use<Checked> {
 };
 
 /// Neighbouring blocks are freed at the same time, all as they should be.
-template <class Checked>
+/// \tparam Sizes of blocks; in some of them others lie where guards have been, and are linked
+template <class Checked, int Sizes>
 class correct_use : public wrong_use<Checked> {
  public:
   using wrong_use<Checked>::wrong_use;
 
   void lane() {
-    for (int round = 0; round < 2; ++round) this->manager_.free(this->manager_.malloc(16));
+    const auto rank = static_cast<int>(simt::thread_rank());
+    for (int round = 0; round < 2; ++round) {
+      const int bytes = 16 + 40 * ((rank + round) % Sizes);
+      this->manager_.free(this->manager_.malloc(static_cast<std::size_t>(bytes)));
+    }
   }
   std::string verdict() {
     const std::string wrong = this->expect(incident::kind::overrun, 0);
@@ -235,7 +240,9 @@ std::vector<named_case> checked_cases() {
   cases.push_back(case_of<double_free<Checked>>("double_free", how));
   cases.push_back(case_of<stray_bytes<Checked>>("stray_bytes", how));
   cases.push_back(case_of<written_gap<Checked>>("written_gap", how));
-  cases.push_back(case_of<correct_use<Checked>>("correct_use", how));
+  cases.push_back(case_of<correct_use<Checked, 1>>("correct_use", how));
+  cases.push_back(
+      case_of<correct_use<Checked, 3>>("correct_use_of_sizes", checked_setup<Checked>(96)));
   return cases;
 }
 

@@ -23,6 +23,9 @@ struct setup {
   typename M::options options{};
   /// Requests that the cases make; the first one is used where one size will do.
   std::vector<std::uint32_t> sizes{16, 40, 64};
+  /// Blocks of each of the first sizes that an empty heap holds: arithmetic from the layout, and
+  /// not what the manager yields. Not compared if it is empty.
+  std::vector<int> holds{};
   /// Null is given only when there was no free block at some moment of the call.
   bool exact = true;
   /// Freed blocks of one size are available again to requests of that size.
@@ -115,6 +118,7 @@ struct any_setup {
       : name(M::about.name),
         region_bytes(how.region_bytes),
         sizes(how.sizes),
+        holds(how.holds),
         exact(how.exact),
         reuses(how.reuses),
         counts(how.counts),
@@ -128,6 +132,7 @@ struct any_setup {
   std::string name;
   std::size_t region_bytes;
   std::vector<std::uint32_t> sizes;
+  std::vector<int> holds;
   bool exact;
   bool reuses;
   bool counts;

@@ -56,6 +56,7 @@ class any_heap {
     forget_blocks();
     capacity_ = fill_quietly();
     restore();
+    for (std::size_t i = 0; i < how_.holds.size(); ++i) compare_room(how_.sizes[i], how_.holds[i]);
   }
 
   /// Refuses a region in which some of the blocks that `lanes` lanes hold at once, `each` of the
@@ -83,7 +84,7 @@ class any_heap {
             how_.region_bytes / sizeof(std::uint32_t)};
   }
   ledger& blocks() { return ledger_; }
-  /// Blocks of the first size that an empty heap holds.
+  /// Blocks of the first size that an empty heap gave.
   int capacity() const { return capacity_; }
   std::uint32_t size(std::uint64_t i) const { return how_.sizes[i % how_.sizes.size()]; }
 
@@ -140,13 +141,7 @@ class any_heap {
   }
 
   /// Takes blocks of the first size with a single lane until there are none: how many.
-  int fill_quietly() {
-    int count = 0;
-    run_quietly([this, &count] {
-      while (count < ledger::most_blocks && take(how_.sizes[0]) != nullptr) ++count;
-    });
-    return count;
-  }
+  int fill_quietly() { return fill_quietly(how_.sizes[0]); }
 
   /// Frees with a single lane the blocks that are held, but for the oldest `kept`.
   void empty_quietly(int kept = 0) {
@@ -167,6 +162,7 @@ class any_heap {
 
   /// What is wrong with the heap as it is now; empty if nothing is.
   std::string problem() {
+    if (!wrong_room_.empty()) return wrong_room_;
     for (int i = 0; i < ledger_.count(); ++i) check(ledger_.at(i));
     if (!ledger_.problem().empty()) return ledger_.problem();
     inspection found;
@@ -190,6 +186,24 @@ class any_heap {
 
  private:
   static constexpr std::size_t alignment = 4096;
+
+  int fill_quietly(std::uint32_t bytes) {
+    int count = 0;
+    run_quietly([&] {
+      while (count < ledger::most_blocks && take(bytes) != nullptr) ++count;
+    });
+    return count;
+  }
+
+  /// Notes it if an empty heap does not hold as many blocks as its layout has room for.
+  void compare_room(std::uint32_t bytes, int blocks) {
+    const int found = fill_quietly(bytes);
+    restore();
+    if (found == blocks || !wrong_room_.empty()) return;
+    wrong_room_ = "an empty heap gives " + std::to_string(found) + " blocks of " +
+                  std::to_string(bytes) + " bytes, and its layout has room for " +
+                  std::to_string(blocks);
+  }
 
   std::byte* taken(const char* call, void* got, std::uint32_t bytes) {
     auto* const block = static_cast<std::byte*>(got);
@@ -266,6 +280,7 @@ class any_heap {
   std::vector<std::byte> state_;
   ledger ledger_;
   int capacity_ = 0;
+  std::string wrong_room_;
   int held_for_ever_ = 0;
   simt::explorer alone_{{1, 1}, 2'000'000};
 };

@@ -52,6 +52,19 @@ TEST(small_heap, a_region_without_room_for_the_cases_is_too_small) {
                   "request 15 of 24 that its cases make at once, of 16 bytes, has no block")));
 }
 
+TEST(small_heap, a_block_that_the_layout_has_room_for_and_nobody_gets_is_found) {
+  const auto problem = [](std::vector<int> holds) {
+    return any_heap(setup<one_counter>{.region_bytes = room, .sizes = sizes, .holds = holds})
+        .problem();
+  };
+  EXPECT_EQ(problem({}), "");
+  EXPECT_EQ(problem({72, 36, 36}), "");
+  EXPECT_EQ(problem({72, 37}),
+            "an empty heap gives 36 blocks of 32 bytes, and its layout has room for 37");
+  EXPECT_EQ(problem({71}),
+            "an empty heap gives 72 blocks of 16 bytes, and its layout has room for 71");
+}
+
 // For each number of words, so that the lane too far is not always the one that may be there.
 TEST(small_heap, an_array_that_is_formatted_one_word_too_far_is_found) {
   for (std::uint64_t words = 1; words < 30; ++words) {

@@ -11,8 +11,7 @@ using small = bulk_allocator<small_pages>;
 const registrar added[]{
     registrar{manager_subject("bulk_allocator", few_bins<small>())},
     registrar{manager_subject("bulk_allocator_nodes", few_nodes<small>())},
-    registrar{{"bulk_allocator_whole", subject_kind::manager,
-               whole_again_cases(few_bins<small>(6144), 2048), "", ""}},
+    registrar{{"bulk_allocator_whole", subject_kind::manager, whole_again_cases<small>(), "", ""}},
 };
 
 }  // namespace

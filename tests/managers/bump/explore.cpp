@@ -10,7 +10,8 @@ namespace {
 template <bump_counters Counters>
 registrar baseline() {
   using manager = bump<bump_config{.counters = Counters}>;
-  return registrar{manager_subject(manager::about.name, small_bump<manager>())};
+  return registrar{manager_subject(
+      manager::about.name, small_bump<manager>(Counters == bump_counters::sharded ? 2 : 1))};
 }
 
 const registrar added[]{

@@ -19,6 +19,8 @@ subject runs(const char* name, std::size_t region_bytes) {
   setup<short_runs<WordBits>> how = small_runs<short_runs<WordBits>>();
   subject made = manager_subject(name, how);
   how.region_bytes = region_bytes;
+  const int units = static_cast<int>(region_bytes / 64) - 2;
+  how.holds = {units, units, units / 2, units};
   add_run_cases(how, 64, std::size_t{WordBits - 1}, made.cases);
   return made;
 }

@@ -9,23 +9,32 @@ namespace verify {
 /// Walks are given up after a few probes, so that the full search is explored as well.
 inline constexpr std::uint32_t short_walk_ppm = 500'000;
 
-/// 36 pages of 16 bytes: words of 32 and of 64 bits both end in a tail of bits without pages.
+/// 52 pages of 16 bytes: words of 32 and of 64 bits both end in a tail of bits without pages.
 template <class M>
 setup<M> small_pages() {
-  return {.region_bytes = 1088, .options = {.page_bytes = 16}, .sizes = {16, 8, 12}};
+  // The search and up to 52 flags, or their bits, take 248 of the 256 bytes before the first page.
+  constexpr int pages = (1088 - 256) / 16;
+  return {.region_bytes = 1088,
+          .options = {.page_bytes = 16},
+          .sizes = {16, 8, 12},
+          .holds = {pages, pages, pages}};
 }
 
 /// 43 units: more than a word of 32 and less than one of 64. Runs of two units, and bundles.
 template <class M>
 setup<M> small_runs() {
-  return {.region_bytes = 64 * 45, .sizes = {64, 16, 128, 24}};
+  // The search and the bitmaps take less than the two units before the first one.
+  return {.region_bytes = 64 * 45, .sizes = {64, 16, 128, 24}, .holds = {43, 43, 43 / 2, 43}};
 }
 
 /// 70 units in three words, and runs that mostly lie in two of them. There is no room for all runs
 /// that are asked for.
 template <class M>
 setup<M> long_runs() {
-  return {.region_bytes = 64 * 72, .sizes = {64, 64 * 14, 64 * 9, 64 * 20}, .exact = false};
+  return {.region_bytes = 64 * 72,
+          .sizes = {64, 64 * 14, 64 * 9, 64 * 20},
+          .holds = {70},
+          .exact = false};
 }
 
 }  // namespace verify

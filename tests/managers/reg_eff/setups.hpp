@@ -7,6 +7,7 @@
 
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -35,14 +36,14 @@ using small_list =
 using one_chunk = reg_eff<reg_eff_config{.presplit_bytes = 0, .merges = false}>;
 
 template <class M>
-setup<M> small_chunks() {
-  return {.region_bytes = 2688, .sizes = {16, 40, 88}};
+setup<M> small_chunks(std::vector<int> holds = {}) {
+  return {.region_bytes = 2688, .sizes = {16, 40, 88}, .holds = std::move(holds)};
 }
 
 /// With cases about chunks that merge, and about searches that find nothing.
 template <class M>
-std::vector<named_case> list_cases() {
-  const any_setup how = small_chunks<M>();
+std::vector<named_case> list_cases(std::vector<int> holds = {}) {
+  const any_setup how = small_chunks<M>(std::move(holds));
   auto cases = manager_cases(how);
   add_run_cases(how, 16, 3, cases);
   cases.push_back(case_of<one_each>("one_each", how));

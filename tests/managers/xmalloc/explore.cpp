@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "manager_cases.hpp"
 #include "managers/xmalloc/setups.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -7,7 +6,8 @@ namespace verify {
 namespace {
 
 const registrar added[]{
-    registrar{manager_subject("xmalloc", single_requests<small_xmalloc>())},
+    registrar{{"xmalloc", subject_kind::manager,
+               cases_of_single_requests(single_requests<small_xmalloc>()), "", ""}},
     registrar{manager_subject("xmalloc_coalesced", coalesced_requests<small_xmalloc>())},
 };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "small_heap.hpp"
+#include "manager_cases.hpp"
+#include "manager_world.hpp"
 
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
+
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -27,6 +30,33 @@ setup<M> single_requests() {
 template <class M>
 setup<M> coalesced_requests() {
   return {.region_bytes = 12 * 1024, .sizes = {56, 16, 32, 112}, .exact = false};
+}
+
+/// All memory is in free Superblocks, which a trim returns one by one: each lane gets a
+/// Memoryblock.
+class superblocks_for_others : public heap_world {
+ public:
+  explicit superblocks_for_others(const any_setup& how) : heap_world(how) {
+    heap.fill_quietly();
+    heap.empty_quietly();
+    heap.keep_state();
+  }
+
+  void lane() {
+    if (heap.take(heap.size(2)) == nullptr) {
+      heap.blocks().note("null, and there was a free Superblock for each");
+    }
+  }
+};
+
+inline named_case superblocks_are_free(const any_setup& how) {
+  return case_of<superblocks_for_others>("superblocks_are_free", how);
+}
+
+inline std::vector<named_case> cases_of_single_requests(const any_setup& how) {
+  std::vector<named_case> cases = manager_cases(how);
+  cases.push_back(superblocks_are_free(how));
+  return cases;
 }
 
 }  // namespace verify

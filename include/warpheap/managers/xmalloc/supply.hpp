@@ -146,11 +146,11 @@ class supply {
         simt::backoff(wait);
         wait = wait < longest_pause ? 2 * wait : longest_pause;
       } while (is_trimming());
-      return price_of_trim;
+      return price_after_trim();
     }
     if (may_trim()) {
       if (!trim(units)) simt::backoff(pause);
-      return price_of_trim;
+      return price_after_trim();
     }
     if (basic && basics_.any_buffered(cls)) {
       simt::backoff(pause);
@@ -162,6 +162,12 @@ class supply {
     if (quiet) return 0;
     simt::backoff(pause);
     return price_of_look;
+  }
+
+  /// A trim stops when it has found memory for its own lane, which others may take. As long as it
+  /// has left free Superblocks, another one brings more.
+  WARPHEAP_DEVICE std::uint32_t price_after_trim() const {
+    return blocks().any_whole() ? price_of_look : price_of_trim;
   }
 
   WARPHEAP_DEVICE bool is_trimming() const {

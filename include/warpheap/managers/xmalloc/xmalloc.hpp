@@ -46,14 +46,15 @@
 /// the heap's lock alone and for FIFOs. Members of a group wait for their leader, which is at one
 /// of these, or looks for them whether another try is worth it; no leader waits for members of
 /// another group. What else may bring memory, moves of blocks that others have begun and trims, is
-/// tried a bounded number of times: 16 looks, or two trims.
+/// tried a bounded number of times: 16 looks, or two trims that leave no free Superblock.
 ///
 /// Steady load: where memory ends, requests that no FIFO serves search the list of Memoryblocks one
 /// after the other, behind its lock, and the others wait.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
-/// lane looked there in turn, and no refill or trim was under way. Not exact: memory that others
-/// take in one place and free in another meanwhile may be missed.
+/// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
+/// 16 trims had returned. Not exact: memory that others take in one place and free in another
+/// meanwhile may be missed.
 ///
 /// Deviations from the paper, and why:
 /// - requests are coalesced among the lanes that happen to call together, by shuffles; a team that

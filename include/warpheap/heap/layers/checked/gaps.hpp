@@ -27,7 +27,10 @@ class gaps {
   WARPHEAP_DEVICE bool examine(const known_block& mine, caller by) const {
     const gap_end before = upper_end(mine);
     const gap_end behind = lower_end(mine);
-    const gap_end below = before_gap_of(mine, nearby);
+    gap_end below = before_gap_of(mine, nearby);
+    // Once more: at the first look another block may have been there, between two lives of one that
+    // began and ended where the present one does. The second look sees nothing before that.
+    if (below.guard.last) below = before_gap_of(mine, nearby);
     if (before.guard.any || behind.guard.any || below.guard.last) report_damage(mine, by);
     // A block whose last byte is damaged stays present, so that the one above it sees that.
     return !before.guard.first && !behind.guard.last && !below.guard.last;
