@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// The kernels of plain_kernels.hpp with each manager. It is only compiled: check_registers.py reads
-/// what ptxas says about it.
+/// The kernels of plain_kernels.hpp with each manager. It is only compiled: check_registers.py
+/// reads what ptxas says about it.
 #include "plain_kernels.hpp"
 #include "warpheap/registry.hpp"
 

@@ -64,7 +64,7 @@ namespace {
 constexpr std::uint32_t largest_block = 1024;
 constexpr std::uint64_t bytes = 48;
 
-/// A grid that fills the device: `kernel(arguments...)` in blocks of 1024 threads, to its end.
+/// A grid that fills the device: `kernel(arguments...)` in blocks of 1024 threads, and waits for it.
 struct plain_launch {
   std::uint32_t blocks = machine().properties().multiprocessors;
   std::uint64_t lanes = std::uint64_t{blocks} * largest_block;
@@ -88,7 +88,8 @@ class plain_launches : public ::testing::Test {
 
   void blocks_hold_what_is_written_and_come_back() {
     const device_array<void*> blocks(launch.lanes);
-    ASSERT_NO_FATAL_FAILURE(launch(&allocate_plainly<subject_of<M>>, from.ref(), blocks.get(), bytes));
+    ASSERT_NO_FATAL_FAILURE(
+        launch(&allocate_plainly<subject_of<M>>, from.ref(), blocks.get(), bytes));
     const std::vector<void*> taken = blocks.read();
     EXPECT_EQ(std::count(taken.begin(), taken.end(), nullptr), 0);
     // A block that two lanes have could hold what only one of them wrote.
@@ -96,16 +97,15 @@ class plain_launches : public ::testing::Test {
     EXPECT_EQ(std::set<void*>(taken.begin(), taken.end()).size(), launch.lanes);
     constexpr bool counts = M::about.frees && M::about.uses_region;
     if (counts) EXPECT_EQ(from.stats().blocks_in_use, launch.lanes);
-    ASSERT_NO_FATAL_FAILURE(
-        launch(&run_plainly<stamp_blocks>, stamp_blocks{blocks.get(), bytes}));
+    ASSERT_NO_FATAL_FAILURE(launch(&run_plainly<stamp_blocks>, stamp_blocks{blocks.get(), bytes}));
     const device_array<std::uint64_t> sizes(std::vector<std::uint64_t>(launch.lanes, bytes));
     std::vector<std::uint64_t> other(launch.lanes);
     for (std::uint64_t i = 0; i < launch.lanes; ++i) other[i] = launch.lanes - 1 - i;
     const device_array<std::uint64_t> whose(other);
     using frees = check_and_free<handle<M>>;
-    ASSERT_NO_FATAL_FAILURE(launch(&run_plainly<frees>,
-                                   frees{from.ref(), sizes.get(), blocks.get(), whose.get(),
-                                         launch.lanes, found.get()}));
+    ASSERT_NO_FATAL_FAILURE(launch(
+        &run_plainly<frees>,
+        frees{from.ref(), sizes.get(), blocks.get(), whose.get(), launch.lanes, found.get()}));
     if (counts) {
       EXPECT_EQ(from.stats().blocks_in_use, 0u);
       EXPECT_EQ(from.stats().bytes_in_use, 0u);
@@ -114,12 +114,12 @@ class plain_launches : public ::testing::Test {
 
   void heaps_of_warps_serve_and_end() {
     const device_array<void*> blocks(launch.lanes);
-    ASSERT_NO_FATAL_FAILURE(launch(&allocate_plainly<subject_of<M>>, from.ref(), blocks.get(), bytes));
+    ASSERT_NO_FATAL_FAILURE(
+        launch(&allocate_plainly<subject_of<M>>, from.ref(), blocks.get(), bytes));
     const std::vector<void*> taken = blocks.read();
     EXPECT_EQ(std::count(taken.begin(), taken.end(), nullptr), 0);
     using uses = use_warp_heap<M>;
-    ASSERT_NO_FATAL_FAILURE(
-        launch(&run_plainly<uses>, uses{from.ref(), bytes, found.get()}));
+    ASSERT_NO_FATAL_FAILURE(launch(&run_plainly<uses>, uses{from.ref(), bytes, found.get()}));
     EXPECT_EQ(found.read().front().nulls, 0u);
     EXPECT_EQ(from.stats().bytes_in_use, 0u);
   }
