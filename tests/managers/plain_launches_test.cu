@@ -64,7 +64,7 @@ namespace {
 constexpr std::uint32_t largest_block = 1024;
 constexpr std::uint64_t bytes = 48;
 
-/// A grid that fills the device: `kernel(arguments...)` in blocks of 1024 threads, and waits for it.
+/// A grid that fills the device, of blocks of 1024 threads: runs `kernel(arguments...)` and waits.
 struct plain_launch {
   std::uint32_t blocks = machine().properties().multiprocessors;
   std::uint64_t lanes = std::uint64_t{blocks} * largest_block;
