@@ -84,8 +84,11 @@ class buddy_tree {
     }
   }
 
+  /// As needed: small blocks seldom take a node, and what follows from its tree's shape would keep
+  /// registers in all of their requests.
   WARPHEAP_DEVICE bitmap_tree nodes(int order) const {
-    return {orders_[order].nodes, nodes_of(order)};
+    const int at = simt::as_needed(order);
+    return {orders_[at].nodes, simt::as_needed(pages_) >> at};
   }
   /// Parents of pairs of nodes of `order` that could not be merged. Some have been merged or taken
   /// since.
@@ -106,10 +109,11 @@ class buddy_tree {
   /// Whether nodes of `order` or above are available or expected. Looks downwards and upwards: a
   /// node that is being split becomes units below it, merged ones become a unit above.
   WARPHEAP_DEVICE bool expects(int order) const {
-    for (int h = top(); h >= order; --h) {
+    const int highest = floor_log2(simt::as_needed(pages_));
+    for (int h = highest; h >= order; --h) {
       if (units(h).read().expected() > 0) return true;
     }
-    for (int h = order; h <= top(); ++h) {
+    for (int h = order; h <= highest; ++h) {
       if (units(h).read().expected() > 0) return true;
     }
     return false;

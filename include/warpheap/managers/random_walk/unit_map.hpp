@@ -139,8 +139,10 @@ class unit_map {
   /// `Examine`, in the way that `exhaustion` asks of searchers.
   template <bool Examine = false>
   WARPHEAP_DEVICE window look(std::uint32_t index) const {
-    const auto at = [this](std::uint32_t i) {
-      if (i >= words_) return full;
+    // As needed: in the search, what follows from the end would keep registers all the way.
+    const std::uint32_t end = Examine ? simt::as_needed(words_) : words_;
+    const auto at = [this, end](std::uint32_t i) {
+      if (i >= end) return full;
       return Examine ? examine(i) : simt::atomic_ref(used_[i]).load(simt::order::relaxed);
     };
     return static_cast<window>(at(index)) | static_cast<window>(at(index + 1)) << width;
