@@ -70,8 +70,8 @@ warpheap_status warpheap_range_create(uint64_t bytes, size_t granule_bytes,
 
 void warpheap_range_destroy(warpheap_range* range) { delete range; }
 
-// In three functions, each of which saves no more registers than it needs: in some programs, three of
-// four requests find a block that fits exactly.
+// In three functions, each of which saves no more registers than it needs: in some programs, three
+// of four requests find a block that fits exactly.
 [[gnu::flatten]] warpheap_status warpheap_range_allocate(warpheap_range* range, uint64_t bytes,
                                                          uint64_t alignment,
                                                          warpheap_range_block* block) {
