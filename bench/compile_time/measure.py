@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measure how long a translation unit that includes warpheap.hpp takes to compile.
+"""Measure how long the sources beside this file take to compile, each with one include.
 
 Usage: measure.py [--commit COMMIT]... [--repeats N] >> bench/compile_time/rows.jsonl
 
-For each commit (default: HEAD) the headers of that commit, and kernel.cpp and kernel.cu beside this
-file, are compiled with g++ and, where there is one, nvcc. One JSON object a line: processor seconds
-of the compiler and all its children (the least of the repeats, since other processes can only add
-to it), and the lines that the preprocessor hands to the compiler.
+For each commit (default: HEAD) the headers of that commit are compiled: warpheap.hpp in kernel.cpp
+with g++ and, where there is one, in kernel.cu with nvcc; host/c/range.h in range.c with gcc. One
+JSON object a line: processor seconds of the compiler and all its children (the least of the
+repeats, since other processes can only add to it), and the lines that the preprocessor hands to the
+compiler.
 """
 
 import argparse
@@ -45,7 +46,10 @@ def headers_of(commit: str, folder: Path) -> Path:
 
 def compilers() -> dict[str, tuple[list[str], str]]:
     """Give the compilers of this machine: name, command and source."""
-    found = {"g++": (["g++", "-std=c++20", "-DWARPHEAP_CPU", "-O2", "-c"], "kernel.cpp")}
+    found = {
+        "gcc": (["gcc", "-std=c99", "-O2", "-c"], "range.c"),
+        "g++": (["g++", "-std=c++20", "-DWARPHEAP_CPU", "-O2", "-c"], "kernel.cpp"),
+    }
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     if Path(nvcc).exists():
         found["nvcc"] = ([nvcc, "-std=c++20", "-O2", "-arch=sm_90", "-c"], "kernel.cu")
@@ -78,7 +82,7 @@ def measured(commit: str, repeats: int) -> list[dict[str, Any]]:
                     "compiler": compiler,
                     "version": output([command[0], "--version"])
                     .strip()
-                    .splitlines()[0 if compiler == "g++" else -2],
+                    .splitlines()[-2 if compiler == "nvcc" else 0],
                     "source": source,
                     "cpu_seconds": round(best, 2),
                     "preprocessed_lines": sum(1 for line in text.splitlines() if line.strip()),

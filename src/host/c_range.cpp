@@ -32,6 +32,30 @@ using namespace warpheap::host;
                                                "is of another range");
 }
 
+// Member by member: the compiler would copy the whole with loads that wait for two smaller stores.
+warpheap_status hand_over(const warpheap_range_block& made, warpheap_range_block* block) {
+  block->offset = made.offset;
+  block->bytes = made.bytes;
+  block->handle = made.handle;
+  return WARPHEAP_OK;
+}
+
+[[gnu::noinline]] warpheap_status allocate_rare(warpheap_range* range, uint64_t bytes,
+                                                uint64_t alignment, warpheap_range_block* block) {
+  if (!warpheap::is_power_of_two(alignment)) return refuse_request(bytes, alignment);
+  const warpheap_range_block made = range->range.allocate(bytes, alignment);
+  if (made.bytes == 0) return refuse_request(bytes, alignment);
+  return hand_over(made, block);
+}
+
+[[gnu::noinline, gnu::flatten]] warpheap_status allocate_other(warpheap_range* range, uint64_t size,
+                                                               uint16_t size_class,
+                                                               warpheap_range_block* block) {
+  const warpheap_range_block made = range->range.allocate_other({size, size_class});
+  if (made.bytes == 0) return allocate_rare(range, size, range->range.granule(), block);
+  return hand_over(made, block);
+}
+
 }  // namespace
 
 extern "C" {
@@ -46,13 +70,18 @@ warpheap_status warpheap_range_create(uint64_t bytes, size_t granule_bytes,
 
 void warpheap_range_destroy(warpheap_range* range) { delete range; }
 
-warpheap_status warpheap_range_allocate(warpheap_range* range, uint64_t bytes, uint64_t alignment,
-                                        warpheap_range_block* block) {
-  if (!warpheap::is_power_of_two(alignment)) return refuse_request(bytes, alignment);
-  const warpheap_range_block made = range->range.allocate(bytes, alignment);
-  if (made.bytes == 0) return refuse_request(bytes, alignment);
-  *block = made;
-  return WARPHEAP_OK;
+// In three functions, each of which saves no more registers than it needs: in some programs, three
+// of four requests find a block that fits exactly.
+[[gnu::flatten]] warpheap_status warpheap_range_allocate(warpheap_range* range, uint64_t bytes,
+                                                         uint64_t alignment,
+                                                         warpheap_range_block* block) {
+  if (!range->range.is_plain(bytes, alignment)) {
+    return allocate_rare(range, bytes, alignment, block);
+  }
+  const auto wanted = range->range.needs_of(bytes);
+  const warpheap_range_block made = range->range.allocate_exact(wanted);
+  if (made.bytes == 0) return allocate_other(range, wanted.bytes, wanted.size_class, block);
+  return hand_over(made, block);
 }
 
 warpheap_status warpheap_range_free(warpheap_range* range, uint64_t handle) {

@@ -96,7 +96,10 @@ TEST(offset_range, c_callers_get_blocks_and_errors) {
   EXPECT_EQ(warpheap_range_allocate(range, 0, 1, &block), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_EQ(warpheap_range_allocate(range, 1, 3, &block), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_NE(std::string(warpheap_last_error()).find("alignment of 3"), std::string::npos);
+  EXPECT_EQ(warpheap_range_allocate(range, 1, 0, &block), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_EQ(warpheap_range_allocate(range, 1_MiB, 1, &block), WARPHEAP_OUT_OF_MEMORY);
+  EXPECT_NE(std::string(warpheap_last_error()).find("1048576 bytes"), std::string::npos);
+  EXPECT_EQ(warpheap_range_allocate(range, ~std::uint64_t{0}, 1, &block), WARPHEAP_OUT_OF_MEMORY);
   EXPECT_EQ(block.handle, known.handle) << "a result that was changed by a failure";
   warpheap_range_stats stats{};
   warpheap_range_get_stats(range, &stats);
@@ -106,6 +109,42 @@ TEST(offset_range, c_callers_get_blocks_and_errors) {
   EXPECT_EQ(warpheap_range_free(range, block.handle), WARPHEAP_OK);
   EXPECT_EQ(warpheap_range_free(range, block.handle), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_EQ(warpheap_range_free(range, 0), WARPHEAP_INVALID_ARGUMENT);
+  warpheap_range_destroy(range);
+}
+
+// The C interface takes another way to the same block (src/host/c_range.cpp).
+TEST(offset_range, c_callers_get_the_blocks_that_cpp_callers_get) {
+  warpheap_range* range = nullptr;
+  ASSERT_EQ(warpheap_range_create(1_MiB, 0, &range), WARPHEAP_OK);
+  offset_range same(1_MiB);
+  std::vector<offset_range::block> live;
+  std::mt19937_64 random(5);
+  int refused = 0;
+  for (int step = 0; step < 20000; ++step) {
+    if (random() % 20 < 11 || live.empty()) {
+      const std::uint64_t wanted = 1 + random() % (256u << random() % 8);
+      const std::uint64_t alignment = std::uint64_t{1} << random() % 12;
+      const offset_range::block expected = same.allocate(wanted, alignment);
+      warpheap_range_block block{};
+      const warpheap_status status = warpheap_range_allocate(range, wanted, alignment, &block);
+      ASSERT_EQ(status, expected.bytes != 0 ? WARPHEAP_OK : WARPHEAP_OUT_OF_MEMORY);
+      ASSERT_EQ(block.offset, expected.offset) << "step " << step;
+      ASSERT_EQ(block.bytes, expected.bytes);
+      ASSERT_EQ(block.handle, expected.handle);
+      if (status == WARPHEAP_OK) live.push_back(block);
+      if (status != WARPHEAP_OK) ++refused;
+    } else {
+      offset_range::block& block = live[random() % live.size()];
+      ASSERT_EQ(warpheap_range_free(range, block.handle), WARPHEAP_OK);
+      ASSERT_EQ(same.deallocate(block.handle), block.bytes);
+      block = live.back();
+      live.pop_back();
+    }
+    if (step % 500 == 0) {
+      ASSERT_EQ(warpheap_range_check(range), WARPHEAP_OK) << warpheap_last_error();
+    }
+  }
+  EXPECT_GT(refused, 0) << "the range was never full";
   warpheap_range_destroy(range);
 }
 

@@ -108,9 +108,34 @@ class segregated_policy {
   };
   handed_out allocate_by_handle(std::size_t bytes, std::size_t alignment, effort how) {
     const index which = place(bytes, alignment, how);
+    return which != block_table::none ? by_handle(which, table()[which].bytes) : handed_out{};
+  }
+
+  /// The same in steps, for a caller that wants the first ones without the registers of the last:
+  /// what a request needs that is aligned to the granule, a block that fits it exactly, any other.
+  struct needs {
+    std::size_t bytes;
+    std::uint16_t size_class;
+  };
+  std::size_t granule() const { return tiles_.granule; }
+  needs needs_of(std::size_t bytes) const {
+    const std::size_t size = tiles_.round(bytes);
+    return {size, free_.class_of(size)};
+  }
+  handed_out allocate_exact(needs wanted) {
+    // A hint for the compiler, which then takes only "no block" for 0 bytes.
+    if (wanted.bytes == 0) __builtin_unreachable();
+    const index which = free_.take_exact(table(), wanted.bytes, wanted.size_class);
     if (which == block_table::none) return {};
-    const block_table::handle handle = table().hand_out_by_handle(which);
-    return {table()[which].range(), handle};
+    bytes_in_use_ += wanted.bytes;
+    return by_handle(which, wanted.bytes);
+  }
+  handed_out allocate_other(needs wanted, effort how) {
+    if (!table().make_room()) return {};
+    const index hole = free_.find_other(table(), wanted.bytes, wanted.size_class, how,
+                                        [&] { return widest_for(wanted.bytes); });
+    if (hole == block_table::none) return {};
+    return by_handle(take_front(hole, wanted.bytes, wanted.size_class), wanted.bytes);
   }
 
   /// Returns the block's size; 0, with nothing changed, if the handle is not of a live block.
@@ -158,6 +183,11 @@ class segregated_policy {
     return LowAddresses && is_small ? 2 * size : 0;
   }
 
+  handed_out by_handle(index which, std::size_t size) {
+    const block_table::handle handle = table().hand_out_by_handle(which);
+    return {{table()[which].base, size}, handle};
+  }
+
   // A block of this size that is in no list and still marked as free, or none.
   index place(std::size_t bytes, std::size_t alignment, effort how) {
     if (!table().make_room()) return block_table::none;
@@ -198,6 +228,8 @@ class segregated_policy {
   std::size_t release(index which) {
     if (which == block_table::none) return 0;
     const std::size_t bytes = table()[which].bytes;
+    // A hint for the compiler: no block is empty.
+    if (bytes == 0) __builtin_unreachable();
     bytes_in_use_ -= bytes;
     merge_and_insert(which);
     return bytes;
@@ -220,10 +252,7 @@ class segregated_policy {
     const index left = table()[which].left;
     const index right = table()[which].right;
     if (table()[left].free) {
-      if (table()[right].free) {
-        free_.remove(table(), right);
-        table().absorb_right(which);
-      }
+      if (table()[right].free) return merge_both(which, left);
       table().absorb_right(left);
       free_.resized(table(), left);
     } else if (table()[right].free) {
@@ -232,6 +261,14 @@ class segregated_policy {
     } else {
       free_.insert_tagged(table(), which);
     }
+  }
+
+  // Apart: it needs the most registers and is the rarest.
+  [[gnu::noinline]] void merge_both(index which, index left) {
+    free_.remove(table(), table()[which].right);
+    table().absorb_right(which);
+    table().absorb_right(left);
+    free_.resized(table(), left);
   }
 
   tiled_regions tiles_;

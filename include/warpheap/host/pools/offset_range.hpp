@@ -50,6 +50,21 @@ class offset_range {
     return as_block(made);
   }
 
+  /// The steps of `allocate` for a function that is called and not inlined, and must not save the
+  /// registers of a step that it seldom takes: whether a request is of a size that a range can have
+  /// and needs no more alignment than its granule, what it needs, a block that fits that exactly,
+  /// any other.
+  using needs = tlsf::needs;
+  bool is_plain(std::uint64_t bytes, std::uint64_t alignment) const {
+    return bytes - 1 < most_bytes && (alignment & (alignment - 1)) == 0 &&
+           alignment - 1 < policy_.granule();
+  }
+  needs needs_of(std::uint64_t bytes) const { return policy_.needs_of(bytes); }
+  block allocate_exact(needs wanted) { return as_block(policy_.allocate_exact(wanted)); }
+  block allocate_other(needs wanted) {
+    return as_block(policy_.allocate_other(wanted, effort::bounded));
+  }
+
   /// Takes back a block and returns its size; 0, with nothing changed, if the handle does not
   /// belong to a live block: it was already freed, or is from another range.
   [[gnu::flatten]] std::uint64_t deallocate(std::uint64_t handle) {
@@ -59,6 +74,8 @@ class offset_range {
 
   /// The size of the range in bytes, whole granules.
   std::uint64_t bytes() const { return bytes_; }
+
+  std::size_t granule() const { return policy_.granule(); }
 
   /// What is in use, and the holes. O(blocks).
   warpheap_range_stats stats() const {
