@@ -103,7 +103,7 @@ TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) 
   const warpheap_size_classes sizes(14);
   warpheap_offers::ring ring{};
   std::vector<std::uint32_t> cells(warpheap_offers::all_cells(sizes, 64));
-  const warpheap_offers offers(&ring, cells.data(), static_cast<std::uint32_t>(cells.size()));
+  const warpheap_offers offers(&ring, 1, cells.data(), static_cast<std::uint32_t>(cells.size()));
   ring.cells = 64;
   for (int rounds = 0; rounds < 3; ++rounds) {
     // The second warp finds room for twelve.
@@ -120,6 +120,41 @@ TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) 
   }
 }
 
+// A class of many slots has four rings; lanes of other multiprocessors look into all of them.
+TEST(warpheap_offers, what_is_offered_in_one_ring_is_taken_through_any) {
+  const warpheap_size_classes sizes(14);
+  constexpr std::uint32_t chunks = 2048;
+  constexpr std::uint32_t of = 0;
+  std::vector<warpheap_offers::ring> rings(warpheap_offers::all_rings(sizes, chunks));
+  std::vector<std::uint32_t> cells(warpheap_offers::all_cells(sizes, chunks));
+  const warpheap_offers offers(rings.data(), sizes.count(), cells.data(),
+                               static_cast<std::uint32_t>(cells.size()));
+  machine().launch({1, 1}, [&] { offers.format(sizes, chunks, 0, 1); });
+  ASSERT_EQ(rings[of].more, 3u);
+  ASSERT_EQ(rings[of].cells, 1024u);
+  // The warps of a block have different rings.
+  machine().launch({1, 128},
+                   [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(static_cast<std::uint32_t>(rings[i * sizes.count() + of].counts), 32u) << i;
+  }
+  EXPECT_EQ(offers.examine(of), 128);
+  std::vector<int> taken(128);
+  machine().launch({1, 1}, [&] {
+    for (int left = 128; left != 0; --left) {
+      EXPECT_FALSE(offers.seem_gone(of));
+      EXPECT_TRUE(offers.any(of));
+      const std::uint32_t word = offers.take(of);
+      ASSERT_LT(word, 128u);
+      ++taken[word];
+    }
+    EXPECT_EQ(offers.take(of), warpheap_offers::none);
+    EXPECT_FALSE(offers.any(of));
+  });
+  EXPECT_EQ(taken, std::vector<int>(128, 1));
+  EXPECT_EQ(offers.examine(of), 0);
+}
+
 TEST(warpheap_offers, rings_have_a_cell_for_512_slots_within_bounds) {
   for (const int chunk_shift : {12, 16, 20}) {
     const warpheap_size_classes sizes(chunk_shift);
@@ -128,7 +163,7 @@ TEST(warpheap_offers, rings_have_a_cell_for_512_slots_within_bounds) {
       for (std::uint32_t of = 0; of < sizes.count(); ++of) {
         const std::uint64_t slots =
             std::uint64_t{sizes.chunk_bytes() / sizes.slot_bytes(of)} * chunks;
-        expected += std::clamp<std::uint64_t>(std::bit_ceil((slots + 511) / 512), 8, 4096);
+        expected += std::clamp<std::uint64_t>(std::bit_ceil((slots + 511) / 512), 8, 8192);
       }
       EXPECT_EQ(warpheap_offers::all_cells(sizes, chunks), expected);
     }

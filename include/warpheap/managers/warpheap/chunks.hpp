@@ -324,6 +324,10 @@ class warpheap_chunks {
   /// `want` of `room`, or all if there are fewer, from bit `from` on, wrapping around.
   WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t room, int want, int from) {
     const std::uint64_t ahead = room & ~low_bits<std::uint64_t>(from);
+    if (want == 1) {
+      const std::uint64_t of = ahead != 0 ? ahead : room;
+      return of & (0 - of);
+    }
     // In most cases, that many are consecutive.
     const std::uint64_t row = ahead == 0 ? 0 : low_bits<std::uint64_t>(want) << lowest_bit(ahead);
     if (row != 0 && (ahead & row) == row) return row;

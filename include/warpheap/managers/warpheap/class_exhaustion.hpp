@@ -23,8 +23,7 @@ class warpheap_class_exhaustion {
   /// one look per class. A collective of those that call together, for any classes.
   WARPHEAP_DEVICE bool seem_out() const {
     const simt::group team = simt::coalesced();
-    const bool seems = supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
-                       supply_.seems_out();
+    const bool seems = is_known();
     if (!team.any(seems)) return false;
     const simt::group same = team.match(seems ? of_ : supply::none);
     team.sync();  // as in `are_out`
@@ -36,14 +35,14 @@ class warpheap_class_exhaustion {
       // made after the hints are known: in PTX's model, a hint does not synchronise, but it was
       // loaded from memory after the proof had arrived there, which is after everything that the
       // proof relies on.
-      out = supply_.classes().are_marked_now(of_);
-      // Occasionally, the multiprocessor must look again, for the next request: a fence clears its
-      // cache, which slows down every warp that it runs.
-      if (simt::rough_noise() >> 29 == 0) simt::fence(simt::order::acquire);
+      out = confirm();
     }
     team.sync();
     return team.shuffle(static_cast<std::uint32_t>(out), same.leader()) != 0;
   }
+
+  /// The same for a caller without a team.
+  WARPHEAP_DEVICE bool seems_out() const { return is_known() && confirm(); }
 
   /// Whether memory certainly was exhausted at a moment of the call: the class had no slot during
   /// the whole time between the two looks at it, and in between the heap had no chunk for it.
@@ -75,6 +74,18 @@ class warpheap_class_exhaustion {
   }
 
  private:
+  WARPHEAP_DEVICE bool is_known() const {
+    return supply_.classes().seem_marked(of_) && supply_.offers().seem_gone(of_) &&
+           supply_.seems_out();
+  }
+  WARPHEAP_DEVICE bool confirm() const {
+    const bool out = supply_.classes().are_marked_now(of_);
+    // Occasionally, the multiprocessor must look again, for the next request: a fence clears its
+    // cache, which slows down every warp that it runs.
+    if (simt::rough_noise() >> 29 == 0) simt::fence(simt::order::acquire);
+    return out;
+  }
+
   const supply& supply_;
   std::uint32_t of_;
 };

@@ -13,7 +13,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// search.
 ///
 /// An offer is the number of a word that has a free slot; a lane that takes the offer claims the
-/// slot, or finds that it is gone. A class has a ring of cells:
+/// slot, or finds that it is gone. A class has a ring of cells, or several if it may have many slots,
+/// so that lanes do not all change the same counts:
 ///
 ///     cell   [ 0: empty | 1 + number of a word | left ]
 ///
@@ -38,7 +39,10 @@ class warpheap_offers {
     std::uint32_t taken;  ///< numbers drawn by those who take them
     std::uint32_t first;  ///< of its cells; never changes
     std::uint32_t cells;  ///< a power of two; never changes
+    std::uint32_t more;   ///< rings that the class has beside this one; never changes
   };
+  /// Rings of a class of many slots: a power of two.
+  static constexpr std::uint32_t most_rings = 4;
   static constexpr std::uint32_t none = 0xffffffffu;
 
   /// Cells of all rings in a heap of this many chunks.
@@ -49,20 +53,30 @@ class warpheap_offers {
     return cells;
   }
 
+  /// Rings of all classes in a heap of this many chunks. The first class may have the most slots.
+  WARPHEAP_HD static constexpr std::uint32_t all_rings(const warpheap_size_classes& sizes,
+                                                       std::uint32_t chunks) {
+    return sizes.count() * rings_of(cells_of(sizes, 0, chunks));
+  }
+
   warpheap_offers() = default;
-  /// \param rings one per class
+  /// \param rings `all_rings` of the heap
   /// \param cells `count` of them: `all_cells` of the heap
-  warpheap_offers(ring* rings, std::uint32_t* cells, std::uint32_t count)
-      : rings_(rings), cells_(cells), count_(count) {}
+  warpheap_offers(ring* rings, std::uint32_t classes, std::uint32_t* cells, std::uint32_t count)
+      : rings_(rings), cells_(cells), classes_(classes), count_(count) {}
 
   WARPHEAP_DEVICE void format(const warpheap_size_classes& sizes, std::uint32_t chunks,
                               std::uint64_t rank, std::uint64_t count) const {
-    // Only the lane that writes a ring's start computes it as a sum, not every lane.
+    // Only the lane that writes a class's rings computes their start as a sum, not every lane.
     std::uint32_t first = 0;
     std::uint32_t of = 0;
-    for (std::uint64_t mine = rank; mine < sizes.count(); mine += count) {
+    for (std::uint64_t mine = rank; mine < classes_; mine += count) {
       for (; of < mine; ++of) first += cells_of(sizes, of, chunks);
-      rings_[of] = {0, 0, 0, first, cells_of(sizes, of, chunks)};
+      const std::uint32_t cells = cells_of(sizes, of, chunks);
+      const std::uint32_t rings = rings_of(cells);
+      for (std::uint32_t i = 0; i < rings; ++i) {
+        at(of, i) = {0, 0, 0, first + i * (cells / rings), cells / rings, rings - 1};
+      }
     }
     for (std::uint64_t i = rank; i < count_; i += count) cells_[i] = 0;
   }
@@ -70,59 +84,81 @@ class warpheap_offers {
   /// Offers a slot of `word` to requests of a class; false: there are too many offers. A collective
   /// of those that call together for a class.
   WARPHEAP_DEVICE bool make(std::uint32_t of, std::uint32_t word) const {
-    if (reserved(simt::load_hint(rings_[of].counts)) >= room(of)) return false;
+    const std::uint32_t own = own_ring(of);
+    if (reserved(simt::load_hint(at(of, own).counts)) >= room(of)) return false;
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of);
     int granted = 0;
-    if (same.is_leader()) granted = reserve(of, same.size());
+    if (same.is_leader()) granted = reserve(of, own, same.size());
     team.sync();
     granted = static_cast<int>(team.shuffle(static_cast<std::uint32_t>(granted), same.leader()));
-    const bool made = same.rank() < granted && publish(of, word);
+    const bool made = same.rank() < granted && publish(of, own, word);
     const int published = (team.ballot(made) & same.mask()).count();
     team.sync();  // what the members have put into cells comes before it is counted
-    if (same.is_leader() && granted != 0) add(of, published, published - granted);
+    if (same.is_leader() && granted != 0) add(of, own, published, published - granted);
     team.sync();
     return made;
   }
 
-  /// A word that was offered, or none: there was no offer, or other lanes have requested it. A
-  /// collective of those that call together for a class.
+  /// A word that was offered, or none: there was no offer in a ring, or other lanes have requested
+  /// it. A collective of those that call together for a class.
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t of) const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of);
-    int granted = 0;
-    if (same.is_leader()) granted = ask(of, same.size());
+    // [ ring | granted ]
+    std::uint32_t won = 0;
+    if (same.is_leader()) {
+      const std::uint32_t from = ring_with_offers(of);
+      won = from * simt::warp_size * 2 + static_cast<std::uint32_t>(ask(of, from, same.size()));
+    }
     team.sync();
-    granted = static_cast<int>(team.shuffle(static_cast<std::uint32_t>(granted), same.leader()));
+    won = team.shuffle(won, same.leader());
     std::uint32_t word = none;
-    if (same.rank() < granted) word = collect(of);
+    if (static_cast<std::uint32_t>(same.rank()) < won % (simt::warp_size * 2)) {
+      word = collect(of, won / (simt::warp_size * 2));
+    }
     team.sync();
     return word;
   }
 
   /// Whether there is one, or there was one a moment ago.
-  WARPHEAP_DEVICE bool any(std::uint32_t of) const { return open(counts(of)) != 0; }
+  WARPHEAP_DEVICE bool any(std::uint32_t of) const {
+    bool some = false;
+    for (std::uint32_t i = 0; i <= more(of); ++i) some = some || open(counts(of, i)) != 0;
+    return some;
+  }
   /// Whether there is no offer, according to the multiprocessor's cache.
   WARPHEAP_DEVICE bool seem_gone(std::uint32_t of) const {
-    return open(simt::load_hint(rings_[of].counts)) <= 0;
+    bool gone = true;
+    for (std::uint32_t i = 0; i <= more(of); ++i) {
+      gone = gone && open(simt::load_hint(at(of, i).counts)) <= 0;
+    }
+    return gone;
+  }
+  /// Changes whenever a lane is about to make an offer.
+  WARPHEAP_DEVICE std::uint32_t made(std::uint32_t of) const {
+    std::uint32_t sum = 0;
+    for (std::uint32_t i = 0; i <= more(of); ++i) {
+      sum += simt::atomic_ref(at(of, i).made).load(simt::order::relaxed);
+    }
+    return sum;
   }
 
   /// How many there are, while no lane allocates; -1: the counts do not agree with the cells.
   WARPHEAP_DEVICE int examine(std::uint32_t of) const {
-    // A ring with a wrong address may lie outside the heap.
-    const std::uint32_t first = rings_[of].first;
-    if (first > count_ || cells_in(of) > count_ - first) return -1;
     int offers = 0;
-    for (std::uint32_t i = 0; i < cells_in(of); ++i) {
-      const std::uint32_t in = cell(of, i).load(simt::order::relaxed);
-      offers += in != 0 && in != left ? 1 : 0;
+    for (std::uint32_t i = 0; i <= more(of); ++i) {
+      const int in_ring = examine_ring(of, i);
+      if (in_ring < 0) return -1;
+      offers += in_ring;
     }
-    const std::uint64_t counted = counts(of);
-    return offers == open(counted) && offers == reserved(counted) ? offers : -1;
+    return offers;
   }
 
  private:
-  static constexpr std::uint32_t most_cells = 4096;
+  static constexpr std::uint32_t most_cells = 8192;
+  /// Cells of a class from which on it has several rings.
+  static constexpr std::uint32_t shared_cells = 2048;
   /// Slots of a class in the heap for a cell.
   static constexpr std::uint64_t slots_each = 512;
   /// What a lane leaves in a cell that has not found its offer there.
@@ -141,6 +177,23 @@ class warpheap_offers {
     while (cells < most_cells && cells * slots_each < slots) cells *= 2;
     return cells;
   }
+  WARPHEAP_HD static constexpr std::uint32_t rings_of(std::uint32_t cells) {
+    return cells < shared_cells ? 1 : most_rings;
+  }
+  WARPHEAP_DEVICE int examine_ring(std::uint32_t of, std::uint32_t i) const {
+    // A ring with a wrong address may lie outside the heap.
+    const std::uint32_t first = at(of, i).first;
+    const std::uint32_t cells = at(of, i).cells;
+    if (first > count_ || cells > count_ - first) return -1;
+    int offers = 0;
+    for (std::uint32_t k = 0; k < cells; ++k) {
+      const std::uint32_t in = cell(of, i, k).load(simt::order::relaxed);
+      offers += in != 0 && in != left ? 1 : 0;
+    }
+    const std::uint64_t counted = counts(of, i);
+    return offers == open(counted) && offers == reserved(counted) ? offers : -1;
+  }
+
   /// For a moment, there may be more requests than offers.
   WARPHEAP_HD static constexpr int open(std::uint64_t both) {
     return static_cast<int>(static_cast<std::uint32_t>(both));
@@ -148,43 +201,69 @@ class warpheap_offers {
   WARPHEAP_HD static constexpr int reserved(std::uint64_t both) {
     return static_cast<int>((both - static_cast<std::uint64_t>(open(both))) >> 32);
   }
+  WARPHEAP_DEVICE ring& at(std::uint32_t of, std::uint32_t i) const {
+    return rings_[std::size_t{i} * classes_ + of];
+  }
+  WARPHEAP_DEVICE std::uint32_t more(std::uint32_t of) const {
+    return simt::load_hint(at(of, 0).more) & (most_rings - 1);
+  }
+  /// A ring of the class for the caller's warp.
+  WARPHEAP_DEVICE std::uint32_t own_ring(std::uint32_t of) const {
+    return (simt::sm_id() + simt::warp_slot()) & more(of);
+  }
+  /// The first ring with offers from the caller's own on, or that one.
+  WARPHEAP_DEVICE std::uint32_t ring_with_offers(std::uint32_t of) const {
+    const std::uint32_t others = more(of);
+    const std::uint32_t own = own_ring(of);
+    std::uint32_t with = own;
+    // The loads do not wait for each other.
+    for (std::uint32_t i = others + 1; i-- != 0;) {
+      const std::uint32_t next = (own + i) & others;
+      if (open(counts(of, next)) > 0) with = next;
+    }
+    return with;
+  }
   /// Offers may occupy half of the cells: lanes that have requested others still look into theirs.
-  WARPHEAP_DEVICE int room(std::uint32_t of) const { return static_cast<int>(cells_in(of) / 2); }
-  WARPHEAP_DEVICE std::uint64_t counts(std::uint32_t of) const {
-    return simt::atomic_ref(rings_[of].counts).load(simt::order::relaxed);
+  WARPHEAP_DEVICE int room(std::uint32_t of) const {
+    return static_cast<int>(simt::load_hint(at(of, 0).cells) / 2);
+  }
+  WARPHEAP_DEVICE std::uint64_t counts(std::uint32_t of, std::uint32_t i) const {
+    return simt::atomic_ref(at(of, i).counts).load(simt::order::relaxed);
   }
   /// Returns the previous counts.
-  WARPHEAP_DEVICE std::uint64_t add(std::uint32_t of, int in_cells, int in_all) const {
+  WARPHEAP_DEVICE std::uint64_t add(std::uint32_t of, std::uint32_t i, int in_cells,
+                                    int in_all) const {
     const std::int64_t both = std::int64_t{in_all} * (std::int64_t{1} << 32) + in_cells;
-    return simt::atomic_ref(rings_[of].counts)
+    return simt::atomic_ref(at(of, i).counts)
         .fetch_add(static_cast<std::uint64_t>(both), simt::order::relaxed);
   }
 
   /// Reserves room for up to this many offers.
-  WARPHEAP_DEVICE int reserve(std::uint32_t of, int lanes) const {
-    const int free = room(of) - reserved(add(of, 0, lanes));
+  WARPHEAP_DEVICE int reserve(std::uint32_t of, std::uint32_t i, int lanes) const {
+    const int free = room(of) - reserved(add(of, i, 0, lanes));
     const int granted = free < 0 ? 0 : free < lanes ? free : lanes;
-    if (granted != lanes) add(of, 0, granted - lanes);
+    if (granted != lanes) add(of, i, 0, granted - lanes);
     return granted;
   }
   /// Takes up to this many offers from the counts.
-  WARPHEAP_DEVICE int ask(std::uint32_t of, int lanes) const {
-    const int there = open(counts(of));
+  WARPHEAP_DEVICE int ask(std::uint32_t of, std::uint32_t i, int lanes) const {
+    const int there = open(counts(of, i));
     const int wanted = there < lanes ? there : lanes;
     if (wanted <= 0) return 0;
-    const int before = open(add(of, -wanted, -wanted));
+    const int before = open(add(of, i, -wanted, -wanted));
     const int granted = before < 0 ? 0 : before < wanted ? before : wanted;
-    if (granted != wanted) add(of, wanted - granted, wanted - granted);
+    if (granted != wanted) add(of, i, wanted - granted, wanted - granted);
     return granted;
   }
 
-  /// A number that no other lane of the class draws from `counter`, for those that call together.
-  WARPHEAP_DEVICE std::uint32_t draw(std::uint32_t of, std::uint32_t ring::*counter) const {
+  /// A number that no other lane draws from `counter` of a ring, for those that call together.
+  WARPHEAP_DEVICE std::uint32_t draw(std::uint32_t of, std::uint32_t i,
+                                     std::uint32_t ring::*counter) const {
     const simt::group team = simt::coalesced();
-    const simt::group same = team.match(of);
+    const simt::group same = team.match(of * most_rings + i);
     std::uint32_t first = 0;
     if (same.is_leader()) {
-      first = simt::atomic_ref(rings_[of].*counter)
+      first = simt::atomic_ref(at(of, i).*counter)
                   .fetch_add(static_cast<std::uint32_t>(same.size()), simt::order::relaxed);
     }
     team.sync();
@@ -193,9 +272,9 @@ class warpheap_offers {
 
   /// Puts an offer into a cell. Release: a lane that takes the offer sees the free slot in the
   /// word.
-  WARPHEAP_DEVICE bool publish(std::uint32_t of, std::uint32_t word) const {
+  WARPHEAP_DEVICE bool publish(std::uint32_t of, std::uint32_t i, std::uint32_t word) const {
     for (int tries = 0; tries < most_tries; ++tries) {
-      const simt::atomic_ref mine = cell(of, draw(of, &ring::made));
+      const simt::atomic_ref mine = cell(of, i, draw(of, i, &ring::made));
       std::uint32_t in = 0;
       if (mine.compare_exchange(in, word + 1, simt::order::release)) return true;
       if (in == left) mine.compare_exchange(in, 0, simt::order::relaxed);
@@ -204,9 +283,9 @@ class warpheap_offers {
   }
   /// An offer that the caller has taken from the count. Ends: either its number has not been drawn
   /// yet, or others have drawn it, take it, and leave another one.
-  WARPHEAP_DEVICE std::uint32_t collect(std::uint32_t of) const {
+  WARPHEAP_DEVICE std::uint32_t collect(std::uint32_t of, std::uint32_t i) const {
     for (;;) {
-      const simt::atomic_ref mine = cell(of, draw(of, &ring::taken));
+      const simt::atomic_ref mine = cell(of, i, draw(of, i, &ring::taken));
       for (int looks = 0; looks < most_looks; ++looks) {
         std::uint32_t in = mine.load(simt::order::relaxed);
         // Acquire pairs with `publish`.
@@ -223,15 +302,16 @@ class warpheap_offers {
     }
   }
 
-  WARPHEAP_DEVICE std::uint32_t cells_in(std::uint32_t of) const {
-    return simt::load_hint(rings_[of].cells);
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> cell(std::uint32_t of, std::uint32_t i) const {
-    return simt::atomic_ref(cells_[simt::load_hint(rings_[of].first) + (i & (cells_in(of) - 1))]);
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> cell(std::uint32_t of, std::uint32_t i,
+                                                       std::uint32_t number) const {
+    ring& known = at(of, i);
+    const std::uint32_t place = number & (simt::load_hint(known.cells) - 1);
+    return simt::atomic_ref(cells_[simt::load_hint(known.first) + place]);
   }
 
   ring* rings_ = nullptr;
   std::uint32_t* cells_ = nullptr;
+  std::uint32_t classes_ = 0;
   std::uint32_t count_ = 0;
 };
 

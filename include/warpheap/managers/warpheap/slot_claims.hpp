@@ -78,6 +78,20 @@ class warpheap_slot_claims {
     return team.any(dry) ? take_alone(team, wants, turn.number(), got) : got;
   }
 
+  /// A slot of the words that follow a turn of its own, in a used heap, for a caller without a team.
+  WARPHEAP_DEVICE place take_lone() const {
+    // The lanes of a warp may draw the same place.
+    std::uint32_t turn = supply_.whole().next_turn(simt::rough_noise() >> 28).number() *
+                             simt::warp_size +
+                         static_cast<std::uint32_t>(simt::lane_id());
+    place got;
+    for (int visits = 0; got.chunk == none && visits < Config.spread_visits; ++visits) {
+      got = take_one(turn);
+      turn += far_turn;
+    }
+    return got;
+  }
+
  private:
   /// The distance from one turn to another whose word is elsewhere.
   static constexpr std::uint32_t far_turn = 0x9e3779b1u;
@@ -120,14 +134,18 @@ class warpheap_slot_claims {
     for (int visits = 0; visits < Config.spread_visits; ++visits) {
       const bool looks = wants && got.chunk == none;
       if (!team.any(looks)) break;
-      const spot at = looks ? supply_.classes().hinted(of_, turn, shape_.words) : spot{};
+      if (looks) got = take_one(turn);
       turn += far_turn;
-      if (at.chunk == none) continue;
-      const std::uint64_t bits = claim(at, supply_.chunks().word(at.chunk, at.word), 1, 0);
-      if (bits != 0) got = place_of(at, bits, 0);
     }
     team.sync();
     return got;
+  }
+  /// A slot of the word of a turn.
+  WARPHEAP_DEVICE place take_one(std::uint32_t turn) const {
+    const spot at = supply_.classes().hinted(of_, turn, shape_.words);
+    if (at.chunk == none) return {};
+    const std::uint64_t bits = claim(at, supply_.chunks().word(at.chunk, at.word), 1, 0);
+    return bits == 0 ? place{} : place_of(at, bits, 0);
   }
 
   const supply& supply_;

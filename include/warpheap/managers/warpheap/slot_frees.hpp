@@ -20,7 +20,10 @@ class warpheap_slot_frees {
 
   WARPHEAP_RARE static void run_apart(const supply& to, std::uint32_t of, std::uint32_t chunk,
                                       std::uint32_t number, std::uint32_t bit) {
-    warpheap_slot_frees(to).run(simt::coalesced(), of, chunk, number, bit);
+    // In a part of a warp, lanes seldom free neighbouring slots.
+    const simt::group team = simt::coalesced();
+    warpheap_slot_frees(to).release_slots(of, chunk, number, std::uint64_t{1} << bit);
+    team.sync();  // so that they go on together
   }
   /// One slot for each member of a team, which may have different classes. A collective.
   template <class Team>

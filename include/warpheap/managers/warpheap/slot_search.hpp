@@ -24,6 +24,7 @@
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/scarce_search.hpp"
 #include "warpheap/managers/warpheap/slot_claims.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
@@ -40,6 +41,7 @@ class warpheap_slot_search {
   using supply = warpheap_supply<Config>;
   using slot_claims = warpheap_slot_claims<Config>;
   using class_exhaustion = warpheap_class_exhaustion<Config>;
+  using scarce_search = warpheap_scarce_search<Config>;
   using chunks = typename slot_claims::chunks;
   using spot = typename slot_claims::spot;
   using claims = typename slot_claims::claims;
@@ -62,6 +64,13 @@ class warpheap_slot_search {
     }
     const simt::group team = simt::coalesced();
     place got;
+    if (supply_.whole().seems_dry()) {
+      const auto came = simt::call_apart(&take_scarce_apart, of_, supply_.copy());
+      got = came.got;
+      if (came.is_open) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
+      team.sync();  // so that they go on together
+      return got;
+    }
     if (!is_tight()) got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
     return take_rest(team, got);
   }
@@ -79,12 +88,6 @@ class warpheap_slot_search {
   static constexpr int most_turns = 64;
 
   enum class step : std::uint32_t { look, grow, grow_for_all, wait, give_up };
-  enum class visited : std::uint32_t { served, full, lost, nothing };
-  /// The outcome of a visit to a listed word.
-  struct sight {
-    visited came = visited::nothing;
-    place got;
-  };
 
   /// Consecutive warps, such as those of a launch, use the places of turns one after the other.
   WARPHEAP_DEVICE static std::uint32_t own_turn() {
@@ -117,13 +120,17 @@ class warpheap_slot_search {
     const place got = simt::call_apart(&grow_ahead_apart, from, of);
     return got.chunk != none ? got : simt::call_apart(&take_in_turn_apart, of, from, at);
   }
+  WARPHEAP_RARE static typename scarce_search::outcome take_scarce_apart(std::uint32_t of,
+                                                                         const supply& from) {
+    return scarce_search(from, of).take();
+  }
   WARPHEAP_RARE static place take_offered_apart(const supply& from, std::uint32_t of,
                                                 bool thorough) {
-    return warpheap_slot_search(from, of).take_offered(thorough);
+    return scarce_search(from, of).take_offered(thorough);
   }
   WARPHEAP_RARE static place take_listed_apart(const supply& from, std::uint32_t of,
                                                bool thorough) {
-    return warpheap_slot_search(from, of).take_listed(thorough);
+    return scarce_search(from, of).take_listed(thorough);
   }
   WARPHEAP_RARE static bool are_out_apart(std::uint32_t of, const supply& from) {
     return class_exhaustion(from, of).are_out();
@@ -136,9 +143,6 @@ class warpheap_slot_search {
   }
   WARPHEAP_RARE static place grow_ahead_apart(const supply& from, std::uint32_t of) {
     return warpheap_slot_search(from, of).grow_ahead();
-  }
-  WARPHEAP_RARE static sight visit_apart(const supply& from, std::uint32_t of, bool marks) {
-    return warpheap_slot_search(from, of).visit(marks);
   }
   /// Its parameters are in reverse order compared with those of the function that it calls: see
   /// `simt::call_apart`.
@@ -282,90 +286,6 @@ class warpheap_slot_search {
       bits = words_.claim(at, chunks::empty_word(words_.owner()), team.size(), 0, claims::offered);
     }
     return words_.share(team, team, at, bits);
-  }
-
-  /// Takes a slot that is on offer. Offers may lead to nothing, if other lanes found the slots in a
-  /// word that has lost its mark; a lane tries only some of these, unless it must be `thorough`.
-  /// Ends: each turn removes an offer, and a lane that makes one has freed a block.
-  WARPHEAP_DEVICE place take_offered(bool thorough) const {
-    if (supply_.offers().seem_gone(of_)) return {};
-    for (int stale = 0; thorough || stale < Config.most_stale; ++stale) {
-      const std::uint32_t word = supply_.offers().take(of_);
-      if (word == warpheap_offers::none) return {};
-      const std::uint32_t stride = supply_.chunks().stride();
-      const spot at{word / stride, word % stride};
-      const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-      const std::uint64_t bits = words_.claim(at, seen, 1, 0, claims::offered);
-      if (bits != 0) return words_.place_of(at, bits, 0);
-    }
-    return {};
-  }
-
-  /// Takes a slot of a listed word, unless enough others are trying: a word that is listed near the
-  /// end of memory would draw thousands of lanes, and serve a few. A collective of those that call
-  /// together, for any classes. \param thorough see `search_listed`
-  WARPHEAP_DEVICE place take_listed(bool thorough) const {
-    const simt::group team = simt::coalesced();
-    const simt::group same = team.match(of_);
-    // Lanes are not counted while most words have room.
-    const bool counts = same.is_leader() && is_tight();
-    int may = same.size();
-    if (counts) {
-      may = supply_.classes().begin_search(of_, may, shape().per_word, Config.least_searching);
-    }
-    team.sync();
-    const auto granted =
-        static_cast<int>(team.shuffle(static_cast<std::uint32_t>(may), same.leader()));
-    place got;
-    if (same.rank() < granted) got = search_listed(thorough);
-    team.sync();
-    if (counts && granted != 0) supply_.classes().end_search(of_, granted);
-    team.sync();
-    return got;
-  }
-  /// Takes a slot of a listed word for the caller alone, so the lanes of a warp look at many places
-  /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays
-  /// marked until one of its slots is freed. Unless the search is `thorough`, visits are bounded:
-  /// otherwise, a few remaining lanes would mark all words of a large class, which takes
-  /// milliseconds.
-  WARPHEAP_DEVICE place search_listed(bool thorough) const {
-    const simt::group team = simt::coalesced();
-    place got;
-    int lost = 0;
-    bool going = true;
-    // The lanes of a team make their visits together.
-    for (int visits = 0; team.any(going); ++visits) {
-      if (!going) continue;
-      // While most words have room, marks are not worth what they cost lanes that free.
-      const sight seen =
-          simt::call_apart(&visit_apart, supply_, of_, visits >= Config.lenient_visits);
-      got = seen.got;
-      if (seen.came == visited::lost) ++lost;
-      going = (seen.came == visited::full || seen.came == visited::lost) &&
-              lost < Config.most_lost && (thorough || visits + 1 < Config.most_visits);
-    }
-    return got;
-  }
-  /// Takes a slot of a listed word that it draws, or ensures that the word is not drawn again.
-  WARPHEAP_DEVICE sight visit(bool marks) const {
-    const std::uint64_t noise = simt::noise();
-    spot at{supply_.classes().open(of_).draw(noise), 0};
-    if (at.chunk == none) return {};
-    at.word = supply_.listed().draw(at.chunk, mix64(noise));
-    if (at.word == warpheap_listed_words::none) {
-      // The lane that took its last word from the list takes the chunk out of the set. If that lane
-      // saw an older state, a later visitor does it.
-      if (noise >> 60 == 0) simt::call_apart(&supply::forget, supply_, of_, at.chunk);
-      return {visited::lost, {}};
-    }
-    const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-    const auto from =
-        static_cast<int>(scale_to(static_cast<std::uint32_t>(noise >> 32), shape().per_word));
-    const std::uint64_t bits = words_.claim(at, seen, 1, from);
-    if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
-    if (!marks) return {visited::full, {}};
-    const bool marked = simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word);
-    return {marked ? visited::full : visited::lost, {}};
   }
 
   const supply& supply_;

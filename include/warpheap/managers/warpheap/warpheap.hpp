@@ -19,7 +19,7 @@
 ///     [ state ][ classes: 64 B each ][ sets of open chunks: a tree per class ]
 ///     [ hints: 4 B per chunk and class ][ entries: 4 B per chunk ][ pool, empties: trees ]
 ///     [ copy of this ][ run lengths, states: 4 B per chunk each ]
-///     [ offers: 32 B per class ][ cells: 4 B for 512 slots of a class, 8 to 4096 ]
+///     [ offers: 32 B per class, or 128 B ][ cells: 4 B for 512 slots of a class, 8 to 8192 ]
 ///     [ listed: 1 bit per word ]
 ///     [ words: 8 B for 48 slots of 16 B ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
@@ -50,8 +50,9 @@
 /// steps ends. So waits end, whichever lanes of a warp run.
 ///
 /// Null: at a moment of the call, all words of the class were full, no slot was on offer and no
-/// chunk was free, according to what the lane has acquired; or in each of a few looks, others freed
-/// and took what it looked for, had it in hand, or were as many as could get it.
+/// chunk was free, according to what the lane has acquired; or in a look, or a few if a whole warp
+/// called, others freed and took what it looked for, had it in hand, or were as many as could get
+/// it.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
@@ -232,9 +233,10 @@ class warpheap_manager {
     auto* listed =
         cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
     where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
-    auto* rings = cursor.take<warpheap_offers::ring>(sizes.count());
+    auto* rings =
+        cursor.take<warpheap_offers::ring>(warpheap_offers::all_rings(sizes, universe));
     const std::uint32_t all = warpheap_offers::all_cells(sizes, universe);
-    where.offers = warpheap_offers(rings, cursor.take<std::uint32_t>(all, 128), all);
+    where.offers = warpheap_offers(rings, sizes.count(), cursor.take<std::uint32_t>(all, 128), all);
     // From here on memory is touched only as far as there are chunks: see `touched`.
     auto* words = cursor.take<std::uint64_t>(universe * each, 128);
     return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),

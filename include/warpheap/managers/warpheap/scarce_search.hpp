@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/random.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
+#include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/class_exhaustion.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/slot_claims.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// How the manager `warpheap` finds a slot of a class when few are left: among those that are on
+/// offer, and in listed words. Exists for one call.
+template <warpheap_config Config>
+class warpheap_scarce_search {
+ public:
+  using supply = warpheap_supply<Config>;
+  using slot_claims = warpheap_slot_claims<Config>;
+  using class_exhaustion = warpheap_class_exhaustion<Config>;
+  using chunks = typename slot_claims::chunks;
+  using spot = typename slot_claims::spot;
+  using claims = typename slot_claims::claims;
+  using place = typename slot_claims::place;
+
+  static constexpr std::uint32_t none = supply::none;
+
+  WARPHEAP_DEVICE warpheap_scarce_search(const supply& from, std::uint32_t of)
+      : supply_(from), of_(of), words_(from, of) {}
+
+  struct outcome {
+    place got;
+    bool is_open = false;  ///< without a slot, whether the request must look further
+  };
+  /// A slot for each lane of a part of a warp, in a heap that seems dry. Short code for lanes that
+  /// free and allocate at different times, and so seldom come together: most of their time, they
+  /// would wait for instructions (docs/decisions/0024). Bounded. A collective of those that call
+  /// together, for any classes.
+  WARPHEAP_DEVICE outcome take() const {
+    const simt::group team = simt::coalesced();
+    outcome came;
+    place& got = came.got;
+    if (!is_tight()) got = words_.take_lone();
+    team.sync();
+    const std::uint32_t before = supply_.offers().made(of_);
+    if (got.chunk == none) {
+      const std::uint32_t word = supply_.offers().take(of_);
+      if (word != warpheap_offers::none) got = claim_offered(word);
+    }
+    team.sync();
+    if (got.chunk == none && !supply_.classes().seem_marked(of_)) got = search_listed(false);
+    team.sync();
+    if (got.chunk == none) came.is_open = !is_lost(before);
+    team.sync();
+    return came;
+  }
+
+  /// Takes a slot that is on offer. Offers may lead to nothing, if other lanes found the slots in a
+  /// word that has lost its mark; a lane tries only some of these, unless it must be `thorough`.
+  /// Ends: each turn removes an offer, and a lane that makes one has freed a block.
+  WARPHEAP_DEVICE place take_offered(bool thorough) const {
+    if (supply_.offers().seem_gone(of_)) return {};
+    for (int stale = 0; thorough || stale < Config.most_stale; ++stale) {
+      const std::uint32_t word = supply_.offers().take(of_);
+      if (word == warpheap_offers::none) return {};
+      const place got = claim_offered(word);
+      if (got.chunk != none) return got;
+    }
+    return {};
+  }
+
+  /// Takes a slot of a listed word, unless enough others are trying: a word that is listed near the
+  /// end of memory would draw thousands of lanes, and serve a few. A collective of those that call
+  /// together, for any classes. \param thorough see `search_listed`
+  WARPHEAP_DEVICE place take_listed(bool thorough) const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    // Lanes are not counted while most words have room.
+    const bool counts = same.is_leader() && is_tight();
+    int may = same.size();
+    if (counts) {
+      may = supply_.classes().begin_search(of_, may, shape().per_word, Config.least_searching);
+    }
+    team.sync();
+    const auto granted =
+        static_cast<int>(team.shuffle(static_cast<std::uint32_t>(may), same.leader()));
+    place got;
+    if (same.rank() < granted) got = search_listed(thorough);
+    team.sync();
+    if (counts && granted != 0) supply_.classes().end_search(of_, granted);
+    team.sync();
+    return got;
+  }
+
+ private:
+  enum class visited : std::uint32_t { served, full, lost, nothing };
+  /// The outcome of a visit to a listed word.
+  struct sight {
+    visited came = visited::nothing;
+    place got;
+  };
+
+  WARPHEAP_DEVICE const warpheap_slots& shape() const { return words_.shape(); }
+  WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape().words); }
+
+  /// Whether a request may return null that has not found a slot: memory is exhausted; or there is
+  /// no chunk, and since `before` others have offered slots of the class, for others that took them.
+  WARPHEAP_DEVICE bool is_lost(std::uint32_t before) const {
+    return class_exhaustion(supply_, of_).seems_out() ||
+           (!supply_.has_chunks() && supply_.offers().made(of_) != before);
+  }
+
+  WARPHEAP_DEVICE place claim_offered(std::uint32_t word) const {
+    const std::uint32_t stride = supply_.chunks().stride();
+    const spot at{word / stride, word % stride};
+    const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
+    const std::uint64_t bits = words_.claim(at, seen, 1, 0, claims::offered);
+    return bits == 0 ? place{} : words_.place_of(at, bits, 0);
+  }
+
+  /// Takes a slot of a listed word for the caller alone, so the lanes of a warp look at many places
+  /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays
+  /// marked until one of its slots is freed. Unless the search is `thorough`, visits are bounded:
+  /// otherwise, a few remaining lanes would mark all words of a large class, which takes
+  /// milliseconds.
+  WARPHEAP_DEVICE place search_listed(bool thorough) const {
+    const simt::group team = simt::coalesced();
+    place got;
+    int lost = 0;
+    bool going = true;
+    // The lanes of a team make their visits together.
+    for (int visits = 0; team.any(going); ++visits) {
+      if (!going) continue;
+      // While most words have room, marks are not worth what they cost lanes that free.
+      const sight seen =
+          simt::call_apart(&visit_apart, supply_, of_, visits >= Config.lenient_visits);
+      got = seen.got;
+      if (seen.came == visited::lost) ++lost;
+      going = (seen.came == visited::full || seen.came == visited::lost) &&
+              lost < Config.most_lost && (thorough || visits + 1 < Config.most_visits);
+    }
+    return got;
+  }
+  WARPHEAP_RARE static sight visit_apart(const supply& from, std::uint32_t of, bool marks) {
+    return warpheap_scarce_search(from, of).visit(marks);
+  }
+  /// Takes a slot of a listed word that it draws, or ensures that the word is not drawn again.
+  WARPHEAP_DEVICE sight visit(bool marks) const {
+    const std::uint64_t noise = simt::noise();
+    spot at{supply_.classes().open(of_).draw(noise), 0};
+    if (at.chunk == none) return {};
+    at.word = supply_.listed().draw(at.chunk, mix64(noise));
+    if (at.word == warpheap_listed_words::none) {
+      // The lane that took its last word from the list takes the chunk out of the set. If that lane
+      // saw an older state, a later visitor does it.
+      if (noise >> 60 == 0) simt::call_apart(&supply::forget, supply_, of_, at.chunk);
+      return {visited::lost, {}};
+    }
+    const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
+    const auto from =
+        static_cast<int>(scale_to(static_cast<std::uint32_t>(noise >> 32), shape().per_word));
+    const std::uint64_t bits = words_.claim(at, seen, 1, from);
+    if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
+    if (!marks) return {visited::full, {}};
+    const bool marked = simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word);
+    return {marked ? visited::full : visited::lost, {}};
+  }
+
+  const supply& supply_;
+  std::uint32_t of_;
+  slot_claims words_;
+};
+
+WARPHEAP_END_NAMESPACE
