@@ -13,8 +13,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// search.
 ///
 /// An offer is the number of a word that has a free slot; a lane that takes the offer claims the
-/// slot, or finds that it is gone. A class has a ring of cells, or several if it may have many slots,
-/// so that lanes do not all change the same counts:
+/// slot, or finds that it is gone. A class has a ring of cells, or several if it may have many
+/// slots, so that lanes do not all change the same counts:
 ///
 ///     cell   [ 0: empty | 1 + number of a word | left ]
 ///

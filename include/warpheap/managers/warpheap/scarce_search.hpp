@@ -107,7 +107,8 @@ class warpheap_scarce_search {
   WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape().words); }
 
   /// Whether a request may return null that has not found a slot: memory is exhausted; or there is
-  /// no chunk, and since `before` others have offered slots of the class, for others that took them.
+  /// no chunk, and since `before` others have offered slots of the class, for others that took
+  /// them.
   WARPHEAP_DEVICE bool is_lost(std::uint32_t before) const {
     return class_exhaustion(supply_, of_).seems_out() ||
            (!supply_.has_chunks() && supply_.offers().made(of_) != before);

@@ -78,12 +78,13 @@ class warpheap_slot_claims {
     return team.any(dry) ? take_alone(team, wants, turn.number(), got) : got;
   }
 
-  /// A slot of the words that follow a turn of its own, in a used heap, for a caller without a team.
+  /// A slot of the words that follow a turn of its own, in a used heap, for a caller without a
+  /// team.
   WARPHEAP_DEVICE place take_lone() const {
     // The lanes of a warp may draw the same place.
-    std::uint32_t turn = supply_.whole().next_turn(simt::rough_noise() >> 28).number() *
-                             simt::warp_size +
-                         static_cast<std::uint32_t>(simt::lane_id());
+    std::uint32_t turn =
+        supply_.whole().next_turn(simt::rough_noise() >> 28).number() * simt::warp_size +
+        static_cast<std::uint32_t>(simt::lane_id());
     place got;
     for (int visits = 0; got.chunk == none && visits < Config.spread_visits; ++visits) {
       got = take_one(turn);

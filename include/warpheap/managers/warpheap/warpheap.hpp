@@ -233,8 +233,7 @@ class warpheap_manager {
     auto* listed =
         cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
     where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
-    auto* rings =
-        cursor.take<warpheap_offers::ring>(warpheap_offers::all_rings(sizes, universe));
+    auto* rings = cursor.take<warpheap_offers::ring>(warpheap_offers::all_rings(sizes, universe));
     const std::uint32_t all = warpheap_offers::all_cells(sizes, universe);
     where.offers = warpheap_offers(rings, sizes.count(), cursor.take<std::uint32_t>(all, 128), all);
     // From here on memory is touched only as far as there are chunks: see `touched`.
