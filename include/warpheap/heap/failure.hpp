@@ -18,13 +18,17 @@ enum class failure_reason {
 struct failure_counts {
   static constexpr int reasons = 2;
   static constexpr std::uint32_t parts = 16;
+  static constexpr int line_words = 128 / 8;
   /// A part of the counts, in a cache line of its own, so that a million lanes that fail do not
-  /// queue up at one address. A launch mostly fails for one reason, so both share the line.
+  /// queue up at one address. A launch mostly fails for one reason, so both share the line. Lines
+  /// have no padding: the host copies all of them, and nothing that was never written.
   struct alignas(128) part {
     std::uint64_t requests[reasons] = {};
+    std::uint64_t unused[line_words - reasons] = {};
   };
   part counted[parts];
   std::uint64_t last_bytes[reasons] = {};
+  std::uint64_t unused[line_words - reasons] = {};
 
   WARPHEAP_HD std::uint64_t requests(failure_reason why) const {
     std::uint64_t sum = 0;
