@@ -35,11 +35,12 @@ class warpheap_offers {
     /// is signed; the upper one also counts those that have reserved room and are about to be in a
     /// cell.
     std::uint64_t counts;
-    std::uint32_t made;   ///< numbers drawn by those who make offers
-    std::uint32_t taken;  ///< numbers drawn by those who take them
-    std::uint32_t first;  ///< of its cells; never changes
-    std::uint32_t cells;  ///< a power of two; never changes
-    std::uint32_t more;   ///< rings that the class has beside this one; never changes
+    std::uint32_t made;    ///< numbers drawn by those who make offers
+    std::uint32_t taken;   ///< numbers drawn by those who take them
+    std::uint32_t first;   ///< of its cells; never changes
+    std::uint32_t cells;   ///< a power of two; never changes
+    std::uint32_t more;    ///< rings that the class has beside this one; never changes
+    std::uint32_t unused;  ///< always 0: no byte of a heap is left as it was found
   };
   /// Rings of a class of many slots: a power of two.
   static constexpr std::uint32_t most_rings = 4;
@@ -75,7 +76,7 @@ class warpheap_offers {
       const std::uint32_t cells = cells_of(sizes, of, chunks);
       const std::uint32_t rings = rings_of(cells);
       for (std::uint32_t i = 0; i < rings; ++i) {
-        at(of, i) = {0, 0, 0, first + i * (cells / rings), cells / rings, rings - 1};
+        at(of, i) = {0, 0, 0, first + i * (cells / rings), cells / rings, rings - 1, 0};
       }
     }
     for (std::uint64_t i = rank; i < count_; i += count) cells_[i] = 0;
