@@ -84,8 +84,8 @@ class gallatin_blocks {
            run_claims().load(simt::order::acquire) != runs_before;
   }
 
-  /// Up to `want` free blocks of `tree`, now the caller's; none if there is no block and no segment
-  /// to cut into blocks.
+  /// Takes up to `want` free blocks of `tree`; returns none if there is neither a block nor a
+  /// segment to cut into blocks.
   ///
   /// Waits only while other lanes move segments of this tree. They never wait, and this function
   /// has no collectives, so they may be lanes of the caller's warp.

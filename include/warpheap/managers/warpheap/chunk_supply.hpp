@@ -16,6 +16,7 @@
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/moves.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -227,11 +228,10 @@ class warpheap_supply {
   // release: what is held is taken after `begin_claim`, and put back before `end_claim`, of which
   // `claims_so_far` acquires the second.
   WARPHEAP_DEVICE void begin_claim() const {
-    simt::atomic_ref(where_.whole->claims).fetch_add(1, simt::order::acq_rel);
+    simt::atomic_ref(where_.whole->claims).fetch_add(sync::moves::begins, simt::order::acq_rel);
   }
   WARPHEAP_DEVICE void end_claim() const {
-    simt::atomic_ref(where_.whole->claims)
-        .fetch_add((std::uint64_t{1} << 32) - 1, simt::order::acq_rel);
+    simt::atomic_ref(where_.whole->claims).fetch_add(sync::moves::ends, simt::order::acq_rel);
   }
 
   /// For `is_claimed_since`. Acquire pairs with `end_claim`: what was held before, and put back, is
@@ -242,7 +242,7 @@ class warpheap_supply {
   /// Whether other lanes held parts of runs between then and now. A word that was seen without such
   /// a part was acquired from the lane that holds it, after its `begin_claim`.
   WARPHEAP_DEVICE bool is_claimed_since(std::uint64_t before) const {
-    return static_cast<std::uint32_t>(before) != 0 || claims_so_far() != before;
+    return sync::moves::in_progress(before) != 0 || claims_so_far() != before;
   }
 
  private:
