@@ -13,9 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from switches import VARIABLE
 
@@ -169,16 +170,17 @@ class Workshop:
         thing.unlink()
         return program
 
-    def prepare(self, pool: Executor, flavours: Iterable[Flavour], others: Iterable[str]) -> None:
-        """Compile all that mutants are linked with, many at a time."""
+    def prepare(
+        self, pool: Executor, flavours: Iterable[Flavour], others: Iterable[str]
+    ) -> list[Future[Any]]:
+        """Let the pool compile all that mutants are linked with; what is to be waited for."""
         paths = sorted({"conformance/main.cpp", *others})
-        work = []
+        work: list[Future[Any]] = []
         for flavour in flavours:
             work += [pool.submit(self._other, path, flavour) for path in paths]
             work += [pool.submit(self._own, source, flavour) for source in HARNESS]
             work += [pool.submit(self._runtime_part, source, flavour) for source in RUNTIME]
-        for one in work:
-            one.result()
+        return work
 
     def harness(self, flavour: Flavour) -> list[Path]:
         """Compile what every explorer has."""
