@@ -153,7 +153,7 @@ class Workshop:
         It is linked with the explorer and with `others`, translation units of tests/. What the
         compiler says if it does not is given to `complain`.
         """
-        text = self._folder / f"{name}.cpp"
+        text = self._folder / f"{name}.{flavour.name}.cpp"  # both flavours may be made at once
         text.write_text(source)
         program = self._folder / f"{name}.{flavour.name}"
         thing = program.with_suffix(f".{flavour.name}.o")
