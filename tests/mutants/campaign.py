@@ -92,15 +92,17 @@ class Hunt:
             random.Random(self._options.seed).shuffle(groups)
         with ThreadPoolExecutor(jobs) as pool:
             try:
-                self._prepare(pool, due)
+                prepared = self._prepare(pool, due)
                 self._go_through(pool, jobs, parts)
+                for one in prepared:
+                    one.result()
             except OutOfTimeError:
                 pass
             finally:
                 self._workshop.stop()
 
-    def _prepare(self, pool: ThreadPoolExecutor, mutants: list[Mutant]) -> None:
-        """Compile what mutants meet next, before one of them waits for what another one has made."""
+    def _prepare(self, pool: ThreadPoolExecutor, mutants: list[Mutant]) -> list[Future[Any]]:
+        """Let the pool compile what mutants meet next, so that few of them wait for one program."""
         used = {profile for mutant in mutants for profile in mutant.profiles}
         others = {path for name in used for path in self._profiles[name].get("sources", [])}
         flavours = [PLAIN] if "races" in self._without else [PLAIN, RACES]
@@ -118,9 +120,7 @@ class Hunt:
         for name, layer, flavour in explorers:
             how = self._profiles[name]
             work.append(pool.submit(self._switchboard.explorer, name, how, layer, flavour))
-        work += [pool.submit(self._suites.prepare, source, layer) for source, layer in tests]
-        for one in work:
-            one.result()
+        return work + [pool.submit(self._suites.prepare, source, layer) for source, layer in tests]
 
     def _go_through(
         self, pool: ThreadPoolExecutor, jobs: int, parts: list[list[list[Mutant]]]

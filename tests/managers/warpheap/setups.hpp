@@ -31,23 +31,34 @@ inline constexpr warpheap_config patient_lanes = [] {
   return how;
 }();
 
-/// Eight chunks or so, and sizes that are slots of one class, of another, and large blocks.
+/// Blocks of 60, 16, 128 and 256 bytes that so many chunks of 256 bytes hold.
+inline std::vector<int> in_chunks(int count) { return {count * 4, count * 16, count * 2, count}; }
+
+/// 16 chunks behind 8320 bytes, and sizes that are slots of one class, of another, and large
+/// blocks. There is always room for one chunk more, since regions may begin anywhere.
 template <class M>
 setup<M> few_chunks() {
-  return {.region_bytes = 25 * 512, .sizes = {60, 16, 128, 256}, .exact = false};
+  return {.region_bytes = 8320 + 17 * 256,
+          .sizes = {60, 16, 128, 256},
+          .holds = in_chunks(16),
+          .exact = false};
 }
 
-/// Twice as many, and null is an error while there is memory.
+/// More of them behind 11248 bytes, and null is an error while there is memory.
 template <class M>
 setup<M> exact_chunks() {
-  return {.region_bytes = 41 * 512, .sizes = {60, 16, 128, 256}};
+  return {
+      .region_bytes = 11248 + 38 * 256, .sizes = {60, 16, 128, 256}, .holds = in_chunks(37)};
 }
 
-/// A few chunks, which are blocks of the first size, or have slots of the others: two in one word,
-/// four in two words, or three in one.
+/// Five chunks behind 7152 bytes, which are blocks of the first size, or have slots of the others:
+/// two in one word, four in two words, or three in one.
 template <class M>
 setup<M> blocks_of_chunks() {
-  return {.region_bytes = 17 * 512, .sizes = {256, 128, 60, 80}, .exact = false};
+  return {.region_bytes = 7152 + 6 * 256,
+          .sizes = {256, 128, 60, 80},
+          .holds = {5, 5 * 2, 5 * 4, 5 * 3},
+          .exact = false};
 }
 /// Lanes close the last chunk, to take it from its class, while others claim slots of it, or have
 /// freed some and have yet to say so.
@@ -72,6 +83,7 @@ setup<M> growing_chunks() {
   return {.region_bytes = 73 * 512,
           .options = {.initial_bytes = 62 * 256},
           .sizes = {60, 16, 128, 256},
+          .holds = in_chunks(62),
           .exact = false};
 }
 
