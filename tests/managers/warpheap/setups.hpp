@@ -4,10 +4,15 @@
 #include "end_of_memory_cases.hpp"
 #include "growth_cases.hpp"
 #include "manager_cases.hpp"
+#include "manager_world.hpp"
 #include "run_cases.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,6 +69,74 @@ setup<M> blocks_of_chunks() {
 /// freed some and have yet to say so.
 inline named_case chunk_changes_class(const any_setup& how) {
   return {"sizes_take_turns", [how] { return sizes_take_turns(how); }};
+}
+
+/// All chunks but one are full of blocks of the first size, and that one is nobody's. So null is
+/// wrong while nobody frees. A request may lose to others that free and take, but not if the chunk
+/// is still there in the end. Parts of warps have other code than whole ones.
+template <class M, bool IsPart>
+class one_chunk_left : public heap_world {
+ public:
+  static constexpr simt::grid shape{3, IsPart ? 2 : 1};
+
+  /// \param frees how many lanes free a block of a full chunk, which is offered to the others
+  /// \param dry whether the heap is still marked as dry, as it may be by a lane that found no chunk
+  ///   and was overtaken by the one that freed this
+  one_chunk_left(const any_setup& how, std::uint64_t frees, bool dry)
+      : heap_world(how), frees_(frees) {
+    heap.run_quietly([&] {
+      std::byte* const chunk = heap.take(256);
+      while (heap.take(heap.size(0)) != nullptr) {
+      }
+      heap.give(chunk);
+      parts().whole().set_dry(dry);
+    });
+    // The lanes' blocks are in different words.
+    for (std::uint64_t i = 0; i < frees_; ++i) {
+      held_.push_back(heap.blocks().at(static_cast<int>(16 * i)).start);
+    }
+    for (std::byte* const block : held_) heap.blocks().remove(block);
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    for (std::byte* const block : held_) heap.adopt(block, heap.size(0));
+    refused_ = false;
+  }
+
+  void lane() {
+    if (simt::lane_id() != 0) return;
+    const std::uint64_t rank = simt::block_rank();
+    if (rank < frees_) heap.give(held_[rank]);
+    if (heap.take(heap.size(0)) == nullptr) refused_ = true;
+  }
+
+  std::string verdict() {
+    if (refused_ && (frees_ == 0 || parts().pool().any())) {
+      return "null, and a chunk was free all the time";
+    }
+    return heap.problem();
+  }
+
+ private:
+  const auto& parts() { return static_cast<manager_behind<M>&>(heap.manager()).get().parts(); }
+
+  std::uint64_t frees_;
+  std::vector<std::byte*> held_;
+  untracked<bool> refused_ = false;
+};
+
+/// What only a manager shows whose lanes look until they know.
+template <class M>
+std::vector<named_case> exact_cases() {
+  const any_setup how = exact_chunks<M>();
+  std::vector<named_case> cases = manager_cases(how);
+  using whole = one_chunk_left<M, false>;
+  cases.push_back(case_of<whole>("one_chunk_left", how, std::uint64_t{0}, false));
+  using part = one_chunk_left<M, true>;
+  cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
+  return cases;
 }
 
 /// Chunks 63 and 64 are in different words of the pool.
