@@ -267,7 +267,8 @@ class tidied_up : public warp_heap_world<M> {
 template <warp_heap_manager M>
 std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
   return {
-      case_of<tidy_and_end<M, two_warps>>("tidy_and_end", how.roomy_bytes, how.roomy_blocks, how.sizes),
+      case_of<tidy_and_end<M, two_warps>>("tidy_and_end", how.roomy_bytes, how.roomy_blocks,
+                                          how.sizes),
       case_of<tidy_and_end<M, one_warp>>("one_warp", how.roomy_bytes, how.roomy_blocks, how.sizes),
       case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.roomy_blocks, how.sizes),
       case_of<scarcity<M>>("scarcity", how.scarce_bytes, how.scarce_blocks, how.sizes),

@@ -35,25 +35,24 @@ const registrar added[]{
         // 78 chunks: with 7296 bytes before them, they take the whole region.
         stacked_chunks<small_ouroboros<queue_kind::static_array, item_kind::chunks>>(
             {78 / 2, 78, 78 / 2}))},
-    registrar{manager_subject(
-        "ouroboros_vl_p_stacked",
-        // 76 chunks, of which queues may take 16.
-        stacked_chunks<small_ouroboros<queue_kind::virtual_list, item_kind::pages>>(
-            {60 / 2, 60, 60 / 2}))},
+    registrar{
+        manager_subject("ouroboros_vl_p_stacked",
+                        // 76 chunks, of which queues may take 16.
+                        stacked_chunks<small_ouroboros<queue_kind::virtual_list, item_kind::pages>>(
+                            {60 / 2, 60, 60 / 2}))},
     registrar{
         manager_subject("ouroboros_s_c_wide",
                         // Four chunks of 512 bytes, of 32 pages each, behind 6144 bytes.
                         wide_chunks<wide_ouroboros<queue_kind::static_array, item_kind::chunks>>(
                             8448, {4 * 32, 4 * 32, 4 * 32}))},
     // Two chunks of 1024 bytes, behind 9216.
-    registrar{manager_subject(
-        "ouroboros_s_p_wide",
-        wide_chunks<more_pages_than_slots>(11264, {2 * 64, 2 * 64, 2 * 64}))},
-    registrar{manager_subject(
-        "ouroboros_va_p_wide",
-        // 31 chunks, of which queues may take four for each of six classes.
-        wide_chunks<wide_ouroboros<queue_kind::virtual_array, item_kind::pages>>(
-            23552, {7 * 32, 7 * 32, 7 * 32}))},
+    registrar{manager_subject("ouroboros_s_p_wide",
+                              wide_chunks<more_pages_than_slots>(11264, {2 * 64, 2 * 64, 2 * 64}))},
+    registrar{
+        manager_subject("ouroboros_va_p_wide",
+                        // 31 chunks, of which queues may take four for each of six classes.
+                        wide_chunks<wide_ouroboros<queue_kind::virtual_array, item_kind::pages>>(
+                            23552, {7 * 32, 7 * 32, 7 * 32}))},
 };
 
 }  // namespace

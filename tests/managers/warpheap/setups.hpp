@@ -52,8 +52,7 @@ setup<M> few_chunks() {
 /// More of them behind 11248 bytes, and null is an error while there is memory.
 template <class M>
 setup<M> exact_chunks() {
-  return {
-      .region_bytes = 11248 + 38 * 256, .sizes = {60, 16, 128, 256}, .holds = in_chunks(37)};
+  return {.region_bytes = 11248 + 38 * 256, .sizes = {60, 16, 128, 256}, .holds = in_chunks(37)};
 }
 
 /// Five chunks behind 7152 bytes, which are blocks of the first size, or have slots of the others:
