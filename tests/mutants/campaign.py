@@ -100,6 +100,7 @@ class Hunt:
                 pass
             finally:
                 self._workshop.stop()
+                pool.shutdown(wait=True, cancel_futures=True)
 
     def _prepare(self, pool: ThreadPoolExecutor, mutants: list[Mutant]) -> list[Future[Any]]:
         """Let the pool compile what mutants meet next, so that few of them wait for one program."""

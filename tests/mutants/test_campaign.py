@@ -209,6 +209,10 @@ class TheTime(InAFolder):
         with self.assertRaises(OutOfTimeError):
             workshop.run_tests(program, 60)
         self.assertLess(time.monotonic() - start, 3)
+        mark.unlink(missing_ok=True)
+        with self.assertRaises(OutOfTimeError):
+            workshop.run_tests(Path("/bin/touch"), 60, str(mark))
+        self.assertFalse(mark.exists(), "a program was started when the time was over")
         time.sleep(max(0, start + 4.5 - time.monotonic()))
         self.assertFalse(mark.exists())
 

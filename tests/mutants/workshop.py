@@ -99,6 +99,8 @@ class Workshop:
         self, command: list[str], seconds: float = math.inf, switch: int | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
         """Run a program; None if it takes more than so many seconds of the clock."""
+        if self.over:
+            raise OutOfTimeError
         environment = {**os.environ, VARIABLE: str(switch)} if switch is not None else None
         latest = time.monotonic() + seconds
         # In a group of its own, to end what it has started as well.
