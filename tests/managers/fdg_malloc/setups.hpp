@@ -56,7 +56,8 @@ class run_after_a_lost_race : public warp_heap_world<M> {
       if (!this->take(mine, 1)) {
         // Ends: the two lanes count themselves before they wait.
         while (served.load(simt::order::acquire) != 2) simt::backoff(1);
-        const std::uint64_t in_use = (where.load(simt::order::relaxed) % 4096 - before) / superblock;
+        const std::uint64_t in_use =
+            (where.load(simt::order::relaxed) % 4096 - before) / superblock;
         if (in_use == 0 || in_use == 2) this->take(mine, 1, true);
       }
       asked.store(1, simt::order::release);
