@@ -55,7 +55,7 @@ class warpheap_slot_frees {
     if (chunks::is_marked(before)) {
       simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number, before, bits);
     }
-    if (chunks::used_of(before & ~bits) == 0) supply_.count_out(chunk);
+    if (chunks::used_of(before & ~bits) == 0) supply_.copy().count_out(chunk);
   }
 
   const supply& supply_;
