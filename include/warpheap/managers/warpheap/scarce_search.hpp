@@ -8,6 +8,7 @@
 #include "warpheap/managers/warpheap/class_growth.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/slot_claims.hpp"
+#include "warpheap/managers/warpheap/word_marks.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
@@ -23,6 +24,7 @@ class warpheap_scarce_search {
   using slot_claims = warpheap_slot_claims<Config>;
   using class_exhaustion = warpheap_class_exhaustion<Config>;
   using class_growth = warpheap_class_growth<Config>;
+  using word_marks = warpheap_word_marks<Config>;
   using chunks = typename slot_claims::chunks;
   using spot = typename slot_claims::spot;
   using claims = typename slot_claims::claims;
@@ -46,7 +48,7 @@ class warpheap_scarce_search {
     const simt::group team = simt::coalesced();
     outcome came;
     place& got = came.got;
-    if (!is_tight()) got = words_.take_lone();
+    if (!words_.is_tight()) got = words_.take_lone();
     team.sync();
     if (got.chunk == none) {
       came.made = supply_.offers().made(of_);
@@ -81,10 +83,11 @@ class warpheap_scarce_search {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
     // Lanes are not counted while most words have room.
-    const bool counts = same.is_leader() && is_tight();
+    const bool counts = same.is_leader() && words_.is_tight();
     int may = same.size();
     if (counts) {
-      may = supply_.classes().begin_search(of_, may, shape().per_word, Config.least_searching);
+      may =
+          supply_.classes().begin_search(of_, may, words_.shape().per_word, Config.least_searching);
     }
     team.sync();
     const auto granted =
@@ -110,11 +113,8 @@ class warpheap_scarce_search {
     place got;
   };
 
-  WARPHEAP_DEVICE const warpheap_slots& shape() const { return words_.shape(); }
-  WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape().words); }
-
   WARPHEAP_DEVICE bool may_search() const {
-    return supply_.classes().may_search(of_, shape().words, simt::rough_noise());
+    return supply_.classes().may_search(of_, words_.shape().words, simt::rough_noise());
   }
   WARPHEAP_DEVICE place take_offer() const {
     const std::uint32_t word = supply_.offers().take(of_);
@@ -212,16 +212,16 @@ class warpheap_scarce_search {
     if (at.word == warpheap_listed_words::none) {
       // The lane that took its last word from the list takes the chunk out of the set. If that lane
       // saw an older state, a later visitor does it.
-      if (noise >> 60 == 0) simt::call_apart(&supply::forget, supply_, of_, at.chunk);
+      if (noise >> 60 == 0) simt::call_apart(&word_marks::forget, supply_, of_, at.chunk);
       return {visited::lost, {}};
     }
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-    const auto from =
-        static_cast<int>(scale_to(static_cast<std::uint32_t>(noise >> 32), shape().per_word));
+    const auto from = static_cast<int>(
+        scale_to(static_cast<std::uint32_t>(noise >> 32), words_.shape().per_word));
     const std::uint64_t bits = words_.claim(at, seen, 1, from);
     if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
     if (!marks) return {visited::full, {}};
-    const bool marked = simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word);
+    const bool marked = simt::call_apart(&word_marks::retire, supply_, of_, at.chunk, at.word);
     return {marked ? visited::full : visited::lost, {}};
   }
 

@@ -40,12 +40,12 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE warpheap_slot_search(const supply& from, std::uint32_t of)
       : supply_(from), of_(of), words_(from, of) {}
 
-  WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return shape().bytes; }
+  WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return words_.shape().bytes; }
 
   WARPHEAP_DEVICE place take() const {
     if (simt::is_whole_warp()) {
       const simt::whole_warp team;
-      const bool wants = !is_tight();
+      const bool wants = !words_.is_tight();
       place got;
       if (team.any(wants)) got = words_.take_in_turn(team, wants, own_turn());
       return take_rest(team, got);
@@ -61,7 +61,8 @@ class warpheap_slot_search {
       team.sync();  // so that they go on together
       return got;
     }
-    if (!is_tight()) got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
+    if (!words_.is_tight())
+      got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
     return take_rest(team, got);
   }
 
@@ -86,16 +87,13 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE place take_rest(const Team& team, place got) const {
     // If most words have room, another turn finds some with the fewest steps. If there is plenty of
     // memory, the class grows alongside it, until one turn is enough for all.
-    if (got.chunk == none && !is_tight() && !supply_.whole().seems_dry()) {
+    if (got.chunk == none && !words_.is_tight() && !supply_.whole().seems_dry()) {
       got = simt::call_apart(&take_again_apart, own_turn(), of_, supply_.copy());
     }
     if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
     team.sync();  // so that they go on together
     return got;
   }
-
-  WARPHEAP_DEVICE const warpheap_slots& shape() const { return words_.shape(); }
-  WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape().words); }
 
   /// Out of line, because it is seldom needed.
   WARPHEAP_RARE static place take_in_turn_apart(std::uint32_t of, const supply& from,
@@ -157,7 +155,7 @@ class warpheap_slot_search {
     going = going && !simt::call_apart(&are_out_apart, of_, supply_);
     attempt([&] { return simt::call_apart(&grow_ahead_apart, supply_, of_); });
     attempt([&] {
-      if (is_tight()) return place{};
+      if (words_.is_tight()) return place{};
       return simt::call_apart(&take_in_turn_apart, of_, supply_, simt::rough_noise() >> 28);
     });
     attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
