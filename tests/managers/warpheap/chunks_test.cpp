@@ -41,7 +41,7 @@ TEST(warpheap_classes, format_touches_nothing_behind_its_trees) {
   using classes = warpheap_classes<config>;
   const warpheap_size_classes sizes(16);
   std::vector<classes::record> records(sizes.count());
-  std::vector<std::uint32_t> hints(std::size_t{universe} * sizes.count(), 1);
+  std::vector<std::uint32_t> hints(classes::hint_words(universe) * sizes.count(), 1);
   std::vector<std::uint32_t> entries(universe, 1);
   std::vector<std::uint64_t> trees(bitmap_tree::words_for(universe) * sizes.count() + 1,
                                    rubbish_word);
@@ -102,9 +102,9 @@ TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) 
   constexpr std::uint32_t of = 0;
   const warpheap_size_classes sizes(14);
   warpheap_offers::ring ring{};
-  std::vector<std::uint32_t> cells(warpheap_offers::all_cells(sizes, 64));
-  const warpheap_offers offers(&ring, 1, cells.data(), static_cast<std::uint32_t>(cells.size()));
-  ring.cells = 64;
+  warpheap_offers::extent extent = std::uint64_t{64} << 48;  // cells
+  std::vector<std::uint32_t> cells(64);
+  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 64);
   for (int rounds = 0; rounds < 3; ++rounds) {
     // The second warp finds room for twelve.
     for (const std::uint32_t lanes : {20u, 32u, 32u}) {
@@ -126,12 +126,12 @@ TEST(warpheap_offers, what_is_offered_in_one_ring_is_taken_through_any) {
   constexpr std::uint32_t chunks = 2048;
   constexpr std::uint32_t of = 0;
   std::vector<warpheap_offers::ring> rings(warpheap_offers::all_rings(sizes, chunks));
+  std::vector<warpheap_offers::extent> extents(sizes.count());
   std::vector<std::uint32_t> cells(warpheap_offers::all_cells(sizes, chunks));
-  const warpheap_offers offers(rings.data(), sizes.count(), cells.data(),
+  const warpheap_offers offers(rings.data(), extents.data(), sizes.count(), cells.data(),
                                static_cast<std::uint32_t>(cells.size()));
   machine().launch({1, 1}, [&] { offers.format(sizes, chunks, 0, 1); });
-  ASSERT_EQ(rings[of].more, 3u);
-  ASSERT_EQ(rings[of].cells, 1024u);
+  ASSERT_EQ(extents[of], std::uint64_t{1024} << 48 | std::uint64_t{3} << 32) << "cells, more rings";
   // The warps of a block have different rings.
   machine().launch({1, 128},
                    [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
@@ -155,15 +155,16 @@ TEST(warpheap_offers, what_is_offered_in_one_ring_is_taken_through_any) {
   EXPECT_EQ(offers.examine(of), 0);
 }
 
-TEST(warpheap_offers, rings_have_a_cell_for_512_slots_within_bounds) {
+TEST(warpheap_offers, rings_have_a_cell_for_512_slots_or_256_large_ones_within_bounds) {
   for (const int chunk_shift : {12, 16, 20}) {
     const warpheap_size_classes sizes(chunk_shift);
     for (const std::uint32_t chunks : {1u, 64u, 2048u, 65536u}) {
       std::uint64_t expected = 0;
       for (std::uint32_t of = 0; of < sizes.count(); ++of) {
-        const std::uint64_t slots =
-            std::uint64_t{sizes.chunk_bytes() / sizes.slot_bytes(of)} * chunks;
-        expected += std::clamp<std::uint64_t>(std::bit_ceil((slots + 511) / 512), 8, 8192);
+        const std::uint32_t bytes = sizes.slot_bytes(of);
+        const std::uint64_t slots = std::uint64_t{sizes.chunk_bytes() / bytes} * chunks;
+        const std::uint64_t each = bytes <= 1024 ? 512 : 256;
+        expected += std::clamp<std::uint64_t>(std::bit_ceil((slots + each - 1) / each), 8, 8192);
       }
       EXPECT_EQ(warpheap_offers::all_cells(sizes, chunks), expected);
     }

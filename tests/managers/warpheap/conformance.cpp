@@ -31,7 +31,7 @@ struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manage
     const std::size_t heap_bytes = layout_bytes()
                                        .array(32, 128)  // state
                                        .array(classes, 64)
-                                       .array(chunks * classes, 4)  // hints
+                                       .array(chunks / 2 * classes, 4)  // hints
                                        .trees(classes + 2, chunks)
                                        .array(2, 128)                // a copy of the handle
                                        .array(chunks, 4)             // a class's chunks
@@ -40,6 +40,7 @@ struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manage
                                        .array(22 * chunks, 8)        // words for 1024 slots
                                        .array(chunks, 8)             // listed words
                                        .array(classes, 32)           // offers
+                                       .array(classes, 8)            // where their cells are
                                        .array(offers, 4)             // their cells
                                        .then((chunks + 1) * chunk);  // wherever the heap lies
     return {{16, heap_bytes, chunks * 1024, chunk},    {48, heap_bytes, chunks * 341, chunk},

@@ -93,8 +93,7 @@ class warpheap_supply {
   WARPHEAP_DEVICE int eighths_left() const {
     const std::uint32_t chunks = simt::load_hint(where_.whole->backed);
     const std::uint32_t word = any_word(chunks);
-    const std::uint32_t rest = chunks - word * 64;
-    return popcount(pool().peek_word(word)) * 8 / static_cast<int>(rest < 64 ? rest : 64);
+    return eighths_of(pool().peek_word(word), chunks_in(word, chunks));
   }
   /// Must be called after chunks have come to pool or empties.
   WARPHEAP_DEVICE void released() const {
@@ -105,6 +104,12 @@ class warpheap_supply {
   /// Whether a class may have another chunk.
   WARPHEAP_DEVICE bool has_chunks() const {
     return !where_.whole->chunks.is_out(1) && (pool().any() || empties().any());
+  }
+  /// The same as a guess, by two loads. An acquire would make the multiprocessor discard what it
+  /// knows of the heap.
+  WARPHEAP_DEVICE bool seems_to_have_chunks() const {
+    const bool in_pool = pool().peek_any();
+    return empties().peek_any() || in_pool;
   }
   /// Whether that is known, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seems_out() const { return where_.whole->chunks.seems_out(1); }
@@ -175,51 +180,20 @@ class warpheap_supply {
 
   /// A word of a chunk of a class has no slots in use any more, and is counted out.
   WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
-    if (chunks_.count_out(chunk)) note_empty(chunk);
+    if (chunks_.count_out(chunk)) simt::call_apart(&note_empty_apart, *this, chunk);
   }
 
-  // Words with room, of chunks of a class.
-
-  /// Takes a word in which the caller found no room from the list, unless it has room again;
-  /// returns whether the caller has marked it.
-  WARPHEAP_RARE static bool retire(const warpheap_supply& in, std::uint32_t of, std::uint32_t chunk,
-                                   std::uint32_t number) {
-    const std::uint32_t owner = chunk_owner::first_class + of;
-    // Crowds of lanes come to what has just been taken away, so they look first. A look that is too
-    // old leaves something in the list or the set, which others will find.
-    if (in.where_.listed.contains(chunk, number)) in.where_.listed.unlist(chunk, number);
-    const auto came = in.chunks_.mark_full(chunk, number, owner, in.classes_.slots(of));
-    const bool marked = came == chunks_type::mark::set;
-    if (marked) in.classes_.count_marked(of, 1);
-    if (came == chunks_type::mark::not_full) in.list(chunk, number);
-    forget(in, of, chunk);
-    return marked;
+  /// Lists a word that may have room, and its chunk for its current owner: the caller may be late.
+  WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t number) const {
+    where_.listed.list(chunk, number);
+    const std::uint32_t owner = chunks_type::owner_of(chunks_.look(chunk));
+    if (owner < chunk_owner::first_class) return;
+    classes_.open(owner - chunk_owner::first_class).insert(chunk);
   }
-  /// Takes a chunk from its class's set of open chunks, unless a word of it is listed.
-  WARPHEAP_RARE static void forget(const warpheap_supply& in, std::uint32_t of,
-                                   std::uint32_t chunk) {
-    const warpheap_chunk_set open = in.classes_.open(of);
-    if (in.is_open(of, chunk) || !open.contains(chunk)) return;
-    open.remove(chunk);
-    if (in.is_open(of, chunk)) open.insert(chunk);  // what was listed before is seen now
-  }
-  /// Slots of a word were freed that was marked then. The first few are offered; if more follow,
-  /// the whole word serves requests faster. With an empty pool all are: a listed word draws crowds.
-  WARPHEAP_RARE static void find_again(const warpheap_supply& in, std::uint32_t of,
-                                       std::uint32_t chunk, std::uint32_t number,
-                                       std::uint64_t before, std::uint64_t bits) {
-    const std::uint64_t all = chunks_type::slots_in(in.classes_.slots(of), number);
-    const bool few = popcount(bits) == 1 &&
-                     (in.eighths_left() == 0 || popcount(all & ~(before & ~bits)) <= most_offered);
-    if (few && in.where_.offers.make(of, chunk * in.chunks_.stride() + number)) return;
-    // The mark was seen by a release: what the lane that set it did comes before what follows.
-    simt::fence(simt::order::acquire);
-    in.classes_.count_unmarked(of, 1);
-    if (in.chunks_.unmark(chunk, number, chunk_owner::first_class + of)) {
-      in.list(chunk, number);
-    } else {
-      in.classes_.count_marked(of, 1);
-    }
+  /// Whether a word of the chunk is listed, and the chunk is the class's.
+  WARPHEAP_DEVICE bool is_open(std::uint32_t of, std::uint32_t chunk) const {
+    return where_.listed.any(chunk) &&
+           chunks_type::owner_of(chunks_.look(chunk)) == chunk_owner::first_class + of;
   }
 
   // For runs of chunks.
@@ -246,8 +220,6 @@ class warpheap_supply {
   }
 
  private:
-  /// The number of free slots of a marked word that may be on offer.
-  static constexpr int most_offered = 3;
   /// The number of chunks that a request tries to take from their classes at a time.
   static constexpr int most_tries = 8;
 
@@ -257,22 +229,25 @@ class warpheap_supply {
 
   /// The look is relaxed: the chunk's state, which the caller has acquired, says whether another
   /// lane has taken the chunk out of the set since (`count_out`, `give_up_closing`).
+  WARPHEAP_RARE static void note_empty_apart(const warpheap_supply& in, std::uint32_t chunk) {
+    in.note_empty(chunk);
+  }
   WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
     if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
     empties().insert(chunk);
-    released();
+    where_.whole->chunks.released();
+    // A heap with few empty chunks stays dry, so lanes need not change their ways for each.
+    const std::uint32_t all = chunks_in(chunk / 64, simt::load_hint(where_.whole->backed));
+    if (eighths_of(empties().peek_word(chunk / 64), all) != 0) where_.whole->set_dry(false);
   }
-
-  /// Lists a word that may have room, and its chunk for its current owner: the caller may be late.
-  WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t number) const {
-    where_.listed.list(chunk, number);
-    const std::uint32_t owner = chunks_type::owner_of(chunks_.look(chunk));
-    if (owner < chunk_owner::first_class) return;
-    classes_.open(owner - chunk_owner::first_class).insert(chunk);
+  /// How many of all `chunks` a leaf word covers. It may have chunks of which the caller does not
+  /// know: then it counts as whole.
+  WARPHEAP_DEVICE static std::uint32_t chunks_in(std::uint32_t word, std::uint32_t chunks) {
+    const std::uint32_t rest = chunks - word * 64;
+    return rest - 1 < 63 ? rest : 64;
   }
-  WARPHEAP_DEVICE bool is_open(std::uint32_t of, std::uint32_t chunk) const {
-    return where_.listed.any(chunk) &&
-           chunks_type::owner_of(chunks_.look(chunk)) == chunk_owner::first_class + of;
+  WARPHEAP_DEVICE static int eighths_of(std::uint64_t chunks, std::uint32_t all) {
+    return popcount(chunks) * 8 / static_cast<int>(all);
   }
 
   WARPHEAP_RARE static void open_apart(const warpheap_supply& in, std::uint32_t of,

@@ -40,10 +40,17 @@ class warpheap_classes {
   /// Where everything lies.
   struct parts {
     record* records;
-    std::uint32_t* hints;    ///< `universe` a class
+    std::uint32_t* hints;    ///< `hint_words(universe)` a class
     std::uint32_t* entries;  ///< of a chunk among its class's hints
     std::uint64_t* trees;    ///< `bitmap_tree::words_for(universe)` a class
   };
+
+  /// A heap has no more chunks than a hint can tell apart.
+  static constexpr int most_chunks_log2 = 16;
+  /// Of the hints of a class, two in a word.
+  WARPHEAP_HD static constexpr std::size_t hint_words(std::uint32_t universe) {
+    return ceil_div<std::uint32_t>(universe, 2);
+  }
 
   warpheap_classes() = default;
   warpheap_classes(const warpheap_size_classes& sizes, const parts& where, std::uint32_t universe)
@@ -67,7 +74,7 @@ class warpheap_classes {
       fresh.searching = 0;
       fresh.population = 0;
     }
-    const std::uint64_t hints = std::uint64_t{universe_} * sizes_.count();
+    const std::uint64_t hints = hint_words(universe_) * sizes_.count();
     for (std::uint64_t i = rank; i < hints; i += count) where_.hints[i] = 0;
     for (std::uint64_t i = rank; i < universe_; i += count) where_.entries[i] = 0;
     // Empty trees are zero.
@@ -136,6 +143,16 @@ class warpheap_classes {
     return std::uint64_t{now} * (words < 4 ? 2 : 8) <=
            std::uint64_t{simt::load_hint(known.population)} * words;
   }
+  /// Whether a lane should look at listed words, as drawn by `noise`: in a tight class, the fewer
+  /// there may be, the fewer lanes, but always some.
+  WARPHEAP_DEVICE bool may_search(std::uint32_t of, std::uint32_t words,
+                                  std::uint32_t noise) const {
+    record& known = where_.records[of];
+    const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
+    if (now == 0) return false;
+    const std::uint32_t all = simt::load_hint(known.population) * words;
+    return scale_to(noise, all) <= now / 2 + all / 32 || !is_tight(of, words);
+  }
   /// Whether all are, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seem_marked(std::uint32_t of) const {
     return static_cast<std::uint32_t>(simt::load_hint(where_.records[of].unmarked)) == 0;
@@ -176,8 +193,8 @@ class warpheap_classes {
     simt::atomic_ref population(where_.records[of].population);
     // The last one takes its place. A lane that interferes only spoils a hint.
     const std::uint32_t last = population.fetch_sub(1, simt::order::relaxed) - 1;
-    const std::uint32_t moved =
-        simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed);
+    const std::uint32_t moved = half_of(
+        simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed), last % universe_);
     name(of, simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed), moved);
   }
 
@@ -206,7 +223,8 @@ class warpheap_classes {
     const std::uint32_t round = taken / all;
     const std::uint32_t at = taken - round * all;
     const std::uint32_t rounds = hinted(known.by_words).quotient(round);
-    return {simt::load_hint(hint(of, own ? at * places + place : at)), round - rounds * words};
+    const std::uint32_t entry = own ? at * places + place : at;
+    return {half_of(simt::load_hint(hint(of, entry)), entry), round - rounds * words};
   }
 
  private:
@@ -222,11 +240,21 @@ class warpheap_classes {
   }
   WARPHEAP_DEVICE void name(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
     const std::uint32_t place = entry < universe_ ? entry : entry % universe_;
-    simt::atomic_ref(hint(of, place)).store(chunk, simt::order::relaxed);
+    const simt::atomic_ref two(hint(of, place));
+    const std::uint32_t keeps = 0xffffu << (place % 2 == 0 ? 16 : 0);
+    std::uint32_t seen = two.load(simt::order::relaxed);
+    // Repeats only when another lane has changed one of the two.
+    while (!two.compare_exchange(seen, (seen & keeps) | chunk << place % 2 * 16,
+                                 simt::order::relaxed)) {
+    }
     simt::atomic_ref(where_.entries[chunk]).store(place, simt::order::relaxed);
   }
+  /// The word of a hint and its neighbour.
   WARPHEAP_DEVICE std::uint32_t& hint(std::uint32_t of, std::uint32_t entry) const {
-    return where_.hints[std::size_t{of} * universe_ + entry];
+    return where_.hints[hint_words(universe_) * of + entry / 2];
+  }
+  WARPHEAP_DEVICE static std::uint32_t half_of(std::uint32_t two, std::uint32_t entry) {
+    return two >> entry % 2 * 16 & 0xffffu;
   }
   warpheap_size_classes sizes_{8};
   parts where_{};

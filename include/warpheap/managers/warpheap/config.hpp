@@ -27,6 +27,9 @@ struct warpheap_config {
   int lenient_visits = 1;
   /// The number of listed words that a lane may then lose to others before it looks for chunks.
   int most_lost = 2;
+  /// log2 of how much likelier a lane that finds nothing in a dry heap takes a chunk than it needs
+  /// a whole one: the longer a chunk is there, the more lanes look for it.
+  int scarce_doubled = 4;
   /// The total number of listed words that a lane may visit while there are chunks.
   int most_visits = 12;
   /// The number of lanes that may look at the listed words of a nearly full class, however few

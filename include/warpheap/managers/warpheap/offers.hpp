@@ -30,17 +30,19 @@ WARPHEAP_BEGIN_NAMESPACE
 /// been drawn by any lane that wants one yet, or a lane is about to take the offer.
 class warpheap_offers {
  public:
+  /// The cells of a class: [ of each ring, a power of two: 16 | rings but one: 16 | first: 32 ].
+  /// Never changes, and lies apart from what lanes change, which its readers would have to wait
+  /// for.
+  using extent = std::uint64_t;
   struct alignas(32) ring {
     /// Offers that no lane has requested, in two halves: the lower one counts those in cells, and
     /// is signed; the upper one also counts those that have reserved room and are about to be in a
     /// cell.
     std::uint64_t counts;
-    std::uint32_t made;    ///< numbers drawn by those who make offers
-    std::uint32_t taken;   ///< numbers drawn by those who take them
-    std::uint32_t first;   ///< of its cells; never changes
-    std::uint32_t cells;   ///< a power of two; never changes
-    std::uint32_t more;    ///< rings that the class has beside this one; never changes
-    std::uint32_t unused;  ///< always 0: no byte of a heap is left as it was found
+    std::uint32_t made;   ///< numbers drawn by those who make offers
+    std::uint32_t taken;  ///< numbers drawn by those who take them
+    /// No other ring shares these 32 bytes. Always 0: no byte of a heap is left as it was found.
+    std::uint64_t unused[2];
   };
   /// Rings of a class of many slots: a power of two.
   static constexpr std::uint32_t most_rings = 4;
@@ -62,9 +64,11 @@ class warpheap_offers {
 
   warpheap_offers() = default;
   /// \param rings `all_rings` of the heap
+  /// \param extents one a class
   /// \param cells `count` of them: `all_cells` of the heap
-  warpheap_offers(ring* rings, std::uint32_t classes, std::uint32_t* cells, std::uint32_t count)
-      : rings_(rings), cells_(cells), classes_(classes), count_(count) {}
+  warpheap_offers(ring* rings, extent* extents, std::uint32_t classes, std::uint32_t* cells,
+                  std::uint32_t count)
+      : rings_(rings), extents_(extents), cells_(cells), classes_(classes), count_(count) {}
 
   WARPHEAP_DEVICE void format(const warpheap_size_classes& sizes, std::uint32_t chunks,
                               std::uint64_t rank, std::uint64_t count) const {
@@ -75,9 +79,8 @@ class warpheap_offers {
       for (; of < mine; ++of) first += cells_of(sizes, of, chunks);
       const std::uint32_t cells = cells_of(sizes, of, chunks);
       const std::uint32_t rings = rings_of(cells);
-      for (std::uint32_t i = 0; i < rings; ++i) {
-        at(of, i) = {0, 0, 0, first + i * (cells / rings), cells / rings, rings - 1, 0};
-      }
+      extents_[of] = std::uint64_t{cells / rings} << 48 | std::uint64_t{rings - 1} << 32 | first;
+      for (std::uint32_t i = 0; i < rings; ++i) at(of, i) = {0, 0, 0, {0, 0}};
     }
     for (std::uint64_t i = rank; i < count_; i += count) cells_[i] = 0;
   }
@@ -109,8 +112,9 @@ class warpheap_offers {
     // [ ring | granted ]
     std::uint32_t won = 0;
     if (same.is_leader()) {
-      const std::uint32_t from = ring_with_offers(of);
-      won = from * simt::warp_size * 2 + static_cast<std::uint32_t>(ask(of, from, same.size()));
+      const sight seen = look_for_offers(of);
+      won =
+          seen.ring * simt::warp_size * 2 + static_cast<std::uint32_t>(ask(of, seen, same.size()));
     }
     team.sync();
     won = team.shuffle(won, same.leader());
@@ -120,6 +124,11 @@ class warpheap_offers {
     }
     team.sync();
     return word;
+  }
+
+  /// Changes whenever a lane of the caller's ring is about to make an offer.
+  WARPHEAP_DEVICE std::uint32_t made(std::uint32_t of) const {
+    return simt::atomic_ref(at(of, own_ring(of)).made).load(simt::order::relaxed);
   }
 
   /// Whether there is one, or there was one a moment ago.
@@ -136,15 +145,6 @@ class warpheap_offers {
     }
     return gone;
   }
-  /// Changes whenever a lane is about to make an offer.
-  WARPHEAP_DEVICE std::uint32_t made(std::uint32_t of) const {
-    std::uint32_t sum = 0;
-    for (std::uint32_t i = 0; i <= more(of); ++i) {
-      sum += simt::atomic_ref(at(of, i).made).load(simt::order::relaxed);
-    }
-    return sum;
-  }
-
   /// How many there are, while no lane allocates; -1: the counts do not agree with the cells.
   WARPHEAP_DEVICE int examine(std::uint32_t of) const {
     int offers = 0;
@@ -160,8 +160,10 @@ class warpheap_offers {
   static constexpr std::uint32_t most_cells = 8192;
   /// Cells of a class from which on it has several rings.
   static constexpr std::uint32_t shared_cells = 2048;
-  /// Slots of a class in the heap for a cell.
+  /// Slots of a class in the heap for a cell, if slots have at most `many_bytes`; half of that for
+  /// larger ones, of which there are fewer.
   static constexpr std::uint64_t slots_each = 512;
+  static constexpr std::uint32_t many_bytes = 1024;
   /// What a lane leaves in a cell that has not found its offer there.
   static constexpr std::uint32_t left = 0xffffffffu;
   /// How many numbers a lane with an offer draws before it gives up.
@@ -173,9 +175,11 @@ class warpheap_offers {
 
   WARPHEAP_HD static constexpr std::uint32_t cells_of(const warpheap_size_classes& sizes,
                                                       std::uint32_t of, std::uint32_t chunks) {
-    const std::uint64_t slots = std::uint64_t{sizes.chunk_bytes() / sizes.slot_bytes(of)} * chunks;
+    const std::uint32_t bytes = sizes.slot_bytes(of);
+    const std::uint64_t slots = std::uint64_t{sizes.chunk_bytes() / bytes} * chunks;
     std::uint32_t cells = 8;
-    while (cells < most_cells && cells * slots_each < slots) cells *= 2;
+    const std::uint64_t each = bytes <= many_bytes ? slots_each : slots_each / 2;
+    while (cells < most_cells && cells * each < slots) cells *= 2;
     return cells;
   }
   WARPHEAP_HD static constexpr std::uint32_t rings_of(std::uint32_t cells) {
@@ -183,8 +187,8 @@ class warpheap_offers {
   }
   WARPHEAP_DEVICE int examine_ring(std::uint32_t of, std::uint32_t i) const {
     // A ring with a wrong address may lie outside the heap.
-    const std::uint32_t first = at(of, i).first;
-    const std::uint32_t cells = at(of, i).cells;
+    const std::uint32_t cells = cells_in(extents_[of]);
+    const std::uint32_t first = first_in(extents_[of]) + i * cells;
     if (first > count_ || cells > count_ - first) return -1;
     int offers = 0;
     for (std::uint32_t k = 0; k < cells; ++k) {
@@ -202,31 +206,41 @@ class warpheap_offers {
   WARPHEAP_HD static constexpr int reserved(std::uint64_t both) {
     return static_cast<int>((both - static_cast<std::uint64_t>(open(both))) >> 32);
   }
+  WARPHEAP_HD static constexpr std::uint32_t cells_in(extent known) {
+    return static_cast<std::uint32_t>(known >> 48);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t first_in(extent known) {
+    return static_cast<std::uint32_t>(known);
+  }
   WARPHEAP_DEVICE ring& at(std::uint32_t of, std::uint32_t i) const {
     return rings_[std::size_t{i} * classes_ + of];
   }
   WARPHEAP_DEVICE std::uint32_t more(std::uint32_t of) const {
-    return simt::load_hint(at(of, 0).more) & (most_rings - 1);
+    return static_cast<std::uint32_t>(simt::load_hint(extents_[of]) >> 32) & (most_rings - 1);
   }
   /// A ring of the class for the caller's warp.
   WARPHEAP_DEVICE std::uint32_t own_ring(std::uint32_t of) const {
     return (simt::sm_id() + simt::warp_slot()) & more(of);
   }
-  /// The first ring with offers from the caller's own on, or that one.
-  WARPHEAP_DEVICE std::uint32_t ring_with_offers(std::uint32_t of) const {
+  struct sight {
+    std::uint32_t ring;  ///< the first one with offers from the caller's own on, or that one
+    int open = 0;        ///< offers there
+  };
+  WARPHEAP_DEVICE sight look_for_offers(std::uint32_t of) const {
     const std::uint32_t others = more(of);
     const std::uint32_t own = own_ring(of);
-    std::uint32_t with = own;
+    sight seen{own};
     // The loads do not wait for each other.
     for (std::uint32_t i = others + 1; i-- != 0;) {
       const std::uint32_t next = (own + i) & others;
-      if (open(counts(of, next)) > 0) with = next;
+      const int there = open(counts(of, next));
+      if (there > 0) seen = {next, there};
     }
-    return with;
+    return seen;
   }
   /// Offers may occupy half of the cells: lanes that have requested others still look into theirs.
   WARPHEAP_DEVICE int room(std::uint32_t of) const {
-    return static_cast<int>(simt::load_hint(at(of, 0).cells) / 2);
+    return static_cast<int>(cells_in(simt::load_hint(extents_[of])) / 2);
   }
   WARPHEAP_DEVICE std::uint64_t counts(std::uint32_t of, std::uint32_t i) const {
     return simt::atomic_ref(at(of, i).counts).load(simt::order::relaxed);
@@ -247,13 +261,12 @@ class warpheap_offers {
     return granted;
   }
   /// Takes up to this many offers from the counts.
-  WARPHEAP_DEVICE int ask(std::uint32_t of, std::uint32_t i, int lanes) const {
-    const int there = open(counts(of, i));
-    const int wanted = there < lanes ? there : lanes;
+  WARPHEAP_DEVICE int ask(std::uint32_t of, const sight& seen, int lanes) const {
+    const int wanted = seen.open < lanes ? seen.open : lanes;
     if (wanted <= 0) return 0;
-    const int before = open(add(of, i, -wanted, -wanted));
+    const int before = open(add(of, seen.ring, -wanted, -wanted));
     const int granted = before < 0 ? 0 : before < wanted ? before : wanted;
-    if (granted != wanted) add(of, i, wanted - granted, wanted - granted);
+    if (granted != wanted) add(of, seen.ring, wanted - granted, wanted - granted);
     return granted;
   }
 
@@ -305,12 +318,13 @@ class warpheap_offers {
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> cell(std::uint32_t of, std::uint32_t i,
                                                        std::uint32_t number) const {
-    ring& known = at(of, i);
-    const std::uint32_t place = number & (simt::load_hint(known.cells) - 1);
-    return simt::atomic_ref(cells_[simt::load_hint(known.first) + place]);
+    const extent known = simt::load_hint(extents_[of]);
+    const std::uint32_t cells = cells_in(known);
+    return simt::atomic_ref(cells_[first_in(known) + i * cells + (number & (cells - 1))]);
   }
 
   ring* rings_ = nullptr;
+  extent* extents_ = nullptr;
   std::uint32_t* cells_ = nullptr;
   std::uint32_t classes_ = 0;
   std::uint32_t count_ = 0;

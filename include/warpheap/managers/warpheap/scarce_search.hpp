@@ -5,8 +5,10 @@
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"
+#include "warpheap/managers/warpheap/class_growth.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/slot_claims.hpp"
+#include "warpheap/managers/warpheap/word_marks.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
@@ -21,6 +23,8 @@ class warpheap_scarce_search {
   using supply = warpheap_supply<Config>;
   using slot_claims = warpheap_slot_claims<Config>;
   using class_exhaustion = warpheap_class_exhaustion<Config>;
+  using class_growth = warpheap_class_growth<Config>;
+  using word_marks = warpheap_word_marks<Config>;
   using chunks = typename slot_claims::chunks;
   using spot = typename slot_claims::spot;
   using claims = typename slot_claims::claims;
@@ -33,7 +37,8 @@ class warpheap_scarce_search {
 
   struct outcome {
     place got;
-    bool is_open = false;  ///< without a slot, whether the request must look further
+    bool is_open = false;    ///< without a slot, whether the request must look further
+    std::uint32_t made = 0;  ///< `warpheap_offers::made` before the look for offers
   };
   /// A slot for each lane of a part of a warp, in a heap that seems dry. Short code for lanes that
   /// free and allocate at different times, and so seldom come together: most of their time, they
@@ -43,17 +48,16 @@ class warpheap_scarce_search {
     const simt::group team = simt::coalesced();
     outcome came;
     place& got = came.got;
-    if (!is_tight()) got = words_.take_lone();
+    if (!words_.is_tight()) got = words_.take_lone();
     team.sync();
-    const std::uint32_t before = supply_.offers().made(of_);
     if (got.chunk == none) {
-      const std::uint32_t word = supply_.offers().take(of_);
-      if (word != warpheap_offers::none) got = claim_offered(word);
+      came.made = supply_.offers().made(of_);
+      got = take_offer();
     }
     team.sync();
-    if (got.chunk == none && !supply_.classes().seem_marked(of_)) got = search_listed(false);
+    if (got.chunk == none && may_search()) got = search_listed(false);
     team.sync();
-    if (got.chunk == none) came.is_open = !is_lost(before);
+    if (got.chunk == none) came = conclude(came.made);
     team.sync();
     return came;
   }
@@ -79,10 +83,11 @@ class warpheap_scarce_search {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
     // Lanes are not counted while most words have room.
-    const bool counts = same.is_leader() && is_tight();
+    const bool counts = same.is_leader() && words_.is_tight();
     int may = same.size();
     if (counts) {
-      may = supply_.classes().begin_search(of_, may, shape().per_word, Config.least_searching);
+      may =
+          supply_.classes().begin_search(of_, may, words_.shape().per_word, Config.least_searching);
     }
     team.sync();
     const auto granted =
@@ -96,6 +101,11 @@ class warpheap_scarce_search {
   }
 
  private:
+  using step = typename class_growth::step;
+  /// How often a lane waits for an offer, and how long at first; then twice as long each time.
+  static constexpr int most_waits = 4;
+  static constexpr std::uint32_t pause_ns = 2000;
+
   enum class visited : std::uint32_t { served, full, lost, nothing };
   /// The outcome of a visit to a listed word.
   struct sight {
@@ -103,15 +113,60 @@ class warpheap_scarce_search {
     place got;
   };
 
-  WARPHEAP_DEVICE const warpheap_slots& shape() const { return words_.shape(); }
-  WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape().words); }
-
-  /// Whether a request may return null that has not found a slot: memory is exhausted; or there is
-  /// no chunk, and since `before` others have offered slots of the class, for others that took
-  /// them.
-  WARPHEAP_DEVICE bool is_lost(std::uint32_t before) const {
-    return class_exhaustion(supply_, of_).seems_out() ||
-           (!supply_.has_chunks() && supply_.offers().made(of_) != before);
+  WARPHEAP_DEVICE bool may_search() const {
+    return supply_.classes().may_search(of_, words_.shape().words, simt::rough_noise());
+  }
+  WARPHEAP_DEVICE place take_offer() const {
+    const std::uint32_t word = supply_.offers().take(of_);
+    return word == warpheap_offers::none ? place{} : claim_offered(word);
+  }
+  /// For lanes that have not found a slot. A request is over without one if there is no chunk and
+  /// others have offered slots of the class since `before`, for others that took them; or if memory
+  /// is exhausted. A collective of those that call together, for any classes.
+  WARPHEAP_DEVICE outcome conclude(std::uint32_t before) const {
+    if (supply_.seems_to_have_chunks() || supply_.offers().made(of_) == before) {
+      return simt::call_apart(&seek_apart, before, of_, supply_);
+    }
+    return {};
+  }
+  WARPHEAP_RARE static outcome seek_apart(std::uint32_t before, std::uint32_t of,
+                                          const supply& from) {
+    return warpheap_scarce_search(from, of).seek(before);
+  }
+  WARPHEAP_DEVICE outcome seek(std::uint32_t before) const {
+    outcome came;
+    if (supply_.seems_to_have_chunks()) came = take_chunk();
+    if (came.got.chunk == none && !came.is_open) came = wait(before);
+    came.made = before;
+    return came;
+  }
+  /// A slot of a new chunk; open if other lanes let the class grow. A collective as well.
+  WARPHEAP_DEVICE outcome take_chunk() const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    const class_growth growth(supply_, of_);
+    auto next = step::wait;
+    if (same.is_leader()) next = growth.choose(same.size(), Config.scarce_doubled);
+    team.sync();
+    next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
+    outcome came;
+    came.got = growth.grow(next);
+    came.is_open = came.got.chunk == none && next != step::none_left;
+    return came;
+  }
+  /// An offer that is made soon, for a class that is seldom used. Waits for a bounded time, which
+  /// costs less than a search: lanes that wait issue no instructions. Open if there was no offer.
+  WARPHEAP_DEVICE outcome wait(std::uint32_t before) const {
+    outcome came;
+    if (supply_.offers().made(of_) != before) return came;
+    if (class_exhaustion(supply_, of_).seems_out()) return came;
+    came.is_open = true;
+    for (int waits = 0; came.is_open && waits < most_waits; ++waits) {
+      simt::backoff(pause_ns << waits);
+      came.is_open = supply_.offers().made(of_) == before;
+    }
+    if (!came.is_open) came.got = take_offer();
+    return came;
   }
 
   WARPHEAP_DEVICE place claim_offered(std::uint32_t word) const {
@@ -157,16 +212,16 @@ class warpheap_scarce_search {
     if (at.word == warpheap_listed_words::none) {
       // The lane that took its last word from the list takes the chunk out of the set. If that lane
       // saw an older state, a later visitor does it.
-      if (noise >> 60 == 0) simt::call_apart(&supply::forget, supply_, of_, at.chunk);
+      if (noise >> 60 == 0) simt::call_apart(&word_marks::forget, supply_, of_, at.chunk);
       return {visited::lost, {}};
     }
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-    const auto from =
-        static_cast<int>(scale_to(static_cast<std::uint32_t>(noise >> 32), shape().per_word));
+    const auto from = static_cast<int>(
+        scale_to(static_cast<std::uint32_t>(noise >> 32), words_.shape().per_word));
     const std::uint64_t bits = words_.claim(at, seen, 1, from);
     if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
     if (!marks) return {visited::full, {}};
-    const bool marked = simt::call_apart(&supply::retire, supply_, of_, at.chunk, at.word);
+    const bool marked = simt::call_apart(&word_marks::retire, supply_, of_, at.chunk, at.word);
     return {marked ? visited::full : visited::lost, {}};
   }
 

@@ -34,6 +34,7 @@ class warpheap_slot_claims {
       : supply_(from), of_(of), shape_(from.classes().slots(of)) {}
 
   WARPHEAP_DEVICE const warpheap_slots& shape() const { return shape_; }
+  WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape_.words); }
   WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
 
   /// Claims up to `want` slots of a word that is believed to be `seen`.

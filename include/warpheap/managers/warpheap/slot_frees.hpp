@@ -3,6 +3,7 @@
 
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/word_marks.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
@@ -53,9 +54,10 @@ class warpheap_slot_frees {
                                      std::uint64_t bits) const {
     const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
     if (chunks::is_marked(before)) {
-      simt::call_apart(&supply::find_again, supply_.copy(), of, chunk, number, before, bits);
+      simt::call_apart(&warpheap_word_marks<Config>::find_again, supply_.copy(), of, chunk, number,
+                       before, bits);
     }
-    if (chunks::used_of(before & ~bits) == 0) supply_.count_out(chunk);
+    if (chunks::used_of(before & ~bits) == 0) supply_.copy().count_out(chunk);
   }
 
   const supply& supply_;

@@ -17,9 +17,9 @@
 /// Memory layout:
 ///
 ///     [ state ][ classes: 64 B each ][ sets of open chunks: a tree per class ]
-///     [ hints: 4 B per chunk and class ][ entries: 4 B per chunk ][ pool, empties: trees ]
+///     [ hints: 2 B per chunk and class ][ entries: 4 B per chunk ][ pool, empties: trees ]
 ///     [ copy of this ][ run lengths, states: 4 B per chunk each ]
-///     [ offers: 32 B per class, or 128 B ][ cells: 4 B for 512 slots of a class, 8 to 8192 ]
+///     [ offers: 32 B per class, or 128 B; and 8 B ][ cells: 4 B for 512 slots of a class ]
 ///     [ listed: 1 bit per word ]
 ///     [ words: 8 B for 48 slots of 16 B ]
 ///     [ chunk 0 ][ chunk 1 ] ...     chunk: [ slot 0 ][ slot 1 ] ... of one class
@@ -194,9 +194,6 @@ class warpheap_manager {
   using slots = warpheap_slots;
 
   static constexpr std::uint32_t none = bitmap_tree::none;
-  /// A heap has at most this many chunks, because each class has hints and a tree for all of them.
-  static constexpr int most_chunks_log2 = 16;
-
   warpheap_manager(const region& memory, int chunk_shift, std::size_t initial_bytes)
       : warpheap_manager(memory, chunk_shift, fitting(memory, chunk_shift), initial_bytes) {}
 
@@ -221,7 +218,8 @@ class warpheap_manager {
     of_classes.records = cursor.take<typename classes::record>(sizes.count());
     of_classes.trees = cursor.take<std::uint64_t>(
         bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
-    of_classes.hints = cursor.take<std::uint32_t>(std::size_t{universe} * sizes.count(), 128);
+    of_classes.hints =
+        cursor.take<std::uint32_t>(classes::hint_words(universe) * sizes.count(), 128);
     of_classes.entries = cursor.take<std::uint32_t>(universe, 128);
     const std::size_t tree_words = bitmap_tree::words_for(universe);
     where.pool = warpheap_chunk_set(cursor.take<std::uint64_t>(tree_words, 128), universe);
@@ -235,7 +233,9 @@ class warpheap_manager {
     where.listed = warpheap_listed_words(listed, static_cast<std::uint32_t>(each));
     auto* rings = cursor.take<warpheap_offers::ring>(warpheap_offers::all_rings(sizes, universe));
     const std::uint32_t all = warpheap_offers::all_cells(sizes, universe);
-    where.offers = warpheap_offers(rings, sizes.count(), cursor.take<std::uint32_t>(all, 128), all);
+    auto* extents = cursor.take<warpheap_offers::extent>(sizes.count(), 128);
+    where.offers =
+        warpheap_offers(rings, extents, sizes.count(), cursor.take<std::uint32_t>(all, 128), all);
     // From here on memory is touched only as far as there are chunks: see `touched`.
     auto* words = cursor.take<std::uint64_t>(universe * each, 128);
     return supply(classes(sizes, of_classes, universe), chunks(states, words, sizes.chunk_bytes()),
@@ -266,7 +266,7 @@ class warpheap_manager {
     const int largest = floor_log2(Config.largest_chunk);
     const int wanted = bytes < 2048 ? smallest : floor_log2(bytes / 2048);
     const int usual = wanted < smallest ? smallest : wanted > largest ? largest : wanted;
-    const int least = bytes < 2048 ? smallest : ceil_log2(bytes) - most_chunks_log2;
+    const int least = bytes < 2048 ? smallest : ceil_log2(bytes) - classes::most_chunks_log2;
     return usual > least ? usual : least;
   }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/bits.hpp"
+#include "warpheap/core/random.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
+#include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/slot_claims.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// How a class of the manager `warpheap` gets chunks. Exists for one call.
+///
+/// How much a class grows is decided without counting waiting lanes. A group that was not served
+/// lets the class grow by a chunk with the probability that it would need a whole one: 32 lanes and
+/// a chunk of 1024 slots grow once in 32 cases. So a million lanes that arrive at once make as many
+/// chunks as they need, all at the same time. So that a few lanes do not depend on luck, one group
+/// of a class may always grow it.
+template <warpheap_config Config>
+class warpheap_class_growth {
+ public:
+  using supply = warpheap_supply<Config>;
+  using slot_claims = warpheap_slot_claims<Config>;
+  using chunks = typename slot_claims::chunks;
+  using spot = typename slot_claims::spot;
+  using claims = typename slot_claims::claims;
+  using place = typename slot_claims::place;
+
+  static constexpr std::uint32_t none = supply::none;
+
+  WARPHEAP_DEVICE warpheap_class_growth(const supply& from, std::uint32_t of)
+      : supply_(from), of_(of), words_(from, of) {}
+
+  /// What a group without slots does about chunks.
+  enum class step : std::uint32_t {
+    none_left,     ///< there is none to take
+    grow,          ///< takes one, since it may need a whole chunk
+    grow_for_all,  ///< takes one for other lanes as well
+    wait           ///< for a group that does
+  };
+  /// What a group of this many lanes does, which acts as if it had 2^`doubled` times as many.
+  WARPHEAP_DEVICE step choose(int lanes, int doubled) const {
+    if (!supply_.has_chunks()) {
+      supply_.whole().set_dry(true);
+      return step::none_left;
+    }
+    // When chunks are scarce, the growth that others have begun may be enough.
+    if ((doubled != 0 || ahead() != 0) && needs_chunk(lanes << doubled)) return step::grow;
+    return begin_growth() ? step::grow_for_all : step::wait;
+  }
+  /// Takes a chunk if that is the step which was chosen for the class; a collective of those that
+  /// call together, for any classes. \param how becomes `none_left` if others have taken the chunks
+  WARPHEAP_DEVICE place grow(step& how) const {
+    const bool for_all = how == step::grow_for_all;
+    if (how != step::grow && !for_all) return {};
+    const simt::group same = simt::coalesced().match(of_ * 2 + (for_all ? 1u : 0u));
+    const added came = simt::call_apart(&grow_apart, supply_, of_, same.mask(), for_all);
+    if (!came.chunk) how = step::none_left;
+    return came.got;
+  }
+
+  /// Lets the class grow before it is full, if there is plenty of memory. A collective of those
+  /// that call together, for any classes.
+  WARPHEAP_DEVICE place grow_ahead() const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    bool grows = same.is_leader() && needs_chunk(ahead() * same.size());
+    team.sync();
+    grows = team.shuffle(static_cast<std::uint32_t>(grows), same.leader()) != 0;
+    place got;
+    if (grows) got = simt::call_apart(&grow_apart, supply_, of_, same.mask(), false).got;
+    team.sync();
+    return got;
+  }
+
+ private:
+  static constexpr std::uint32_t many_slots = 1024;
+  static constexpr std::uint32_t few_slots = 32;
+
+  struct added {
+    place got;           ///< a slot for the caller
+    bool chunk = false;  ///< whether there was a chunk
+  };
+
+  /// How many chunks the class may take for each one that it needs: none before it is full, if less
+  /// than half of the heap is in the pool. Slots are found at once if words are not full. Small
+  /// slots take little memory; for large ones, with which a warp fills a chunk, there is nothing to
+  /// search.
+  WARPHEAP_DEVICE int ahead() const {
+    const int left = supply_.eighths_left();
+    if (left >= 8 && words_.shape().count >= many_slots) return 8;
+    if (left >= 4) return 2;
+    return left >= 1 && words_.shape().count <= few_slots ? 1 : 0;
+  }
+  /// True with the probability that this many lanes need a whole chunk.
+  WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
+    const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
+    return scale_to(drawn, words_.shape().count) < static_cast<std::uint32_t>(lanes);
+  }
+  WARPHEAP_DEVICE bool begin_growth() const {
+    const simt::atomic_ref growing(supply_.classes().of(of_).growing);
+    std::uint32_t nobody = 0;
+    return growing.load(simt::order::relaxed) == 0 &&
+           growing.compare_exchange(nobody, 1, simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE void end_growth() const {
+    simt::atomic_ref(supply_.classes().of(of_).growing).store(0, simt::order::relaxed);
+  }
+  /// Adds a chunk, whose first word is the team's; or if the class has an empty one, the team takes
+  /// what it finds there. A collective.
+  WARPHEAP_RARE static added grow_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
+                                        bool for_all) {
+    return warpheap_class_growth(from, of).add_chunk(simt::group(team), for_all);
+  }
+  WARPHEAP_DEVICE added add_chunk(const simt::group& team, bool for_all) const {
+    bool is_new = false;
+    const std::uint32_t chunk =
+        simt::call_apart(&supply::add_chunk, supply_, of_, team.mask(), &is_new);
+    if (for_all && team.is_leader()) end_growth();
+    team.sync();
+    if (chunk == none) return {};
+    const auto slot = static_cast<std::uint32_t>(team.rank());
+    if (is_new) return {slot < words_.shape().per_word ? place{chunk, slot} : place{}, true};
+    const spot at{chunk, 0};
+    std::uint64_t bits = 0;
+    // Including marked words: their slots are on offer, to lanes that may be slow. A slot that is
+    // taken without its offer leaves a surplus offer, which leads to nothing.
+    if (team.is_leader()) {
+      bits = words_.claim(at, chunks::empty_word(words_.owner()), team.size(), 0, claims::offered);
+    }
+    return {words_.share(team, team, at, bits), true};
+  }
+
+  const supply& supply_;
+  std::uint32_t of_;
+  slot_claims words_;
+};
+
+WARPHEAP_END_NAMESPACE
