@@ -141,17 +141,19 @@ def longest_launches(text: str) -> dict[str, float]:
 
 
 def steady_load(headers: Path, managers: list[Manager]) -> str:
-    """The section on launches that want more memory than there is; empty if none was measured."""
+    """The section on launches that want more memory than there is; empty if none was measured and
+    the header says nothing about them."""
     checks = ROOT / STEADY
     longest = longest_launches(checks.read_text()) if checks.exists() else {}
     measured = [(m["name"], longest[m["name"]]) for m in managers if m["name"] in longest]
-    if not measured:
-        return ""
-    text = "\n## Under steady load\n"
+    text = ""
     for header in sorted(headers.glob("*.hpp")):
         if why := STEADY_REASON.match(paragraph(header, "Steady load")):
             reason = f"{why[1]}: {why[2]}" if why[1] else why[2][0].upper() + why[2][1:]
             text += textwrap.fill(reason, 100) + "\n"
+    if not measured:
+        return "\n## Under steady load\n" + text if text else ""
+    text = "\n## Under steady load\n" + text
     text += "\nThe longest launch of 262,144 lanes on each of three streams that want more than a "
     text += "heap of\n1 GiB has, in ms on an NVIDIA H200, with every word checked ("
     text += f"[steady_load.txt](../../{STEADY})):\n\n"

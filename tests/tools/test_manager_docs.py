@@ -95,15 +95,21 @@ class Files(unittest.TestCase):
         checks = self.root / manager_docs.STEADY
         checks.parent.mkdir(parents=True)
         both = [manager("a"), manager("b")]
-        self.assertNotIn("Under steady load", manager_docs.page("pages", both))
+        reason = "## Under steady load\nLanes wait for each other.\n"
+        unmeasured = manager_docs.page("pages", both)
+        self.assertIn(reason, unmeasured)
+        self.assertNotIn("The longest launch", unmeasured)
         checks.write_text(
             "a  3 launches, longest  9.000 ms,  1 served,  1 null, 0 wrong, 0 lost: ok\n"
             "b  3 launches, longest  9.000 ms,  1 served,  1 null, 1 wrong, 0 lost: contents\n"
             "a  6 launches, longest  1234.567 ms,  1 served,  1 null, 0 wrong, 0 lost: slow;\n"
         )
         text = manager_docs.page("pages", both)
-        self.assertIn("## Under steady load\nLanes wait for each other.\n\nThe longest", text)
+        self.assertIn(reason + "\nThe longest launch", text)
         self.assertTrue("\n| `a` |\n|---|\n| 1,235 |\n" in text, text)
+        (self.headers / "pages.hpp").write_text("")
+        checks.write_text("")
+        self.assertNotIn("Under steady load", manager_docs.page("pages", both))
 
     def test_what_was_written_does_not_differ(self) -> None:
         wanted = manager_docs.documents([manager("a")])
