@@ -15,8 +15,8 @@ import pandas as pd
 
 from warpheap.report.fields import IMPLIED, SPLIT, phrases
 from warpheap.report.figure import FigureSpec
+from warpheap.report.sections import Section
 from warpheap.report.specs import figures
-from warpheap.report.table import Section
 
 _CPU_REMARK = "CPU model: says nothing about a GPU"
 

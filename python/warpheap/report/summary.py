@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from warpheap.report.fields import IDENTITY, UNTOLD, parameters, phrases, text
-from warpheap.report.table import Section
+from warpheap.report.sections import Section
 from warpheap.units import milliseconds
 
 # The block size of the one-line comparison; the nearest measured one is taken.
