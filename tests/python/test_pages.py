@@ -135,7 +135,7 @@ def test_commands_have_the_options_of_the_pages(words: list[str]) -> None:
 
 
 def map_rows() -> Iterator[tuple[list[str], list[str]]]:
-    """Of each row of CONTRIBUTING's map, the folders and the names that it gives what is in them."""
+    """Of each row of CONTRIBUTING's map, its folders, and the names of what is in them."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     text = text.split("## Where things are", 1)[1].split("\n## ", 1)[0]
     base = ""
