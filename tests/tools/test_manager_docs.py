@@ -91,6 +91,21 @@ class Files(unittest.TestCase):
         drawn = list(manager_docs.layouts(self.headers / "pages.hpp"))
         self.assertEqual(drawn, [("Memory layout (defaults)", "[ words ]\n\n  [ block ]")])
 
+    def test_the_page_says_what_each_part_has(self) -> None:
+        self.assertNotIn("## Parts", manager_docs.page("pages", [manager("a")]))
+        (self.headers / "inspection.hpp").write_text("/// \\file\n/// Not a part.\n\n")
+        (self.headers / "says_nothing.hpp").write_text("#pragma once\n")
+        (self.headers / "heads.hpp").write_text(
+            "/// \\file\n/// The head (see halloc.hpp) of\n/// each size. More of it.\n\nint x;\n"
+        )
+        (self.headers / "word.hpp").write_text(
+            "/// No number.\nint none;\n\n/// All in one word:\n///\n///     [ a ]\nstruct word {\n"
+        )
+        rows = "| `heads.hpp` | The head (see halloc.hpp) of each size. |\n"
+        rows += "| `word.hpp` | All in one word. |\n\n## Memory\n"
+        text = manager_docs.page("pages", [manager("a")])
+        self.assertTrue("\n## Parts\n| header | what it has |\n|---|---|\n" + rows in text, text)
+
     def test_the_page_says_how_long_launches_take_and_why(self) -> None:
         checks = self.root / manager_docs.STEADY
         checks.parent.mkdir(parents=True)
