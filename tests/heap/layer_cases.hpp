@@ -7,6 +7,7 @@
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/managers/random_walk/bitmap_pages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -233,6 +234,53 @@ class correct_use : public wrong_use<Checked> {
   }
 };
 
+/// Blocks that others have freed shortly before live again, next to each other. Of each the last
+/// byte behind it is written before the next one is freed, which must be noticed there.
+template <class Checked>
+class live_again : public wrong_use<Checked> {
+ public:
+  using wrong_use<Checked>::wrong_use;
+
+  void reset(std::uint64_t seed) {
+    wrong_use<Checked>::reset(seed);
+    kept_ = {};
+    ended_ = 0;
+    pairs_ = 0;
+  }
+
+  void lane() {
+    this->manager_.free(this->manager_.malloc(16));
+    kept_[simt::thread_rank()] = static_cast<std::byte*>(this->manager_.malloc(16));
+    // Each lane has its block from here on; the last one goes on alone.
+    if (simt::atomic_ref(ended_).fetch_add(1, simt::order::acq_rel) + 1 != kept_.size()) return;
+    std::sort(kept_.begin(), kept_.end());
+    for (std::size_t i = 1; i < kept_.size(); ++i) {
+      if (!is_next(i)) continue;
+      ++pairs_;
+      kept_[i][-static_cast<std::ptrdiff_t>(checking::front_bytes) - 1] = std::byte{1};
+    }
+    for (std::size_t i = 1; i < kept_.size(); ++i) {
+      if (is_next(i)) this->manager_.free(kept_[i]);
+    }
+  }
+
+  std::string verdict() {
+    return this->logged() == pairs_
+               ? ""
+               : std::to_string(this->logged()) + " incidents are in the log, " +
+                     std::to_string(pairs_) + " there were";
+  }
+
+ private:
+  bool is_next(std::size_t i) const {
+    return kept_[i] - kept_[i - 1] == static_cast<std::ptrdiff_t>(checking::footprint(16));
+  }
+
+  std::array<std::byte*, 8> kept_{};
+  alignas(8) std::uint32_t ended_ = 0;
+  std::uint64_t pairs_ = 0;
+};
+
 template <class Checked>
 std::vector<named_case> checked_cases() {
   const auto how = checked_setup<Checked>();
@@ -243,6 +291,9 @@ std::vector<named_case> checked_cases() {
   cases.push_back(case_of<correct_use<Checked, 1>>("correct_use", how));
   cases.push_back(
       case_of<correct_use<Checked, 3>>("correct_use_of_sizes", checked_setup<Checked>(96)));
+  auto tight = how;
+  tight.region_bytes = 2304;
+  cases.push_back(case_of<live_again<Checked>>("live_again", tight));
   return cases;
 }
 

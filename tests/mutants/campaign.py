@@ -8,8 +8,9 @@ unit, and goes through stages (stages.py) until something rejects it: the explor
 that have its header, in sequentially consistent and weak memory, plain and under ThreadSanitizer,
 and the unit tests and the conformance suite beside the header's own tests (suites.py). All mutants
 go through their first stage, then the living through their second, and so on, in an order drawn by
---seed. What rejects a mutant is believed if it lets the headers as they are pass. Survivors that
-equivalent.toml knows to be equivalent, each with its argument, are counted apart.
+--seed; those that the run of --resume began come before the others. What rejects a mutant is
+believed if it lets the headers as they are pass. Survivors that equivalent.toml knows to be
+equivalent, each with its argument, are counted apart.
 
 Each verdict is in the file of --json at once. A mutant that the time of --minutes did not suffice
 for is `open` there; a later run with --resume goes on with its next stage.
@@ -20,6 +21,8 @@ Exit status: 0 unless a mutant survives that is not known to be equivalent.
 from __future__ import annotations
 
 import argparse
+import heapq
+import itertools
 import math
 import os
 import random
@@ -42,7 +45,8 @@ from suites import Suites
 from switchboard import Switchboard
 from workshop import PLAIN, RACES, ROOT, Flavour, OutOfTimeError, Verdict, Workshop
 
-_TOGETHER = 6  # mutants of a translation unit
+_MOST_TOGETHER = 6  # mutants of a translation unit, which one thread judges one after the other
+_GROUPS_A_JOB = 4  # so that no thread is left alone with many at the end
 
 
 class Hunt:
@@ -67,7 +71,11 @@ class Hunt:
 
     def run(self, mutants: list[Mutant]) -> None:
         """Judge the mutants until the time is over."""
-        self._switchboard = Switchboard(mutants, self._workshop, self._options.work)
+        due = [m for m in mutants if not self.done(m)]
+        if self._options.without_equivalent:
+            due = [m for m in due if not m.why_equivalent]
+        # Fewer mutants, fewer layers: each is a program for each profile and flavour.
+        self._switchboard = Switchboard(due, self._workshop, self._options.work)
         self._suites = Suites(
             self._workshop,
             self._options.work,
@@ -75,46 +83,64 @@ class Hunt:
             self._controls,
             self._switchboard,
         )
-        due = [m for m in mutants if not self.done(m)]
-        if self._options.without_equivalent:
-            due = [m for m in due if not m.why_equivalent]
-        groups = list(_batches(due))
-        random.Random(self._options.seed).shuffle(groups)
-        with ThreadPoolExecutor(self._options.jobs) as pool:
+        jobs = self._options.jobs
+        together = min(_MOST_TOGETHER, max(1, len(due) // (_GROUPS_A_JOB * jobs)))
+        begun = [m for m in due if m.tried]
+        fresh = [m for m in due if not m.tried]
+        parts = [list(_batches(part, 0, together)) for part in (begun, fresh)]
+        for groups in parts:
+            random.Random(self._options.seed).shuffle(groups)
+        with ThreadPoolExecutor(jobs) as pool:
             try:
-                self._prepare(pool, due)
-                self._go_through(pool, groups)
+                prepared = self._prepare(pool, due)
+                self._go_through(pool, jobs, parts)
+                for one in prepared:
+                    one.result()
             except OutOfTimeError:
                 pass
             finally:
                 self._workshop.stop()
+                pool.shutdown(wait=True, cancel_futures=True)
 
-    def _prepare(self, pool: ThreadPoolExecutor, mutants: list[Mutant]) -> None:
+    def _prepare(self, pool: ThreadPoolExecutor, mutants: list[Mutant]) -> list[Future[Any]]:
+        """Let the pool compile what mutants meet next, so that few of them wait for one program."""
         used = {profile for mutant in mutants for profile in mutant.profiles}
         others = {path for name in used for path in self._profiles[name].get("sources", [])}
         flavours = [PLAIN] if "races" in self._without else [PLAIN, RACES]
-        self._workshop.prepare(pool, flavours, others)
-        # What most mutants meet first is compiled while nobody waits for it.
-        switches = [m for m in mutants if self._switchboard.layer(m) == 0]
-        work = [
-            pool.submit(self._switchboard.explorer, name, self._profiles[name], 0, PLAIN)
-            for name in {m.profiles[0] for m in switches}
-        ]
-        if "tests" not in self._without:
-            headers = {m.header for m in switches}
-            sources = {source for header in headers for source in self._suites.sources(header)}
-            work += [pool.submit(self._suites.prepare, source, 0) for source in sources]
-        for one in work:
-            one.result()
+        work = self._workshop.prepare(pool, flavours, others)
+        explorers: set[tuple[str, int, Flavour]] = set()
+        tests: set[tuple[Path, int]] = set()
+        for mutant in mutants:
+            layer, stage = self._switchboard.layer(mutant), self._next(mutant)
+            if layer is None or stage is None:
+                continue
+            if stage.flavour is not None:
+                explorers.add((mutant.profiles[stage.attempt], layer, stage.flavour))
+            else:
+                tests |= {(source, layer) for source in self._suites.sources(mutant.header)}
+        for name, layer, flavour in explorers:
+            how = self._profiles[name]
+            work.append(pool.submit(self._switchboard.explorer, name, how, layer, flavour))
+        return work + [pool.submit(self._suites.prepare, source, layer) for source, layer in tests]
 
-    def _go_through(self, pool: ThreadPoolExecutor, groups: list[list[Mutant]]) -> None:
-        """Take all groups through a stage, then through the next: the pool has one queue."""
-        running: set[Future[list[Mutant]]] = {pool.submit(self._step, group) for group in groups}
-        while running:
-            ended, running = wait(running, return_when=FIRST_COMPLETED)
-            for group in [future.result() for future in ended]:
+    def _go_through(
+        self, pool: ThreadPoolExecutor, jobs: int, parts: list[list[list[Mutant]]]
+    ) -> None:
+        """Take the groups of each part through a stage, then through the next.
+
+        A later part has the threads that the earlier ones leave.
+        """
+        turn = itertools.count()
+        waiting = [(which, next(turn), group) for which, part in enumerate(parts) for group in part]
+        running: dict[Future[list[Mutant]], int] = {}
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                which, _, group = heapq.heappop(waiting)
+                running[pool.submit(self._step, group)] = which
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                which, group = running.pop(future), future.result()
                 if group and not self._workshop.over:
-                    running.add(pool.submit(self._step, group))
+                    heapq.heappush(waiting, (which, next(turn), group))
 
     def done(self, mutant: Mutant) -> bool:
         """Tell whether nothing is left to try."""
@@ -233,15 +259,17 @@ class Hunt:
             program.unlink()
 
 
-def _batches(mutants: list[Mutant], attempt: int = 0) -> Iterator[list[Mutant]]:
+def _batches(
+    mutants: list[Mutant], attempt: int = 0, together: int = _MOST_TOGETHER
+) -> Iterator[list[Mutant]]:
     """Cut mutants into those that one program can have and that have the same stages."""
     alike: dict[tuple[str, bool], list[Mutant]] = {}
     for mutant in mutants:
         key = mutant.profiles[attempt], mutant.fault.kind == "order"
         alike.setdefault(key, []).append(mutant)
     for group in alike.values():
-        for start in range(0, len(group), _TOGETHER):
-            yield group[start : start + _TOGETHER]
+        for start in range(0, len(group), together):
+            yield group[start : start + together]
 
 
 def main() -> int:

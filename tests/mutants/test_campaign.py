@@ -209,6 +209,10 @@ class TheTime(InAFolder):
         with self.assertRaises(OutOfTimeError):
             workshop.run_tests(program, 60)
         self.assertLess(time.monotonic() - start, 3)
+        mark.unlink(missing_ok=True)
+        with self.assertRaises(OutOfTimeError):
+            workshop.run_tests(Path("/bin/touch"), 60, str(mark))
+        self.assertFalse(mark.exists(), "a program was started when the time was over")
         time.sleep(max(0, start + 4.5 - time.monotonic()))
         self.assertFalse(mark.exists())
 
@@ -265,7 +269,7 @@ class TheHunt(InAFolder):
         )  # fmt: skip
         hunt = campaign.Hunt(table, options, kept, records.Controls(kept, known))
         hunt._workshop = Rejecting(self.folder, killed, explored)
-        hunt._workshop.prepare = lambda *_: None  # type: ignore[method-assign]
+        hunt._workshop.prepare = lambda *_: []  # type: ignore[method-assign]
         for one in chosen:
             kept.write(records.row_of(one, hunt.done(one)))
         with contextlib.redirect_stdout(io.StringIO()):
@@ -303,6 +307,13 @@ class TheHunt(InAFolder):
         self.assertEqual(sum(len(one.tried) for one in cut), 5)
         self.assertEqual([one.tried for one in self.hunt(set())], whole)
         self.assertEqual(self.explored, explored - 5)
+
+    def test_those_that_an_earlier_run_began_come_first(self) -> None:
+        last = self.hunt(set())[-1]
+        whole, last.tried = last.tried, last.tried[:1]
+        self.path.write_text(json.dumps(records.row_of(last, False)) + "\n")
+        cut = self.hunt(set(), explored=len(whole) - 1)
+        self.assertEqual([one.tried for one in cut], [[], [], [], whole])
 
 
 class TheReport(unittest.TestCase):

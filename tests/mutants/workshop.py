@@ -13,9 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from switches import VARIABLE
 
@@ -98,6 +99,8 @@ class Workshop:
         self, command: list[str], seconds: float = math.inf, switch: int | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
         """Run a program; None if it takes more than so many seconds of the clock."""
+        if self.over:
+            raise OutOfTimeError
         environment = {**os.environ, VARIABLE: str(switch)} if switch is not None else None
         latest = time.monotonic() + seconds
         # In a group of its own, to end what it has started as well.
@@ -152,7 +155,7 @@ class Workshop:
         It is linked with the explorer and with `others`, translation units of tests/. What the
         compiler says if it does not is given to `complain`.
         """
-        text = self._folder / f"{name}.cpp"
+        text = self._folder / f"{name}.{flavour.name}.cpp"  # both flavours may be made at once
         text.write_text(source)
         program = self._folder / f"{name}.{flavour.name}"
         thing = program.with_suffix(f".{flavour.name}.o")
@@ -169,16 +172,17 @@ class Workshop:
         thing.unlink()
         return program
 
-    def prepare(self, pool: Executor, flavours: Iterable[Flavour], others: Iterable[str]) -> None:
-        """Compile all that mutants are linked with, many at a time."""
+    def prepare(
+        self, pool: Executor, flavours: Iterable[Flavour], others: Iterable[str]
+    ) -> list[Future[Any]]:
+        """Let the pool compile all that mutants are linked with; what is to be waited for."""
         paths = sorted({"conformance/main.cpp", *others})
-        work = []
+        work: list[Future[Any]] = []
         for flavour in flavours:
             work += [pool.submit(self._other, path, flavour) for path in paths]
             work += [pool.submit(self._own, source, flavour) for source in HARNESS]
             work += [pool.submit(self._runtime_part, source, flavour) for source in RUNTIME]
-        for one in work:
-            one.result()
+        return work
 
     def harness(self, flavour: Flavour) -> list[Path]:
         """Compile what every explorer has."""

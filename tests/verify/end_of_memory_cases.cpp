@@ -30,16 +30,12 @@ class sizes_meet : public heap_world {
   sizes_meet(const any_setup& how, int blocks) : heap_world(how) {
     const auto& sizes = heap.how().sizes;
     if constexpr (Last == remainder::unused) {
-      const std::uint32_t most = *std::max_element(sizes.begin(), sizes.end());
+      const auto most = std::max_element(sizes.begin(), sizes.end());
       std::vector<std::byte*> all;
-      take_before(most, all, ledger::most_blocks);
-      const auto kept = static_cast<int>(all.size()) - blocks;
-      heap.restore();
-      all.clear();
-      take_before(most, all, kept);
+      take_before(*most, all, heap.room(static_cast<std::size_t>(most - sizes.begin())) - blocks);
     } else {
       heap.fill_quietly();
-      heap.empty_quietly(std::max(0, heap.blocks().count() - blocks));
+      heap.empty_quietly(std::max(0, heap.capacity() - blocks));
     }
     heap.keep_state();
   }

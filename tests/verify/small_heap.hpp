@@ -7,6 +7,7 @@
 #include "warpheap/heap/call_counts.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -54,9 +55,8 @@ class any_heap {
     }
     keep_state();
     forget_blocks();
-    capacity_ = fill_quietly();
-    restore();
-    for (std::size_t i = 0; i < how_.holds.size(); ++i) compare_room(how_.sizes[i], how_.holds[i]);
+    capacity_ = room(0);
+    for (std::size_t i = 0; i < how_.holds.size(); ++i) compare_room(how_.sizes[i], room(i));
   }
 
   /// Refuses a region in which some of the blocks that `lanes` lanes hold at once, `each` of the
@@ -84,8 +84,16 @@ class any_heap {
             how_.region_bytes / sizeof(std::uint32_t)};
   }
   ledger& blocks() { return ledger_; }
-  /// Blocks of the first size that an empty heap gave.
+  /// Blocks of the first size that an empty heap holds.
   int capacity() const { return capacity_; }
+  /// Blocks of the size number `which` that an empty heap holds: what the setup says, else as many
+  /// as the manager gives. Afterwards the heap is as `restore` leaves it.
+  int room(std::size_t which) {
+    if (which < how_.holds.size()) return std::min(how_.holds[which], ledger::most_blocks);
+    const int found = fill_quietly(how_.sizes[which]);
+    restore();
+    return found;
+  }
   std::uint32_t size(std::uint64_t i) const { return how_.sizes[i % how_.sizes.size()]; }
 
   /// The heap as it was when it was made, or as `keep_state` found it.

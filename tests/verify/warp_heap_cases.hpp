@@ -30,8 +30,11 @@ template <warp_heap_manager M>
 struct warp_heap_setup {
   /// Room for a warp heap of each of eight lanes, and three blocks in each.
   std::size_t roomy_bytes;
+  /// Blocks of the first size that this is room for: arithmetic from the layout.
+  int roomy_blocks;
   /// Not for eight lanes that take what they can.
   std::size_t scarce_bytes;
+  int scarce_blocks;
   std::vector<std::uint32_t> sizes;
 };
 
@@ -42,9 +45,11 @@ class warp_heap_world {
   static constexpr simt::grid shape = Shape;
   using warp_heap = typename M::warp_heap;
 
-  warp_heap_world(std::size_t region_bytes, const std::vector<std::uint32_t>& sizes)
+  /// \param blocks of the first size that the region holds
+  warp_heap_world(std::size_t region_bytes, int blocks, const std::vector<std::uint32_t>& sizes)
       : bytes_(region_bytes),
         sizes_(sizes),
+        capacity_(blocks),
         region_(static_cast<std::byte*>(
             std::aligned_alloc(4096, round_up<std::size_t>(region_bytes, 4096)))),
         manager_({region_.get(), region_bytes}, explored_machine(), {}) {
@@ -55,7 +60,6 @@ class warp_heap_world {
       throw invalid_argument("lanes that format the heap in another order leave another one");
     }
     state_.assign(region_.get(), region_.get() + bytes_);
-    capacity_ = count_alone();
   }
 
   void reset(std::uint64_t /*seed*/) {
@@ -67,8 +71,13 @@ class warp_heap_world {
   /// piece by piece and as one.
   std::string verdict() {
     std::string wrong = problem();
-    if (wrong.empty() && count_alone() != capacity_) wrong = "memory is missing in the end";
-    return wrong.empty() ? problem() : wrong;
+    if (!wrong.empty()) return wrong;
+    const int got = count_alone();
+    if (got != capacity_) {
+      return std::to_string(got) + " blocks can be allocated in the end, and there is room for " +
+             std::to_string(capacity_);
+    }
+    return problem();
   }
 
  protected:
@@ -165,11 +174,11 @@ class warp_heap_world {
 
   std::size_t bytes_;
   std::vector<std::uint32_t> sizes_;
+  int capacity_;
   std::unique_ptr<std::byte, releaser> region_;
   M manager_;
   std::vector<std::byte> state_;
   ledger ledger_;
-  int capacity_ = 0;
   simt::explorer alone_{{1, 1}, 2'000'000};
 };
 
@@ -258,12 +267,13 @@ class tidied_up : public warp_heap_world<M> {
 template <warp_heap_manager M>
 std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
   return {
-      case_of<tidy_and_end<M, two_warps>>("tidy_and_end", how.roomy_bytes, how.sizes),
-      case_of<tidy_and_end<M, one_warp>>("one_warp", how.roomy_bytes, how.sizes),
-      case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.sizes),
-      case_of<scarcity<M>>("scarcity", how.scarce_bytes, how.sizes),
-      case_of<all_or_nothing<M>>("all_or_nothing", how.scarce_bytes, how.sizes),
-      case_of<tidied_up<M>>("tidied_up", how.scarce_bytes, how.sizes),
+      case_of<tidy_and_end<M, two_warps>>("tidy_and_end", how.roomy_bytes, how.roomy_blocks,
+                                          how.sizes),
+      case_of<tidy_and_end<M, one_warp>>("one_warp", how.roomy_bytes, how.roomy_blocks, how.sizes),
+      case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.roomy_blocks, how.sizes),
+      case_of<scarcity<M>>("scarcity", how.scarce_bytes, how.scarce_blocks, how.sizes),
+      case_of<all_or_nothing<M>>("all_or_nothing", how.scarce_bytes, how.scarce_blocks, how.sizes),
+      case_of<tidied_up<M>>("tidied_up", how.scarce_bytes, how.scarce_blocks, how.sizes),
   };
 }
 

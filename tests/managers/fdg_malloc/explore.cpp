@@ -8,7 +8,7 @@ namespace verify {
 namespace {
 
 using small = fdg_malloc<fdg_config{.least_superblock_bytes = 64, .most_superblock_bytes = 64}>;
-const registrar added{warp_heap_subject("fdg_malloc", small_fdg<small>())};
+const registrar added{{"fdg_malloc", subject_kind::manager, fdg_cases<small>(), "", ""}};
 
 }  // namespace
 }  // namespace verify

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "managers/warpheap/offer_cases.hpp"
 #include "managers/warpheap/setups.hpp"
+
+#include "warpheap/managers/warpheap/offers.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -8,7 +11,9 @@ namespace {
 const registrar added{
     {"warpheap", subject_kind::manager, all_cases<warpheap_manager<small_chunks>>(), "", ""}};
 const registrar patient{{"warpheap_patient", subject_kind::manager,
-                         manager_cases(exact_chunks<warpheap_manager<patient_lanes>>()), "", ""}};
+                         exact_cases<warpheap_manager<patient_lanes>>(), "", ""}};
+const registrar offers{
+    {"warpheap_offers", subject_kind::structure, offer_cases<warpheap_offers>(), "", ""}};
 
 }  // namespace
 }  // namespace verify

@@ -4,10 +4,15 @@
 #include "end_of_memory_cases.hpp"
 #include "growth_cases.hpp"
 #include "manager_cases.hpp"
+#include "manager_world.hpp"
 #include "run_cases.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,28 +36,106 @@ inline constexpr warpheap_config patient_lanes = [] {
   return how;
 }();
 
-/// Eight chunks or so, and sizes that are slots of one class, of another, and large blocks.
+/// Blocks of 60, 16, 128 and 256 bytes that so many chunks of 256 bytes hold.
+inline std::vector<int> in_chunks(int count) { return {count * 4, count * 16, count * 2, count}; }
+
+/// 16 chunks behind 8320 bytes, and sizes that are slots of one class, of another, and large
+/// blocks. There is always room for one chunk more, since regions may begin anywhere.
 template <class M>
 setup<M> few_chunks() {
-  return {.region_bytes = 25 * 512, .sizes = {60, 16, 128, 256}, .exact = false};
+  return {.region_bytes = 8320 + 17 * 256,
+          .sizes = {60, 16, 128, 256},
+          .holds = in_chunks(16),
+          .exact = false};
 }
 
-/// Twice as many, and null is an error while there is memory.
+/// More of them behind 11248 bytes, and null is an error while there is memory.
 template <class M>
 setup<M> exact_chunks() {
-  return {.region_bytes = 41 * 512, .sizes = {60, 16, 128, 256}};
+  return {.region_bytes = 11248 + 38 * 256, .sizes = {60, 16, 128, 256}, .holds = in_chunks(37)};
 }
 
-/// A few chunks, which are blocks of the first size, or have slots of the others: two in one word,
-/// four in two words, or three in one.
+/// Five chunks behind 7152 bytes, which are blocks of the first size, or have slots of the others:
+/// two in one word, four in two words, or three in one.
 template <class M>
 setup<M> blocks_of_chunks() {
-  return {.region_bytes = 17 * 512, .sizes = {256, 128, 60, 80}, .exact = false};
+  return {.region_bytes = 7152 + 6 * 256,
+          .sizes = {256, 128, 60, 80},
+          .holds = {5, 5 * 2, 5 * 4, 5 * 3},
+          .exact = false};
 }
 /// Lanes close the last chunk, to take it from its class, while others claim slots of it, or have
 /// freed some and have yet to say so.
 inline named_case chunk_changes_class(const any_setup& how) {
   return {"sizes_take_turns", [how] { return sizes_take_turns(how); }};
+}
+
+/// All chunks but one are full of blocks of the first size, and that one is nobody's. So null is
+/// wrong while nobody frees. A request may lose to others that free and take, but not if the chunk
+/// is still there in the end. Parts of warps have other code than whole ones.
+template <class M, bool IsPart>
+class one_chunk_left : public heap_world {
+ public:
+  static constexpr simt::grid shape{3, IsPart ? 2 : 1};
+
+  /// \param frees how many lanes free a block of a full chunk, which is offered to the others
+  /// \param dry whether the heap is still marked as dry, as it may be by a lane that found no chunk
+  ///   and was overtaken by the one that freed this
+  one_chunk_left(const any_setup& how, std::uint64_t frees, bool dry)
+      : heap_world(how), frees_(frees) {
+    heap.run_quietly([&] {
+      std::byte* const chunk = heap.take(256);
+      while (heap.take(heap.size(0)) != nullptr) {
+      }
+      heap.give(chunk);
+      parts().whole().set_dry(dry);
+    });
+    // The lanes' blocks are in different words.
+    for (std::uint64_t i = 0; i < frees_; ++i) {
+      held_.push_back(heap.blocks().at(static_cast<int>(16 * i)).start);
+    }
+    for (std::byte* const block : held_) heap.blocks().remove(block);
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    for (std::byte* const block : held_) heap.adopt(block, heap.size(0));
+    refused_ = false;
+  }
+
+  void lane() {
+    if (simt::lane_id() != 0) return;
+    const std::uint64_t rank = simt::block_rank();
+    if (rank < frees_) heap.give(held_[rank]);
+    if (heap.take(heap.size(0)) == nullptr) refused_ = true;
+  }
+
+  std::string verdict() {
+    if (refused_ && (frees_ == 0 || parts().pool().any())) {
+      return "null, and a chunk was free all the time";
+    }
+    return heap.problem();
+  }
+
+ private:
+  const auto& parts() { return static_cast<manager_behind<M>&>(heap.manager()).get().parts(); }
+
+  std::uint64_t frees_;
+  std::vector<std::byte*> held_;
+  untracked<bool> refused_ = false;
+};
+
+/// What only a manager shows whose lanes look until they know.
+template <class M>
+std::vector<named_case> exact_cases() {
+  const any_setup how = exact_chunks<M>();
+  std::vector<named_case> cases = manager_cases(how);
+  using whole = one_chunk_left<M, false>;
+  cases.push_back(case_of<whole>("one_chunk_left", how, std::uint64_t{0}, false));
+  using part = one_chunk_left<M, true>;
+  cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
+  return cases;
 }
 
 /// Chunks 63 and 64 are in different words of the pool.
@@ -72,6 +155,7 @@ setup<M> growing_chunks() {
   return {.region_bytes = 73 * 512,
           .options = {.initial_bytes = 62 * 256},
           .sizes = {60, 16, 128, 256},
+          .holds = in_chunks(62),
           .exact = false};
 }
 
