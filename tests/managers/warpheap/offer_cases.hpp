@@ -26,8 +26,9 @@ class offers_change_hands {
   ///   as many offers; four rings from half a million slots on.
   explicit offers_change_hands(std::uint32_t chunks)
       : rings_(Offers::all_rings(sizes, chunks)),
+        extents_(sizes.count()),
         cells_(Offers::all_cells(sizes, chunks)),
-        offers_(rings_.data(), sizes.count(), cells_.data(),
+        offers_(rings_.data(), extents_.data(), sizes.count(), cells_.data(),
                 static_cast<std::uint32_t>(cells_.size())) {
     offers_.format(sizes, chunks, 0, 1);
     first_rings_ = rings_;
@@ -78,6 +79,7 @@ class offers_change_hands {
   }
 
   std::vector<typename Offers::ring> rings_;
+  std::vector<typename Offers::extent> extents_;
   std::vector<std::uint32_t> cells_;
   std::vector<typename Offers::ring> first_rings_;
   std::vector<std::uint32_t> first_cells_;
