@@ -2,12 +2,15 @@
 """Write what the docs say of the managers: the README's table and docs/managers/FOLDER.md.
 
 Names, descriptions, publications and deviations are what the managers say about themselves, as
-``warpheap-bench-cpu list`` prints it. The drawings are the headers': what follows a comment line
-``/// ... layout ...:`` and is indented by four blanks. So is what makes a manager slow under steady
-load: the paragraph ``/// Steady load: ...``, or ``/// Steady load (names): ...`` of some managers
-of the folder. How long launches took is the newest line of each manager in
-results/checks/steady_load.txt. With ``--check`` nothing is written, and the exit status is 1 if a
-file differs.
+``warpheap-bench-cpu list`` prints it. The rest comes from the comments of the headers:
+
+- a drawing is what follows a line ``/// ... layout ...:`` and is indented by four blanks;
+- what a part has is the first sentence of its header's ``/// \\file``, or else of its first type;
+- why a manager is slow under steady load is the paragraph ``/// Steady load: ...``, or
+  ``/// Steady load (names): ...`` of some managers of the folder.
+
+How long launches took is the newest line of each manager in results/checks/steady_load.txt. With
+``--check`` nothing is written, and the exit status is 1 if a file differs.
 """
 
 from __future__ import annotations
@@ -28,6 +31,10 @@ END = "<!-- End of the managers -->\n"
 UNITS = ("B", "KiB", "MiB", "GiB")
 STEADY = "results/checks/steady_load.txt"
 STEADY_REASON = re.compile(r"Steady load(?: \((.*?)\))?: (.*)")
+TYPE = re.compile(r"(?:template|class|struct|enum) ?\b")
+SENTENCE = re.compile(r".*?[^. ]{2}\.(?= [A-Z]|$)")
+# What every folder has, under the same names.
+NOT_PARTS = ("inspection", "publication")
 STEADY_LINE = re.compile(r"(\w+) +\d+ launches, longest +([\d.]+) ms, .* 0 wrong, 0 lost: ")
 
 Manager = dict[str, Any]
@@ -133,6 +140,42 @@ def paragraph(header: Path, begin: str) -> str:
     return ""
 
 
+def comments(header: Path) -> Iterator[tuple[list[str], str]]:
+    """Each comment ``///`` of the header outside of types, and the line that follows it."""
+    comment: list[str] = []
+    for line in header.read_text().splitlines():
+        if line.startswith("///"):
+            comment.append(line.removeprefix("///").strip())
+        elif comment:
+            yield comment, line
+            comment = []
+
+
+def purpose(header: Path) -> str:
+    """What the header says that it is for, in a sentence; empty if it says nothing."""
+    found = list(comments(header))
+    of_file = [text for text, _ in found if text[0].startswith("\\file")]
+    of_type = [text for text, line in found if TYPE.match(line)]
+    text = next(iter(of_file or of_type), [])
+    if of_file:
+        text = [*filter(None, [text[0].removeprefix("\\file").strip()]), *text[1:]]
+    end = next((i for i, line in enumerate(text) if not line or line.startswith("\\")), len(text))
+    said = " ".join(text[:end])
+    sentence = SENTENCE.match(said)
+    return sentence[0] if sentence else said.removesuffix(":") + "." if said else ""
+
+
+def parts(headers: Path) -> str:
+    """The section on the other headers of a folder; empty if there are none."""
+    told = [
+        (header.name, purpose(header))
+        for header in sorted(headers.glob("*.hpp"))
+        if header.stem not in (headers.name, *NOT_PARTS)
+    ]
+    rows = "".join(f"| `{name}` | {what} |\n" for name, what in told if what)
+    return f"\n## Parts\n| header | what it has |\n|---|---|\n{rows}" if rows else ""
+
+
 def longest_launches(text: str) -> dict[str, float]:
     """The longest launch of each manager in ms, from the newest line about it that is right."""
     return {
@@ -141,17 +184,19 @@ def longest_launches(text: str) -> dict[str, float]:
 
 
 def steady_load(headers: Path, managers: list[Manager]) -> str:
-    """The section on launches that want more memory than there is; empty if none was measured."""
+    """The section on launches that want more memory than there is; empty if none was measured and
+    the header says nothing about them."""
     checks = ROOT / STEADY
     longest = longest_launches(checks.read_text()) if checks.exists() else {}
     measured = [(m["name"], longest[m["name"]]) for m in managers if m["name"] in longest]
-    if not measured:
-        return ""
-    text = "\n## Under steady load\n"
+    text = ""
     for header in sorted(headers.glob("*.hpp")):
         if why := STEADY_REASON.match(paragraph(header, "Steady load")):
             reason = f"{why[1]}: {why[2]}" if why[1] else why[2][0].upper() + why[2][1:]
             text += textwrap.fill(reason, 100) + "\n"
+    if not measured:
+        return "\n## Under steady load\n" + text if text else ""
+    text = "\n## Under steady load\n" + text
     text += "\nThe longest launch of 262,144 lanes on each of three streams that want more than a "
     text += "heap of\n1 GiB has, in ms on an NVIDIA H200, with every word checked ("
     text += f"[steady_load.txt](../../{STEADY})):\n\n"
@@ -184,6 +229,7 @@ def page(folder: str, managers: list[Manager]) -> str:
     text += "[heaps that are in use, and steady load](../performance.md#used-heaps).\n"
     text += steady_load(headers, managers)
     text += deviations(managers)
+    text += parts(headers)
     drawn = [
         f"\n{caption}, {header.name}:\n\n```text\n{drawing}\n```\n"
         for header in sorted(headers.glob("*.hpp"))

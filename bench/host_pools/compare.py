@@ -44,7 +44,7 @@ import numpy as np
 
 from warpheap import programs
 from warpheap.traces import rmm_log, synthetic
-from warpheap.traces.model import Trace
+from warpheap.traces.trace import Trace
 
 SHARED = ("tlsf_pool", "divided_pool", "offset_range", "offset_allocator")
 MADE = (*SHARED, "tlsf", "segregated_fit", "vma_time")

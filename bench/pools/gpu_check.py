@@ -114,16 +114,16 @@ def replay(
     check: Check, trace: Any, name: str, *, smallest: bool, threads: int, upstream: str = ""
 ) -> None:
     """Measure one trace on one resource: in twice the peak, or in a pool that grows in pages."""
-    from warpheap.traces import measure, resources  # noqa: PLC0415
+    from warpheap.traces import replay, resources  # noqa: PLC0415
 
     if not check.has_time(f"{trace.name} on {name}"):
         return
     peak = trace.peak_bytes()
     size = resources.Size(0 if upstream else (2 * peak // (2 << 20) + 1) * (2 << 20))
     repeats = 1 if name in resources.DRIVER else 3
-    request = measure.Request(size, repeats, smallest, threads)
+    request = replay.Request(size, repeats, smallest, threads)
     source = resources.upstream(upstream)
-    row = measure.measure(trace, resources.Resource(name, source, 0), request)
+    row = replay.measure(trace, resources.Resource(name, source, 0), request)
     check.row(row)
     if "malloc_ns" not in row:
         check.say(f"{trace.name} {name}: {row['status']}: {row['reason']}")

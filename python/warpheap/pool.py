@@ -12,7 +12,6 @@ from warpheap.native import Stats
 DEFAULT_POLICY = "tlsf"
 # Grows in place, so that a pool holds hardly more than is in use.
 DEFAULT_UPSTREAM = "virtual_memory"
-GROWING_STEP = 2 << 20
 
 
 def policies() -> list[str]:
@@ -32,12 +31,12 @@ class Pool:
 
     ``policy`` and ``upstream`` are names of policies() and upstreams(); ``device`` is the number of
     a CUDA device. Sizes are in bytes; 0 means the default: nothing at first, no limit, growth by at
-    least 64 MiB (2 MiB over ``virtual_memory``), blocks aligned to 256. Over ``virtual_memory``, a
-    pool that holds ``spare_percent`` more than the most that was in use at once (default: 10 for
-    tlsf) moves the memory of its holes to where a request fits before it takes more. Of several
-    ``parts`` each has a lock and memory of its own: threads take them in turn and do not wait for
-    each other, and the pool comes to hold more. Raises ValueError for an unknown name or a size out
-    of range, MemoryError when out of memory, RuntimeError if the driver fails.
+    least 2 MiB, blocks aligned to 256. Over ``virtual_memory``, a pool that holds ``spare_percent``
+    more than the most that was in use at once (default: 10 for tlsf) moves the memory of its holes
+    to where a request fits before it takes more. Of several ``parts`` each has a lock and memory of
+    its own: threads take them in turn and do not wait for each other, and the pool comes to hold
+    more. Raises ValueError for an unknown name or a size out of range, MemoryError when out of
+    memory, RuntimeError if the driver fails.
     """
 
     def __init__(
@@ -55,8 +54,6 @@ class Pool:
     ) -> None:
         self._handle = ctypes.c_void_p()
         self._library = native.library()
-        if upstream == DEFAULT_UPSTREAM and region_bytes == 0:
-            region_bytes = GROWING_STEP
         options = native.Options(
             native.size("initial_bytes", initial_bytes),
             native.size("limit_bytes", limit_bytes),

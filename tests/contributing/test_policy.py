@@ -68,7 +68,7 @@ def main(root: Path, compiler: str) -> int:
                 f"-I{folder / 'include'}",
                 f"-I{root / 'include'}",
                 str(folder / "main.cpp"),
-                str(root / "src/host/pools.cpp"),
+                str(root / "src/host/make_pool.cpp"),
                 "-o",
                 str(program),
             ],

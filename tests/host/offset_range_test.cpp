@@ -112,7 +112,7 @@ TEST(offset_range, c_callers_get_blocks_and_errors) {
   warpheap_range_destroy(range);
 }
 
-// The C interface takes another way to the same block (src/host/c_range.cpp).
+// The C interface takes another way to the same block (src/host/c/range.cpp).
 TEST(offset_range, c_callers_get_the_blocks_that_cpp_callers_get) {
   warpheap_range* range = nullptr;
   ASSERT_EQ(warpheap_range_create(1_MiB, 0, &range), WARPHEAP_OK);

@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
 
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
+#include "warpheap/host/c/pool.h"
+#include "warpheap/host/upstreams/host_upstream.hpp"
 #include "warpheap/pools.hpp"
 
 namespace warpheap::host {
@@ -26,11 +29,12 @@ class imaginary_upstream final : public upstream {
   std::string_view name() const override { return "imaginary"; }
 };
 
-std::vector<std::unique_ptr<memory_pool>> make_pools(const std::string& name, int count) {
+std::vector<std::unique_ptr<memory_pool>> make_pools(
+    const std::string& name, int count,
+    const std::shared_ptr<upstream>& source = std::make_shared<imaginary_upstream>()) {
   std::vector<std::unique_ptr<memory_pool>> pools;
   for (int n = 0; n < count; ++n) {
-    pools.push_back(
-        make_pool(name, std::make_shared<imaginary_upstream>(), std::make_shared<no_events>()));
+    pools.push_back(make_pool(name, source, std::make_shared<no_events>()));
     void* block = pools.back()->allocate(1000, 256, stream_id::none);
     pools.back()->allocate(1000, 256, stream_id::none);
     pools.back()->deallocate(block, stream_id::none);
@@ -85,12 +89,33 @@ template <class Run>
   std::exit(setrlimit(RLIMIT_AS, &limit) == 0 ? run() : 100);
 }
 
-TEST(small_pools_under_a_limit, a_thousand_work_with_8_GB_of_addresses) {
+// The books and the regions, which are addresses of this process, too.
+TEST_P(small_pools, a_thousand_work_with_8_GB_of_addresses) {
   if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs terabytes of addresses";
   const auto run = [] {
-    const auto pools = make_pools("tlsf", 1000);
+    const auto pools = make_pools(GetParam(), 1000, std::make_shared<host_upstream>());
     for (const auto& pool : pools) {
       if (pool->check() || pool->stats().blocks != 1) return 1;
+    }
+    return 0;
+  };
+  EXPECT_EXIT(exit_under_a_limit(8'000'000'000, run), testing::ExitedWithCode(0), "");
+}
+
+TEST(small_pools_under_a_limit, a_thousand_of_the_c_interface_work_with_8_GB_of_addresses) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs terabytes of addresses";
+  const auto run = [] {
+    std::vector<warpheap_pool*> pools(1000);
+    for (warpheap_pool*& pool : pools) {
+      const warpheap_pool_options defaults{};
+      if (warpheap_pool_create("tlsf", "host", 0, &defaults, &pool) != WARPHEAP_OK) return 1;
+      void* block = nullptr;
+      if (warpheap_pool_allocate(pool, 1000, 256, 0, &block) != WARPHEAP_OK) return 2;
+      std::memset(block, 1, 1000);
+    }
+    for (warpheap_pool* pool : pools) {
+      if (warpheap_pool_check(pool) != WARPHEAP_OK) return 3;
+      warpheap_pool_destroy(pool);
     }
     return 0;
   };

@@ -191,6 +191,21 @@ def test_significant_digits(value: float, text: str) -> None:
     assert query.significant(value, 4) == text
 
 
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        ("'%.1f', 11.35", "11.3"),  # 11.3499...; SQLite before 3.43 makes 11.4 of it
+        ("'%.3f', 1.0205", "1.020"),  # 1.02049...
+        ("'%,d keys', 1000000", "1,000,000 keys"),
+        ("'%+.1f %%, %s', 2.25, 'x'", "+2.2 %, x"),
+        ("'%g', 0.5", "0.5"),
+        ("'%.1f %d %s', NULL, NULL, NULL", "0.0 0 "),
+    ],
+)
+def test_printf_rounds_alike_with_every_sqlite(tmp_path: Path, call: str, text: str) -> None:
+    assert query.connect(tmp_path).execute(f"SELECT printf({call})").fetchone() == (text,)
+
+
 def test_every_decision_is_listed_and_says_why() -> None:
     folder = ROOT / "docs" / "decisions"
     pages = sorted(folder.glob("[0-9]*.md"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from warpheap import health
+from warpheap import doctor
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -42,11 +42,11 @@ def test_missing_compiler(run: Run, tmp_path: Path) -> None:
     assert result.returncode == 1
 
 
-def tool(tmp_path: Path, output: str) -> health.Tool:
+def tool(tmp_path: Path, output: str) -> doctor.Tool:
     program = tmp_path / "thing"
     program.write_text(f"#!/bin/sh\necho '{output}'\n")
     program.chmod(0o755)
-    return health.Tool("thing", "12.4", "does things", "get thing")
+    return doctor.Tool("thing", "12.4", "does things", "get thing")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_versions(
 ) -> None:
     wanted = tool(tmp_path, output)
     monkeypatch.setenv("PATH", str(tmp_path))
-    finding = health.check_tool(wanted)
+    finding = doctor.check_tool(wanted)
     assert (finding.ok, finding.found) == (ok, found)
     assert bool(finding.remedy) != ok
 
@@ -71,5 +71,5 @@ def test_versions(
 def test_lower_bounds_are_those_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     declared = dict(entry.split(">=") for entry in project["dependencies"])
-    assert declared == health.PACKAGES
-    assert project["requires-python"] == f">={health.PYTHON}"
+    assert declared == doctor.PACKAGES
+    assert project["requires-python"] == f">={doctor.PYTHON}"

@@ -132,3 +132,36 @@ def test_commands_have_the_options_of_the_pages(words: list[str]) -> None:
         # By its name, as not every Typer uses the package Click. The files of an example are not
         # here, which is another error.
         assert type(error).__name__ == "BadParameter", error
+
+
+def map_rows() -> Iterator[tuple[list[str], list[str]]]:
+    """Of each row of CONTRIBUTING's map, its folders, and the names of what is in them."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = text.split("## Where things are", 1)[1].split("\n## ", 1)[0]
+    base = ""
+    for line in text.splitlines():
+        if place := re.search(r"in `(include/[^`]+)`", line):
+            base = place[1]
+        elif line.startswith("Outside"):
+            base = ""
+        cells = line.split("|")
+        if len(cells) == 4 and not cells[1].startswith(("-", " folder")):
+            names = re.findall(r"`([^`]+)`", cells[2])
+            yield [base + folder for folder in re.findall(r"`([^`]+)`", cells[1]) or [""]], names
+
+
+def test_the_map_of_contributing_names_what_there_is() -> None:
+    rows = list(map_rows())
+    assert len(rows) > 20
+    missing = []
+    for folders, names in rows:
+        places = [ROOT / folder for folder in folders]
+        missing += [str(place) for place in places if not place.exists()]
+        there = {Path(folder).stem for folder in folders}
+        for place in places:
+            for path in place.rglob("*"):
+                there |= {path.stem, path.name}
+        # Capitals stand for any name, and a word with a blank is a command.
+        told = [Path(name).name for name in names if not re.search(r"[A-Z ]", name)]
+        missing += [f"{folders}: {name}" for name in told if name not in there]
+    assert missing == []

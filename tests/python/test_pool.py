@@ -2,7 +2,10 @@
 """Every policy through the C interface, against a model, with calls that Hypothesis makes up."""
 
 import bisect
+import os
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -164,6 +167,32 @@ def test_threads_take_the_parts_of_a_pool_in_turn() -> None:
             assert pool.stats().regions == regions
     with pytest.raises(ValueError, match="a pool of 2000 parts"):
         Pool("tlsf", upstream="reserved", parts=2000)
+
+
+# Run by itself: a process cannot take back the limit on its addresses.
+THOUSAND_POOLS = """
+import resource
+from warpheap.pool import Pool
+resource.setrlimit(resource.RLIMIT_AS, (8_000_000_000, 8_000_000_000))
+pools = [Pool(upstream="host") for _ in range(1000)]
+blocks = [pool.allocate(1000) for pool in pools]
+assert all(pool.usable_bytes(block) == 1024 for pool, block in zip(pools, blocks))
+for pool, block in zip(pools, blocks):
+    pool.deallocate(block)
+    pool.close()
+"""
+
+
+def test_a_thousand_pools_work_with_8_gb_of_addresses() -> None:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ran = subprocess.run(
+        [sys.executable, "-c", THOUSAND_POOLS],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_closed_pool_is_refused() -> None:

@@ -12,7 +12,7 @@ import pytest
 from warpheap import native
 from warpheap.errors import UserError
 from warpheap.traces import rmm_log, synthetic
-from warpheap.traces.model import Trace
+from warpheap.traces.trace import Trace
 
 needs_library = pytest.mark.skipif(native.find() is None, reason="the library is not built")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from warpheap.report import page, select, style, summary, table
+from warpheap.report import page, sections, select, style, summary
 from warpheap.units import binary, decimal, milliseconds
 
 
@@ -29,19 +29,19 @@ def row(**fields: Any) -> dict[str, Any]:
     return known | fields
 
 
-def load(tmp_path: Path, rows: list[dict[str, Any]], name: str = "run") -> table.Results:
+def load(tmp_path: Path, rows: list[dict[str, Any]], name: str = "run") -> sections.Results:
     folder = tmp_path / name
     folder.mkdir(exist_ok=True)
     text = "".join(json.dumps(entry) + "\n" for entry in rows)
     (folder / "results.jsonl").write_text(text)
-    return table.load([folder])
+    return sections.load([folder])
 
 
 def sizes(manager: str, **fields: Any) -> list[dict[str, Any]]:
     return [row(manager=manager, size_min=s, size_max=s, **fields) for s in (16, 64, 256)]
 
 
-def plots_by_slug(results: table.Results) -> dict[str, select.Plot]:
+def plots_by_slug(results: sections.Results) -> dict[str, select.Plot]:
     return {plot.slug: plot for section in results.sections for plot in select.plots(section)}
 
 
@@ -71,14 +71,14 @@ def test_the_newest_row_of_a_measurement_counts_and_commits_share_a_figure(tmp_p
     }
 
 
-def malloc_figure(section: table.Section) -> select.Plot:
+def malloc_figure(section: sections.Section) -> select.Plot:
     (figure,) = (p for p in select.plots(section) if p.slug == "cuda-alloc-malloc-thread-1024")
     return figure
 
 
 def test_commits_have_sections_of_their_own_when_asked_for(tmp_path: Path) -> None:
     load(tmp_path, [*sizes("rw", commit="old"), row(manager="corw"), row(commit="old", malloc=7.0)])
-    results = table.load([tmp_path / "run"], by_commit=True)
+    results = sections.load([tmp_path / "run"], by_commit=True)
     assert results.replaced == 1
     assert {section.commit: len(section.rows) for section in results.sections} == {
         "old": 3,
@@ -96,7 +96,7 @@ def test_measurements_that_only_their_keys_tell_apart_are_all_kept(tmp_path: Pat
 
 def test_figures_of_two_commits_have_names_of_their_own(tmp_path: Path) -> None:
     load(tmp_path, [*sizes("rw", commit="one"), *sizes("rw", commit="two")])
-    both = table.load([tmp_path / "run"], by_commit=True)
+    both = sections.load([tmp_path / "run"], by_commit=True)
     count = page.write(both, tmp_path / "report.html", tmp_path / "figures")
     names = {file.name for file in (tmp_path / "figures").iterdir()}
     assert len(names) == count
@@ -143,7 +143,7 @@ def test_the_table_of_managers_compares_one_case_and_names_it(tmp_path: Path) ->
 def test_the_table_of_managers_does_not_mind_files_without_sizes(tmp_path: Path) -> None:
     load(tmp_path, sizes("rw", malloc=1.0), "alloc")
     load(tmp_path, [row(case="graph_init", size_min=None, size_max=None)], "graph_init")
-    (section,) = table.load([tmp_path / "alloc", tmp_path / "graph_init"]).sections
+    (section,) = sections.load([tmp_path / "alloc", tmp_path / "graph_init"]).sections
     _, lines = summary.managers(section)
     assert [line["malloc"] for line in lines] == ["1 ms"]
 

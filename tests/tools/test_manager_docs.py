@@ -91,19 +91,40 @@ class Files(unittest.TestCase):
         drawn = list(manager_docs.layouts(self.headers / "pages.hpp"))
         self.assertEqual(drawn, [("Memory layout (defaults)", "[ words ]\n\n  [ block ]")])
 
+    def test_the_page_says_what_each_part_has(self) -> None:
+        self.assertNotIn("## Parts", manager_docs.page("pages", [manager("a")]))
+        (self.headers / "inspection.hpp").write_text("/// \\file\n/// Not a part.\n\n")
+        (self.headers / "says_nothing.hpp").write_text("#pragma once\n")
+        (self.headers / "heads.hpp").write_text(
+            "/// \\file\n/// The head (see halloc.hpp) of\n/// each size. More of it.\n\nint x;\n"
+        )
+        (self.headers / "word.hpp").write_text(
+            "/// No number.\nint none;\n\n/// All in one word:\n///\n///     [ a ]\nstruct word {\n"
+        )
+        rows = "| `heads.hpp` | The head (see halloc.hpp) of each size. |\n"
+        rows += "| `word.hpp` | All in one word. |\n\n## Memory\n"
+        text = manager_docs.page("pages", [manager("a")])
+        self.assertTrue("\n## Parts\n| header | what it has |\n|---|---|\n" + rows in text, text)
+
     def test_the_page_says_how_long_launches_take_and_why(self) -> None:
         checks = self.root / manager_docs.STEADY
         checks.parent.mkdir(parents=True)
         both = [manager("a"), manager("b")]
-        self.assertNotIn("Under steady load", manager_docs.page("pages", both))
+        reason = "## Under steady load\nLanes wait for each other.\n"
+        unmeasured = manager_docs.page("pages", both)
+        self.assertIn(reason, unmeasured)
+        self.assertNotIn("The longest launch", unmeasured)
         checks.write_text(
             "a  3 launches, longest  9.000 ms,  1 served,  1 null, 0 wrong, 0 lost: ok\n"
             "b  3 launches, longest  9.000 ms,  1 served,  1 null, 1 wrong, 0 lost: contents\n"
             "a  6 launches, longest  1234.567 ms,  1 served,  1 null, 0 wrong, 0 lost: slow;\n"
         )
         text = manager_docs.page("pages", both)
-        self.assertIn("## Under steady load\nLanes wait for each other.\n\nThe longest", text)
+        self.assertIn(reason + "\nThe longest launch", text)
         self.assertTrue("\n| `a` |\n|---|\n| 1,235 |\n" in text, text)
+        (self.headers / "pages.hpp").write_text("")
+        checks.write_text("")
+        self.assertNotIn("Under steady load", manager_docs.page("pages", both))
 
     def test_what_was_written_does_not_differ(self) -> None:
         wanted = manager_docs.documents([manager("a")])

@@ -9,9 +9,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from warpheap import health
 from warpheap.commands import options
 from warpheap.console import out, print_json, steps
+from warpheap.doctor import Finding, checks
 from warpheap.errors import EXIT_FAILED, guarded
 
 
@@ -23,7 +23,7 @@ def doctor(
 
     Exits with 1 if something that is needed is missing.
     """
-    wanted = list(health.checks(build_dir))
+    wanted = list(checks(build_dir))
     findings = []
     with steps("looking", len(wanted)) as progress:
         for name, check in wanted:
@@ -51,7 +51,7 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-def _table(findings: list[health.Finding]) -> Table:
+def _table(findings: list[Finding]) -> Table:
     table = Table()
     for heading in ("", "what", "found", "for"):
         table.add_column(heading, overflow="fold")

@@ -19,7 +19,7 @@ from warpheap.errors import EXIT_FAILED, UserError, guarded, unknown
 from warpheap.units import binary, milliseconds
 
 if TYPE_CHECKING:
-    from warpheap.traces.model import Trace
+    from warpheap.traces.trace import Trace
 
 _TRACE = "A log in RMM's format (.csv, .gz, .xz), or malloc-large, or malloc-large-log."
 _GOOD = ("ok", "skipped")
@@ -67,7 +67,7 @@ def replay(
     """
     # They load NumPy, Matplotlib and the pools.
     from warpheap.traces import resources, rmm_log  # noqa: PLC0415
-    from warpheap.traces.measure import Request, measure, timeline  # noqa: PLC0415
+    from warpheap.traces.replay import Request, measure, timeline  # noqa: PLC0415
 
     try:
         resources.check(resource)

@@ -47,11 +47,11 @@ def report(
         raise UserError("--check needs --docs ROOT")
     if not places:
         raise UserError("give a folder of rows, or --docs ROOT")
-    from warpheap.report import page, table  # noqa: PLC0415  loads Matplotlib and pandas
+    from warpheap.report import page, sections  # noqa: PLC0415  loads Matplotlib and pandas
 
     first = places[0]
     file = output or (first if first.is_dir() else first.parent) / "report.html"
-    figures = page.write(table.load(places, by_commit), file, png)
+    figures = page.write(sections.load(places, by_commit), file, png)
     if as_json:
         folder = str(png) if png else None
         print_json({"schema": 1, "report": str(file), "figures": figures, "png": folder})

@@ -61,9 +61,9 @@ def survey(
         catalogs.described(available).write(out_dir)
         done = surveys.run(plan, store, time_limit or plans.TIME_LIMIT_S[level], retry)
     report = out_dir / "report.html"
-    from warpheap.report import page, table  # noqa: PLC0415  loads Matplotlib and pandas
+    from warpheap.report import page, sections  # noqa: PLC0415  loads Matplotlib and pandas
 
-    page.write(table.load([out_dir]), report)
+    page.write(sections.load([out_dir]), report)
     if as_json:
         counts = dict(done.statuses())
         files = {"results": str(store.path), "report": str(report)}

@@ -145,15 +145,15 @@ class Documents:
         return "\n".join("|".join(["", *map(_cell, line), ""]) for line in table)
 
     def _plot(self, what: str, where: str) -> Plot:
-        from warpheap.report import select, table  # noqa: PLC0415  loads pandas
+        from warpheap.report import sections, select  # noqa: PLC0415  loads pandas
 
         wanted = _FIGURE.fullmatch(what)
         if not wanted:
             raise UserError(f"{where}: '{what}' is not 'NAME of FOLDER'")
         name, folder = wanted.groups()
         if folder not in self._plots:
-            sections = table.load([self.root / folder]).sections
-            drawn = (plot for section in sections for plot in select.plots(section))
+            loaded = sections.load([self.root / folder]).sections
+            drawn = (plot for section in loaded for plot in select.plots(section))
             self._plots[folder] = {plot.slug: plot for plot in drawn}
         if name not in self._plots[folder]:
             raise UserError(f"{where}: {unknown('figure', name, self._plots[folder])}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from warpheap import row_fields
 from warpheap.row_fields import Description, Field
-from warpheap.traces import measure
+from warpheap.traces import replay
 
 # What the report derives from other fields.
 _DERIVED = (Field("used_percent", "%", "number", "axis", "share of the heap in use", "{} in use"),)
@@ -19,7 +19,7 @@ _DERIVED = (Field("used_percent", "%", "number", "axis", "share of the heap in u
 
 def _undescribed() -> Description:
     said = row_fields.of_this_version()
-    return said.merged(Description({f.name: f for f in (*_DERIVED, *measure.FIELDS)}))
+    return said.merged(Description({f.name: f for f in (*_DERIVED, *replay.FIELDS)}))
 
 
 UNDESCRIBED = _undescribed()

@@ -15,9 +15,9 @@ import markupsafe
 from warpheap import __version__
 from warpheap.console import steps
 from warpheap.report import draw, summary
+from warpheap.report.sections import Results, Section
 from warpheap.report.select import Plot, plots
 from warpheap.report.style import look
-from warpheap.report.table import Results, Section
 
 _SHOWN_AT_ONCE = 4  # figures of a case; the others unfold
 _TEMPLATES = Path(__file__).resolve().parent

@@ -15,8 +15,8 @@ import pandas as pd
 
 from warpheap.report.fields import IMPLIED, SPLIT, phrases
 from warpheap.report.figure import FigureSpec
+from warpheap.report.sections import Section, as_usual
 from warpheap.report.specs import figures
-from warpheap.report.table import Section
 
 _CPU_REMARK = "CPU model: says nothing about a GPU"
 
@@ -74,8 +74,16 @@ class Plot:
     def digest(self) -> str:
         """Return a digest of everything that the figure shows: its words and its values."""
         axes = (self.spec.title, self.spec.x.label, self.spec.y.label, self.spec.model_label)
-        shown = [*axes, self.subtitle, self.remark, *map(asdict, self.series)]
+        shown = [*axes, self.subtitle, self.remark, *map(_alike, self.series)]
         return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
+
+
+def _alike(series: Series) -> dict[str, Any]:
+    """Make floats of all numbers: which of them pandas has as integers depends on its version."""
+    drawn = asdict(series)
+    for name in ("x", "y", "model", "late"):
+        drawn[name] = [v if isinstance(v, str) else float(v) for v in drawn[name]]
+    return drawn
 
 
 def plots(section: Section) -> list[Plot]:
@@ -129,7 +137,7 @@ def _facets(
     rows = pd.concat([rows, lost]) if len(lost) else rows
     for name, value in usual.items():
         if value is not None:
-            rows = rows.assign(**{name: rows[name].fillna(value)})  # what is not said is as usual
+            rows = rows.assign(**{name: as_usual(rows[name], value)})
     for values, group in _split(rows, [*spec.facets, *split], sort=True):
         if group["_y"].isna().all() or (spec.trend and group[spec.x.column].nunique() == 1):
             continue

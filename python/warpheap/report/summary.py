@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from warpheap.report.fields import IDENTITY, UNTOLD, parameters, phrases, text
-from warpheap.report.table import Section
+from warpheap.report.sections import Section, as_usual
 from warpheap.units import milliseconds
 
 # The block size of the one-line comparison; the nearest measured one is taken.
@@ -64,7 +64,7 @@ def reference(section: Section) -> tuple[str, pd.DataFrame]:
     usual["size_min"] = usual["size_max"] = rows.loc[distance.idxmin(), "size_max"]
     for name, value in usual.items():
         if value is not None:
-            rows = rows[rows[name].fillna(value) == value]  # what is not said is as usual
+            rows = rows[as_usual(rows[name], value) == value]
     told = {name: value for name, value in usual.items() if value is not None}
     return phrases(told, section.known, leave_out={*UNTOLD, "distribution"}), rows
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from warpheap.report.style import look
-from warpheap.traces.measure import PERCENTILES, Row
+from warpheap.traces.replay import PERCENTILES, Row
 
 _MIB = float(1 << 20)
 _DPI = 150
@@ -21,7 +21,7 @@ _DPI = 150
 def draw(rows: list[Row], timelines: dict[str, dict[str, NDArray[Any]]], file: Path) -> None:
     """Draw one figure of three parts: memory, fragmentation, latencies.
 
-    ``timelines`` are those of measure.timeline() by the name of the resource. The suffix of the
+    ``timelines`` are those of replay.timeline() by the name of the resource. The suffix of the
     file decides the format (.png, .svg, .pdf).
     """
     figure = Figure(figsize=(8, 9.5), layout="constrained")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from warpheap import native
 from warpheap.errors import UserError, unknown
-from warpheap.traces.model import Trace
+from warpheap.traces.trace import Trace
 
 PEERS = ("rmm_pool", "rmm_arena")
 DRIVER = ("cuda_malloc", "cuda_malloc_async")

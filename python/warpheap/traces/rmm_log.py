@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 
 from warpheap.errors import UserError
-from warpheap.traces.model import Trace
+from warpheap.traces.trace import Trace
 
 HEADER = "Thread,Time,Action,Pointer,Size,Stream"
 _FIELDS = HEADER.count(",") + 1

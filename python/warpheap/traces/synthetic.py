@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpheap.traces.model import Trace
+from warpheap.traces.trace import Trace
 
 WARM_UP_SHARE = 0.1
 

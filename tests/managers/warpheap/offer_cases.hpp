@@ -79,7 +79,7 @@ class offers_change_hands {
   }
 
   std::vector<typename Offers::ring> rings_;
-  std::vector<typename Offers::extent> extents_;  // never change
+  std::vector<typename Offers::extent> extents_;
   std::vector<std::uint32_t> cells_;
   std::vector<typename Offers::ring> first_rings_;
   std::vector<std::uint32_t> first_cells_;

@@ -27,9 +27,9 @@
 /// `used`. A lane that takes from it acquires it by a read-modify-write of the same word.
 
 #include "warpheap/core/align.hpp"
-#include "warpheap/heap/layers/arena/pieces.hpp"
-#include "warpheap/heap/layers/arena/stats.hpp"
-#include "warpheap/heap/layers/arena/supply.hpp"
+#include "warpheap/heap/layers/arena_blocks/pieces.hpp"
+#include "warpheap/heap/layers/arena_blocks/stats.hpp"
+#include "warpheap/heap/layers/arena_blocks/supply.hpp"
 #include "warpheap/heap/manager.hpp"
 
 #include <cstddef>

@@ -24,7 +24,7 @@ typedef struct warpheap_pool warpheap_pool;
 typedef struct warpheap_pool_options {
   size_t initial_bytes; /* taken at once; default 0 */
   size_t limit_bytes;   /* the most that is held; default: no limit */
-  size_t region_bytes;  /* the smallest growth; default 64 MiB */
+  size_t region_bytes;  /* the smallest growth; default 2 MiB */
   size_t granule_bytes; /* every block's alignment, and its size is a multiple of it; default 256 */
   size_t spare_percent; /* held beyond the peak before pages move; default: the policy's */
   size_t parts;         /* each with a lock and memory of its own, for threads that allocate at once

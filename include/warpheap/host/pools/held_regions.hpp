@@ -66,9 +66,8 @@ class held_regions {
       if (site.range && commit(site, room)) return true;
     }
     if (page_bytes() == 0 && extend_last_region(least)) return true;
-    const std::size_t doubled = page_bytes() != 0 ? 0 : reserved_bytes_;
     const std::size_t whole = in_pages(least);
-    std::size_t wanted = std::min(std::max({whole, options_.region_bytes, doubled}), room);
+    std::size_t wanted = std::min(std::max(whole, next_region()), room);
     while (wanted >= whole) {
       if (add_region(wanted)) return true;
       if (wanted == whole) return false;
@@ -142,6 +141,9 @@ class held_regions {
   }
 
  private:
+  // A pool that holds less than this doubles by its next region.
+  static constexpr std::size_t doubles_below = std::size_t{64} << 20;
+
   struct region {
     void* memory;
     std::size_t bytes;
@@ -159,6 +161,17 @@ class held_regions {
   std::size_t room_below(std::size_t most_held) const {
     const std::size_t most = std::min(most_held, options_.limit_bytes);
     return most > reserved_bytes_ ? most - reserved_bytes_ : 0;
+  }
+
+  // The size of the next region, if the request needs no larger one. Where regions cannot be
+  // extended, it grows with the pool: a small pool holds little, and a large one calls its upstream
+  // seldom. Regions of a quarter need less memory than a pool that goes on doubling, although they
+  // are more (docs/decisions/0025-small-pools.md).
+  std::size_t next_region() const {
+    if (page_bytes() != 0) return options_.region_bytes;
+    const std::size_t share = std::max(doubles_below, reserved_bytes_ / 4);
+    const std::size_t grown = round_down(std::min(reserved_bytes_, share), options_.region_bytes);
+    return std::max(options_.region_bytes, grown);
   }
 
   // The newest region, if memory added to it would directly follow the part that the policy has.

@@ -17,9 +17,9 @@ struct pool_options {
   /// The most that is held at any time, including the padding of regions.
   std::size_t limit_bytes = std::numeric_limits<std::size_t>::max();
   /// The smallest region that is taken when the pool grows. If the upstream or the policy cannot
-  /// extend a region, a growing pool also at least doubles, as far as the limit and the upstream
-  /// allow: few large regions fragment less than many.
-  std::size_t region_bytes = std::size_t{64} << 20;
+  /// extend a region, the next one is also, as far as the limit and the upstream allow, as large as
+  /// what the pool holds, but at most 64 MiB or a quarter of what it holds, whichever is more.
+  std::size_t region_bytes = std::size_t{2} << 20;
   /// The sizes and addresses of all blocks are multiples of it: a power of two from 16 up.
   std::size_t granule_bytes = 256;
   /// For upstreams whose pages are no smaller than a granule: the bytes that the pool may hold

@@ -14,7 +14,7 @@ namespace warpheap::host {
 /// A step of one granule is a step of 1.151 chains, modulo 2^k. So small blocks that lie next to
 /// each other share cache lines of chains but no chain, as at random they would. Blocks at other
 /// strides meet less often than at random on average, and a search looks at 3.3 records at the
-/// worst stride of the tests (structures_test.cpp). The constant is the best of 260 that were
+/// worst stride of the tests (stores_test.cpp). The constant is the best of 260 that were
 /// tried.
 class address_hash {
  public:

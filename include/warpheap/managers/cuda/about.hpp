@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+/// \file
+/// What CUDA's allocator claims.
+
 #include "warpheap/heap/capabilities.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE

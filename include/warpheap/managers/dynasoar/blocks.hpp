@@ -185,7 +185,7 @@ class dynasoar_blocks {
       const std::uint32_t now = table_.type_of(block);
       if ((before & ~wanted) == 0) update_active(now, block, false);
       if (now == type) return {block, got};
-      give_back(now, block, got);
+      give_back(now, simt::as_needed(block), got);  // seldom, and it needs many registers
       return {};
     }
     return {};

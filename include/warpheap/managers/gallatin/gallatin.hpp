@@ -198,7 +198,7 @@ class gallatin {
       // All wait for the leader if it fills the slot: the rest get their units from the new block,
       // and lanes that already have theirs would only get in the leader's way.
       std::uint32_t fresh = gallatin_slot::filling;
-      if (same.is_leader()) fresh = next_block(slot, unit, before, room, wanted);
+      if (same.is_leader()) fresh = next_block(slot, simt::as_needed(unit), before, room, wanted);
       same.sync();
       fresh = same.broadcast(fresh);
       if (rank < room) return unit_address(unit, before.block, before.taken + rank);
@@ -269,6 +269,8 @@ class gallatin {
   WARPHEAP_DEVICE bool worth_another_try(const simt::group& team, std::uint32_t unit,
                                          std::uint32_t tree, std::uint32_t& slot,
                                          int& patience_left) const {
+    unit = simt::as_needed(unit);
+    tree = simt::as_needed(tree);
     const bool leads = team.is_leader();
     const std::uint32_t fills = leads ? buffers_.fills(unit) : 0;
     team.sync();  // nobody looks at a slot before that

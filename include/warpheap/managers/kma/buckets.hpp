@@ -9,7 +9,7 @@
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/kma/geometry.hpp"
-#include "warpheap/managers/kma/state.hpp"
+#include "warpheap/managers/kma/state_words.hpp"
 #include "warpheap/managers/kma/superblocks.hpp"
 #include "warpheap/simt/simt.hpp"
 

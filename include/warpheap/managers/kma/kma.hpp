@@ -66,7 +66,7 @@
 #include "warpheap/managers/kma/buckets.hpp"
 #include "warpheap/managers/kma/geometry.hpp"
 #include "warpheap/managers/kma/inspection.hpp"
-#include "warpheap/managers/kma/state.hpp"
+#include "warpheap/managers/kma/state_words.hpp"
 #include "warpheap/managers/kma/superblocks.hpp"
 #include "warpheap/simt/simt.hpp"
 

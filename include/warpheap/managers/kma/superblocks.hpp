@@ -12,7 +12,7 @@
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/kma/geometry.hpp"
-#include "warpheap/managers/kma/state.hpp"
+#include "warpheap/managers/kma/state_words.hpp"
 #include "warpheap/managers/kma/superblock_queue.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"

@@ -34,7 +34,7 @@
 /// Progress: malloc and free loop only if another lane has taken, freed or made something since
 /// they looked. They wait for values of positions that others drew earlier, and for growth that
 /// others have promised; lanes that have drawn or promised finish without waiting for later ones
-/// (see the queues, the semaphore, chunk_items.hpp). A wait for growth is given up after a bounded
+/// (see the queues, the semaphore, chunk_queues.hpp). A wait for growth is given up after a bounded
 /// time if it was in vain. malloc returns null if there is no chunk left, and afterwards the
 /// semaphore has nothing and expects nothing, and nothing went from there to the supply between the
 /// two looks (see `note_move`). What a lane takes and may give back is borrowed: units of the
@@ -67,10 +67,10 @@
 /// - pointers outside the heap are ignored instead of passed on to another allocator; freeing any
 ///   other address that is not that of a live block is an error of the caller.
 
-#include "warpheap/managers/ouroboros/chunk_items.hpp"
+#include "warpheap/managers/ouroboros/chunk_queues.hpp"
 #include "warpheap/managers/ouroboros/inspection.hpp"
 #include "warpheap/managers/ouroboros/memory_map.hpp"
-#include "warpheap/managers/ouroboros/page_items.hpp"
+#include "warpheap/managers/ouroboros/page_queues.hpp"
 #include "warpheap/managers/ouroboros/publication.hpp"
 
 #include <cstddef>
@@ -88,8 +88,8 @@ class ouroboros {
   using map_type = ouroboros_parts::memory_map<Config>;
   using sizes = ouroboros_parts::geometry<Config>;
   static constexpr bool pages = Config.item == item_kind::pages;
-  using items_type = std::conditional_t<pages, ouroboros_parts::page_items<map_type>,
-                                        ouroboros_parts::chunk_items<map_type>>;
+  using queues_type = std::conditional_t<pages, ouroboros_parts::page_queues<map_type>,
+                                         ouroboros_parts::chunk_queues<map_type>>;
 
   static constexpr const char* name() {
     switch (Config.queue) {
@@ -175,13 +175,13 @@ class ouroboros {
     }
     const std::uint64_t start = std::uint64_t{chunk} << sizes::chunk_log2;
     const std::uint32_t cls = state.cls();
-    items_type(map_).put_back(cls, chunk,
-                              static_cast<std::uint32_t>(offset - start) >> sizes::page_log2(cls));
+    queues_type(map_).put_back(cls, chunk,
+                               static_cast<std::uint32_t>(offset - start) >> sizes::page_log2(cls));
   }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
-    ouroboros_parts::inspector<map_type, items_type>(map_, findings).run(rank, count);
+    ouroboros_parts::inspector<map_type, queues_type>(map_, findings).run(rank, count);
   }
 
   /// What the region holds, for tests.
@@ -218,7 +218,7 @@ class ouroboros {
     const auto in_supply = [&] {
       return map_.supply().left().read(simt::order::acquire).expected() >= span;
     };
-    return in_supply() || items_type(map_).has_more(cls) || in_supply();
+    return in_supply() || queues_type(map_).has_more(cls) || in_supply();
   }
 
   /// For a lane that found no chunk: whether another attempt may find one. An attempt fails only if
@@ -232,7 +232,7 @@ class ouroboros {
       const auto left = map_.supply().left().read(simt::order::acquire);
       return left.expected() >= span && (span == 1 || left.count < span);
     };
-    return coming() || items_type(map_).has_more(cls) || coming() ||
+    return coming() || queues_type(map_).has_more(cls) || coming() ||
            map_.units(cls).read(simt::order::acquire).expected() > 0 || map_.moves(cls) != moves;
   }
 
@@ -271,7 +271,7 @@ class ouroboros {
     // Growth first: others may wait for it.
     if (mine.batches != 0) served = grow(members, simt::as_needed(cls), mine, block);
     if (mine.granted != 0) {
-      void* const found = items_type(map_).locate(members, cls, mine.granted);
+      void* const found = queues_type(map_).locate(members, cls, mine.granted);
       if (found != nullptr) block = found;
     }
     const auto rank = static_cast<std::uint32_t>(members.rank());
@@ -284,19 +284,19 @@ class ouroboros {
   WARPHEAP_DEVICE std::uint32_t grow(const simt::group& members, std::uint32_t cls, plan& mine,
                                      void*& block) const {
     const sync::bulk_semaphore units = map_.units(cls);
-    const items_type items(map_);
+    const queues_type queues(map_);
     const int log2 = sizes::pages_log2(cls);
     const std::uint32_t promised = (mine.batches << log2) - mine.kept;
     std::uint64_t moves = 0;
     if (members.is_leader()) moves = map_.moves(cls);
     std::uint32_t made = 0;
-    std::uint32_t served = items.unpark(members, cls, mine.granted, mine.kept, made, block);
+    std::uint32_t served = queues.unpark(members, cls, mine.granted, mine.kept, made, block);
     if (served == 0) {
       std::uint32_t chunk = 0;
       simt::lane_mask holders = take_chunks(members, cls, mine.batches, false, chunk);
       bool reclaimed = false;
       if (holders.empty()) {
-        if (members.is_leader()) reclaimed = items.reclaim(cls);
+        if (members.is_leader()) reclaimed = queues.reclaim(cls);
         reclaimed = members.any(reclaimed);
         if (!reclaimed && sizes::span_log2(cls) != 0) {
           holders = take_chunks(members, cls, mine.batches, true, chunk);
@@ -362,13 +362,13 @@ class ouroboros {
     if (holders.contains(self)) {
       const bool last = static_cast<std::uint32_t>(holders.below(self).count()) + 1 == got;
       map_.table().form(chunk, cls, 1u << sizes::span_log2(cls),
-                        items_type::used_at_first(last ? used : pages_each, pages_each),
+                        queues_type::used_at_first(last ? used : pages_each, pages_each),
                         pages_each);
     }
     members.sync();
     if (used < pages_each) {
       const std::uint32_t last = members.shuffle(chunk, holders.nth(static_cast<int>(got) - 1));
-      made = items_type(map_).keep(members, cls, last, used, pages_each);
+      made = queues_type(map_).keep(members, cls, last, used, pages_each);
     }
     const std::uint32_t unit = static_cast<std::uint32_t>(members.rank()) - mine.granted;
     const bool in = unit < served;  // wraps around for members that were granted a page

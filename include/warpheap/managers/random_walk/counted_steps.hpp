@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+/// \file
+/// Walks that count their steps, and walks that do not.
+
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>

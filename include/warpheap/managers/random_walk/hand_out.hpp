@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+/// \file
+/// How the lanes of a team share the free pages that they have seen.
+
 #include "warpheap/core/bits.hpp"
 #include "warpheap/simt/simt.hpp"
 

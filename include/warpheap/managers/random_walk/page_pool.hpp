@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+/// \file
+/// Fixed pages: their numbers, their addresses, and how many fit into a heap.
+
 #include "warpheap/core/divisor.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/simt.hpp"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+/// \file
+/// The random places that a walk visits.
+
 #include "warpheap/core/random.hpp"
 #include "warpheap/simt/simt.hpp"
 

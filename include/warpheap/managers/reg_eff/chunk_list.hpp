@@ -122,6 +122,7 @@ class chunk_list {
   /// `next` is the new end, which is not in the owner's header yet.
   WARPHEAP_DEVICE bool merge(std::uint32_t& next) const {
     if (!claim(next)) return false;
+    next = simt::as_needed(next);  // what follows from it keeps no registers during the claim
     simt::atomic_ref(starts_[next / 64]).fetch_and(~bit_of(next), simt::order::release);
     next = next_of(next);
     return true;

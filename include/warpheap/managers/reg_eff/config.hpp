@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+/// \file
+/// What can be chosen about Reg-Eff, and how its variants differ.
+
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 

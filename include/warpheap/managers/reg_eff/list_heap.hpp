@@ -222,7 +222,7 @@ class list_heap {
       }
       fits = next - chunk >= need;
       if (!fits) {
-        chunks_.publish(chunk, next);
+        chunks_.publish(simt::as_needed(chunk), next);
         made_free = 1;
       } else {
         if (Config.splits(next - chunk, need)) {

@@ -177,7 +177,8 @@ class supply {
   /// Whether a trim can return anything: a list has blocks, or a Superblock is free.
   WARPHEAP_DEVICE bool may_trim() const {
     bool any = blocks().any_whole();
-    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
+    // One class at a time: the loads of all lists at once would need too many registers.
+    for (std::uint32_t cls = 0; cls < sizes::classes && !any; ++cls) {
       for (std::uint32_t i = 0; i < sizes::lists; ++i) {
         any = fifos::count(buffered().list(cls, i)) > 0 || any;
       }

@@ -81,10 +81,18 @@ def load(places: Sequence[Path], by_commit: bool = False) -> Results:
                 tables.append(_frame(rows).assign(source=str(place)))
     if not tables:
         raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
-    together = pd.concat(tables, ignore_index=True)
+    columns = dict.fromkeys(name for table in tables for name in table.columns)
+    # pandas will no longer leave columns without a value out of account when it chooses a type.
+    told = [table.dropna(axis="columns", how="all") for table in tables]
+    together = pd.concat(told, ignore_index=True).reindex(columns=list(columns))
     _complete(together)
     newest = _newest_of_each(together, by_commit)
     return Results(_sections(newest, by_commit, known), len(together) - len(newest))
+
+
+def as_usual(values: pd.Series, usual: Any) -> pd.Series:
+    """Fill in what rows leave out because it was as usual."""
+    return values.map(lambda value: usual if pd.isna(value) else value)
 
 
 def _newest_of_each(table: pd.DataFrame, by_commit: bool) -> pd.DataFrame:

@@ -18,11 +18,11 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace ouroboros_parts {
 
 template <class Map>
-class page_items {
+class page_queues {
  public:
   using sizes = typename Map::sizes;
 
-  WARPHEAP_DEVICE explicit page_items(const Map& map) : map_(map) {}
+  WARPHEAP_DEVICE explicit page_queues(const Map& map) : map_(map) {}
 
   /// A new chunk's pages are enqueued, so its bitmap starts without free pages.
   WARPHEAP_HD static constexpr std::uint32_t used_at_first(std::uint32_t /*used*/,

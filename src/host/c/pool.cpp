@@ -4,9 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "c_pool.hpp"
-#include "make_named.hpp"
-#include "replay_pool.hpp"
+#include "../make_named.hpp"
+#include "pool.hpp"
 #include "warpheap/host/policies/registry.hpp"
 
 namespace {
@@ -28,8 +27,6 @@ host::pool_options options_from(const warpheap_pool_options* given) {
 }  // namespace
 
 extern "C" {
-
-const char* warpheap_last_error(void) { return last_error().c_str(); }
 
 const char* warpheap_pool_names(void) {
   static const std::string names = policy_names() + " " + driver_allocator_names;
@@ -77,27 +74,6 @@ size_t warpheap_pool_trim(warpheap_pool* pool, size_t keep_bytes) {
 warpheap_status warpheap_pool_check(warpheap_pool* pool) {
   const auto wrong = pool->pool->check();
   return wrong ? failed(WARPHEAP_ERROR, *wrong) : WARPHEAP_OK;
-}
-
-warpheap_status warpheap_replay(warpheap_pool* pool, const warpheap_trace* trace,
-                                int stop_at_failure, uint32_t* latencies_ns,
-                                warpheap_replay_result* result) {
-  return guarded(
-      [&] { *result = replay_pool(*pool->pool, *trace, stop_at_failure != 0, latencies_ns); });
-}
-
-warpheap_status warpheap_replay_timeline(warpheap_pool* pool, const warpheap_trace* trace,
-                                         size_t points, warpheap_timeline_point* timeline) {
-  return guarded([&] { replay_timeline(*pool->pool, *trace, points, timeline); });
-}
-
-warpheap_status warpheap_replay_threads(warpheap_pool* pool, const warpheap_trace* traces,
-                                        size_t threads, uint64_t* wall_ns, uint64_t* failures) {
-  return guarded([&] {
-    replay_threads({traces, threads}, wall_ns, failures, [&](const warpheap_trace& trace) {
-      return replay_pool(*pool->pool, trace, false, nullptr).failures;
-    });
-  });
 }
 
 }  // extern "C"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "c_pool.hpp"
+#include "pool.hpp"
 #include "warpheap/core/error.hpp"
 #include "warpheap/host/c/torch.h"
 #include "warpheap/host/resources/pool_resource.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "warpheap/core/align.hpp"
-#include "warpheap/heap/layers/arena/pieces.hpp"
+#include "warpheap/heap/layers/arena_blocks/pieces.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/sync/bump_counter.hpp"
 

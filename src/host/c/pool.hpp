@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "c_status.hpp"
+#include "status.hpp"
 #include "warpheap/host/c/pool.h"
 #include "warpheap/host/pools/memory_pool.hpp"
 

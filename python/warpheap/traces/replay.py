@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from warpheap import native
 from warpheap.row_fields import Field
-from warpheap.traces.model import Trace
 from warpheap.traces.resources import Outcome, Resource, Size, Unavailable, view
+from warpheap.traces.trace import Trace
 
 SCHEMA = 1
 # What tells replays apart in a report.

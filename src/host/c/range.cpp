@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "c_status.hpp"
+#include "status.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/host/pools/offset_range.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "warpheap/host/pools/make_pool.hpp"
 #include "warpheap/core/error.hpp"
 #include "warpheap/host/policies/registry.hpp"
 #include "warpheap/host/pools/divided_pool.hpp"
-#include "warpheap/host/pools/make_pool.hpp"
 #include "warpheap/host/pools/stream_pool.hpp"
 
 namespace warpheap::host {

@@ -24,11 +24,11 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace ouroboros_parts {
 
 template <class Map>
-class chunk_items {
+class chunk_queues {
  public:
   using sizes = typename Map::sizes;
 
-  WARPHEAP_DEVICE explicit chunk_items(const Map& map) : map_(map) {}
+  WARPHEAP_DEVICE explicit chunk_queues(const Map& map) : map_(map) {}
 
   WARPHEAP_HD static constexpr std::uint32_t used_at_first(std::uint32_t used,
                                                            std::uint32_t /*pages*/) {
