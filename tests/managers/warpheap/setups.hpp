@@ -39,20 +39,20 @@ inline constexpr warpheap_config patient_lanes = [] {
 /// Blocks of 60, 16, 128 and 256 bytes that so many chunks of 256 bytes hold.
 inline std::vector<int> in_chunks(int count) { return {count * 4, count * 16, count * 2, count}; }
 
-/// 16 chunks behind 8320 bytes, and sizes that are slots of one class, of another, and large
+/// 16 chunks behind 7936 bytes, and sizes that are slots of one class, of another, and large
 /// blocks. There is always room for one chunk more, since regions may begin anywhere.
 template <class M>
 setup<M> few_chunks() {
-  return {.region_bytes = 8320 + 17 * 256,
+  return {.region_bytes = 7936 + 17 * 256,
           .sizes = {60, 16, 128, 256},
           .holds = in_chunks(16),
           .exact = false};
 }
 
-/// More of them behind 11248 bytes, and null is an error while there is memory.
+/// More of them behind 10224 bytes, and null is an error while there is memory.
 template <class M>
 setup<M> exact_chunks() {
-  return {.region_bytes = 11248 + 38 * 256, .sizes = {60, 16, 128, 256}, .holds = in_chunks(37)};
+  return {.region_bytes = 10224 + 38 * 256, .sizes = {60, 16, 128, 256}, .holds = in_chunks(37)};
 }
 
 /// Five chunks behind 7152 bytes, which are blocks of the first size, or have slots of the others:
