@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a pool costs before it is used: many pools fit into little memory and few addresses.
+// What a pool costs before it is used, and how it grows: many pools fit into little memory and few
+// addresses.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -80,6 +81,34 @@ TEST_P(small_pools, making_one_asks_no_upstream_and_touches_few_pages) {
   }
   EXPECT_LE((pages_touched() - before) * sysconf(_SC_PAGESIZE) / count, 16 * 1024);
   EXPECT_EQ(source->calls(), 0u);
+}
+
+// With blocks of 1 MiB: the pool first doubles from call to call of its upstream, and later takes a
+// quarter of what it holds.
+TEST(pools_that_grow, a_small_pool_takes_little_and_a_large_one_a_quarter) {
+  const auto source = std::make_shared<counted_upstream>();
+  const auto pool = make_pool("tlsf", source, std::make_shared<no_events>());
+  std::size_t held = 0;
+  for (std::size_t mib = 1; mib <= 1024; ++mib) {
+    ASSERT_NE(pool->try_allocate(1_MiB, 1, stream_id::none), nullptr);
+    if (source->held() == held) continue;
+    const std::size_t taken = source->held() - held;
+    const std::size_t wanted = std::min(held, std::max(64_MiB, held / 4 / 2_MiB * 2_MiB));
+    EXPECT_EQ(taken, std::max(2_MiB, wanted)) << held;
+    held = source->held();
+  }
+  // 2, 2, 4, 8, 16, 32 and 64 MiB; from 128 MiB on in steps of 64, and from 256 on by quarters.
+  EXPECT_EQ(source->calls(), 16u);
+}
+
+TEST(pools_that_grow, a_set_size_of_regions_is_taken_at_once) {
+  const auto source = std::make_shared<counted_upstream>();
+  const auto pool =
+      make_pool("tlsf", source, std::make_shared<no_events>(), {.region_bytes = 96_MiB});
+  for (std::size_t mib = 1; mib <= 97; ++mib) {
+    ASSERT_NE(pool->try_allocate(1_MiB, 1, stream_id::none), nullptr);
+    ASSERT_EQ(source->held(), mib <= 96 ? 96_MiB : 192_MiB);
+  }
 }
 
 // Limits the addresses of this process, calls `run`, and ends with what it returns.
