@@ -109,7 +109,7 @@ class Hunt:
         flavours = [PLAIN] if "races" in self._without else [PLAIN, RACES]
         work = self._workshop.prepare(pool, flavours, others)
         explorers: set[tuple[str, int, Flavour]] = set()
-        tests: set[tuple[Path, int]] = set()
+        tested: set[tuple[str, int]] = set()
         for mutant in mutants:
             layer, stage = self._switchboard.layer(mutant), self._next(mutant)
             if layer is None or stage is None:
@@ -117,10 +117,13 @@ class Hunt:
             if stage.flavour is not None:
                 explorers.add((mutant.profiles[stage.attempt], layer, stage.flavour))
             else:
-                tests |= {(source, layer) for source in self._suites.sources(mutant.header)}
+                tested.add((mutant.header, layer))
         for name, layer, flavour in explorers:
             how = self._profiles[name]
             work.append(pool.submit(self._switchboard.explorer, name, how, layer, flavour))
+        # To find the tests of a header takes a while.
+        find = self._suites.sources
+        tests = {(source, layer) for header, layer in tested for source in find(header)}
         return work + [pool.submit(self._suites.prepare, source, layer) for source, layer in tests]
 
     def _go_through(
