@@ -41,10 +41,10 @@
 /// end, as the contract says; they wait for nothing else, in no collective, and may be lanes of the
 /// waiter's own warp.
 ///
-/// Steady load: its launches give single blocks back, which no warp heap can, so there is no number.
-/// Where memory ends, a request asks twice, for its group and for itself, and both answers are known
-/// as long as no SuperBlock comes back: a million requests that all fail take 86 us on an NVIDIA
-/// H200, and 2.3 ms the first time (case `failing`).
+/// Steady load: its launches give single blocks back, which no warp heap can, so there is no
+/// number. Where memory ends, a request asks twice, for its group and for itself, and both answers
+/// are known as long as no SuperBlock comes back: a million requests that all fail take 86 us on an
+/// NVIDIA H200, and 2.3 ms the first time (case `failing`).
 ///
 /// Null: neither the sum that the lanes request together is available, nor what the lane alone
 /// requests: no run is free, or no SuperBlock, and the rest of the current one is too small. The

@@ -269,6 +269,7 @@ class gallatin {
   WARPHEAP_DEVICE bool worth_another_try(const simt::group& team, std::uint32_t unit,
                                          std::uint32_t tree, std::uint32_t& slot,
                                          int& patience_left) const {
+    // What follows from them would keep registers in all requests.
     unit = simt::as_needed(unit);
     tree = simt::as_needed(tree);
     const bool leads = team.is_leader();
