@@ -50,39 +50,43 @@ class warpheap_chunk_runs {
 
  private:
   static constexpr int most_looks = 16;
-  static constexpr int most_lost = 8;
   static constexpr std::uint32_t wait_ns = 200;
 
+  WARPHEAP_DEVICE static bool is_single(run_shape wanted) {
+    return wanted.length == 1 && wanted.step == 1;
+  }
   /// Takes a run out of the pool, from where the last one was found. A lane that loses one to
-  /// others continues at a random place, away from them, and finally from the front, until there is
-  /// none. Ends: a run is lost only if another lane has taken an element of it.
+  /// others continues at a random place, away from them, until there is none from there on and from
+  /// the front. Ends: a run is lost only if another lane has taken an element of it. A single chunk
+  /// is not searched for word by word, since many lanes may want one.
   WARPHEAP_RARE static std::uint32_t find(const supply& in, run_shape wanted) {
     const bitmap_tree pool = in.pool();
     const std::uint32_t length = wanted.length;
+    if (is_single(wanted)) {
+      const std::uint32_t chunk = simt::call_apart(&supply::take_chunk, in);
+      if (chunk != none) warpheap_chunk_runs(in).own(chunk, 1);
+      return chunk;
+    }
     const auto run_from = [&](std::uint32_t word) {
       return find_run_in(pool.leaf_words(), wanted, word,
                          [&](std::uint32_t leaf) { return pool.load_word(leaf); });
     };
     const simt::atomic_ref<std::uint32_t> hint(in.whole().run_word);
-    std::uint32_t word = hint.load(simt::order::relaxed);
-    for (int lost = 0; lost < most_lost; ++lost, word = in.any_word()) {
-      const std::uint32_t first = run_from(word);
-      if (first == none) break;
+    for (std::uint32_t word = hint.load(simt::order::relaxed);; word = in.any_word()) {
+      std::uint32_t first = run_from(word);
+      if (first == none && word != 0) first = run_from(0);
+      if (first == none) return none;
       if (!simt::call_apart(&claim_apart, in, first, length)) continue;
       hint.store((first + length) / 64, simt::order::relaxed);
       return first;
-    }
-    for (word = 0;;) {
-      const std::uint32_t first = run_from(word);
-      if (first == none || simt::call_apart(&claim_apart, in, first, length)) return first;
-      word = first / 64;
     }
   }
   /// For a caller that has found no run in the pool. Puts empty chunks there that form a run with
   /// the chunks in it; failing that, one lane at a time looks again for one that begins anywhere,
   /// so that all know if there is none. Returns whether there were such chunks.
   WARPHEAP_RARE static bool help(const supply& in, run_shape wanted) {
-    const std::uint32_t first = in.find_run(wanted, &bitmap_tree::load_word);
+    const std::uint32_t first =
+        is_single(wanted) ? none : in.find_run(wanted, &bitmap_tree::load_word);
     if (first != none) {
       collect(in, first, wanted.length);
       return true;

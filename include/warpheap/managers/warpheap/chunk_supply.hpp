@@ -6,6 +6,7 @@
 /// an owner, and chunks of classes that have become empty. Runs of chunks for large blocks:
 /// chunk_runs.hpp.
 
+#include "warpheap/core/bits.hpp"
 #include "warpheap/managers/warpheap/chunk_set.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
@@ -171,6 +172,29 @@ class warpheap_supply {
     return chunk;
   }
 
+  /// A chunk for the caller alone, which gives it an owner, or none: then there was none in the
+  /// pool, and then none among the empties, or others were closing them. Beside the last ones, so
+  /// that the rest stays in one piece, unless many lanes want one at the same time.
+  WARPHEAP_RARE static std::uint32_t take_chunk(const warpheap_supply& in) {
+    const std::uint32_t hand = in.where_.whole->begin_move();
+    const simt::atomic_ref hint(in.where_.whole->run_word);
+    const std::uint32_t word = hint.load(simt::order::relaxed);
+    const std::uint64_t there = in.pool().peek_word(word);
+    std::uint32_t chunk =
+        word * 64 + static_cast<std::uint32_t>(there == 0 ? 0 : lowest_bit(there));
+    if (there == 0 || !in.pool().remove(chunk)) {
+      chunk = in.pool().claim_first(in.any_word());
+      if (chunk != none) hint.store(chunk / 64, simt::order::relaxed);
+    }
+    bool is_taken = true;
+    if (chunk == none) {
+      const simt::group alone(simt::lane_mask::of(simt::lane_id()));
+      chunk = in.take_empty(alone, none, is_taken);
+    }
+    in.where_.whole->end_move(hand);
+    return chunk;
+  }
+
   /// Takes a chunk from its class if all of its slots are free; returns whether it did. A
   /// collective.
   WARPHEAP_RARE static bool close_apart(const warpheap_supply& in, std::uint32_t chunk,
@@ -276,8 +300,9 @@ class warpheap_supply {
     team.sync();
   }
 
-  /// An empty chunk, taken away from its class unless that is `of`, or none. A collective. A chunk
-  /// that cannot be closed goes back: a lane has claimed a slot of it and is about to count it in.
+  /// An empty chunk, taken away from its class unless that is `of` (or none), or none. A
+  /// collective. A chunk that cannot be closed goes back: a lane has claimed a slot of it and is
+  /// about to count it in.
   WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team, std::uint32_t of,
                                            bool& is_taken) const {
     for (int tries = 0; tries < most_tries; ++tries) {
@@ -287,7 +312,7 @@ class warpheap_supply {
         chunk = empties().claim_first(any_word());
         if (chunk != none) {
           const std::uint32_t now = chunks_.examine(chunk);
-          is_own = chunks_type::owner_of(now) == chunk_owner::first_class + of &&
+          is_own = of != none && chunks_type::owner_of(now) == chunk_owner::first_class + of &&
                    chunks_type::words_in_use(now) == 0;
           // Lanes may have looked meanwhile, and must not conclude that there was none.
           if (is_own) note_empty(chunk);
