@@ -121,7 +121,6 @@ class bitmap_tree {
   WARPHEAP_DEVICE bool remove(std::uint32_t element) const {
     return remove_bits(element / 64, bit_of(element)) != 0;
   }
-
   WARPHEAP_DEVICE bool contains(std::uint32_t element) const {
     return (load_word(element / 64) & bit_of(element)) != 0;
   }
@@ -196,10 +195,8 @@ class bitmap_tree {
 
   /// Whether the set has any element.
   WARPHEAP_DEVICE bool any() const { return find(0, 0, ~std::uint64_t{0}).bits != 0; }
-
   /// Like `any`, as a hint of whether to look: does not order anything.
   WARPHEAP_DEVICE bool peek_any() const { return word_at(0).load(simt::order::relaxed) != 0; }
-
   /// Only as reliable as the hints.
   WARPHEAP_DEVICE bool seems_empty() const { return word_at(0).load(simt::order::acquire) == 0; }
 

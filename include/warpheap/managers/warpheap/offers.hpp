@@ -64,7 +64,7 @@ class warpheap_offers {
 
   warpheap_offers() = default;
   /// \param rings `all_rings` of the heap
-  /// \param extents one a class
+  /// \param extents one per class
   /// \param cells `count` of them: `all_cells` of the heap
   warpheap_offers(ring* rings, extent* extents, std::uint32_t classes, std::uint32_t* cells,
                   std::uint32_t count)

@@ -56,7 +56,7 @@ class warpheap_slot_search {
       const auto came = simt::call_apart(&take_scarce_apart, of_, supply_.copy());
       got = came.got;
       if (came.is_open) {
-        got = simt::call_apart(&take_in_turns_apart, true, came.made, of_, supply_.copy());
+        got = simt::call_apart(&search_on_apart, true, came.made, of_, supply_.copy());
       }
       team.sync();  // so that they go on together
       return got;
@@ -135,9 +135,9 @@ class warpheap_slot_search {
   WARPHEAP_RARE static place take_more_apart(std::uint32_t of, const supply& from) {
     return warpheap_slot_search(from, of).take_more();
   }
-  WARPHEAP_RARE static place take_in_turns_apart(bool may_lose, std::uint32_t made,
-                                                 std::uint32_t of, const supply& from) {
-    return warpheap_slot_search(from, of).take_in_turns(may_lose, made);
+  WARPHEAP_RARE static place search_on_apart(bool may_lose, std::uint32_t made, std::uint32_t of,
+                                             const supply& from) {
+    return warpheap_slot_search(from, of).search_on(may_lose, made);
   }
   /// The lanes that call together make each step together, whatever their classes, since lanes that
   /// diverge fetch each instruction separately. Each step ends by itself.
@@ -159,7 +159,7 @@ class warpheap_slot_search {
       return simt::call_apart(&take_in_turn_apart, of_, supply_, simt::rough_noise() >> 28);
     });
     attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
-    attempt([&] { return simt::call_apart(&take_in_turns_apart, false, 0u, of_, supply_); });
+    attempt([&] { return simt::call_apart(&search_on_apart, false, 0u, of_, supply_); });
     return got;
   }
   /// What remains when a first look has found nothing. A collective of those that call together,
@@ -169,7 +169,7 @@ class warpheap_slot_search {
   /// Ends: turns are bounded. While there are chunks, each turn makes it likelier that the next one
   /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
   /// is about to use a chunk. Lanes wait for a limited time, and for those that called with them.
-  WARPHEAP_DEVICE place take_in_turns(bool may_lose, std::uint32_t made) const {
+  WARPHEAP_DEVICE place search_on(bool may_lose, std::uint32_t made) const {
     const simt::group team = simt::coalesced();
     place got;
     bool going = true;
