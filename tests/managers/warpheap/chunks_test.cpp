@@ -100,7 +100,6 @@ TEST_F(one_heap, a_chunk_that_continues_no_run_is_found) {
 // Numbers drawn in vain would send a later lane round the ring, for milliseconds.
 TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) {
   constexpr std::uint32_t of = 0;
-  const warpheap_size_classes sizes(14);
   warpheap_offers::ring ring{};
   warpheap_offers::extent extent = std::uint64_t{64} << 48;  // cells
   std::vector<std::uint32_t> cells(64);
