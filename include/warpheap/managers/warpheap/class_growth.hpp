@@ -42,15 +42,16 @@ class warpheap_class_growth {
     grow_for_all,  ///< takes one for other lanes as well
     wait           ///< for a group that does
   };
-  /// What a group of this many lanes does, which acts as if it had 2^`doubled` times as many.
-  WARPHEAP_DEVICE step choose(int lanes, int doubled) const {
-    if (!supply_.has_chunks()) {
-      supply_.whole().set_dry(true);
-      return step::none_left;
-    }
-    // When chunks are scarce, the growth that others have begun may be enough.
-    if ((doubled != 0 || ahead() != 0) && needs_chunk(lanes << doubled)) return step::grow;
-    return begin_growth() ? step::grow_for_all : step::wait;
+  /// What the lanes of the caller's class do, as if they were 2^`doubled` times as many. A
+  /// collective of those that call together, for any classes.
+  WARPHEAP_DEVICE step choose(int doubled) const {
+    const simt::group team = simt::coalesced();
+    const simt::group same = team.match(of_);
+    auto next = step::wait;
+    team.sync();  // what a member knows to be free is no less so for the leader
+    if (same.is_leader()) next = choose_for(same.size(), doubled);
+    team.sync();
+    return static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
   }
   /// Takes a chunk if that is the step which was chosen for the class; a collective of those that
   /// call together, for any classes. \param how becomes `none_left` if others have taken the chunks
@@ -86,6 +87,15 @@ class warpheap_class_growth {
     bool chunk = false;  ///< whether there was a chunk
   };
 
+  WARPHEAP_DEVICE step choose_for(int lanes, int doubled) const {
+    if (!supply_.has_chunks()) {
+      supply_.whole().set_dry(true);
+      return step::none_left;
+    }
+    // When chunks are scarce, the growth that others have begun may be enough.
+    if ((doubled != 0 || ahead() != 0) && needs_chunk(lanes << doubled)) return step::grow;
+    return begin_growth() ? step::grow_for_all : step::wait;
+  }
   /// How many chunks the class may take for each one that it needs: none before it is full, if less
   /// than half of the heap is in the pool. Slots are found at once if words are not full. Small
   /// slots take little memory; for large ones, with which a warp fills a chunk, there is nothing to

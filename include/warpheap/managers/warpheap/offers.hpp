@@ -126,9 +126,12 @@ class warpheap_offers {
     return word;
   }
 
-  /// Changes whenever a lane of the caller's ring is about to make an offer.
-  WARPHEAP_DEVICE std::uint32_t made(std::uint32_t of) const {
-    return simt::atomic_ref(at(of, own_ring(of)).made).load(simt::order::relaxed);
+  /// How many offers the lanes of the caller's ring have begun to make, and which ring that is, for
+  /// `has_made`: a lane may be on another multiprocessor by then.
+  WARPHEAP_DEVICE std::uint32_t made(std::uint32_t of) const { return made_in(of, own_ring(of)); }
+  /// Whether they have begun to make another one since.
+  WARPHEAP_DEVICE bool has_made(std::uint32_t of, std::uint32_t before) const {
+    return made_in(of, before % most_rings) != before;
   }
 
   /// Whether there is one, or there was one a moment ago.
@@ -214,6 +217,9 @@ class warpheap_offers {
   }
   WARPHEAP_DEVICE ring& at(std::uint32_t of, std::uint32_t i) const {
     return rings_[std::size_t{i} * classes_ + of];
+  }
+  WARPHEAP_DEVICE std::uint32_t made_in(std::uint32_t of, std::uint32_t i) const {
+    return simt::atomic_ref(at(of, i).made).load(simt::order::relaxed) * most_rings + i;
   }
   WARPHEAP_DEVICE std::uint32_t more(std::uint32_t of) const {
     return static_cast<std::uint32_t>(simt::load_hint(extents_[of]) >> 32) & (most_rings - 1);

@@ -124,7 +124,7 @@ class warpheap_scarce_search {
   /// others have offered slots of the class since `before`, for others that took them; or if memory
   /// is exhausted. A collective of those that call together, for any classes.
   WARPHEAP_DEVICE outcome conclude(std::uint32_t before) const {
-    if (supply_.seems_to_have_chunks() || supply_.offers().made(of_) == before) {
+    if (supply_.seems_to_have_chunks() || !supply_.offers().has_made(of_, before)) {
       return simt::call_apart(&seek_apart, before, of_, supply_);
     }
     return {};
@@ -142,13 +142,8 @@ class warpheap_scarce_search {
   }
   /// A slot of a new chunk; open if other lanes let the class grow. A collective as well.
   WARPHEAP_DEVICE outcome take_chunk() const {
-    const simt::group team = simt::coalesced();
-    const simt::group same = team.match(of_);
     const class_growth growth(supply_, of_);
-    auto next = step::wait;
-    if (same.is_leader()) next = growth.choose(same.size(), Config.scarce_doubled);
-    team.sync();
-    next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
+    auto next = growth.choose(Config.scarce_doubled);
     outcome came;
     came.got = growth.grow(next);
     came.is_open = came.got.chunk == none && next != step::none_left;
@@ -158,12 +153,12 @@ class warpheap_scarce_search {
   /// costs less than a search: lanes that wait issue no instructions. Open if there was no offer.
   WARPHEAP_DEVICE outcome wait(std::uint32_t before) const {
     outcome came;
-    if (supply_.offers().made(of_) != before) return came;
+    if (supply_.offers().has_made(of_, before)) return came;
     if (class_exhaustion(supply_, of_).seems_out()) return came;
     came.is_open = true;
     for (int waits = 0; came.is_open && waits < most_waits; ++waits) {
       simt::backoff(pause_ns << waits);
-      came.is_open = supply_.offers().made(of_) == before;
+      came.is_open = !supply_.offers().has_made(of_, before);
     }
     if (!came.is_open) came.got = take_offer();
     return came;

@@ -125,7 +125,7 @@ class warpheap_slot_search {
     return class_exhaustion(from, of).has_listed();
   }
   WARPHEAP_RARE static step next_step_apart(const supply& from, std::uint32_t of, int turn) {
-    return warpheap_slot_search(from, of).next_step(turn);
+    return class_growth(from, of).choose(turn < most_doubled ? turn : most_doubled);
   }
   WARPHEAP_RARE static place grow_ahead_apart(const supply& from, std::uint32_t of) {
     return class_growth(from, of).grow_ahead();
@@ -163,8 +163,9 @@ class warpheap_slot_search {
     return got;
   }
   /// What remains when a first look has found nothing. A collective of those that call together,
-  /// for any classes. \param may_lose whether the request is over when the class's offers are no
-  /// longer those that were `made`
+  /// for any classes: those that have looked in different ways may meet here, so it is not a part
+  /// of `take_more`. \param may_lose whether the request is over when there are other offers than
+  /// were `made`
   ///
   /// Ends: turns are bounded. While there are chunks, each turn makes it likelier that the next one
   /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
@@ -199,27 +200,13 @@ class warpheap_slot_search {
       attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, thorough); });
       attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
       going =
-          going && looks < Config.most_looks && !(may_lose && supply_.offers().made(of_) != made);
+          going && looks < Config.most_looks && !(may_lose && supply_.offers().has_made(of_, made));
     }
     going = got.chunk == none && looks == Config.most_looks;
     if (!team.any(going)) return got;
     going = going && simt::call_apart(&has_listed_apart, of_, supply_);
     attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, true); });
     return got;
-  }
-  /// What the lanes of the caller's class do next in this `turn`. A collective of those that call
-  /// together, for any classes.
-  WARPHEAP_DEVICE step next_step(int turn) const {
-    const simt::group team = simt::coalesced();
-    const simt::group same = team.match(of_);
-    auto next = step::wait;
-    team.sync();  // as in `are_out`
-    if (same.is_leader()) {
-      next =
-          class_growth(supply_, of_).choose(same.size(), turn < most_doubled ? turn : most_doubled);
-    }
-    team.sync();
-    return static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
   }
 
   const supply& supply_;

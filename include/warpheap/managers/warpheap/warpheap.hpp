@@ -45,9 +45,9 @@
 ///    than 2^19 words)
 ///
 /// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
-/// time while others let its class grow, make the offer that it has requested, or change the words
-/// that it looks at; and for the lanes of its warp that called together with it, each of whose
-/// steps ends. So waits end, whichever lanes of a warp run.
+/// time while others let its class grow, make the offer that it has requested, may make another, or
+/// change the words that it looks at; and for the lanes of its warp that called together with it,
+/// each of whose steps ends. So waits end, whichever lanes of a warp run.
 ///
 /// Null: at a moment of the call, all words of the class were full, no slot was on offer and no
 /// chunk was free, according to what the lane has acquired; or in a look, or a few if a whole warp
