@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles plain_kernels.cu and says which of its kernels cannot be launched with 1024 threads a
-block: check_registers.py NVCC INCLUDE."""
+"""Says which kernels of plain_kernels.cu cannot be launched with 1024 threads a block.
+
+`check_registers.py compile NVCC INCLUDE FILE` writes what ptxas says about them to FILE, and the
+headers that it depends on to FILE.d; `check_registers.py judge FILE` exits 1 if one needs too many
+registers.
+"""
 
 import pathlib
 import re
@@ -27,25 +31,33 @@ def form_and_manager(kernel: str) -> tuple[str, str]:
     return form, "".join(letters).rstrip("\0")
 
 
-def registers(nvcc: str, include: str) -> Counts:
+def compile_kernels(nvcc: str, include: str, said: str) -> None:
     source = pathlib.Path(__file__).with_name("plain_kernels.cu")
     options = ["-arch=sm_90", "-O3", "-std=c++20", "-DNDEBUG", f"-I{include}", "-Xptxas=-v"]
+    depends = ["-MD", "-MF", f"{said}.d", "-MT", said]
     run = subprocess.run(
-        [nvcc, *options, "-cubin", "-o", "/dev/null", str(source)],
+        [nvcc, *options, *depends, "-cubin", "-o", f"{said}.cubin", str(source)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    found = {form_and_manager(kernel): int(count) for kernel, count in ENTRY.findall(run.stdout)}
+    if run.returncode != 0:
+        sys.exit(run.stdout)
+    pathlib.Path(said).write_text(run.stdout)
+
+
+def registers(said: str) -> Counts:
+    text = pathlib.Path(said).read_text()
+    found = {form_and_manager(kernel): int(count) for kernel, count in ENTRY.findall(text)}
     missing = set(FORMS) - {form for form, manager in found if manager}
-    if run.returncode != 0 or missing or not all(all(names) for names in found):
-        sys.exit(f"no registers were found in what nvcc says:\n{run.stdout}")
+    if missing or not all(all(names) for names in found):
+        sys.exit(f"no registers were found in what nvcc says:\n{text}")
     return found
 
 
-def main() -> None:
-    found = registers(*sys.argv[1:])
+def judge(said: str) -> None:
+    found = registers(said)
     managers = sorted(
         {manager for _, manager in found}, key=lambda name: found["allocate_plainly", name]
     )
@@ -63,4 +75,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    what, *arguments = sys.argv[1:]
+    {"compile": compile_kernels, "judge": judge}[what](*arguments)

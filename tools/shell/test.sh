@@ -62,7 +62,7 @@ compile_cuda() {
   if have_gpu; then
     build_step cuda-release
   else
-    build_step cuda-compile bench/all examples/all drop_in-linked &&
+    build_step cuda-compile bench/all examples/all drop_in-linked managers-registers-said &&
       run_ctest cuda-compile cuda-compile
   fi
 }
