@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "warpheap/simt/lane_mask.hpp"
 #include "warpheap/core/random.hpp"
-#include "warpheap/simt/types.hpp"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -42,17 +42,6 @@ TEST(lane_mask, set_operations) {
   EXPECT_EQ(lane_mask::of(31).bits(), 0x80000000u);
   EXPECT_EQ(lane_mask::first(32).bits(), 0xffffffffu);
   EXPECT_EQ(lane_mask::first(0), lane_mask{});
-}
-
-TEST(grid, covers_exactly_what_is_asked_for) {
-  EXPECT_EQ(grid::covering(0).blocks, 0u);
-  for (const std::uint64_t threads : {1ull, 255ull, 256ull, 257ull, 1ull << 20}) {
-    const grid shape = grid::covering(threads);
-    const std::uint64_t all = std::uint64_t{shape.blocks} * shape.threads_per_block;
-    EXPECT_GE(all, threads);
-    EXPECT_LT(all - threads, shape.threads_per_block);
-    EXPECT_EQ(shape.threads_per_block, threads < 256 ? threads : 256);
-  }
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 ///   it `tells_resources`).
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/simt/lane_mask.hpp"
 #include "warpheap/simt/types.hpp"
 
 #include <cstdint>

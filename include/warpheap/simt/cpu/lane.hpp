@@ -8,6 +8,7 @@
 /// thread-local variable can name the lane that runs now. Lanes yield the thread only at the points
 /// that the seam defines: collectives, `coalesced()`, barriers, `backoff`, and atomics.
 
+#include "warpheap/simt/lane_mask.hpp"
 #include "warpheap/simt/types.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "warpheap/simt/cuda/identity.hpp"
-#include "warpheap/simt/types.hpp"
+#include "warpheap/simt/lane_mask.hpp"
 
 #include <concepts>
 #include <cstdint>

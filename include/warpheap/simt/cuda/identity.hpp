@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/core/config.hpp"
 #include "warpheap/core/hash.hpp"
-#include "warpheap/simt/types.hpp"
 
 #include <cstdint>
 
