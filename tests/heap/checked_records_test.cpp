@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <cstdint>
 #include <cstring>
+#include <set>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -162,6 +163,33 @@ TEST(checked_records, a_link_that_has_outlived_its_block_leads_nowhere) {
   EXPECT_EQ(test.below(17, 1), third.block) << "a block begins where the link was";
 }
 
+TEST(checked_guards, the_largest_block_within_some_room_is_the_largest_that_fits) {
+  using checking::footprint;
+  for (std::size_t room = 0; room < footprint(1); ++room) {
+    EXPECT_EQ(checking::largest_within(room), 0u) << room;
+  }
+  for (std::size_t room = footprint(1); room < footprint(200); ++room) {
+    const std::size_t most = checking::largest_within(room);
+    EXPECT_LE(footprint(most), room);
+    EXPECT_GT(footprint(most + 1), room);
+  }
+}
+
+/// A manager whose blocks are aligned more than guards are long.
+class of_aligned_pages : public rw_bm<> {
+ public:
+  using rw_bm<>::rw_bm;
+  static constexpr capabilities about = [] {
+    capabilities more = rw_bm<>::about;
+    more.alignment = 4096;
+    return more;
+  }();
+};
+
+TEST(checked_layer, promises_the_alignment_that_is_left_behind_a_guard) {
+  EXPECT_EQ(checked<of_aligned_pages>::about.alignment, 16u);
+}
+
 TEST(checked_layer, freed_blocks_in_quarantine_serve_the_request_that_needs_them) {
   constexpr checked_config with_quarantine{.quarantine_blocks = 512};
   const heap<checked<rw_bm<>, with_quarantine>> heap(machine(), 128 * kib);
@@ -170,6 +198,40 @@ TEST(checked_layer, freed_blocks_in_quarantine_serve_the_request_that_needs_them
   ASSERT_LT(all.size(), with_quarantine.quarantine_blocks);
   give(heap, all);
   EXPECT_NE(take_one(heap, 100), nullptr);
+}
+
+TEST(checked_layer, a_reset_forgets_what_is_in_quarantine) {
+  constexpr checked_config with_quarantine{.quarantine_blocks = 512};
+  heap<checked<rw_bm<>, with_quarantine>> heap(machine(), 128 * kib);
+  give(heap, take_all(heap, 100, 32));
+  heap.reset();
+  const block_list all = take_all(heap, 100, 32);
+  ASSERT_GT(all.size(), 1u);
+  // What was in quarantine before would be given to the manager, while it is in use again.
+  EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+  EXPECT_EQ(heap.stats().blocks_in_use, all.size());
+  give(heap, all);
+}
+
+struct write_byte {
+  std::byte* to;
+  WARPHEAP_DEVICE void operator()() const { *to = std::byte{1}; }
+};
+
+TEST(checked_layer, a_late_write_is_reported_when_its_block_leaves_quarantine) {
+  constexpr checked_config one_block{.quarantine_blocks = 1};
+  using manager_type = checked<rw_bm<>, one_block>;
+  const heap<manager_type> heap(machine(), 128 * kib);
+  std::byte* const late = take_one(heap, 100);
+  give(heap, {late});
+  machine().launch({1, 1}, write_byte{late + 99});
+  give(heap, {take_one(heap, 100)});
+  // The block is the manager's by now, so that no later look can find this.
+  EXPECT_EQ(heap.stats().blocks_in_use, 1u);
+  const incident_report report = heap.incidents();
+  ASSERT_EQ(report.incidents.size(), 1u);
+  EXPECT_EQ(report.incidents[0].what, kind::use_after_free);
+  EXPECT_EQ(report.incidents[0].block, reinterpret_cast<std::uintptr_t>(late));
 }
 
 }  // namespace

@@ -73,6 +73,16 @@ TEST(with_large, the_size_decides_who_serves_a_request) {
   EXPECT_TRUE(heap.validate().ok());
 }
 
+TEST(with_large, the_largest_small_block_is_a_small_one) {
+  const device_array<std::byte> memory(8_MiB);
+  const heap<both> heap(machine(), region{memory.get(), memory.size()}, {.large_percent = 25});
+  const std::vector<void*> taken = take(heap, {3071, 3072, 3073});
+  const auto is_small = [&](const void* block) { return block < memory.get() + 6_MiB; };
+  EXPECT_TRUE(is_small(taken[0]));
+  EXPECT_TRUE(is_small(taken[1]));
+  EXPECT_FALSE(is_small(taken[2]));
+}
+
 TEST(with_large, without_it_large_requests_get_null) {
   const heap<halloc<>> heap(machine(), 16_MiB);
   const std::vector<void*> taken = take(heap, {3072, 3073});
@@ -100,6 +110,11 @@ TEST(with_large, the_share_is_an_option_of_1_to_99_percent) {
   EXPECT_GT(blocks_of_4_kib(75), 2 * blocks_of_4_kib(25));
   for (const unsigned percent : {0u, 100u, 200u}) {
     EXPECT_THROW(blocks_of_4_kib(percent), invalid_argument) << percent;
+  }
+  using counters = with_large<bump<>, bump<>>;
+  for (const unsigned percent : {1u, 99u}) {
+    const heap<counters> heap(machine(), 8_MiB, {.large_percent = percent});
+    EXPECT_NE(take(heap, {100}).front(), nullptr) << percent;
   }
 }
 

@@ -117,6 +117,7 @@ class insert_beside_remove : public tree_world<Tree> {
       this->tree.insert(element + 1);
       if (!this->tree.any()) this->wrong = "an element that was inserted hides from any";
       if (this->tree.successor(element + 1) == Tree::none) this->wrong = "... from successor";
+      if (!this->tree.examine_any()) this->wrong = "... from examine_any";
     }
   }
 };

@@ -30,7 +30,6 @@
 /// element whose insertion had returned.
 ///
 /// Progress: lock-free. A search starts again only if a word became zero or nonzero meanwhile.
-///
 /// Memory orders: words are loaded with acquire and changed with acq_rel. So a lane that claims an
 /// element sees what its inserter had written; the later of two changes of a bit sees the word as
 /// the earlier one left it; and a lane that sees a change sees its (relaxed) announcement.
@@ -50,8 +49,7 @@ WARPHEAP_BEGIN_NAMESPACE
 /// except `format` and `check`.
 class bitmap_tree {
  public:
-  /// No element.
-  static constexpr std::uint32_t none = 0xffffffffu;
+  static constexpr std::uint32_t none = 0xffffffffu;  ///< no element
 
   /// Elements of one leaf word: 64 * word + i for every set bit i. No bits: no elements.
   struct word_elements {
@@ -201,8 +199,12 @@ class bitmap_tree {
   WARPHEAP_DEVICE bool seems_empty() const { return word_at(0).load(simt::order::acquire) == 0; }
 
   /// Like `any`; and lanes that insert into the empty set later see what the caller did before.
+  /// Does not wait: also true if a change was in progress that may hide elements (see `find`).
   WARPHEAP_DEVICE bool examine_any() const {
-    return word_at(0).fetch_or(0, simt::order::acq_rel) != 0;
+    const std::uint64_t before = changes().load(simt::order::relaxed);
+    if (word_at(0).fetch_or(0, simt::order::acq_rel) != 0) return true;
+    return leaf_base_ != 0 && (sync::moves::in_progress(before) != 0 ||
+                               changes().load(simt::order::relaxed) != before);
   }
 
   /// Removes one of the smallest elements, first from leaf word `word` on, then from the front.
@@ -271,7 +273,6 @@ class bitmap_tree {
 
  private:
   using word_ref = simt::atomic_ref<std::uint64_t>;
-
   /// The number of words before the leaf level, without `changes`: 0, 1, 1 + 64, 1 + 64 + 64^2, ...
   /// The level above begins at `base >> 6`, the one below at `base * 64 + 1`.
   WARPHEAP_HD static constexpr std::uint32_t leaf_base_for(std::uint32_t universe) {
@@ -378,8 +379,7 @@ class bitmap_tree {
     }
   }
 
-  /// `want` neighbouring bits of `bits`, starting at one of the lowest `window` places; or all, if
-  /// there are fewer.
+  /// `want` neighbouring bits of `bits`, from one of the lowest `window` places on; all, if fewer.
   WARPHEAP_DEVICE static std::uint64_t choose(std::uint64_t bits, int want, int window) {
     const int surplus = popcount(bits) - want;
     if (surplus <= 0) return bits;

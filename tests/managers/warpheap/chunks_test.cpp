@@ -3,6 +3,7 @@
 // where they are.
 #include "machine.hpp"
 
+#include "warpheap/core/random.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
@@ -12,6 +13,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -75,6 +77,18 @@ TEST_F(one_heap, an_aligned_block_of_the_largest_class_is_half_of_a_chunk) {
   EXPECT_EQ(usable, bytes);
 }
 
+// Classes of aligned blocks cut a chunk into powers of two only.
+TEST_F(one_heap, a_block_at_a_multiple_of_16_has_the_class_that_any_other_has) {
+  in_a_lane([&] {
+    for (const std::uint32_t bytes : {16u, 600u, 5'000u, 6'000u}) {
+      void* const plain = all().malloc(bytes);
+      void* const aligned = all().aligned_malloc(16, bytes);
+      ASSERT_TRUE(plain != nullptr && aligned != nullptr) << bytes;
+      EXPECT_EQ(all().usable_size(aligned), all().usable_size(plain)) << bytes;
+    }
+  });
+}
+
 TEST_F(one_heap, all_chunks_together_serve_an_aligned_block_that_leaves_room_to_align) {
   const std::size_t alignment = 2 * all().growth_step();
   void* block = nullptr;
@@ -95,6 +109,74 @@ TEST_F(one_heap, a_chunk_that_continues_no_run_is_found) {
   ASSERT_EQ(found.violations.size(), 1u) << found.describe();
   EXPECT_EQ(found.violations[0].invariant, 6);
   EXPECT_EQ(found.violations[0].place, lost);
+}
+
+/// The lists of three chunks of 100 words, two 64-bit words each.
+class lists_of_two_words : public ::testing::Test {
+ protected:
+  lists_of_two_words() { listed_.format(3, 0, 1); }
+
+  /// The words of a chunk that many draws yield.
+  std::set<std::uint32_t> drawn(std::uint32_t chunk) const {
+    std::set<std::uint32_t> words;
+    for (std::uint64_t i = 0; i < 4000; ++i) words.insert(listed_.draw(chunk, mix64(i)));
+    return words;
+  }
+
+  static constexpr std::uint32_t each = 100;
+  std::vector<std::uint64_t> storage_ =
+      std::vector<std::uint64_t>(3 * warpheap_listed_words::words_for(each) + 1, rubbish_word);
+  const warpheap_listed_words listed_{storage_.data(), each};
+};
+
+TEST_F(lists_of_two_words, begin_empty_and_end_where_their_storage_does) {
+  for (std::uint32_t chunk = 0; chunk < 3; ++chunk) {
+    EXPECT_FALSE(listed_.any(chunk));
+    EXPECT_EQ(drawn(chunk), std::set{warpheap_listed_words::none});
+  }
+  EXPECT_EQ(storage_.back(), rubbish_word);
+}
+
+TEST_F(lists_of_two_words, yield_what_is_listed_of_the_chunk) {
+  for (const std::uint32_t word : {0u, 63u, 64u, 99u}) {
+    listed_.list(1, word);
+    EXPECT_TRUE(listed_.any(1) && listed_.contains(1, word));
+    EXPECT_EQ(drawn(1), std::set{word});
+    for (const std::uint32_t beside : {0u, 2u}) {
+      EXPECT_FALSE(listed_.any(beside)) << word;
+      EXPECT_EQ(drawn(beside), std::set{warpheap_listed_words::none}) << word;
+    }
+    listed_.unlist(1, word);
+    EXPECT_FALSE(listed_.any(1) || listed_.contains(1, word)) << word;
+  }
+}
+
+TEST_F(lists_of_two_words, hold_all_words_of_one_chunk_and_leave_its_neighbours_alone) {
+  listed_.list(0, 70);
+  listed_.list(2, 5);
+  // Of three lanes, the last one has nothing to do.
+  for (std::uint32_t rank = 0; rank < 3; ++rank) listed_.list_all(1, each, rank, 3);
+  std::set<std::uint32_t> all;
+  for (std::uint32_t word = 0; word < each; ++word) all.insert(word);
+  EXPECT_EQ(drawn(1), all);
+  EXPECT_EQ(drawn(0), std::set{70u});
+  EXPECT_EQ(drawn(2), std::set{5u});
+}
+
+TEST(warpheap_offers, format_touches_nothing_behind_its_cells) {
+  const warpheap_size_classes sizes(14);
+  constexpr std::uint32_t chunks = 100;
+  const std::uint32_t all = warpheap_offers::all_cells(sizes, chunks);
+  std::vector<warpheap_offers::ring> rings(warpheap_offers::all_rings(sizes, chunks) + 1);
+  std::vector<warpheap_offers::extent> extents(sizes.count() + 1, rubbish_word);
+  std::vector<std::uint32_t> cells(all + 1, 1);
+  rings.back().made = 1;
+  const warpheap_offers offers(rings.data(), extents.data(), sizes.count(), cells.data(), all);
+  offers.format(sizes, chunks, 0, 1);
+  for (std::uint32_t of = 0; of < sizes.count(); ++of) EXPECT_EQ(offers.examine(of), 0) << of;
+  EXPECT_EQ(cells.back(), 1u);
+  EXPECT_EQ(rings.back().made, 1u);
+  EXPECT_EQ(extents.back(), rubbish_word);
 }
 
 // Numbers drawn in vain would send a later lane round the ring, for milliseconds.

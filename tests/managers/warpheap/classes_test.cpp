@@ -71,6 +71,23 @@ TEST_F(warpheap_hints, a_class_is_tight_when_an_eighth_of_its_words_or_half_of_v
   EXPECT_FALSE(is_tight(3, 2));
 }
 
+TEST_F(warpheap_hints, some_lanes_look_for_the_last_word_that_may_have_room) {
+  auto& record = parts().classes().of(0);
+  record.population = 1;
+  const auto lanes_that_look = [&](std::uint32_t with_room) {
+    record.unmarked = with_room;
+    int lanes = 0;
+    for (std::uint32_t i = 0; i < 16; ++i) {
+      lanes += parts().classes().may_search(0, 16, i << 28) ? 1 : 0;
+    }
+    return lanes;
+  };
+  EXPECT_EQ(lanes_that_look(0), 0) << "there is nothing to find";
+  EXPECT_EQ(lanes_that_look(1), 1);
+  EXPECT_EQ(lanes_that_look(2), 2);
+  EXPECT_EQ(lanes_that_look(3), 16) << "no longer tight";
+}
+
 TEST(warpheap_free, an_address_behind_the_last_chunk_is_nobodys) {
   const exposed_heap<manager> subject(1_MiB + 300_KiB);
   std::byte* const all = take_one(subject.heap(), subject.heap().largest_block());

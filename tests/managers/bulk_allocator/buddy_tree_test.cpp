@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tree of pages by itself: of numbers of pages that fill no word of a bitmap, and of pairs of
+// buddies that cannot be merged at once.
+#include "machine.hpp"
+#include "rubbish.hpp"
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/managers/bulk_allocator/buddy_tree.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+/// A tree in memory of its own, which is not zero.
+class small_tree {
+ public:
+  explicit small_tree(std::uint32_t pages) : cursor_(memory_.cursor()) {
+    tree_.lay_out(cursor_, pages);
+    in_a_lane([this] { tree_.format(0, 1); });
+  }
+  ~small_tree() { EXPECT_TRUE(memory_.is_untouched_behind(cursor_)); }
+  const bulk_parts::buddy_tree* operator->() const { return &tree_; }
+
+  /// Calls a function in a lane.
+  template <class Function>
+  static void in_a_lane(const Function& what) {
+    machine().launch({1, 1}, what);
+    machine().synchronize();
+  }
+
+ private:
+  rubbish memory_{16384};
+  region_cursor cursor_;
+  bulk_parts::buddy_tree tree_;
+};
+
+TEST(buddy_tree, of_any_number_of_pages_yields_each_once) {
+  for (const std::uint32_t pages : {1u, 2u, 3u, 63u, 64u, 65u, 127u, 128u, 129u, 193u}) {
+    const small_tree tree(pages);
+    std::vector<int> taken(pages);
+    small_tree::in_a_lane([&] {
+      for (std::uint32_t left = pages; left != 0; --left) {
+        const std::uint32_t page = tree->take(0);
+        ASSERT_LT(page, pages) << left << " of " << pages << " are left";
+        ++taken[page];
+      }
+      EXPECT_EQ(tree->take(0), bulk_parts::buddy_tree::none);
+    });
+    EXPECT_EQ(taken, std::vector<int>(pages, 1)) << pages;
+    small_tree::in_a_lane([&] {
+      for (std::uint32_t page = 0; page < pages; ++page) EXPECT_TRUE(tree->give(0, page));
+      // All are merged again, so the largest node is there.
+      EXPECT_EQ(tree->take(tree->top()), 0u);
+    });
+  }
+}
+
+TEST(buddy_tree, a_pair_one_of_whose_units_is_lent_is_merged_later) {
+  for (const std::uint32_t pair : {0u, 2u, 64u, 126u}) {
+    const small_tree tree(128);
+    small_tree::in_a_lane([&] {
+      for (int left = 128; left != 0; --left)
+        ASSERT_NE(tree->take(0), bulk_parts::buddy_tree::none);
+      EXPECT_TRUE(tree->give(0, pair));
+      // Another lane has a unit, and is about to take a page.
+      ASSERT_EQ(tree->units(0).ask(1, 2, false).granted, 1);
+      EXPECT_FALSE(tree->give(0, pair + 1));
+      EXPECT_FALSE(tree->merge_pairs());
+      EXPECT_FALSE(tree->merge_pairs()) << "the note is gone";
+      EXPECT_EQ(tree->take(1), bulk_parts::buddy_tree::none);
+      tree->units(0).signal(1);
+      EXPECT_TRUE(tree->merge_pairs());
+      EXPECT_EQ(tree->take(1), pair / 2);
+    });
+  }
+}
+
+// A merge goes on as far as buddies are available.
+TEST(buddy_tree, pairs_of_pairs_are_merged_as_well) {
+  const small_tree tree(8);
+  small_tree::in_a_lane([&] {
+    for (int left = 8; left != 0; --left) ASSERT_NE(tree->take(0), bulk_parts::buddy_tree::none);
+    for (std::uint32_t page = 0; page < 7; ++page) tree->give(0, page);
+    ASSERT_EQ(tree->units(0).ask(1, 2, false).granted, 1);
+    EXPECT_FALSE(tree->give(0, 7));
+    tree->units(0).signal(1);
+    EXPECT_TRUE(tree->merge_pairs());
+    EXPECT_EQ(tree->take(3), 0u);
+  });
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
