@@ -49,6 +49,18 @@ class superblocks_for_others : public heap_world {
   }
 };
 
+/// More warps than may refill at once.
+class crowded_refills : public heap_world {
+ public:
+  static constexpr simt::grid shape{5, 1};
+
+  using heap_world::heap_world;
+
+  void lane() {
+    for (int round = 0; round < 2; ++round) give(heap.take(heap.size(0)));
+  }
+};
+
 inline named_case superblocks_are_free(const any_setup& how) {
   return case_of<superblocks_for_others>("superblocks_are_free", how);
 }
@@ -56,6 +68,7 @@ inline named_case superblocks_are_free(const any_setup& how) {
 inline std::vector<named_case> cases_of_single_requests(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
   cases.push_back(superblocks_are_free(how));
+  cases.push_back(case_of<crowded_refills>("crowded_refills", how));
   return cases;
 }
 
