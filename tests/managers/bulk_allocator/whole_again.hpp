@@ -5,12 +5,20 @@
 
 #include "warpheap/core/random.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
+
+/// For states that have blocks in use, which lanes free.
+inline any_setup uncounted(any_setup how) {
+  how.counts = false;
+  return how;
+}
 
 /// Lanes take and free all sizes at random, and free everything in the end. Then all of it can be
 /// one block: no slab, and no pair of buddies, that was kept has been forgotten.
@@ -124,15 +132,98 @@ class freed_while_reclaimed : public heap_world {
   static constexpr std::uint32_t bytes = 32;
   static constexpr std::size_t blocks = 6;  // a bin and a half
 
-  /// The state in which schedules begin has a block that a lane frees.
-  static any_setup uncounted(any_setup how) {
-    how.counts = false;
-    return how;
-  }
-
   std::byte* last_ = nullptr;
   std::uint32_t wanted_ = page;
   std::byte* got_ = nullptr;
+};
+
+/// Half of the heap is free. A lane frees the other half, which makes a node of the highest order,
+/// while another one looks from order to order for a page. Weak memory: as in `reclaimed_for_all`.
+class merged_into_the_top : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit merged_into_the_top(const any_setup& how) : heap_world(uncounted(how)) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> halves;
+      while (std::byte* const one = heap.take(half)) halves.push_back(one);
+      while (heap.take(page) != nullptr) {
+      }
+      std::sort(halves.begin(), halves.end());
+      heap.give(halves[1]);
+      freed_ = halves[0];
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    heap.adopt(freed_, half);
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      give(freed_);
+    } else if (heap.take(page) == nullptr && !simt::runtime::memory_is_weak()) {
+      heap.blocks().note("null, and half of the heap was free");
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t page = 100;
+  static constexpr std::uint32_t half = 400;
+
+  std::byte* freed_ = nullptr;
+};
+
+/// Three lanes of each of two warps want blocks of a size, and a bin of four is all that there is:
+/// both warps set out to get a bin, and the one that comes too late finds what the other leaves.
+class last_bin_for_two : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 3};
+
+  explicit last_bin_for_two(const any_setup& how) : heap_world(how) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> all;
+      while (std::byte* const one = heap.take(bytes)) all.push_back(one);
+      while (heap.take(bytes / 2) != nullptr) {
+      }
+      // They come bin by bin. The first bin that becomes whole is kept, the second one goes back to
+      // its chunk.
+      for (int i = 0; i < 2 * blocks; ++i) heap.give(all[i]);
+      for (int i = 0; i < blocks; ++i) heap.take(bytes);
+      // The last one in vain: nothing is left to be reclaimed then.
+      while (heap.take(page) != nullptr) {
+      }
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    std::fill_n(got_, 6, nullptr);
+  }
+
+  void lane() {
+    got_[simt::thread_rank()] = heap.take(bytes);
+    if (simt::thread_rank() == 0) weak_ = simt::runtime::memory_is_weak();
+  }
+
+  std::string verdict() {
+    const auto served = 6 - std::count(got_, got_ + 6, nullptr);
+    if (served != blocks && !weak_) {
+      return std::to_string(served) + " lanes were served, and there were four blocks";
+    }
+    return heap.problem();
+  }
+
+ private:
+  static constexpr std::uint32_t page = 100;
+  static constexpr std::uint32_t bytes = 32;
+  static constexpr int blocks = 4;
+
+  std::byte* got_[6] = {};
+  bool weak_ = false;
 };
 
 template <class M>
@@ -141,7 +232,9 @@ std::vector<named_case> whole_again_cases() {
   return {case_of<whole_again>("whole_again", bins, 2048u),
           case_of<whole_again>("nodes_whole_again", any_setup(few_nodes<M>()), 1024u),
           case_of<reclaimed_for_all>("reclaimed_for_all", bins),
-          case_of<freed_while_reclaimed>("freed_while_reclaimed", bins)};
+          case_of<freed_while_reclaimed>("freed_while_reclaimed", bins),
+          case_of<merged_into_the_top>("merged_into_the_top", any_setup(few_nodes<M>())),
+          case_of<last_bin_for_two>("last_bin_for_two", bins)};
 }
 
 }  // namespace verify

@@ -13,6 +13,23 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
+// The table of 128 segments fills its cache lines: the words behind it are another part's.
+TEST(gallatin_blocks, format_writes_only_what_is_its_own) {
+  using geometry = gallatin_geometry<gallatin_config{}>;
+  geometry shape(64_MiB, 2);
+  shape.set_segments(128);
+  const rubbish memory(1_MiB);
+  region_cursor cursor = memory.cursor();
+  const gallatin_blocks<gallatin_config{}> blocks(shape, cursor);
+  blocks.format(0, 1);
+  blocks.free_segments().check(0, 1, [](std::uint64_t word) { ADD_FAILURE() << "word " << word; });
+  for (std::uint32_t tree = 0; tree < geometry::trees; ++tree) {
+    blocks.free_blocks(tree).check(
+        0, 1, [&](std::uint64_t word) { ADD_FAILURE() << "tree " << tree << ", word " << word; });
+  }
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
 class gallatin_inspection : public ::testing::Test {
  protected:
   using manager = gallatin<>;

@@ -98,6 +98,33 @@ TEST(kma, format_writes_no_word_behind_the_sets) {
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
 }
 
+// The links of 16 nodes end where their memory does.
+TEST(kma, format_writes_no_link_behind_the_last) {
+  rubbish memory(4096);
+  region_cursor cursor = memory.cursor();
+  const kma_queue queue(cursor, 16);
+  queue.format(0, 1);
+  EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+TEST(kma_inspection, a_bucket_that_stays_poisoned_is_found) {
+  constexpr kma_config config{};
+  const rubbish memory(64_KiB);
+  region_cursor cursor = memory.cursor();
+  const kma_superblocks<config> all(cursor, 2);
+  auto* const words = memory.all().base + memory.all().bytes - cursor.left(128);
+  const kma_buckets<config> buckets(cursor, 1);
+  all.format(0, 1);
+  buckets.format(0, 1);
+  inspection found;
+  kma_inspector<config>(all, buckets, found).run(0, 1);
+  ASSERT_EQ(found.violations[4], 0u);
+  reinterpret_cast<std::uint64_t*>(words)[3] = kma_bucket::poison;
+  kma_inspector<config>(all, buckets, found).run(0, 1);
+  EXPECT_EQ(found.violations[4], 1u);
+  EXPECT_EQ(found.places[4], 3u);
+}
+
 // One lane walks the queue of as many superblocks as these, and no more.
 TEST(kma_inspection, the_queue_of_65536_superblocks_is_counted) {
   constexpr std::uint32_t count = 65536;

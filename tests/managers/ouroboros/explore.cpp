@@ -26,6 +26,11 @@ const registrar added[]{
     // Queues may take chunks, too: three for each of four classes, and as many as they fill, which
     // is one for each class with pages. 40 chunks fit, or 35 beside the links of lists.
     small<queue_kind::virtual_array, item_kind::pages>("ouroboros_va_p", {4 * 24, 2 * 24, 24}),
+    registrar{
+        {"ouroboros_va_p_pair", subject_kind::manager,
+         pair_cases(
+             small_chunks<small_ouroboros<queue_kind::virtual_array, item_kind::pages>>(8704)),
+         "", ""}},
     small<queue_kind::virtual_list, item_kind::pages>("ouroboros_vl_p", {4 * 19, 2 * 19, 19}),
     // Queues of chunks fill 18 of 47 chunks: the entries of all chunks may be in any of three.
     small<queue_kind::virtual_array, item_kind::chunks>("ouroboros_va_c", {4 * 17, 2 * 17, 17}),

@@ -7,6 +7,10 @@
 
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,6 +86,77 @@ inline std::vector<named_case> chunk_cases(const any_setup& how) {
   cases.push_back(chunk_changes_size(how));
   cases.push_back(chunk_for_one_size(how));
   return cases;
+}
+
+/// The only free memory that 32 bytes fit in is a chunk of two pages: one that is parked, or the
+/// last one of the supply. Smaller pages have all the room of the queues. A lane takes a page and
+/// parks the chunk, while a warp that wants two finds neither the chunk nor enough that is
+/// expected: one of both pages is for it.
+class one_pair_left : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  one_pair_left(const any_setup& how, bool parked) : heap_world(how) {
+    std::size_t pairs = 0;
+    hold_all_but([&](std::vector<std::byte*>& all) {
+      pairs = all.size() / 2;
+      if (!parked) return;
+      std::sort(all.begin(), all.end());
+      const auto first = std::adjacent_find(all.begin(), all.end(), [](auto* a, auto* b) {
+        return b - a == bytes && reinterpret_cast<std::uintptr_t>(a) % chunk_bytes == 0;
+      });
+      for (std::byte* const page : {first[0], first[1]}) heap.give(page);
+    });
+    if (!parked) {
+      heap.restore();
+      hold_all_but([](const std::vector<std::byte*>& /*all*/) {}, 2 * (pairs - 1));
+    }
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    std::fill_n(got_, 4, nullptr);
+  }
+
+  void lane() {
+    const std::uint64_t me = simt::thread_rank();
+    if (me != 0) got_[me] = heap.take(bytes);
+  }
+
+  std::string verdict() {
+    const auto served = 4 - std::count(got_, got_ + 4, nullptr);
+    return served == 2 ? heap.problem() : std::to_string(served) + " lanes were served, not two";
+  }
+
+ private:
+  static constexpr std::uint32_t bytes = 32;
+  static constexpr std::size_t chunk_bytes = 64;
+  static constexpr std::size_t pages_in_queues = 32;
+
+  /// Takes up to `most` blocks, and lets `act` give some of them back once the queues are full.
+  template <class Act>
+  void hold_all_but(const Act& act, std::size_t most = ~std::size_t{0}) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> small(pages_in_queues);
+      for (std::byte*& page : small) page = heap.take(16);
+      std::vector<std::byte*> all;
+      while (all.size() < most) {
+        std::byte* const page = heap.take(bytes);
+        if (page == nullptr) break;
+        all.push_back(page);
+      }
+      for (std::byte* const page : small) heap.give(page);
+      act(all);
+    });
+  }
+
+  std::byte* got_[4] = {};
+};
+
+inline std::vector<named_case> pair_cases(const any_setup& how) {
+  return {case_of<one_pair_left>("one_parked_chunk", how, true),
+          case_of<one_pair_left>("one_new_chunk", how, false)};
 }
 
 template <class M>

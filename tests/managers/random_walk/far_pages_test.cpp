@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -46,6 +47,25 @@ TEST(far_pages, are_found_by_the_full_search) {
     EXPECT_EQ(found_by_search(UINT32_MAX - 1, free), free);
   }
   EXPECT_EQ(found_by_search(half + 1, half), half);
+}
+
+// What lies behind the last one is not a flag.
+TEST(full_search, examines_each_word_once_and_none_behind_them) {
+  for (const std::uint32_t words : {1u, 4u, 5u, 11u}) {
+    std::vector<int> examined(words + 1);
+    shared_search<> search;
+    simt::explorer one_lane({1, 1});
+    const auto outcome = one_lane.run({simt::strategy::sticky, 1}, [&] {
+      search.format();
+      const auto examine = [&](std::uint32_t word) { return ++examined.at(word) == 0; };
+      const auto take = [](std::uint32_t /*word*/) { return no_page; };
+      EXPECT_EQ(random_walk::search_pages(search, words, examine, take), no_page);
+    });
+    EXPECT_EQ(outcome.stuck, "");
+    std::vector<int> once(words, 1);
+    once.push_back(0);
+    EXPECT_EQ(examined, once) << words;
+  }
 }
 
 TEST(far_pages, have_addresses_that_lead_back_to_them) {

@@ -2,6 +2,7 @@
 // Where blocks lie: splitting, merging and memory offsets of the list, and the order of the
 // counters.
 #include "machine.hpp"
+#include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -196,6 +197,24 @@ TEST(reg_eff_counters, a_request_that_fails_leaves_room_for_smaller_ones) {
   EXPECT_EQ(blocks[1], nullptr);
   EXPECT_NE(blocks[2], nullptr);
   EXPECT_EQ(blocks[3], nullptr);
+}
+
+// Offsets lie at the front of the heap, each in a cache line of its own.
+TEST(reg_eff_inspection, an_offset_at_the_terminator_is_found) {
+  constexpr reg_eff_config config{.offsets = memory_offsets::per_multiprocessor};
+  const rubbish memory(64_KiB);
+  simt::device_properties two;
+  two.multiprocessors = 2;
+  const reg_eff<config> manager(memory.all(), two, {});
+  manager.format(0, 1);
+  const auto broken = [&] {
+    inspection found;
+    manager.inspect(0, 1, found);
+    return found.violations[4];
+  };
+  EXPECT_EQ(broken(), 0u);
+  reinterpret_cast<std::uint32_t*>(memory.all().base + 128)[0] = manager.chunks().end();
+  EXPECT_EQ(broken(), 1u);
 }
 
 /// Of a heap whose memory nobody touches: constructors only compute.

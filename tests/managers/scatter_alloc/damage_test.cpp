@@ -17,10 +17,24 @@ using small = scatter_alloc<scatter_config{.page_bytes = 256,
                                            .rejecting_level = 2,
                                            .probed_regions = 2}>;
 
+/// Pages of two levels, whose segments have hints.
+using two_levels = scatter_alloc<scatter_config{.page_bytes = 1024,
+                                                .region_pages = 2,
+                                                .super_blocks = 1,
+                                                .least_block_pages = 2,
+                                                .rejecting_level = 2,
+                                                .probed_regions = 1}>;
+
 TEST(scatter_alloc_damage, sees_words_that_are_wrong) {
   expect_damage_is_seen<small>(
       8 * 1024, {32, 100, 48, 200, 300},
       {{1, {3, 115}}, {2, {20, 1537}}, {3, {25, 1065}}, {5, {24, 563}}, {6, {11, 507}}});
+}
+
+TEST(scatter_alloc_damage, sees_words_that_are_wrong_about_segments) {
+  expect_damage_is_seen<two_levels>(
+      8 * 1024, {16, 100},
+      {{1, {3, 132}}, {2, {5, 155}}, {3, {9, 415}}, {4, {2, 24}}, {5, {6, 125}}, {6, {3, 143}}});
 }
 
 }  // namespace

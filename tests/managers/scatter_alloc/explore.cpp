@@ -24,6 +24,8 @@ using two_levels = scatter_alloc<scatter_config{.page_bytes = 1024,
 const registrar added[]{
     registrar{manager_subject("scatter_alloc", flat_pages<flat>())},
     registrar{manager_subject("scatter_alloc_two_levels", two_level_pages<two_levels>())},
+    registrar{{"scatter_alloc_segments", subject_kind::manager,
+               segment_cases(two_level_pages<two_levels>()), "", ""}},
 };
 
 }  // namespace

@@ -2,6 +2,12 @@
 #pragma once
 
 #include "manager_cases.hpp"
+#include "manager_world.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -16,6 +22,55 @@ setup<M> flat_pages() {
 template <class M>
 setup<M> two_level_pages() {
   return {.region_bytes = 5120, .sizes = {16, 100, 600}, .exact = false};
+}
+
+/// A lane frees a chunk of a segment that is full otherwise, while another one looks there, notes
+/// that it is full, and takes the last chunk of the other segment. A note that stays is wrong.
+class freed_while_seen_full : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit freed_while_seen_full(const any_setup& how) : heap_world(uncounted(how)) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> all;
+      while (std::byte* const chunk = heap.take(bytes)) all.push_back(chunk);
+      std::sort(all.begin(), all.end());
+      // The lane that takes the last chunk of a segment does not note that it is full.
+      heap.give(all[0]);
+      freed_ = heap.take(bytes);
+      heap.give(all[segment]);
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    heap.adopt(freed_, bytes);
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      give(freed_);
+    } else {
+      heap.take(bytes);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t bytes = 16;
+  static constexpr std::size_t segment = 32;
+
+  /// The state in which schedules begin has a block that a lane frees.
+  static any_setup uncounted(any_setup how) {
+    how.counts = false;
+    return how;
+  }
+
+  std::byte* freed_ = nullptr;
+};
+
+inline std::vector<named_case> segment_cases(const any_setup& how) {
+  return {case_of<freed_while_seen_full>("freed_while_seen_full", how)};
 }
 
 }  // namespace verify

@@ -81,6 +81,37 @@ TEST(scatter_super_blocks, requests_stay_where_they_have_moved_on_to) {
   });
 }
 
+// Probing wraps around to the first region of a Super Block. A region of the next one, where nobody
+// has looked, would be skipped the sooner.
+TEST(scatter_probing, rejects_no_region_of_the_next_super_block) {
+  using manager = scatter_alloc<scatter_config{.page_bytes = 256,
+                                               .region_pages = 2,
+                                               .super_blocks = 2,
+                                               .least_block_pages = 8,
+                                               .probed_regions = 2}>;
+  const heap<manager> heap(machine(), 16_KiB);
+  const auto parts = heap.ref().manager().parts();
+  const auto& blocks = parts.blocks();
+  ASSERT_EQ(blocks.count(), 2u);
+  const std::uint32_t last = blocks.end_page(0) / 2 - 1;
+  // The first and the last region of the first Super Block are in use, those between are not.
+  machine().launch({1, 1}, [&] {
+    for (const std::uint32_t page : {0u, 1u, 2 * last, 2 * last + 1}) {
+      ASSERT_NE(parts.take_page(page), nullptr);
+    }
+  });
+  void* block = nullptr;
+  machine().launch({1, 32}, [&] {
+    // The lanes of a warp begin in different pages.
+    if (parts.start_page(128) / 2 != last || !simt::coalesced().is_leader()) return;
+    block = heap.ref().malloc(128);
+  });
+  ASSERT_NE(block, nullptr);
+  for (std::uint32_t region = 0; region < blocks.regions(); ++region) {
+    EXPECT_EQ(blocks.level(region), region == 0 || region == last ? 1u : 0u) << region;
+  }
+}
+
 class scatter_room_seen : public ::testing::Test {
  protected:
   using room = room_seen<config>;

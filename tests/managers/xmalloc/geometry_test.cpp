@@ -100,6 +100,18 @@ TEST(xmalloc_geometry, spends_little_on_what_describes_the_heap) {
   }
 }
 
+TEST(xmalloc_geometry, the_bounds_of_a_configuration_are_possible) {
+  using fewest = xmalloc_parts::geometry<xmalloc_config{.smallest_block = 64,
+                                                        .classes = 1,
+                                                        .superblock_blocks = 2,
+                                                        .lists = 1,
+                                                        .list_blocks = 2,
+                                                        .coalesce_below = 25}>;
+  EXPECT_EQ(fewest::first_piece + fewest::piece_pitch(24) + 16, fewest::largest_basic + 4);
+  using most = xmalloc_parts::geometry<xmalloc_config{.classes = 8}>;
+  EXPECT_EQ(most::largest_basic, 65536u - 8);
+}
+
 TEST(xmalloc_geometry, a_heap_whose_units_have_no_32_bit_numbers_is_refused_with_the_limit) {
   EXPECT_NO_THROW(over(255_GiB));
   EXPECT_NO_THROW(over(sizes::most_units * sizes::unit)) << "the last one that has numbers";

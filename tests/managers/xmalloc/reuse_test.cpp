@@ -75,6 +75,31 @@ TEST(xmalloc_coalescing, lanes_ask_alone_when_there_is_no_room_for_all) {
   expect_whole(heap);
 }
 
+TEST(xmalloc_coalescing, a_piece_that_is_freed_twice_counts_once) {
+  const xmalloc_heap heap(machine(), 1_MiB);
+  const auto pieces = take(heap, 16, 2);
+  ASSERT_EQ(pieces.size(), 2u);
+  give(heap, {pieces[0]});
+  give(heap, {pieces[0]});
+  EXPECT_EQ(heap.stats().blocks_in_use, 1u);
+  give(heap, {pieces[1]});
+  expect_whole(heap);
+}
+
+// What is before such a pointer belongs to the last block, and may look like a block's word.
+TEST(xmalloc_reuse, a_pointer_to_the_end_of_the_heap_is_not_of_it) {
+  const xmalloc_heap heap(machine(), 64_KiB);
+  const auto memory = heap.ref().manager().parts().memory();
+  std::byte* const everything = take_one(heap, heap.largest_block());
+  ASSERT_NE(everything, nullptr);
+  std::byte* const end = memory.base() + std::size_t{memory.units()} * 64;
+  xmalloc_parts::word_before(end) = xmalloc_parts::block_word::memory().bits();
+  give(heap, {end});
+  EXPECT_EQ(heap.stats().blocks_in_use, 1u);
+  give(heap, {everything});
+  expect_whole(heap);
+}
+
 // Blocks of every class in turn, each from a heap that was full of the class before.
 TEST(xmalloc_reuse, memory_changes_its_class) {
   const xmalloc_heap heap(machine(), 1_MiB);

@@ -49,13 +49,33 @@ class superblocks_for_others : public heap_world {
   }
 };
 
+/// More warps than may refill at once, in an empty heap: those that are refused look again for as
+/// long as it takes, each lane of them.
+class crowded_refills : public heap_world {
+ public:
+  static constexpr simt::grid shape{4, 2};
+
+  using heap_world::heap_world;
+
+  void lane() {
+    if (heap.take(heap.size(0)) == nullptr) {
+      heap.blocks().note("null, and most of the heap was free");
+    }
+  }
+};
+
 inline named_case superblocks_are_free(const any_setup& how) {
   return case_of<superblocks_for_others>("superblocks_are_free", how);
+}
+
+inline named_case refills_are_crowded(const any_setup& how) {
+  return case_of<crowded_refills>("refills_are_crowded", how);
 }
 
 inline std::vector<named_case> cases_of_single_requests(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
   cases.push_back(superblocks_are_free(how));
+  cases.push_back(refills_are_crowded(how));
   return cases;
 }
 

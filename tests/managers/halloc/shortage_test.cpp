@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "take_and_give.hpp"
+
+#include "warpheap/managers/halloc/halloc.hpp"
+
+#include <gtest/gtest.h>
+#include <cstddef>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+/// Slabs of 4 KiB.
+using small_slabs = halloc<halloc_config{.largest_slab = 4096, .smallest_slab = 4096, .slabs = 1}>;
+
+class halloc_shortage : public heap_test<small_slabs> {
+ protected:
+  halloc_shortage() : heap_test<small_slabs>(32 * 1024) {}
+
+  std::ptrdiff_t slab_of(const std::byte* block) const {
+    return (block - heap_.ref().manager().first_slab()) / 4096;
+  }
+};
+
+// What was freed has chunks of one kind, and the shortage is known for those of another.
+TEST_F(halloc_shortage, ends_for_all_sizes_with_the_last_block_of_a_slab) {
+  const block_list all = take_all(1024);
+  ASSERT_GE(all.size(), 8u);
+  ASSERT_TRUE(take(768, 1).empty());
+  // The last slab that was opened is still the head of its size.
+  const std::ptrdiff_t slab = slab_of(all.front());
+  for (std::byte* const block : all) {
+    if (slab_of(block) == slab) give({block});
+  }
+  EXPECT_EQ(take(768, 1).size(), 1u);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "rubbish.hpp"
+
+#include "warpheap/heap/inspection.hpp"
+#include "warpheap/managers/ouroboros/ouroboros.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <type_traits>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using ouroboros_parts::chunk_state;
+
+template <class M>
+class ouroboros_inspection : public ::testing::Test {};
+using both_items = ::testing::Types<
+    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,
+    ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::chunks}>>;
+TYPED_TEST_SUITE(ouroboros_inspection, both_items);
+
+// Behind the words of the chunks there is one that looks like a chunk with free pages.
+TYPED_TEST(ouroboros_inspection, an_entry_with_the_number_of_chunks_is_none_of_a_chunk) {
+  const rubbish memory(1024 * 1024);
+  const TypeParam manager(memory.all(), {}, {});
+  manager.format(0, 1);
+  const auto& map = manager.map();
+  const std::uint32_t behind = map.chunk_count();
+  ASSERT_NE(behind % 32, 0u) << "words behind those of the chunks belong to nothing else";
+  map.table().set(behind, chunk_state::data(0, 1));
+  ASSERT_FALSE(map.table().page_is_free(behind, 1));
+  const auto queue = map.queue(0);
+  using map_type = std::decay_t<decltype(map)>;
+  const std::uint64_t entry = map_type::pages ? std::uint64_t{behind} * 512 + 1 : behind;
+  queue.put(queue.draw_back(1), static_cast<typename map_type::value_type>(entry));
+  inspection found;
+  manager.inspect(0, 1, found);
+  EXPECT_EQ(found.violations[4], 1u);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
