@@ -14,12 +14,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// For states that have blocks in use, which lanes free.
-inline any_setup uncounted(any_setup how) {
-  how.counts = false;
-  return how;
-}
-
 /// Lanes take and free all sizes at random, and free everything in the end. Then all of it can be
 /// one block: no slab, and no pair of buddies, that was kept has been forgotten.
 class whole_again : public heap_world {

@@ -60,12 +60,6 @@ class freed_while_seen_full : public heap_world {
   static constexpr std::uint32_t bytes = 16;
   static constexpr std::size_t segment = 32;
 
-  /// The state in which schedules begin has a block that a lane frees.
-  static any_setup uncounted(any_setup how) {
-    how.counts = false;
-    return how;
-  }
-
   std::byte* freed_ = nullptr;
 };
 
