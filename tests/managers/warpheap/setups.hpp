@@ -5,6 +5,7 @@
 #include "growth_cases.hpp"
 #include "manager_cases.hpp"
 #include "manager_world.hpp"
+#include "managers/warpheap/scarce_cases.hpp"
 #include "run_cases.hpp"
 #include "untracked.hpp"
 
@@ -65,9 +66,14 @@ setup<M> blocks_of_chunks() {
           .exact = false};
 }
 /// Lanes close the last chunk, to take it from its class, while others claim slots of it, or have
-/// freed some and have yet to say so.
-inline named_case chunk_changes_class(const any_setup& how) {
-  return {"sizes_take_turns", [how] { return sizes_take_turns(how); }};
+/// freed some and have yet to say so. Empty chunks of classes become large blocks.
+template <class M>
+std::vector<named_case> chunk_changes_class() {
+  const any_setup five = blocks_of_chunks<M>();
+  const any_setup more = few_chunks<M>();
+  return {{"sizes_take_turns", [five] { return sizes_take_turns(five); }},
+          case_of<empty_chunks_make_a_run>("empty_chunks_make_a_run", more),
+          case_of<two_close_one_chunk>("two_close_one_chunk", more)};
 }
 
 /// All chunks but one are full of blocks of the first size, and that one is nobody's. So null is
@@ -135,6 +141,7 @@ std::vector<named_case> exact_cases() {
   cases.push_back(case_of<whole>("one_chunk_left", how, std::uint64_t{0}, false));
   using part = one_chunk_left<M, true>;
   cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
+  cases.push_back(case_of<offers_for_all>("offers_for_all", how));
   return cases;
 }
 
@@ -162,7 +169,7 @@ setup<M> growing_chunks() {
 template <class M>
 std::vector<named_case> all_cases() {
   std::vector<named_case> cases = manager_cases(few_chunks<M>());
-  cases.push_back(chunk_changes_class(blocks_of_chunks<M>()));
+  for (named_case& one : chunk_changes_class<M>()) cases.push_back(std::move(one));
   for (named_case& one : runs_of_chunks<M>()) cases.push_back(std::move(one));
   for (named_case& one : growth_cases(growing_chunks<M>())) cases.push_back(std::move(one));
   return cases;
