@@ -37,6 +37,15 @@ inline constexpr warpheap_config patient_lanes = [] {
   return how;
 }();
 
+/// Chunks of 64 small slots, so that a lane lets its class grow for others, which wait for that.
+inline constexpr warpheap_config waiting_lanes = [] {
+  warpheap_config how = patient_lanes;
+  how.smallest_chunk = how.largest_chunk = 1024;
+  how.word_slots = 16;
+  how.scarce_doubled = 0;
+  return how;
+}();
+
 /// Blocks of 60, 16, 128 and 256 bytes that so many chunks of 256 bytes hold.
 inline std::vector<int> in_chunks(int count) { return {count * 4, count * 16, count * 2, count}; }
 
@@ -90,9 +99,12 @@ class one_chunk_left : public heap_world {
   one_chunk_left(const any_setup& how, std::uint64_t frees, bool dry)
       : heap_world(how), frees_(frees) {
     heap.run_quietly([&] {
-      std::byte* const chunk = heap.take(256);
+      std::byte* const chunk = heap.take(chunk_bytes());
       while (heap.take(heap.size(0)) != nullptr) {
       }
+      // Offers have been made before, and taken.
+      heap.give(heap.blocks().at(1).start);
+      heap.take(heap.size(0));
       heap.give(chunk);
       parts().whole().set_dry(dry);
     });
@@ -126,6 +138,7 @@ class one_chunk_left : public heap_world {
 
  private:
   const auto& parts() { return static_cast<manager_behind<M>&>(heap.manager()).get().parts(); }
+  std::uint32_t chunk_bytes() { return parts().classes().sizes().chunk_bytes(); }
 
   std::uint64_t frees_;
   std::vector<std::byte*> held_;
@@ -143,6 +156,16 @@ std::vector<named_case> exact_cases() {
   cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
   cases.push_back(case_of<offers_for_all>("offers_for_all", how));
   return cases;
+}
+
+/// Some lanes ask for the last chunk, and the others wait for them: it has a slot for each.
+template <class M>
+std::vector<named_case> growth_for_all_cases() {
+  const setup<M> how{.region_bytes = 12 * 1024, .sizes = {16}, .exact = false};
+  using whole = one_chunk_left<M, false>;
+  using part = one_chunk_left<M, true>;
+  return {case_of<whole>("one_chunk_for_all", how, std::uint64_t{0}, false),
+          case_of<part>("one_chunk_for_all_dry", how, std::uint64_t{0}, true)};
 }
 
 /// Chunks 63 and 64 are in different words of the pool.
