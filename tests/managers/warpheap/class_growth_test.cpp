@@ -7,6 +7,7 @@
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +18,15 @@ namespace {
 using manager = warpheap_manager<>;
 using growth = warpheap_class_growth<warpheap_config{}>;
 constexpr std::size_t chunk_bytes = 16_KiB;
+
+/// How many of the first `lanes` lanes of a warp get a block, of which the others want none.
+std::uint32_t take_in_part(const heap<manager>& from, std::size_t bytes, std::uint64_t lanes) {
+  const device_array<std::byte*> there(lanes);
+  from.on().launch({1, 32}, take_one_each<manager>{from.ref(), bytes, lanes, there.get()});
+  const block_list got = there.read();
+  return static_cast<std::uint32_t>(got.size()) -
+         static_cast<std::uint32_t>(std::count(got.begin(), got.end(), nullptr));
+}
 
 /// A heap of at most 64 chunks, which one word of the pool covers. Large blocks leave so few chunks
 /// that no class of 200 bytes may grow ahead.
@@ -56,13 +66,35 @@ TEST_F(few_chunks_left, no_class_grows_before_it_is_full) {
 TEST_F(few_chunks_left, a_class_has_as_many_chunks_as_its_blocks_fill) {
   const std::uint32_t slots = chunk_bytes / 208;
   std::uint32_t taken = 0;
+  const auto expect_no_more = [&](std::uint32_t lanes) {
+    ASSERT_EQ(chunks_of_class(), (taken + slots - 1) / slots) << lanes << " lanes, " << taken;
+  };
   for (const std::uint32_t lanes : {1u, 32u, 7u}) {
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 10; ++i) {
       taken += static_cast<std::uint32_t>(take(heap_, bytes, lanes).size());
-      ASSERT_EQ(chunks_of_class(), (taken + slots - 1) / slots) << lanes << " lanes, turn " << i;
+      expect_no_more(lanes);
+      taken += take_in_part(heap_, bytes, lanes);
+      expect_no_more(lanes);
     }
   }
   expect_valid(heap_);
+}
+
+// With plenty of memory, requests that a turn does not serve let the class grow; those of parts of
+// warps take turns as well.
+TEST(warpheap_growth, a_class_with_room_in_all_words_takes_no_chunk) {
+  heap<manager> heap(machine(), 4_MiB);
+  const manager::classes classes = heap.ref().manager().parts().classes();
+  const auto& of_128_bytes = classes.of(classes.sizes().class_of(128));
+  ASSERT_EQ(of_128_bytes.shape.words, 3u);
+  // A word has 42 slots at least, and 15 groups take their turns at it six times at most.
+  for (int round = 0; round < 8; ++round) {
+    for (int group = 0; group < 15; ++group) {
+      ASSERT_EQ(take_in_part(heap, 128, 7), 7u);
+      ASSERT_EQ(of_128_bytes.population, 1u) << "after " << group + 1 << " groups of seven lanes";
+    }
+    heap.reset();
+  }
 }
 
 TEST(warpheap_supply, an_empty_heap_is_whole_whatever_its_number_of_chunks) {

@@ -5,6 +5,7 @@
 #include "growth_cases.hpp"
 #include "manager_cases.hpp"
 #include "manager_world.hpp"
+#include "managers/warpheap/scarce_cases.hpp"
 #include "run_cases.hpp"
 #include "untracked.hpp"
 
@@ -33,6 +34,17 @@ inline constexpr warpheap_config patient_lanes = [] {
   warpheap_config how = small_chunks;
   how.most_looks = 16;
   how.least_searching = 32;
+  return how;
+}();
+
+/// Chunks of 64 small slots, so that a lane lets its class grow for others, which wait for that.
+inline constexpr warpheap_config waiting_lanes = [] {
+  warpheap_config how = patient_lanes;
+  how.smallest_chunk = how.largest_chunk = 1024;
+  how.word_slots = 16;
+  how.scarce_doubled = 0;
+  // With eight looks, old values hide a chunk from all of them once in 281,111 schedules.
+  how.most_looks = 12;
   return how;
 }();
 
@@ -65,9 +77,14 @@ setup<M> blocks_of_chunks() {
           .exact = false};
 }
 /// Lanes close the last chunk, to take it from its class, while others claim slots of it, or have
-/// freed some and have yet to say so.
-inline named_case chunk_changes_class(const any_setup& how) {
-  return {"sizes_take_turns", [how] { return sizes_take_turns(how); }};
+/// freed some and have yet to say so. Empty chunks of classes become large blocks.
+template <class M>
+std::vector<named_case> chunk_changes_class() {
+  const any_setup five = blocks_of_chunks<M>();
+  const any_setup more = few_chunks<M>();
+  return {{"sizes_take_turns", [five] { return sizes_take_turns(five); }},
+          case_of<empty_chunks_make_a_run>("empty_chunks_make_a_run", more),
+          case_of<two_close_one_chunk>("two_close_one_chunk", more)};
 }
 
 /// All chunks but one are full of blocks of the first size, and that one is nobody's. So null is
@@ -84,9 +101,12 @@ class one_chunk_left : public heap_world {
   one_chunk_left(const any_setup& how, std::uint64_t frees, bool dry)
       : heap_world(how), frees_(frees) {
     heap.run_quietly([&] {
-      std::byte* const chunk = heap.take(256);
+      std::byte* const chunk = heap.take(chunk_bytes());
       while (heap.take(heap.size(0)) != nullptr) {
       }
+      // Offers have been made before, and taken.
+      heap.give(heap.blocks().at(1).start);
+      heap.take(heap.size(0));
       heap.give(chunk);
       parts().whole().set_dry(dry);
     });
@@ -120,6 +140,7 @@ class one_chunk_left : public heap_world {
 
  private:
   const auto& parts() { return static_cast<manager_behind<M>&>(heap.manager()).get().parts(); }
+  std::uint32_t chunk_bytes() { return parts().classes().sizes().chunk_bytes(); }
 
   std::uint64_t frees_;
   std::vector<std::byte*> held_;
@@ -135,7 +156,18 @@ std::vector<named_case> exact_cases() {
   cases.push_back(case_of<whole>("one_chunk_left", how, std::uint64_t{0}, false));
   using part = one_chunk_left<M, true>;
   cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
+  cases.push_back(case_of<offers_for_all>("offers_for_all", how));
   return cases;
+}
+
+/// Some lanes ask for the last chunk, and the others wait for them: it has a slot for each.
+template <class M>
+std::vector<named_case> growth_for_all_cases() {
+  const setup<M> how{.region_bytes = 12 * 1024, .sizes = {16}, .exact = false};
+  using whole = one_chunk_left<M, false>;
+  using part = one_chunk_left<M, true>;
+  return {case_of<whole>("one_chunk_for_all", how, std::uint64_t{0}, false),
+          case_of<part>("one_chunk_for_all_dry", how, std::uint64_t{0}, true)};
 }
 
 /// Chunks 63 and 64 are in different words of the pool.
@@ -162,7 +194,7 @@ setup<M> growing_chunks() {
 template <class M>
 std::vector<named_case> all_cases() {
   std::vector<named_case> cases = manager_cases(few_chunks<M>());
-  cases.push_back(chunk_changes_class(blocks_of_chunks<M>()));
+  for (named_case& one : chunk_changes_class<M>()) cases.push_back(std::move(one));
   for (named_case& one : runs_of_chunks<M>()) cases.push_back(std::move(one));
   for (named_case& one : growth_cases(growing_chunks<M>())) cases.push_back(std::move(one));
   return cases;

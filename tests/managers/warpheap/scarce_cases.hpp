@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Small heaps of the manager `warpheap` that are full, but for what a case is about.
+
+#include "manager_world.hpp"
+#include "untracked.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// A heap that is full of blocks of one size, as a lane has found that asked for one more.
+class full_heap : public heap_world {
+ protected:
+  full_heap(const any_setup& how, std::uint32_t bytes) : heap_world(how), bytes_(bytes) {
+    heap.run_quietly([&] {
+      while (std::byte* const block = heap.take(bytes_)) all_.push_back(block);
+    });
+    std::sort(all_.begin(), all_.end());
+  }
+
+  /// The `i`-th block by address.
+  std::byte* block(std::size_t i) const { return all_.at(i); }
+  void free_quietly(const std::vector<std::size_t>& blocks) {
+    heap.run_quietly([&] {
+      for (const std::size_t i : blocks) heap.give(block(i));
+    });
+  }
+  /// The present state is that in which schedules begin; lanes free these blocks, and no others.
+  void begin_here(const std::vector<std::size_t>& to_free) {
+    for (const std::size_t i : to_free) heap.blocks().remove(block(i));
+    heap.keep_state();
+    to_free_ = to_free;
+  }
+  void adopt_again() {
+    for (const std::size_t i : to_free_) heap.adopt(block(i), bytes_);
+  }
+
+ private:
+  std::uint32_t bytes_;
+  std::vector<std::byte*> all_;
+  std::vector<std::size_t> to_free_;
+};
+
+/// Two neighbouring chunks of a class become empty: the last block of the second one is freed by a
+/// lane that then wants both chunks as one block, as does another lane. One of them is served.
+class empty_chunks_make_a_run : public full_heap {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit empty_chunks_make_a_run(const any_setup& how) : full_heap(how, 60) {
+    free_quietly({4, 5, 6, 7, 8, 9, 10});
+    begin_here({11});
+  }
+  void reset(std::uint64_t seed) {
+    full_heap::reset(seed);
+    adopt_again();
+    served_ = 0;
+  }
+  void lane() {
+    if (simt::thread_rank() == 0) heap.give(block(11));
+    if (heap.take(512) != nullptr) ++served_;
+  }
+  std::string verdict() {
+    if (served_ == 1) return heap.problem();
+    return std::to_string(served_) + " lanes were served by two chunks";
+  }
+
+ private:
+  untracked<int> served_ = 0;
+};
+
+/// An empty chunk of a class is wanted by two lanes that have other classes, while a third one
+/// takes a block of it and gives it back. Nothing else is free.
+class two_close_one_chunk : public full_heap {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  explicit two_close_one_chunk(const any_setup& how) : full_heap(how, 60) {
+    free_quietly({4, 5, 6, 7});
+    begin_here({});
+  }
+  void lane() {
+    if (simt::thread_rank() != 0) {
+      heap.take(128);
+    } else if (std::byte* const mine = heap.take(60)) {
+      heap.give(mine);
+    }
+  }
+};
+
+/// As many offers as lanes that want one, from the start, while others make more. Parts of warps,
+/// in a heap that is marked as dry.
+class offers_for_all : public full_heap {
+ public:
+  static constexpr simt::grid shape{4, 2};
+
+  explicit offers_for_all(const any_setup& how) : full_heap(how, 60) {
+    free_quietly({0, 17});
+    begin_here({32, 49});
+  }
+  void reset(std::uint64_t seed) {
+    full_heap::reset(seed);
+    adopt_again();
+    refused_ = 0;
+  }
+  void lane() {
+    if (simt::lane_id() != 0) return;
+    const std::uint64_t rank = simt::block_rank();
+    if (rank < 2) {
+      heap.give(block(rank == 0 ? 32 : 49));
+    } else if (heap.take(60) == nullptr) {
+      ++refused_;
+    }
+  }
+  std::string verdict() {
+    if (refused_ == 0) return heap.problem();
+    return std::to_string(refused_) + " lanes got null, and there was an offer for each";
+  }
+
+ private:
+  untracked<int> refused_ = 0;
+};
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
