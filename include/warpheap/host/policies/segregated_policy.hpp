@@ -217,6 +217,7 @@ class segregated_policy {
     bytes_in_use_ += size;
     if (table()[hole].bytes == size) {
       free_.remove(table(), hole);
+      table()[hole].tag = own;
       return hole;
     }
     const index which = table().cut_front(hole, size, own);
@@ -265,6 +266,7 @@ class segregated_policy {
 
   // Apart: it needs the most registers and is the rarest.
   [[gnu::noinline]] void merge_both(index which, index left) {
+    free_.freed_between(table()[which].base);
     free_.remove(table(), table()[which].right);
     table().absorb_right(which);
     table().absorb_right(left);
