@@ -117,34 +117,33 @@ class size_index {
   }
 
   /// A free block of at least `bytes` bytes, or none; it stays in its list. If one of the first
-  /// that the search meets has exactly that size, the search returns it. Of the others that it
-  /// meets, it returns the one with the lowest address, as long as they have at most `widest()`
-  /// bytes; with 0, it returns the first one. The upper half is searched if the lower one has no
-  /// block of at most `widest()` bytes.
-  template <class Widest>
-  index find(const block_table& table, std::size_t bytes, effort how, Widest&& widest_of) {
+  /// that the search meets has exactly that size, the search returns it. Otherwise, it returns the
+  /// first one or, if `is_small()`, the one with the lowest address of those whose classes reach up
+  /// to twice the size, and takes a larger one of the lower half only if the upper half has none.
+  template <class IsSmall>
+  index find(const block_table& table, std::size_t bytes, effort how, IsSmall&& is_small) {
     const std::uint16_t own = class_of(bytes);
     const index newest = lists_.head(own);
-    return table[newest].bytes == bytes ? newest : find_other(table, bytes, own, how, widest_of);
+    return table[newest].bytes == bytes ? newest : find_other(table, bytes, own, how, is_small);
   }
 
   /// The same where the newest block of the size's class does not have exactly that size.
-  template <class Widest>
+  template <class IsSmall>
   index find_other(const block_table& table, std::size_t bytes, std::uint16_t own, effort how,
-                   Widest&& widest_of) {
-    if (words_ >> words_a_half != 0) return find_divided(table, bytes, own, how, widest_of());
+                   IsSmall&& is_small) {
+    if (words_ >> words_a_half != 0) return find_divided(table, bytes, own, how, is_small());
     index best = block_table::none;
     if (!lists_.empty(own)) {
       best = first_that_fits(table, own, bytes, how);
       if (table[best].bytes == bytes) return best;
     }
-    const std::size_t widest = widest_of();
-    if (best != block_table::none && widest == 0) return best;
+    const bool low = is_small();
+    if (best != block_table::none && !low) return best;
     // Every block of the classes above is large enough: looks at the first one of each.
     cursor from = above(own);
-    if (best == block_table::none) best = next_head(from, both_halves);
-    if (best == block_table::none || widest == 0) return best;
-    return lowest_of(table, best, from, both_halves, widest);
+    if (best == block_table::none) best = head_of(next_list(from, both_halves));
+    if (best == block_table::none || !low) return best;
+    return lowest_of(table, best, from, both_halves, widest(own));
   }
 
   /// Checks I1 and I2, given the number of free blocks that there are. O(blocks)
@@ -213,11 +212,14 @@ class size_index {
     return from.word * 64 + bit;
   }
 
-  // The newest block of that list, or none.
-  index next_head(cursor& from, std::uint64_t half) {
-    const std::size_t list = next_list(from, half);
+  // The newest block of a list, or none of no list.
+  index head_of(std::size_t list) const {
     return list != no_list ? lists_.head(list) : block_table::none;
   }
+
+  // The class of twice the size of this class: in the next row, or of twice as many granules where
+  // each number of them has a class.
+  static std::size_t widest(std::size_t own) { return own + std::min(own, column_count); }
 
   index first_that_fits(const block_table& table, std::size_t list, std::size_t bytes,
                         effort how) const {
@@ -226,15 +228,17 @@ class size_index {
     return lists_.first_that_fits(table, list, bytes, limit);
   }
 
-  // Of this block and the first ones of the next classes, up to `widest` bytes, the lowest.
+  // Of this block and the first ones of the next lists, up to `last`, the one with the lowest
+  // address.
   index lowest_of(const block_table& table, index best, cursor from, std::uint64_t half,
-                  std::size_t widest) {
+                  std::size_t last) {
     address lowest = table[best].base;
     for (int met = 1; met < classes_met; ++met) {
-      const index head = next_head(from, half);
-      if (head == block_table::none || table[head].bytes > widest) break;
+      const std::size_t list = next_list(from, half);
+      if (list > last) break;
       // No branch: processors cannot predict which of two holes has the lower address. Nor does the
       // inspection of a hole wait for that of the one before.
+      const index head = lists_.head(list);
       const address base = table[head].base;
       const index is_lower = -static_cast<index>(base < lowest);
       best = (head & is_lower) | (best & ~is_lower);
@@ -246,24 +250,27 @@ class size_index {
   // The rule of `find_other` in the lower half, then in the upper one. Without a block in the upper
   // half, it finds what `find_other` does.
   index find_divided(const block_table& table, std::size_t bytes, std::size_t own, effort how,
-                     std::size_t widest) {
+                     bool low) {
     for (const std::uint64_t half : {lower_half, both_halves}) {
-      const std::size_t list = half == lower_half ? own : own + lists_a_half;
-      index best = first_that_fits(table, list, bytes, how);
-      if (best != block_table::none && (widest == 0 || table[best].bytes == bytes)) return best;
-      if (widest == 0) continue;
-      cursor from = above(list);
-      if (best == block_table::none) best = next_head(from, half);
-      if (best == block_table::none || table[best].bytes > widest) continue;
-      return lowest_of(table, best, from, half, widest);
+      const std::size_t first = half == lower_half ? 0 : lists_a_half;
+      index best = first_that_fits(table, first + own, bytes, how);
+      if (best != block_table::none && (!low || table[best].bytes == bytes)) return best;
+      if (!low) continue;
+      const std::size_t last = first + widest(own);
+      cursor from = above(first + own);
+      if (best == block_table::none) {
+        const std::size_t list = next_list(from, half);
+        if (list > last) continue;
+        best = lists_.head(list);
+      }
+      return lowest_of(table, best, from, half, last);
     }
     cursor from_lower = above(own);
     cursor from_upper = above(own + lists_a_half);
     const std::size_t lower = next_list(from_lower, lower_half);
     const std::size_t upper = next_list(from_upper, both_halves);
-    if (lower == no_list && upper == no_list) return block_table::none;
     // Of the smaller class, or of the lower half: `no_list` is larger than any.
-    return lists_.head(upper != no_list && upper - lists_a_half < lower ? upper : lower);
+    return head_of(upper != no_list && upper - lists_a_half < lower ? upper : lower);
   }
 
   // No branch: processors cannot predict whether a class has one block or more.
