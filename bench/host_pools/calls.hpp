@@ -33,6 +33,8 @@ inline trace read(const char* path, std::size_t warm_up) {
   }
   t.warm_up = std::min(warm_up, t.operations.size());
   std::vector<std::uint64_t> sizes;
+  // As in the library's replay: what is freed here changes how the pools' tables grow.
+  sizes.reserve(t.operations.size());
   std::uint64_t in_use = 0;
   std::size_t blocks = 0;
   for (const std::int64_t operation : t.operations) {

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -106,9 +105,13 @@ template <bool Timed, class StreamOf, class Allocate, class Deallocate, class Lo
 template <class Allocate, class Deallocate, class Look>
 replay_result replay(const trace_view& trace, const replay_options& options, Allocate&& allocate,
                      Deallocate&& deallocate, Look&& look) {
-  std::vector<std::size_t> sizes;
-  std::copy_if(trace.operations, trace.operations + trace.count, std::back_inserter(sizes),
-               [](std::int64_t operation) { return operation >= 0; });
+  const auto asks = [](std::int64_t operation) { return operation >= 0; };
+  // Of the right size at once. A vector that grows frees large blocks of the process's heap, and
+  // the C library then takes blocks of that size from where they cannot grow in place: the pool's
+  // tables would be copied as they grow, which a program without this vector does not pay for.
+  std::vector<std::size_t> sizes(static_cast<std::size_t>(
+      std::count_if(trace.operations, trace.operations + trace.count, asks)));
+  std::copy_if(trace.operations, trace.operations + trace.count, sizes.begin(), asks);
   std::vector<void*> blocks(sizes.size());
   std::optional<tick_clock> clock;
   replay_result result{};
