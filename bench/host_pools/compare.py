@@ -10,9 +10,9 @@ live blocks between them or as many as one has: a row for each. With --making, e
 for a range of 1 GiB, and the rows are of the case host_pools_making: the processor time of that
 and the bytes of the heap that the bookkeeping takes with one block. With --replay, the calls are
 made by `warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of the
-case host_pools_replay: what each says that a call takes on the wall clock, and the ratio of the
-lowest times, which other programs disturb least. Each run is a process of its own: what an earlier
-one has freed would change how the tables of the next one's pool grow.
+case host_pools_replay: the processor time of a call in each, and the ratio of the lowest times,
+which other programs disturb least. Each run is a process of its own: what an earlier one has freed
+would change how the tables of the next one's pool grow.
 
 PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of more than two

@@ -19,8 +19,8 @@ namespace warpheap::host {
 /// puts the rest back. A freed block absorbs its free neighbours at once, but no vacant part.
 ///
 /// Our addition (`LowAddresses`): a block well below the average size takes, of the few holes
-/// that the search meets, the one with the lowest address, as long as it is at most twice as large;
-/// the others take the first hole that fits. That keeps small blocks together and holes large
+/// that the search meets, the one with the lowest address, as long as it is about twice as large at
+/// most; the others take the first hole that fits. That keeps small blocks together and holes large
 /// (docs/host.md has the measurements).
 ///
 /// Invariants: T1-T5 (tiling), C1 (no two free neighbours), I1-I2 (index), K1: a block handed out
@@ -35,7 +35,7 @@ class segregated_policy {
 
   static constexpr bool truncates = true;
   static constexpr bool aligns = true;
-  // Sizes uniform in their logarithm need 12 percent with low addresses and 33 without.
+  // Sizes uniform in their logarithm need 10 percent with low addresses and 21 without.
   static constexpr std::size_t spare_percent = LowAddresses ? 10 : 40;
 
   static constexpr std::size_t region_for(std::size_t bytes) { return bytes; }
