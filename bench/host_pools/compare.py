@@ -10,9 +10,9 @@ live blocks between them or as many as one has: a row for each. With --making, e
 for a range of 1 GiB, and the rows are of the case host_pools_making: the processor time of that
 and the bytes of the heap that the bookkeeping takes with one block. With --replay, the calls are
 made by `warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of the
-case host_pools_replay: the processor time of a call in each, and the ratio of the lowest times,
-which other programs disturb least. Each run is a process of its own: what an earlier one has freed
-would change how the tables of the next one's pool grow.
+case host_pools_replay: the processor time of a call in each, and the median of the turns' ratios.
+Each run is a process of its own: what an earlier one has freed would change how the tables of the
+next one's pool grow.
 
 PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of more than two
@@ -229,7 +229,8 @@ def measure_replay(program: Path, trace: Trace, repeats: int, counted: Counted |
                 "median": round(statistics.median(all_turns), 2),
                 "min": min(all_turns),
             }
-        row["over_loop"] = round(min(times["replay"]) / min(times["loop"]), 3)
+        ratios = [ours / bare for ours, bare in zip(times["replay"], times["loop"], strict=True)]
+        row["over_loop"] = round(statistics.median(ratios), 3)
     return row
 
 
