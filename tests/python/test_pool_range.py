@@ -13,7 +13,7 @@ from warpheap.traces.resources import Resource, Size
 from warpheap.traces.trace import Trace
 
 ROWS = Path(__file__).resolve().parents[2] / "results" / "cpu" / "host_pools"
-# More memory than this is a worse rule, not another turn of luck (issue of the exact fit).
+# Replays are deterministic: more than this is a worse rule of placement.
 MOST_OVER_ROW = 1.008
 
 
