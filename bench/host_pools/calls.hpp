@@ -15,6 +15,10 @@ namespace warpheap::bench::host_pools {
 /// The operations of a trace file: 64-bit words, as warpheap_trace has them (host/c/replay.h).
 struct trace {
   std::vector<std::int64_t> operations;
+  /// Of the requests, whole granules. Kept: where a large vector has been freed, the C library puts
+  /// the pools' tables into its heap, and whether they are copied as they grow depends on what else
+  /// lies there.
+  std::vector<std::uint64_t> sizes;
   std::size_t warm_up = 0;
   std::size_t asks = 0;
   std::uint64_t peak = 0;  ///< the most bytes in use at once, whole granules
@@ -32,21 +36,21 @@ inline trace read(const char* path, std::size_t warm_up) {
     std::exit(2);
   }
   t.warm_up = std::min(warm_up, t.operations.size());
-  std::vector<std::uint64_t> sizes;
+  t.sizes.reserve(t.operations.size());
   std::uint64_t in_use = 0;
   std::size_t blocks = 0;
   for (const std::int64_t operation : t.operations) {
     if (operation >= 0) {
-      sizes.push_back(align_up<std::uint64_t>(static_cast<std::uint64_t>(operation), granule));
-      in_use += sizes.back();
+      t.sizes.push_back(align_up<std::uint64_t>(static_cast<std::uint64_t>(operation), granule));
+      in_use += t.sizes.back();
       t.peak = std::max(t.peak, in_use);
       t.peak_blocks = std::max(t.peak_blocks, ++blocks);
     } else {
-      in_use -= sizes[static_cast<std::size_t>(-1 - operation)];
+      in_use -= t.sizes[static_cast<std::size_t>(-1 - operation)];
       --blocks;
     }
   }
-  t.asks = sizes.size();
+  t.asks = t.sizes.size();
   return t;
 }
 

@@ -10,8 +10,9 @@ live blocks between them or as many as one has: a row for each. With --making, e
 for a range of 1 GiB, and the rows are of the case host_pools_making: the processor time of that
 and the bytes of the heap that the bookkeeping takes with one block. With --replay, the calls are
 made by `warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of the
-case host_pools_replay: what each says that a call takes on the wall clock, and the median of the
-turns' ratios.
+case host_pools_replay: the processor time of a call in each, and the median of the turns' ratios.
+Each run is a process of its own: what an earlier one has freed would change how the tables of the
+next one's pool grow.
 
 PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of more than two
@@ -209,20 +210,26 @@ def measure_replay(program: Path, trace: Trace, repeats: int, counted: Counted |
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "operations.bin"
         trace.operations.astype(np.int64).tofile(file)
-        command = [str(program), "replay", str(file), "--repeats", str(repeats)]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
-        turns = [json.loads(line) for line in run.stdout.splitlines()]
+        times: dict[str, list[float]] = {"replay": [], "loop": []}
+        for turn in range(repeats):
+            # Each as often the first of a turn.
+            for how in ("replay", "loop") if turn % 2 == 0 else ("loop", "replay"):
+                command = [str(program), "replay", str(file), "--repeats", "1", "--only", how]
+                run = subprocess.run(command, capture_output=True, text=True, check=True)
+                times[how].append(json.loads(run.stdout)[f"{how}_ns"])
         if counted is not None:
             row |= counts(counted, "host_pools_replay", trace, "tlsf", REPLAY_COUNTS)
         else:
             for how in ("replay", "loop"):
                 arguments = ["replay", "TRACE", "--repeats", "1", "--only", how]
                 row[f"{how}_instructions"] = instructions(program, trace, arguments, Path(name))
-    if turns:
-        for how in ("replay_ns", "loop_ns"):
-            times = [turn[how] for turn in turns]
-            row[how] = {"median": round(statistics.median(times), 2), "min": min(times)}
-        ratios = [turn["replay_ns"] / turn["loop_ns"] for turn in turns]
+    if repeats:
+        for how, all_turns in times.items():
+            row[f"{how}_ns"] = {
+                "median": round(statistics.median(all_turns), 2),
+                "min": min(all_turns),
+            }
+        ratios = [ours / bare for ours, bare in zip(times["replay"], times["loop"], strict=True)]
         row["over_loop"] = round(statistics.median(ratios), 3)
     return row
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <vector>
 
 #include "calls.hpp"
+#include "threads.hpp"
 #include "warpheap/host/c/replay.h"
 #include "warpheap/host/upstreams/reserved_upstream.hpp"
 #include "warpheap/pools.hpp"
 
 namespace warpheap::bench::host_pools {
 
-/// What `warpheap replay` says that a call takes: nanoseconds of the wall clock, on a fresh pool.
-/// Ends the program if the library refuses.
+/// What the library's replay says that a call takes: nanoseconds of processor time, on a fresh
+/// pool. Ends the program if the library refuses.
 inline double time_of_replay(const trace& t, std::uint64_t range) {
   // As the tool makes it: a stream for each event.
   const std::vector<std::uint64_t> streams(t.operations.size());
@@ -30,7 +30,7 @@ inline double time_of_replay(const trace& t, std::uint64_t range) {
     std::exit(1);
   }
   warpheap_pool_destroy(pool);
-  return static_cast<double>(result.wall_ns) / static_cast<double>(t.operations.size());
+  return static_cast<double>(result.cpu_ns) / static_cast<double>(t.operations.size());
 }
 
 /// The loop that a user would write around the pool's own functions.
@@ -54,10 +54,10 @@ inline double time_of_loop(const trace& t, std::uint64_t range) {
       std::make_shared<host::reserved_upstream>(), std::make_shared<host::no_events>(),
       host::pool_options{.initial_bytes = range, .limit_bytes = range});
   std::vector<void*> blocks(t.asks);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
   make_calls_plainly(*pool, t, blocks);
-  const std::chrono::duration<double, std::nano> span = std::chrono::steady_clock::now() - start;
-  return span.count() / static_cast<double>(t.operations.size());
+  const double span = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - start;
+  return span / static_cast<double>(t.operations.size());
 }
 
 }  // namespace warpheap::bench::host_pools

@@ -77,6 +77,7 @@ class ReplayResult(ctypes.Structure):
 
     _fields_: ClassVar = [
         ("wall_ns", c_uint64),
+        ("cpu_ns", c_uint64),
         ("failures", c_uint64),
         ("peak_bytes", c_uint64),
         ("span_bytes", c_uint64),

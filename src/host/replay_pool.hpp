@@ -25,12 +25,11 @@ namespace warpheap::host {
 /// that was freed already
 inline void check_trace(const warpheap_trace& trace) {
   std::int64_t asked = 0;
-  std::vector<bool> freed;
+  std::vector<bool> freed(trace.count);
   for (std::size_t event = 0; event < trace.count; ++event) {
     const std::int64_t operation = trace.operations[event];
     if (operation >= 0) {
       ++asked;
-      freed.push_back(false);
     } else if (-1 - operation >= asked) {
       throw invalid_argument("event " + std::to_string(event) + " of the trace frees number " +
                              std::to_string(-1 - operation) + ", but only " +

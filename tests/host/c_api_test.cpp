@@ -111,6 +111,7 @@ TEST(c_api, a_trace_is_replayed) {
   EXPECT_EQ(result.span_bytes, 1024u + 2000u);
   EXPECT_GT(latencies[0], 0u);
   EXPECT_GT(result.wall_ns, 0u);
+  EXPECT_GT(result.cpu_ns, 0u);
   warpheap_pool_stats stats{};
   warpheap_pool_get_stats(pool, &stats);
   EXPECT_EQ(stats.blocks, 0u) << "what the trace leaves is freed";
@@ -124,6 +125,24 @@ TEST(c_api, a_trace_is_replayed) {
   EXPECT_EQ(warpheap_replay(pool, &freed_twice, 0, nullptr, &result), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_NE(std::string(warpheap_last_error()).find("event 3"), std::string::npos);
   warpheap_pool_destroy(pool);
+}
+
+TEST(c_api, a_replay_uses_the_stream_of_each_event) {
+  // What is left at the end is freed in stream 0.
+  const std::vector<int64_t> operations{1000, 1000, 1000, -1, -2, -3};
+  const auto pending_after = [&](const std::vector<uint64_t>& streams) {
+    warpheap_pool* pool = make("tlsf");
+    const warpheap_trace trace{operations.data(), streams.data(), operations.size()};
+    warpheap_replay_result result{};
+    EXPECT_EQ(warpheap_replay(pool, &trace, 0, nullptr, &result), WARPHEAP_OK);
+    EXPECT_EQ(result.span_bytes, 3048u);
+    warpheap_pool_stats stats{};
+    warpheap_pool_get_stats(pool, &stats);
+    warpheap_pool_destroy(pool);
+    return stats.pending_blocks;
+  };
+  EXPECT_EQ(pending_after({7, 7, 7, 7, 7, 7}), 0u) << "the stream owns the pool";
+  EXPECT_GT(pending_after({7, 7, 9, 7, 7, 7}), 0u);
 }
 
 TEST(c_api, a_replay_stops_at_the_first_failure_if_told_so) {

@@ -2,13 +2,10 @@
 // The index of free blocks by size classes, and the two policies over it against their rule.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
 #include <random>
 #include <vector>
 
-#include "model_heap.hpp"
-#include "warpheap/core/align.hpp"
+#include "model_of_classes.hpp"
 #include "warpheap/host/policies/segregated_fit.hpp"
 #include "warpheap/host/policies/tlsf.hpp"
 
@@ -17,126 +14,28 @@ namespace {
 
 using namespace one_region;
 
-// The rule of segregated fit and TLSF, written down naively: holes in the order in which they were
-// made or changed their class, newest first, and a class computed from a size without a bit trick.
-class model_of_classes {
- public:
-  model_of_classes(std::vector<extent> regions, int columns, bool low_addresses)
-      : heap_(regions), columns_(columns), low_addresses_(low_addresses) {
-    for (const extent& region : regions) newest_first_.insert(newest_first_.begin(), region);
-  }
+// Sizes up to 2^8 granules, uniform in their logarithm, or up to 39, all as frequent.
+enum class sizes { logarithmic, uniform };
 
-  extent allocate(std::size_t bytes, std::size_t alignment) {
-    const std::size_t slack = alignment > granule ? alignment - granule : 0;
-    const bool small = low_addresses_ && 4 * bytes * used_ < 3 * in_use_;
-    const extent hole = find(bytes + slack, small ? 2 * bytes : 0);
-    if (!hole) return {};
-    const extent block{align_up<address>(hole.base, alignment), bytes};
-    change([&] { heap_.take(block); });
-    ++used_;
-    in_use_ += bytes;
-    return block;
-  }
-
-  void deallocate(extent block) {
-    change([&] { heap_.give_back(block); });
-    --used_;
-    in_use_ -= block.bytes;
-  }
-
-  void truncate(extent tail) {
-    change([&] { heap_.give_back(tail); });
-    in_use_ -= tail.bytes;
-  }
-
- private:
-  // Numbers classes in the order of their sizes.
-  std::size_t class_of(std::size_t bytes) const {
-    const auto columns = static_cast<std::size_t>(columns_);
-    const std::size_t granules = bytes / granule;
-    std::size_t row = 1;
-    std::size_t start = columns;
-    if (granules < columns) return granules;
-    for (; 2 * start <= granules; start *= 2) ++row;
-    return row * columns + (granules - start) * columns / start;
-  }
-
-  extent find(std::size_t bytes, std::size_t widest) const {
-    const std::size_t own = class_of(bytes);
-    std::map<std::size_t, extent> firsts;  // of the classes above
-    extent best;
-    int looks = 4;
-    for (const extent& hole : newest_first_) {
-      const std::size_t its = class_of(hole.bytes);
-      if (its > own) firsts.emplace(its, hole);
-      if (its == own && looks-- > 0 && !best && hole.bytes >= bytes) best = hole;
-    }
-    if (best && (widest == 0 || best.bytes == bytes)) return best;
-    int met = best ? 1 : 0;
-    for (const auto& [its, hole] : firsts) {
-      if (met++ == 4 || (best && hole.bytes > widest)) break;
-      if (!best || hole.base < best.base) best = hole;
-    }
-    return best;
-  }
-
-  static bool overlap(extent a, extent b) { return a.base < b.end() && b.base < a.end(); }
-
-  // The first of the free extents, in address order, that overlaps this one; nothing if none does.
-  static extent first_overlap(const std::map<address, std::size_t>& free, extent with) {
-    for (const auto& [where, size] : free) {
-      if (overlap({where, size}, with)) return {where, size};
-    }
-    return {};
-  }
-
-  // Makes a change of the heap. A hole that changed keeps its place if its class is the same (but
-  // not in classes of powers of two); of
-  // several holes that merged, or of several parts that one hole left, the lowest is its heir. All
-  // other holes that changed or are new come first, the one with the highest address foremost.
-  template <class Change>
-  void change(Change&& make) {
-    const std::map<address, std::size_t> before = heap_.free();
-    make();
-    std::map<address, std::size_t> fresh = heap_.free();
-    std::vector<extent> kept;
-    for (const extent& old : newest_first_) {
-      const extent heir = first_overlap(heap_.free(), old);
-      const bool is_same = heir == old;
-      const bool stays = columns_ > 1 && heir && first_overlap(before, heir) == old &&
-                         class_of(heir.bytes) == class_of(old.bytes);
-      if (is_same || stays) {
-        kept.push_back(heir);
-        fresh.erase(heir.base);
-      }
-    }
-    newest_first_ = std::move(kept);
-    for (const auto& [where, size] : fresh) {
-      newest_first_.insert(newest_first_.begin(), extent{where, size});
-    }
-  }
-
-  model_heap heap_;
-  std::vector<extent> newest_first_;
-  int columns_;
-  bool low_addresses_;
-  std::size_t used_ = 0;
-  std::size_t in_use_ = 0;
-};
+std::size_t draw(std::mt19937& random, sizes how) {
+  return 1 + (how == sizes::uniform ? random() % 39 : random() % (std::size_t{1} << random() % 9));
+}
 
 template <class Policy>
-void compare_classes_with_their_rule(int columns, bool low_addresses, unsigned seed) {
+void compare_classes_with_their_rule(int columns, bool low_addresses, sizes how, unsigned seed) {
   // Two regions that touch: blocks must not merge across.
-  const std::vector<extent> regions{{base, 1500 * granule}, {base + 1500 * granule, 700 * granule}};
+  const std::size_t first = how == sizes::uniform ? 3000 : 1500;
+  const std::vector<extent> regions{{base, first * granule},
+                                    {base + first * granule, 700 * granule}};
   Policy policy{policy_options{granule}};
   for (const extent& region : regions) policy.add_region(region);
   model_of_classes model(regions, columns, low_addresses);
   std::vector<extent> live;
   std::mt19937 random(seed);
-  for (int step = 0; step < 10000; ++step) {
+  for (int step = 0; step < 5000; ++step) {
     const unsigned action = random() % 20;
-    if (action < 10 || live.empty()) {
-      const std::size_t bytes = (1 + random() % (std::size_t{1} << random() % 9)) * granule;
+    if (action < (step < 1000 ? 18 : 10) || live.empty()) {
+      const std::size_t bytes = draw(random, how) * granule;
       const std::size_t alignment = granule << (random() % 8 == 0 ? random() % 4 : 0);
       const extent want = model.allocate(bytes, alignment);
       ASSERT_EQ(policy.allocate(bytes - random() % granule, alignment, effort::bounded), want)
@@ -160,6 +59,7 @@ void compare_classes_with_their_rule(int columns, bool low_addresses, unsigned s
       ASSERT_EQ(policy.check(), std::nullopt) << "step " << step;
     }
   }
+  EXPECT_TRUE(model.has_been_divided() || (columns != 1 && how != sizes::uniform));
   for (const extent& block : live) policy.deallocate(block.base);
   for (const extent& region : regions) {
     ASSERT_TRUE(policy.region_is_free(region.base));
@@ -170,13 +70,19 @@ void compare_classes_with_their_rule(int columns, bool low_addresses, unsigned s
 
 TEST(segregated_fit, puts_every_block_where_its_rule_says) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
-    compare_classes_with_their_rule<segregated_fit>(1, false, seed);
+    compare_classes_with_their_rule<segregated_fit>(1, false, sizes::logarithmic, seed);
   }
 }
 
 TEST(tlsf, puts_every_block_where_its_rule_says) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
-    compare_classes_with_their_rule<tlsf>(32, true, seed);
+    compare_classes_with_their_rule<tlsf>(32, true, sizes::logarithmic, seed);
+  }
+}
+
+TEST(tlsf, puts_every_block_where_its_rule_says_while_holes_are_divided) {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    compare_classes_with_their_rule<tlsf>(32, true, sizes::uniform, seed);
   }
 }
 
@@ -249,13 +155,13 @@ struct indexed_blocks {
   block_table table{{}, 100};
   size_index<Bits> index{policy_options{granule}};
 
-  block_table::index add(std::size_t granules) {
-    const auto made = table.add_region({base, granules * granule});
+  block_table::index add(std::size_t granules, address at = base) {
+    const auto made = table.add_region({at, granules * granule});
     index.insert(table, made);
     return made;
   }
   block_table::index find(std::size_t granules) {
-    return index.find(table, granules * granule, effort::bounded, [] { return std::size_t{0}; });
+    return index.find(table, granules * granule, effort::bounded, [] { return false; });
   }
   block_table::index take(std::size_t granules) {
     return index.take_exact(table, granules * granule, index.class_of(granules * granule));
@@ -293,6 +199,29 @@ TEST(size_index, the_newest_block_of_a_class_is_taken_only_if_it_has_the_very_si
   EXPECT_EQ(blocks.take(7), older);
   EXPECT_EQ(index.check(table, 0), std::nullopt);
   EXPECT_EQ(blocks.take(7), block_table::none);
+}
+
+TEST(size_index, a_divided_index_prefers_the_lower_half) {
+  indexed_blocks<0> blocks;
+  auto& [table, index] = blocks;
+  const address above = base + 1000 * granule;
+  const auto before = blocks.add(4, above);
+  index.freed_between(base + 100 * granule);
+  const auto lower = blocks.add(7);
+  const auto upper = blocks.add(7, above);
+  EXPECT_EQ(index.check(table, 3), std::nullopt);
+  EXPECT_EQ(blocks.find(7), lower) << "though the other one is newer";
+  EXPECT_EQ(blocks.take(7), lower);
+  EXPECT_EQ(blocks.find(4), before) << "what was there before is in the lower half";
+  EXPECT_EQ(blocks.take(7), block_table::none) << "no exact fit comes first from the upper half";
+  EXPECT_EQ(blocks.find(7), upper);
+  const auto large = blocks.add(100);
+  EXPECT_EQ(blocks.find(2), before);
+  index.remove(table, before);
+  EXPECT_EQ(blocks.find(2), upper) << "a smaller class counts for more than the half";
+  index.remove(table, upper);
+  EXPECT_EQ(blocks.find(2), large);
+  EXPECT_EQ(index.check(table, 1), std::nullopt);
 }
 
 TEST(size_index, a_block_that_changes_its_size_keeps_its_place_within_its_class) {

@@ -24,6 +24,7 @@ typedef struct warpheap_trace {
 
 typedef struct warpheap_replay_result {
   uint64_t wall_ns;         /* of all calls, with what the loop and its clock cost */
+  uint64_t cpu_ns;          /* the same in processor time: that of other programs is not in it */
   uint64_t failures;        /* requests that got no memory; their frees are left out */
   uint64_t peak_bytes;      /* the most bytes, as requested, in use at once */
   uint64_t span_bytes;      /* from the lowest byte handed out to the highest */

@@ -19,8 +19,8 @@ namespace warpheap::host {
 /// puts the rest back. A freed block absorbs its free neighbours at once, but no vacant part.
 ///
 /// Our addition (`LowAddresses`): a block well below the average size takes, of the few holes
-/// that the search meets, the one with the lowest address, as long as it is at most twice as large;
-/// the others take the first hole that fits. That keeps small blocks together and holes large
+/// that the search meets, the one with the lowest address, as long as it is about twice as large at
+/// most; the others take the first hole that fits. That keeps small blocks together and holes large
 /// (docs/host.md has the measurements).
 ///
 /// Invariants: T1-T5 (tiling), C1 (no two free neighbours), I1-I2 (index), K1: a block handed out
@@ -35,7 +35,7 @@ class segregated_policy {
 
   static constexpr bool truncates = true;
   static constexpr bool aligns = true;
-  // Sizes uniform in their logarithm need 12 percent with low addresses and 33 without.
+  // Sizes uniform in their logarithm need 10 percent with low addresses and 21 without.
   static constexpr std::size_t spare_percent = LowAddresses ? 10 : 40;
 
   static constexpr std::size_t region_for(std::size_t bytes) { return bytes; }
@@ -133,7 +133,7 @@ class segregated_policy {
   handed_out allocate_other(needs wanted, effort how) {
     if (!table().make_room()) return {};
     const index hole = free_.find_other(table(), wanted.bytes, wanted.size_class, how,
-                                        [&] { return widest_for(wanted.bytes); });
+                                        [&] { return is_small(wanted.bytes); });
     if (hole == block_table::none) return {};
     return by_handle(take_front(hole, wanted.bytes, wanted.size_class), wanted.bytes);
   }
@@ -176,11 +176,10 @@ class segregated_policy {
  private:
   block_table& table() { return tiles_.table; }
 
-  // The largest hole that a block of this size may take for the sake of a low address; 0 means that
+  // Whether a block of this size takes a larger hole for the sake of a low address; for the others,
   // the first hole that fits will do.
-  std::size_t widest_for(std::size_t size) const {
-    const bool is_small = 4 * size * tiles_.table.used() < 3 * bytes_in_use_;
-    return LowAddresses && is_small ? 2 * size : 0;
+  bool is_small(std::size_t size) const {
+    return LowAddresses && 4 * size * tiles_.table.used() < 3 * bytes_in_use_;
   }
 
   handed_out by_handle(index which, std::size_t size) {
@@ -199,7 +198,7 @@ class segregated_policy {
       bytes_in_use_ += size;
       return exact;
     }
-    const index hole = free_.find_other(table(), size, own, how, [&] { return widest_for(size); });
+    const index hole = free_.find_other(table(), size, own, how, [&] { return is_small(size); });
     return hole != block_table::none ? take_front(hole, size, own) : hole;
   }
 
@@ -207,7 +206,7 @@ class segregated_policy {
   [[gnu::noinline]] index place_aligned(std::size_t size, std::size_t alignment, effort how) {
     // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
     const std::size_t slack = alignment - tiles_.granule;
-    const index hole = free_.find(table(), size + slack, how, [&] { return widest_for(size); });
+    const index hole = free_.find(table(), size + slack, how, [&] { return is_small(size); });
     if (hole == block_table::none) return hole;
     return take_front(align(hole, alignment), size, free_.class_of(size));
   }
@@ -217,6 +216,7 @@ class segregated_policy {
     bytes_in_use_ += size;
     if (table()[hole].bytes == size) {
       free_.remove(table(), hole);
+      table()[hole].tag = own;
       return hole;
     }
     const index which = table().cut_front(hole, size, own);
@@ -265,6 +265,7 @@ class segregated_policy {
 
   // Apart: it needs the most registers and is the rarest.
   [[gnu::noinline]] void merge_both(index which, index left) {
+    free_.freed_between(table()[which].base);
     free_.remove(table(), table()[which].right);
     table().absorb_right(which);
     table().absorb_right(left);

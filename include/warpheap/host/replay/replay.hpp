@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -21,8 +20,28 @@ namespace warpheap::host {
 using trace_view = warpheap_trace;
 using replay_result = warpheap_replay_result;
 
-inline stream_id stream_of(const trace_view& trace, std::size_t event) {
-  return trace.streams != nullptr ? stream_id{trace.streams[event]} : stream_id::legacy_default;
+/// The stream of each event, as the trace has them.
+struct streams_of_events {
+  const std::uint64_t* streams;
+  stream_id operator()(std::size_t event) const { return stream_id{streams[event]}; }
+};
+
+/// One stream for all events. A program that uses one reads it from nowhere, and a word for each
+/// event would push the pool's bookkeeping out of the caches.
+struct stream_of_all {
+  stream_id stream;
+  stream_id operator()(std::size_t /*event*/) const { return stream; }
+};
+
+inline stream_id first_stream(const trace_view& trace) {
+  return trace.streams != nullptr && trace.count != 0 ? stream_id{*trace.streams}
+                                                      : stream_id::legacy_default;
+}
+
+inline bool has_one_stream(const trace_view& trace) {
+  return trace.streams == nullptr ||
+         std::all_of(trace.streams, trace.streams + trace.count,
+                     [&](std::uint64_t stream) { return stream == *trace.streams; });
 }
 
 struct replay_options {
@@ -44,15 +63,15 @@ struct replay_options {
 ///
 /// Trace, options and callables are copies, so that they stay in registers: the allocator might
 /// write to the target of a reference, so each event would have to read it again.
-template <bool Timed, class Allocate, class Deallocate, class Look>
-[[gnu::noinline]] std::size_t make_calls(trace_view trace, replay_options options,
-                                         const tick_clock* clock, void** blocks,
-                                         const std::size_t* sizes, Allocate allocate,
+template <bool Timed, class StreamOf, class Allocate, class Deallocate, class Look>
+[[gnu::noinline]] std::size_t make_calls(trace_view trace, StreamOf stream_of,
+                                         replay_options options, const tick_clock* clock,
+                                         void** blocks, const std::size_t* sizes, Allocate allocate,
                                          Deallocate deallocate, Look& look) {
   void** next = blocks;
   for (std::size_t event = 0; event < trace.count; ++event) {
     const std::int64_t operation = trace.operations[event];
-    const stream_id stream = stream_of(trace, event);
+    const stream_id stream = stream_of(event);
     std::uint64_t before = 0;
     std::uint64_t ticks = 0;
     if (operation >= 0) {
@@ -86,9 +105,13 @@ template <bool Timed, class Allocate, class Deallocate, class Look>
 template <class Allocate, class Deallocate, class Look>
 replay_result replay(const trace_view& trace, const replay_options& options, Allocate&& allocate,
                      Deallocate&& deallocate, Look&& look) {
-  std::vector<std::size_t> sizes;
-  std::copy_if(trace.operations, trace.operations + trace.count, std::back_inserter(sizes),
-               [](std::int64_t operation) { return operation >= 0; });
+  const auto asks = [](std::int64_t operation) { return operation >= 0; };
+  // Of the right size at once. A vector that grows frees large blocks of the process's heap, and
+  // the C library then takes blocks of that size from where they cannot grow in place: the pool's
+  // tables would be copied as they grow, which a program without this vector does not pay for.
+  std::vector<std::size_t> sizes(static_cast<std::size_t>(
+      std::count_if(trace.operations, trace.operations + trace.count, asks)));
+  std::copy_if(trace.operations, trace.operations + trace.count, sizes.begin(), asks);
   std::vector<void*> blocks(sizes.size());
   std::optional<tick_clock> clock;
   replay_result result{};
@@ -96,14 +119,21 @@ replay_result replay(const trace_view& trace, const replay_options& options, All
     clock.emplace();
     result.clock_overhead_ns = clock->overhead_nanoseconds();
   }
+  const auto make_all = [&](auto stream_of) {
+    return clock ? make_calls<true>(trace, stream_of, options, &*clock, blocks.data(), sizes.data(),
+                                    allocate, deallocate, look)
+                 : make_calls<false>(trace, stream_of, options, nullptr, blocks.data(),
+                                     sizes.data(), allocate, deallocate, look);
+  };
+  const bool is_one = has_one_stream(trace);
+  const std::uint64_t cpu_start = thread_nanoseconds();
   const auto start = std::chrono::steady_clock::now();
-  const std::size_t events = clock ? make_calls<true>(trace, options, &*clock, blocks.data(),
-                                                      sizes.data(), allocate, deallocate, look)
-                                   : make_calls<false>(trace, options, nullptr, blocks.data(),
-                                                       sizes.data(), allocate, deallocate, look);
+  const std::size_t events = is_one ? make_all(stream_of_all{first_stream(trace)})
+                                    : make_all(streams_of_events{trace.streams});
   result.wall_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
+  result.cpu_ns = thread_nanoseconds() - cpu_start;
 
   std::uint64_t in_use = 0;
   address lowest = std::numeric_limits<address>::max();

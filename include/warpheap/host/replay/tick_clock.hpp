@@ -4,11 +4,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
 namespace warpheap::host {
+
+/// The processor time of this thread, which other programs on the machine do not take part in.
+inline std::uint64_t thread_nanoseconds() {
+  std::timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 /// A clock cheap enough to time single calls of some tens of nanoseconds: on x86-64 the processor's
 /// time-stamp counter, otherwise the steady clock.

@@ -28,15 +28,21 @@ namespace warpheap::host {
 /// of them may be large enough, and they fit best), then at the first blocks of the next non-empty
 /// classes, in which every block is large enough.
 ///
-/// I1: a class's bit is set if and only if its list has a block; a word's bit is set if one of its
-/// classes' bits is; otherwise, it may stay set until a search clears it. I2: each block in a list
-/// is free, of the list's class and tagged with it, and no free block is missing.
+/// Our addition: each class has two lists, and a search prefers those of the *lower half*. While
+/// the index is divided, a block above the usual address of a hole goes to the upper half. Where
+/// holes of every size are plenty, the newest one that fits would else be taken wherever it lies,
+/// and low addresses would not stay dense. Where they are few, nothing is divided, so that the
+/// newest block that fits exactly is found at once.
+///
+/// I1: a list's bit is set if and only if it has a block; a word's bit is set if one of its lists'
+/// bits is; otherwise, it may stay set until a search clears it. I2: each block in a list is free,
+/// of the list's class and tagged with the list, and no free block is missing.
 ///
 /// Complexity: insert, remove and a bounded find O(1); a thorough find is linear in the blocks of
 /// one class.
 template <int Bits>
 class size_index {
-  static_assert(Bits >= 0 && Bits <= 5, "a bit for each 64 classes must fit into a 32-bit word");
+  static_assert(Bits >= 0 && Bits <= 5, "at most 32 classes between two powers of two");
 
  public:
   using index = block_table::index;
@@ -45,10 +51,16 @@ class size_index {
   static constexpr std::size_t looks = 4;
   /// Classes in which a search looks for a low address.
   static constexpr int classes_met = 4;
+  /// A two-level index is divided once this many of its 32 smallest sizes have a hole, until fewer
+  /// than that have one. Programs seldom come near it, random sizes in thousands of slots exceed
+  /// it.
+  static constexpr int sizes_to_divide = 22;
+  static constexpr int sizes_to_stay_divided = 16;
 
   explicit size_index(policy_options options) : shift_(floor_log2(options.granule_bytes)) {}
 
-  /// The class of a size, with which blocks of that size are tagged.
+  /// The class of a size, with which blocks of that size are tagged that are in no list. It is the
+  /// number of the class's list in the lower half.
   std::uint16_t class_of(std::size_t bytes) const {
     const std::size_t granules = bytes >> shift_;
     const auto cut = static_cast<std::uint32_t>(floor_log2(granules | column_count) - Bits);
@@ -65,10 +77,26 @@ class size_index {
   /// becomes the newest of its new one; one that stays keeps its place. In classes as wide as a
   /// power of two, it always becomes the newest: there, what was used last fits best.
   void resized(block_table& table, index which) {
-    const std::size_t list = class_of(table[which].bytes);
-    if (Bits != 0 ? table[which].tag == list : lists_.head(list) == which) return;
+    const std::size_t own = class_of(table[which].bytes);
+    const std::size_t list = table[which].tag;
+    if (list == own || list == own + lists_a_half) {
+      if (Bits != 0 || lists_.head(list) == which) return;
+    }
     remove(table, which);
-    push(table, list, which);
+    push(table, own, which);
+  }
+
+  /// Learns where holes usually lie, and whether it pays to divide them, from a block at `base`
+  /// that is freed between two holes. Such frees are rare enough to afford it, and frequent where
+  /// there are many holes.
+  void freed_between(address base) {
+    const auto small = static_cast<std::uint32_t>(classes_[0] | classes_[words_a_half]);
+    // Classes as wide as a power of two gain much more than a search costs.
+    is_divided_ = Bits == 0 ||
+                  std::popcount(small) >= (is_divided_ ? sizes_to_stay_divided : sizes_to_divide);
+    // A moving average that falls twice as fast as it rises: rather below the middle than above.
+    const auto above = static_cast<std::int64_t>(base - usual_);
+    usual_ = usual_ == 0 ? base : usual_ + static_cast<address>(above >> (above < 0 ? 6 : 7));
   }
 
   void remove(block_table& table, index which) {
@@ -77,8 +105,8 @@ class size_index {
     clear_if(lists_.empty(list), list);
   }
 
-  /// Removes and returns the newest block of the size's class if it has exactly that size;
-  /// otherwise returns none.
+  /// Removes and returns the newest block of the size's class in the lower half if it has exactly
+  /// that size; otherwise returns none.
   index take_exact(block_table& table, std::size_t bytes, std::uint16_t own) {
     const index newest = lists_.head(own);
     // The class's bit need not be checked: no request has the size of "no block", 0 bytes.
@@ -89,47 +117,33 @@ class size_index {
   }
 
   /// A free block of at least `bytes` bytes, or none; it stays in its list. If one of the first
-  /// that the search meets has exactly that size, the search returns it. Of the others that it
-  /// meets, it returns the one with the lowest address, as long as they have at most `widest()`
-  /// bytes; with 0, it returns the first one.
-  template <class Widest>
-  index find(const block_table& table, std::size_t bytes, effort how, Widest&& widest_of) {
+  /// that the search meets has exactly that size, the search returns it. Otherwise, it returns the
+  /// first one or, if `is_small()`, the one with the lowest address of those whose classes reach up
+  /// to twice the size, and takes a larger one of the lower half only if the upper half has none.
+  template <class IsSmall>
+  index find(const block_table& table, std::size_t bytes, effort how, IsSmall&& is_small) {
     const std::uint16_t own = class_of(bytes);
     const index newest = lists_.head(own);
-    return table[newest].bytes == bytes ? newest : find_other(table, bytes, own, how, widest_of);
+    return table[newest].bytes == bytes ? newest : find_other(table, bytes, own, how, is_small);
   }
 
   /// The same where the newest block of the size's class does not have exactly that size.
-  template <class Widest>
+  template <class IsSmall>
   index find_other(const block_table& table, std::size_t bytes, std::uint16_t own, effort how,
-                   Widest&& widest_of) {
+                   IsSmall&& is_small) {
+    if (words_ >> words_a_half != 0) return find_divided(table, bytes, own, how, is_small());
     index best = block_table::none;
     if (!lists_.empty(own)) {
-      const std::size_t limit =
-          how == effort::bounded ? looks : std::numeric_limits<std::size_t>::max();
-      best = lists_.first_that_fits(table, own, bytes, limit);
+      best = first_that_fits(table, own, bytes, how);
       if (table[best].bytes == bytes) return best;
     }
-    const std::size_t widest = widest_of();
-    if (best != block_table::none && widest == 0) return best;
-    // Every block of the classes above is large enough: looks at the first one of each, the rest of
-    // the word first, then the words above that have one.
-    std::size_t word = word_of(own);
-    std::uint64_t bits = classes_[word] & (~std::uint64_t{1} << own % 64);
-    if (best == block_table::none) best = next_class(word, bits);
-    if (best == block_table::none || widest == 0) return best;
-    address lowest = table[best].base;
-    for (int met = 1; met < classes_met; ++met) {
-      const index head = next_class(word, bits);
-      if (head == block_table::none || table[head].bytes > widest) break;
-      // No branch: processors cannot predict which of two holes has the lower address. Nor does the
-      // inspection of a hole wait for that of the one before.
-      const address base = table[head].base;
-      const index is_lower = -static_cast<index>(base < lowest);
-      best = (head & is_lower) | (best & ~is_lower);
-      lowest = std::min(lowest, base);
-    }
-    return best;
+    const bool low = is_small();
+    if (best != block_table::none && !low) return best;
+    // Every block of the classes above is large enough: looks at the first one of each.
+    cursor from = above(own);
+    if (best == block_table::none) best = head_of(next_list(from, both_halves));
+    if (best == block_table::none || !low) return best;
+    return lowest_of(table, best, from, both_halves, widest(own));
   }
 
   /// Checks I1 and I2, given the number of free blocks that there are. O(blocks)
@@ -140,14 +154,14 @@ class size_index {
         return "I1: word " + std::to_string(word);
       }
     }
-    for (std::size_t list = 0; list < list_count; ++list) {
+    for (std::size_t list = 0; list < 2 * lists_a_half; ++list) {
       if (((classes_[word_of(list)] >> list % 64 & 1) != 0) == lists_.empty(list)) {
         return "I1: class " + std::to_string(list);
       }
       for (index which = lists_.head(list); which != block_table::none;
            which = table[which].list_next, ++seen) {
         const auto& block = table[which];
-        if (!block.free || class_of(block.bytes) != list || block.tag != list) {
+        if (!block.free || class_of(block.bytes) != list % lists_a_half || block.tag != list) {
           return "I2: the block at " + to_text(block.base) + " is in a wrong list";
         }
       }
@@ -163,24 +177,100 @@ class size_index {
   static constexpr std::size_t column_count = std::size_t{1} << Bits;
   // Row 0 holds the sizes below 2^Bits granules; 48 bits of address space bound the others.
   static constexpr std::size_t row_count = 48 - Bits;
-  static constexpr std::size_t list_count = row_count * column_count;
+  // The lists of a half fill whole words of the bitmap.
+  static constexpr std::size_t lists_a_half = (row_count * column_count + 63) / 64 * 64;
+  static constexpr std::size_t words_a_half = lists_a_half / 64;
+  static_assert(2 * words_a_half <= 64, "a bit for each 64 lists must fit into a word");
 
-  // A class is named by its list: class c of row r by r * column_count + c.
+  // Class c of row r is named by its list in the lower half, r * column_count + c.
   static std::size_t word_of(std::size_t list) { return list / 64; }
 
-  // The newest block of the next class that has one: `bits` are the bits of `word` that have not
-  // been examined yet; once none is left, they become those of the next word that has any.
-  index next_class(std::size_t& word, std::uint64_t& bits) {
-    while (bits == 0) {
-      const std::uint32_t words = words_ & (~std::uint32_t{1} << word);
-      if (words == 0) return block_table::none;
-      word = static_cast<std::uint32_t>(std::countr_zero(words));
-      bits = classes_[word];
-      if (bits == 0) words_ &= ~(std::uint32_t{1} << word);
+  // Walks the lists that have a block: `bits` are those of `word` that it has not met yet.
+  struct cursor {
+    std::size_t word;
+    std::uint64_t bits;
+  };
+  // Which words a cursor may walk on to.
+  static constexpr std::uint64_t both_halves = ~std::uint64_t{0};
+  static constexpr std::uint64_t lower_half = (std::uint64_t{1} << words_a_half) - 1;
+  static constexpr std::size_t no_list = ~std::size_t{0};
+
+  cursor above(std::size_t list) const {
+    return {word_of(list), classes_[word_of(list)] & (~std::uint64_t{1} << list % 64)};
+  }
+
+  std::size_t next_list(cursor& from, std::uint64_t half) {
+    while (from.bits == 0) {
+      const std::uint64_t words = words_ & half & (~std::uint64_t{1} << from.word);
+      if (words == 0) return no_list;
+      from.word = static_cast<std::uint32_t>(std::countr_zero(words));
+      from.bits = classes_[from.word];
+      if (from.bits == 0) words_ &= ~(std::uint64_t{1} << from.word);
     }
-    const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
-    bits &= bits - 1;
-    return lists_.head(word * 64 + bit);
+    const auto bit = static_cast<std::uint32_t>(std::countr_zero(from.bits));
+    from.bits &= from.bits - 1;
+    return from.word * 64 + bit;
+  }
+
+  // The newest block of a list, or none of no list.
+  index head_of(std::size_t list) const {
+    return list != no_list ? lists_.head(list) : block_table::none;
+  }
+
+  // The class of twice the size of this class: in the next row, or of twice as many granules where
+  // each number of them has a class.
+  static std::size_t widest(std::size_t own) { return own + std::min(own, column_count); }
+
+  index first_that_fits(const block_table& table, std::size_t list, std::size_t bytes,
+                        effort how) const {
+    const std::size_t limit =
+        how == effort::bounded ? looks : std::numeric_limits<std::size_t>::max();
+    return lists_.first_that_fits(table, list, bytes, limit);
+  }
+
+  // Of this block and the first ones of the next lists, up to `last`, the one with the lowest
+  // address.
+  index lowest_of(const block_table& table, index best, cursor from, std::uint64_t half,
+                  std::size_t last) {
+    address lowest = table[best].base;
+    for (int met = 1; met < classes_met; ++met) {
+      const std::size_t list = next_list(from, half);
+      if (list > last) break;
+      // No branch: processors cannot predict which of two holes has the lower address. Nor does the
+      // inspection of a hole wait for that of the one before.
+      const index head = lists_.head(list);
+      const address base = table[head].base;
+      const index is_lower = -static_cast<index>(base < lowest);
+      best = (head & is_lower) | (best & ~is_lower);
+      lowest = std::min(lowest, base);
+    }
+    return best;
+  }
+
+  // The rule of `find_other` in the lower half, then in the upper one. Without a block in the upper
+  // half, it finds what `find_other` does.
+  index find_divided(const block_table& table, std::size_t bytes, std::size_t own, effort how,
+                     bool low) {
+    for (const std::uint64_t half : {lower_half, both_halves}) {
+      const std::size_t first = half == lower_half ? 0 : lists_a_half;
+      index best = first_that_fits(table, first + own, bytes, how);
+      if (best != block_table::none && (!low || table[best].bytes == bytes)) return best;
+      if (!low) continue;
+      const std::size_t last = first + widest(own);
+      cursor from = above(first + own);
+      if (best == block_table::none) {
+        const std::size_t list = next_list(from, half);
+        if (list > last) continue;
+        best = lists_.head(list);
+      }
+      return lowest_of(table, best, from, half, last);
+    }
+    cursor from_lower = above(own);
+    cursor from_upper = above(own + lists_a_half);
+    const std::size_t lower = next_list(from_lower, lower_half);
+    const std::size_t upper = next_list(from_upper, both_halves);
+    // Of the smaller class, or of the lower half: `no_list` is larger than any.
+    return head_of(upper != no_list && upper - lists_a_half < lower ? upper : lower);
   }
 
   // No branch: processors cannot predict whether a class has one block or more.
@@ -189,16 +279,20 @@ class size_index {
   }
 
   void push(block_table& table, std::size_t list, index which) {
+    // Apart from the choice itself no branch: processors cannot predict where a hole lies.
+    if (is_divided_) list += -std::size_t{table[which].base > usual_} & lists_a_half;
     table[which].tag = static_cast<std::uint16_t>(list);
     lists_.push(table, list, which);
     classes_[word_of(list)] |= std::uint64_t{1} << list % 64;
-    words_ |= std::uint32_t{1} << word_of(list);
+    words_ |= std::uint64_t{1} << word_of(list);
   }
 
   int shift_;
-  std::uint32_t words_ = 0;
-  std::array<std::uint64_t, (list_count + 63) / 64> classes_{};
-  free_lists<list_count> lists_;
+  bool is_divided_ = false;
+  std::uint64_t words_ = 0;
+  address usual_ = 0;  ///< the addresses up to it are the lower half
+  std::array<std::uint64_t, 2 * words_a_half> classes_{};
+  free_lists<2 * lists_a_half> lists_;
 };
 
 }  // namespace warpheap::host
