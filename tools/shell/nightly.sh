@@ -11,6 +11,12 @@ explore_deeply() {
   "$root/build/cpu-release/bench/warpheap-verify" check --schedules 100000 --seconds 600 >&2
 }
 
+# The same of the default manager, ten times as deep.
+explore_default_manager() {
+  "$root/build/cpu-release/bench/warpheap-verify" check --subject warpheap --schedules 1000000 \
+    --seconds 6000 >&2
+}
+
 # What the sanitizers' builds of `./dev test` leave out: every configuration of every manager.
 build_and_test_variants() { build_step "$1" warpheap-conformance && run_ctest "$1" "$1" -L conformance; }
 
@@ -52,6 +58,7 @@ command_nightly() {
   begin_stages
   stage build "The CPU half is built" build_step cpu-release
   stage explore "The explorer, 100,000 schedules of each combination" explore_deeply
+  stage explore-default "The default manager, 1,000,000 schedules of each combination" explore_default_manager
   stage nightly-asan "All configurations under AddressSanitizer" build_and_test_variants nightly-asan
   stage nightly-tsan "All configurations under ThreadSanitizer" build_and_test_variants nightly-tsan
   stage cuda-compile "The CUDA half is compiled and optimised" optimise_cuda

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the report knows of a row's fields: what ``fields.json`` beside the rows says, and of rows
-that come without it what the programs of this version say.
+"""What the report knows about a row's fields: from ``fields.json`` beside the rows or, if there is
+none, from the programs of this version.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def phrase(field: Field, value: Any) -> str:
 
 
 def measures(known: Description, case: str, columns: Iterable[str]) -> Iterator[tuple[Field, str]]:
-    """Return what of a case can be drawn: fields with the columns that have their values.
+    """Return what can be drawn for a case: fields with the columns that have their values.
 
     A time has two, its median and its longest launch. A case without a description has all times.
     """

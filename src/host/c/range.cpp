@@ -28,8 +28,8 @@ using namespace warpheap::host;
 
 [[gnu::noinline]] warpheap_status refuse_handle(std::uint64_t handle) {
   return failed(WARPHEAP_INVALID_ARGUMENT, "the handle " + std::to_string(handle) +
-                                               " is not of a live block: it was freed before, or "
-                                               "is of another range");
+                                               " is not of a live block of this range: it was "
+                                               "freed before, or comes from elsewhere");
 }
 
 // Member by member: the compiler would copy the whole with loads that wait for two smaller stores.

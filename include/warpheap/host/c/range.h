@@ -39,12 +39,14 @@ WARPHEAP_API warpheap_status warpheap_range_create(uint64_t bytes, size_t granul
 WARPHEAP_API void warpheap_range_destroy(warpheap_range* range);
 
 /* A block of at least `bytes` bytes (more than 0) at a multiple of `alignment`, a power of two.
- * WARPHEAP_OUT_OF_MEMORY if no hole fits. O(1) */
+ * WARPHEAP_OUT_OF_MEMORY if no hole fits, or if the process has no memory for the bookkeeping;
+ * `*block` is then unchanged. O(1) */
 WARPHEAP_API warpheap_status warpheap_range_allocate(warpheap_range* range, uint64_t bytes,
                                                      uint64_t alignment,
                                                      warpheap_range_block* block);
 /* WARPHEAP_INVALID_ARGUMENT, with nothing changed, for a handle that does not belong to a live
- * block of this range, such as in a double free. O(1) */
+ * block of this range, such as in a double free. Ranges number their blocks alike, so use a handle
+ * only with its own range. O(1) */
 WARPHEAP_API warpheap_status warpheap_range_free(warpheap_range* range, uint64_t handle);
 
 /* O(blocks) */

@@ -66,7 +66,8 @@ class offset_range {
   }
 
   /// Takes back a block and returns its size; 0, with nothing changed, if the handle does not
-  /// belong to a live block: it was already freed, or is from another range.
+  /// belong to a live block of this range, such as in a double free. Ranges number their blocks
+  /// alike: the handle of a block of another range may be that of a block of this one.
   [[gnu::flatten]] std::uint64_t deallocate(std::uint64_t handle) {
     return policy_.deallocate(block_table::handle{static_cast<block_table::index>(handle),
                                                   static_cast<std::uint32_t>(handle >> 32)});
