@@ -115,14 +115,19 @@ def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     table = table.reindex(columns=[*table.columns, *missing])
     for name in ("backend", "device", "commit"):
         known = table[name].dropna().unique()
-        table[name] = table[name].fillna(known[0] if len(known) == 1 else "unknown")
+        table[name] = _filled(table[name], known[0] if len(known) == 1 else "unknown")
     return table.assign(identity=[published.identity(row) for row in rows])
+
+
+def _filled(column: pd.Series, text: str) -> pd.Series:
+    """Put a text where values are missing: where all are, the column is one of numbers."""
+    return column.astype(object).fillna(text)
 
 
 def _complete(table: pd.DataFrame) -> None:
     """Fill in what rows lack that a program wrote without the tool."""
     for name in ("time", "reason"):
-        table[name] = table[name].fillna("").astype(str)
+        table[name] = _filled(table[name], "").astype(str)
     table["graph"] = table["graph"].map(published.graph_name, na_action="ignore")
     named = table[["backend", "command", *_POINT, "iterations", "manager"]]
     table["command"] = [repeat_command.command(row.to_dict()) for _, row in named.iterrows()]
