@@ -13,10 +13,9 @@
 #include "warpheap/managers/warpheap/warpheap.hpp"
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
-#include "machine.hpp"
+#include "untouched_memory.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -29,18 +28,6 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-simt::device_properties small_machine() {
-  simt::device_properties properties;
-  properties.multiprocessors = 4;
-  properties.resident_threads = 64;
-  return properties;
-}
-
-template <class Act>
-void in_a_lane(const Act& act) {
-  machine().launch({1, 1}, act);
-}
-
 template <class M>
 void expect_invariants(const M& manager) {
   inspection found;
@@ -49,27 +36,6 @@ void expect_invariants(const M& manager) {
     EXPECT_EQ(found.violations[i], 0u) << "I" << i + 1 << " at " << found.places[i];
   }
 }
-
-/// Memory that costs nothing until it is touched, and is zero then.
-class untouched_memory {
- public:
-  explicit untouched_memory(std::size_t bytes)
-      : bytes_(bytes),
-        base_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
-  ~untouched_memory() {
-    if (there()) ::munmap(base_, bytes_);
-  }
-  untouched_memory(const untouched_memory&) = delete;
-  untouched_memory& operator=(const untouched_memory&) = delete;
-
-  bool there() const { return base_ != MAP_FAILED; }
-  region all() const { return {static_cast<std::byte*>(base_), bytes_}; }
-
- private:
-  std::size_t bytes_;
-  void* base_;
-};
 
 /// Blocks from all over a heap are apart, within it, and can be freed and allocated again.
 template <class M>
@@ -227,7 +193,8 @@ TEST(slots_of_large_heaps, blocks_are_apart_and_within) {
   expect_sound_addresses(manager, memory.all(), 1000, 1000);
 }
 
-// Larger heaps than these would take memory and time: their tables are written in full.
+// Larger heaps than these would take memory and time, for their tables are written in full:
+// largest_heaps_test.cpp has them.
 template <class Tried>
 class small_blocks_of_large_heaps : public ::testing::Test {};
 using managers_of_small_blocks =

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// For tests of heaps that are far larger than the machine's memory.
+
+#include "machine.hpp"
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <sys/mman.h>
+#include <cstddef>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+inline simt::device_properties small_machine() {
+  simt::device_properties properties;
+  properties.multiprocessors = 4;
+  properties.resident_threads = 64;
+  return properties;
+}
+
+template <class Act>
+void in_a_lane(const Act& act) {
+  machine().launch({1, 1}, act);
+}
+
+/// Memory that costs nothing until it is touched, and is zero then.
+class untouched_memory {
+ public:
+  explicit untouched_memory(std::size_t bytes)
+      : bytes_(bytes),
+        base_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~untouched_memory() {
+    if (there()) ::munmap(base_, bytes_);
+  }
+  untouched_memory(const untouched_memory&) = delete;
+  untouched_memory& operator=(const untouched_memory&) = delete;
+
+  bool there() const { return base_ != MAP_FAILED; }
+  region all() const { return {static_cast<std::byte*>(base_), bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  void* base_;
+};
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE
