@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -170,6 +171,25 @@ TEST(layout, small_heaps_have_more_metadata_and_those_of_512_MiB_at_most_1_6_per
     const manager heap(space.all(), machine().properties(), {});
     const double blocks = static_cast<double>(heap.largest_block());
     EXPECT_LT(1 - blocks / static_cast<double>(of.bytes), of.most) << of.bytes;
+  }
+}
+
+// Constructors only compute: nobody touches this memory.
+TEST(layout, a_heap_whose_words_have_no_32_bit_numbers_is_refused_with_the_limit) {
+  const auto over = [](std::size_t bytes) {
+    auto* const base = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
+    return warpheap_manager<>({base, bytes}, machine().properties(), {}).largest_block();
+  };
+  EXPECT_GT(over(3072_GiB), 2900_GiB);
+  for (const std::size_t bytes : {4096_GiB, 5120_GiB, 65536_GiB}) {
+    try {
+      over(bytes);
+      ADD_FAILURE() << bytes << " bytes";
+    } catch (const invalid_argument& refused) {
+      const std::string what = refused.what();
+      EXPECT_NE(what.find(std::to_string(bytes)), std::string::npos) << what;
+      EXPECT_NE(what.find("at most "), std::string::npos) << what;
+    }
   }
 }
 

@@ -271,6 +271,7 @@ class warpheap_manager {
   }
 
   /// As many chunks as fit beside their metadata; 1 if none fits.
+  /// \throws invalid_argument if not every word has a 32-bit number, by which offers name it
   static std::uint32_t fitting(const region& memory, int chunk_shift) {
     const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
     std::size_t fits = 1;
@@ -282,6 +283,12 @@ class warpheap_manager {
       lay_out(endless, chunk_shift, all, all);
       const std::size_t used = SIZE_MAX / 2 - endless.left(16);
       (used + (middle + 1) * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
+    }
+    const std::size_t most = none / chunks::words_for(std::uint32_t{1} << chunk_shift);
+    if (fits > most) {
+      throw invalid_argument(std::string(about.name) + ": a heap of " +
+                             std::to_string(memory.bytes) + " bytes; at most " +
+                             std::to_string(most * chunk_bytes) + " for blocks are possible");
     }
     return static_cast<std::uint32_t>(fits);
   }
