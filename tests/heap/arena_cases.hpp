@@ -15,12 +15,15 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Pieces of six granules. The third size is too large for one.
+/// Pieces of six granules. The third size is too large for one. The state and the words of the
+/// pages take 1024 bytes.
 template <class Arena>
 setup<Arena> arena_setup() {
+  constexpr int pages = (8192 - 1024) / 128;
   return {.region_bytes = 8192,
           .options = {.piece_bytes = 128, .manager = {.page_bytes = 128}},
-          .sizes = {16, 40, 112}};
+          .sizes = {16, 40, 112},
+          .holds = {pages * 6, pages * (6 / 3), pages}};
 }
 
 /// Two warps take blocks of an arena over a heap of a few pages. Contents are checked at the end,

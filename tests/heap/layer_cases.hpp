@@ -37,22 +37,37 @@ class layer_base : public few_pages {
 
 inline constexpr checked_config small_log{.log_entries = 8};
 
+/// 57 granules of 64 bytes, behind 1920 for the log and their records. The words of the pages take
+/// the first 128, and a page has guards of 64 bytes.
 template <class Checked>
 setup<Checked> checked_setup(std::size_t page_bytes = 16) {
-  return {.region_bytes = 5632, .options = {.page_bytes = page_bytes}, .sizes = {16, 8, 12}};
+  const int pages = (57 * 64 - 128) / static_cast<int>(page_bytes + 64);
+  return {.region_bytes = 5632,
+          .options = {.page_bytes = page_bytes},
+          .sizes = {16, 8, 12},
+          .holds = {pages, pages, pages}};
 }
 
+/// Pages of 16 bytes and as many for the header, behind 256 for counts and words.
 template <class Counted>
 setup<Counted> counted_setup() {
-  return {.region_bytes = 2048, .options = {.page_bytes = 16}, .sizes = {16, 8, 12}};
+  constexpr int pages = (2048 - 256) / (16 + 16);
+  return {.region_bytes = 2048,
+          .options = {.page_bytes = 16},
+          .sizes = {16, 8, 12},
+          .holds = {pages, pages, pages}};
 }
 
-/// Pages of 16 bytes for small blocks and of 32 for large ones.
+/// Pages of 16 bytes for small blocks and of 32 for large ones, each behind 256 bytes. Half of the
+/// heap is for the large ones, rounded down to a multiple of 256.
 template <class WithLarge>
 setup<WithLarge> large_setup() {
+  constexpr int large = 4096 / 100 * 50 / 256 * 256;
+  constexpr int small_pages = (4096 - large - 256) / 16;
   return {.region_bytes = 4096,
           .options = {.small = {.page_bytes = 16}, .large = {.page_bytes = 32}},
-          .sizes = {16, 32, 8}};
+          .sizes = {16, 32, 8},
+          .holds = {small_pages, (large - 256) / 32, small_pages}};
 }
 
 /// Lanes use blocks wrongly in a known way; the log of the layer `checked`, at the front of its

@@ -15,6 +15,17 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
+/// How many blocks of a size an empty heap holds.
+struct block_count {
+  block_count(int exactly)  // NOLINT(google-explicit-constructor): mostly it is known
+      : least(exactly), most(exactly) {}
+  /// Where it depends on where the manager puts them.
+  block_count(int at_least, int at_most) : least(at_least), most(at_most) {}
+
+  int least;
+  int most;
+};
+
 /// How a manager is set up for exploration: as small as it goes, so that a schedule takes
 /// microseconds and lanes meet.
 template <block_manager M>
@@ -23,9 +34,9 @@ struct setup {
   typename M::options options{};
   /// Requests that the cases make; the first one is used where one size will do.
   std::vector<std::uint32_t> sizes{16, 40, 64};
-  /// Blocks of each of the first sizes that an empty heap holds: arithmetic from the layout, and
-  /// not what the manager yields. Not compared if it is empty.
-  std::vector<int> holds{};
+  /// For each size: arithmetic from the layout, and not what the manager yields. Exact for the
+  /// first size. Empty if the heap never ends.
+  std::vector<block_count> holds{};
   /// Null is given only when there was no free block at some moment of the call.
   bool exact = true;
   /// Freed blocks of one size are available again to requests of that size.
@@ -132,7 +143,7 @@ struct any_setup {
   std::string name;
   std::size_t region_bytes;
   std::vector<std::uint32_t> sizes;
-  std::vector<int> holds;
+  std::vector<block_count> holds;
   bool exact;
   bool reuses;
   bool counts;

@@ -55,8 +55,8 @@ class any_heap {
     }
     keep_state();
     forget_blocks();
-    capacity_ = room(0);
-    for (std::size_t i = 0; i < how_.holds.size(); ++i) compare_room(how_.sizes[i], room(i));
+    require_books();
+    for (std::size_t i = 0; i < how_.holds.size(); ++i) compare_room(how_.sizes[i], how_.holds[i]);
   }
 
   /// Refuses a region in which some of the blocks that `lanes` lanes hold at once, `each` of the
@@ -84,15 +84,11 @@ class any_heap {
             how_.region_bytes / sizeof(std::uint32_t)};
   }
   ledger& blocks() { return ledger_; }
-  /// Blocks of the first size that an empty heap holds.
-  int capacity() const { return capacity_; }
-  /// Blocks of the size number `which` that an empty heap holds: what the setup says, else as many
-  /// as the manager gives. Afterwards the heap is as `restore` leaves it.
-  int room(std::size_t which) {
-    if (which < how_.holds.size()) return std::min(how_.holds[which], ledger::most_blocks);
-    const int found = fill_quietly(how_.sizes[which]);
-    restore();
-    return found;
+  /// Blocks of the first size that an empty heap holds, which must have an end.
+  int capacity() const { return room(0); }
+  /// Blocks of the size number `which` that an empty heap holds at least, as the setup says.
+  int room(std::size_t which) const {
+    return std::min(how_.holds.at(which).least, ledger::most_blocks);
   }
   std::uint32_t size(std::uint64_t i) const { return how_.sizes[i % how_.sizes.size()]; }
 
@@ -161,8 +157,8 @@ class any_heap {
   /// Whether an empty heap holds as many blocks as the manager says, if it says anything.
   std::string wrong_capacity() const {
     const auto pages = manager_->page_count();
-    if (pages && static_cast<std::uint64_t>(capacity_) != *pages) {
-      return std::to_string(capacity_) + " blocks can be allocated, and there are " +
+    if (pages && static_cast<std::uint64_t>(capacity()) != *pages) {
+      return std::to_string(capacity()) + " blocks can be allocated, and there are " +
              std::to_string(*pages) + " pages";
     }
     return "";
@@ -203,14 +199,29 @@ class any_heap {
     return count;
   }
 
+  /// Refuses a setup whose books would have to ask the manager.
+  void require_books() const {
+    if (!how_.ends && !how_.holds.empty()) {
+      throw invalid_argument(how_.name + ": the heap never ends, and setup::holds says when");
+    }
+    if (how_.ends && how_.holds.size() != how_.sizes.size()) {
+      throw invalid_argument(how_.name + ": the setup must say how many blocks of each of its " +
+                             std::to_string(how_.sizes.size()) +
+                             " sizes its layout has room for; setup::holds has " +
+                             std::to_string(how_.holds.size()));
+    }
+  }
+
   /// Notes it if an empty heap does not hold as many blocks as its layout has room for.
-  void compare_room(std::uint32_t bytes, int blocks) {
+  void compare_room(std::uint32_t bytes, const block_count& blocks) {
     const int found = fill_quietly(bytes);
     restore();
-    if (found == blocks || !wrong_room_.empty()) return;
+    const bool fits = found >= std::min(blocks.least, ledger::most_blocks) && found <= blocks.most;
+    if (fits || !wrong_room_.empty()) return;
     wrong_room_ = "an empty heap gives " + std::to_string(found) + " blocks of " +
                   std::to_string(bytes) + " bytes, and its layout has room for " +
-                  std::to_string(blocks);
+                  std::to_string(blocks.least);
+    if (blocks.most != blocks.least) wrong_room_ += " to " + std::to_string(blocks.most);
   }
 
   std::byte* taken(const char* call, void* got, std::uint32_t bytes) {
@@ -287,7 +298,6 @@ class any_heap {
   std::unique_ptr<any_manager> manager_;
   std::vector<std::byte> state_;
   ledger ledger_;
-  int capacity_ = 0;
   std::string wrong_room_;
   int held_for_ever_ = 0;
   simt::explorer alone_{{1, 1}, 2'000'000};

@@ -36,8 +36,10 @@ std::unique_ptr<scenario> case_of_manager(const std::string& name, const setup<M
   return nullptr;
 }
 
-constexpr std::size_t room = 1280;
+constexpr int room = 1280;
 const std::vector<std::uint32_t> sizes{16, 32, 24};
+// What a counter of 128 bytes leaves.
+const std::vector<block_count> holds{(room - 128) / 16, (room - 128) / 32, (room - 128) / 32};
 
 TEST(small_heap, a_region_without_room_for_the_manager_is_too_small) {
   EXPECT_THAT([] { any_heap heap(setup<one_counter>{.region_bytes = 16}); },
@@ -46,23 +48,54 @@ TEST(small_heap, a_region_without_room_for_the_manager_is_too_small) {
 }
 
 TEST(small_heap, a_region_without_room_for_the_cases_is_too_small) {
-  const setup<one_counter> tight{.region_bytes = 512, .sizes = sizes};
+  constexpr int left = 512 - 128;
+  const setup<one_counter> tight{
+      .region_bytes = 512, .sizes = sizes, .holds = {left / 16, left / 32, left / 32}};
   EXPECT_THAT([&] { case_of_manager("malloc_free", tight); },
               ThrowsMessage<invalid_argument>(HasSubstr(
                   "request 15 of 24 that its cases make at once, of 16 bytes, has no block")));
 }
 
 TEST(small_heap, a_block_that_the_layout_has_room_for_and_nobody_gets_is_found) {
-  const auto problem = [](std::vector<int> holds) {
-    return any_heap(setup<one_counter>{.region_bytes = room, .sizes = sizes, .holds = holds})
+  const auto problem = [](std::vector<block_count> said) {
+    return any_heap(setup<one_counter>{.region_bytes = room, .sizes = sizes, .holds = said})
         .problem();
   };
-  EXPECT_EQ(problem({}), "");
   EXPECT_EQ(problem({72, 36, 36}), "");
-  EXPECT_EQ(problem({72, 37}),
+  EXPECT_EQ(problem({72, 37, 36}),
             "an empty heap gives 36 blocks of 32 bytes, and its layout has room for 37");
-  EXPECT_EQ(problem({71}),
+  EXPECT_EQ(problem({71, 36, 36}),
             "an empty heap gives 72 blocks of 16 bytes, and its layout has room for 71");
+  EXPECT_EQ(problem({72, {35, 36}, {36, 37}}), "");
+  EXPECT_EQ(problem({72, 36, {37, 40}}),
+            "an empty heap gives 36 blocks of 24 bytes, and its layout has room for 37 to 40");
+  EXPECT_EQ(problem({72, 36, {20, 35}}),
+            "an empty heap gives 36 blocks of 24 bytes, and its layout has room for 20 to 35");
+}
+
+TEST(small_heap, a_setup_must_say_for_each_size_how_many_blocks_there_are) {
+  const auto make = [](std::vector<block_count> said) {
+    any_heap(setup<one_counter>{.region_bytes = room, .sizes = sizes, .holds = said});
+  };
+  const auto is_refused = ThrowsMessage<invalid_argument>(
+      HasSubstr("bump: the setup must say how many blocks of each of its 3 sizes"));
+  EXPECT_THAT([&] { make({}); }, is_refused);
+  EXPECT_THAT([&] { make({72}); }, is_refused);
+  EXPECT_THAT([&] { make({72, 36}); }, is_refused);
+  EXPECT_THAT([&] { make({72, 36, 36, 36}); }, is_refused);
+}
+
+TEST(small_heap, a_setup_says_nothing_of_a_heap_without_an_end) {
+  const auto make = [](std::vector<block_count> said) {
+    any_heap(
+        setup<one_counter>{.region_bytes = room, .sizes = sizes, .holds = said, .ends = false});
+  };
+  EXPECT_NO_THROW(make({}));
+  EXPECT_THAT(
+      [&] {
+        make({72, 36, 36});
+      },
+      ThrowsMessage<invalid_argument>(HasSubstr("bump: the heap never ends")));
 }
 
 // For each number of words, so that the lane too far is not always the one that may be there.
@@ -81,8 +114,8 @@ TEST(small_heap, an_array_that_is_formatted_one_word_too_far_is_found) {
 }
 
 TEST(replay, shows_each_operation_with_its_lane_size_and_result) {
-  const auto explored =
-      case_of_manager("mixed_sizes", setup<one_counter>{.region_bytes = room, .sizes = sizes});
+  const auto explored = case_of_manager(
+      "mixed_sizes", setup<one_counter>{.region_bytes = room, .sizes = sizes, .holds = holds});
   std::string trace;
   EXPECT_EQ(explored->run({simt::strategy::uniform, 1}, &trace), "");
   EXPECT_THAT(trace, HasSubstr("block 1 thread 3: malloc of 16 bytes: block at offset"));
@@ -91,8 +124,12 @@ TEST(replay, shows_each_operation_with_its_lane_size_and_result) {
 }
 
 TEST(replay, shows_where_a_check_failed) {
-  const auto explored = case_of_manager(
-      "mixed_sizes", setup<generous>{.region_bytes = room, .sizes = sizes, .exact = false});
+  constexpr int endless = ledger::most_blocks;
+  const auto explored =
+      case_of_manager("mixed_sizes", setup<generous>{.region_bytes = room,
+                                                     .sizes = sizes,
+                                                     .holds = {endless, endless, endless},
+                                                     .exact = false});
   std::string trace;
   const std::string wrong = explored->run({simt::strategy::sticky, 1}, &trace);
   EXPECT_THAT(wrong, HasSubstr("outside the heap"));

@@ -21,7 +21,8 @@ any_setup heap_of_pages(std::size_t count) {
   constexpr std::size_t metadata_bytes = 256;
   return setup<corw<>>{.region_bytes = metadata_bytes + count * PageBytes,
                        .options = {.page_bytes = PageBytes},
-                       .sizes = {PageBytes}};
+                       .sizes = {PageBytes},
+                       .holds = {static_cast<int>(count)}};
 }
 
 template <class Kernel>

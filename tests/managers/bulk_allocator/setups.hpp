@@ -17,16 +17,27 @@ inline constexpr bulk_allocator_config small_pages{.page_bytes = 128,
                                                    .largest_small = 32,
                                                    .chunks_per_arena = 2};
 
-/// Blocks of 16 and 32 bytes, and pages.
+/// Blocks of 16 and 32 bytes, and pages, of which there are so many behind 2688 bytes, or 2176.
 template <class M>
-setup<M> few_bins(std::size_t region_bytes = 8192) {
-  return {.region_bytes = region_bytes, .sizes = {32, 16, 100}, .exact = false};
+setup<M> few_bins(std::size_t region_bytes = 8192, int pages = 43) {
+  // Of each chunk. The header of a bin takes what its tail adds.
+  constexpr int bins = 4 - 1;
+  const int chunks = pages / 4;
+  return {.region_bytes = region_bytes,
+          .sizes = {32, 16, 100},
+          .holds = {chunks * bins * (128 / 32), chunks * bins * (128 / 16), pages},
+          .exact = false};
 }
 
-/// Nodes of the buddy tree alone: of one page, two and four.
+/// Nodes of the buddy tree alone: of one page, two and four. 15 pages behind 1536 bytes. Four
+/// chunks have a second arena, for which there is no room.
 template <class M>
-setup<M> few_nodes(std::size_t region_bytes = 4096) {
-  return {.region_bytes = region_bytes, .sizes = {100, 200, 400}, .exact = false};
+setup<M> few_nodes() {
+  constexpr int pages = 15;
+  return {.region_bytes = 4096,
+          .sizes = {100, 200, 400},
+          .holds = {pages, pages / 2, pages / 4},
+          .exact = false};
 }
 
 }  // namespace verify

@@ -222,7 +222,7 @@ class last_bin_for_two : public heap_world {
 
 template <class M>
 std::vector<named_case> whole_again_cases() {
-  const any_setup bins = few_bins<M>(6144);
+  const any_setup bins = few_bins<M>(6144, 31);
   return {case_of<whole_again>("whole_again", bins, 2048u),
           case_of<whole_again>("nodes_whole_again", any_setup(few_nodes<M>()), 1024u),
           case_of<reclaimed_for_all>("reclaimed_for_all", bins),

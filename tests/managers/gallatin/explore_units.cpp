@@ -193,15 +193,7 @@ class out_and_back : public gallatin_world<> {
 
 using family = gallatin_family<gallatin_config, gallatin>;
 
-/// 12 segments of four blocks of eight slices of 16 bytes, two of 32, or one of 64. Two blocks of
-/// 200 bytes, four slices each, fit into the last.
-any_setup twelve_segments() {
-  any_setup how = gallatin_with<family::small>(12).how;
-  how.holds = {12 * 4 * 8, 12 * 8, 12 * 2 * 8, 12 * 2};
-  return how;
-}
-
-const registrar common{manager_subject("gallatin", twelve_segments())};
+const registrar common{manager_subject("gallatin", gallatin_makers::of<family>().small(12).how)};
 const registrar shares{
     {"gallatin_shares", subject_kind::manager, gallatin_share_cases<family>(), "", ""}};
 const registrar returns{

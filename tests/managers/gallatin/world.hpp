@@ -20,19 +20,22 @@ template <class Config, template <Config> class Manager>
 struct gallatin_family {
   /// Segments of 512 B: one block of eight slices of 64 B, or two of eight of 32 B, or four of
   /// eight of 16 B. A warp of four lanes uses a block up in two calls.
-  using small = Manager<Config{.segment_bytes = 512,
+  static constexpr std::uint32_t small_segment = 512;
+  using small = Manager<Config{.segment_bytes = small_segment,
                                .smallest_slice = 16,
                                .largest_slice = 64,
                                .least_segments = 1,
                                .buffer_share = 1}>;
   /// Segments of two blocks that are too large for units.
-  using halves = Manager<Config{.segment_bytes = 2048,
+  static constexpr std::uint32_t halves_segment = 2048;
+  using halves = Manager<Config{.segment_bytes = halves_segment,
                                 .smallest_slice = 16,
                                 .largest_slice = 64,
                                 .least_segments = 1,
                                 .buffer_share = 1}>;
   /// Segments whose blocks fill four words of their tree.
-  using many_blocks = Manager<Config{.segment_bytes = 32768, .least_segments = 1}>;
+  static constexpr std::uint32_t many_blocks_segment = 32768;
+  using many_blocks = Manager<Config{.segment_bytes = many_blocks_segment, .least_segments = 1}>;
 };
 
 /// A setup with this many segments, and what the cases ask of them.
@@ -44,15 +47,20 @@ struct gallatin_setup {
 };
 
 /// The smallest region in which the manager has at least so many segments.
-template <class M>
+template <class M, std::uint32_t SegmentBytes>
 gallatin_setup gallatin_with(std::uint32_t segments) {
+  // Slices are powers of two, and fill each segment. 200 bytes are one of 256, or four of 64.
+  const auto room = static_cast<int>(segments * SegmentBytes);
   constexpr std::size_t step = 256;
   for (std::size_t bytes = step;; bytes += step) {
     try {
       auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
       const M fitting(region{nowhere, bytes}, explored_machine(), {});
       if (fitting.shape().segments() >= segments) {
-        return {setup<M>{.region_bytes = bytes, .sizes = {16, 64, 30, 200}, .reuses = false},
+        return {setup<M>{.region_bytes = bytes,
+                         .sizes = {16, 64, 30, 200},
+                         .holds = {room / 16, room / 64, room / 32, room / 256},
+                         .reuses = false},
                 static_cast<std::uint32_t>(fitting.shape().segments()),
                 static_cast<std::uint32_t>(fitting.shape().segment_bytes()), [](any_manager& of) {
                   return static_cast<manager_behind<M>&>(of).get().segments();
@@ -71,8 +79,9 @@ using gallatin_maker = gallatin_setup (*)(std::uint32_t segments);
 struct gallatin_makers {
   template <class Family>
   static gallatin_makers of() {
-    return {gallatin_with<typename Family::small>, gallatin_with<typename Family::halves>,
-            gallatin_with<typename Family::many_blocks>};
+    return {gallatin_with<typename Family::small, Family::small_segment>,
+            gallatin_with<typename Family::halves, Family::halves_segment>,
+            gallatin_with<typename Family::many_blocks, Family::many_blocks_segment>};
   }
   gallatin_maker small;
   gallatin_maker halves;

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -34,20 +33,21 @@ using more_pages_than_slots = ouroboros<ouroboros_config{.queue = queue_kind::st
                                                          .queues = 7,
                                                          .second_queues = 0}>;
 
+/// \param chunks that are not for queues
 template <class M>
-setup<M> small_chunks(std::size_t region_bytes = 9216, std::vector<int> holds = {}) {
+setup<M> small_chunks(std::size_t region_bytes, int chunks) {
   return {.region_bytes = region_bytes,
           .sizes = {16, 24, 64},
-          .holds = std::move(holds),
+          .holds = {4 * chunks, 2 * chunks, chunks},
           .reuses = true};
 }
 
 /// Blocks of the stacked instance, which are runs of two chunks.
 template <class M>
-setup<M> stacked_chunks(std::vector<int> holds = {}) {
+setup<M> stacked_chunks(int chunks) {
   return {.region_bytes = 12 * 1024,
           .sizes = {128, 64, 100},
-          .holds = std::move(holds),
+          .holds = {chunks / 2, chunks, chunks / 2},
           .reuses = true};
 }
 
@@ -160,10 +160,10 @@ inline std::vector<named_case> pair_cases(const any_setup& how) {
 }
 
 template <class M>
-setup<M> wide_chunks(std::size_t region_bytes, std::vector<int> holds = {}) {
+setup<M> wide_chunks(std::size_t region_bytes, int pages) {
   return {.region_bytes = region_bytes,
           .sizes = {16, 12, 8},
-          .holds = std::move(holds),
+          .holds = {pages, pages, pages},
           .reuses = true};
 }
 

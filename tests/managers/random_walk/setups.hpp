@@ -31,9 +31,15 @@ setup<M> small_runs() {
 /// that are asked for.
 template <class M>
 setup<M> long_runs() {
-  return {.region_bytes = 64 * 72,
+  constexpr int units = 70;
+  // Runs lie where a walk finds room. Beside each, a unit less than a run may be left.
+  const auto runs = [](int length) -> block_count {
+    const int least = (units - (length - 1) + 2 * length - 2) / (2 * length - 1);
+    return {least, units / length};
+  };
+  return {.region_bytes = 64 * (2 + units),
           .sizes = {64, 64 * 14, 64 * 9, 64 * 20},
-          .holds = {70},
+          .holds = {units, runs(14), runs(9), runs(20)},
           .exact = false};
 }
 

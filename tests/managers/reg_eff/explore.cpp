@@ -16,29 +16,14 @@ registrar explored(const char* name, const std::vector<named_case>& cases) {
   return registrar{subject{name, subject_kind::manager, cases, "", ""}};
 }
 
-// Behind a counter of 128 bytes.
-const setup<counter> counted = [] {
-  setup<counter> how = small_counter<counter>();
-  how.holds = {1280 / 16, 1280 / 32, 1280 / 32};
-  return how;
-}();
-
-// Behind offsets, operations, proof, search, tree and starts there are 118 granules, or 110 if
-// there is one offset more; a block and the header of the next chunk take a whole number of them.
-constexpr int granules = 118;
-constexpr int granules_of_two = granules - 128 / 16;
-
 const registrar added[]{
-    registrar{manager_subject("reg_eff_a", counted)},
+    registrar{manager_subject("reg_eff_a", small_counter<counter>())},
     explored("reg_eff_aw", ring_cases<wrapping_counter>()),
-    explored("reg_eff_c", list_cases<small_list<memory_offsets::one, 2>>({granules / 2})),
-    explored("reg_eff_cf", list_cases<small_list<memory_offsets::one, 1>>({granules / 2})),
-    explored("reg_eff_cm",
-             list_cases<small_list<memory_offsets::per_multiprocessor, 2>>({granules_of_two / 2})),
-    explored("reg_eff_cfm",
-             list_cases<small_list<memory_offsets::per_multiprocessor, 1>>({granules_of_two / 2})),
-    explored("reg_eff_one_chunk",
-             list_cases<one_chunk>({granules / 2, granules / 3, granules / 6})),
+    explored("reg_eff_c", list_cases<small_list<memory_offsets::one, 2>>()),
+    explored("reg_eff_cf", list_cases<small_list<memory_offsets::one, 1>>()),
+    explored("reg_eff_cm", list_cases<small_list<memory_offsets::per_multiprocessor, 2>>(2, 2)),
+    explored("reg_eff_cfm", list_cases<small_list<memory_offsets::per_multiprocessor, 1>>(2, 2)),
+    explored("reg_eff_one_chunk", list_cases<one_chunk>(1, 0)),
 };
 
 }  // namespace

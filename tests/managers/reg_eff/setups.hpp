@@ -7,7 +7,6 @@
 
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 
-#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -16,7 +15,12 @@ namespace verify {
 /// Room for what 24 requests of each size need, and no more than 80 blocks.
 template <class M>
 setup<M> small_counter() {
-  return {.region_bytes = 1408, .sizes = {16, 32, 24}};
+  // Behind a counter of 128 bytes.
+  constexpr int room = 1408 - 128;
+  setup<M> how{.region_bytes = 1408, .sizes = {16, 32, 24}};
+  // Where the counter wraps there is no end.
+  if (how.ends) how.holds = {room / 16, room / 32, room / 32};
+  return how;
 }
 
 /// With a case at the end of the ring.
@@ -35,15 +39,26 @@ using small_list =
 /// As `small_list`, one chunk in the beginning, and frees that leave merging to searches.
 using one_chunk = reg_eff<reg_eff_config{.presplit_bytes = 0, .merges = false}>;
 
+/// Behind offsets, operations, proof, search, tree and starts there are 118 granules, and 8 less
+/// for each offset more. A block and the header of the next chunk take a whole number of them.
+/// \param trees of chunks of 16, 8 and 8, and four times 4 granules, into which the heap is split
 template <class M>
-setup<M> small_chunks(std::vector<int> holds = {}) {
-  return {.region_bytes = 2688, .sizes = {16, 40, 88}, .holds = std::move(holds)};
+setup<M> small_chunks(int offsets, int trees) {
+  const int granules = 118 - 8 * (offsets - 1);
+  // A chunk that has less than twice what is needed is not split. So each has as many blocks as
+  // fit, and what is left is part of the last one. Chunks that are too small merge with the next.
+  const auto blocks = [=](int need) {
+    const int least = need > 4 ? 8 : 4;
+    const int of_tree = 16 / need + 2 * (8 / need) + 16 / least * (least / need);
+    return trees * of_tree + (granules - trees * 48) / need;
+  };
+  return {.region_bytes = 2688, .sizes = {16, 40, 88}, .holds = {blocks(2), blocks(3), blocks(6)}};
 }
 
 /// With cases about chunks that merge, and about searches that find nothing.
 template <class M>
-std::vector<named_case> list_cases(std::vector<int> holds = {}) {
-  const any_setup how = small_chunks<M>(std::move(holds));
+std::vector<named_case> list_cases(int offsets = 1, int trees = 1) {
+  const any_setup how = small_chunks<M>(offsets, trees);
   auto cases = manager_cases(how);
   add_run_cases(how, 16, 3, cases);
   cases.push_back(case_of<one_each>("one_each", how));

@@ -15,13 +15,24 @@ namespace verify {
 /// Flat pages of 256 bytes with 8, 5 and 2 chunks, single pages, and runs of two.
 template <class M>
 setup<M> flat_pages() {
-  return {.region_bytes = 4096, .sizes = {32, 100, 48, 200, 300}, .exact = false};
+  constexpr int pages = 11;
+  return {.region_bytes = 1280 + pages * 256,
+          .sizes = {32, 100, 48, 200, 300},
+          .holds = {pages * (256 / 32), pages * (256 / 112), pages * (256 / 48), pages, pages / 2},
+          .exact = false};
 }
 
-/// Pages of 1 KiB, most of them with two levels: 63 chunks of 16 bytes.
+/// Pages of 1 KiB, most of them with two levels: 63 chunks of 16 bytes. Three behind 1792 bytes;
+/// what is left is less than one.
 template <class M>
 setup<M> two_level_pages() {
-  return {.region_bytes = 5120, .sizes = {16, 100, 600}, .exact = false};
+  constexpr int pages = 3;
+  // A segment of 32 chunks and a second one, which is full with one chunk less, and their masks.
+  constexpr int chunks = (1024 - 2 * 4) / 16;
+  return {.region_bytes = 5120,
+          .sizes = {16, 100, 600},
+          .holds = {pages * chunks, pages * (1024 / 112), pages},
+          .exact = false};
 }
 
 /// A lane frees a chunk of a segment that is full otherwise, while another one looks there, notes

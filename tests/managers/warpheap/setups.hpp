@@ -49,7 +49,9 @@ inline constexpr warpheap_config waiting_lanes = [] {
 }();
 
 /// Blocks of 60, 16, 128 and 256 bytes that so many chunks of 256 bytes hold.
-inline std::vector<int> in_chunks(int count) { return {count * 4, count * 16, count * 2, count}; }
+inline std::vector<block_count> in_chunks(int count) {
+  return {count * 4, count * 16, count * 2, count};
+}
 
 /// 16 chunks behind 7936 bytes, and sizes that are slots of one class, of another, and large
 /// blocks. There is always room for one chunk more, since regions may begin anywhere.
@@ -160,21 +162,24 @@ std::vector<named_case> exact_cases() {
   return cases;
 }
 
-/// Some lanes ask for the last chunk, and the others wait for them: it has a slot for each.
+/// Some lanes ask for the last chunk, and the others wait for them: it has a slot for each. There
+/// are three behind 8192 bytes, and room for one more, as in `few_chunks`.
 template <class M>
 std::vector<named_case> growth_for_all_cases() {
-  const setup<M> how{.region_bytes = 12 * 1024, .sizes = {16}, .exact = false};
+  const setup<M> how{
+      .region_bytes = 8192 + 4 * 1024, .sizes = {16}, .holds = {3 * 64}, .exact = false};
   using whole = one_chunk_left<M, false>;
   using part = one_chunk_left<M, true>;
   return {case_of<whole>("one_chunk_for_all", how, std::uint64_t{0}, false),
           case_of<part>("one_chunk_for_all_dry", how, std::uint64_t{0}, true)};
 }
 
-/// Chunks 63 and 64 are in different words of the pool.
+/// Chunks 63 and 64 of 96, behind 15872 bytes, are in different words of the pool.
 template <class M>
 std::vector<named_case> runs_of_chunks() {
   std::vector<named_case> cases;
-  const setup<M> how{.region_bytes = 80 * 512, .sizes = {60, 256, 512}};
+  const setup<M> how{
+      .region_bytes = 80 * 512, .sizes = {60, 256, 512}, .holds = {96 * 4, 96, 96 / 2}};
   add_run_cases(how, 256, 63, cases);
   add_aligned_run_cases(how, 256, 63, cases);
   return cases;

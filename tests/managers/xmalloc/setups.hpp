@@ -20,16 +20,36 @@ using small_xmalloc = xmalloc<xmalloc_config{.smallest_block = 64,
                                              .list_blocks = 2,
                                              .coalesce_below = 40}>;
 
+/// Behind 4608 bytes, and before 192 for the end and what belongs to it, there are 117 units of 64.
+inline constexpr int xmalloc_units = (12 * 1024 - 4608 - 192) / 64;
+
+/// Superblocks of three blocks, and Memoryblocks of what they leave. A Superblock begins with 40
+/// bytes, a Memoryblock with 16.
+constexpr int blocks_in(int superblock_units, int memoryblock_units) {
+  return xmalloc_units / superblock_units * 3 +
+         xmalloc_units % superblock_units / memoryblock_units;
+}
+/// Of 64 and 128 bytes.
+inline constexpr int units_of_first = (40 + 3 * 64 + 63) / 64;
+inline constexpr int units_of_second = (40 + 3 * 128 + 63) / 64;
+
 /// Blocks of both classes and Memoryblocks, none of them coalesced.
 template <class M>
 setup<M> single_requests() {
-  return {.region_bytes = 12 * 1024, .sizes = {48, 112, 200}, .exact = false};
+  return {.region_bytes = 12 * 1024,
+          .sizes = {48, 112, 200},
+          .holds = {blocks_in(units_of_first, 1), blocks_in(units_of_second, 2), xmalloc_units / 4},
+          .exact = false};
 }
 
-/// Blocks that share a parent, and those that do not.
+/// Blocks that share a parent, and those that do not. A lane alone has no others to share with.
 template <class M>
 setup<M> coalesced_requests() {
-  return {.region_bytes = 12 * 1024, .sizes = {56, 16, 32, 112}, .exact = false};
+  constexpr int small = blocks_in(units_of_first, 1);
+  return {.region_bytes = 12 * 1024,
+          .sizes = {56, 16, 32, 112},
+          .holds = {blocks_in(units_of_first, 2), small, small, blocks_in(units_of_second, 2)},
+          .exact = false};
 }
 
 /// All memory is in free Superblocks, which a trim returns one by one: each lane gets a
