@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // That inspection sees damage: how many words break each invariant.
 #include "damage.hpp"
+#include "small.hpp"
 
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 
@@ -9,21 +10,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
-
-using small = scatter_alloc<scatter_config{.page_bytes = 256,
-                                           .region_pages = 2,
-                                           .super_blocks = 3,
-                                           .least_block_pages = 4,
-                                           .rejecting_level = 2,
-                                           .probed_regions = 2}>;
-
-/// Pages of two levels, whose segments have hints.
-using two_levels = scatter_alloc<scatter_config{.page_bytes = 1024,
-                                                .region_pages = 2,
-                                                .super_blocks = 1,
-                                                .least_block_pages = 2,
-                                                .rejecting_level = 2,
-                                                .probed_regions = 1}>;
 
 TEST(scatter_alloc_damage, sees_words_that_are_wrong) {
   expect_damage_is_seen<small>(

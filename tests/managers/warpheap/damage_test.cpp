@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // That inspection sees damage: how many words break each invariant.
 #include "damage.hpp"
+#include "small.hpp"
 
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
@@ -9,12 +10,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
-
-using small = warpheap_manager<warpheap_config{.smallest_chunk = 256,
-                                               .largest_chunk = 256,
-                                               .word_slots = 3,
-                                               .lenient_visits = 1,
-                                               .least_searching = 1}>;
 
 TEST(warpheap_damage, sees_words_that_are_wrong) {
   expect_damage_is_seen<small>(65 * 256, {60, 16, 128, 256},

@@ -2,6 +2,7 @@
 // Near exhaustion, a lane that asks alone gets null only if there is nothing: nobody holds or
 // changes what it looks for.
 #include "damage.hpp"
+#include "small.hpp"
 
 #include "warpheap/core/random.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
@@ -14,12 +15,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
-
-using small = warpheap_manager<warpheap_config{.smallest_chunk = 256,
-                                               .largest_chunk = 256,
-                                               .word_slots = 3,
-                                               .lenient_visits = 1,
-                                               .least_searching = 1}>;
 
 /// A heap of 33 chunks, and what one lane holds of it.
 class lone_lane {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // That inspection sees damage: how many words break each invariant.
 #include "damage.hpp"
+#include "small.hpp"
 
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
@@ -9,13 +10,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
-
-using small = xmalloc<xmalloc_config{.smallest_block = 64,
-                                     .classes = 2,
-                                     .superblock_blocks = 3,
-                                     .lists = 2,
-                                     .list_blocks = 2,
-                                     .coalesce_below = 40}>;
 
 TEST(xmalloc_damage, sees_words_that_are_wrong) {
   expect_damage_is_seen<small>(12 * 1024, {48, 112, 200, 16},

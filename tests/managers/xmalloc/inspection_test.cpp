@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "machine.hpp"
 #include "rubbish.hpp"
+#include "small.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -15,14 +16,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
-
-/// Superblocks of four units, with three blocks of one unit each.
-using small = xmalloc<xmalloc_config{.smallest_block = 64,
-                                     .classes = 2,
-                                     .superblock_blocks = 3,
-                                     .lists = 2,
-                                     .list_blocks = 2,
-                                     .coalesce_below = 40}>;
 
 bool breaks(const heap<small>& of, int invariant) {
   const auto all = of.validate().violations;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// The default manager as small as inspections and lone lanes want it.
+
+#include "warpheap/managers/warpheap/warpheap.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// Chunks of 256 bytes, words of three slots.
+using small = warpheap_manager<warpheap_config{.smallest_chunk = 256,
+                                               .largest_chunk = 256,
+                                               .word_slots = 3,
+                                               .lenient_visits = 1,
+                                               .least_searching = 1}>;
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE

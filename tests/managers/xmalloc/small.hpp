@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// XMalloc as small as inspections want it.
+
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+/// Superblocks of four units, with three blocks of one unit each.
+using small = xmalloc<xmalloc_config{.smallest_block = 64,
+                                     .classes = 2,
+                                     .superblock_blocks = 3,
+                                     .lists = 2,
+                                     .list_blocks = 2,
+                                     .coalesce_below = 40}>;
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE
