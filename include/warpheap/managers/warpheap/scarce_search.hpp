@@ -48,7 +48,7 @@ class warpheap_scarce_search {
     const simt::group team = simt::coalesced();
     outcome came;
     place& got = came.got;
-    if (!words_.is_tight()) got = words_.take_lone();
+    if (!words_.is_tight()) got = words_.take_lone(words_.lone_turn());
     team.sync();
     if (got.chunk == none) {
       came.made = supply_.offers().made(of_);

@@ -79,13 +79,30 @@ class warpheap_slot_claims {
     return team.any(dry) ? take_alone(team, wants, turn.number(), got) : got;
   }
 
-  /// A slot of the words that follow a turn of its own, in a used heap, for a caller without a
-  /// team.
-  WARPHEAP_DEVICE place take_lone() const {
+  /// Slots of the word whose turn it is, for a part of a warp that wants one class, in a heap with
+  /// room. A collective. \param at as for `take_in_turn`
+  WARPHEAP_DEVICE place take_as_one(const simt::group& team, std::uint32_t at) const {
+    spot where;
+    std::uint64_t bits = 0;
+    if (team.is_leader()) {
+      const auto turn = supply_.whole().next_turn(at);
+      where = supply_.classes().hinted(of_, turn.number(), shape_.words);
+      if (where.chunk != none) bits = claim_first(where, team.size());
+    }
+    return share(team, team, where, bits);
+  }
+  /// A turn for a caller without a team, in a used heap, so that words fill up evenly.
+  WARPHEAP_DEVICE std::uint32_t lone_turn() const {
     // The lanes of a warp may draw the same place.
-    std::uint32_t turn =
-        supply_.whole().next_turn(simt::rough_noise() >> 28).number() * simt::warp_size +
-        static_cast<std::uint32_t>(simt::lane_id());
+    return supply_.whole().next_turn(simt::rough_noise() >> 28).number() * simt::warp_size +
+           static_cast<std::uint32_t>(simt::lane_id());
+  }
+  /// The same in a heap with room, where any word will do: without an atomic.
+  WARPHEAP_DEVICE static std::uint32_t drawn_turn() {
+    return simt::rough_noise() + static_cast<std::uint32_t>(simt::lane_id()) * far_turn;
+  }
+  /// A slot of the words that follow a turn, for a caller without a team.
+  WARPHEAP_DEVICE place take_lone(std::uint32_t turn) const {
     place got;
     for (int visits = 0; got.chunk == none && visits < Config.spread_visits; ++visits) {
       got = take_one(turn);

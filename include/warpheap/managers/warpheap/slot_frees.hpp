@@ -19,11 +19,11 @@ class warpheap_slot_frees {
 
   WARPHEAP_DEVICE explicit warpheap_slot_frees(const supply& to) : supply_(to) {}
 
-  WARPHEAP_RARE static void run_apart(const supply& to, std::uint32_t of, std::uint32_t chunk,
-                                      std::uint32_t number, std::uint32_t bit) {
-    // In a part of a warp, lanes seldom free neighbouring slots.
+  /// One slot. In a part of a warp, lanes seldom free neighbouring slots.
+  WARPHEAP_DEVICE void run_alone(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
+                                 std::uint32_t bit) const {
     const simt::group team = simt::coalesced();
-    warpheap_slot_frees(to).release_slots(of, chunk, number, std::uint64_t{1} << bit);
+    release_slots(of, chunk, number, std::uint64_t{1} << bit);
     team.sync();  // so that they go on together
   }
   /// One slot for each member of a team, which may have different classes. A collective.

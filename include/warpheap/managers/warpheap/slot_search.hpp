@@ -6,10 +6,11 @@
 ///
 /// Lanes that want the same class at the same time form a group; its leader takes a turn, which
 /// selects a word of the class, and claims slots in it for the whole group. Successive groups have
-/// different words, so in a heap with room this serves nearly all of them. A separate function
-/// serves the rest, and all requests of a class that is nearly full: slots that are on offer;
-/// growth of the class, if there is plenty of memory; another turn for the group; listed words that
-/// each lane draws for itself; growth again; and finally the proof that there is nothing.
+/// different words, so in a heap with room this serves nearly all of them. In a part of a warp
+/// whose lanes want different classes, each draws a word instead. A separate function serves the
+/// rest, and all requests of a class that is nearly full: slots that are on offer; growth of the
+/// class, if there is plenty of memory; another turn for the group; listed words that each lane
+/// draws for itself; growth again; and finally the proof that there is nothing.
 
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"
@@ -52,7 +53,8 @@ class warpheap_slot_search {
     }
     const simt::group team = simt::coalesced();
     place got;
-    if (supply_.whole().seems_dry()) {
+    // Voted on: lanes may have different hints.
+    if (team.any(supply_.whole().seems_dry())) {
       const auto came = simt::call_apart(&take_scarce_apart, of_, supply_.copy());
       got = came.got;
       if (came.is_open) {
@@ -61,8 +63,14 @@ class warpheap_slot_search {
       team.sync();  // so that they go on together
       return got;
     }
-    if (!words_.is_tight())
-      got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
+    // Inline, without matching lanes: a call costs as much as all of this (docs/decisions/0027).
+    const bool wants = !words_.is_tight();
+    if (team.all(team.broadcast(of_) == of_)) {
+      if (team.any(wants)) got = words_.take_as_one(team, own_turn());
+    } else if (wants) {
+      got = words_.take_lone(slot_claims::drawn_turn());
+    }
+    team.sync();
     return take_rest(team, got);
   }
 

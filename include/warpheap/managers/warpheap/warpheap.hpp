@@ -177,8 +177,7 @@ class warpheap_manager {
       if (simt::is_whole_warp()) {
         warpheap_slot_frees<Config>(supply_).run(simt::whole_warp(), of, chunk, at.word, at.bit);
       } else {
-        simt::call_apart(&warpheap_slot_frees<Config>::run_apart, supply_.copy(), of, chunk,
-                         at.word, at.bit);
+        warpheap_slot_frees<Config>(supply_).run_alone(of, chunk, at.word, at.bit);
       }
     } else if (owner == chunk_owner::run) {
       free_run(supply_.copy(), chunk);
