@@ -8,7 +8,8 @@
 /// with parked pages are in a bitmap tree of their class. Growth takes parked pages before it takes
 /// a new chunk. Virtualised queues share their room, so sizes that were used first may leave none
 /// for others, all of whose pages are then parked; a million lanes must not meet in one word for
-/// that.
+/// that. A group takes one parked chunk at a time: if a page is a whole chunk, 32 lanes take 32
+/// turns.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 
