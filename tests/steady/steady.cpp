@@ -2,10 +2,11 @@
 // Steady load with more demand than memory: the kernels of the survey's case `steady`, in three
 // queues at once, with every word of every block checked, and blocks in use counted at the end.
 //
-//   steady MANAGER|all SECONDS HEAP_BYTES LANES [LIMIT_MS]
+//   steady MANAGER|all SECONDS HEAP_BYTES LANES [limited]   limited: a launch above its limit fails
+//   steady limits                                           a line NAME FOLDER LIMIT_MS for each
 //
 // Fails if contents were wrong, if blocks were lost, if the invariants do not hold, or if a launch
-// took longer than the limit.
+// took longer than the manager's limit (launch_limit.hpp).
 #include "bench/cases/steady/kernels.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -13,6 +14,7 @@
 
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "steady_limits.hpp"  // those of all folders of managers, made by CMake
 
 #include <algorithm>
 #include <array>
@@ -34,7 +36,8 @@ struct request {
   double seconds;
   std::size_t heap_bytes;
   std::uint64_t lanes;
-  double limit_ms;
+  /// Launches are held to their limits, which are for one size of heap and of launch.
+  bool limited;
 };
 
 template <class M>
@@ -101,7 +104,7 @@ int run(const request& asked) {
   if (lost != 0) why += "blocks were lost; ";
   if (found.served == 0) why += "no request was served; ";
   if (M::about.frees && found.nulls == 0) why += "the heap was never full; ";
-  if (asked.limit_ms > 0 && longest > asked.limit_ms) why += "a launch took too long; ";
+  if (asked.limited && longest > launch_limit<M>::ms) why += "a launch took too long; ";
   std::printf(
       "%-16s %8llu launches, longest %9.3f ms, %12llu served, %12llu null, %llu wrong, %llu "
       "lost: %s\n",
@@ -113,14 +116,28 @@ int run(const request& asked) {
   return why.empty() ? 0 : 1;
 }
 
-/// The worst exit status of the managers that were asked for, whose lanes can free single blocks
-/// of any size, and which do not hand out blocks in use; one that throws does not keep the others
-/// from running.
+/// Lanes can take single blocks of any size, which are not handed out while in use.
+template <class M>
+constexpr bool bears_load = block_manager<M>&& M::about.keeps_blocks_apart();
+
+int list_limits() {
+  managers::for_each([]<class M>(std::type_identity<M>) {
+    if constexpr (bears_load<M>) {
+      std::printf("%s %s %.0f\n", M::about.name, M::about.folder, launch_limit<M>::ms);
+    }
+  });
+  return 0;
+}
+
+/// The worst exit status of the managers that were asked for, one after the other; one that throws
+/// does not keep the others from running. `all` leaves out the device's built-in allocator, whose
+/// launches this repository cannot bound.
 int find_and_run(const request& asked) {
   int result = -1;
   managers::for_each([&]<class M>(std::type_identity<M>) {
-    if (asked.manager != "all" && asked.manager != M::about.name) return;
-    if constexpr (block_manager<M> && M::about.keeps_blocks_apart()) {
+    const bool one_of_all = asked.manager == "all" && M::about.uses_region;
+    if (!one_of_all && asked.manager != M::about.name) return;
+    if constexpr (bears_load<M>) {
       int code = 1;
       try {
         code = run<M>(asked);
@@ -141,11 +158,16 @@ int find_and_run(const request& asked) {
 WARPHEAP_END_NAMESPACE
 
 int main(int argc, char** argv) {
-  if (argc < 5) {
-    std::fprintf(stderr, "usage: steady MANAGER|all SECONDS HEAP_BYTES LANES [LIMIT_MS]\n");
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (argc == 2 && first == "limits") return warpheap::test::list_limits();
+  const bool limited = argc == 6 && std::string(argv[5]) == "limited";
+  if (argc != 5 && !limited) {
+    std::fprintf(stderr,
+                 "usage: steady MANAGER|all SECONDS HEAP_BYTES LANES [limited]\n"
+                 "       steady limits\n");
     return 2;
   }
-  return warpheap::test::find_and_run(
-      {argv[1], std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10),
-       std::strtoull(argv[4], nullptr, 10), argc > 5 ? std::atof(argv[5]) : 0});
+  return warpheap::test::find_and_run({first, std::atof(argv[2]),
+                                       std::strtoull(argv[3], nullptr, 10),
+                                       std::strtoull(argv[4], nullptr, 10), limited});
 }

@@ -26,6 +26,13 @@ struct block_count {
   int most;
 };
 
+/// What a manager that grows can add to the memory that it begins with.
+struct growth_count {
+  int steps = 0;
+  /// Blocks of the first size that each step adds.
+  int blocks_a_step = 0;
+};
+
 /// How a manager is set up for exploration: as small as it goes, so that a schedule takes
 /// microseconds and lanes meet.
 template <block_manager M>
@@ -37,6 +44,8 @@ struct setup {
   /// For each size: arithmetic from the layout, and not what the manager yields. Exact for the
   /// first size. Empty if the heap never ends.
   std::vector<block_count> holds{};
+  /// Arithmetic as well.
+  growth_count grows{};
   /// Null is given only when there was no free block at some moment of the call.
   bool exact = true;
   /// Freed blocks of one size are available again to requests of that size.
@@ -130,6 +139,7 @@ struct any_setup {
         region_bytes(how.region_bytes),
         sizes(how.sizes),
         holds(how.holds),
+        grows(how.grows),
         exact(how.exact),
         reuses(how.reuses),
         counts(how.counts),
@@ -144,6 +154,7 @@ struct any_setup {
   std::size_t region_bytes;
   std::vector<std::uint32_t> sizes;
   std::vector<block_count> holds;
+  growth_count grows;
   bool exact;
   bool reuses;
   bool counts;

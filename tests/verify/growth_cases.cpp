@@ -17,14 +17,12 @@ namespace {
 class growing_world : public heap_world {
  public:
   growing_world(const any_setup& how, int free_blocks) : heap_world(how), free_(free_blocks) {
-    heap.run_quietly([this] {
-      while (grow(alone(), 1)) ++reserve_;
-    });
-    if (reserve_ < growth_room) {
-      throw invalid_argument(how.name + ": its region has room for " + std::to_string(reserve_) +
+    if (how.grows.steps < growth_room) {
+      throw invalid_argument(how.name + ": its region has room for " +
+                             std::to_string(how.grows.steps) +
                              " steps of growth, and the cases make " + std::to_string(growth_room));
     }
-    per_step_ = (heap.fill_quietly() - heap.capacity()) / reserve_;
+    compare_growth(how.grows);
     heap.restore();
     heap.fill_quietly();
     heap.empty_quietly(heap.capacity() - free_);
@@ -41,11 +39,12 @@ class growing_world : public heap_world {
 
   /// Once everything is freed, all that was free or was added can be allocated, and no more.
   std::string recount(int steps) {
+    if (!wrong_growth_.empty()) return wrong_growth_;
     std::string wrong = heap.problem();
     if (!wrong.empty()) return wrong;
     heap.empty_quietly();
     heap.fill_quietly();
-    const int there = free_ + steps * per_step_;
+    const int there = free_ + steps * heap.how().grows.blocks_a_step;
     if (heap.blocks().count() != there) {
       return std::to_string(heap.blocks().count()) + " blocks can be allocated, and " +
              std::to_string(there) + " were free or were added";
@@ -53,11 +52,26 @@ class growing_world : public heap_world {
     return heap.problem();
   }
 
-  int reserve_ = 0;
-  int per_step_ = 0;
+  int reserve() const { return heap.how().grows.steps; }
 
  private:
+  /// Notes it if a heap that has grown as far as it can is not what the layout has room for.
+  void compare_growth(const growth_count& room) {
+    int steps = 0;
+    heap.run_quietly([&] {
+      while (grow(alone(), 1)) ++steps;
+    });
+    const int blocks = heap.fill_quietly();
+    const int expected = heap.capacity() + room.steps * room.blocks_a_step;
+    if (steps != room.steps || blocks != expected) {
+      wrong_growth_ = "the heap grows by " + std::to_string(steps) + " steps to " +
+                      std::to_string(blocks) + " blocks, and its layout has room for " +
+                      std::to_string(room.steps) + " and " + std::to_string(expected);
+    }
+  }
+
   int free_;
+  std::string wrong_growth_;
 };
 
 /// One lane grows twice. The others take, and every second one frees again. Null is right before
@@ -146,7 +160,7 @@ class growths_at_once : public growing_world {
 
  private:
   /// More than a third of what is left.
-  int steps() const { return reserve_ / 2; }
+  int steps() const { return reserve() / 2; }
 
   untracked<int> grown_ = 0;
 };

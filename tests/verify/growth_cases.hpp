@@ -12,7 +12,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// \param how begins with a part of its region, of which at least `growth_room` steps are left
+/// \param how begins with a part of its region, and `grows` says what is left: at least
+///   `growth_room` steps
 std::vector<named_case> growth_cases(const any_setup& how);
 
 /// Steps that the cases add.

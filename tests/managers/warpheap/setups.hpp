@@ -185,14 +185,15 @@ std::vector<named_case> runs_of_chunks() {
   return cases;
 }
 
-/// 62 chunks at first, so that what is added begins in one word of the pool's tree and ends in the
-/// next one.
+/// 85 chunks behind 15088 bytes, and room for one more. 62 chunks at first, so that what is added
+/// begins in one word of the pool's tree and ends in the next one.
 template <class M>
 setup<M> growing_chunks() {
-  return {.region_bytes = 73 * 512,
+  return {.region_bytes = 15088 + 86 * 256,
           .options = {.initial_bytes = 62 * 256},
           .sizes = {60, 16, 128, 256},
           .holds = in_chunks(62),
+          .grows = {.steps = 85 - 62, .blocks_a_step = 4},
           .exact = false};
 }
 

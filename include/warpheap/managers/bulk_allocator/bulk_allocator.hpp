@@ -47,6 +47,11 @@
 /// Steady load: where memory ends, requests wait for growth that comes to nothing, and for the one
 /// lane that reclaims.
 ///
+/// Blocks of the tree: each lane asks for itself, and free merges buddies at once. So when many
+/// lanes take a page each, all of them, and those that split for them at each order above, ask the
+/// semaphores one after the other, starting from few large nodes every time. That takes as long in
+/// a new heap as after any other sizes, and is by far slower than smaller blocks.
+///
 /// Progress: blocking. The only locks are those of lists, held while some links change. Lanes wait
 /// for growth that others have promised, in one direction only (see `obtain` and `take`): a promise
 /// is kept or withdrawn, and waits for a withdrawn one are counted. Lanes that claim nodes or items

@@ -43,6 +43,13 @@
 /// used. A lane that has borrowed does not wait for another one that has, and borrows only after it
 /// has seen enough for itself.
 ///
+/// Sizes in turn (VA and VL with P): the queues of all sizes share room for as many free pages as a
+/// 256th of the heap has entries. The sizes that were freed first fill it, and pages of later sizes
+/// are parked (page_queues.hpp). A million blocks of 16, 32 ... 8192 B in turn in 16 GiB are 10.5
+/// million pages, and there is room for 8.3 million: nearly all pages from 4096 B on are parked.
+/// Such a request draws on a bitmap tree instead of a queue. In addition, a chunk keeps its page
+/// size, so what smaller sizes have taken is missing for the last one, and it gets nulls.
+///
 /// Deviations from the paper, and why:
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, all at once; the
 ///   paper's enqueues all pages and then queues up with the others;

@@ -8,7 +8,8 @@
 /// with parked pages are in a bitmap tree of their class. Growth takes parked pages before it takes
 /// a new chunk. Virtualised queues share their room, so sizes that were used first may leave none
 /// for others, all of whose pages are then parked; a million lanes must not meet in one word for
-/// that.
+/// that. A group takes one parked chunk at a time: if a page is a whole chunk, 32 lanes take 32
+/// turns.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 
@@ -63,8 +64,10 @@ class page_queues {
     std::uint32_t chunk = bitmap_tree::none;
     std::uint32_t free_pages = 0;
     if (members.is_leader() && has_more(cls)) {
-      // From a random place on, so that groups that grow at once seldom want the same chunk.
-      chunk = map_.parked(cls).claim_hashed(static_cast<std::uint32_t>(simt::noise() >> 32));
+      // From a random parked one on, so that groups that grow at once seldom want the same chunk:
+      // from a random place among all chunks, most would meet at the first of their class.
+      const std::uint32_t seen = map_.parked(cls).draw(simt::noise());
+      chunk = map_.parked(cls).claim_first(seen == bitmap_tree::none ? 0 : seen / 64);
       if (chunk != bitmap_tree::none) free_pages = map_.table().get(chunk).free_pages();
     }
     chunk = members.broadcast(chunk);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/managers/random_walk/random_walk.hpp"
+
+#include "steady/launch_limit.hpp"
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+
+template <rw_config Config, class Steps>
+struct launch_limit<rw<Config, Steps>> {
+  static constexpr double ms = 800;
+};
+template <random_walk::bitmap_config Config>
+struct launch_limit<rw_bm<Config>> {
+  static constexpr double ms = 500;
+};
+template <random_walk::bitmap_config Config>
+struct launch_limit<corw<Config>> {
+  static constexpr double ms = 300;
+};
+template <random_walk::bitmap_config Config>
+struct launch_limit<crw<Config>> {
+  static constexpr double ms = 500;
+};
+template <rw_malloc_config Config>
+struct launch_limit<rw_malloc<Config>> {
+  static constexpr double ms = 3000;
+};
+
+}  // namespace test
+WARPHEAP_END_NAMESPACE

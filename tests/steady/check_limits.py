@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Fail if a manager's launch limit is above the usual one, and nothing supports it.
+
+A limit above 100 ms needs a sentence about it in a header of the manager's folder, which begins
+with "Steady load", and a measurement in results/checks/steady_load.txt. A measurement above 100 ms
+needs a limit. No limit is below what was measured last, or above three times that.
+
+    check_limits.py STEADY      the program of the steady load
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import manager_docs
+
+USUAL_MS = 100.0
+SLACK = 3.0
+
+
+def reasons(headers: Path, name: str) -> Iterator[str]:
+    """What the headers of a folder say about the manager under steady load."""
+    for header in sorted(headers.glob("*.hpp")):
+        said = manager_docs.STEADY_REASON.match(manager_docs.paragraph(header, "Steady load"))
+        if said and (said[1] is None or f"`{name}`" in said[1]):
+            yield said[2]
+
+
+def complaints(listed: str, root: Path) -> Iterator[str]:
+    """What is wrong with limits that were listed as lines `NAME FOLDER MS`."""
+    measured = manager_docs.longest_launches((root / manager_docs.STEADY).read_text())
+    for line in listed.splitlines():
+        name, folder, text = line.split()
+        limit, longest = float(text), measured.get(name)
+        headers = root / "include/warpheap/managers" / folder
+        if limit > USUAL_MS:
+            if not any(reasons(headers, name)):
+                yield f"{name}: {limit:.0f} ms, and no header says why after 'Steady load'"
+            if longest is None:
+                yield f"{name}: {limit:.0f} ms, and no launch was measured"
+            elif limit > SLACK * max(longest, USUAL_MS):
+                yield f"{name}: {limit:.0f} ms, and the longest launch took {longest:.0f} ms"
+        if longest is not None and longest > limit:
+            yield f"{name}: a launch took {longest:.0f} ms, and its limit is {limit:.0f} ms"
+
+
+def main() -> int:
+    """Run as a program."""
+    listed = subprocess.run([sys.argv[1], "limits"], check=True, capture_output=True, text=True)
+    if not listed.stdout:
+        print("check_limits.py: the program lists no manager", file=sys.stderr)
+        return 1
+    found = list(complaints(listed.stdout, manager_docs.ROOT))
+    for complaint in found:
+        print(complaint)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
