@@ -13,6 +13,7 @@ compiler.
 import argparse
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -56,6 +57,11 @@ def compilers() -> dict[str, tuple[list[str], str]]:
     return found
 
 
+def header_of(source: str) -> str:
+    """Give the one header that a source beside this file includes."""
+    return re.search(r'#include ["<](warpheap/[^">]+)', (HERE / source).read_text()).group(1)
+
+
 def seconds_of_children() -> float:
     """Give the processor time of all children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -68,6 +74,8 @@ def measured(commit: str, repeats: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as name:
         include = headers_of(commit, Path(name))
         for compiler, (command, source) in compilers().items():
+            if not (include / header_of(source)).exists():
+                continue  # younger than the commit
             best = float("inf")
             for _ in range(repeats):
                 before = seconds_of_children()

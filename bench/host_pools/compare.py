@@ -53,7 +53,7 @@ SHARED_MILLISECONDS = 300
 # The slots of all threads together and the threads that share them.
 SHARES = ((1000, 1), (2000, 1), (2000, 2), (4000, 1), (4000, 2), (4000, 4))
 DEFAULT = (
-    *("tlsf", "offset_range", "range_c", "segregated_fit", "hybrid_pool", "tlsf_pool"),
+    *("tlsf", "offset_range", "range_c", "segregated_fit", "slabs_over_tlsf", "tlsf_pool"),
     *("offset_allocator", "offset_allocator_map", "vma_time", "vma_memory"),
 )
 COUNTED_EVENTS = 200_000

@@ -9,7 +9,7 @@
 #include "threads.hpp"
 #include "warpheap/host/c/replay.h"
 #include "warpheap/host/upstreams/reserved_upstream.hpp"
-#include "warpheap/pools.hpp"
+#include "warpheap/pool.hpp"
 
 namespace warpheap::bench::host_pools {
 

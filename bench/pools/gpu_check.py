@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from warpheap import process  # noqa: E402
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-OURS = ("tlsf", "segregated_fit", "hybrid_pool")
+OURS = ("tlsf", "segregated_fit", "slabs_over_tlsf")
 PEERS = ("cuda_malloc", "cuda_malloc_async", "rmm_pool", "rmm_arena")
 # What each program imports.
 FRAMEWORKS = {

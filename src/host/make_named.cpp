@@ -30,8 +30,8 @@ memory_source make_source(std::string_view name, int device) {
 
 }  // namespace
 
-std::unique_ptr<memory_pool> make_named(std::string_view policy, std::string_view upstream,
-                                        int device, pool_options options, std::size_t parts) {
+std::unique_ptr<pool_interface> make_named(std::string_view policy, std::string_view upstream,
+                                           int device, pool_options options, std::size_t parts) {
   if (is_one_of(policy, driver_allocator_names)) return make_driver_allocator(policy, device);
   const memory_source source = make_source(upstream, device);
   if (parts == 1) return make_pool(policy, source.memory, source.events, options);

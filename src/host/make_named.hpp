@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/pool_interface.hpp"
 #include "warpheap/host/pools/pool_options.hpp"
 #include "warpheap/host/streams/stream.hpp"
 #include "warpheap/host/upstreams/upstream.hpp"
@@ -27,12 +27,12 @@ struct memory_source {
 memory_source make_device_source(std::string_view name, int device);
 
 /// One of the driver's own allocators. \throws like make_device_source
-std::unique_ptr<memory_pool> make_driver_allocator(std::string_view name, int device);
+std::unique_ptr<pool_interface> make_driver_allocator(std::string_view name, int device);
 
 /// A pool with that number of parts, or one of the driver's own allocators, by the names of its
 /// policy and upstream.
 /// \throws invalid_argument for an unknown name, and what the functions above throw
-std::unique_ptr<memory_pool> make_named(std::string_view policy, std::string_view upstream,
-                                        int device, pool_options options, std::size_t parts);
+std::unique_ptr<pool_interface> make_named(std::string_view policy, std::string_view upstream,
+                                           int device, pool_options options, std::size_t parts);
 
 }  // namespace warpheap::host

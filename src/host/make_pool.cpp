@@ -10,8 +10,8 @@ namespace {
 
 // Calls `make` with the policy of that name.
 template <class Make>
-std::unique_ptr<memory_pool> make_of(std::string_view name, Make&& make) {
-  std::unique_ptr<memory_pool> made;
+std::unique_ptr<pool_interface> make_of(std::string_view name, Make&& make) {
+  std::unique_ptr<pool_interface> made;
   for_each_policy([&](auto policy) {
     if (policy.name == name) made = make(policy);
   });
@@ -24,15 +24,15 @@ std::unique_ptr<memory_pool> make_of(std::string_view name, Make&& make) {
 
 }  // namespace
 
-std::unique_ptr<memory_pool> make_pool(std::string_view name, std::shared_ptr<upstream> source,
-                                       std::shared_ptr<stream_events> events,
-                                       pool_options options) {
+std::unique_ptr<pool_interface> make_pool(std::string_view name, std::shared_ptr<upstream> source,
+                                          std::shared_ptr<stream_events> events,
+                                          pool_options options) {
   return make_of(name, [&](auto policy) {
     return std::make_unique<stream_pool<typename decltype(policy)::type>>(source, events, options);
   });
 }
 
-std::unique_ptr<memory_pool> make_divided_pool(
+std::unique_ptr<pool_interface> make_divided_pool(
     std::string_view name, std::shared_ptr<upstream> source,
     const std::function<std::shared_ptr<stream_events>()>& make_events, std::size_t parts,
     pool_options options) {

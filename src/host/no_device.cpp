@@ -14,7 +14,7 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<memory_pool> make_driver_allocator(std::string_view name, int) { refuse(name); }
+std::unique_ptr<pool_interface> make_driver_allocator(std::string_view name, int) { refuse(name); }
 
 memory_source make_device_source(std::string_view name, int) { refuse(name); }
 

@@ -15,7 +15,7 @@
 #include "warpheap/core/error.hpp"
 #include "warpheap/host/c/replay.h"
 #include "warpheap/host/policies/tlsf.hpp"
-#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/pool_interface.hpp"
 #include "warpheap/host/pools/stream_pool.hpp"
 #include "warpheap/host/replay/replay.hpp"
 
@@ -44,7 +44,7 @@ inline void check_trace(const warpheap_trace& trace) {
 }
 
 template <class Look>
-replay_result replay_and_look(memory_pool& pool, const warpheap_trace& trace,
+replay_result replay_and_look(pool_interface& pool, const warpheap_trace& trace,
                               const replay_options& options, Look&& look) {
   check_trace(trace);
   const auto on = [&](auto& known) {
@@ -59,12 +59,12 @@ replay_result replay_and_look(memory_pool& pool, const warpheap_trace& trace,
   return on(pool);
 }
 
-inline replay_result replay_pool(memory_pool& pool, const warpheap_trace& trace,
+inline replay_result replay_pool(pool_interface& pool, const warpheap_trace& trace,
                                  bool stop_at_failure, std::uint32_t* latencies) {
   return replay_and_look(pool, trace, {latencies, stop_at_failure}, [](std::size_t) {});
 }
 
-inline void replay_timeline(memory_pool& pool, const warpheap_trace& trace, std::size_t points,
+inline void replay_timeline(pool_interface& pool, const warpheap_trace& trace, std::size_t points,
                             warpheap_timeline_point* timeline) {
   std::size_t written = 0;
   replay_and_look(pool, trace, {}, [&](std::size_t event) {

@@ -48,11 +48,12 @@ class pages : public testing::TestWithParam<std::string> {
   }
 
   std::shared_ptr<paged_upstream> source;
-  std::unique_ptr<memory_pool> pool;
+  std::unique_ptr<pool_interface> pool;
   held_blocks held;
 };
 
-INSTANTIATE_TEST_SUITE_P(vacatable, pages, testing::Values("tlsf", "segregated_fit", "hybrid_pool"),
+INSTANTIATE_TEST_SUITE_P(vacatable, pages,
+                         testing::Values("tlsf", "segregated_fit", "slabs_over_tlsf"),
                          [](const auto& test) { return test.param; });
 
 TEST_P(pages, a_request_larger_than_any_hole_gets_the_memory_of_the_holes) {
@@ -316,7 +317,7 @@ class streams_and_pages : public testing::Test {
 
   std::shared_ptr<paged_upstream> source = std::make_shared<paged_upstream>(pieces * piece);
   std::shared_ptr<fake_events> events = std::make_shared<fake_events>();
-  std::unique_ptr<memory_pool> pool = make_pool("tlsf", source, events, {.region_bytes = piece});
+  std::unique_ptr<pool_interface> pool = make_pool("tlsf", source, events, {.region_bytes = piece});
 };
 
 TEST_F(streams_and_pages, pages_move_only_when_the_stream_is_done_with_them) {

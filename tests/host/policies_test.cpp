@@ -207,8 +207,8 @@ TEST(simple_segregated, memory_stays_with_its_size_until_the_pool_is_idle) {
   EXPECT_EQ(take(policy, 8), base);
 }
 
-TEST(hybrid_pool, small_blocks_share_a_slab_and_the_slab_goes_back) {
-  with_region<hybrid_pool> policy(4 * 256);
+TEST(slabs_over_tlsf, small_blocks_share_a_slab_and_the_slab_goes_back) {
+  with_region<slabs_over_tlsf> policy(4 * 256);
   std::set<address> small;
   for (int n = 0; n < 256; ++n) small.insert(take(policy, 1));
   ASSERT_EQ(small.size(), 256u);
@@ -223,8 +223,8 @@ TEST(hybrid_pool, small_blocks_share_a_slab_and_the_slab_goes_back) {
   EXPECT_TRUE(policy.region_is_free(base));
 }
 
-TEST(hybrid_pool, small_blocks_go_on_when_no_slab_fits) {
-  with_region<hybrid_pool> policy(20);
+TEST(slabs_over_tlsf, small_blocks_go_on_when_no_slab_fits) {
+  with_region<slabs_over_tlsf> policy(20);
   std::size_t blocks = 0;
   while (take(policy, 1) != 0) ++blocks;
   EXPECT_EQ(blocks, 20u);

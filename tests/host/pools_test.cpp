@@ -13,13 +13,13 @@ namespace {
 
 class pools : public testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<memory_pool> make(pool_options options, std::size_t budget = 1_GiB) {
+  std::unique_ptr<pool_interface> make(pool_options options, std::size_t budget = 1_GiB) {
     source = std::make_shared<counted_upstream>(budget);
     return make_pool(GetParam(), source, std::make_shared<no_events>(), options);
   }
 
   // Takes blocks of this size until there are none.
-  static std::vector<void*> fill(memory_pool& pool, std::size_t bytes) {
+  static std::vector<void*> fill(pool_interface& pool, std::size_t bytes) {
     std::vector<void*> blocks;
     while (void* block = pool.try_allocate(bytes, 1, stream_id::none)) blocks.push_back(block);
     return blocks;

@@ -17,7 +17,7 @@
 #include "warpheap/core/units.hpp"
 #include "warpheap/host/c/pool.h"
 #include "warpheap/host/upstreams/host_upstream.hpp"
-#include "warpheap/pools.hpp"
+#include "warpheap/pool.hpp"
 
 namespace warpheap::host {
 namespace {
@@ -30,10 +30,10 @@ class imaginary_upstream final : public upstream {
   std::string_view name() const override { return "imaginary"; }
 };
 
-std::vector<std::unique_ptr<memory_pool>> make_pools(
+std::vector<std::unique_ptr<pool_interface>> make_pools(
     const std::string& name, int count,
     const std::shared_ptr<upstream>& source = std::make_shared<imaginary_upstream>()) {
-  std::vector<std::unique_ptr<memory_pool>> pools;
+  std::vector<std::unique_ptr<pool_interface>> pools;
   for (int n = 0; n < count; ++n) {
     pools.push_back(make_pool(name, source, std::make_shared<no_events>()));
     void* block = pools.back()->allocate(1000, 256, stream_id::none);
@@ -68,7 +68,7 @@ TEST_P(small_pools, making_one_asks_no_upstream_and_touches_few_pages) {
   if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "another allocator";
   constexpr int count = 100;
   const auto source = std::make_shared<counted_upstream>();
-  std::vector<std::unique_ptr<memory_pool>> pools;
+  std::vector<std::unique_ptr<pool_interface>> pools;
   pools.reserve(count);
   const auto pages_touched = [] {
     rusage now{};

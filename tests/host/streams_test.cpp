@@ -13,7 +13,7 @@ namespace {
 
 class streams : public testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<memory_pool> make(pool_options options = {}) {
+  std::unique_ptr<pool_interface> make(pool_options options = {}) {
     source = std::make_shared<counted_upstream>(1_GiB);
     events = std::make_shared<fake_events>();
     return make_pool(GetParam(), source, events, options);

@@ -18,7 +18,7 @@ constexpr std::size_t rounds = steps(4000);
 
 // Four threads, each with a stream of its own, take blocks of up to `most_bytes` bytes, free them,
 // and free those of each other. Returns how many blocks they got.
-std::size_t expect_no_block_lost_or_doubled(memory_pool& pool, std::size_t most_bytes) {
+std::size_t expect_no_block_lost_or_doubled(pool_interface& pool, std::size_t most_bytes) {
   // Blocks that one thread leaves for the others to free.
   std::mutex exchange_lock;
   std::vector<void*> exchange;
@@ -120,7 +120,7 @@ TEST(threads_in_parts, no_block_is_lost_or_doubled_under_a_limit_for_all) {
 class threads_and_pages : public testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(vacatable, threads_and_pages,
-                         testing::Values("tlsf", "segregated_fit", "hybrid_pool"),
+                         testing::Values("tlsf", "segregated_fit", "slabs_over_tlsf"),
                          [](const auto& test) { return test.param; });
 
 TEST_P(threads_and_pages, no_block_is_lost_or_doubled_while_pages_move) {

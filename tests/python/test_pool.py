@@ -147,7 +147,7 @@ def test_names_are_listed_in_errors() -> None:
         Pool("tslf", upstream="reserved")
     with pytest.raises(ValueError, match=r"'gpu'.*virtual_memory"):
         Pool("tlsf", upstream="gpu")
-    assert set(OURS) >= {"tlsf", "segregated_fit", "hybrid_pool", "best_fit_bitmask"}
+    assert set(OURS) >= {"tlsf", "segregated_fit", "slabs_over_tlsf", "best_fit_bitmask"}
     assert "reserved" in upstreams()
 
 

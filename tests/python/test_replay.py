@@ -195,7 +195,7 @@ def test_replay_prints_a_table(run, tmp_path: Path) -> None:
 
 
 @needs_library
-@pytest.mark.parametrize("policy", ["tlsf", "segregated_fit", "hybrid_pool", "best_fit"])
+@pytest.mark.parametrize("policy", ["tlsf", "segregated_fit", "slabs_over_tlsf", "best_fit"])
 def test_a_real_program_is_replayed(run, policy: str) -> None:
     file = Path(__file__).parents[1] / "data" / "torch_training.csv"
     done = run("replay", str(file), "--resource", policy, "--upstream", "reserved", "--smallest",

@@ -71,7 +71,7 @@ _LOOKS = {
     "binary_buddy": Look("#5046fa", "o", DASHED),
     "double_buddy": Look("#ff05b9", "s", DASHED),
     "fibonacci_buddy": Look("#9b4b73", "^", DASHED),
-    "hybrid_pool": Look("#05912d", "P"),
+    "slabs_over_tlsf": Look("#05912d", "P"),
     "cuda_malloc": Look("#5f7355", "X", DOTTED),
     "cuda_malloc_async": Look("#af8791", "P", DOTTED),
     "rmm_pool": Look("#c8192d", "h", DASHED),

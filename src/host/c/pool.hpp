@@ -5,8 +5,8 @@
 
 #include "status.hpp"
 #include "warpheap/host/c/pool.h"
-#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/pool_interface.hpp"
 
 struct warpheap_pool {
-  std::unique_ptr<warpheap::host::memory_pool> pool;
+  std::unique_ptr<warpheap::host::pool_interface> pool;
 };

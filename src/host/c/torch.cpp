@@ -37,7 +37,7 @@ recorded_streams& recorded() {
   return *streams;
 }
 
-memory_pool& pool_of(int device) {
+pool_interface& pool_of(int device) {
   warpheap_pool* pool =
       device >= 0 && device < device_count
           ? pools[static_cast<std::size_t>(device)].load(std::memory_order_acquire)
@@ -48,7 +48,7 @@ memory_pool& pool_of(int device) {
   return *pool->pool;
 }
 
-void wait_for_recorded(memory_pool& pool, void* memory, stream_id stream) {
+void wait_for_recorded(pool_interface& pool, void* memory, stream_id stream) {
   recorded_streams& all = recorded();
   if (all.blocks.load(std::memory_order_relaxed) == 0) return;
   std::vector<stream_id> others;
@@ -83,7 +83,7 @@ void* warpheap_torch_allocate(ptrdiff_t bytes, int device, void* stream) {
 
 void warpheap_torch_deallocate(void* memory, ptrdiff_t, int device, void* stream) {
   if (memory == nullptr) return;
-  memory_pool& pool = pool_of(device);
+  pool_interface& pool = pool_of(device);
   wait_for_recorded(pool, memory, id_of(stream));
   pool.deallocate(memory, id_of(stream));
 }

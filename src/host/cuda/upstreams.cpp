@@ -8,7 +8,7 @@
 
 namespace warpheap::host {
 
-std::unique_ptr<memory_pool> make_driver_allocator(std::string_view name, int device) {
+std::unique_ptr<pool_interface> make_driver_allocator(std::string_view name, int device) {
   using kind = cuda::driver_allocator::kind;
   const kind which = name == "cuda_malloc" ? kind::malloc : kind::malloc_async;
   return std::make_unique<cuda::driver_allocator>(device, which);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // That inspection sees damage: how many words break each invariant.
 #include "damage.hpp"
-
-#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
+#include "small.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +9,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-using small = bulk_allocator<bulk_allocator_config{.page_bytes = 128,
-                                                   .header_bytes = 32,
-                                                   .chunk_log2 = 2,
-                                                   .smallest_block = 16,
-                                                   .largest_small = 32,
-                                                   .chunks_per_arena = 2}>;
+using small = bulk_allocator<small_pages>;
 
 TEST(bulk_allocator_damage, sees_words_that_are_wrong) {
   expect_damage_is_seen<small>(8 * 1024, {32, 16, 100, 200},

@@ -2,20 +2,12 @@
 #pragma once
 
 #include "manager_cases.hpp"
-
-#include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
+#include "managers/bulk_allocator/small.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Pages of 128 bytes, chunks of four, one of them special: bins of eight or four blocks, the last
-/// ones in a tail.
-inline constexpr bulk_allocator_config small_pages{.page_bytes = 128,
-                                                   .header_bytes = 32,
-                                                   .chunk_log2 = 2,
-                                                   .smallest_block = 16,
-                                                   .largest_small = 32,
-                                                   .chunks_per_arena = 2};
+using test::small_pages;
 
 /// Blocks of 16 and 32 bytes, and pages, of which there are so many behind 2688 bytes, or 2176.
 template <class M>

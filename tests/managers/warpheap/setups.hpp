@@ -6,6 +6,7 @@
 #include "manager_cases.hpp"
 #include "manager_world.hpp"
 #include "managers/warpheap/scarce_cases.hpp"
+#include "managers/warpheap/small.hpp"
 #include "run_cases.hpp"
 #include "untracked.hpp"
 
@@ -20,13 +21,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Chunks of 256 bytes, words of three slots, fewer than a group has lanes.
-/// Few lanes may look at listed words at a time, so that some are refused.
-inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
-                                              .largest_chunk = 256,
-                                              .word_slots = 3,
-                                              .lenient_visits = 1,
-                                              .least_searching = 1};
+using test::small_chunks;
 
 /// The same for lanes that look as often as it takes: what others hold for a moment, they find
 /// later.

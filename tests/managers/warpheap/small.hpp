@@ -2,19 +2,22 @@
 #pragma once
 
 /// \file
-/// The default manager as small as inspections and lone lanes want it.
+/// The default manager as small as the explorer, inspections and lone lanes want it.
 
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-/// Chunks of 256 bytes, words of three slots.
-using small = warpheap_manager<warpheap_config{.smallest_chunk = 256,
-                                               .largest_chunk = 256,
-                                               .word_slots = 3,
-                                               .lenient_visits = 1,
-                                               .least_searching = 1}>;
+/// Chunks of 256 bytes, words of three slots, fewer than a group has lanes.
+/// Few lanes may look at listed words at a time, so that some are refused.
+inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
+                                              .largest_chunk = 256,
+                                              .word_slots = 3,
+                                              .lenient_visits = 1,
+                                              .least_searching = 1};
+
+using small = warpheap_manager<small_chunks>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

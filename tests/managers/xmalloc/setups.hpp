@@ -3,8 +3,7 @@
 
 #include "manager_cases.hpp"
 #include "manager_world.hpp"
-
-#include "warpheap/managers/xmalloc/xmalloc.hpp"
+#include "managers/xmalloc/small.hpp"
 
 #include <vector>
 
@@ -13,12 +12,7 @@ namespace verify {
 
 /// Superblocks of three Basicblocks of 64 or of 128 bytes, lists of two. Coalesced requests have a
 /// piece or two.
-using small_xmalloc = xmalloc<xmalloc_config{.smallest_block = 64,
-                                             .classes = 2,
-                                             .superblock_blocks = 3,
-                                             .lists = 2,
-                                             .list_blocks = 2,
-                                             .coalesce_below = 40}>;
+using small_xmalloc = test::small;
 
 /// Behind 4608 bytes, and before 192 for the end and what belongs to it, there are 117 units of 64.
 inline constexpr int xmalloc_units = (12 * 1024 - 4608 - 192) / 64;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// XMalloc as small as inspections want it.
+/// XMalloc as small as the explorer and inspections want it.
 
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 

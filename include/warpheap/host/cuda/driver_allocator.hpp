@@ -5,14 +5,14 @@
 #include <limits>
 
 #include "warpheap/host/cuda/device_context.hpp"
-#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/pool_interface.hpp"
 
 namespace warpheap::host::cuda {
 
 /// The driver's own allocators behind the interface of a pool, so that the same program measures
 /// both. Does no bookkeeping, which would be timed as well: only counts calls and failures, and
 /// checks nothing.
-class driver_allocator final : public memory_pool {
+class driver_allocator final : public pool_interface {
  public:
   enum class kind { malloc, malloc_async };
 

@@ -9,10 +9,10 @@
 #include "warpheap/host/policies/double_buddy.hpp"
 #include "warpheap/host/policies/fibonacci_buddy.hpp"
 #include "warpheap/host/policies/first_fit.hpp"
-#include "warpheap/host/policies/hybrid_pool.hpp"
 #include "warpheap/host/policies/next_fit.hpp"
 #include "warpheap/host/policies/segregated_fit.hpp"
 #include "warpheap/host/policies/simple_segregated.hpp"
+#include "warpheap/host/policies/slabs_over_tlsf.hpp"
 #include "warpheap/host/policies/tlsf.hpp"
 #include "warpheap/host/stores/bitmask_store.hpp"
 #include "warpheap/host/stores/hal_store.hpp"
@@ -35,7 +35,7 @@ template <class Function>
 constexpr void for_each_policy(Function&& f) {
   f(named_policy<tlsf>{"tlsf", "two-level segregated fit: constant time, good fit"});
   f(named_policy<segregated_fit>{"segregated_fit", "power-of-two classes, constant time"});
-  f(named_policy<hybrid_pool>{"hybrid_pool", "object pools for small blocks over tlsf"});
+  f(named_policy<slabs_over_tlsf>{"slabs_over_tlsf", "slabs for small blocks, tlsf for the rest"});
   f(named_policy<simple_segregated>{"simple_segregated", "powers of two, no split, no merge"});
   f(named_policy<binary_buddy>{"binary_buddy", "sizes 2^k"});
   f(named_policy<double_buddy>{"double_buddy", "sizes 2^k and 3 * 2^k"});

@@ -33,7 +33,7 @@ namespace warpheap::host {
 ///
 /// Progress: as in `stream_pool`; no call holds the locks of two parts.
 template <class Policy>
-class divided_pool final : public memory_pool {
+class divided_pool final : public pool_interface {
  public:
   static constexpr std::size_t most_parts = 1024;
   using events_maker = std::function<std::shared_ptr<stream_events>()>;

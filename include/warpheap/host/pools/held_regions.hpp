@@ -20,14 +20,14 @@
 
 namespace warpheap::host {
 
-/// The memory that an arena holds: takes regions from an upstream and passes them to the policy,
+/// The memory that a pool holds: takes regions from an upstream and passes them to the policy,
 /// extends them, gives them back, and counts. None of this is on the fast path.
 template <placement_policy Policy>
 class held_regions {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-  /// \throws as the constructor of `arena`
+  /// \throws as the constructor of `unlocked_pool`
   held_regions(Policy& policy, std::shared_ptr<upstream> source, pool_options options)
       : policy_(policy),
         source_(std::move(source)),

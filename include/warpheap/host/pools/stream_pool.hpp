@@ -10,9 +10,9 @@
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
-#include "warpheap/host/pools/arena.hpp"
-#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/pool_interface.hpp"
 #include "warpheap/host/pools/spin_lock.hpp"
+#include "warpheap/host/pools/unlocked_pool.hpp"
 #include "warpheap/host/streams/pending_blocks.hpp"
 #include "warpheap/host/streams/stream_fences.hpp"
 
@@ -37,12 +37,12 @@ namespace warpheap::host {
 /// Invariants: those of the policy; Q1: the blocks of the policy are those in use and those
 /// pending; Q2: an owned pool has no pending block.
 template <class Policy>
-class stream_pool final : public memory_pool {
+class stream_pool final : public pool_interface {
  public:
   stream_pool(std::shared_ptr<upstream> source, std::shared_ptr<stream_events> events,
               pool_options options = {})
       : events_(std::move(events)),
-        arena_(std::move(source), options),
+        pool_(std::move(source), options),
         pending_({options.granule_bytes}, *events_),
         fences_(*events_) {}
 
@@ -58,7 +58,7 @@ class stream_pool final : public memory_pool {
     const std::lock_guard guard(lock_);
     extent block;
     if (stream == owner_) {
-      block = arena_.allocate(bytes, alignment);
+      block = pool_.allocate(bytes, alignment);
       if (!block) block = grow(bytes, alignment, stream);
     } else {
       block = allocate_as_guest(bytes, alignment, stream);
@@ -85,7 +85,7 @@ class stream_pool final : public memory_pool {
     const std::lock_guard guard(lock_);
     if (!in_use(base)) refuse(memory);
     if (bytes == 0) throw invalid_argument("a block cannot be cut to 0 bytes");
-    const std::size_t taken = arena_.truncate(base, bytes);
+    const std::size_t taken = pool_.truncate(base, bytes);
     stats_.bytes_in_use -= taken;
     return taken;
   }
@@ -107,7 +107,7 @@ class stream_pool final : public memory_pool {
   pool_stats stats() const override {
     const std::lock_guard guard(lock_);
     pool_stats all = stats_;
-    arena_.add_to(all);
+    pool_.add_to(all);
     all.pending_bytes = pending_.bytes();
     all.pending_blocks = pending_.blocks();
     return all;
@@ -116,15 +116,15 @@ class stream_pool final : public memory_pool {
   std::size_t trim(std::size_t keep_bytes) override {
     const std::lock_guard guard(lock_);
     wait_for_streams();
-    return arena_.trim(keep_bytes);
+    return pool_.trim(keep_bytes);
   }
 
   std::optional<std::string> check() const override {
     const std::lock_guard guard(lock_);
-    if (auto wrong = arena_.check()) return wrong;
+    if (auto wrong = pool_.check()) return wrong;
     std::size_t blocks = 0;
     std::size_t bytes = 0;
-    arena_.for_each_block([&](extent block, bool used) {
+    pool_.for_each_block([&](extent block, bool used) {
       blocks += used;
       bytes += used ? block.bytes : 0;
     });
@@ -142,7 +142,7 @@ class stream_pool final : public memory_pool {
 
   void for_each_block(const std::function<void(extent, bool)>& visit) const override {
     const std::lock_guard guard(lock_);
-    arena_.for_each_block(visit);
+    pool_.for_each_block(visit);
   }
 
  private:
@@ -163,7 +163,7 @@ class stream_pool final : public memory_pool {
     const auto base = reinterpret_cast<address>(memory);
     const std::lock_guard guard(lock_);
     const std::size_t bytes =
-        stream == owner_ ? arena_.deallocate(base) : deallocate_as_guest(base, stream);
+        stream == owner_ ? pool_.deallocate(base) : deallocate_as_guest(base, stream);
     if (bytes == 0) return false;
     stats_.deallocated(bytes);
     return true;
@@ -189,11 +189,11 @@ class stream_pool final : public memory_pool {
   }
 
   extent in_use(address base) const {
-    return pending_.contains(base) ? extent{} : arena_.block_at(base);
+    return pending_.contains(base) ? extent{} : pool_.block_at(base);
   }
 
   auto to_policy() {
-    return [this](extent block) { arena_.deallocate(block.base); };
+    return [this](extent block) { pool_.deallocate(block.base); };
   }
 
   // Puts all blocks that the owner freed behind a fence: from now on, the pool is shared.
@@ -235,17 +235,17 @@ class stream_pool final : public memory_pool {
     const stream_id key = key_of(stream);
     if (!enter(stream, key)) {
       // A policy that rounds requests up to its own sizes may return nearly twice as much anyway.
-      const std::size_t size = align_up(bytes, arena_.granule());
+      const std::size_t size = align_up(bytes, pool_.granule());
       const std::size_t most = Policy::aligns ? size + size / 8 : 2 * size;
       if (const extent block = pending_.take(key, size, most, alignment)) return block;
     }
-    extent block = arena_.allocate(bytes, alignment);
+    extent block = pool_.allocate(bytes, alignment);
     if (!block && pending_.blocks() != 0) {
       pending_.retire_happened(to_policy());
-      block = arena_.allocate(bytes, alignment);
+      block = pool_.allocate(bytes, alignment);
       if (!block) {
         merge_pending();
-        block = arena_.allocate(bytes, alignment);
+        block = pool_.allocate(bytes, alignment);
       }
     }
     if (!block) block = grow(bytes, alignment, stream);
@@ -256,10 +256,10 @@ class stream_pool final : public memory_pool {
   [[gnu::noinline]] std::size_t deallocate_as_guest(address base, stream_id stream) {
     if (!in_use(base)) return 0;
     // Freed in no stream means unused by every stream.
-    if (stream == stream_id::none) return arena_.deallocate(base);
+    if (stream == stream_id::none) return pool_.deallocate(base);
     const stream_id key = key_of(stream);
-    if (enter(stream, key)) return arena_.deallocate(base);
-    const extent block = arena_.own_block(base);
+    if (enter(stream, key)) return pool_.deallocate(base);
+    const extent block = pool_.own_block(base);
     pending_.add(key, stream, block);
     return block.bytes;
   }
@@ -268,22 +268,22 @@ class stream_pool final : public memory_pool {
   // pool holds as much as it should; even more memory; pages of the holes, however long the streams
   // take; and what the upstream has after it got back what no block needs.
   [[gnu::noinline]] extent grow(std::size_t bytes, std::size_t alignment, stream_id stream) {
-    const std::size_t needed = stats_.bytes_in_use + align_up(bytes, arena_.granule());
-    const std::size_t most = arena_.most_held_for(std::max(stats_.peak_bytes, needed));
-    if (const extent block = arena_.allocate_or_grow(bytes, alignment, most)) return block;
-    const bool movable = !events_->is_captured(stream) && arena_.has_movable_pages();
-    if (movable && arena_.may_move(stats_.allocations) && streams_are_done_soon(stream)) {
-      if (extent block = arena_.allocate_by_moving_pages(bytes, alignment, most)) return block;
+    const std::size_t needed = stats_.bytes_in_use + align_up(bytes, pool_.granule());
+    const std::size_t most = pool_.most_held_for(std::max(stats_.peak_bytes, needed));
+    if (const extent block = pool_.allocate_or_grow(bytes, alignment, most)) return block;
+    const bool movable = !events_->is_captured(stream) && pool_.has_movable_pages();
+    if (movable && pool_.may_move(stats_.allocations) && streams_are_done_soon(stream)) {
+      if (extent block = pool_.allocate_by_moving_pages(bytes, alignment, most)) return block;
     }
-    if (const extent block = arena_.allocate_or_grow(bytes, alignment)) return block;
+    if (const extent block = pool_.allocate_or_grow(bytes, alignment)) return block;
     if (movable) {
       wait_for_streams(stream, clock::time_point::max());
-      if (extent block = arena_.allocate_by_moving_pages(bytes, alignment, no_limit)) return block;
+      if (extent block = pool_.allocate_by_moving_pages(bytes, alignment, no_limit)) return block;
     }
-    if (!arena_.has_unused_region()) return {};
+    if (!pool_.has_unused_region()) return {};
     wait_for_streams();
-    arena_.trim(0);
-    return arena_.allocate_or_grow(bytes, alignment);
+    pool_.trim(0);
+    return pool_.allocate_or_grow(bytes, alignment);
   }
 
   // To merely save memory, no caller waits for work that may not end before the caller continues.
@@ -322,7 +322,7 @@ class stream_pool final : public memory_pool {
 
   mutable spin_lock lock_;
   std::shared_ptr<stream_events> events_;
-  arena<Policy> arena_;
+  unlocked_pool<Policy> pool_;
   pool_stats stats_;
   stream_id owner_ = nobody;
   bool used_ = false;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "warpheap/core/error.hpp"
-#include "warpheap/host/pools/memory_pool.hpp"
+#include "warpheap/host/pools/pool_interface.hpp"
 #include "warpheap/host/resources/earlier_names.hpp"
 #include "warpheap/host/resources/stream_like.hpp"
 
@@ -26,7 +26,7 @@ class pool_resource : public earlier_names<pool_resource> {
   static constexpr std::size_t default_alignment = 256;
 
   /// \pre `pool` is not null
-  explicit pool_resource(std::shared_ptr<memory_pool> pool) : pool_(std::move(pool)) {}
+  explicit pool_resource(std::shared_ptr<pool_interface> pool) : pool_(std::move(pool)) {}
 
   /// At least `bytes` bytes at a multiple of `alignment`, a power of two, for work in `stream` from
   /// now on. \throws out_of_memory
@@ -50,12 +50,12 @@ class pool_resource : public earlier_names<pool_resource> {
   }
 
   /// The pool, for functions that only it offers.
-  memory_pool& pool() const { return *pool_; }
+  pool_interface& pool() const { return *pool_; }
 
   friend bool operator==(const pool_resource&, const pool_resource&) = default;
 
  private:
-  std::shared_ptr<memory_pool> pool_;
+  std::shared_ptr<pool_interface> pool_;
 };
 
 }  // namespace warpheap::host

@@ -14,9 +14,9 @@
 namespace warpheap::host {
 
 /// A pool of device memory, whatever its policy. Any thread may call any function at any time.
-class memory_pool {
+class pool_interface {
  public:
-  virtual ~memory_pool() = default;
+  virtual ~pool_interface() = default;
 
   /// At least `bytes` bytes at a multiple of `alignment` (a power of two; blocks are always aligned
   /// to the granule), for work in `stream` from now on; null when out of memory and for 0 bytes.

@@ -23,17 +23,17 @@ namespace warpheap::host {
 /// by regions when it has no room. For one thread at a time and one stream; `stream_pool` adds more
 /// of both.
 template <placement_policy Policy>
-class arena {
+class unlocked_pool {
  public:
   /// \throws invalid_argument for an option out of range, out_of_memory if the upstream does not
   /// have `initial_bytes`
-  arena(std::shared_ptr<upstream> source, pool_options options)
+  unlocked_pool(std::shared_ptr<upstream> source, pool_options options)
       : granule_(checked(options).granule_bytes),
         policy_(policy_options{granule_}),
         regions_(policy_, std::move(source), options) {}
 
-  arena(const arena&) = delete;
-  arena& operator=(const arena&) = delete;
+  unlocked_pool(const unlocked_pool&) = delete;
+  unlocked_pool& operator=(const unlocked_pool&) = delete;
 
   /// A block of at least `bytes` bytes at a multiple of `alignment`; nothing if the regions have no
   /// room for it.
@@ -130,7 +130,7 @@ class arena {
 
   std::optional<std::string> check() const { return policy_.check(); }
 
-  /// Adds what the arena knows: regions and the memory that is held.
+  /// Adds what the pool knows: regions and the memory that is held.
   void add_to(pool_stats& stats) const { regions_.add_to(stats); }
 
  private:

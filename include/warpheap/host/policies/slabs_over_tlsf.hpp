@@ -12,7 +12,8 @@
 
 namespace warpheap::host {
 
-/// Object pools for small blocks over another policy for the rest (host-based paper, section V-C).
+/// Slabs for small blocks, another policy for the rest (the hybrid pool of the host-based paper,
+/// section V-C).
 ///
 /// A request of at most 8 granules is served from a slab: 256 granules, at a multiple of that size,
 /// cut into objects of one size with one bit for each. Slabs come from `Large` and go back as soon
@@ -26,7 +27,7 @@ namespace warpheap::host {
 ///
 /// Complexity: that of `Large`, and O(1) for an object.
 template <class Large>
-class hybrid_policy {
+class slabs_over {
  public:
   using index = block_table::index;
 
@@ -36,7 +37,7 @@ class hybrid_policy {
 
   static constexpr std::size_t region_for(std::size_t bytes) { return bytes; }
 
-  explicit hybrid_policy(policy_options options)
+  explicit slabs_over(policy_options options)
       : granule_(options.granule_bytes), slab_bytes_(slab_granules * granule_), large_(options) {}
 
   void add_region(extent region) { large_.add_region(region); }
@@ -213,8 +214,8 @@ class hybrid_policy {
   free_lists<largest_class + 1> lists_;
 };
 
-using hybrid_pool = hybrid_policy<tlsf>;
+using slabs_over_tlsf = slabs_over<tlsf>;
 
-static_assert(placement_policy<hybrid_pool>);
+static_assert(placement_policy<slabs_over_tlsf>);
 
 }  // namespace warpheap::host
