@@ -37,9 +37,9 @@ double time_of_a_call(const trace& t, std::uint64_t range) {
   std::vector<decltype(subject->allocate(0))> blocks(t.asks);
   if (!make_calls(*subject, t, 0, t.warm_up, blocks)) return -1;
   // Other programs on the machine do not count.
-  const double start = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+  const std::uint64_t start = host::processor_nanoseconds();
   const bool all = make_calls(*subject, t, t.warm_up, t.operations.size(), blocks);
-  const double ns = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - start;
+  const double ns = nanoseconds_since(start);
   return all ? ns / static_cast<double>(t.operations.size() - t.warm_up) : -1;
 }
 

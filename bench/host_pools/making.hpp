@@ -19,9 +19,9 @@ inline constexpr std::size_t new_blocks = 1000;
 /// The processor time of making a subject, in nanoseconds.
 template <class Subject>
 double time_of_making() {
-  const double start = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+  const std::uint64_t start = host::processor_nanoseconds();
   const auto made = std::make_unique<Subject>(new_range, new_blocks);
-  return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - start;
+  return nanoseconds_since(start);
 }
 
 /// What the bookkeeping of a subject with one block takes of the process's heap, on average over a

@@ -54,9 +54,9 @@ inline double time_of_loop(const trace& t, std::uint64_t range) {
       std::make_shared<host::reserved_upstream>(), std::make_shared<host::no_events>(),
       host::pool_options{.initial_bytes = range, .limit_bytes = range});
   std::vector<void*> blocks(t.asks);
-  const double start = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+  const std::uint64_t start = host::processor_nanoseconds();
   make_calls_plainly(*pool, t, blocks);
-  const double span = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - start;
+  const double span = nanoseconds_since(start);
   return span / static_cast<double>(t.operations.size());
 }
 

@@ -16,11 +16,9 @@
 
 namespace warpheap::bench::host_pools {
 
-/// The processor time that this thread or process has used.
-inline double nanoseconds_of(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+/// The processor time since `start`, a value of the same clock.
+inline double nanoseconds_since(std::uint64_t start, clockid_t whose = CLOCK_THREAD_CPUTIME_ID) {
+  return static_cast<double>(host::processor_nanoseconds(whose) - start);
 }
 
 /// What some threads did that shared an allocator for a while.
@@ -113,14 +111,14 @@ sharing share(const std::vector<std::int64_t>& operations, std::size_t asks, std
     });
   }
   ready.arrive_and_wait();
-  const double cpu_start = nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID);
+  const std::uint64_t cpu_start = host::processor_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
   const auto start = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(span);
   stop.store(true, std::memory_order_relaxed);
   for (std::thread& thread : running) thread.join();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  const double cpu_ns = nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
+  const double cpu_ns = nanoseconds_since(cpu_start, CLOCK_PROCESS_CPUTIME_ID);
 
   std::vector<std::uint64_t> all;
   double made = 0;

@@ -2,18 +2,18 @@
 """Write the code of a Markdown file into a folder, each block under the name in its first line.
 
 Usage: extract.py PAGE.md FOLDER. A block that begins with ```cpp is a file `NAME.cpp` or `NAME.cu`
-whose first line is a comment with that name; files of one stem make a program. A block that begins
-with ```cmake is `FOLDER/CMakeLists.txt`; one that begins with ```sh may be `NAME.sh`, or no file.
-Prints the names, one a line. Files whose text is the same stay untouched, so that they are not
-compiled again.
+whose first line is a comment with that name; files of one stem make a program. One that begins with
+```c is `NAME.c` in the same way. A block that begins with ```cmake is `FOLDER/CMakeLists.txt`; one
+that begins with ```sh may be `NAME.sh`, or no file. Prints the names, one a line. Files whose text
+is the same stay untouched, so that they are not compiled again.
 """
 
 import re
 import sys
 from pathlib import Path
 
-BLOCK = re.compile(r"^```(cpp|cmake|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAME = re.compile(r"(?:// |# )(\w+\.(?:cpp|cu|sh)|\w+/CMakeLists\.txt)(?![\w/])")
+BLOCK = re.compile(r"^```(cpp|cmake|sh|c)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"(?:// |# )(\w+\.(?:cpp|cu|sh|c)|\w+/CMakeLists\.txt)(?![\w/])")
 
 
 def main(document: str, folder: str) -> int:

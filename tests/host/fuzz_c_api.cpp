@@ -2,21 +2,18 @@
 // libFuzzer over the C interface: the input is a program of calls, checked against a model.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
-#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "fuzz_model.hpp"
 #include "warpheap/host/c/pool.h"
 
-namespace {
+using warpheap::test::expect;
+using warpheap::test::model;
 
-// A property that does not hold: libFuzzer keeps the input that led here.
-void expect(bool holds) {
-  if (!holds) std::abort();
-}
+namespace {
 
 const std::vector<std::string>& policies() {
   static const auto names = [] {
@@ -27,40 +24,6 @@ const std::vector<std::string>& policies() {
   }();
   return names;
 }
-
-class model {
- public:
-  void add(void* memory, std::size_t bytes) {
-    const auto base = reinterpret_cast<std::uintptr_t>(memory);
-    const auto above = blocks_.lower_bound(base);
-    expect(above == blocks_.end() || above->first >= base + bytes);
-    if (above != blocks_.begin()) {
-      const auto below = std::prev(above);
-      expect(below->first + below->second <= base);
-    }
-    blocks_[base] = bytes;
-    bytes_ += bytes;
-  }
-  void remove(std::uintptr_t base) {
-    bytes_ -= blocks_.at(base);
-    blocks_.erase(base);
-  }
-  void cut(std::uintptr_t base, std::size_t taken) {
-    blocks_.at(base) -= taken;
-    bytes_ -= taken;
-  }
-  std::uintptr_t pick(std::size_t which) const {
-    return std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(which % blocks_.size()))->first;
-  }
-  bool has(std::uintptr_t base) const { return blocks_.count(base) != 0; }
-  bool empty() const { return blocks_.empty(); }
-  std::size_t count() const { return blocks_.size(); }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  std::map<std::uintptr_t, std::size_t> blocks_;
-  std::size_t bytes_ = 0;
-};
 
 }  // namespace
 
@@ -93,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (got != WARPHEAP_OK || bytes == 0) continue;
       const std::size_t usable = warpheap_pool_usable_bytes(pool, memory);
       expect(usable >= bytes && reinterpret_cast<std::uintptr_t>(memory) % alignment == 0);
-      held.add(memory, usable);
+      held.add(reinterpret_cast<std::uintptr_t>(memory), usable);
     } else if (step[0] < 220) {
       const std::uintptr_t base = held.pick(number);
       void* memory = reinterpret_cast<void*>(base);

@@ -113,7 +113,7 @@ class model_of_classes {
     for (const bool in_upper : {false, true}) {
       std::map<std::size_t, extent> firsts;
       extent best;
-      int looks = 4;
+      int looks = columns_ == 1 ? 4 : 2;
       for (const auto& [where, is_upper] : newest_first_) {
         if (is_upper != in_upper) continue;
         const std::size_t its = class_of(where.bytes);

@@ -2,14 +2,19 @@
 // The stores' building blocks against naive models of the standard library.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
+#include <array>
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "warpheap/host/stores/address_hash.hpp"
 #include "warpheap/host/stores/bit_array.hpp"
 #include "warpheap/host/stores/block_table.hpp"
+#include "warpheap/host/stores/growing_array.hpp"
 #include "warpheap/host/stores/hybrid_array_list.hpp"
 #include "warpheap/host/stores/region_map.hpp"
 #include "warpheap/host/stores/tiled_regions.hpp"
@@ -246,6 +251,63 @@ TEST(block_table, a_front_that_is_cut_off_can_be_absorbed_from_the_right) {
   EXPECT_EQ(table[last].range(), region);
   EXPECT_EQ(table[edge].right, last);
   EXPECT_EQ(table.size(), 2u);
+}
+
+using big = std::array<std::uint64_t, 512>;  // a page each, of which a word is touched
+
+// Until the array is large enough to have pages of its own and they have had to move.
+growing_array<big> grown_large() {
+  growing_array<big> all;
+  for (std::uint64_t n = 0; n != 4000; ++n) all.extend()[0] = n;
+  return all;
+}
+
+void expect_counted(const growing_array<big>& all) {
+  for (std::uint64_t n = 0; n != all.size(); ++n) ASSERT_EQ(all[n][0], n);
+}
+
+TEST(growing_array, keeps_its_elements_as_it_grows_and_moves) {
+  growing_array<big> all = grown_large();
+  EXPECT_EQ(all.size(), 4000u);
+  expect_counted(all);
+  growing_array<big> other = grown_large();
+  // Whatever lies behind the first one now, it grows.
+  for (int n = 0; n != 4; ++n) {
+    const auto in_the_way = grown_large();
+    ASSERT_TRUE(all.reserve(all.capacity() + 1));
+    expect_counted(all);
+  }
+  other = std::move(all);
+  EXPECT_EQ(other.size(), 4000u);
+  expect_counted(other);
+}
+
+TEST(growing_array, a_large_one_starts_at_a_huge_page) {
+#if defined(__linux__)
+  const growing_array<big> all = grown_large();
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&all[0]) % (std::uintptr_t{2} << 20), 0u);
+#else
+  GTEST_SKIP() << "the C library's memory";
+#endif
+}
+
+TEST(growing_array, is_unchanged_where_the_process_has_no_addresses_for_more) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs addresses of its own";
+  growing_array<big> all = grown_large();
+  const std::size_t capacity = all.capacity();
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  const rlimit none{0, before.rlim_max};
+  setrlimit(RLIMIT_AS, &none);
+  const bool grew = all.reserve(capacity + 1);
+  growing_array<big> small;
+  const bool grew_from_nothing = small.reserve(4000);
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_FALSE(grew);
+  EXPECT_FALSE(grew_from_nothing);
+  EXPECT_EQ(all.capacity(), capacity);
+  expect_counted(all);
+  EXPECT_TRUE(all.reserve(capacity + 1));
 }
 
 TEST(tiled_regions, a_region_starts_at_its_edge_and_takes_it_along) {

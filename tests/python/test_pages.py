@@ -49,7 +49,7 @@ def test_every_block_is_of_a_kind_that_is_tested() -> None:
     for page in PAGES:
         name = str(page.relative_to(ROOT))
         for language, text in blocks(page):
-            if language in ("cpp", "cmake"):
+            if language in ("c", "cpp", "cmake"):
                 assert re.search(rf"(^|[ /]){re.escape(name)}\b", builders, re.MULTILINE), name
             else:
                 assert language in SHOWN | {"python", "sh"}, f"{name}: '{language}': {text}"

@@ -126,14 +126,14 @@ replay_result replay(const trace_view& trace, const replay_options& options, All
                                      sizes.data(), allocate, deallocate, look);
   };
   const bool is_one = has_one_stream(trace);
-  const std::uint64_t cpu_start = thread_nanoseconds();
+  const std::uint64_t cpu_start = processor_nanoseconds();
   const auto start = std::chrono::steady_clock::now();
   const std::size_t events = is_one ? make_all(stream_of_all{first_stream(trace)})
                                     : make_all(streams_of_events{trace.streams});
   result.wall_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
-  result.cpu_ns = thread_nanoseconds() - cpu_start;
+  result.cpu_ns = processor_nanoseconds() - cpu_start;
 
   std::uint64_t in_use = 0;
   address lowest = std::numeric_limits<address>::max();

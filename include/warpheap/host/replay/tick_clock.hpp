@@ -11,10 +11,11 @@
 
 namespace warpheap::host {
 
-/// The processor time of this thread, which other programs on the machine do not take part in.
-inline std::uint64_t thread_nanoseconds() {
+/// The processor time of this thread or, with CLOCK_PROCESS_CPUTIME_ID, of all threads of the
+/// process. Other programs on the machine do not take part in it.
+inline std::uint64_t processor_nanoseconds(clockid_t whose = CLOCK_THREAD_CPUTIME_ID) {
   std::timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(whose, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(now.tv_nsec);
 }

@@ -2,18 +2,18 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "warpheap/core/error.hpp"
+#include "warpheap/host/stores/table_memory.hpp"
 
 namespace warpheap::host {
 
 /// An array that grows with its contents and never shrinks. Growth moves the elements, so refer to
-/// them by index; references do not survive it. The C library moves large arrays by remapping their
-/// pages, without a copy.
+/// them by index; references do not survive it. Large arrays move by remapping their pages, without
+/// a copy.
 ///
 /// Growth is a separate step (`reserve`), so that a structure can secure its room before it begins
 /// to change.
@@ -26,14 +26,16 @@ class growing_array {
   growing_array(growing_array&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
-        capacity_(std::exchange(other.capacity_, 0)) {}
+        capacity_(std::exchange(other.capacity_, 0)) {
+    memory_.swap(other.memory_);
+  }
   growing_array& operator=(growing_array&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    memory_.swap(other.memory_);
     return *this;
   }
-  ~growing_array() { std::free(data_); }
 
   T& operator[](std::size_t index) { return data_[index]; }
   const T& operator[](std::size_t index) const { return data_[index]; }
@@ -52,9 +54,8 @@ class growing_array {
   [[gnu::noinline]] bool reserve(std::size_t capacity) {
     if (capacity <= capacity_) return true;
     if (capacity < capacity_ + capacity_ / 2) capacity = capacity_ + capacity_ / 2;
-    void* const place = std::realloc(data_, capacity * sizeof(T));
-    if (place == nullptr) return false;
-    data_ = static_cast<T*>(place);
+    if (!memory_.grow(size_ * sizeof(T), capacity * sizeof(T))) return false;
+    data_ = static_cast<T*>(memory_.place());
     capacity_ = capacity;
     return true;
   }
@@ -78,9 +79,10 @@ class growing_array {
                         std::to_string(size_) + " entries");
   }
 
-  T* data_ = nullptr;
+  T* data_ = nullptr;  // of `memory_`
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  table_memory memory_;
 };
 
 }  // namespace warpheap::host
