@@ -37,11 +37,11 @@
 /// (see the queues, the semaphore, chunk_queues.hpp). A wait for growth is given up after a bounded
 /// time if it was in vain. malloc returns null if there is no chunk left, and afterwards the
 /// semaphore has nothing and expects nothing, and nothing went from there to the supply between the
-/// two looks (see `note_move`). What a lane takes and may give back is borrowed: units of the
-/// supply until it has found a run, and units of a class while it looks for a chunk to reclaim.
-/// Borrowed units stay expected, and lanes that need them try again instead of counting them as
-/// used. A lane that has borrowed does not wait for another one that has, and borrows only after it
-/// has seen enough for itself.
+/// two looks (see `note_move`); or if 16 attempts to take a chunk failed because others held it.
+/// What a lane takes and may give back is borrowed: units of the supply until it has found a run,
+/// and units of a class while it looks for a chunk to reclaim. Borrowed units stay expected, and
+/// lanes that need them try again instead of counting them as used. A lane that has borrowed does
+/// not wait for another one that has, and borrows only after it has seen enough for itself.
 ///
 /// Sizes in turn (VA and VL with P): the queues of all sizes share room for as many free pages as a
 /// 256th of the heap has entries. The sizes that were freed first fill it, and pages of later sizes
@@ -163,8 +163,9 @@ class ouroboros {
     const std::uint32_t cls = sizes::class_of(bytes);
     void* block = nullptr;
     bool in_vain = false;
+    int losses = 0;
     // Lanes that have been served leave, so each turn forms new groups.
-    while (turn(simt::coalesced().match(cls), cls, in_vain, block)) {
+    while (turn(simt::coalesced().match(cls), cls, in_vain, losses, block)) {
     }
     return block;
   }
@@ -230,8 +231,8 @@ class ouroboros {
 
   /// For a lane that found no chunk: whether another attempt may find one. An attempt fails only if
   /// another lane has taken memory, or holds borrowed memory and gives it back without waiting for
-  /// any lane; so attempts end. If only single chunks are left that form no run, there is no hope,
-  /// unless a chunk came after the search began. Looks in the same order as `decide`.
+  /// any lane; and attempts are bounded. If only single chunks are left that form no run, there is
+  /// no hope, unless a chunk came after the search began. Looks in the same order as `decide`.
   /// \param moves the value when the search began
   WARPHEAP_DEVICE bool may_grow_yet(std::uint32_t cls, std::uint64_t moves) const {
     const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
@@ -267,7 +268,7 @@ class ouroboros {
 
   /// True if the caller must ask again.
   WARPHEAP_DEVICE bool turn(const simt::group& members, std::uint32_t cls, bool& in_vain,
-                            void*& block) const {
+                            int& losses, void*& block) const {
     std::uint32_t word = 0;
     if (members.is_leader()) {
       word = decide(cls, static_cast<std::uint32_t>(members.size()), in_vain).encode();
@@ -276,7 +277,7 @@ class ouroboros {
     in_vain = mine.in_vain;
     std::uint32_t served = 0;
     // Growth first: others may wait for it.
-    if (mine.batches != 0) served = grow(members, simt::as_needed(cls), mine, block);
+    if (mine.batches != 0) served = grow(members, simt::as_needed(cls), mine, losses, block);
     if (mine.granted != 0) {
       void* const found = queues_type(map_).locate(members, cls, mine.granted);
       if (found != nullptr) block = found;
@@ -289,7 +290,7 @@ class ouroboros {
   /// other pages for all lanes. Returns how many members were served; sets `mine.out` if there is
   /// no memory.
   WARPHEAP_DEVICE std::uint32_t grow(const simt::group& members, std::uint32_t cls, plan& mine,
-                                     void*& block) const {
+                                     int& losses, void*& block) const {
     const sync::bulk_semaphore units = map_.units(cls);
     const queues_type queues(map_);
     const int log2 = sizes::pages_log2(cls);
@@ -315,9 +316,10 @@ class ouroboros {
         bool hope = false;
         if (members.is_leader()) {
           units.deliver(promised, 0);
-          hope = may_grow_yet(cls, moves);
+          hope = losses < most_losses && may_grow_yet(cls, moves);
           if (hope) simt::backoff(pause);
         }
+        ++losses;
         mine.out = !members.any(hope);
         return 0;
       }
@@ -386,6 +388,10 @@ class ouroboros {
   }
 
   static constexpr std::uint32_t pause = 200;  // nanoseconds
+  /// How often a lane may find no chunk because others have what it looks for. When very many lanes
+  /// look for the last chunks of other sizes at once, each borrows what another one needs, and
+  /// without a limit they went on like that for ever.
+  static constexpr int most_losses = 16;
 
   map_type map_;
 };
