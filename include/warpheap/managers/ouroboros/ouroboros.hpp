@@ -37,7 +37,7 @@
 /// (see the queues, the semaphore, chunk_queues.hpp). A wait for growth is given up after a bounded
 /// time if it was in vain. malloc returns null if there is no chunk left, and afterwards the
 /// semaphore has nothing and expects nothing, and nothing went from there to the supply between the
-/// two looks (see `note_move`); or if 16 attempts to take a chunk failed because others held it.
+/// two looks (see `note_move`); or if 64 attempts to take a chunk failed because others held it.
 /// What a lane takes and may give back is borrowed: units of the supply until it has found a run,
 /// and units of a class while it looks for a chunk to reclaim. Borrowed units stay expected, and
 /// lanes that need them try again instead of counting them as used. A lane that has borrowed does
@@ -317,7 +317,7 @@ class ouroboros {
         if (members.is_leader()) {
           units.deliver(promised, 0);
           hope = losses < most_losses && may_grow_yet(cls, moves);
-          if (hope) simt::backoff(pause);
+          if (hope) simt::backoff(pause << (losses < most_doubled ? losses : most_doubled));
         }
         ++losses;
         mine.out = !members.any(hope);
@@ -388,10 +388,11 @@ class ouroboros {
   }
 
   static constexpr std::uint32_t pause = 200;  // nanoseconds
-  /// How often a lane may find no chunk because others have what it looks for. When very many lanes
-  /// look for the last chunks of other sizes at once, each borrows what another one needs, and
-  /// without a limit they went on like that for ever.
-  static constexpr int most_losses = 16;
+  /// How often a lane may find no chunk because others have what it looks for, and how often its
+  /// pause is doubled meanwhile. When very many lanes look for the last chunks of other sizes at
+  /// once, each borrows what another one needs: without a limit they went on like that for ever.
+  static constexpr int most_losses = 64;
+  static constexpr int most_doubled = 7;
 
   map_type map_;
 };
