@@ -6,12 +6,15 @@
 //   steady limits                                           a line NAME FOLDER LIMIT_MS for each
 //
 // Fails if contents were wrong, if blocks were lost, if the invariants do not hold, or if a launch
-// took longer than the manager's limit (launch_limit.hpp).
+// took longer than the manager's limit (launch_limit.hpp). On a GPU, `all` runs each manager in a
+// process of its own, and kills one that has not finished half a minute after its time: a manager
+// that hangs fails, and the others run all the same.
 #include "bench/cases/steady/kernels.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/registry.hpp"
 
+#include "child.hpp"
 #include "device_array.hpp"
 #include "machine.hpp"
 #include "steady_limits.hpp"  // those of all folders of managers, made by CMake
@@ -23,8 +26,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -129,22 +134,42 @@ int list_limits() {
   return 0;
 }
 
-/// The worst exit status of the managers that were asked for, one after the other; one that throws
+/// A manager's exit status, in this process.
+template <class M>
+int run_here(const request& asked) {
+  try {
+    return run<M>(asked);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "steady: %s: %s\n", M::about.name, e.what());
+    return 1;
+  }
+}
+
+/// A manager's exit status, in a process that is killed if it hangs.
+int run_apart(const char* name, const request& asked) {
+  std::vector<std::string> arguments{"/proc/self/exe", name, std::to_string(asked.seconds),
+                                     std::to_string(asked.heap_bytes), std::to_string(asked.lanes)};
+  if (asked.limited) arguments.emplace_back("limited");
+  const double most_seconds = asked.seconds + 30;
+  const std::optional<int> code = run_child(std::move(arguments), most_seconds);
+  if (!code) std::printf("%-16s killed: had not finished after %.0f s\n", name, most_seconds);
+  if (code > 128) std::printf("%-16s ended by signal %d\n", name, *code - 128);
+  std::fflush(stdout);
+  return code.value_or(1);
+}
+
+/// The worst exit status of the managers that were asked for, one after the other; one that fails
 /// does not keep the others from running. `all` leaves out the device's built-in allocator, whose
-/// launches this repository cannot bound.
+/// launches this repository cannot bound. The CPU model runs all in this process: to
+/// ThreadSanitizer its lanes are expensive to make, and are made once.
 int find_and_run(const request& asked) {
   int result = -1;
+  const bool all = asked.manager == "all";
   managers::for_each([&]<class M>(std::type_identity<M>) {
-    const bool one_of_all = asked.manager == "all" && M::about.uses_region;
-    if (!one_of_all && asked.manager != M::about.name) return;
+    if (!(all && M::about.uses_region) && asked.manager != M::about.name) return;
     if constexpr (bears_load<M>) {
-      int code = 1;
-      try {
-        code = run<M>(asked);
-      } catch (const std::exception& e) {
-        std::fprintf(stderr, "steady: %s: %s\n", M::about.name, e.what());
-      }
-      result = std::max(result, code);
+      const bool apart = all && WARPHEAP_CUDA_MODEL;
+      result = std::max(result, apart ? run_apart(M::about.name, asked) : run_here<M>(asked));
     }
   });
   if (result >= 0) return result;
