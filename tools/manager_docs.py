@@ -198,7 +198,7 @@ def steady_load(headers: Path, managers: list[Manager]) -> str:
         return "\n## Under steady load\n" + text if text else ""
     text = "\n## Under steady load\n" + text
     text += "\nThe longest launch of 262,144 lanes on each of three streams that want more than a "
-    text += "heap of\n1 GiB has, in ms on an NVIDIA H200, with every word checked ("
+    text += "heap of\n1 GiB has, in ms on an NVIDIA H200 or H100, with every word checked ("
     text += f"[steady_load.txt](../../{STEADY})):\n\n"
     text += "| " + " | ".join(f"`{name}`" for name, _ in measured) + " |\n"
     text += "|" + "---|" * len(measured) + "\n"
