@@ -79,6 +79,7 @@
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 #include "warpheap/managers/ouroboros/page_queues.hpp"
 #include "warpheap/managers/ouroboros/publication.hpp"
+#include "warpheap/managers/ouroboros/request.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -160,12 +161,10 @@ class ouroboros {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    const std::uint32_t cls = sizes::class_of(bytes);
+    ouroboros_parts::request wanted(sizes::class_of(bytes));
     void* block = nullptr;
-    bool in_vain = false;
-    int losses = 0;
     // Lanes that have been served leave, so each turn forms new groups.
-    while (turn(simt::coalesced().match(cls), cls, in_vain, losses, block)) {
+    while (turn(simt::coalesced().match(wanted.cls()), wanted, block)) {
     }
     return block;
   }
@@ -267,17 +266,18 @@ class ouroboros {
   }
 
   /// True if the caller must ask again.
-  WARPHEAP_DEVICE bool turn(const simt::group& members, std::uint32_t cls, bool& in_vain,
-                            int& losses, void*& block) const {
+  WARPHEAP_DEVICE bool turn(const simt::group& members, ouroboros_parts::request& wanted,
+                            void*& block) const {
+    const std::uint32_t cls = wanted.cls();
     std::uint32_t word = 0;
     if (members.is_leader()) {
-      word = decide(cls, static_cast<std::uint32_t>(members.size()), in_vain).encode();
+      word = decide(cls, static_cast<std::uint32_t>(members.size()), wanted.in_vain()).encode();
     }
     plan mine = plan::decode(members.broadcast(word));
-    in_vain = mine.in_vain;
+    wanted.set_in_vain(mine.in_vain);
     std::uint32_t served = 0;
     // Growth first: others may wait for it.
-    if (mine.batches != 0) served = grow(members, simt::as_needed(cls), mine, losses, block);
+    if (mine.batches != 0) served = grow(members, wanted, mine, block);
     if (mine.granted != 0) {
       void* const found = queues_type(map_).locate(members, cls, mine.granted);
       if (found != nullptr) block = found;
@@ -289,8 +289,9 @@ class ouroboros {
   /// Takes chunks, hands their first pages to the members after the granted ones, and keeps the
   /// other pages for all lanes. Returns how many members were served; sets `mine.out` if there is
   /// no memory.
-  WARPHEAP_DEVICE std::uint32_t grow(const simt::group& members, std::uint32_t cls, plan& mine,
-                                     int& losses, void*& block) const {
+  WARPHEAP_DEVICE std::uint32_t grow(const simt::group& members, ouroboros_parts::request& wanted,
+                                     plan& mine, void*& block) const {
+    const std::uint32_t cls = simt::as_needed(wanted.cls());
     const sync::bulk_semaphore units = map_.units(cls);
     const queues_type queues(map_);
     const int log2 = sizes::pages_log2(cls);
@@ -316,10 +317,10 @@ class ouroboros {
         bool hope = false;
         if (members.is_leader()) {
           units.deliver(promised, 0);
-          hope = losses < most_losses && may_grow_yet(cls, moves);
-          if (hope) simt::backoff(pause << (losses < most_doubled ? losses : most_doubled));
+          hope = wanted.may_lose() && may_grow_yet(cls, moves);
+          if (hope) simt::backoff(wanted.pause());
         }
-        ++losses;
+        wanted.lose();
         mine.out = !members.any(hope);
         return 0;
       }
@@ -386,13 +387,6 @@ class ouroboros {
     if (in) block = map_.page(cls, from, unit & (pages_each - 1));
     return served;
   }
-
-  static constexpr std::uint32_t pause = 200;  // nanoseconds
-  /// How often a lane may find no chunk because others have what it looks for, and how often its
-  /// pause is doubled meanwhile. When very many lanes look for the last chunks of other sizes at
-  /// once, each borrows what another one needs: without a limit they went on like that for ever.
-  static constexpr int most_losses = 64;
-  static constexpr int most_doubled = 7;
 
   map_type map_;
 };
