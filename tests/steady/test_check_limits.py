@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import check_limits
+
 import manager_docs
 
 LINE = "a  3 launches, longest  {}.000 ms,  1 served,  1 null, 0 wrong, 0 lost: ok\n"
