@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a malloc and a free cost in a heap whose queues are full: counted in switch points of the
 // seam, so that no clock is needed.
-#include "warpheap/managers/ouroboros/ouroboros.hpp"
-#include "warpheap/simt/cpu/explorer.hpp"
+#include "tiny.hpp"
 
-#include <gtest/gtest.h>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-/// Chunks of 64 bytes; a queue chunk has eight entries.
-template <queue_kind Queue>
-using tiny_pages = ouroboros<ouroboros_config{
-    .queue = Queue, .item = item_kind::pages, .smallest_page = 16, .queues = 3}>;
-
 template <class M>
-class full_queues : public ::testing::Test {
+class full_queues : public tiny_heap<M> {
  protected:
-  static constexpr std::size_t bytes = 256 * 1024;
-  static constexpr std::size_t most_lanes = 64;
+  using tiny_heap<M>::manager_;
 
-  full_queues() : manager_(region{memory_->all, bytes}, machine(), {}) {
-    std::memset(memory_->all, 0xcd, bytes);
-    manager_.format(0, 1);
+  full_queues() {
     // Smaller blocks come first, and their pages take all the room.
     give(take(16, 2000));
     give(take(32, 1000));
@@ -37,20 +25,20 @@ class full_queues : public ::testing::Test {
 
   std::vector<void*> take(std::size_t size, int count) {
     std::vector<void*> blocks;
-    alone_.run({simt::strategy::sticky, 1}, [&] {
+    this->run_alone([&] {
       for (int i = 0; i < count; ++i) blocks.push_back(manager_.malloc(size));
     });
     return blocks;
   }
   std::vector<void*> take_all(std::size_t size) {
     std::vector<void*> blocks;
-    alone_.run({simt::strategy::sticky, 1}, [&] {
+    this->run_alone([&] {
       while (void* block = manager_.malloc(size)) blocks.push_back(block);
     });
     return blocks;
   }
   void give(const std::vector<void*>& blocks) {
-    alone_.run({simt::strategy::sticky, 1}, [&] {
+    this->run_alone([&] {
       for (void* block : blocks) manager_.free(block);
     });
   }
@@ -66,7 +54,7 @@ class full_queues : public ::testing::Test {
     cost most;
     simt::explorer together(shape, 1'000'000);
     const std::uint32_t lanes = shape.blocks * shape.threads_per_block;
-    std::vector<void*> held(most_lanes);
+    std::vector<void*> held(this->most_lanes);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const simt::schedule order{simt::strategy::uniform, seed};
       const auto taking =
@@ -80,26 +68,11 @@ class full_queues : public ::testing::Test {
     }
     return most;
   }
-
- private:
-  static simt::device_properties machine() {
-    simt::device_properties properties;
-    properties.multiprocessors = 2;
-    properties.resident_threads = most_lanes;
-    return properties;
-  }
-
-  struct alignas(4096) space {
-    std::byte all[bytes];
-  };
-  std::unique_ptr<space> memory_ = std::make_unique<space>();
-  M manager_;
-  simt::explorer alone_{{1, 1}, 4'000'000};
 };
 
-using page_queues =
-    ::testing::Types<tiny_pages<queue_kind::static_array>, tiny_pages<queue_kind::virtual_array>,
-                     tiny_pages<queue_kind::virtual_list>>;
+using page_queues = ::testing::Types<tiny<item_kind::pages, queue_kind::static_array>,
+                                     tiny<item_kind::pages, queue_kind::virtual_array>,
+                                     tiny<item_kind::pages, queue_kind::virtual_list>>;
 TYPED_TEST_SUITE(full_queues, page_queues);
 
 // Lanes that meet in one word and each repeat until they win take steps as the square of their
@@ -116,8 +89,8 @@ TYPED_TEST(full_queues, steps_grow_as_the_number_of_lanes) {
 template <class M>
 class parked_pages : public full_queues<M> {};
 // With a static queue, which has room of its own for each size, most pages are not parked.
-using shared_room =
-    ::testing::Types<tiny_pages<queue_kind::virtual_array>, tiny_pages<queue_kind::virtual_list>>;
+using shared_room = ::testing::Types<tiny<item_kind::pages, queue_kind::virtual_array>,
+                                     tiny<item_kind::pages, queue_kind::virtual_list>>;
 TYPED_TEST_SUITE(parked_pages, shared_room);
 
 // Chunks with parked pages are few, and all behind those of other sizes. Lanes that begin to search

@@ -37,7 +37,8 @@
 /// (see the queues, the semaphore, chunk_queues.hpp). A wait for growth is given up after a bounded
 /// time if it was in vain. malloc returns null if there is no chunk left, and afterwards the
 /// semaphore has nothing and expects nothing, and nothing went from there to the supply between the
-/// two looks (see `note_move`); or if 64 attempts to take a chunk failed because others held it.
+/// two looks (see `note_move`); or if 64 of its attempts to take a chunk failed because others held
+/// it, so attempts end even if others never give back what they hold.
 /// What a lane takes and may give back is borrowed: units of the supply until it has found a run,
 /// and units of a class while it looks for a chunk to reclaim. Borrowed units stay expected, and
 /// lanes that need them try again instead of counting them as used. A lane that has borrowed does
@@ -98,6 +99,8 @@ class ouroboros {
   static constexpr bool pages = Config.item == item_kind::pages;
   using queues_type = std::conditional_t<pages, ouroboros_parts::page_queues<map_type>,
                                          ouroboros_parts::chunk_queues<map_type>>;
+  using request = ouroboros_parts::request;
+  static_assert(sizes::classes <= request::most_classes);
 
   static constexpr const char* name() {
     switch (Config.queue) {
@@ -161,7 +164,7 @@ class ouroboros {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    ouroboros_parts::request wanted(sizes::class_of(bytes));
+    request wanted(sizes::class_of(bytes));
     void* block = nullptr;
     // Lanes that have been served leave, so each turn forms new groups.
     while (turn(simt::coalesced().match(wanted.cls()), wanted, block)) {
@@ -266,8 +269,7 @@ class ouroboros {
   }
 
   /// True if the caller must ask again.
-  WARPHEAP_DEVICE bool turn(const simt::group& members, ouroboros_parts::request& wanted,
-                            void*& block) const {
+  WARPHEAP_DEVICE bool turn(const simt::group& members, request& wanted, void*& block) const {
     const std::uint32_t cls = wanted.cls();
     std::uint32_t word = 0;
     if (members.is_leader()) {
@@ -289,8 +291,8 @@ class ouroboros {
   /// Takes chunks, hands their first pages to the members after the granted ones, and keeps the
   /// other pages for all lanes. Returns how many members were served; sets `mine.out` if there is
   /// no memory.
-  WARPHEAP_DEVICE std::uint32_t grow(const simt::group& members, ouroboros_parts::request& wanted,
-                                     plan& mine, void*& block) const {
+  WARPHEAP_DEVICE std::uint32_t grow(const simt::group& members, request& wanted, plan& mine,
+                                     void*& block) const {
     const std::uint32_t cls = simt::as_needed(wanted.cls());
     const sync::bulk_semaphore units = map_.units(cls);
     const queues_type queues(map_);
@@ -317,11 +319,11 @@ class ouroboros {
         bool hope = false;
         if (members.is_leader()) {
           units.deliver(promised, 0);
-          hope = wanted.may_lose() && may_grow_yet(cls, moves);
+          hope = may_grow_yet(cls, moves);
           if (hope) simt::backoff(wanted.pause());
         }
         wanted.lose();
-        mine.out = !members.any(hope);
+        mine.out = !members.any(hope) || !wanted.may_lose();
         return 0;
       }
     }

@@ -12,9 +12,11 @@ namespace ouroboros_parts {
 ///
 /// A lane may find no chunk because others have what it looks for. When very many lanes look for
 /// the last chunks of other sizes at once, each borrows what another one needs: without a limit
-/// they went on like that for ever.
+/// they went on like that for ever. So each lane has a limit of its own, and growing pauses.
 class request {
  public:
+  static constexpr std::uint32_t most_classes = 256;
+
   WARPHEAP_HD explicit request(std::uint32_t cls) : word_(cls) {}
 
   WARPHEAP_HD std::uint32_t cls() const { return word_ & 255u; }

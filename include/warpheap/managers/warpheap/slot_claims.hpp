@@ -93,9 +93,7 @@ class warpheap_slot_claims {
   }
   /// A turn for a caller without a team, in a used heap, so that words fill up evenly.
   WARPHEAP_DEVICE std::uint32_t lone_turn() const {
-    // The lanes of a warp may draw the same place.
-    return supply_.whole().next_turn(simt::rough_noise() >> 28).number() * simt::warp_size +
-           static_cast<std::uint32_t>(simt::lane_id());
+    return lane_turn(supply_.whole().next_turn(simt::rough_noise() >> 28).number());
   }
   /// The same in a heap with room, where any word will do: without an atomic.
   WARPHEAP_DEVICE static std::uint32_t drawn_turn() {
@@ -114,6 +112,12 @@ class warpheap_slot_claims {
  private:
   /// The distance from one turn to another whose word is elsewhere.
   static constexpr std::uint32_t far_turn = 0x9e3779b1u;
+
+  /// One of as many turns as a warp has lanes, which follow a turn of its lanes: they may share it,
+  /// or have drawn the same place.
+  WARPHEAP_DEVICE static std::uint32_t lane_turn(std::uint32_t turn) {
+    return turn * simt::warp_size + static_cast<std::uint32_t>(simt::lane_id());
+  }
 
   /// One word for all lanes that call together and want the same class. \param dry whether words
   /// have few free slots
@@ -149,7 +153,7 @@ class warpheap_slot_claims {
   template <class Team>
   WARPHEAP_DEVICE place take_alone(const Team& team, bool wants, std::uint32_t turn,
                                    place got) const {
-    turn = turn * simt::warp_size + static_cast<std::uint32_t>(simt::lane_id());
+    turn = lane_turn(turn);
     for (int visits = 0; visits < Config.spread_visits; ++visits) {
       const bool looks = wants && got.chunk == none;
       if (!team.any(looks)) break;
