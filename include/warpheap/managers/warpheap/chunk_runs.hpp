@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/managers/warpheap/chunk_moves.hpp"
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
@@ -63,7 +64,7 @@ class warpheap_chunk_runs {
     const bitmap_tree pool = in.pool();
     const std::uint32_t length = wanted.length;
     if (is_single(wanted)) {
-      const std::uint32_t chunk = simt::call_apart(&supply::take_chunk, in);
+      const std::uint32_t chunk = simt::call_apart(&warpheap_chunk_moves<Config>::take, in);
       if (chunk != none) warpheap_chunk_runs(in).own(chunk, 1);
       return chunk;
     }
@@ -112,7 +113,8 @@ class warpheap_chunk_runs {
     const auto alone = simt::lane_mask::of(simt::lane_id());
     in.begin_claim();
     const std::uint32_t hand = in.whole().begin_move();
-    if (in.empties().remove(chunk) && simt::call_apart(&supply::close_apart, in, chunk, alone)) {
+    if (in.empties().remove(chunk) &&
+        simt::call_apart(&warpheap_chunk_moves<Config>::close_apart, in, chunk, alone)) {
       in.pool().insert(chunk);
       in.released();
     }

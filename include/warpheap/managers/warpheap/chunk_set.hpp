@@ -21,8 +21,8 @@ class warpheap_chunk_set : public bitmap_tree {
   WARPHEAP_DEVICE bool remove(std::uint32_t chunk) const {
     return simt::call_apart(&remove_apart, *this, chunk);
   }
-  WARPHEAP_DEVICE std::uint32_t claim_first(std::uint32_t word) const {
-    return simt::call_apart(&claim_apart, *this, word);
+  WARPHEAP_DEVICE word_elements claim_some(int want, std::uint32_t word) const {
+    return simt::call_apart(&claim_apart, *this, want, word);
   }
 
  private:
@@ -32,8 +32,8 @@ class warpheap_chunk_set : public bitmap_tree {
   WARPHEAP_RARE static bool remove_apart(bitmap_tree set, std::uint32_t chunk) {
     return set.remove(chunk);
   }
-  WARPHEAP_RARE static std::uint32_t claim_apart(bitmap_tree set, std::uint32_t word) {
-    return set.claim_first(word);
+  WARPHEAP_RARE static word_elements claim_apart(bitmap_tree set, int want, std::uint32_t word) {
+    return set.claim_some(want, word);
   }
 };
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// Where the chunks of the manager `warpheap` come from and go to: the pool of chunks without
-/// an owner, and chunks of classes that have become empty. Runs of chunks for large blocks:
-/// chunk_runs.hpp.
+/// Where the chunks of the manager `warpheap` are: the pool of chunks without an owner, and chunks
+/// of classes that have become empty. How classes get them: chunk_moves.hpp. Runs of chunks for
+/// large blocks: chunk_runs.hpp.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/managers/warpheap/chunk_set.hpp"
@@ -86,15 +86,25 @@ class warpheap_supply {
 
   /// Any leaf word of the pool, or of the empties, that covers chunks which exist now.
   WARPHEAP_DEVICE std::uint32_t any_word() const {
-    return any_word(simt::load_hint(where_.whole->backed));
+    return scale_to(simt::rough_noise(),
+                    ceil_div<std::uint32_t>(simt::load_hint(where_.whole->backed), 64));
   }
 
   /// How much of the heap is in the pool, in eighths, estimated from one word of it; more than 8 if
   /// the heap has grown unnoticed.
-  WARPHEAP_DEVICE int eighths_left() const {
-    const std::uint32_t chunks = simt::load_hint(where_.whole->backed);
-    const std::uint32_t word = any_word(chunks);
-    return eighths_of(pool().peek_word(word), chunks_in(word, chunks));
+  WARPHEAP_DEVICE int eighths_left() const { return eighths_left(any_word()); }
+  WARPHEAP_DEVICE int eighths_left(std::uint32_t word) const {
+    const std::uint32_t all = chunks_in(word, simt::load_hint(where_.whole->backed));
+    return eighths_of(pool().peek_word(word), all);
+  }
+  /// How many chunks with so many slots a class takes together if so much of the heap is in the
+  /// pool. To open one takes 35 us, most of them for steps that wait for each other; so does to
+  /// open several (docs/decisions/0028).
+  WARPHEAP_DEVICE int chunks_at_once(std::uint32_t slots_of_each, int eighths) const {
+    if (eighths < 4 || slots_of_each < Config.slots_at_once) return 1;
+    const std::uint32_t share = simt::load_hint(where_.whole->backed) / Config.least_takings;
+    const auto most = static_cast<std::uint32_t>(Config.most_at_once);
+    return static_cast<int>(share < 1 ? 1 : share < most ? share : most);
   }
   /// Must be called after chunks have come to pool or empties.
   WARPHEAP_DEVICE void released() const {
@@ -150,61 +160,21 @@ class warpheap_supply {
     });
   }
 
-  /// A chunk that is new in class `of`, with the first slots of its first word for the team, one
-  /// per member; or a chunk of the class that was empty a moment ago; or none. A collective.
-  WARPHEAP_RARE static std::uint32_t add_chunk(const warpheap_supply& in, std::uint32_t of,
-                                               simt::lane_mask members, bool* is_new) {
-    const simt::group team(members);
-    std::uint32_t chunk = none;
-    std::uint32_t hand = 0;
-    if (team.is_leader()) {
-      hand = in.where_.whole->begin_move();
-      chunk = in.pool().claim_first(in.any_word());
-    }
-    team.sync();
-    chunk = team.broadcast(chunk);
-    *is_new = true;
-    if (chunk == none) chunk = in.take_empty(team, of, *is_new);
-    if (chunk != none && *is_new) simt::call_apart(&open_apart, in, of, chunk, members);
-    if (chunk == none && team.is_leader()) in.where_.whole->set_dry(true);
-    if (team.is_leader()) in.where_.whole->end_move(hand);
-    team.sync();
-    return chunk;
-  }
-
-  /// A chunk for the caller alone, which gives it an owner, or none: then there was none in the
-  /// pool, and then none among the empties, or others were closing them. Beside the last ones, so
-  /// that the rest stays in one piece, unless many lanes want one at the same time.
-  WARPHEAP_RARE static std::uint32_t take_chunk(const warpheap_supply& in) {
-    const std::uint32_t hand = in.where_.whole->begin_move();
-    const simt::atomic_ref hint(in.where_.whole->run_word);
-    const std::uint32_t word = hint.load(simt::order::relaxed);
-    const std::uint64_t there = in.pool().peek_word(word);
-    std::uint32_t chunk =
-        word * 64 + static_cast<std::uint32_t>(there == 0 ? 0 : lowest_bit(there));
-    if (there == 0 || !in.pool().remove(chunk)) {
-      chunk = in.pool().claim_first(in.any_word());
-      if (chunk != none) hint.store(chunk / 64, simt::order::relaxed);
-    }
-    bool is_taken = true;
-    if (chunk == none) {
-      const simt::group alone(simt::lane_mask::of(simt::lane_id()));
-      chunk = in.take_empty(alone, none, is_taken);
-    }
-    in.where_.whole->end_move(hand);
-    return chunk;
-  }
-
-  /// Takes a chunk from its class if all of its slots are free; returns whether it did. A
-  /// collective.
-  WARPHEAP_RARE static bool close_apart(const warpheap_supply& in, std::uint32_t chunk,
-                                        simt::lane_mask team) {
-    return in.close(simt::group(team), chunk);
-  }
-
   /// A word of a chunk of a class has no slots in use any more, and is counted out.
   WARPHEAP_DEVICE void count_out(std::uint32_t chunk) const {
     if (chunks_.count_out(chunk)) simt::call_apart(&note_empty_apart, *this, chunk);
+  }
+
+  /// A chunk of a class has no word in use. The look is relaxed: the chunk's state, which the
+  /// caller has acquired, says whether another lane has taken the chunk out of the set since
+  /// (`count_out`, `give_up_closing`).
+  WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
+    if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
+    empties().insert(chunk);
+    where_.whole->chunks.released();
+    // A heap with few empty chunks stays dry, so lanes need not change their ways for each.
+    const std::uint32_t all = chunks_in(chunk / 64, simt::load_hint(where_.whole->backed));
+    if (eighths_of(empties().peek_word(chunk / 64), all) != 0) where_.whole->set_dry(false);
   }
 
   /// Lists a word that may have room, and its chunk for its current owner: the caller may be late.
@@ -244,25 +214,8 @@ class warpheap_supply {
   }
 
  private:
-  /// The number of chunks that a request tries to take from their classes at a time.
-  static constexpr int most_tries = 8;
-
-  WARPHEAP_DEVICE static std::uint32_t any_word(std::uint32_t chunks) {
-    return scale_to(simt::rough_noise(), ceil_div<std::uint32_t>(chunks, 64));
-  }
-
-  /// The look is relaxed: the chunk's state, which the caller has acquired, says whether another
-  /// lane has taken the chunk out of the set since (`count_out`, `give_up_closing`).
   WARPHEAP_RARE static void note_empty_apart(const warpheap_supply& in, std::uint32_t chunk) {
     in.note_empty(chunk);
-  }
-  WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
-    if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
-    empties().insert(chunk);
-    where_.whole->chunks.released();
-    // A heap with few empty chunks stays dry, so lanes need not change their ways for each.
-    const std::uint32_t all = chunks_in(chunk / 64, simt::load_hint(where_.whole->backed));
-    if (eighths_of(empties().peek_word(chunk / 64), all) != 0) where_.whole->set_dry(false);
   }
   /// How many of all `chunks` a leaf word covers. It may have chunks of which the caller does not
   /// know: then it counts as whole.
@@ -272,118 +225,6 @@ class warpheap_supply {
   }
   WARPHEAP_DEVICE static int eighths_of(std::uint64_t chunks, std::uint32_t all) {
     return popcount(chunks) * 8 / static_cast<int>(all);
-  }
-
-  WARPHEAP_RARE static void open_apart(const warpheap_supply& in, std::uint32_t of,
-                                       std::uint32_t chunk, simt::lane_mask team) {
-    in.open(simt::group(team), of, chunk);
-  }
-  /// Gives a chunk in the caller's hand to a class. A collective.
-  WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, std::uint32_t chunk) const {
-    const slots shape = classes_.slots(of);
-    const std::uint32_t owner = chunk_owner::first_class + of;
-    if (team.is_leader()) {
-      chunks_.give(chunk, owner | chunks_type::word_in_use);
-      classes_.count_unmarked(of, shape.words);
-    }
-    team.sync();
-    where_.listed.list_all(chunk, shape.words, static_cast<std::uint32_t>(team.rank()),
-                           static_cast<std::uint32_t>(team.size()));
-    for (auto i = static_cast<std::uint32_t>(team.rank()); i < shape.words;
-         i += static_cast<std::uint32_t>(team.size())) {
-      const std::uint64_t used =
-          i == 0 ? chunks_type::slots_in(shape, 0) & low_bits<std::uint64_t>(team.size()) : 0;
-      chunks_.open(chunk, i, owner, used);
-    }
-    team.sync();
-    if (team.is_leader()) classes_.add(of, chunk);
-    team.sync();
-  }
-
-  /// An empty chunk, taken away from its class unless that is `of` (or none), or none. A
-  /// collective. A chunk that cannot be closed goes back: a lane has claimed a slot of it and is
-  /// about to count it in.
-  WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team, std::uint32_t of,
-                                           bool& is_taken) const {
-    for (int tries = 0; tries < most_tries; ++tries) {
-      std::uint32_t chunk = none;
-      bool is_own = false;
-      if (team.is_leader()) {
-        chunk = empties().claim_first(any_word());
-        if (chunk != none) {
-          const std::uint32_t now = chunks_.examine(chunk);
-          is_own = of != none && chunks_type::owner_of(now) == chunk_owner::first_class + of &&
-                   chunks_type::words_in_use(now) == 0;
-          // Lanes may have looked meanwhile, and must not conclude that there was none.
-          if (is_own) note_empty(chunk);
-        }
-      }
-      team.sync();
-      chunk = team.broadcast(chunk);
-      is_taken = !team.any(is_own);
-      if (chunk == none || !is_taken) return chunk;
-      if (simt::call_apart(&close_apart, *this, chunk, team.mask())) return chunk;
-    }
-    return none;
-  }
-
-  /// Takes a chunk from its class if all of its slots are free; returns whether it did. A
-  /// collective.
-  WARPHEAP_DEVICE bool close(const simt::group& team, std::uint32_t chunk) const {
-    std::uint32_t owner = chunk_owner::nobody;
-    if (team.is_leader()) owner = chunks_.begin_closing(chunk);
-    team.sync();
-    owner = team.broadcast(owner);
-    if (owner == chunk_owner::nobody) return false;
-    const std::uint32_t of = owner - chunk_owner::first_class;
-    const std::uint32_t words = simt::load_hint(classes_.of(of).shape.words);
-    using closed_word = typename chunks_type::closed;
-    auto closed = static_cast<std::uint32_t>(team.rank());
-    std::uint32_t marked = 0;
-    for (; closed < words; closed += static_cast<std::uint32_t>(team.size())) {
-      const auto came = chunks_.close(chunk, closed, owner);
-      if (came == closed_word::in_use) break;
-      if (came == closed_word::marked) ++marked;
-    }
-    // The marks are gone in any case.
-    if (marked != 0) classes_.count_unmarked(of, marked);
-    bool whole = team.all(closed >= words);
-    team.sync();
-    if (whole) {
-      if (team.is_leader()) whole = chunks_.end_closing(chunk);
-      team.sync();
-      whole = team.broadcast(static_cast<std::uint32_t>(whole)) != 0;
-    }
-    simt::call_apart(whole ? &leave_class : &stay_in_class, *this, team.mask(), of, chunk, closed,
-                     marked != 0);
-    return whole;
-  }
-  /// What follows when all words are closed. A collective.
-  WARPHEAP_RARE static void leave_class(const warpheap_supply& in, simt::lane_mask members,
-                                        std::uint32_t of, std::uint32_t chunk,
-                                        std::uint32_t /*closed*/, bool /*marked*/) {
-    const simt::group team(members);
-    if (team.is_leader()) {
-      in.classes_.remove(of, chunk);
-      in.classes_.count_marked(of, in.classes_.slots(of).words);
-    }
-    team.sync();
-  }
-  /// What follows when not all words could be closed. A collective. \param closed the first word of
-  /// the caller's share that it has not closed \param marked whether it has closed marked ones
-  WARPHEAP_RARE static void stay_in_class(const warpheap_supply& in, simt::lane_mask members,
-                                          std::uint32_t of, std::uint32_t chunk,
-                                          std::uint32_t closed, bool marked) {
-    const simt::group team(members);
-    // Lanes that found them closed have listed them again, or dropped offers of marked ones.
-    for (auto i = static_cast<std::uint32_t>(team.rank()); i < closed;
-         i += static_cast<std::uint32_t>(team.size())) {
-      in.chunks_.open(chunk, i, chunk_owner::first_class + of);
-      if (marked) in.list(chunk, i);
-    }
-    team.sync();
-    if (team.is_leader() && in.chunks_.give_up_closing(chunk)) in.note_empty(chunk);
-    team.sync();
   }
 
   classes_type classes_;

@@ -3,6 +3,7 @@
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
+#include "warpheap/managers/warpheap/chunk_moves.hpp"
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
@@ -16,10 +17,10 @@ WARPHEAP_BEGIN_NAMESPACE
 /// How a class of the manager `warpheap` gets chunks. Exists for one call.
 ///
 /// How much a class grows is decided without counting waiting lanes. A group that was not served
-/// lets the class grow by a chunk with the probability that it would need a whole one: 32 lanes and
-/// a chunk of 1024 slots grow once in 32 cases. So a million lanes that arrive at once make as many
-/// chunks as they need, all at the same time. So that a few lanes do not depend on luck, one group
-/// of a class may always grow it.
+/// lets the class grow by a chunk, or by a few together, with the probability that it would need
+/// all of their slots: 32 lanes and a chunk of 1024 slots grow once in 32 cases. So a million lanes
+/// that arrive at once make as many chunks as they need, all at the same time. So that a few lanes
+/// do not depend on luck, one group of a class may always grow it.
 template <warpheap_config Config>
 class warpheap_class_growth {
  public:
@@ -69,7 +70,11 @@ class warpheap_class_growth {
   WARPHEAP_DEVICE place grow_ahead() const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
-    bool grows = same.is_leader() && needs_chunk(ahead() * same.size());
+    bool grows = false;
+    if (same.is_leader()) {
+      const int left = supply_.eighths_left();
+      grows = takes_chunks(ahead(left) * same.size(), left);
+    }
     team.sync();
     grows = team.shuffle(static_cast<std::uint32_t>(grows), same.leader()) != 0;
     place got;
@@ -93,23 +98,28 @@ class warpheap_class_growth {
       return step::none_left;
     }
     // When chunks are scarce, the growth that others have begun may be enough.
-    if ((doubled != 0 || ahead() != 0) && needs_chunk(lanes << doubled)) return step::grow;
+    const int left = supply_.eighths_left();
+    if ((doubled != 0 || ahead(left) != 0) && takes_chunks(lanes << doubled, left)) {
+      return step::grow;
+    }
     return begin_growth() ? step::grow_for_all : step::wait;
   }
   /// How many chunks the class may take for each one that it needs: none before it is full, if less
-  /// than half of the heap is in the pool. Slots are found at once if words are not full. Small
-  /// slots take little memory; for large ones, with which a warp fills a chunk, there is nothing to
-  /// search.
-  WARPHEAP_DEVICE int ahead() const {
-    const int left = supply_.eighths_left();
+  /// than `left` = 4 eighths of the heap are in the pool. Slots are found at once if words are not
+  /// full. Small slots take little memory; for large ones, with which a warp fills a chunk, there
+  /// is nothing to search.
+  WARPHEAP_DEVICE int ahead(int left) const {
     if (left >= 8 && words_.shape().count >= many_slots) return 8;
     if (left >= 4) return 2;
     return left >= 1 && words_.shape().count <= few_slots ? 1 : 0;
   }
-  /// True with the probability that this many lanes need a whole chunk.
-  WARPHEAP_DEVICE bool needs_chunk(int lanes) const {
+  /// True with the probability that this many lanes need all slots of the chunks that the class
+  /// would get.
+  WARPHEAP_DEVICE bool takes_chunks(int lanes, int left) const {
     const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
-    return scale_to(drawn, words_.shape().count) < static_cast<std::uint32_t>(lanes);
+    const auto at_once =
+        static_cast<std::uint32_t>(supply_.chunks_at_once(words_.shape().count, left));
+    return scale_to(drawn, words_.shape().count * at_once) < static_cast<std::uint32_t>(lanes);
   }
   WARPHEAP_DEVICE bool begin_growth() const {
     const simt::atomic_ref growing(supply_.classes().of(of_).growing);
@@ -129,7 +139,7 @@ class warpheap_class_growth {
   WARPHEAP_DEVICE added add_chunk(const simt::group& team, bool for_all) const {
     bool is_new = false;
     const std::uint32_t chunk =
-        simt::call_apart(&supply::add_chunk, supply_, of_, team.mask(), &is_new);
+        simt::call_apart(&warpheap_chunk_moves<Config>::add, supply_, of_, team.mask(), &is_new);
     if (for_all && team.is_leader()) end_growth();
     team.sync();
     if (chunk == none) return {};

@@ -111,10 +111,11 @@ class warpheap_classes {
     return warpheap_chunk_set(first_tree_.at(where_.trees + std::size_t{tree_stride_} * of));
   }
 
-  /// `words` more words are, or are about to be, unmarked. Release pairs with the fence in
-  /// `all_marked`.
+  /// `words` more words are, or are about to be, unmarked. Relaxed: the caller then unmarks them by
+  /// a read-modify-write with release, or has a chunk in hand, of which others learn from where it
+  /// comes from (`warpheap_state::begin_move`).
   WARPHEAP_DEVICE void count_unmarked(std::uint32_t of, std::uint32_t words) const {
-    unmarked(of).fetch_add(change + words, simt::order::release);
+    unmarked(of).fetch_add(change + words, simt::order::relaxed);
   }
   /// `words` words were marked, or no longer belong to the class. Release pairs with the fence in
   /// `all_marked`: a lane that reads zero sees the marks.
@@ -181,11 +182,20 @@ class warpheap_classes {
         .fetch_sub(static_cast<std::uint32_t>(lanes), simt::order::relaxed);
   }
 
-  /// Adds a chunk whose words are open and listed.
-  WARPHEAP_DEVICE void add(std::uint32_t of, std::uint32_t chunk) const {
-    open(of).insert(chunk);
-    simt::atomic_ref population(where_.records[of].population);
-    name(of, population.fetch_add(1, simt::order::relaxed), chunk);
+  /// Adds chunks whose words are open and listed. A collective.
+  WARPHEAP_DEVICE void add(const simt::group& team, std::uint32_t of,
+                           bitmap_tree::word_elements got) const {
+    std::uint32_t entry = 0;
+    if (team.is_leader()) {
+      open(of).insert_bits(got.word, got.bits);
+      entry = simt::atomic_ref(where_.records[of].population)
+                  .fetch_add(static_cast<std::uint32_t>(got.count()), simt::order::relaxed);
+    }
+    team.sync();
+    entry = team.broadcast(entry);
+    for (int k = team.rank(); k < got.count(); k += team.size()) {
+      name(of, entry + static_cast<std::uint32_t>(k), got.nth(k));
+    }
   }
   /// Takes a chunk out whose words are closed. \pre the caller alone may do so
   WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
@@ -209,10 +219,13 @@ class warpheap_classes {
   /// The word of the class for this turn (`warpheap_state::next_turn`). If there are many chunks,
   /// each place of turns has every 16th of them, and visits each of their words once in as many
   /// turns as there are words, chunk after chunk. If there are few chunks, all places go through
-  /// all words. No chunk: the class has none.
-  WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words) const {
+  /// all words. No chunk: the class has none. \param fresh whether to look at what there is now,
+  /// and not at what the multiprocessor remembers: in a class that grows, it remembers few chunks
+  WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words,
+                              bool fresh = false) const {
     record& known = where_.records[of];
-    std::uint32_t hints = simt::load_hint(known.population);
+    std::uint32_t hints = fresh ? simt::atomic_ref(known.population).load(simt::order::relaxed)
+                                : simt::load_hint(known.population);
     if (hints == 0) return {};
     hints = hints < universe_ ? hints : universe_;
     constexpr std::uint32_t places = warpheap_state::turn_places;
@@ -224,7 +237,10 @@ class warpheap_classes {
     const std::uint32_t at = taken - round * all;
     const std::uint32_t rounds = hinted(known.by_words).quotient(round);
     const std::uint32_t entry = own ? at * places + place : at;
-    return {half_of(simt::load_hint(hint(of, entry)), entry), round - rounds * words};
+    std::uint32_t& two = hint(of, entry);
+    const std::uint32_t now =
+        fresh ? simt::atomic_ref(two).load(simt::order::relaxed) : simt::load_hint(two);
+    return {half_of(now, entry), round - rounds * words};
   }
 
  private:

@@ -68,14 +68,15 @@ class warpheap_slot_claims {
   /// pool seems dry, words have few free slots: a small group takes them if they serve half of it,
   /// and each lane without a slot continues on its own with other words. So words fill up evenly,
   /// and all lanes look at the same time. A collective. \param at whose turn: concurrent calls
-  /// should have different ones, evenly distributed
+  /// should have different ones, evenly distributed \param fresh see `warpheap_classes::hinted`
   template <class Team>
-  WARPHEAP_DEVICE place take_in_turn(const Team& team, bool wants, std::uint32_t at) const {
+  WARPHEAP_DEVICE place take_in_turn(const Team& team, bool wants, std::uint32_t at,
+                                     bool fresh) const {
     warpheap_state::turn turn{0};
     if (team.is_leader()) turn = supply_.whole().next_turn(at);
     turn.bits = team.broadcast(turn.bits);
     const bool dry = turn.is_dry();
-    place got = take_together(team, wants, turn.number(), dry);
+    place got = take_together(team, wants, turn.number(), dry, fresh);
     return team.any(dry) ? take_alone(team, wants, turn.number(), got) : got;
   }
 
@@ -122,13 +123,13 @@ class warpheap_slot_claims {
   /// One word for all lanes that call together and want the same class. \param dry whether words
   /// have few free slots
   template <class Team>
-  WARPHEAP_DEVICE place take_together(const Team& team, bool wants, std::uint32_t turn,
-                                      bool dry) const {
+  WARPHEAP_DEVICE place take_together(const Team& team, bool wants, std::uint32_t turn, bool dry,
+                                      bool fresh) const {
     const simt::group same = team.match(wants ? of_ : none);
     spot at;
     std::uint64_t bits = 0;
     if (same.is_leader() && wants && (!dry || same.size() <= Config.most_sharing)) {
-      at = supply_.classes().hinted(of_, turn, shape_.words);
+      at = supply_.classes().hinted(of_, turn, shape_.words, fresh);
       // Most words are empty when memory is plentiful, and the claim itself shows their contents.
       if (at.chunk != none) {
         bits = dry ? claim(at, chunks::empty_word(owner()), same.size(), 0, claims::unmarked,

@@ -48,7 +48,7 @@ class warpheap_slot_search {
       const simt::whole_warp team;
       const bool wants = !words_.is_tight();
       place got;
-      if (team.any(wants)) got = words_.take_in_turn(team, wants, own_turn());
+      if (team.any(wants)) got = words_.take_in_turn(team, wants, own_turn(), false);
       return take_rest(team, got);
     }
     const simt::group team = simt::coalesced();
@@ -106,7 +106,7 @@ class warpheap_slot_search {
   /// Out of line, because it is seldom needed.
   WARPHEAP_RARE static place take_in_turn_apart(std::uint32_t of, const supply& from,
                                                 std::uint32_t at) {
-    return slot_claims(from, of).take_in_turn(simt::coalesced(), true, at);
+    return slot_claims(from, of).take_in_turn(simt::coalesced(), true, at, true);
   }
   /// The same after the class may have grown.
   WARPHEAP_RARE static place take_again_apart(std::uint32_t at, std::uint32_t of,
@@ -147,6 +147,10 @@ class warpheap_slot_search {
                                              const supply& from) {
     return warpheap_slot_search(from, of).search_on(may_lose, made);
   }
+  WARPHEAP_DEVICE place take_another_turn() const {
+    if (words_.is_tight()) return {};
+    return simt::call_apart(&take_in_turn_apart, of_, supply_, simt::rough_noise() >> 28);
+  }
   /// The lanes that call together make each step together, whatever their classes, since lanes that
   /// diverge fetch each instruction separately. Each step ends by itself.
   WARPHEAP_DEVICE place take_more() const {
@@ -162,10 +166,7 @@ class warpheap_slot_search {
     attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
     going = going && !simt::call_apart(&are_out_apart, of_, supply_);
     attempt([&] { return simt::call_apart(&grow_ahead_apart, supply_, of_); });
-    attempt([&] {
-      if (words_.is_tight()) return place{};
-      return simt::call_apart(&take_in_turn_apart, of_, supply_, simt::rough_noise() >> 28);
-    });
+    attempt([&] { return take_another_turn(); });
     attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
     attempt([&] { return simt::call_apart(&search_on_apart, false, 0u, of_, supply_); });
     return got;
@@ -206,6 +207,8 @@ class warpheap_slot_search {
       // Without chunks, the remaining slots must be found.
       const bool thorough = next == step::none_left;
       attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, thorough); });
+      // The class may have grown.
+      attempt([&] { return thorough ? place{} : take_another_turn(); });
       attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
       going =
           going && looks < Config.most_looks && !(may_lose && supply_.offers().has_made(of_, made));

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/bits.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
+#include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// How chunks of the manager `warpheap` come to a class, from the pool or from a class that has
+/// left them empty. A chunk on its way is in the hand of one lane or team, which announces that
+/// (`warpheap_state::begin_move`).
+template <warpheap_config Config>
+class warpheap_chunk_moves {
+ public:
+  using supply = warpheap_supply<Config>;
+  using chunks = typename supply::chunks_type;
+
+  static constexpr std::uint32_t none = supply::none;
+
+  WARPHEAP_DEVICE explicit warpheap_chunk_moves(const supply& of) : supply_(of) {}
+
+  /// A chunk that is new in class `of`, with the first slots of its first word for the team, one
+  /// per member; or a chunk of the class that was empty a moment ago; or none. While memory is
+  /// plentiful, the class gets more chunks in the same steps. A collective.
+  WARPHEAP_RARE static std::uint32_t add(const supply& in, std::uint32_t of,
+                                         simt::lane_mask members, bool* is_new) {
+    const simt::group team(members);
+    taken got;
+    std::uint32_t hand = 0;
+    if (team.is_leader()) {
+      hand = in.whole().begin_move();
+      const std::uint32_t word = in.any_word();
+      const std::uint32_t slots = in.classes().slots(of).count;
+      got = in.pool().claim_some(in.chunks_at_once(slots, in.eighths_left(word)), word);
+    }
+    team.sync();
+    got = {team.broadcast(got.word), team.broadcast(got.bits)};
+    std::uint32_t chunk = got.bits == 0 ? none : got.nth(0);
+    *is_new = true;
+    if (chunk == none) {
+      chunk = warpheap_chunk_moves(in).take_empty(team, of, *is_new);
+      if (chunk != none) got = {chunk / 64, std::uint64_t{1} << chunk % 64};
+    }
+    if (chunk != none && *is_new) simt::call_apart(&open_apart, in, of, got, members);
+    if (chunk == none && team.is_leader()) in.whole().set_dry(true);
+    if (team.is_leader()) in.whole().end_move(hand);
+    team.sync();
+    return chunk;
+  }
+
+  /// A chunk for the caller alone, which gives it an owner, or none: then there was none in the
+  /// pool, and then none among the empties, or others were closing them. Beside the last ones, so
+  /// that the rest stays in one piece, unless many lanes want one at the same time.
+  WARPHEAP_RARE static std::uint32_t take(const supply& in) {
+    const std::uint32_t hand = in.whole().begin_move();
+    const simt::atomic_ref hint(in.whole().run_word);
+    const std::uint32_t word = hint.load(simt::order::relaxed);
+    const std::uint64_t there = in.pool().peek_word(word);
+    std::uint32_t chunk =
+        word * 64 + static_cast<std::uint32_t>(there == 0 ? 0 : lowest_bit(there));
+    if (there == 0 || !in.pool().remove(chunk)) {
+      const taken got = in.pool().claim_some(1, in.any_word());
+      chunk = got.bits == 0 ? none : got.nth(0);
+      if (chunk != none) hint.store(chunk / 64, simt::order::relaxed);
+    }
+    bool is_taken = true;
+    if (chunk == none) {
+      const simt::group alone(simt::lane_mask::of(simt::lane_id()));
+      chunk = warpheap_chunk_moves(in).take_empty(alone, none, is_taken);
+    }
+    in.whole().end_move(hand);
+    return chunk;
+  }
+
+  /// Takes a chunk from its class if all of its slots are free; returns whether it did. A
+  /// collective.
+  WARPHEAP_RARE static bool close_apart(const supply& in, std::uint32_t chunk,
+                                        simt::lane_mask team) {
+    return warpheap_chunk_moves(in).close(simt::group(team), chunk);
+  }
+
+ private:
+  using taken = bitmap_tree::word_elements;
+
+  /// The number of chunks that a request tries to take from their classes at a time.
+  static constexpr int most_tries = 8;
+
+  WARPHEAP_RARE static void open_apart(const supply& in, std::uint32_t of, taken got,
+                                       simt::lane_mask team) {
+    warpheap_chunk_moves(in).open(simt::group(team), of, got);
+  }
+  /// Gives chunks in the caller's hand to a class. A collective.
+  WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, taken got) const {
+    const warpheap_slots shape = supply_.classes().slots(of);
+    const std::uint32_t owner = chunk_owner::first_class + of;
+    const auto rank = static_cast<std::uint32_t>(team.rank());
+    const auto size = static_cast<std::uint32_t>(team.size());
+    const int count = got.count();
+    // Each has a word in use, so that nobody takes it away before it is complete.
+    for (int k = team.rank(); k < count; k += team.size()) {
+      supply_.chunks().give(got.nth(k), owner | chunks::word_in_use);
+    }
+    if (team.is_leader()) {
+      supply_.classes().count_unmarked(of, shape.words * static_cast<std::uint32_t>(count));
+    }
+    team.sync();
+    // Release for all that follows: a lane that claims a slot, or changes a list, acquires it.
+    simt::fence(simt::order::release);
+    for (std::uint64_t left = got.bits; left != 0; left &= left - 1) {
+      const std::uint32_t chunk = got.word * 64 + static_cast<std::uint32_t>(lowest_bit(left));
+      supply_.listed().list_all(chunk, shape.words, rank, size);
+      for (std::uint32_t i = rank; i < shape.words; i += size) {
+        const bool is_first = i == 0 && left == got.bits;
+        const std::uint64_t used =
+            is_first ? chunks::slots_in(shape, 0) & low_bits<std::uint64_t>(team.size()) : 0;
+        supply_.chunks().open(chunk, i, owner, used);
+      }
+    }
+    team.sync();
+    supply_.classes().add(team, of, got);
+    // The first one has the team's slots.
+    for (int k = 1 + team.rank(); k < count; k += team.size()) supply_.count_out(got.nth(k));
+    team.sync();
+  }
+
+  /// An empty chunk, taken away from its class unless that is `of` (or none), or none. A
+  /// collective. A chunk that cannot be closed goes back: a lane has claimed a slot of it and is
+  /// about to count it in.
+  WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team, std::uint32_t of,
+                                           bool& is_taken) const {
+    for (int tries = 0; tries < most_tries; ++tries) {
+      std::uint32_t chunk = none;
+      bool is_own = false;
+      if (team.is_leader()) {
+        const taken got = supply_.empties().claim_some(1, supply_.any_word());
+        if (got.bits != 0) {
+          chunk = got.nth(0);
+          const std::uint32_t now = supply_.chunks().examine(chunk);
+          is_own = of != none && chunks::owner_of(now) == chunk_owner::first_class + of &&
+                   chunks::words_in_use(now) == 0;
+          // Lanes may have looked meanwhile, and must not conclude that there was none.
+          if (is_own) supply_.note_empty(chunk);
+        }
+      }
+      team.sync();
+      chunk = team.broadcast(chunk);
+      is_taken = !team.any(is_own);
+      if (chunk == none || !is_taken) return chunk;
+      if (simt::call_apart(&close_apart, supply_, chunk, team.mask())) return chunk;
+    }
+    return none;
+  }
+
+  /// Takes a chunk from its class if all of its slots are free; returns whether it did. A
+  /// collective.
+  WARPHEAP_DEVICE bool close(const simt::group& team, std::uint32_t chunk) const {
+    std::uint32_t owner = chunk_owner::nobody;
+    if (team.is_leader()) owner = supply_.chunks().begin_closing(chunk);
+    team.sync();
+    owner = team.broadcast(owner);
+    if (owner == chunk_owner::nobody) return false;
+    const std::uint32_t of = owner - chunk_owner::first_class;
+    const std::uint32_t words = simt::load_hint(supply_.classes().of(of).shape.words);
+    using closed_word = typename chunks::closed;
+    auto closed = static_cast<std::uint32_t>(team.rank());
+    std::uint32_t marked = 0;
+    for (; closed < words; closed += static_cast<std::uint32_t>(team.size())) {
+      const auto came = supply_.chunks().close(chunk, closed, owner);
+      if (came == closed_word::in_use) break;
+      if (came == closed_word::marked) ++marked;
+    }
+    // The marks are gone in any case.
+    if (marked != 0) supply_.classes().count_unmarked(of, marked);
+    bool whole = team.all(closed >= words);
+    team.sync();
+    if (whole) {
+      if (team.is_leader()) whole = supply_.chunks().end_closing(chunk);
+      team.sync();
+      whole = team.broadcast(static_cast<std::uint32_t>(whole)) != 0;
+    }
+    simt::call_apart(whole ? &leave_class : &stay_in_class, supply_, team.mask(), of, chunk, closed,
+                     marked != 0);
+    return whole;
+  }
+  /// What follows when all words are closed. A collective.
+  WARPHEAP_RARE static void leave_class(const supply& in, simt::lane_mask members, std::uint32_t of,
+                                        std::uint32_t chunk, std::uint32_t /*closed*/,
+                                        bool /*marked*/) {
+    const simt::group team(members);
+    if (team.is_leader()) {
+      in.classes().remove(of, chunk);
+      in.classes().count_marked(of, in.classes().slots(of).words);
+    }
+    team.sync();
+  }
+  /// What follows when not all words could be closed. A collective. \param closed the first word of
+  /// the caller's share that it has not closed \param marked whether it has closed marked ones
+  WARPHEAP_RARE static void stay_in_class(const supply& in, simt::lane_mask members,
+                                          std::uint32_t of, std::uint32_t chunk,
+                                          std::uint32_t closed, bool marked) {
+    const simt::group team(members);
+    // Release, for what `open` stores: see there. Lanes that found words closed have listed them
+    // again, or dropped offers of marked ones.
+    simt::fence(simt::order::release);
+    for (auto i = static_cast<std::uint32_t>(team.rank()); i < closed;
+         i += static_cast<std::uint32_t>(team.size())) {
+      in.chunks().open(chunk, i, chunk_owner::first_class + of);
+      if (marked) in.list(chunk, i);
+    }
+    team.sync();
+    if (team.is_leader() && in.chunks().give_up_closing(chunk)) in.note_empty(chunk);
+    team.sync();
+  }
+
+  const supply& supply_;
+};
+
+WARPHEAP_END_NAMESPACE
