@@ -10,11 +10,11 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
 /// Chunks of 256 bytes, words of three slots, fewer than a group has lanes.
-/// Classes take several chunks together in a heap of sixteen. Few lanes may look at listed words at
+/// Classes take chunks together in a heap of 32 or more. Few lanes may look at listed words at
 /// a time, so that some are refused.
 inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
                                               .largest_chunk = 256,
-                                              .least_takings = 8,
+                                              .least_takings = 16,
                                               .slots_at_once = 1,
                                               .word_slots = 3,
                                               .lenient_visits = 1,
