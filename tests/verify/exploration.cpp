@@ -2,6 +2,7 @@
 #include "exploration.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <ctime>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -23,9 +24,22 @@ auto find_named(const Range& among, const NameOf& name_of, const char* what,
                                   [&](const auto& one) { return name_of(one) == name; });
   if (found == std::end(among)) {
     std::vector<std::string> known;
-    for (const auto& one : among) known.emplace_back(name_of(one));
-    throw bad_request(std::string("unknown ").append(what) + " '" + name +
-                      "'; there are: " + joined(known));
+    std::vector<std::string> similar;
+    for (const auto& one : among) {
+      known.emplace_back(name_of(one));
+      if (!name.empty() && known.back().find(name) != std::string::npos) {
+        similar.push_back(known.back());
+      }
+    }
+    // There are hundreds of subjects, with their mutants.
+    constexpr std::size_t readable = 12;
+    std::string hint = "; `warpheap-verify list` names all";
+    if (known.size() <= readable) {
+      hint = "; there are: " + joined(known);
+    } else if (!similar.empty() && similar.size() <= readable) {
+      hint = "; did you mean " + joined(similar) + "?";
+    }
+    throw bad_request(std::string("unknown ").append(what) + " '" + name + "'" + hint);
   }
   return found;
 }

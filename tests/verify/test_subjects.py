@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Whether the explorer has every manager of the registry.
+"""Whether the explorer has every manager of the registry, and says so in few words if it has not.
 
 Usage: test_subjects.py VERIFY BENCH: the programs warpheap-verify and warpheap-bench-cpu.
 """
@@ -22,7 +22,17 @@ def main(verify: str, bench: str) -> int:
     missing = [name for name in managers if name not in subjects]
     for name in missing:
         print(f"{name} is in registry.hpp and has no explore*.cpp in tests/managers")
-    return 1 if missing or not managers else 0
+    wrong = subprocess.run(
+        [verify, "check", "--subject", "dynasor"], capture_output=True, text=True
+    )
+    unhelpful = wrong.returncode != 2 or len(wrong.stderr) > 200
+    mutant = subprocess.run(
+        [verify, "check", "--subject", "given_up"], capture_output=True, text=True
+    )
+    unhelpful = unhelpful or "did you mean mutant:" not in mutant.stderr
+    if unhelpful:
+        print(f"an unknown subject: {wrong.stderr}{mutant.stderr}")
+    return 1 if missing or unhelpful or not managers else 0
 
 
 if __name__ == "__main__":
