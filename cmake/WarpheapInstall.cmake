@@ -89,7 +89,8 @@ install(
   COMPONENT headers
 )
 install(
-  FILES ${PROJECT_SOURCE_DIR}/LICENSE
+  # The second says to the tool what the fields of rows mean that come without a description.
+  FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/results/fields.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/warpheap
   COMPONENT headers
 )

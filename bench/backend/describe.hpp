@@ -56,7 +56,7 @@ bench::manager_info describe(const capabilities& about, allocation_scope scope) 
   info.objects = scope == allocation_scope::object;
   const publication& published = about.published;
   info.about = {{"description", std::string(about.description)},
-                {"folder", std::string(about.folder)},
+                {"folder", std::string(about.folder_name())},
                 {"title", std::string(published.title)},
                 {"authors", std::string(published.authors)},
                 {"venue", std::string(published.venue)},

@@ -15,20 +15,23 @@ from typing import Any
 
 from warpheap import repeat_command, results
 from warpheap.errors import UserError
-from warpheap.report.fields import IDENTITY, NOT_IDENTITY
+from warpheap.report import fields
+from warpheap.row_fields import Description
 
 Row = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-def identity(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def identity(
+    row: Mapping[str, Any], parameters: Iterable[str] = fields.identity()
+) -> tuple[Any, ...]:
     """Identify the measurement of a row: two rows with the same identity measured the same.
 
     That is what was measured, where, and all parameters that were given, also those that only the
     row's ``key`` knows.
     """
     what = [row.get(name) for name in ("backend", "device", "case", "manager")]
-    names = dict.fromkeys([*IDENTITY, *sorted(_keyed(row))])
+    names = dict.fromkeys([*parameters, *sorted(_keyed(row))])
     given = {name: row.get(name) for name in names if row.get(name) is not None}
     if "graph" in given:
         given["graph"] = graph_name(str(given["graph"]))
@@ -40,7 +43,7 @@ def _keyed(row: Mapping[str, Any]) -> set[str]:
     """Return the parameters that a row's key names, as far as they tell measurements apart."""
     try:
         parameters = json.loads(row.get("key") or "null")[4]
-        return set(parameters) - NOT_IDENTITY
+        return set(parameters) - fields.NOT_IDENTITY
     except (ValueError, TypeError, IndexError, KeyError):
         return set()
 
@@ -58,20 +61,26 @@ def place(row: Mapping[str, Any]) -> Path:
     return Path(str(parts["device"])) / str(parts["case"]) / f"{parts['manager']}.jsonl"
 
 
-def file_rows(rows: Iterable[Row], tree: Path) -> dict[Path, int]:
-    """File rows in a tree; returns how many rows each file that was touched then has."""
+def file_rows(
+    rows: Iterable[Row], tree: Path, known: Description = fields.UNDESCRIBED
+) -> dict[Path, int]:
+    """File rows that ``known`` describes in a tree; returns how many rows each file that was
+    touched then has.
+    """
+    parameters = fields.identity(known)
     by_file: dict[Path, list[Row]] = {}
     for row in rows:
-        row = _complete(row)
+        row = _complete(row, known)
         by_file.setdefault(place(row), []).append(row)
     counts = {}
     for name, new in sorted(by_file.items()):
         path = tree / name
         kept: dict[tuple[Any, ...], Row] = {}
         for row in [*(results.read(path) if path.is_file() else []), *new]:
-            before = kept.get(identity(row))
+            measured = identity(row, parameters)
+            before = kept.get(measured)
             if before is None or _is_newer(row, before):
-                kept[identity(row)] = row
+                kept[measured] = row
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [
             json.dumps(kept[key], ensure_ascii=False, separators=(",", ":"))
@@ -82,11 +91,11 @@ def file_rows(rows: Iterable[Row], tree: Path) -> dict[Path, int]:
     return counts
 
 
-def _complete(row: Row) -> Row:
+def _complete(row: Row, known: Description) -> Row:
     """Add what is missing in a row that a program wrote without the tool."""
     if isinstance(row.get("graph"), str):
         row = row | {"graph": graph_name(row["graph"])}
-    return row | {"command": repeat_command.command(row)}
+    return row | {"command": repeat_command.command(row, known)}
 
 
 def graph_name(text: str) -> str:

@@ -10,22 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from warpheap.report.fields import UNDESCRIBED
+from warpheap.row_fields import Description
 
 # A synthetic trace is named after its recipe and its slots.
 _SYNTHETIC = re.compile(r"(malloc-large(?:-log)?)-(\d+)")
 _POOL_PROGRAMS = ("program", "framework")
 
 
-def command(row: Mapping[str, Any]) -> str:
-    """Say how to repeat a row; its own ``command`` takes precedence."""
-    known = row.get("command")
-    if isinstance(known, str):
-        return known
+def command(row: Mapping[str, Any], known: Description = UNDESCRIBED) -> str:
+    """Say how to repeat a row that ``known`` describes; its own ``command`` takes precedence."""
+    own = row.get("command")
+    if isinstance(own, str):
+        return own
     if row.get("case") == "replay":
         return shlex.join(_replay(row))
     if row.get("case") in _POOL_PROGRAMS:
         return "bench/pools/gpu_check.py OUT --traces DIR --wheels DIR"
-    return shlex.join(_bench(row))
+    return shlex.join(_bench(row, known))
 
 
 def _replay(row: Mapping[str, Any]) -> list[str]:
@@ -42,10 +43,10 @@ def _replay(row: Mapping[str, Any]) -> list[str]:
     return [*words, "--smallest"] if row.get("smallest_pool_bytes") is not None else words
 
 
-def _bench(row: Mapping[str, Any]) -> list[str]:
+def _bench(row: Mapping[str, Any], known: Description) -> list[str]:
     words = ["warpheap", "bench", "--backend", row["backend"]]
     words += ["--case", row["case"], "--manager", row["manager"]]
-    for name in (parameter.name for parameter in UNDESCRIBED.parameters()):
+    for name in (parameter.name for parameter in known.parameters()):
         if name != "mode" or row.get("mode") != "thread":
             words += _flag(name, row.get(name))
     return words

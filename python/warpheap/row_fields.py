@@ -208,16 +208,20 @@ def find(rows: Path) -> Description:
 
 
 @cache
-def of_this_version() -> Description:
-    """Return what the programs of this version say, as of the package's creation."""
-    return _read(Path(__file__).resolve().parent / "data" / FILE_NAME)
+def of_published_rows() -> Description:
+    """Return what is known of the published rows of this version: the file in ``results/`` of the
+    checkout, or its copy in an installed package.
+    """
+    package = Path(__file__).resolve().parent
+    installed = package / "share/warpheap" / FILE_NAME
+    return _read(installed if installed.is_file() else package.parents[1] / "results" / FILE_NAME)
 
 
 def describe(rows: Path) -> Description:
-    """Return what is known of a file of rows: what ``find`` reads, beside and instead of what the
-    programs of this version say. Raises UserError for a ``fields.json`` that cannot be read.
+    """Return what is known of a file of rows: what ``find`` reads, beside and instead of what is
+    known of the published rows. Raises UserError for a ``fields.json`` that cannot be read.
     """
-    known = of_this_version()
+    known = of_published_rows()
     try:
         return known.merged(find(rows))
     except UserError:

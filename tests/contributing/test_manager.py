@@ -121,6 +121,11 @@ class AddedManager(unittest.TestCase):
         self.assertEqual(folders, {f"include/warpheap/managers/{NAME}", f"tests/managers/{NAME}"})
         self.assertFalse((ROOT / f"include/warpheap/managers/{NAME}").exists())
 
+    def test_its_header_has_at_most_forty_lines_of_code(self) -> None:
+        header = example(TITLE).files[f"include/warpheap/managers/{NAME}/{NAME}.hpp"]
+        lines = [line.strip() for line in header.splitlines()]
+        self.assertLessEqual(sum(bool(line) and not line.startswith("//") for line in lines), 40)
+
     def test_it_is_in_the_list(self) -> None:
         managers = {m["name"]: m for m in self.listed()["managers"]}
         self.assertTrue(managers[NAME]["available"])

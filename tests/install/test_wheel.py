@@ -53,6 +53,9 @@ def test_the_wheel_holds_every_header_and_the_tool(site_packages: Path) -> None:
     # What warpheap::malloc and the heaps for kernels of Python are compiled from.
     malloc = "src/malloc/cuda"
     assert files(package / "share/warpheap/malloc", "*") == files(PROJECT / malloc, "*")
+    # What the fields of rows mean that come without a description.
+    fields = (package / "share/warpheap/fields.json").read_text()
+    assert fields == (PROJECT / "results/fields.json").read_text()
 
 
 def test_a_project_finds_the_package_through_the_entry_point(

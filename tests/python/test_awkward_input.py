@@ -90,10 +90,17 @@ def test_a_measurement_that_was_skipped_is_no_success(run: Run) -> None:
     assert "not this time" in result.stdout
 
 
+def copy_package(folder: Path) -> None:
+    """Copy what the wheel has of the package without its programs and libraries."""
+    shutil.copytree(SOURCE / "warpheap", folder / "warpheap")
+    (folder / "warpheap/share/warpheap").mkdir(parents=True)
+    shutil.copy(SOURCE.parent / "results/fields.json", folder / "warpheap/share/warpheap")
+
+
 def installed(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the tool from a copy outside any checkout, as pip installs it without its programs."""
     if not (folder / "warpheap").exists():
-        shutil.copytree(SOURCE / "warpheap", folder / "warpheap")
+        copy_package(folder)
     environment = {name: text for name, text in os.environ.items() if name != "WARPHEAP_BUILD"}
     return subprocess.run(
         [sys.executable, "-m", "warpheap", *arguments],
@@ -126,7 +133,7 @@ def test_an_installation_needs_no_compiler(tmp_path: Path) -> None:
 def test_an_installation_finds_the_programs_in_its_own_folder(
     tmp_path: Path, fake_build: Path
 ) -> None:
-    shutil.copytree(SOURCE / "warpheap", tmp_path / "warpheap")
+    copy_package(tmp_path)
     (tmp_path / "warpheap/bin").mkdir()
     for program in ("warpheap-bench-cpu", "warpheap-verify"):
         shutil.copy(fake_build / program, tmp_path / "warpheap/bin" / program)

@@ -128,7 +128,7 @@ constexpr bool bears_load = block_manager<M>&& M::about.keeps_blocks_apart();
 int list_limits() {
   managers::for_each([]<class M>(std::type_identity<M>) {
     if constexpr (bears_load<M>) {
-      std::printf("%s %s %.0f\n", M::about.name, M::about.folder, launch_limit<M>::ms);
+      std::printf("%s %s %.0f\n", M::about.name, M::about.folder_name(), launch_limit<M>::ms);
     }
   });
   return 0;

@@ -33,8 +33,9 @@ struct capabilities {
   const char* name;
   /// What it is, in a few words; the README's table and the pages in docs/ show it.
   const char* description = "";
-  /// Its folder in managers/, whose page in docs/ describes it.
-  const char* folder = "";
+  /// Its folder in managers/, whose page in docs/ describes it, if that has another name than the
+  /// manager.
+  const char* folder = nullptr;
   /// Empty strings for baselines.
   publication published{};
   /// The deviations from the publication, each in a short sentence. The header says why.
@@ -53,6 +54,8 @@ struct capabilities {
   bool uses_region = true;
   /// `heap::reset` frees everything.
   bool resets = true;
+
+  constexpr const char* folder_name() const { return folder == nullptr ? name : folder; }
 
   /// Two blocks in use never share a byte, and a heap without room for a block says so.
   constexpr bool keeps_blocks_apart() const { return reuse != memory_reuse::unchecked; }

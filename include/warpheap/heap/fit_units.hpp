@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "warpheap/heap/manager.hpp"
+#include "warpheap/heap/region.hpp"
 
 #include <concepts>
 

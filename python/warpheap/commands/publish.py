@@ -6,9 +6,11 @@ from typing import List  # noqa: UP035
 
 import typer
 
-from warpheap import published, results
+from warpheap import published, results, row_fields
 from warpheap.console import out
 from warpheap.errors import UserError, guarded
+from warpheap.report import fields
+from warpheap.row_fields import Description
 
 
 @guarded
@@ -20,12 +22,19 @@ def publish(
 ) -> None:
     """File rows as DEVICE/CASE/MANAGER.jsonl; the newest row of a measurement replaces the others.
 
-    A row that has been replaced is still in the history of the repository.
+    The description of the rows' fields is merged into the tree's. A row that has been replaced is
+    still in the history of the repository.
     """
-    rows = [row for file in results.find_files(places) for row in results.read(file)]
+    files = results.find_files(places)
+    rows = [row for file in files for row in results.read(file)]
     if not rows:
         raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
-    for file, count in published.file_rows(rows, into).items():
+    described = Description()
+    for file in files:
+        described = described.merged(row_fields.describe(file))
+    filed = published.file_rows(rows, into, fields.UNDESCRIBED.merged(described))
+    described.write(into)
+    for file, count in filed.items():
         text = f"{file}: {count} row{'' if count == 1 else 's'}"
         out.print(text, soft_wrap=True)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the report knows about a row's fields: from ``fields.json`` beside the rows or, if there is
-none, from the programs of this version.
+none, from those of the published rows.
 """
 
 from __future__ import annotations
@@ -18,20 +18,13 @@ _DERIVED = (Field("used_percent", "%", "number", "axis", "share of the heap in u
 
 
 def _undescribed() -> Description:
-    said = row_fields.of_this_version()
+    said = row_fields.of_published_rows()
     return said.merged(Description({f.name: f for f in (*_DERIVED, *replay.FIELDS)}))
 
 
 UNDESCRIBED = _undescribed()
-# What makes two rows the same measurement, beside backend, device, case, manager and what a row's
-# key names. How often a launch was repeated says how well it was measured, not what.
+# How often a launch was repeated says how well it was measured, not what.
 NOT_IDENTITY = frozenset({"iterations"})
-_GIVEN = frozenset(field.name for field in UNDESCRIBED.parameters())
-IDENTITY = tuple(
-    field.name
-    for field in UNDESCRIBED.fields.values()
-    if (field.role in ("axis", "facet") or field.name in _GIVEN) and field.name not in NOT_IDENTITY
-)
 # Rows that differ in one of these are never joined by a line. Most cases leave them at one value,
 # which needs no mention.
 SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
@@ -46,10 +39,23 @@ def describe(file: Path) -> Description:
     return UNDESCRIBED.merged(row_fields.describe(file))
 
 
+def identity(known: Description = UNDESCRIBED) -> tuple[str, ...]:
+    """Return what makes two rows the same measurement, beside backend, device, case, manager and
+    what a row's key names.
+    """
+    given = {field.name for field in known.parameters()}
+    return tuple(
+        field.name
+        for field in known.fields.values()
+        if (field.role in ("axis", "facet") or field.name in given)
+        and field.name not in NOT_IDENTITY
+    )
+
+
 def parameters(known: Description, columns: Iterable[str]) -> list[Field]:
     """Return the parameters that a table has, in order: whatever is neither a result nor a name."""
     there = set(columns)
-    wanted = {*IDENTITY, *NOT_IDENTITY, *(field.name for field in known.parameters())}
+    wanted = {*identity(known), *NOT_IDENTITY}
     return [f for f in known.fields.values() if f.name in there and f.name in wanted]
 
 

@@ -15,11 +15,10 @@ import pandas as pd
 
 from warpheap import published, repeat_command, results
 from warpheap.errors import UserError
-from warpheap.report.fields import IDENTITY, UNDESCRIBED, describe
+from warpheap.report.fields import UNDESCRIBED, describe, identity
 from warpheap.report.style import LIMIT_PROBE, rank
 from warpheap.row_fields import Description
 
-_POINT = ("case", *IDENTITY)  # of a measurement; the manager is left out when rows are compared
 _TIMES = tuple(
     f"{part}_ms.{value}"
     for part in ("malloc", "free", "init")
@@ -28,7 +27,7 @@ _TIMES = tuple(
 _EXPECTED = (
     *("manager", "backend", "device", "driver", "toolkit", "commit", "time", "command"),
     *("status", "reason", "null_returns", "corrupted", "wall_s", "source"),
-    *("iterations", *_POINT),
+    *("iterations", "case"),
     *_TIMES,
 )
 
@@ -71,21 +70,22 @@ def load(places: Sequence[Path], by_commit: bool = False) -> Results:
     With ``by_commit`` each commit gets sections of its own and hides no row of another one.
     Raises UserError if there are no rows.
     """
-    tables = []
     known = UNDESCRIBED
+    read = []
     for place in places:
         for file in results.find_files([place]):
             rows = results.read(file)
             if rows:
                 known = known.merged(describe(file))
-                tables.append(_frame(rows).assign(source=str(place)))
-    if not tables:
+                read.append((place, rows))
+    if not read:
         raise UserError(f"no rows in {', '.join(str(place) for place in places)}")
+    tables = [_frame(rows, known).assign(source=str(place)) for place, rows in read]
     columns = dict.fromkeys(name for table in tables for name in table.columns)
     # pandas will no longer leave columns without a value out of account when it chooses a type.
     told = [table.dropna(axis="columns", how="all") for table in tables]
     together = pd.concat(told, ignore_index=True).reindex(columns=list(columns))
-    _complete(together)
+    _complete(together, known)
     newest = _newest_of_each(together, by_commit)
     return Results(_sections(newest, by_commit, known), len(together) - len(newest))
 
@@ -108,15 +108,16 @@ def _ranks(managers: pd.Series) -> pd.Series:
     return managers.map(rank)
 
 
-def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def _frame(rows: list[dict[str, Any]], known: Description) -> pd.DataFrame:
     """Make the table of rows: nested times become columns such as ``malloc_ms.median``."""
     table = pd.json_normalize(rows)
-    missing = [name for name in _EXPECTED if name not in table.columns]
+    parameters = identity(known)
+    missing = [name for name in (*_EXPECTED, *parameters) if name not in table.columns]
     table = table.reindex(columns=[*table.columns, *missing])
     for name in ("backend", "device", "commit"):
-        known = table[name].dropna().unique()
-        table[name] = _filled(table[name], known[0] if len(known) == 1 else "unknown")
-    return table.assign(identity=[published.identity(row) for row in rows])
+        values = table[name].dropna().unique()
+        table[name] = _filled(table[name], values[0] if len(values) == 1 else "unknown")
+    return table.assign(identity=[published.identity(row, parameters) for row in rows])
 
 
 def _filled(column: pd.Series, text: str) -> pd.Series:
@@ -124,16 +125,21 @@ def _filled(column: pd.Series, text: str) -> pd.Series:
     return column.astype(object).fillna(text)
 
 
-def _complete(table: pd.DataFrame) -> None:
+def _complete(table: pd.DataFrame, known: Description) -> None:
     """Fill in what rows lack that a program wrote without the tool."""
     for name in ("time", "reason"):
         table[name] = _filled(table[name], "").astype(str)
     table["graph"] = table["graph"].map(published.graph_name, na_action="ignore")
-    named = table[["backend", "command", *_POINT, "iterations", "manager"]]
-    table["command"] = [repeat_command.command(row.to_dict()) for _, row in named.iterrows()]
+    named = table[["backend", "command", *_point(known), "iterations", "manager"]]
+    table["command"] = [repeat_command.command(row.to_dict(), known) for _, row in named.iterrows()]
     # The same fact, as an axis: how full the heap was at the start.
     in_use = 100 - pd.to_numeric(table["free_percent"])
     table["used_percent"] = pd.to_numeric(table["used_percent"], errors="coerce").fillna(in_use)
+
+
+def _point(known: Description) -> list[str]:
+    """Return what identifies a measurement when the rows of managers are compared."""
+    return ["case", *identity(known)]
 
 
 def _filling(rows: pd.DataFrame, known: Description) -> set[str]:
@@ -185,11 +191,12 @@ def _usable(rows: pd.DataFrame, known: Description) -> pd.DataFrame:
     usable["time_over_two_passes"] = _over_two_passes(usable)
     usable["malloc_first_over_warm"] = usable["malloc_ms.first"] / usable["malloc_ms.median"]
     # As texts: the type of a parameter that the probe never has differs, and would not compare.
-    points = usable[list(_POINT)].astype(str)
+    point = _point(known)
+    points = usable[point].astype(str)
     probe = points[usable["manager"] == LIMIT_PROBE].drop_duplicates(keep="last")
     for part in ("malloc", "free"):
         column = f"{part}_ms.median"
         limits = probe.assign(limit=usable.loc[probe.index, column])
-        limit = points.merge(limits, on=list(_POINT), how="left")["limit"]
+        limit = points.merge(limits, on=point, how="left")["limit"]
         usable[f"{part}_over_limit"] = usable[column].to_numpy() / limit.to_numpy()
     return usable.copy()  # in one piece: it has many columns that were added one by one

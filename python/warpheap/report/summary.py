@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from warpheap.report.fields import IDENTITY, UNTOLD, parameters, phrases, text
+from warpheap.report.fields import UNTOLD, identity, parameters, phrases, text
 from warpheap.report.sections import Section, as_usual
 from warpheap.units import milliseconds
 
@@ -57,7 +57,7 @@ def reference(section: Section) -> tuple[str, pd.DataFrame]:
     rows = rows[(rows["mode"] == "thread") & (rows["size_min"] == rows["size_max"])]
     if rows.empty:
         return "", rows
-    usual = {name: _usual(rows[name]) for name in IDENTITY}
+    usual = {name: _usual(rows[name]) for name in identity(section.known)}
     usual["threads"] = rows["threads"].max()
     # Files without sizes make this a column of objects, which pandas 1.5 does not compare.
     distance = (rows["size_max"].astype(float) - _SUMMARY_SIZE).abs()
