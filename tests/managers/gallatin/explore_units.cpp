@@ -172,6 +172,35 @@ class last_user_of_a_block_leaves : public refused_before {
   }
 };
 
+/// A lane looks for what nobody has, and returns an idle block that another lane wants meanwhile.
+class returned_by_the_refused : public gallatin_world<simt::grid{2, 1}> {
+ public:
+  returned_by_the_refused(gallatin_maker make, std::uint32_t segments, std::uint32_t in_vain,
+                          std::uint32_t bytes)
+      : gallatin_world<simt::grid{2, 1}>(make, segments), in_vain_(in_vain), bytes_(bytes) {
+    std::vector<held_block> all;
+    while (std::byte* const block = take_before(16)) all.push_back({block, 16});
+    // What the first segment, or the first block, has; and one unit of it is had again, and freed.
+    const std::size_t first = segments == 1 ? 8 : 32;
+    for (std::size_t i = 0; i < first; ++i) give_before(all[i].start);
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first));
+    give_before(take_before(segments == 1 ? 16 : 32));
+    start_here(all);
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      take(in_vain_);
+    } else if (take(bytes_) == nullptr) {
+      heap.blocks().note("null, and there was an idle block");
+    }
+  }
+
+ private:
+  std::uint32_t in_vain_;
+  std::uint32_t bytes_;
+};
+
 /// One lane of a warp waits for what the next one has yet to do: a manager that takes the lanes of
 /// a warp for converged gets stuck.
 class one_after_the_other : public gallatin_world<simt::grid{1, 8}> {
@@ -273,6 +302,9 @@ std::vector<named_case> gallatin_return_cases(const gallatin_makers& with) {
       case_of<segments_change_sizes>("churn_of_three_sizes", with.small, 2u, sizes{16, 64, 192}),
       case_of<last_units_come_back>("last_units_come_back", with.small),
       case_of<free_blocks_move>("free_blocks_move", with.small),
+      case_of<returned_by_the_refused>("block_returned_by_the_refused", with.small, 1u, 64u, 16u),
+      case_of<returned_by_the_refused>("segment_returned_by_the_refused", with.small, 2u, 1024u,
+                                       64u),
       case_of<last_user_of_a_slot_leaves>("last_user_of_a_slot_leaves", with.small),
       case_of<last_user_of_a_block_leaves>("last_user_of_a_block_leaves", with.small),
       case_of<last_user_of_a_segment_leaves>("last_user_of_a_segment_leaves", with.small),
