@@ -21,6 +21,7 @@ class longest_runs {
     memory_.format(parts...);
     token_ = 0;
     longest_ = 0;
+    left_ = ~0u;
   }
 
   WARPHEAP_DEVICE Memory& memory() { return memory_; }
@@ -34,13 +35,20 @@ class longest_runs {
   }
   WARPHEAP_DEVICE void end_round() {
     const std::uint32_t longest = simt::atomic_ref(longest_).load(simt::order::relaxed);
+    simt::atomic_ref(left_).store(longest, simt::order::relaxed);
     memory_.confirm({simt::atomic_ref(token_).load(simt::order::relaxed)}, longest + 1);
+  }
+  /// The longest run that the last round to end has left, confirmed or not; without a round, more
+  /// than any caller wants.
+  WARPHEAP_DEVICE std::uint32_t left() {
+    return simt::atomic_ref(left_).load(simt::order::relaxed);
   }
 
  private:
   Memory memory_;
   std::uint64_t token_;
   std::uint32_t longest_;
+  std::uint32_t left_;
 };
 
 /// A search of all places of a heap, shared by the groups that found nothing by other means. It is
@@ -63,13 +71,16 @@ class longest_runs {
 ///
 /// Progress: a group that opens a round, or has a slice, does not wait for others before it is done
 /// (`visit` may wait for lanes that never wait themselves). So each round ends, and with it each
-/// wait. A caller gives up after `MostRounds`, in each of which others freed or took something.
+/// wait. A caller gives up after `MostRounds`, in each of which others freed or took something; and
+/// after `MostFutile` that began during its call and left nothing for it, whatever others freed
+/// meanwhile: where memory is out and lanes free all the time, nothing is ever confirmed.
 ///
 /// \tparam LeastSlice the least places of a slice, unless the caller says otherwise
 /// \tparam Known what is known to be exhausted, and how searches learn it, like `longest_runs`
 /// \tparam MostRounds rounds after which a caller gives up
+/// \tparam MostFutile rounds that leave nothing for a caller, after which it gives up
 template <std::uint32_t LeastSlice = 128, class Known = longest_runs<exhaustion>,
-          int MostRounds = 64>
+          int MostRounds = 64, int MostFutile = 4>
 class shared_search {
  public:
   /// \param parts for `Known::format`
@@ -97,7 +108,10 @@ class shared_search {
   template <class Wanted, class Visit>
   WARPHEAP_DEVICE void search(const simt::group& team, std::uint32_t places, const Wanted& wanted,
                               const Visit& visit, std::uint32_t least = LeastSlice) {
-    const auto unserved = [&] { return team.any(wanted() != 0 && !is_out(wanted())); };
+    int futile = 0;  // rounds, for this lane
+    const auto unserved = [&] {
+      return team.any(wanted() != 0 && futile < MostFutile && !is_out(wanted()));
+    };
     const std::uint32_t most = ceil_div(places, most_slices);
     const shape wished{places, least > most ? least : most};
     for (int rounds = 0; rounds < MostRounds && unserved(); ++rounds) {
@@ -111,6 +125,12 @@ class shared_search {
       // The lanes that spoilt the round get a turn before the next one.
       if (team.is_leader()) ended ? simt::backoff(pause) : wait_for(mine.round);
       team.sync();
+      if constexpr (MostFutile < MostRounds) {
+        // The first of the rounds may have begun, and looked where something was freed since,
+        // before this call. Every later one, and thus the last to end now, has seen all that was
+        // free since the call began, as far as it was not taken.
+        if (rounds != 0 && known_.left() < wanted()) ++futile;
+      }
     }
   }
 

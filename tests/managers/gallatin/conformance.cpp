@@ -14,15 +14,17 @@ struct manager_traits<gallatin<Config>> : default_traits<gallatin<Config>> {
     // The smallest segments, with 64 of the largest slices.
     constexpr std::size_t segment = 256 * 1024;
     constexpr std::size_t segments = 34;
-    const std::size_t heap_bytes = layout_bytes()
-                                       .array(3, 128)       // moves, run claims and lock
-                                       .array(segments, 4)  // memory table
-                                       .trees(1, segments)
-                                       .trees(9, segments << 8)  // more than enough
-                                       .array(segments << 8, 4)  // counters
-                                       .array(on.multiprocessors, 128)
-                                       .array(16, 4)  // fills
-                                       .then(segments * segment, 4096);
+    const std::size_t heap_bytes =
+        layout_bytes()
+            .array(10, 128)      // moves, run claims and lock
+            .array(26, 64)       // searches
+            .array(segments, 4)  // memory table
+            .trees(1, segments)
+            .trees(9, (segments + 2) << 8)  // more than enough, and room to begin on a line each
+            .array(segments << 8, 4)        // counters
+            .array(on.multiprocessors, 128)
+            .array(1, 128)  // copy of the handle
+            .then(segments * segment, 4096);
     return {{16, heap_bytes, segments * 16384, segment},
             {4096, heap_bytes, segments * 64, segment},
             // Three slices each, of the one block of a segment.

@@ -129,6 +129,78 @@ class free_blocks_move : public gallatin_world<simt::grid{2, 1}> {
   }
 };
 
+/// One lane frees what makes room, and must get some then; another one may have searched in vain.
+class refused_before : public gallatin_world<simt::grid{2, 1}> {
+ public:
+  using gallatin_world<simt::grid{2, 1}>::gallatin_world;
+
+  void lane() {
+    const bool frees = simt::thread_rank() == 1;
+    if (frees) give(held[0].start);
+    if (take(16) == nullptr && frees) heap.blocks().note("null, and there was room");
+  }
+};
+
+/// All that there is waits in the buffer of another size, with one unit in use.
+class last_user_of_a_slot_leaves : public refused_before {
+ public:
+  explicit last_user_of_a_slot_leaves(gallatin_maker make) : refused_before(make, 1) {
+    start_here({{take_before(64), 64}});
+  }
+};
+
+/// Of the one segment there is one unit in use, of a block of another size that has left its slot.
+class last_user_of_a_segment_leaves : public refused_before {
+ public:
+  explicit last_user_of_a_segment_leaves(gallatin_maker make) : refused_before(make, 1) {
+    std::byte* blocks[8];
+    for (auto& block : blocks) block = take_before(64);
+    for (int i = 1; i < 8; ++i) give_before(blocks[i]);
+    start_here({{blocks[0], 64}});
+  }
+};
+
+/// Of one block there is one unit in use, of the segment's others all.
+class last_user_of_a_block_leaves : public refused_before {
+ public:
+  explicit last_user_of_a_block_leaves(gallatin_maker make) : refused_before(make, 1) {
+    std::vector<held_block> all;
+    for (int i = 0; i < 32; ++i) all.push_back({take_before(16), 16});
+    for (int i = 1; i < 8; ++i) give_before(all[static_cast<std::size_t>(i)].start);
+    all.erase(all.begin() + 1, all.begin() + 8);
+    start_here(all);
+  }
+};
+
+/// A lane looks for what nobody has, and returns an idle block that another lane wants meanwhile.
+class returned_by_the_refused : public gallatin_world<simt::grid{2, 1}> {
+ public:
+  returned_by_the_refused(gallatin_maker make, std::uint32_t segments, std::uint32_t in_vain,
+                          std::uint32_t bytes)
+      : gallatin_world<simt::grid{2, 1}>(make, segments), in_vain_(in_vain), bytes_(bytes) {
+    std::vector<held_block> all;
+    while (std::byte* const block = take_before(16)) all.push_back({block, 16});
+    // What the first segment, or the first block, has; and one unit of it is had again, and freed.
+    const std::size_t first = segments == 1 ? 8 : 32;
+    for (std::size_t i = 0; i < first; ++i) give_before(all[i].start);
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first));
+    give_before(take_before(segments == 1 ? 16 : 32));
+    start_here(all);
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      take(in_vain_);
+    } else if (take(bytes_) == nullptr) {
+      heap.blocks().note("null, and there was an idle block");
+    }
+  }
+
+ private:
+  std::uint32_t in_vain_;
+  std::uint32_t bytes_;
+};
+
 /// One lane of a warp waits for what the next one has yet to do: a manager that takes the lanes of
 /// a warp for converged gets stuck.
 class one_after_the_other : public gallatin_world<simt::grid{1, 8}> {
@@ -230,6 +302,12 @@ std::vector<named_case> gallatin_return_cases(const gallatin_makers& with) {
       case_of<segments_change_sizes>("churn_of_three_sizes", with.small, 2u, sizes{16, 64, 192}),
       case_of<last_units_come_back>("last_units_come_back", with.small),
       case_of<free_blocks_move>("free_blocks_move", with.small),
+      case_of<returned_by_the_refused>("block_returned_by_the_refused", with.small, 1u, 64u, 16u),
+      case_of<returned_by_the_refused>("segment_returned_by_the_refused", with.small, 2u, 1024u,
+                                       64u),
+      case_of<last_user_of_a_slot_leaves>("last_user_of_a_slot_leaves", with.small),
+      case_of<last_user_of_a_block_leaves>("last_user_of_a_block_leaves", with.small),
+      case_of<last_user_of_a_segment_leaves>("last_user_of_a_segment_leaves", with.small),
       case_of<out_and_back>("out_and_back", with.small),
   };
 }

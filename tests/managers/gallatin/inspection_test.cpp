@@ -61,7 +61,7 @@ TEST_F(gallatin_inspection, a_block_of_units_that_there_are_not_is_found) {
     const auto& blocks = all_.buffers().blocks();
     const auto got = blocks.acquire(last_tree, 1, 1);
     ASSERT_EQ(got.count(), 1);
-    blocks.open(last_tree, got.nth(0), geometry::units, 1);
+    blocks.open(last_tree, got.nth(0), geometry::units, 1, false);
   });
   EXPECT_EQ(broken(5), 1u);
 }

@@ -8,6 +8,7 @@
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/gallatin/geometry.hpp"
 #include "warpheap/managers/gallatin/memory_table.hpp"
+#include "warpheap/managers/gallatin/shortages.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
@@ -26,11 +27,12 @@ class gallatin_blocks {
   static constexpr std::uint32_t none = bitmap_tree::none;
 
   /// What a block's counter says besides how many units are left: the unit, or this.
-  static constexpr std::uint32_t whole_block = 255;
+  static constexpr std::uint32_t whole_block = 127;
 
   gallatin_blocks() = default;
   gallatin_blocks(const geometry& shape, region_cursor& cursor) : shape_(shape) {
     control_ = cursor.take<control>(1, alignof(control));
+    shortages_ = gallatin_shortages<Config>(cursor);
     memory_table_ = gallatin_memory_table(cursor, shape.segments());
     segment_words_ = cursor.take<std::uint64_t>(bitmap_tree::words_for(shape.segments()), 128);
     tree_stride_ = static_cast<std::uint32_t>(round_up<std::size_t>(
@@ -41,6 +43,7 @@ class gallatin_blocks {
   }
 
   WARPHEAP_HD geometry shape() const { return shape_; }
+  WARPHEAP_HD const gallatin_shortages<Config>& shortages() const { return shortages_; }
 
   WARPHEAP_DEVICE bitmap_tree free_segments() const {
     return bitmap_tree(segment_words_, shape_.segments());
@@ -61,6 +64,7 @@ class gallatin_blocks {
       control_->run_lock = 0;
       control_->run_claims = 0;
     }
+    shortages_.format(rank, count);
     memory_table_.format(shape_.segments(), rank, count);
     const std::uint64_t counters = std::uint64_t{shape_.segments()} << geometry::blocks_shift;
     for (std::uint64_t i = rank; i < counters; i += count) counters_[i] = 0;
@@ -74,14 +78,11 @@ class gallatin_blocks {
   /// its way, or one that is hidden because a run is being claimed, which may fail and put it back.
   /// False only if there was none of these at one time.
   WARPHEAP_DEVICE bool obtainable(std::uint32_t tree) const {
-    const std::uint64_t before = moves(tree).load(simt::order::acquire);
-    const std::uint64_t runs_before = run_claims().load(simt::order::acquire);
-    if (in_progress(before) != 0 || in_progress(runs_before) != 0 || free_blocks(tree).any() ||
-        free_segments().any()) {
-      return true;
-    }
-    return moves(tree).load(simt::order::acquire) != before ||
-           run_claims().load(simt::order::acquire) != runs_before;
+    return obtainable(tree, [](const bitmap_tree& set) { return set.any(); });
+  }
+  /// The same for a search that lanes share: see `gallatin_shortages`. Does not wait.
+  WARPHEAP_DEVICE bool examine_obtainable(std::uint32_t tree) const {
+    return obtainable(tree, [](const bitmap_tree& set) { return set.examine_any(); });
   }
 
   /// Takes up to `want` free blocks of `tree`; returns none if there is neither a block nor a
@@ -116,10 +117,17 @@ class gallatin_blocks {
 
   /// `block` starts a life with `capacity` units of the kind `unit`, none of them given back. The
   /// caller owns the block, and publishes it with release.
+  /// \param in_slot whether the block is going to be in a slot
   WARPHEAP_DEVICE void open(std::uint32_t tree, std::uint32_t block, std::uint32_t unit,
-                            std::uint32_t capacity) const {
+                            std::uint32_t capacity, bool in_slot) const {
     // Release: see `units_left`. The slot that the block was in during its last life has lost it.
-    counter(tree, block).store(unit << unit_shift | capacity, simt::order::release);
+    counter(tree, block)
+        .store(unit << unit_shift | capacity | (in_slot ? slot_flag : 0), simt::order::release);
+  }
+  /// A block in use has left its slot.
+  WARPHEAP_DEVICE void leave_slot(std::uint32_t tree, std::uint32_t block) const {
+    // Relaxed: the flag only says when searches must be told.
+    counter(tree, block).fetch_and(~slot_flag, simt::order::relaxed);
   }
 
   /// Units of `block` that are handed out or still to be handed out.
@@ -129,10 +137,18 @@ class gallatin_blocks {
     // retiring lane has left it.
     return counter(tree, block).load(simt::order::acquire) & units_mask;
   }
+  /// The same for a search that lanes share: see `gallatin_shortages`.
+  WARPHEAP_DEVICE std::uint32_t examine_units_left(std::uint32_t tree, std::uint32_t block) const {
+    return counter(tree, block).fetch_or(0, simt::order::acq_rel) & units_mask;
+  }
 
   /// The kind of units that `block` was opened with.
   WARPHEAP_DEVICE std::uint32_t unit_of(std::uint32_t tree, std::uint32_t block) const {
-    return counter(tree, block).load(simt::order::relaxed) >> unit_shift;
+    return (counter(tree, block).load(simt::order::relaxed) & ~slot_flag) >> unit_shift;
+  }
+  /// Whether `block` was opened for a slot, and has not left it.
+  WARPHEAP_DEVICE bool is_in_slot(std::uint32_t tree, std::uint32_t block) const {
+    return (counter(tree, block).load(simt::order::relaxed) & slot_flag) != 0;
   }
 
   /// Takes `count` units of `block` back. The last ones take the block with them, and a segment
@@ -142,7 +158,11 @@ class gallatin_blocks {
     // Acquire and release: what the users of all units did comes before what their next users do.
     // The chain goes on over the trees and the buffer.
     const std::uint32_t before = counter(tree, block).fetch_sub(count, simt::order::acq_rel);
-    if ((before & units_mask) == count) release_block(tree, block);
+    if ((before & units_mask) == count) {
+      release_block(tree, block);
+    } else if ((before & slot_flag) != 0) {
+      shortages_.end_all();  // perhaps none of its units is in use now
+    }
   }
 
   /// Takes the last `length` adjacent free segments and returns the first of them, or none. One
@@ -166,6 +186,7 @@ class gallatin_blocks {
     // Written before they are free: then they belong to the lane that claims them.
     for (std::uint32_t i = 0; i < length; ++i) set_kind(first + i, gallatin_segment::free);
     insert_run(free_segments(), first, length);
+    shortages_.end_all();
   }
 
   /// No lane moves a segment or holds the lock.
@@ -182,7 +203,8 @@ class gallatin_blocks {
   // the tree one after another and fails has hidden segments from all other lanes.
   static constexpr std::uint64_t begins = sync::moves::begins;
   static constexpr std::uint64_t ends = sync::moves::ends;
-  // A block's counter: {unit:8 | units left:24}
+  // A block's counter: {in a slot:1 | unit:7 | units left:24}
+  static constexpr std::uint32_t slot_flag = 0x80000000u;
   static constexpr int unit_shift = 24;
   static constexpr std::uint32_t units_mask = (1u << unit_shift) - 1;
 
@@ -198,6 +220,18 @@ class gallatin_blocks {
 
   WARPHEAP_HD static constexpr std::uint32_t in_progress(std::uint64_t moves_word) {
     return sync::moves::in_progress(moves_word);
+  }
+
+  template <class Any>
+  WARPHEAP_DEVICE bool obtainable(std::uint32_t tree, const Any& any) const {
+    const std::uint64_t before = moves(tree).load(simt::order::acquire);
+    const std::uint64_t runs_before = run_claims().load(simt::order::acquire);
+    if (in_progress(before) != 0 || in_progress(runs_before) != 0 || any(free_blocks(tree)) ||
+        any(free_segments())) {
+      return true;
+    }
+    return moves(tree).load(simt::order::acquire) != before ||
+           run_claims().load(simt::order::acquire) != runs_before;
   }
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> run_claims() const {
@@ -260,10 +294,14 @@ class gallatin_blocks {
   WARPHEAP_DEVICE void release_block(std::uint32_t tree, std::uint32_t block) const {
     const int shift = geometry::blocks_shift_of(tree);
     const std::uint32_t segment = block >> shift;
-    if (shift != 0 && !insert_and_claim_all(tree, block, segment << shift, 1u << shift)) return;
+    if (shift != 0 && !insert_and_claim_all(tree, block, segment << shift, 1u << shift)) {
+      shortages_.end(tree);
+      return;
+    }
     // Before it is free: then it belongs to the lane that claims it.
     set_kind(segment, gallatin_segment::free);
     free_segments().insert(segment);
+    shortages_.end_all();
     if (shift != 0) moves(tree).fetch_add(ends, simt::order::release);
   }
 
@@ -289,6 +327,7 @@ class gallatin_blocks {
 
   geometry shape_;
   control* control_ = nullptr;
+  gallatin_shortages<Config> shortages_;
   gallatin_memory_table memory_table_;
   std::uint64_t* segment_words_ = nullptr;
   std::uint64_t* tree_words_ = nullptr;

@@ -62,16 +62,18 @@ class gallatin_buffers {
   gallatin_buffers() = default;
   gallatin_buffers(const block_store& blocks, region_cursor& cursor) : blocks_(blocks) {
     lines_ = cursor.take<line>(blocks.shape().multiprocessors(), alignof(line));
-    fills_ = cursor.take<std::uint32_t>(geometry::units, 128);
+    copy_ = cursor.take<gallatin_buffers>(1);
   }
 
   WARPHEAP_HD const block_store& blocks() const { return blocks_; }
+  /// The same in the heap, for functions that are called apart.
+  WARPHEAP_DEVICE const gallatin_buffers& copy() const { return *copy_; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    if (rank == 0) *copy_ = *this;
     for (std::uint64_t i = rank; i < blocks_.shape().multiprocessors(); i += count) {
       for (auto& word : lines_[i].words) word = gallatin_slot{}.word();
     }
-    for (std::uint64_t i = rank; i < geometry::units; i += count) fills_[i] = 0;
   }
 
   /// The slot that the calling lane uses first.
@@ -102,15 +104,16 @@ class gallatin_buffers {
     const std::uint32_t capacity = shape.capacity(unit);
     // Enough segments at once for all slots of a heap that is new, and no more.
     const std::uint32_t at_once = (shape.slots(unit) >> geometry::blocks_shift_of(tree)) + 1;
-    // Before a block leaves the tree: see `fills`. Release: a lane that counts this refill already
-    // before its look at the slots finds this one owned or filled, and not still empty.
-    simt::atomic_ref(fills_[unit]).fetch_add(1, simt::order::release);
+    // Before a block leaves the tree: a search that has seen the slot empty, and finds the block
+    // gone, confirms nothing then. One that comes later sees that the slot is owned or filled. A
+    // block of which nobody gets a unit yet is available to all in its slot.
+    want != 0 ? blocks_.shortages().end(tree) : blocks_.shortages().end_all();
     const auto got = blocks_.acquire(tree, 1, at_once);
     gallatin_slot next;
     std::uint32_t block = gallatin_slot::empty;
     if (got.bits != 0) {
       block = got.nth(0);
-      blocks_.open(tree, block, unit, capacity);
+      blocks_.open(tree, block, unit, capacity, want < capacity);
       // Lanes that came for units get them with the block: one that waited in the slot with nothing
       // of it in use could be retired by another lane before this one comes back for it, and so on
       // in turns.
@@ -138,60 +141,34 @@ class gallatin_buffers {
                                                                                 : claim::lost;
   }
 
-  /// How often a refill of a slot of `unit` has begun. If it is the same before and after a look at
-  /// all slots and then at the trees, no block has slipped from the trees into a slot in between.
-  WARPHEAP_DEVICE std::uint32_t fills(std::uint32_t unit) const {
-    return unit == no_unit ? 0 : simt::atomic_ref(fills_[unit]).load(simt::order::acquire);
-  }
+  using outlook = gallatin_outlook;
 
-  /// The larger the value, the more useful.
-  enum class outlook : std::uint32_t {
-    none,              ///< there is nothing, and nothing is on its way
-    elsewhere_coming,  ///< something of other units is on its way, and may become free
-    coming,            ///< the unit's blocks are on their way
-    gained,            ///< blocks were idle, and are in the trees now
-    in_slot,           ///< a slot of the unit has units
-  };
-
-  /// The last resort: memory that waits in buffers. Every lane of `team` looks at a share of the
-  /// slots and returns blocks of other units to the trees if none of their units is in use. A
-  /// collective.
-  /// \param slot set to a slot of the unit that has units, if any
-  WARPHEAP_DEVICE outlook search(const simt::group& team, std::uint32_t unit,
-                                 std::uint32_t& slot) const {
+  /// The last resort: memory that waits in buffers. Every lane of `team` examines a share of the
+  /// slots of `count` multiprocessors, and returns blocks of other units to the trees if none of
+  /// their units is in use. Returns what the calling lane has seen.
+  WARPHEAP_DEVICE gallatin_findings::seen search(const simt::group& team, std::uint32_t unit,
+                                                 std::uint32_t first, std::uint32_t count) const {
     const geometry shape = blocks_.shape();
-    outlook seen = outlook::none;
-    std::uint32_t found = 0;
+    gallatin_findings::seen best{outlook::none, 0};
     const auto step = static_cast<std::uint32_t>(team.size());
-    for (auto i = static_cast<std::uint32_t>(team.rank()); i < shape.multiprocessors(); i += step) {
-      for (std::uint32_t units = used_slots(i); units != 0; units &= units - 1) {
-        const auto other = static_cast<std::uint32_t>(lowest_bit(units));
-        const gallatin_slot now = look(i, other);
-        outlook here = outlook::none;
-        if (now.is_owned(shape.capacity(other))) {
-          here = other == unit ? outlook::coming : outlook::elsewhere_coming;
-        } else if (other == unit) {
-          if (now.has_units(shape.capacity(other))) {
-            here = outlook::in_slot;
-            found = i;
-          }
-        } else {
-          here = retire_idle(i, other);
-        }
-        seen = seen < here ? here : seen;
+    const std::uint32_t slots = count * geometry::units;
+    for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += step) {
+      const std::uint32_t slot = first + i / geometry::units;
+      const std::uint32_t other = i % geometry::units;
+      const std::uint64_t word = at(slot, other).fetch_or(0, simt::order::acq_rel);
+      const auto now = gallatin_slot::of(word);
+      if (now.is_empty()) continue;
+      outlook here = outlook::none;
+      if (now.is_owned(shape.capacity(other))) {
+        here = other == unit ? outlook::coming : outlook::elsewhere_coming;
+      } else if (other == unit) {
+        here = outlook::in_slot;
+      } else {
+        here = retire_idle(slot, other, word);
       }
+      if (best.outlook < here) best = {here, slot};
     }
-    // Pairs with the release by which `retire_idle` empties a slot: a lane that finds it empty
-    // finds its block in the tree, where the caller looks next.
-    simt::fence(simt::order::acquire);
-    const simt::lane_mask with_units = team.ballot(seen == outlook::in_slot);
-    if (!with_units.empty()) {
-      slot = team.shuffle(found, with_units.lowest());
-      return outlook::in_slot;
-    }
-    if (team.any(seen == outlook::gained)) return outlook::gained;
-    if (team.any(seen == outlook::coming)) return outlook::coming;
-    return team.any(seen == outlook::elsewhere_coming) ? outlook::elsewhere_coming : outlook::none;
+    return best;
   }
 
  private:
@@ -204,25 +181,15 @@ class gallatin_buffers {
     return simt::atomic_ref(lines_[slot].words[unit]);
   }
 
-  /// The units of line `i` whose slots are not empty, as bits. All loads are under way at once.
-  WARPHEAP_DEVICE std::uint32_t used_slots(std::uint32_t i) const {
-    std::uint32_t used = 0;
-    for (std::uint32_t unit = 0; unit < geometry::units; ++unit) {
-      used |= look(i, unit).is_empty() ? 0u : 1u << unit;
-    }
-    return used;
-  }
-
   /// Takes all units of a block that has no unit in use, so that the block is free.
-  WARPHEAP_DEVICE outlook retire_idle(std::uint32_t slot, std::uint32_t unit) const {
+  /// \pre the slot was seen as `seen`, with units
+  WARPHEAP_DEVICE outlook retire_idle(std::uint32_t slot, std::uint32_t unit,
+                                      std::uint64_t seen) const {
     const std::uint32_t tree = geometry::tree_of(unit);
     const std::uint32_t capacity = blocks_.shape().capacity(unit);
-    std::uint64_t seen = at(slot, unit).load(simt::order::acquire);
     const gallatin_slot now = gallatin_slot::of(seen);
-    if (now.is_empty()) return outlook::none;
-    if (!now.has_units(capacity)) return outlook::elsewhere_coming;
     const std::uint32_t rest = capacity - now.taken;
-    if (blocks_.units_left(tree, now.block) != rest) {
+    if (blocks_.examine_units_left(tree, now.block) != rest) {
       // In use, if the count is of the time of the word, and not of a block that is being retired.
       return look(slot, unit).word() == seen ? outlook::none : outlook::elsewhere_coming;
     }
@@ -231,14 +198,19 @@ class gallatin_buffers {
       return outlook::elsewhere_coming;  // perhaps retired by another lane, and not in the tree yet
     }
     // As the owner: no lane sees the slot empty before the block is in the tree.
-    blocks_.give_back(tree, now.block, rest);
+    simt::call_apart(&give_back_apart, copy(), tree, now.block, rest);
     at(slot, unit).store(gallatin_slot{}.word(), simt::order::release);
     return outlook::gained;
   }
 
+  WARPHEAP_RARE static void give_back_apart(const gallatin_buffers& in, std::uint32_t tree,
+                                            std::uint32_t block, std::uint32_t units) {
+    in.blocks_.give_back(tree, block, units);
+  }
+
   block_store blocks_;
   line* lines_ = nullptr;
-  std::uint32_t* fills_ = nullptr;
+  gallatin_buffers* copy_ = nullptr;
 };
 
 WARPHEAP_END_NAMESPACE

@@ -20,10 +20,11 @@
 ///
 /// Memory layout (defaults; s segments, m multiprocessors):
 ///
-///     [ moves, run claims and lock ][ memory table: u32 x s ][ free segments: bitmap tree over s ]
+///     [ moves, run claims and lock ][ searches: 64 B for each unit and tree ]
+///     [ memory table: u32 x s ][ free segments: bitmap tree over s ]
 ///     [ free blocks: 9 bitmap trees, tree t over s << (8 - t) ]
-///     [ counters: u32 {unit:8 | units left:24} x s << 8 ]
-///     [ slots: u64 {units taken:32 | block:32} x 16 units (128 B) x m ][ fills: u32 x 16 ]
+///     [ counters: u32 {in a slot:1 | unit:7 | units left:24} x s << 8 ]
+///     [ slots: u64 {units taken:32 | block:32} x 16 units (128 B) x m ][ copy of the handle ]
 ///     [ segment 0 | segment 1 | ... ]      16 MiB each, less in heaps below 512 MiB
 ///     segment of tree t:  [ block 0 | ... | block (256 >> t) - 1 ],  block: 4096 slices
 ///
@@ -35,28 +36,33 @@
 /// I4 only segments of tree t have free blocks in it, and not all of their blocks are free (place:
 ///    the segment)
 /// I5 a counter has units left exactly if its block is not free, no more than the block has, and of
-///    a unit of its tree (place: the counter)
+///    a unit of its tree; if the counter says that the block is in a slot, it is (place: the
+///    counter)
 /// I6 a slot is empty or has units left, of a block of its unit that is not free; the block's
-///    counter counts them (place: 16 * slot + unit)
+///    counter counts them, and says that it is in a slot (place: 16 * slot + unit)
 /// I7 no two slots have the same block (place: 16 * slot + unit)
 /// I8 no segment is on its way, no run is being claimed (place: 0)
 ///
 /// Progress: taking units of a block and giving them back is wait-free, trees are lock-free. There
-/// are three waits:
+/// are four waits:
 /// - a lane that finds its slot used up waits until the lane that used it up has stored a block;
 /// - that lane waits, in `gallatin_blocks::acquire`, while others move segments of its tree;
-/// - a lane that wants a run of segments waits for the one that claims a run. A lane that moves a
-/// segment or claims a run never waits, so chains of waits end; and no awaited lane has a
-/// collective with its waiter before it is done, so it may be a lane of the waiter's own warp.
-/// Members of a group wait for their leader while it fills a slot; the leader never waits for them.
+/// - a lane that wants a run of segments waits for the one that claims a run;
+/// - a group that finds nothing waits for those that examine parts of the search that it shares
+///   with them. A lane that moves a segment, claims a run or examines a part never waits, so chains
+/// of waits end; and no awaited lane has a collective with its waiter before it is done, so it may
+/// be a lane of the waiter's own warp. Members of a group wait for their leader while it fills a
+/// slot; the leader never waits for them.
 ///
 /// Steady load: the slices of a block come back together, once all of them are free, so little of
-/// what was freed is available, and each lane that finds no block searches the trees and all slots.
+/// what was freed is available. Lanes that find no block search the trees and all slots together,
+/// and what they do not find is known until something becomes available (`gallatin_shortages`).
 ///
-/// Null: nothing was free during the call: neither the trees nor, after a search of all slots, the
-/// buffers had anything, and nothing of this unit was on its way. That search returns blocks of
-/// other sizes that wait in buffers with none of their units in use. Only for memory that others
-/// are moving at that very time, patience is limited: `patience` looks.
+/// Null: nothing was free at a moment of the call: neither the trees nor, after a search of all
+/// slots, the buffers had anything, and nothing of this unit was on its way. That search returns
+/// blocks of other sizes that wait in buffers with none of their units in use. Or four searches
+/// found nothing, and something became available during each of them; or in each of 64, others were
+/// moving memory of other units (`patience`).
 ///
 /// Deviations from the paper, and why:
 /// - The count of slices handed out is in the buffer's slot, beside the block, and not in the
@@ -165,8 +171,9 @@ class gallatin {
 
  private:
   using outlook = typename block_buffers::outlook;
+  using shortages = gallatin_shortages<Config>;
 
-  /// How often a lane looks at memory that others are moving before it gives up.
+  /// How many searches that find memory of other units on its way a group waits for.
   static constexpr int patience = 64;
   static constexpr std::uint32_t wait_ns = 200;
 
@@ -206,8 +213,7 @@ class gallatin {
         if (rank - room < capacity) return unit_address(unit, fresh, rank - room);
       } else if (fresh == gallatin_slot::filling) {
         simt::backoff(wait_ns);  // for the slot's owner
-      } else if (room == 0 &&
-                 !worth_another_try(same, unit, geometry::tree_of(unit), slot, patience_left)) {
+      } else if (room == 0 && !worth_another_try(same, unit, slot, patience_left)) {
         return nullptr;
       }
     }
@@ -232,9 +238,12 @@ class gallatin {
     using claim = typename block_buffers::claim;
     if (room == 0) {
       if (!before.is_empty()) return gallatin_slot::filling;
+      if (buffers_.blocks().shortages().is_out(unit)) return gallatin_slot::empty;
       const claim claimed = buffers_.claim_empty(slot, unit);
       if (claimed == claim::nothing_there) return gallatin_slot::empty;
       if (claimed == claim::lost) return gallatin_slot::filling;
+    } else {
+      buffers_.blocks().leave_slot(geometry::tree_of(unit), before.block);
     }
     return buffers_.refill(slot, unit, wanted - room);
   }
@@ -253,11 +262,11 @@ class gallatin {
       got.bits = same.broadcast(got.bits);
       if (same.rank() < got.count()) {
         const std::uint32_t block = got.nth(same.rank());
-        buffers_.blocks().open(tree, block, block_store::whole_block, 1);
+        buffers_.blocks().open(tree, block, block_store::whole_block, 1, false);
         return block_address(tree, block);
       }
       if (got.bits == 0 &&
-          !worth_another_try(same, block_buffers::no_unit, tree, no_slot, patience_left)) {
+          !worth_another_try(same, shortages::of_blocks(tree), no_slot, patience_left)) {
         return nullptr;
       }
     }
@@ -266,40 +275,59 @@ class gallatin {
   /// The last resort of lanes that have found nothing in the trees: true if there may be something
   /// now, false if the heap is exhausted. A collective.
   /// \param slot changed to one that has units of `unit`, if that is where they are
-  WARPHEAP_DEVICE bool worth_another_try(const simt::group& team, std::uint32_t unit,
-                                         std::uint32_t tree, std::uint32_t& slot,
-                                         int& patience_left) const {
-    // What follows from them would keep registers in all requests.
-    unit = simt::as_needed(unit);
-    tree = simt::as_needed(tree);
-    const bool leads = team.is_leader();
-    const std::uint32_t fills = leads ? buffers_.fills(unit) : 0;
-    team.sync();  // nobody looks at a slot before that
-    const outlook found = buffers_.search(team, unit, slot);
-    team.sync();
-    if (found == outlook::gained || found == outlook::in_slot) return true;
-    if (found == outlook::coming) {
-      simt::backoff(wait_ns);
-      return true;
-    }
-    // The trees after the slots, so that blocks which another search has just returned are seen.
-    const bool there =
-        leads && (buffers_.blocks().obtainable(tree) || buffers_.fills(unit) != fills);
-    if (team.any(there)) {
-      simt::backoff(wait_ns);  // it may be what another lane has yet to put back
-      return true;
-    }
-    const bool others = found == outlook::elsewhere_coming;
-    if (!team.any(others && leads && patience_left > 0)) return false;
-    --patience_left;
+  WARPHEAP_DEVICE bool worth_another_try(const simt::group& team, std::uint32_t kind,
+                                         std::uint32_t& slot, int& patience_left) const {
+    const bool out = team.is_leader() && buffers_.blocks().shortages().is_out(kind);
+    if (team.any(out)) return false;
+    const prospect seen =
+        simt::call_apart(&look_everywhere, buffers_.copy(), team.mask(), kind, slot);
+    slot = seen.slot;
+    patience_left -= seen.strain;
+    return seen.hope && patience_left > 0;
+  }
+
+  /// What a search of everything means for those that wait for it.
+  struct prospect {
+    bool hope;
+    int strain;  ///< on their patience
+    std::uint32_t slot;
+  };
+
+  WARPHEAP_RARE static prospect look_everywhere(const block_buffers& in, simt::lane_mask members,
+                                                std::uint32_t kind, std::uint32_t slot) {
+    const simt::group team(members);
+    const shortages& known = in.blocks().shortages();
+    auto& search = known.begin(kind);
+    bool found = false;
+    bool in_slot = false;
+    const auto examine = [&](std::uint32_t first, std::uint32_t count) {
+      auto seen = in.search(team, kind, first, count);
+      // The trees belong to the first slice.
+      if (first == 0 && team.is_leader() && seen.outlook < outlook::coming &&
+          in.blocks().examine_obtainable(shortages::tree_of(kind))) {
+        seen.outlook = outlook::coming;
+      }
+      found = team.any(seen.outlook >= outlook::gained);
+      in_slot = team.any(seen.outlook == outlook::in_slot);
+      return seen;
+    };
+    search.search(
+        team, in.blocks().shape().multiprocessors(), [&] { return found ? 0u : 1u; }, examine);
+    if (!found && team.any(team.is_leader() && known.is_out(kind))) return {false, 0, slot};
+    const auto left = static_cast<outlook>(team.broadcast(search.known().left()));
+    const std::uint32_t with_units = team.broadcast(search.known().slot());
+    if (in_slot || left == outlook::in_slot) return {true, 0, with_units};
+    if (found || left == outlook::gained) return {true, 0, slot};
     simt::backoff(wait_ns);
-    return true;
+    if (left == outlook::coming) return {true, 0, slot};
+    // The round may have begun before this call, and others may have made something available
+    // meanwhile: four such rounds are enough.
+    return {true, left == outlook::none ? patience / 4 : 1, slot};
   }
 
   WARPHEAP_DEVICE void* malloc_run(std::size_t bytes) const {
     const std::uint64_t length = ((bytes - 1) >> shape().segment_shift()) + 1;
     const simt::group alone(simt::lane_mask::of(simt::lane_id()));
-    std::uint32_t no_slot = 0;
     bool last_time = false;
     for (int patience_left = patience;;) {
       bool busy = false;
@@ -313,7 +341,8 @@ class gallatin {
         continue;
       }
       if (last_time) return nullptr;
-      const outlook found = buffers_.search(alone, block_buffers::no_unit, no_slot);
+      const outlook found =
+          buffers_.search(alone, block_buffers::no_unit, 0, shape().multiprocessors()).outlook;
       if (found == outlook::elsewhere_coming && patience_left > 0) {
         --patience_left;
         simt::backoff(wait_ns);

@@ -104,16 +104,24 @@ class gallatin_inspector {
       if (is_free) continue;
       const std::uint32_t unit = blocks_.unit_of(tree, block);
       if (unit == gallatin_blocks<Config>::whole_block) {
-        findings_.expect(left == 1, 5, counter);
+        findings_.expect(left == 1 && !blocks_.is_in_slot(tree, block), 5, counter);
         findings_.in_use(left, std::uint64_t{left} << shape_.block_shift(tree));
       } else {
         const bool fits = unit < geometry::units && geometry::tree_of(unit) == tree &&
-                          left <= shape_.capacity(unit);
+                          left <= shape_.capacity(unit) &&
+                          (!blocks_.is_in_slot(tree, block) || has_slot(unit, block));
         findings_.expect(fits, 5, counter);
         if (fits) findings_.in_use(left, std::uint64_t{left} * geometry::unit_bytes(unit));
       }
     }
     findings_.expect(!all_free, 4, s);
+  }
+
+  WARPHEAP_DEVICE bool has_slot(std::uint32_t unit, std::uint32_t block) const {
+    for (std::uint32_t i = 0; i < shape_.slots(unit); ++i) {
+      if (buffers_.look(i, unit).block == block) return true;
+    }
+    return false;
   }
 
   WARPHEAP_DEVICE void slot(std::uint32_t i, std::uint32_t unit) const {
@@ -130,6 +138,7 @@ class gallatin_inspector {
     const std::uint32_t rest = shape_.capacity(unit) - now.taken;
     findings_.expect(!blocks_.free_blocks(tree).contains(now.block) &&
                          blocks_.unit_of(tree, now.block) == unit &&
+                         blocks_.is_in_slot(tree, now.block) &&
                          blocks_.units_left(tree, now.block) >= rest,
                      6, place);
     for (std::uint32_t other = 0; other < i; ++other) {
