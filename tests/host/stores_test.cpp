@@ -253,6 +253,42 @@ TEST(block_table, a_front_that_is_cut_off_can_be_absorbed_from_the_right) {
   EXPECT_EQ(table.size(), 2u);
 }
 
+TEST(block_table, links_say_whether_a_neighbour_is_free) {
+  block_table table({}, 100);
+  const auto edge = table.add_region({0x1000, 0});
+  table[edge].free = false;
+  const auto last = table.append(edge, 0x1000);
+  EXPECT_FALSE(table[last].left.is_free());
+  EXPECT_TRUE(table[edge].right.is_free());
+  const auto front = table.cut_front(last, 0x300);
+  EXPECT_FALSE(table[last].left.is_free()) << "it is about to be handed out";
+  EXPECT_TRUE(table[front].right.is_free());
+  table.hand_out(front);
+  const auto tail = table.split(front, 0x100);
+  EXPECT_FALSE(table[tail].left.is_free());
+  EXPECT_TRUE(table[last].left.is_free());
+  EXPECT_EQ(table[last].left, tail) << "the mark is not a part of the number";
+  table.tell_neighbours(tail, false);
+  EXPECT_FALSE(table[last].left.is_free());
+  EXPECT_FALSE(table[front].right.is_free());
+  EXPECT_EQ(table[front].right, tail);
+  table.absorb_left(last);
+  EXPECT_TRUE(table[front].right.is_free());
+  EXPECT_EQ(table[front].right, last);
+}
+
+TEST(tiled_regions, finds_a_neighbour_that_was_not_told) {
+  tiled_regions tiles(policy_options{0x100});
+  const auto whole = tiles.add({0x1000, 0x1000});
+  const auto first = tiles.table.cut_front(whole, 0x100);
+  tiles.table.hand_out(first);
+  EXPECT_EQ(tiles.check_told(), std::nullopt);
+  tiles.table.tell_neighbours(first, true);
+  EXPECT_EQ(tiles.check_told().value_or("").substr(0, 2), "C2");
+  tiles.table.tell_neighbours(first, false);
+  EXPECT_EQ(tiles.check_told(), std::nullopt);
+}
+
 using big = std::array<std::uint64_t, 512>;  // a page each, of which a word is touched
 
 // Until the array is large enough to have pages of its own and they have had to move.

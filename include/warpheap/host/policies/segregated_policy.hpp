@@ -23,8 +23,9 @@ namespace warpheap::host {
 /// most; the others take the first hole that fits. That keeps small blocks together and holes large
 /// (docs/host.md has the measurements).
 ///
-/// Invariants: T1-T5 (tiling), C1 (no two free neighbours), I1-I2 (index), K1: a block handed out
-/// is tagged with its class, in which it will be if it does not merge.
+/// Invariants: T1-T5 (tiling), C1 (no two free neighbours), C2 (neighbours are told), I1-I2
+/// (index), K1: a block handed out is tagged with its class, in which it will be if it does not
+/// merge.
 ///
 /// Progress: every operation is a bounded number of steps, whatever the number of live blocks; only
 /// a request that would otherwise fail may look through one whole size class.
@@ -74,6 +75,7 @@ class segregated_policy {
     const index which = tiles_.isolate(part, [&](index rest) { free_.insert(table(), rest); });
     table()[which].free = false;
     table()[which].vacant = true;
+    table().tell_neighbours(which, false);
   }
 
   void fill(extent part) {
@@ -127,6 +129,8 @@ class segregated_policy {
     if (wanted.bytes == 0) __builtin_unreachable();
     const index which = free_.take_exact(table(), wanted.bytes, wanted.size_class);
     if (which == block_table::none) return {};
+    expect_merged(which);
+    table().tell_neighbours(which, false);
     bytes_in_use_ += wanted.bytes;
     return by_handle(which, wanted.bytes);
   }
@@ -135,6 +139,7 @@ class segregated_policy {
     const index hole = free_.find_other(table(), wanted.bytes, wanted.size_class, how,
                                         [&] { return is_small(wanted.bytes); });
     if (hole == block_table::none) return {};
+    expect_merged(hole);
     return by_handle(take_front(hole, wanted.bytes, wanted.size_class), wanted.bytes);
   }
 
@@ -164,6 +169,7 @@ class segregated_policy {
   std::optional<std::string> check() const {
     if (auto wrong = tiles_.check()) return wrong;
     if (auto wrong = tiles_.check_merged()) return wrong;
+    if (auto wrong = tiles_.check_told()) return wrong;
     std::optional<std::string> wrong = free_.check(tiles_.table, tiles_.count_free());
     tiles_.for_each_tile([&](const block_table::block& b) {
       if (!b.free && !b.vacant && b.tag != free_.class_of(b.bytes)) {
@@ -187,6 +193,13 @@ class segregated_policy {
     return {{table()[which].base, size}, handle};
   }
 
+  // A hint for the compiler: the links of a hole name no free neighbour (C1), so they are just
+  // their numbers.
+  void expect_merged(index hole) {
+    const block_table::block& b = table()[hole];
+    if (b.left.is_free() || b.right.is_free()) __builtin_unreachable();
+  }
+
   // A block of this size that is in no list and still marked as free, or none.
   index place(std::size_t bytes, std::size_t alignment, effort how) {
     if (!table().make_room()) return block_table::none;
@@ -195,11 +208,15 @@ class segregated_policy {
     const std::uint16_t own = free_.class_of(size);
     const index exact = free_.take_exact(table(), size, own);
     if (exact != block_table::none) {
+      expect_merged(exact);
+      table().tell_neighbours(exact, false);
       bytes_in_use_ += size;
       return exact;
     }
     const index hole = free_.find_other(table(), size, own, how, [&] { return is_small(size); });
-    return hole != block_table::none ? take_front(hole, size, own) : hole;
+    if (hole == block_table::none) return hole;
+    expect_merged(hole);
+    return take_front(hole, size, own);
   }
 
   // Apart: few requests need it, and the others have fewer instructions without it.
@@ -216,6 +233,7 @@ class segregated_policy {
     bytes_in_use_ += size;
     if (table()[hole].bytes == size) {
       free_.remove(table(), hole);
+      table().tell_neighbours(hole, false);
       table()[hole].tag = own;
       return hole;
     }
@@ -249,26 +267,27 @@ class segregated_policy {
   // Puts a free block that is in no list into the index, merged with its free neighbours: a
   // neighbour's record takes the block over where it is, and often stays in its list.
   void merge_and_insert(index which) {
-    const index left = table()[which].left;
-    const index right = table()[which].right;
-    if (table()[left].free) {
-      if (table()[right].free) return merge_both(which, left);
-      table().absorb_right(left);
+    const block_table::neighbour left = table()[which].left;
+    const block_table::neighbour right = table()[which].right;
+    if (left.is_free()) {
+      if (right.is_free()) return merge_both(which, left, right);
+      table().absorb_right(left, which);
       free_.resized(table(), left);
-    } else if (table()[right].free) {
-      table().absorb_left(right);
+    } else if (right.is_free()) {
+      table().absorb_left(right, which);
       free_.resized(table(), right);
     } else {
+      table().tell_neighbours(which, true);
       free_.insert_tagged(table(), which);
     }
   }
 
   // Apart: it needs the most registers and is the rarest.
-  [[gnu::noinline]] void merge_both(index which, index left) {
+  [[gnu::noinline]] void merge_both(index which, index left, index right) {
     free_.freed_between(table()[which].base);
-    free_.remove(table(), table()[which].right);
-    table().absorb_right(which);
-    table().absorb_right(left);
+    free_.remove(table(), right);
+    table().absorb_right(which, right);
+    table().absorb_right(left, which);
     free_.resized(table(), left);
   }
 

@@ -44,14 +44,33 @@ class block_table {
   /// Record 0 stands for "no block". Its links may be written and are never read.
   static constexpr index none = 0;
 
+  /// A link to a neighbour, which says whether that is free. A free that merges with no neighbour
+  /// thus reads no neighbour's record, which is rarely in a cache; it only writes there, for which
+  /// nothing waits.
+  class neighbour {
+   public:
+    // Implicit, since most uses are of the number alone.
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    constexpr neighbour(index to = none, bool is_free = false)
+        : word_(to | static_cast<index>(is_free) << 31) {}
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    constexpr operator index() const { return word_ & ~free_bit; }
+    constexpr bool is_free() const { return word_ >= free_bit; }
+
+   private:
+    static constexpr index free_bit = index{1} << 31;
+    index word_;
+  };
+
   struct block {
     // Ordered so that fields which calls use together are neighbours: a record may lie across two
     // cache lines, and a block freed by its handle needs its base only if it merges.
     index list_prev;  ///< while free: links of the list that the policy keeps it in
     index list_next;
     std::size_t bytes;
-    index left;   ///< the block that ends at `base`, or none at the start of a region
-    index right;  ///< the block that starts at the end of this one, or none at the end of a region
+    neighbour left;  ///< the block that ends at `base`, or none at the start of a region
+    neighbour
+        right;    ///< the block that starts at the end of this one, or none at the end of a region
     index chain;  ///< while used: the next record of its chain of the hash table, or its serial; 0
                   ///< in a record that no handle names
     std::uint16_t tag;  ///< the policy's own
@@ -105,22 +124,23 @@ class block_table {
     const index rest = make((*this)[which].base + size, (*this)[which].bytes - size);
     block& front = (*this)[which];
     block& back = (*this)[rest];
-    back.left = which;
+    back.left = {which, front.free};
     back.right = front.right;
-    (*this)[front.right].left = rest;
-    front.right = rest;
+    (*this)[front.right].left = {rest, true};
+    front.right = {rest, true};
     front.bytes = size;
     return rest;
   }
 
-  /// Cuts the first `size` bytes off the block: they become a free block left of it with this tag,
-  /// which is returned, and the record keeps the rest. \pre `0 < size < bytes`
+  /// Cuts the first `size` bytes off a free block: they become a block left of it with this tag,
+  /// which is returned and about to be handed out, so neighbours take it for used already. The
+  /// record keeps the rest. \pre `0 < size < bytes`
   index cut_front(index which, std::size_t size, std::uint16_t tag = 0) {
     const index made = make((*this)[which].base, size, tag);
     block& front = (*this)[made];
     block& rest = (*this)[which];
     front.left = rest.left;
-    front.right = which;
+    front.right = {which, true};
     (*this)[rest.left].right = made;
     rest.left = made;
     rest.base += size;
@@ -131,31 +151,32 @@ class block_table {
   /// A new free block right of the last block of a region.
   index append(index last, std::size_t bytes) {
     const index made = make((*this)[last].end(), bytes);
-    (*this)[made].left = last;
+    (*this)[made].left = {last, (*this)[last].free};
     (*this)[made].right = none;
-    (*this)[last].right = made;
+    (*this)[last].right = {made, true};
     return made;
   }
 
   /// Merges the block's right neighbour into it and releases that record. \pre the neighbour is in
   /// no list; an index that holds the block must be told its new size
-  void absorb_right(index which) {
+  void absorb_right(index which) { absorb_right(which, (*this)[which].right); }
+  /// The same for a caller that knows the neighbour: no access to it waits for the block's record.
+  void absorb_right(index which, index gone) {
     block& front = (*this)[which];
-    const index gone = front.right;
     front.bytes += (*this)[gone].bytes;
     front.right = (*this)[gone].right;
-    (*this)[front.right].left = which;
+    (*this)[front.right].left = {which, true};
     forget(gone);
   }
 
   /// Merges the block's left neighbour into it and releases that record. \pre as for `absorb_right`
-  void absorb_left(index which) {
+  void absorb_left(index which) { absorb_left(which, (*this)[which].left); }
+  void absorb_left(index which, index gone) {
     block& rest = (*this)[which];
-    const index gone = rest.left;
     rest.base = (*this)[gone].base;
     rest.bytes += (*this)[gone].bytes;
     rest.left = (*this)[gone].left;
-    (*this)[rest.left].right = which;
+    (*this)[rest.left].right = {which, true};
     forget(gone);
   }
 
@@ -164,6 +185,13 @@ class block_table {
     (*this)[which].list_next = spare_;
     spare_ = which;
     --count_;
+  }
+
+  /// Tells both neighbours whether the block is free.
+  void tell_neighbours(index which, bool is_free) {
+    const block& b = (*this)[which];
+    (*this)[b.left].right = {which, is_free};
+    (*this)[b.right].left = {which, is_free};
   }
 
   /// Marks a block as handed out: from now on, `find` finds it.
@@ -259,7 +287,7 @@ class block_table {
   static constexpr index words = sizeof(block) / word_bytes;
   static_assert(sizeof(block) % word_bytes == 0);
   // The largest number of records that an index can address.
-  static constexpr std::size_t most_blocks = ~index{0} / words;
+  static constexpr std::size_t most_blocks = (~index{0} >> 1) / words;
   // Odd, so all later ones are odd too, and none is 0, which stands for a free block.
   static constexpr std::uint64_t first_serial = 1;
   static constexpr std::size_t initial_chains = 64;

@@ -100,6 +100,7 @@ class tiled_regions {
       const index rest = table.split(which, size);
       table[rest].free = table[which].free;
       table[rest].vacant = table[which].vacant;
+      table.tell_neighbours(rest, table[rest].free);
       return rest;
     };
     if (table[which].base != part.base) {
@@ -173,6 +174,18 @@ class tiled_regions {
                 " were not merged";
       }
       last = block;
+    });
+    return wrong;
+  }
+
+  /// C2: both neighbours of a block are told whether it is free. Only for policies that tell them.
+  /// O(blocks)
+  std::optional<std::string> check_told() const {
+    std::optional<std::string> wrong;
+    for_each_tile([&](const block_table::block& b) {
+      if (b.left.is_free() != table[b.left].free || b.right.is_free() != table[b.right].free) {
+        wrong = "C2: what the block at " + to_text(b.base) + " knows of its neighbours";
+      }
     });
     return wrong;
   }
