@@ -34,9 +34,8 @@
 /// one; I4 every bit of `bundled` is of a run's first unit (place: the word).
 ///
 /// Steady load (`rw_malloc`): where free units are scattered, only a full search finds a run, and a
-/// lane that loses the run to another one repeats the search. A search that finds nothing says so
-/// to those that walk next: they draw few places before they search. Only a request that can be
-/// served in no other way searches: lanes that get no bundle ask for a unit each.
+/// lane that loses the run to another one repeats the search. Only a request that can be served in
+/// no other way searches: lanes that get no bundle ask for a unit each.
 ///
 /// Progress: lock-free except for runs that cross words: lanes that claim one across the same
 /// boundary take turns, and a full search waits for such a claim, because it may fail and give back

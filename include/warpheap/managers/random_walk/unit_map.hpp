@@ -56,16 +56,14 @@ class unit_map {
 
   /// Runs of `want` units for the members of `team`, one each; 0 requests nothing. Returns the
   /// first unit, or `no_run`.
-  /// \param must_find whether the caller has nothing else to ask for; else a short walk will do
+  /// \param must_find whether the caller has nothing else to ask for; else a walk will do
   WARPHEAP_DEVICE std::uint32_t take_runs(const simt::group& team, int want, bool must_find) const {
-    const std::uint32_t most = must_find ? Draws : draws_of_a_short_walk;
     const auto rank = static_cast<std::uint32_t>(team.rank());
     walk_draws draws(team);
     std::uint32_t run = no_run;
     for (std::uint32_t draw = 0; draw < Draws; ++draw) {
-      if (!team.any(want != 0 && run == no_run && draw < most &&
-                    !out_->is_out(static_cast<std::uint32_t>(want)) &&
-                    (draw < draws_against_odds || seems_left(want)))) {
+      if (!team.any(want != 0 && run == no_run &&
+                    !out_->is_out(static_cast<std::uint32_t>(want)))) {
         break;
       }
       // A region never wraps around the heap's end; the last ones are cut short there.
@@ -109,18 +107,10 @@ class unit_map {
   // Places that a lane has under way at once in a search, to hide their latency.
   static constexpr std::uint32_t batch = 4;
   static constexpr std::uint32_t pause = 100;  // nanoseconds
-  static constexpr std::uint32_t draws_of_a_short_walk = Draws / 4 + 1;
-  // Draws if the last search has left nothing: they find what was freed since, if that is much.
-  static constexpr std::uint32_t draws_against_odds = Draws / 8 + 1;
 
   WARPHEAP_HD std::uint32_t crossing_words() const { return ceil_div(words_, width); }
 
   WARPHEAP_DEVICE word beyond(std::uint64_t i) const { return bits_beyond<word>(units_, i); }
-
-  /// Whether the last search of all places, if there was one, has left a run of `want` units.
-  WARPHEAP_DEVICE bool seems_left(int want) const {
-    return out_->known().left() >= static_cast<std::uint32_t>(want);
-  }
 
   /// Serves the members that are still without a run, one after another, from what the others see.
   template <bool Examine = false>
