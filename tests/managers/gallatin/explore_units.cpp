@@ -180,7 +180,8 @@ class returned_by_the_refused : public gallatin_world<simt::grid{2, 1}> {
       : gallatin_world<simt::grid{2, 1}>(make, segments), in_vain_(in_vain), bytes_(bytes) {
     std::vector<held_block> all;
     while (std::byte* const block = take_before(16)) all.push_back({block, 16});
-    // What the first segment, or the first block, has; and one unit of it is had again, and freed.
+    // What the first segment, or the first block, has; and one unit of it is allocated again, and
+    // freed.
     const std::size_t first = segments == 1 ? 8 : 32;
     for (std::size_t i = 0; i < first; ++i) give_before(all[i].start);
     all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first));
