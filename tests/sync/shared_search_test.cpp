@@ -60,7 +60,7 @@ int rounds_of(std::uint32_t left) {
   return rounds;
 }
 
-// Where memory is out and others free all the time, no round is ever confirmed.
+// Where a heap is exhausted and others free all the time, no round is ever confirmed.
 TEST(shared_search, rounds_that_leave_nothing_are_few) {
   EXPECT_EQ(rounds_of(0), 5);  // the first may have begun before the call, and does not count
 }

@@ -73,7 +73,7 @@ class longest_runs {
 /// (`visit` may wait for lanes that never wait themselves). So each round ends, and with it each
 /// wait. A caller gives up after `MostRounds`, in each of which others freed or took something; and
 /// after `MostFutile` that began during its call and left nothing for it, whatever others freed
-/// meanwhile: where memory is out and lanes free all the time, nothing is ever confirmed.
+/// meanwhile: where a heap is exhausted and lanes free all the time, nothing is ever confirmed.
 ///
 /// \tparam LeastSlice the least places of a slice, unless the caller says otherwise
 /// \tparam Known what is known to be exhausted, and how searches learn it, like `longest_runs`

@@ -97,9 +97,9 @@ class warpheap_supply {
     const std::uint32_t all = chunks_in(word, simt::load_hint(where_.whole->backed));
     return eighths_of(pool().peek_word(word), all);
   }
-  /// How many chunks with so many slots a class takes together if so much of the heap is in the
-  /// pool. To open one takes 35 us, most of them for steps that wait for each other; so does to
-  /// open several (docs/decisions/0028).
+  /// How many chunks a class takes together, for its slots of a chunk and what the pool has of the
+  /// heap. Opening one takes 35 us on a GPU, mostly for steps that wait for each other; opening
+  /// several takes as long (docs/decisions/0028).
   WARPHEAP_DEVICE int chunks_at_once(std::uint32_t slots_of_each, int eighths) const {
     if (eighths < 4 || slots_of_each < Config.slots_at_once) return 1;
     const std::uint32_t share = simt::load_hint(where_.whole->backed) / Config.least_takings;

@@ -15,7 +15,7 @@ struct warpheap_config {
   std::uint32_t smallest_chunk = std::uint32_t{1} << 14;
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
   /// The most chunks that a class takes together while half of the heap is in the pool; how many
-  /// times an empty heap has so many, at least; and how many slots such a chunk has, at least: a
+  /// times an empty heap has this many, at least; and how many slots such a chunk has, at least: a
   /// warp that wants large slots fills a chunk by itself.
   int most_at_once = 4;
   std::uint32_t least_takings = 256;
