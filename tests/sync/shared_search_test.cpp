@@ -40,33 +40,6 @@ INSTANTIATE_TEST_SUITE_P(sizes, search_of_places,
                          ::testing::Values(1u, 129u, (1u << 23) + 1, 1u << 24, (1u << 25) + 77,
                                            1u << 31, (1u << 31) + 1, 0xffff'0001u, UINT32_MAX));
 
-/// Rounds of a lane that wants one unit, when something is freed in each of them.
-int rounds_of(std::uint32_t left) {
-  shared_search<> search;
-  int rounds = 0;
-  simt::explorer one_lane({1, 1});
-  const auto outcome = one_lane.run({simt::strategy::sticky, 1}, [&] {
-    search.format();
-    search.search(
-        simt::coalesced(), 1, [] { return 1u; },
-        [&](std::uint32_t, std::uint32_t) {
-          search.released();
-          ++rounds;
-          return left;
-        });
-    EXPECT_FALSE(search.is_out(1)) << "nothing is certain";
-  });
-  EXPECT_EQ(outcome.stuck, "");
-  return rounds;
-}
-
-// Where a heap is exhausted and others free all the time, no round is ever confirmed.
-TEST(shared_search, rounds_that_leave_nothing_are_few) {
-  EXPECT_EQ(rounds_of(0), 5);  // the first may have begun before the call, and does not count
-}
-
-TEST(shared_search, what_a_round_leaves_is_sought_for_longer) { EXPECT_EQ(rounds_of(1), 64); }
-
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

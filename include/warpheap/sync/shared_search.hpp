@@ -71,16 +71,13 @@ class longest_runs {
 ///
 /// Progress: a group that opens a round, or has a slice, does not wait for others before it is done
 /// (`visit` may wait for lanes that never wait themselves). So each round ends, and with it each
-/// wait. A caller gives up after `MostRounds`, in each of which others freed or took something; and
-/// after `MostFutile` that began during its call and left nothing for it, whatever others freed
-/// meanwhile: where a heap is exhausted and lanes free all the time, nothing is ever confirmed.
+/// wait. A caller gives up after `MostRounds`, in each of which others freed or took something.
 ///
 /// \tparam LeastSlice the least places of a slice, unless the caller says otherwise
 /// \tparam Known what is known to be exhausted, and how searches learn it, like `longest_runs`
 /// \tparam MostRounds rounds after which a caller gives up
-/// \tparam MostFutile rounds that leave nothing for a caller, after which it gives up
 template <std::uint32_t LeastSlice = 128, class Known = longest_runs<exhaustion>,
-          int MostRounds = 64, int MostFutile = 4>
+          int MostRounds = 64>
 class shared_search {
  public:
   /// \param parts for `Known::format`
@@ -108,10 +105,7 @@ class shared_search {
   template <class Wanted, class Visit>
   WARPHEAP_DEVICE void search(const simt::group& team, std::uint32_t places, const Wanted& wanted,
                               const Visit& visit, std::uint32_t least = LeastSlice) {
-    int futile = 0;  // rounds, for this lane
-    const auto unserved = [&] {
-      return team.any(wanted() != 0 && futile < MostFutile && !is_out(wanted()));
-    };
+    const auto unserved = [&] { return team.any(wanted() != 0 && !is_out(wanted())); };
     const std::uint32_t most = ceil_div(places, most_slices);
     const shape wished{places, least > most ? least : most};
     for (int rounds = 0; rounds < MostRounds && unserved(); ++rounds) {
@@ -125,12 +119,6 @@ class shared_search {
       // The lanes that spoilt the round get a turn before the next one.
       if (team.is_leader()) ended ? simt::backoff(pause) : wait_for(mine.round);
       team.sync();
-      if constexpr (MostFutile < MostRounds) {
-        // The first of the rounds may have begun, and looked where something was freed since,
-        // before this call. Every later one, and thus the last to end now, has seen all that was
-        // free since the call began, as far as it was not taken.
-        if (rounds != 0 && known_.left() < wanted()) ++futile;
-      }
     }
   }
 

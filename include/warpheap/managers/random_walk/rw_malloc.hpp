@@ -34,8 +34,7 @@
 /// one; I4 every bit of `bundled` is of a run's first unit (place: the word).
 ///
 /// Steady load (`rw_malloc`): where free units are scattered, only a full search finds a run, and a
-/// lane that loses the run to another one repeats the search. Only a request that can be served in
-/// no other way searches: lanes that get no bundle ask for a unit each.
+/// lane that loses the run to another one repeats the search.
 ///
 /// Progress: lock-free except for runs that cross words: lanes that claim one across the same
 /// boundary take turns, and a full search waits for such a claim, because it may fail and give back
@@ -132,7 +131,7 @@ class rw_malloc {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     const simt::group team = simt::coalesced();
     const simt::lane_mask small = team.ballot(bytes < unit / 2);
-    if (small.count() < 2) return alone(units_.take_runs(team, units_of(bytes), true));
+    if (small.count() < 2) return alone(units_.take_runs(team, units_of(bytes)));
     return bundle(team, small, bytes);
   }
 
@@ -225,12 +224,12 @@ class rw_malloc {
     const auto pieces = sync::sum_over(team, piece);
     const bool asks = !bundled || simt::lane_id() == small.lowest();
     const int want = !asks ? 0 : units_of(bundled ? pieces.total : bytes);
-    const std::uint32_t own = units_.take_runs(team, want, !bundled);
+    const std::uint32_t own = units_.take_runs(team, want);
     const std::uint32_t shared = team.shuffle(own, small.lowest());
     if (!bundled) return alone(own);
     if (shared == none) {
       // No room for all of them together; perhaps for some of them alone.
-      return alone(units_.take_runs(simt::coalesced(), 1, true));
+      return alone(units_.take_runs(simt::coalesced(), 1));
     }
     std::byte* start = address(shared) + pieces.before;
     auto* mine = reinterpret_cast<piece_header*>(start);

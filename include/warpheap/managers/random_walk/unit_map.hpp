@@ -56,8 +56,7 @@ class unit_map {
 
   /// Runs of `want` units for the members of `team`, one each; 0 requests nothing. Returns the
   /// first unit, or `no_run`.
-  /// \param must_find whether the caller has nothing else to ask for; else a walk will do
-  WARPHEAP_DEVICE std::uint32_t take_runs(const simt::group& team, int want, bool must_find) const {
+  WARPHEAP_DEVICE std::uint32_t take_runs(const simt::group& team, int want) const {
     const auto rank = static_cast<std::uint32_t>(team.rank());
     walk_draws draws(team);
     std::uint32_t run = no_run;
@@ -73,7 +72,7 @@ class unit_map {
       run = serve_others(team, index, seen, want, run);
     }
     if constexpr (SearchesAll) {
-      if (want != 0 && run == no_run && must_find) run = search_runs(want);
+      if (want != 0 && run == no_run) run = search_runs(want);
     }
     team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
     return run;
@@ -239,7 +238,7 @@ class unit_map {
   }
 
   /// Looks at every place, together with other groups that search. No run means that there was none
-  /// at a moment of the call, or that others freed or took in each of its rounds.
+  /// at a moment of the call, or that others freed and took in each of its rounds.
   WARPHEAP_DEVICE std::uint32_t search_runs(int want) const {
     const simt::group team = simt::coalesced();
     std::uint32_t run = no_run;

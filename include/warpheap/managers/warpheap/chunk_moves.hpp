@@ -110,8 +110,6 @@ class warpheap_chunk_moves {
       supply_.classes().count_unmarked(of, shape.words * static_cast<std::uint32_t>(count));
     }
     team.sync();
-    // Release for all that follows: a lane that claims a slot, or changes a list, acquires it.
-    simt::fence(simt::order::release);
     for (std::uint64_t left = got.bits; left != 0; left &= left - 1) {
       const std::uint32_t chunk = got.word * 64 + static_cast<std::uint32_t>(lowest_bit(left));
       supply_.listed().list_all(chunk, shape.words, rank, size);
@@ -205,9 +203,7 @@ class warpheap_chunk_moves {
                                           std::uint32_t of, std::uint32_t chunk,
                                           std::uint32_t closed, bool marked) {
     const simt::group team(members);
-    // Release, for what `open` stores: see there. Lanes that found words closed have listed them
-    // again, or dropped offers of marked ones.
-    simt::fence(simt::order::release);
+    // Lanes that found them closed have listed them again, or dropped offers of marked ones.
     for (auto i = static_cast<std::uint32_t>(team.rank()); i < closed;
          i += static_cast<std::uint32_t>(team.size())) {
       in.chunks().open(chunk, i, chunk_owner::first_class + of);

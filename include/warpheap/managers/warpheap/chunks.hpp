@@ -283,11 +283,10 @@ class warpheap_chunks {
     return false;
   }
 
-  /// Gives a closed word a tag, and claims slots of it. Relaxed: a fence with release, before this,
-  /// pairs with the acquire in `claim`; so several words need one.
+  /// Gives a closed word a tag, and claims slots of it. Release pairs with the acquire in `claim`.
   WARPHEAP_DEVICE void open(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
                             std::uint64_t used = 0) const {
-    ref(chunk, number).store(tag_of(owner) | used, simt::order::relaxed);
+    ref(chunk, number).store(tag_of(owner) | used, simt::order::release);
   }
   /// The outcome of closing a word.
   enum class closed { unmarked, marked, in_use };
