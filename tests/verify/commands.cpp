@@ -101,14 +101,14 @@ std::vector<std::pair<combination, exploration>> check_in_rounds(const subject& 
 }
 
 /// Explores a mutant until it is found; false if it survives, or if the replay finds nothing. Each
-/// combination gets a few schedules first, then ten times as many, and so on: some case may be
-/// blind to this mutant.
+/// combination gets a few schedules first, then twice as many, and so on: some case may be blind to
+/// this mutant, and must not use up the time of those that are not.
 bool hunt(const subject& mutant, const std::string& only_memory, const budget& limits) {
   double spent = 0;
   budget round = limits;
   std::uint64_t done = 0;
   for (round.schedules = 100; done < limits.schedules && spent < limits.seconds;
-       done += round.schedules, round.schedules *= 10) {
+       done += round.schedules, round.schedules *= 2) {
     round.first_seed = limits.first_seed + done;
     for (const auto& [test, how, memory] : combinations(mutant, only_memory)) {
       round.seconds = limits.seconds - spent;

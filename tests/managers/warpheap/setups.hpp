@@ -73,15 +73,21 @@ setup<M> blocks_of_chunks() {
           .holds = {5, 5 * 2, 5 * 4, 5 * 3},
           .exact = false};
 }
+/// Two lanes close one chunk, of which others claim slots.
+template <class M>
+std::vector<named_case> closed_by_two() {
+  return {case_of<two_close_one_chunk>("two_close_one_chunk", any_setup(few_chunks<M>()))};
+}
 /// Lanes close the last chunk, to take it from its class, while others claim slots of it, or have
 /// freed some and have yet to say so. Empty chunks of classes become large blocks.
 template <class M>
 std::vector<named_case> chunk_changes_class() {
   const any_setup five = blocks_of_chunks<M>();
   const any_setup more = few_chunks<M>();
-  return {{"sizes_take_turns", [five] { return sizes_take_turns(five); }},
-          case_of<empty_chunks_make_a_run>("empty_chunks_make_a_run", more),
-          case_of<two_close_one_chunk>("two_close_one_chunk", more)};
+  std::vector<named_case> cases = closed_by_two<M>();
+  cases.push_back({"sizes_take_turns", [five] { return sizes_take_turns(five); }});
+  cases.push_back(case_of<empty_chunks_make_a_run>("empty_chunks_make_a_run", more));
+  return cases;
 }
 
 /// All chunks but one are full of blocks of the first size, and that one is nobody's. So null is

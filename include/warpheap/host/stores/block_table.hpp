@@ -68,9 +68,8 @@ class block_table {
     index list_prev;  ///< while free: links of the list that the policy keeps it in
     index list_next;
     std::size_t bytes;
-    neighbour left;  ///< the block that ends at `base`, or none at the start of a region
-    neighbour
-        right;    ///< the block that starts at the end of this one, or none at the end of a region
+    neighbour left;   ///< the block that ends at `base`, or none at the start of a region
+    neighbour right;  ///< the block that starts where this one ends, or none at a region's end
     index chain;  ///< while used: the next record of its chain of the hash table, or its serial; 0
                   ///< in a record that no handle names
     std::uint16_t tag;  ///< the policy's own

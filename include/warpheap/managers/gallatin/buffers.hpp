@@ -125,7 +125,7 @@ class gallatin_buffers {
   }
 
   enum class claim : std::uint32_t {
-    nothing_there,  ///< there is no block to fill it with
+    nothing_there,  ///< no block is left for it
     lost,           ///< it is not empty any more
     owned,          ///< the caller has to `refill` it
   };

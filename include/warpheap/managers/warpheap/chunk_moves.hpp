@@ -122,8 +122,11 @@ class warpheap_chunk_moves {
     }
     team.sync();
     supply_.classes().add(team, of, got);
-    // The first one has the team's slots.
-    for (int k = 1 + team.rank(); k < count; k += team.size()) supply_.count_out(got.nth(k));
+    // The first one has the team's slots. Each lane gives up those that it has named: an empty
+    // chunk may leave the class at once.
+    for (int k = team.rank(); k < count; k += team.size()) {
+      if (k != 0) supply_.count_out(got.nth(k));
+    }
     team.sync();
   }
 
