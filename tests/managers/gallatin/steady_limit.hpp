@@ -10,7 +10,7 @@ namespace test {
 
 template <gallatin_config Config>
 struct launch_limit<gallatin<Config>> {
-  static constexpr double ms = 4000;
+  static constexpr double ms = 500;
 };
 
 }  // namespace test
