@@ -48,6 +48,8 @@ struct setup {
   growth_count grows{};
   /// Null is given only when there was no free block at some moment of the call.
   bool exact = true;
+  /// As well while others free and allocate: no lane loses to those that take what others free.
+  bool exact_beside_frees = true;
   /// Freed blocks of one size are available again to requests of that size.
   bool reuses = M::about.reuse == memory_reuse::all;
   /// `inspect` counts the blocks that callers hold.
@@ -141,6 +143,7 @@ struct any_setup {
         holds(how.holds),
         grows(how.grows),
         exact(how.exact),
+        exact_beside_frees(how.exact && how.exact_beside_frees),
         reuses(how.reuses),
         counts(how.counts),
         ends(how.ends),
@@ -156,6 +159,7 @@ struct any_setup {
   std::vector<block_count> holds;
   growth_count grows;
   bool exact;
+  bool exact_beside_frees;
   bool reuses;
   bool counts;
   bool ends;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -157,6 +158,74 @@ class sizes_in_turn : public sizes_meet<remainder::freed> {
   alignas(8) std::uint32_t ended_ = 0;
 };
 
+/// Two lanes of a warp, one of which frees a block, and a lane of another warp all want one; three
+/// are free then. The lanes of the warp may be served together by the one that freed nothing: what
+/// the other has freed must come before what is taken for it, or the third lane sees all as taken
+/// that it sees at all.
+class freed_by_a_member : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  explicit freed_by_a_member(const any_setup& how) : heap_world(how) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> all;
+      while (std::byte* const block = heap.take(heap.size(0))) all.push_back(block);
+      give(all[0]);
+      give(all[1]);
+      give(heap.take(heap.size(0)));  // so that these two are where lanes look first
+      last_ = all.back();
+    });
+    heap.blocks().remove(last_);  // it is not held for ever
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    heap.adopt(last_, heap.size(0));
+  }
+
+  void lane() {
+    const auto rank = simt::thread_rank();
+    if (rank == 1) give(last_);
+    if (rank < 3) give(must_take(heap.size(0)));
+  }
+
+ private:
+  std::byte* last_ = nullptr;
+};
+
+/// All of a full heap is held, and each lane frees a block and wants one again. Lanes of a warp may
+/// free together, and one of them counts what is free for all: a lane that goes on before that is
+/// refused what it has just freed. Half of the blocks are the first ones, which lie together, and
+/// half the last ones.
+class freed_and_taken_again : public heap_world {
+ public:
+  explicit freed_and_taken_again(const any_setup& how) : heap_world(how) {
+    heap.run_quietly([&] {
+      while (std::byte* const block = heap.take(heap.size(0))) held_.push_back(block);
+    });
+    held_.erase(held_.begin() + case_lanes / 2, held_.end() - case_lanes / 2);
+    for (std::byte* const block : held_) heap.blocks().remove(block);
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    for (std::byte* const block : held_) heap.adopt(block, heap.size(0));
+  }
+
+  void lane() {
+    std::byte* block = held_[simt::thread_rank()];
+    for (int round = 0; round < 2 && block != nullptr; ++round) {
+      give(block);
+      block = must_take(heap.size(0));
+    }
+  }
+
+ private:
+  std::vector<std::byte*> held_;
+};
+
 }  // namespace
 
 void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases) {
@@ -167,7 +236,15 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
     using freed = sizes_meet<remainder::freed>;
     cases.push_back(case_of<freed>("sizes_meet_in_freed", how, 8));
     cases.push_back(case_of<sizes_alternate>("sizes_alternate", how, 8));
+    if (how.exact_beside_frees) {
+      for (named_case& added : cases_beside_frees(how)) cases.push_back(std::move(added));
+    }
   }
+}
+
+std::vector<named_case> cases_beside_frees(const any_setup& how) {
+  return {case_of<freed_by_a_member>("freed_by_a_member", how),
+          case_of<freed_and_taken_again>("freed_and_taken_again", how)};
 }
 
 std::unique_ptr<scenario> large_among_small(const any_setup& how, int blocks) {

@@ -23,6 +23,10 @@ namespace verify {
 /// Added to the cases of every manager.
 void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases);
 
+/// Among them, for managers that are exact beside frees: lanes free blocks of a full heap and want
+/// as many again, so none is refused. Lanes that come together free and allocate through one.
+std::vector<named_case> cases_beside_frees(const any_setup& how);
+
 /// A lane wants the last of the sizes. Two lanes of a warp and one of another want the first, of
 /// which `blocks` were freed: what the large one reclaims may be gone to a small one when it comes
 /// back.

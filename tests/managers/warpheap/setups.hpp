@@ -58,10 +58,13 @@ setup<M> few_chunks() {
           .exact = false};
 }
 
-/// More of them behind 10224 bytes, and null is an error while there is memory.
+/// More of them behind 10224 bytes, and null is an error while there is memory and nobody frees.
 template <class M>
 setup<M> exact_chunks() {
-  return {.region_bytes = 10224 + 38 * 256, .sizes = {60, 16, 128, 256}, .holds = in_chunks(37)};
+  return {.region_bytes = 10224 + 38 * 256,
+          .sizes = {60, 16, 128, 256},
+          .holds = in_chunks(37),
+          .exact_beside_frees = false};
 }
 
 /// Five chunks behind 7152 bytes, which are blocks of the first size, or have slots of the others:

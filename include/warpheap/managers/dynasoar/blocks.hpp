@@ -97,6 +97,7 @@ class dynasoar_blocks {
     for (;;) {  // ends: each round serves the leader at least, or nobody any more
       const simt::group same = simt::coalesced().match(type);
       claimed got;
+      same.sync();  // what members have freed comes before what the leader takes for them
       if (same.is_leader()) got = take(type, same.size());
       same.sync();  // what the leader has acquired is the members' as well
       got.block = same.broadcast(got.block);

@@ -196,6 +196,7 @@ class gallatin {
       const auto wanted = static_cast<std::uint32_t>(same.size());
       const auto rank = static_cast<std::uint32_t>(same.rank());
       std::uint64_t word = 0;
+      same.sync();  // what members have freed comes before what the leader takes for them
       if (same.is_leader()) word = ask(slot, unit, wanted, first_time).word();
       first_time = false;
       same.sync();  // what the leader has acquired is the members' as well
@@ -254,6 +255,7 @@ class gallatin {
     for (;;) {
       const simt::group same = simt::coalesced().match(tree);
       typename block_store::blocks got;
+      same.sync();  // as above
       if (same.is_leader()) {
         got = buffers_.blocks().acquire(tree, same.size(), shape().multiprocessors());
       }

@@ -99,18 +99,11 @@ class chunk_queues {
     const simt::group same = simt::coalesced().match(chunk);
     map_.table().free_page(chunk, page);
     same.sync();
-    if (!same.is_leader()) return;
     const auto freed = static_cast<std::uint32_t>(same.size());
-    const std::uint32_t pages = 1u << sizes::pages_log2(cls);
-    const std::uint32_t before = map_.table().add(chunk, freed);
-    if (freed == pages) {
-      // No other lane has seen these pages free, so the chunk can go at once.
-      dissolve(cls, chunk);
-      return;
-    }
-    if (before + freed == pages) whole(cls).fetch_add(1, simt::order::relaxed);
-    if (before == 0) enqueue(cls, chunk);
-    signal(cls, freed);
+    if (same.is_leader()) count_freed(cls, chunk, freed);
+    same.sync();  // no lane asks for a page before the one that it freed is counted
+    // The chunk is in the supply. A lane that misses the units which this one takes next sees that.
+    if (freed == 1u << sizes::pages_log2(cls)) simt::fence(simt::order::release);
   }
 
   // Only while no lane allocates.
@@ -214,6 +207,21 @@ class chunk_queues {
     return block;
   }
 
+  /// Counts pages of a chunk that are marked as free.
+  WARPHEAP_DEVICE void count_freed(std::uint32_t cls, std::uint32_t chunk,
+                                   std::uint32_t freed) const {
+    const std::uint32_t pages = 1u << sizes::pages_log2(cls);
+    const std::uint32_t before = map_.table().add(chunk, freed);
+    if (freed == pages) {
+      // No other lane has seen these pages free, so the chunk can go at once.
+      dissolve(cls, chunk);
+      return;
+    }
+    if (before + freed == pages) whole(cls).fetch_add(1, simt::order::relaxed);
+    if (before == 0) enqueue(cls, chunk);
+    signal(cls, freed);
+  }
+
   WARPHEAP_DEVICE void enqueue(std::uint32_t cls, std::uint32_t chunk) const {
     const simt::group peers = simt::coalesced().match(cls);
     const auto queue = map_.queue(cls);
@@ -228,7 +236,9 @@ class chunk_queues {
   WARPHEAP_DEVICE void signal(std::uint32_t cls, std::uint32_t pages) const {
     const simt::group peers = simt::coalesced().match(cls);
     const std::uint32_t all = sync::sum_over(peers, pages).total;
+    peers.sync();  // what members did with their chunks comes before their pages are counted
     if (peers.is_leader()) map_.units(cls).signal(all);
+    peers.sync();  // no lane asks for a page before the one that it freed is counted
   }
 
   WARPHEAP_DEVICE void dissolve(std::uint32_t cls, std::uint32_t chunk) const {

@@ -44,6 +44,8 @@ class chunk_supply {
     alignas(128) std::uint64_t fresh;
     /// Where a run recently became free: a word of marks.
     alignas(128) std::uint64_t hint;
+    /// See `given()`.
+    std::uint64_t given;
     sync::queue_ends ends;
   };
 
@@ -72,6 +74,7 @@ class chunk_supply {
       own_->entries = sync::bulk_semaphore::initial(0);
       own_->fresh = in_use;
       own_->hint = 0;
+      own_->given = 0;
     }
     for (std::uint64_t i = rank; i < mark_words(chunks_); i += count) marks_[i] = 0;
     reuse_.format(rank, count);
@@ -139,6 +142,7 @@ class chunk_supply {
         simt::atomic_ref(marks_[word]).fetch_or(given, simt::order::acq_rel);
     const std::uint32_t largest_run = simt::as_needed(largest_run_);
     if (largest_run > 1) {
+      simt::atomic_ref(own_->given).fetch_add(1, simt::order::release);
       const std::uint32_t run =
           free_and_queued(chunk & ~(largest_run - 1), largest_run) & free_marks;
       if (((before | given) & run) == run) {
@@ -150,11 +154,21 @@ class chunk_supply {
     }
   }
 
+  /// How often chunks came back, where runs are taken. If the number is the same after a search for
+  /// a run, then no run became free that the search had passed. Release and acquire: the marks of
+  /// what was given are seen by a lane that sees the number; and a lane that sees the units of
+  /// `left` sees both.
+  WARPHEAP_DEVICE std::uint64_t given() const {
+    return simt::atomic_ref(own_->given).load(simt::order::acquire);
+  }
+
   /// Adds units of `left`, after their chunks have been given back.
   WARPHEAP_DEVICE void refund(std::uint32_t units) const {
     const simt::group callers = simt::coalesced();
     const std::uint32_t all = sync::sum_over(callers, units).total;
+    callers.sync();  // what members gave back comes before it is counted
     if (callers.is_leader()) left().signal(all);
+    callers.sync();  // no lane looks for memory before what it gave back is counted
   }
 
   // Only while no lane allocates.

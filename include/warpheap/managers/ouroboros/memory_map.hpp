@@ -196,9 +196,11 @@ class memory_map {
   /// How often memory has moved in this way. If the number is the same before a look at the supply
   /// and after a look at the units, then whatever was there all the time was seen in one of them:
   /// growth makes its units expected before it takes anything from the supply, so it hides nothing
-  /// from lanes that look in this order.
+  /// from lanes that look in this order. For runs of chunks also how often chunks came back: if the
+  /// number is the same, no run became free behind a search.
   WARPHEAP_DEVICE std::uint64_t moves(std::uint32_t cls) const {
-    return moves_word(cls).load(simt::order::acquire);
+    return moves_word(cls).load(simt::order::acquire) +
+           (sizes::span_log2(cls) != 0 ? supply().given() : 0);
   }
 
   WARPHEAP_DEVICE queue_type queue(std::uint32_t cls) const {

@@ -272,6 +272,7 @@ class ouroboros {
   WARPHEAP_DEVICE bool turn(const simt::group& members, request& wanted, void*& block) const {
     const std::uint32_t cls = wanted.cls();
     std::uint32_t word = 0;
+    members.sync();  // what members have freed comes before what the leader decides for them
     if (members.is_leader()) {
       word = decide(cls, static_cast<std::uint32_t>(members.size()), wanted.in_vain()).encode();
     }

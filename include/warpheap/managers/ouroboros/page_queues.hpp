@@ -124,6 +124,9 @@ class page_queues {
     map_.table().free_page(chunk, page);
     same.sync();
     if (same.is_leader()) park(cls, chunk, static_cast<std::uint32_t>(same.size()));
+    same.sync();  // no lane asks for a page before the one that it freed is counted
+    // A lane that misses the units which this one takes next sees what is parked.
+    simt::fence(simt::order::release);
   }
 
   // Only while no lane allocates.

@@ -128,6 +128,7 @@ class supply {
                                                      const glance& before) const {
     const simt::group same = simt::coalesced().match(basic ? cls : sizes::classes);
     std::uint32_t price = 0;
+    same.sync();  // what members have freed comes before what the leader finds for them
     if (same.is_leader()) price = price_for_all(basic, cls, units, before);
     same.sync();  // what the leader has acquired is the members' as well
     price = same.broadcast(price);

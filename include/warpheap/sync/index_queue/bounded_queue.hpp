@@ -115,6 +115,7 @@ class bounded_queue {
   WARPHEAP_DEVICE void finish_push(const simt::group& members, std::uint32_t accepted) const {
     members.sync();
     if (members.is_leader()) items().signal(accepted);
+    members.sync();  // no member asks for a value before its own one is counted
   }
 
   Queue queue_;
