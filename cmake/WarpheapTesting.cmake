@@ -35,6 +35,18 @@ function(warpheap_add_test name label)
   warpheap_discover_tests(${name} ${label})
 endfunction()
 
+# warpheap_add_refusals_test(PROGRAM ARGUMENT...): the program refuses wrong numbers in its command
+# line; tests/support/refused_numbers.py says what the arguments are.
+function(warpheap_add_refusals_test program)
+  add_test(
+    NAME ${program}.arguments
+    COMMAND
+      Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/tests/support/refused_numbers.py
+      $<TARGET_FILE:${program}> ${ARGN}
+  )
+  set_tests_properties(${program}.arguments PROPERTIES LABELS project)
+endfunction()
+
 # warpheap_cuda_sources(OUT SOURCE...): for each source a file in the build folder that includes it
 # and that CMake gives to nvcc, so that one source serves both models.
 function(warpheap_cuda_sources out)

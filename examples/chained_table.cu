@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counts keys in a hash table whose nodes come from malloc in kernels (chained_table.cuh), forgets
 // the rare ones, counts again. Built twice: as it stands, and linked with warpheap::malloc.
-//
-// usage: chained_table [KEYS]
 #include "chained_table.cuh"
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <unordered_map>
 #include <vector>
 
@@ -18,8 +15,8 @@ static double ms_since(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-int main(int argc, char** argv) {
-  const auto count = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 1 << 20);
+int main() {
+  constexpr std::uint32_t count = 1u << 20;
   chained::check(cudaDeviceSetLimit(cudaLimitMallocHeapSize, std::size_t(512) << 20),
                  "set the size of CUDA's heap");
   key_type* keys = nullptr;

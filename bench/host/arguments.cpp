@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// The command line; CLI11 is included here alone.
+/// The command line. Nothing else of the program includes CLI11.
 
 #include "bench/host/arguments.hpp"
+
+#include "bench/host/argument_checks.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -25,20 +27,6 @@ std::string flag_of(std::string name) {
   return "--" + name;
 }
 
-/// CLI11's Range lets through what is not a number, and its ends are included.
-CLI::Validator above(std::uint64_t least, std::uint64_t most) {
-  return CLI::Validator(
-      [=](const std::string& written) {
-        double number = 0;
-        const bool read = CLI::detail::lexical_cast(written, number);
-        return read && number > static_cast<double>(least) && number <= static_cast<double>(most)
-                   ? std::string()
-                   : "Value " + written + " not above " + std::to_string(least) + " and up to " +
-                         std::to_string(most);
-      },
-      "NUMBER");
-}
-
 /// Adds an option that calls `take` with the value that is given.
 template <class Take>
 void add_option(CLI::App& app, const std::string& name, const parameter_info& info,
@@ -47,8 +35,7 @@ void add_option(CLI::App& app, const std::string& name, const parameter_info& in
   const std::string flag = flag_of(name);
   switch (info.kind) {
     case field_kind::integer:
-      app.add_option_function<std::uint64_t>(flag, take)
-          ->check(CLI::Range(limits.least, limits.most));
+      app.add_option_function<std::uint64_t>(flag, take)->check(whole(limits.least, limits.most));
       return;
     case field_kind::number:
       app.add_option_function<double>(flag, take)->check(above(limits.least, limits.most));

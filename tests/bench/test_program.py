@@ -262,9 +262,9 @@ class RefusalTest(unittest.TestCase):
 
     def test_bad_values(self) -> None:
         """Numbers and files."""
-        self.assertRegex(  # CLI11 2.1 writes "1 to 9", later versions "[1 - 9]"
+        self.assertIn(
+            "--threads: Value -4 not a whole number from 1 to 1073741824",
             self.refused("run", "--case=alloc", "--manager=bump", "--threads=-4"),
-            r"--threads: Value -4 not in range \[?1 (to|-) 1073741824",
         )
         with tempfile.NamedTemporaryFile(suffix=".csr") as graph:
             graph.write(b"WHCSR\0\0\1" + bytes(16) + bytes(9))

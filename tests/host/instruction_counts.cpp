@@ -2,11 +2,15 @@
 // Makes a number of allocations and frees in a pool with a number of live blocks. Under callgrind,
 // the instructions of two runs that differ only in the number of calls give the instructions of a
 // call (instruction_counts.py).
-#include <cstdio>
-#include <cstdlib>
+#include "bench/host/argument_checks.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "warpheap/core/random.hpp"
+#include "warpheap/host/policies/registry.hpp"
 #include "warpheap/host/pools/make_pool.hpp"
 
 namespace {
@@ -23,14 +27,20 @@ class imaginary_upstream final : public warpheap::host::upstream {
 
 int main(int argc, char** argv) {
   using namespace warpheap::host;
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: warpheap-host-steps POLICY LIVE CALLS\n");
-    return 2;
-  }
-  const auto live = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
-  const auto calls = std::strtoul(argv[3], nullptr, 10);
+  using warpheap::bench::whole;
+  std::vector<std::string> known;
+  for_each_policy([&](auto policy) { known.emplace_back(policy.name); });
+  std::string policy;
+  std::uint32_t live = 0;
+  std::uint32_t calls = 0;
+  constexpr std::uint64_t most = 1'000'000'000;
+  CLI::App app("Makes a number of allocations and frees in a pool with a number of live blocks.");
+  app.add_option("POLICY", policy)->required()->check(CLI::IsMember(known));
+  app.add_option("LIVE", live)->required()->check(whole(1, most));
+  app.add_option("CALLS", calls)->required()->check(whole(0, most));
+  CLI11_PARSE(app, argc, argv);
   const auto pool =
-      make_pool(argv[1], std::make_shared<imaginary_upstream>(), std::make_shared<no_events>(),
+      make_pool(policy, std::make_shared<imaginary_upstream>(), std::make_shared<no_events>(),
                 {.initial_bytes = std::size_t{1} << 43});
   warpheap::random_sequence random(1);
   // Sizes of 256 B to 4 MiB, as likely small as large.

@@ -77,7 +77,7 @@ TEST(explorer, the_same_seed_is_the_same_schedule_in_another_process) {
   for (const auto how : strategies) {
     for (const std::uint64_t seed : {1ull, 7ull, 123456789012345ull}) {
       std::string command = own_path();
-      command.append(" --trace ").append(std::to_string(static_cast<int>(how)));
+      command.append(" trace ").append(std::to_string(static_cast<int>(how)));
       command.append(" ").append(std::to_string(seed));
       EXPECT_EQ(output_of(command), traced_schedule({how, seed})) << seed;
     }

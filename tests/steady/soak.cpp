@@ -15,13 +15,12 @@
 
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "request.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -30,13 +29,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-struct request {
-  std::string manager;
-  double seconds;
-  std::size_t heap_bytes;
-  std::uint64_t lanes;
-  std::uint64_t seed;
-};
+using steady_load::request;
 
 /// What has happened so far.
 struct tally {
@@ -157,12 +150,16 @@ class soak {
   tally done_;
 };
 
-int find_and_run(const request& asked) {
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
+
+int warpheap::steady_load::run_soak(const request& asked) {
   int result = 2;
   managers::for_each([&]<class M>(std::type_identity<M>) {
     if (asked.manager != M::about.name) return;
     if constexpr (block_manager<M> && M::about.frees && M::about.keeps_blocks_apart()) {
-      result = soak<M>(asked).run();
+      result = test::soak<M>(asked).run();
     }
   });
   if (result == 2) {
@@ -170,23 +167,4 @@ int find_and_run(const request& asked) {
                  asked.manager.c_str());
   }
   return result;
-}
-
-}  // namespace
-}  // namespace test
-WARPHEAP_END_NAMESPACE
-
-int main(int argc, char** argv) {
-  if (argc < 5) {
-    std::fprintf(stderr, "usage: soak MANAGER SECONDS HEAP_BYTES LANES [SEED]\n");
-    return 2;
-  }
-  try {
-    return warpheap::test::find_and_run(
-        {argv[1], std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10),
-         std::strtoull(argv[4], nullptr, 10), argc > 5 ? std::strtoull(argv[5], nullptr, 10) : 1});
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "soak: %s\n", e.what());
-    return 1;
-  }
 }

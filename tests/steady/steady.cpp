@@ -17,6 +17,7 @@
 #include "child.hpp"
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "request.hpp"
 #include "steady_limits.hpp"  // those of all folders of managers, made by CMake
 
 #include <algorithm>
@@ -24,7 +25,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
@@ -36,14 +36,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-struct request {
-  std::string manager;
-  double seconds;
-  std::size_t heap_bytes;
-  std::uint64_t lanes;
-  /// Launches are held to their limits, which are for one size of heap and of launch.
-  bool limited;
-};
+using steady_load::request;
 
 template <class M>
 int run(const request& asked) {
@@ -125,15 +118,6 @@ int run(const request& asked) {
 template <class M>
 constexpr bool bears_load = block_manager<M>&& M::about.keeps_blocks_apart();
 
-int list_limits() {
-  managers::for_each([]<class M>(std::type_identity<M>) {
-    if constexpr (bears_load<M>) {
-      std::printf("%s %s %.0f\n", M::about.name, M::about.folder_name(), launch_limit<M>::ms);
-    }
-  });
-  return 0;
-}
-
 /// A manager's exit status, in this process.
 template <class M>
 int run_here(const request& asked) {
@@ -158,18 +142,32 @@ int run_apart(const char* name, const request& asked) {
   return code.value_or(1);
 }
 
-/// The worst exit status of the managers that were asked for, one after the other; one that fails
-/// does not keep the others from running. `all` leaves out the device's built-in allocator, whose
-/// launches this repository cannot bound. The CPU model runs all in this process: to
-/// ThreadSanitizer its lanes are expensive to make, and are made once.
-int find_and_run(const request& asked) {
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
+
+namespace warpheap::steady_load {
+
+void list_limits() {
+  managers::for_each([]<class M>(std::type_identity<M>) {
+    if constexpr (test::bears_load<M>) {
+      std::printf("%s %s %.0f\n", M::about.name, M::about.folder_name(), test::launch_limit<M>::ms);
+    }
+  });
+}
+
+/// `all` leaves out the device's built-in allocator, whose launches this repository cannot bound.
+/// The CPU model runs all in this process: to ThreadSanitizer its lanes are expensive to make, and
+/// are made once.
+int run_steady(const request& asked) {
   int result = -1;
   const bool all = asked.manager == "all";
   managers::for_each([&]<class M>(std::type_identity<M>) {
     if (!(all && M::about.uses_region) && asked.manager != M::about.name) return;
-    if constexpr (bears_load<M>) {
+    if constexpr (test::bears_load<M>) {
       const bool apart = all && WARPHEAP_CUDA_MODEL;
-      result = std::max(result, apart ? run_apart(M::about.name, asked) : run_here<M>(asked));
+      result = std::max(result,
+                        apart ? test::run_apart(M::about.name, asked) : test::run_here<M>(asked));
     }
   });
   if (result >= 0) return result;
@@ -178,21 +176,4 @@ int find_and_run(const request& asked) {
   return 2;
 }
 
-}  // namespace
-}  // namespace test
-WARPHEAP_END_NAMESPACE
-
-int main(int argc, char** argv) {
-  const std::string first = argc > 1 ? argv[1] : "";
-  if (argc == 2 && first == "limits") return warpheap::test::list_limits();
-  const bool limited = argc == 6 && std::string(argv[5]) == "limited";
-  if (argc != 5 && !limited) {
-    std::fprintf(stderr,
-                 "usage: steady MANAGER|all SECONDS HEAP_BYTES LANES [limited]\n"
-                 "       steady limits\n");
-    return 2;
-  }
-  return warpheap::test::find_and_run({first, std::atof(argv[2]),
-                                       std::strtoull(argv[3], nullptr, 10),
-                                       std::strtoull(argv[4], nullptr, 10), limited});
-}
+}  // namespace warpheap::steady_load

@@ -68,12 +68,12 @@ compile_cuda() {
 }
 
 command_test() {
-  local sanitizers=yes
-  if [[ ${1:-} == --without-sanitizers ]]; then
-    sanitizers=no
+  local sanitizers=no
+  if [[ ${1:-} == --sanitizers ]]; then
+    sanitizers=yes
     shift
   fi
-  (($# == 0)) || fail_with 2 "test takes --without-sanitizers or nothing; single tests run with" \
+  (($# == 0)) || fail_with 2 "test takes --sanitizers or nothing; single tests run with" \
     "ctest --preset cpu-release -R NAME   or   .venv/bin/python -m pytest tests/python -k NAME"
   need_system_packages build tool test
   need_python_packages test
@@ -84,6 +84,8 @@ command_test() {
   if [[ $sanitizers == yes ]]; then
     stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
     stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan
+  else
+    note "the sanitizers' builds are left out: './dev test --sanitizers' has them, and CI runs it"
   fi
   if find_nvcc; then
     stage cuda-compile "The CUDA half is compiled" compile_cuda

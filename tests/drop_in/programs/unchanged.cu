@@ -70,8 +70,8 @@ __global__ void give_exhausted(void** all, unsigned count) {
 }
 
 int main(int argc, char** argv) {
-  const unsigned threads = argc > 1 ? std::atoi(argv[1]) : 100000;
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
+  const unsigned threads = argc > 1 ? whole("THREADS", argv[1], 1000000000) : 100000;
+  const unsigned rounds = argc > 2 ? whole("ROUNDS", argv[2], 1000) : 3;
   const std::size_t heap = std::size_t(512) << 20;
   CUDA_CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, heap));
   blocks* all = managed<blocks>(threads);
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaEventCreate(&begin));
   CUDA_CHECK(cudaEventCreate(&end));
   std::vector<float> times;
-  for (int round = 0; round <= rounds; ++round) {
+  for (unsigned round = 0; round <= rounds; ++round) {
     CUDA_CHECK(cudaMemset(all, 0, threads * sizeof(blocks)));
     CUDA_CHECK(cudaEventRecord(begin));
     take<<<(threads + 255) / 256, 256>>>(all, threads);
