@@ -69,6 +69,14 @@ TEST(reg_eff_list, splits_the_chunk_at_the_offset_and_moves_on) {
   EXPECT_EQ(lane.heap().stats().bytes_in_use, 224u);
 }
 
+TEST(reg_eff_list, a_search_begins_behind_the_last_block_that_was_taken) {
+  one_lane<smallest_chunks> lane(1_MiB);
+  void* first = lane.take(56);
+  lane.take(56);
+  lane.give(first);  // the chunk behind it is in use, so that nothing is merged
+  EXPECT_EQ(lane.place(lane.take(56)), 128u) << "not where the first one was";
+}
+
 TEST(reg_eff_list, hands_out_the_whole_chunk_if_little_would_be_left) {
   // Two chunks of the tree's last level and what is left of it.
   one_lane<reg_eff_config{.presplit_bytes = 1024}> lane(6_KiB);
