@@ -9,6 +9,7 @@
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -222,6 +223,31 @@ TEST(reg_eff_inspection, an_offset_at_the_terminator_is_found) {
   };
   EXPECT_EQ(broken(), 0u);
   reinterpret_cast<std::uint32_t*>(memory.all().base + 128)[0] = manager.chunks().end();
+  EXPECT_EQ(broken(), 1u);
+}
+
+// What was counted when the heap was full, put back when it is not: behind the only offset.
+TEST(reg_eff_inspection, a_proof_of_exhaustion_that_is_wrong_is_found) {
+  const rubbish memory(64_KiB);
+  simt::device_properties one;
+  one.multiprocessors = 1;
+  const reg_eff<> manager(memory.all(), one, {});
+  manager.format(0, 1);
+  void* last = nullptr;
+  machine().launch({1, 1}, [&, to = &last] {
+    while (void* const block = manager.malloc(1000)) *to = block;
+  });
+  std::byte* const counts = memory.all().base + 128;
+  const std::vector<std::byte> of_full(counts, counts + 256);
+  const auto broken = [&] {
+    inspection found;
+    manager.inspect(0, 1, found);
+    return found.violations[6];
+  };
+  EXPECT_EQ(broken(), 0u);
+  machine().launch({1, 1}, [&] { manager.free(last); });
+  EXPECT_EQ(broken(), 0u);
+  std::copy(of_full.begin(), of_full.end(), counts);
   EXPECT_EQ(broken(), 1u);
 }
 
