@@ -256,6 +256,7 @@ TEST(arena, names_what_pieces_can_be) {
   EXPECT_THAT(refusal(48), HasSubstr("pieces of 48 bytes"));
   EXPECT_THAT(refusal(100), HasSubstr("multiples of 16"));
   EXPECT_EQ(refusal(8192), "");
+  EXPECT_EQ(refusal(64), "");
   EXPECT_EQ(refusal(0), "");
 }
 
@@ -288,6 +289,82 @@ TEST(arena, inspection_sees_growth_without_an_end_and_pieces_of_more_than_they_h
   EXPECT_EQ(broken(), 1u);
   shard.first->used -= 1u << 20;
   EXPECT_EQ(broken(), 0u);
+}
+
+/// An arena of this many shards, by default over a manager whose largest blocks have 8 KiB.
+template <class M = rw_malloc<>>
+class arena_of_shards {
+ public:
+  using layer = arena_blocks<M>;
+
+  explicit arena_of_shards(std::uint32_t shards, std::size_t bytes = 256_KiB,
+                           std::size_t piece_bytes = 1024)
+      : memory_(bytes), layer_(memory_.all(), with(shards), {.piece_bytes = piece_bytes}) {
+    machine().launch({1, 1}, [&] { layer_.format(0, 1); });
+  }
+
+  /// Blocks that a lane of the multiprocessor of a block gets, `most` or as many as there are.
+  std::uint32_t take(std::uint32_t block, std::uint32_t most, std::size_t bytes) const {
+    std::uint32_t got = 0;
+    machine().launch({block + 1, 1}, [&, to = &got] {
+      if (simt::block_rank() != block) return;
+      while (*to < most && layer_.malloc(bytes) != nullptr) ++*to;
+    });
+    return got;
+  }
+  void rewind() const {
+    machine().launch({1, 1}, [&] { layer_.rewind(0, 1); });
+  }
+  arena_stats stats() const {
+    arena_stats found;
+    machine().launch({1, 1}, [&, to = &found] { layer_.measure(0, 1, *to); });
+    return found;
+  }
+  bool is_sound() const {
+    inspection found;
+    machine().launch({1, 1}, [&, to = &found] { layer_.inspect(0, 1, *to); });
+    return found.violations[31] == 0;
+  }
+
+ private:
+  static simt::device_properties with(std::uint32_t shards) {
+    simt::device_properties properties;
+    properties.multiprocessors = shards;
+    return properties;
+  }
+
+  rubbish memory_;
+  layer layer_;
+};
+
+TEST(arena, pieces_grow_until_one_is_as_large_as_the_largest_block) {
+  const arena_of_shards<> scratch(1);
+  // Pieces of 1, 2, 4 and 8 KiB hold 1, 2, 4 and 8 of these.
+  EXPECT_EQ(scratch.take(0, 15, 900), 15u);
+  EXPECT_EQ(scratch.stats().pieces, 4u);
+  EXPECT_EQ(scratch.stats().piece_bytes, 15u * 1024);
+}
+
+// The order of a piece is kept in the bits of its address that are 0.
+TEST(arena, pieces_grow_to_the_order_for_which_there_is_room_in_a_word) {
+  if (sanitized) GTEST_SKIP() << "one lane asks 131,055 times";
+  const arena_of_shards<default_manager> scratch(1, 40_MiB, 64);
+  // Sixteen pieces, each twice as large as the one before, hold one less than these.
+  constexpr std::uint32_t blocks = (1u << 17) - 17;
+  EXPECT_EQ(scratch.take(0, blocks, 32), blocks);
+  EXPECT_EQ(scratch.stats().pieces, 17u);
+  EXPECT_EQ(scratch.stats().piece_bytes, 64u * (65535 + 32768)) << "the last two are equal";
+  EXPECT_TRUE(scratch.is_sound());
+}
+
+TEST(arena, a_piece_that_another_shard_has_kept_is_used_where_memory_ends) {
+  const arena_of_shards<> scratch(2);
+  ASSERT_GT(scratch.take(1, ~0u, 992), 100u);
+  scratch.rewind();
+  const std::uint64_t pieces = scratch.stats().pieces;
+  EXPECT_EQ(scratch.take(0, 1, 992), 1u);
+  EXPECT_EQ(scratch.stats().pieces, pieces);
+  EXPECT_TRUE(scratch.is_sound()) << "the other shard's turn is over";
 }
 #endif
 

@@ -148,6 +148,14 @@ TEST(checked_records, a_block_of_any_size_is_found_from_just_above) {
   }
 }
 
+TEST(checked_records, a_block_is_found_from_where_it_begins) {
+  few_records test;
+  const auto block = test.add(5, 40);
+  ASSERT_EQ(block.front(), test.place(5));
+  EXPECT_EQ(test.table.at_or_before(test.place(5), 0).block, block.block);
+  EXPECT_EQ(test.table.at_or_before(test.place(5) - 1, 31).block, nullptr);
+}
+
 TEST(checked_records, a_link_that_has_outlived_its_block_leads_nowhere) {
   few_records test;
   const auto first = test.add(1, 16 * 64);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "managers/bulk_allocator/buddy_cases.hpp"
 #include "managers/bulk_allocator/setups.hpp"
 #include "managers/bulk_allocator/whole_again.hpp"
 
@@ -12,6 +13,8 @@ const registrar added[]{
     registrar{manager_subject("bulk_allocator", few_bins<small>())},
     registrar{manager_subject("bulk_allocator_nodes", few_nodes<small>())},
     registrar{{"bulk_allocator_whole", subject_kind::manager, whole_again_cases<small>(), "", ""}},
+    registrar{
+        {"buddy_tree", subject_kind::structure, buddy_cases<bulk_parts::buddy_tree>(), "", ""}},
 };
 
 }  // namespace

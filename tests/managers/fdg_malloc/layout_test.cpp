@@ -170,7 +170,7 @@ TEST(fdg_inspection, a_list_that_is_longer_than_its_count_is_found_and_not_follo
   rubbish memory(16_KiB);
   region_cursor cursor = memory.cursor();
   const fdg_superblocks superblocks(cursor, 8);
-  const fdg_headers headers(cursor, 8);
+  const fdg_headers headers(cursor, 1);  // so that it is the last one as well
   superblocks.format(0, 1);
   headers.format(0, 1);
   const std::uint32_t number = headers.open(1, 0);
@@ -186,6 +186,7 @@ TEST(fdg_inspection, a_list_that_is_longer_than_its_count_is_found_and_not_follo
     return found;
   };
   EXPECT_EQ(inspected().violations[2], 0u);
+  EXPECT_EQ(inspected().violations[5], 0u);
   EXPECT_EQ(inspected().bytes_in_use, 2u * 8192);
   headers.at(number).pieces = 1;
   EXPECT_EQ(inspected().violations[2], 1u);

@@ -75,10 +75,51 @@ class run_after_a_lost_race : public warp_heap_world<M> {
   std::uint32_t asked_ = 0;
 };
 
+/// Two SuperBlocks. Of two lanes that share a warp heap, one takes the first one for it; then
+/// another warp takes the second one, and keeps it until both are served. The other lane may find
+/// neither, but a SuperBlock with room has become its warp heap's meanwhile.
+template <class M>
+class served_by_another : public warp_heap_world<M> {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  served_by_another() : warp_heap_world<M>(512 + 2 * 64, 2 * 4, {16}) {}
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    first_ = 0;
+    served_ = 0;
+  }
+
+  void lane() {
+    const simt::atomic_ref<std::uint32_t> first(first_);
+    const simt::atomic_ref<std::uint32_t> served(served_);
+    if (simt::block_rank() == 0) {
+      auto mine = this->begin(simt::warp());
+      this->take(mine, 0, true);
+      if (simt::lane_id() == 0) first.store(1, simt::order::release);
+      served.fetch_add(1, simt::order::release);
+      this->end(mine);
+    } else if (simt::lane_id() == 0) {
+      auto mine = this->begin();
+      // Ends: the lanes waited for wait for nothing.
+      while (first.load(simt::order::acquire) == 0) simt::backoff(1);
+      this->take(mine, 0);
+      while (served.load(simt::order::acquire) != 2) simt::backoff(1);
+      this->end(mine);
+    }
+  }
+
+ private:
+  std::uint32_t first_ = 0;
+  std::uint32_t served_ = 0;
+};
+
 template <class M>
 std::vector<named_case> fdg_cases() {
   std::vector<named_case> cases = warp_heap_cases(small_fdg<M>());
   cases.push_back(case_of<run_after_a_lost_race<M>>("run_after_a_lost_race"));
+  cases.push_back(case_of<served_by_another<M>>("served_by_another"));
   return cases;
 }
 

@@ -5,7 +5,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-const registrar added{manager_subject("halloc", few_slabs<halloc<small_slabs>>())};
+const registrar added{
+    {"halloc", subject_kind::manager, halloc_cases(few_slabs<halloc<small_slabs>>()), "", ""}};
 
 }  // namespace
 }  // namespace verify

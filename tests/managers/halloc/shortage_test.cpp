@@ -4,6 +4,7 @@
 #include "warpheap/managers/halloc/halloc.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -33,6 +34,25 @@ TEST_F(halloc_shortage, ends_for_all_sizes_with_the_last_block_of_a_slab) {
     if (slab_of(block) == slab) give({block});
   }
   EXPECT_EQ(take(768, 1).size(), 1u);
+}
+
+// A slab with a small block in every eighth chunk looks sparse, and has no place for one of eight.
+TEST(halloc_used_up_heads, are_replaced_a_few_times_and_then_all_slabs_are_searched) {
+  using often_sparse =
+      halloc<halloc_config{.largest_slab = 4096, .smallest_slab = 4096, .slabs = 1, .sparse = 200}>;
+  const heap<often_sparse> heap(machine(), 32 * 1024);
+  const std::byte* const first = heap.ref().manager().first_slab();
+  block_list freed = take_all(heap, 16, 32);
+  ASSERT_GE(freed.size(), 5u * 256);
+  std::sort(freed.begin(), freed.end());
+  std::byte* const last_kept = freed[freed.size() - 8];
+  freed.erase(std::remove_if(freed.begin(), freed.end(),
+                             [&](const std::byte* block) { return (block - first) % 128 == 0; }),
+              freed.end());
+  give(heap, freed);
+  EXPECT_EQ(take_one(heap, 128), nullptr);
+  give(heap, {last_kept});
+  EXPECT_EQ(take_one(heap, 128), last_kept);
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include "warpheap/managers/kma/kma.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -105,6 +107,42 @@ TEST(kma, format_writes_no_link_behind_the_last) {
   const kma_queue queue(cursor, 16);
   queue.format(0, 1);
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+// What lies behind the buckets may look like one of them.
+TEST(kma, buckets_are_counted_up_to_the_last) {
+  const rubbish memory(4096);
+  region_cursor cursor = memory.cursor();
+  const kma_buckets<kma_config{}> buckets(cursor, 2);
+  buckets.format(0, 1);
+  auto* const words = reinterpret_cast<std::uint64_t*>(memory.all().base);
+  const std::uint64_t wanted = kma_bucket{1, 1}.word();
+  words[1] = words[17] = words[33] = wanted;
+  EXPECT_EQ(buckets.count_of(1, wanted), 2u);
+}
+
+// The superblock there would be one too many. Behind the words of the last one are the sets, in
+// which all superblocks are: none has more than one slot left.
+TEST(kma, a_pointer_just_behind_the_blocks_is_foreign) {
+  const rubbish memory(128_KiB);
+  const kma<> heap(memory.all(), with_multiprocessors(1), {});
+  heap.format(0, 1);
+  std::vector<std::byte*> blocks;
+  machine().launch({1, 1}, [&] {
+    while (void* const block = heap.malloc(16)) blocks.push_back(static_cast<std::byte*>(block));
+  });
+  std::sort(blocks.begin(), blocks.end());
+  ASSERT_EQ(blocks.size() % 256, 0u);
+  machine().launch({1, 1}, [&] {
+    for (std::size_t i = 0; i < blocks.size(); i += 256) heap.free(blocks[i]);
+  });
+  const auto before = memory.contents();
+  // The queue keeps a superblock, which may be the last one.
+  machine().launch({1, 1}, [&] {
+    heap.free(blocks.back() + 16);
+    heap.free(blocks.back() + 16 + 4096);
+  });
+  EXPECT_TRUE(memory.contents() == before);
 }
 
 TEST(kma_inspection, a_bucket_that_stays_poisoned_is_found) {

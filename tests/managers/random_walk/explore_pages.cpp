@@ -19,8 +19,12 @@ registrar pages(const char* name) {
 
 using short_rw = rw<rw_config{.low_water_ppm = short_walk_ppm}>;
 
+using statistical_rw = rw<rw_config{.exhaustion = random_walk::exhaustion_rule::statistical,
+                                    .low_water_ppm = statistical_ppm}>;
+
 const registrar added[]{
     registrar{manager_subject("rw", small_pages<short_rw>())},
+    registrar{manager_subject("rw_statistical", statistical_pages<statistical_rw>())},
     pages<search_kind::independent, 32, false>("rw_bm"),
     pages<search_kind::independent, 64, false>("rw_bm_64"),
     pages<search_kind::independent, 64, true>("rw_bm_64_locks"),

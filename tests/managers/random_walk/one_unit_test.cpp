@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The smallest heap, whose layout is made at the first attempt: its bitmaps must not overlap.
+// The smallest heap, whose layout is made at the first attempt: its bitmaps must not overlap. And
+// where its marks end.
+#include "machine.hpp"
+#include "rubbish.hpp"
+
 #include "warpheap/heap/inspection.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
@@ -7,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -33,6 +38,21 @@ TEST(random_walk_one_unit, is_taken_refused_and_sound) {
     }
   });
   EXPECT_TRUE(outcome.stuck.empty());
+}
+
+// What lies behind the marks is not one of them, whatever it holds.
+TEST(random_walk_one_unit, a_free_one_of_the_last_word_has_no_mark_behind_that) {
+  constexpr std::uint32_t units = 40;
+  const rubbish memory(1024);
+  region_cursor cursor = memory.cursor();
+  random_walk::unit_map<32, 3, true> all(cursor, units);
+  all.format(0, 1);
+  auto* const behind = memory.all().base + memory.all().bytes - cursor.left(1) - 4;
+  auto& crossing = *reinterpret_cast<std::uint32_t*>(behind);
+  ASSERT_EQ(crossing, 0u) << "the last array of the map";
+  crossing = 1;
+  machine().launch({1, 1}, [&] { all.give_run(units - 1); });
+  EXPECT_EQ(crossing, 1u);
 }
 
 }  // namespace

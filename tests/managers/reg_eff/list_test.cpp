@@ -9,6 +9,7 @@
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -67,6 +68,14 @@ TEST(reg_eff_list, splits_the_chunk_at_the_offset_and_moves_on) {
   EXPECT_EQ(lane.place(second), 112u);
   EXPECT_EQ(lane.heap().stats().blocks_in_use, 2u);
   EXPECT_EQ(lane.heap().stats().bytes_in_use, 224u);
+}
+
+TEST(reg_eff_list, a_search_begins_behind_the_last_block_that_was_taken) {
+  one_lane<smallest_chunks> lane(1_MiB);
+  void* first = lane.take(56);
+  lane.take(56);
+  lane.give(first);  // the chunk behind it is in use, so that nothing is merged
+  EXPECT_EQ(lane.place(lane.take(56)), 128u) << "not where the first one was";
 }
 
 TEST(reg_eff_list, hands_out_the_whole_chunk_if_little_would_be_left) {
@@ -214,6 +223,31 @@ TEST(reg_eff_inspection, an_offset_at_the_terminator_is_found) {
   };
   EXPECT_EQ(broken(), 0u);
   reinterpret_cast<std::uint32_t*>(memory.all().base + 128)[0] = manager.chunks().end();
+  EXPECT_EQ(broken(), 1u);
+}
+
+// What was counted when the heap was full, put back when it is not: behind the only offset.
+TEST(reg_eff_inspection, a_proof_of_exhaustion_that_is_wrong_is_found) {
+  const rubbish memory(64_KiB);
+  simt::device_properties one;
+  one.multiprocessors = 1;
+  const reg_eff<> manager(memory.all(), one, {});
+  manager.format(0, 1);
+  void* last = nullptr;
+  machine().launch({1, 1}, [&, to = &last] {
+    while (void* const block = manager.malloc(1000)) *to = block;
+  });
+  std::byte* const counts = memory.all().base + 128;
+  const std::vector<std::byte> of_full(counts, counts + 256);
+  const auto broken = [&] {
+    inspection found;
+    manager.inspect(0, 1, found);
+    return found.violations[6];
+  };
+  EXPECT_EQ(broken(), 0u);
+  machine().launch({1, 1}, [&] { manager.free(last); });
+  EXPECT_EQ(broken(), 0u);
+  std::copy(of_full.begin(), of_full.end(), counts);
   EXPECT_EQ(broken(), 1u);
 }
 

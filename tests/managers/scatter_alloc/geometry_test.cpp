@@ -138,6 +138,7 @@ TEST(scatter_alloc_geometry, heaps_that_are_too_small_or_too_large_are_refused) 
   } catch (const invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find("8796093018112"), std::string::npos) << error.what();
   }
+  EXPECT_NO_THROW(over(8796093018112));
 }
 
 }  // namespace

@@ -168,6 +168,9 @@ TEST(growth, a_heap_cannot_begin_with_what_its_region_does_not_hold) {
   EXPECT_THAT([] { growing_heap(machine(), 3_MiB, {.initial_bytes = chunk + 16}); },
               ThrowsMessage<invalid_argument>(HasSubstr("chunks have 16384")));
   EXPECT_THROW(growing_heap(machine(), 3_MiB, {.initial_bytes = 3_MiB}), region_too_small);
+  const std::size_t all = growing_heap(machine(), 3_MiB).largest_block();
+  EXPECT_EQ(growing_heap(machine(), 3_MiB, {.initial_bytes = all}).largest_block(), all);
+  EXPECT_THROW(growing_heap(machine(), 3_MiB, {.initial_bytes = all + chunk}), region_too_small);
 }
 
 TEST(growth, what_was_added_outlives_a_reset) {

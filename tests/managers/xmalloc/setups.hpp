@@ -5,6 +5,8 @@
 #include "manager_world.hpp"
 #include "managers/xmalloc/small.hpp"
 
+#include <string>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -78,18 +80,39 @@ class crowded_refills : public heap_world {
   }
 };
 
+/// Two warps may refill at once, and each splits a Superblock. A third one comes later, and finds
+/// what one of them has left.
+class third_refill : public heap_world {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  using heap_world::heap_world;
+
+  void lane() { heap.take(heap.size(0)); }
+
+  std::string verdict() {
+    int memoryblocks = 0;
+    heap.run_quietly([&] {
+      while (heap.take(heap.size(2)) != nullptr) ++memoryblocks;
+    });
+    if (memoryblocks < (xmalloc_units - 2 * units_of_first) / 4) return "three were split";
+    return heap.problem();
+  }
+};
+
 inline named_case superblocks_are_free(const any_setup& how) {
   return case_of<superblocks_for_others>("superblocks_are_free", how);
 }
 
-inline named_case refills_are_crowded(const any_setup& how) {
-  return case_of<crowded_refills>("refills_are_crowded", how);
+inline std::vector<named_case> refill_cases(const any_setup& how) {
+  return {case_of<crowded_refills>("refills_are_crowded", how),
+          case_of<third_refill>("third_refill", how)};
 }
 
 inline std::vector<named_case> cases_of_single_requests(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
   cases.push_back(superblocks_are_free(how));
-  cases.push_back(refills_are_crowded(how));
+  for (named_case& one : refill_cases(how)) cases.push_back(std::move(one));
   return cases;
 }
 

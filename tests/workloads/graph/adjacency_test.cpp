@@ -32,6 +32,22 @@ void expect_deleted_targets_are_gone(Adjacency subject) {
 TEST(block_adjacency, deleted_targets_are_gone) {
   expect_deleted_targets_are_gone(graph::block_adjacency(64));
 }
+TEST(block_adjacency, its_block_shrinks_as_soon_as_a_quarter_suffices) {
+  const heap<rw_malloc<>> memory(machine(), 1_MiB);
+  machine().launch({1, 1}, [&, ref = memory.ref()] {
+    std::uint32_t targets[16];
+    for (std::uint32_t i = 0; i < 16; ++i) targets[i] = i;
+    graph::block_adjacency subject(0);
+    EXPECT_EQ(subject.insert(ref, simt::warp(), targets, 16), 16u);
+    EXPECT_EQ(subject.erase(ref, simt::warp(), targets, 11), 11u);
+    EXPECT_EQ(subject.block_bytes(), 64u);
+    EXPECT_EQ(subject.erase(ref, simt::warp(), targets + 11, 1), 1u);
+    EXPECT_EQ(subject.block_bytes(), 16u);
+    EXPECT_TRUE(subject.contains(15));
+    subject.clear(ref);
+  });
+}
+
 TEST(paged_adjacency, deleted_targets_are_gone) {
   expect_deleted_targets_are_gone(graph::paged_adjacency(64));
 }

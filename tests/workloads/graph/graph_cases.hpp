@@ -36,6 +36,7 @@ class graph_updates {
   void reset(std::uint64_t /*seed*/) {
     manager_.format(0, 1);
     failures_ = {};
+    stale_degrees_ = 0;
     for (vertex& v : vertices_) v = vertex{};
   }
 
@@ -47,6 +48,7 @@ class graph_updates {
   }
 
   std::string verdict() {
+    if (stale_degrees_ != 0) return "a member saw another degree than its update has made";
     for (vertex& v : vertices_) {
       std::vector<std::uint32_t> found;
       v.targets.for_each(containers::lane_alone{},
@@ -93,11 +95,13 @@ class graph_updates {
     insert(heap, members, vertices_[v], 0, 2, 8);
     fill(members, vertices_[v], 2, 1, 6);
     vertex& of = vertices_[v];
+    const std::uint32_t before = of.targets.degree();
     const std::uint32_t erased = of.targets.erase(heap, members, of.run.data(), 6);
+    expect_degree(of, before - erased);
     if (members.is_leader()) {
-      const std::size_t before = of.expected.size();
+      const std::size_t all = of.expected.size();
       std::erase_if(of.expected, [](std::uint32_t target) { return target >= 2 && target < 8; });
-      if (before - of.expected.size() != erased) of.expected.push_back(wrong_count);
+      if (all - of.expected.size() != erased) of.expected.push_back(wrong_count);
     }
     members.sync();
     insert(heap, members, of, 3, 2, 5);
@@ -109,7 +113,9 @@ class graph_updates {
     fill(members, of, first, step, count);
     const std::uint32_t fresh =
         of.targets.keep_absent(members, of.run.data(), count, of.marks.data());
+    const std::uint32_t before = of.targets.degree();
     const std::uint32_t done = of.targets.insert(heap, members, of.run.data(), fresh);
+    expect_degree(of, before + done);
     if (members.is_leader()) {
       std::uint32_t absent = 0;
       for (std::uint32_t i = 0; i < count; ++i) {
@@ -121,6 +127,13 @@ class graph_updates {
       std::sort(of.expected.begin(), of.expected.end());
     }
     members.sync();
+  }
+
+  /// By each member, at once: what the collective has changed is there for all.
+  void expect_degree(const vertex& of, std::uint32_t degree) {
+    if (of.targets.degree() != degree) {
+      simt::atomic_ref<std::uint32_t>(stale_degrees_).fetch_add(1, simt::order::relaxed);
+    }
   }
 
   template <class Team>
@@ -139,6 +152,7 @@ class graph_updates {
   std::vector<chunk> memory_;
   pages_of_64 manager_;
   failure_counts failures_;
+  std::uint32_t stale_degrees_ = 0;
   std::array<vertex, 10> vertices_;
   simt::explorer alone_{{1, 1}, 2'000'000};
 };

@@ -53,10 +53,36 @@ TEST(join_kernels, matches_are_gathered_chain_by_chain_and_nothing_behind_them_i
     EXPECT_EQ(matches[offsets[chain] + count].key, 99u);
   }
   EXPECT_EQ(matches[offsets[2]].key, 99u);
+  std::vector<std::uint64_t> counts(3, 99);
+  machine().launch({1, 32}, join::count_chains{{all, counts.data()}});
+  EXPECT_EQ(counts, (std::vector<std::uint64_t>{count, count, 99}));
   machine().launch({1, 32}, [&, ref = memory.ref()] { join::free_chains{{all}}(ref); });
   EXPECT_NE(chains[2].first(), nullptr);
   machine().launch({1, 1}, [&, ref = memory.ref()] { chains[2].clear(ref); });
   EXPECT_EQ(memory.stats().blocks_in_use, 0u);
+}
+
+/// A heap that counts how often it is asked, in vain.
+struct empty_heap {
+  std::uint32_t* asked;
+  void* malloc(std::size_t /*bytes*/) const {
+    ++*asked;
+    return nullptr;
+  }
+  void free(void* /*block*/) const {}
+};
+
+TEST(join_kernels, a_warp_that_gets_no_page_asks_for_no_other) {
+  std::uint32_t asked = 0;
+  std::vector<std::uint32_t> lost(3, 0);
+  machine().launch({1, 1}, [&] {
+    const empty_heap heap{&asked};
+    join::match_chain chain(64);
+    join::paged_matches sink(heap, chain, lost.data());
+    for (std::uint32_t row = 0; row < 3; ++row) sink(simt::warp(), true, row, {row, row, row});
+  });
+  EXPECT_EQ(asked, 1u);
+  EXPECT_EQ(lost, (std::vector<std::uint32_t>{1, 1, 1}));
 }
 
 }  // namespace
