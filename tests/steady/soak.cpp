@@ -36,6 +36,7 @@ struct tally {
   std::uint64_t rounds = 0;
   std::uint64_t launches = 0;
   double longest_ms = 0;
+  std::string longest_of;  ///< what that launch did
 };
 
 template <class M>
@@ -111,7 +112,12 @@ class soak {
           queue.start(simt::grid::covering(load.threads, threads), kernel{memory_.ref(), {load}}));
     }
     for (const simt::timed_launch& one : together) {
-      done_.longest_ms = std::max(done_.longest_ms, one.ms());
+      if (one.ms() <= done_.longest_ms) continue;
+      done_.longest_ms = one.ms();
+      done_.longest_of = "round " + std::to_string(done_.rounds + 1) + ", " +
+                         std::to_string(load.sizes.size_min) + " to " +
+                         std::to_string(load.sizes.size_max) + " B, " +
+                         std::to_string(load.rounds) + " requests a lane";
     }
     done_.launches += together.size();
   }
@@ -128,11 +134,11 @@ class soak {
   int say(const std::string& what) {
     const bench::exchange_report found = report_.read().front();
     std::printf(
-        "%s, seed %llu: %.0f s, %llu rounds, %llu launches, longest %.1f ms, %llu served, "
-        "%llu null: %s\n",
+        "%s, seed %llu: %.0f s, %llu rounds, %llu launches, longest %.1f ms (%s), "
+        "%llu served, %llu null: %s\n",
         M::about.name, static_cast<unsigned long long>(asked_.seed), elapsed(),
         static_cast<unsigned long long>(done_.rounds),
-        static_cast<unsigned long long>(done_.launches), done_.longest_ms,
+        static_cast<unsigned long long>(done_.launches), done_.longest_ms, done_.longest_of.c_str(),
         static_cast<unsigned long long>(found.served), static_cast<unsigned long long>(found.nulls),
         what.c_str());
     std::fflush(stdout);
