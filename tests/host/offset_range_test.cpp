@@ -83,6 +83,31 @@ TEST(offset_range, sizes_out_of_range_are_refused_with_the_limit) {
   EXPECT_EQ(range.allocate(offset_range::most_bytes).bytes, offset_range::most_bytes);
 }
 
+TEST(offset_range, a_range_has_less_than_two_to_the_32_granules) {
+  const std::uint64_t most = (std::uint64_t{1} << 32) - 1;
+  for (const std::size_t granule : {1u, 256u}) {
+    EXPECT_EQ(offset_range(most * granule, granule).granule(), granule);
+    EXPECT_EQ(offset_range((most + 1) * granule, granule).granule(), 2 * granule);
+    EXPECT_EQ(offset_range((most + 1) * granule, 4 * granule).granule(), 4 * granule);
+
+    // The last granule is as good as the first one.
+    offset_range range(most * granule, granule);
+    const offset_range::block first = range.allocate((most - 1) * granule);
+    const offset_range::block last = range.allocate(1);
+    EXPECT_EQ(first.bytes, (most - 1) * granule);
+    EXPECT_EQ(last.offset, (most - 1) * granule);
+    EXPECT_EQ(last.bytes, granule);
+    EXPECT_EQ(range.allocate(1).bytes, 0u);
+    EXPECT_EQ(range.check(), std::nullopt);
+    EXPECT_EQ(range.deallocate(first.handle), (most - 1) * granule);
+    EXPECT_EQ(range.deallocate(last.handle), granule);
+    EXPECT_EQ(range.stats().largest_hole_bytes, range.bytes());
+  }
+  // No block is larger than its request by more than a 2^31th of the range.
+  offset_range largest(offset_range::most_bytes, 1);
+  EXPECT_EQ(largest.allocate(1).bytes, offset_range::most_bytes >> 31);
+}
+
 TEST(offset_range, c_callers_get_blocks_and_errors) {
   warpheap_range* range = nullptr;
   EXPECT_EQ(warpheap_range_create(1_MiB, 3, &range), WARPHEAP_INVALID_ARGUMENT);

@@ -48,11 +48,15 @@ warpheap_status hand_over(const warpheap_range_block& made, warpheap_range_block
   return hand_over(made, block);
 }
 
-[[gnu::noinline, gnu::flatten]] warpheap_status allocate_other(warpheap_range* range, uint64_t size,
+[[gnu::noinline, gnu::flatten]] warpheap_status allocate_other(warpheap_range* range,
+                                                               uint64_t granules,
                                                                uint16_t size_class,
                                                                warpheap_range_block* block) {
-  const warpheap_range_block made = range->range.allocate_other({size, size_class});
-  if (made.bytes == 0) return allocate_rare(range, size, range->range.granule(), block);
+  const offset_range::needs wanted{granules, size_class};
+  const warpheap_range_block made = range->range.allocate_other(wanted);
+  if (made.bytes == 0) {
+    return allocate_rare(range, range->range.bytes_of(wanted), range->range.granule(), block);
+  }
   return hand_over(made, block);
 }
 

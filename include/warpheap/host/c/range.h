@@ -33,7 +33,9 @@ typedef struct warpheap_range_stats {
 } warpheap_range_stats;
 
 /* Offsets from 0 up to, but not including, `bytes`, which is at most 2^46. The sizes and offsets of
- * blocks are multiples of `granule_bytes`, a power of two; 0 means 256. */
+ * blocks are multiples of `granule_bytes`, a power of two; 0 means 256. If the
+ * range would have 2^32 granules or more, they are multiples of more, but at most of a 2^31th of
+ * the range. */
 WARPHEAP_API warpheap_status warpheap_range_create(uint64_t bytes, size_t granule_bytes,
                                                    warpheap_range** range);
 WARPHEAP_API void warpheap_range_destroy(warpheap_range* range);

@@ -62,7 +62,7 @@ class buddy_policy : public rounding_policy {
   explicit buddy_policy(policy_options options) : rounding_policy(options) {}
 
   void add_region(extent region) {
-    const std::size_t granules = region.bytes / tiles_.granule;
+    const std::size_t granules = region.bytes / tiles_.granule();
     std::vector<int> roots;
     for (std::size_t done = 0; done != granules; done += System::granules(roots.back())) {
       roots.push_back(System::root(granules - done, done));
@@ -94,7 +94,7 @@ class buddy_policy : public rounding_policy {
 
   extent allocate(std::size_t bytes, std::size_t, effort) {
     if (!table().make_room()) return {};
-    for (const int wanted : System::wanted(ceil_div(bytes, tiles_.granule))) {
+    for (const int wanted : System::wanted(ceil_div(bytes, tiles_.granule()))) {
       if (wanted == buddies::unsplit) continue;
       const std::uint64_t orders = nonempty_ & System::sources(wanted);
       if (orders == 0) continue;
@@ -137,7 +137,7 @@ class buddy_policy : public rounding_policy {
       if (tag_of(which).order != order) {
         return "B1: the block at " + to_text(block.base) + " is in a wrong list";
       }
-      if (block.bytes != System::granules(order) * tiles_.granule) {
+      if (block.bytes != System::granules(order) * tiles_.granule()) {
         return "B2: the block at " + to_text(block.base) + " is not as large as its order";
       }
       if (tiles_.table[buddy_of(which)].free) {
@@ -176,7 +176,7 @@ class buddy_policy : public rounding_policy {
   }
 
   index cut(index which, int order) {
-    return table().split(which, System::granules(order) * tiles_.granule);
+    return table().split(which, System::granules(order) * tiles_.granule());
   }
 
   extent hand_out(index which, int wanted) {

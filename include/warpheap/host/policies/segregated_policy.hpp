@@ -32,6 +32,7 @@ namespace warpheap::host {
 template <class Index, bool LowAddresses>
 class segregated_policy {
  public:
+  using table_type = typename Index::table_type;
   using index = block_table::index;
 
   static constexpr bool truncates = true;
@@ -88,7 +89,7 @@ class segregated_policy {
 
   template <class Visitor>
   void for_each_unused(Visitor&& visit) const {
-    tiles_.for_each_tile([&](const block_table::block& b) {
+    tiles_.for_each_tile([&](const auto& b) {
       if (b.free || b.vacant) visit(b.range(), b.vacant);
     });
   }
@@ -119,7 +120,7 @@ class segregated_policy {
     std::size_t bytes;
     std::uint16_t size_class;
   };
-  std::size_t granule() const { return tiles_.granule; }
+  std::size_t granule() const { return tiles_.granule(); }
   needs needs_of(std::size_t bytes) const {
     const std::size_t size = tiles_.round(bytes);
     return {size, free_.class_of(size)};
@@ -171,7 +172,7 @@ class segregated_policy {
     if (auto wrong = tiles_.check_merged()) return wrong;
     if (auto wrong = tiles_.check_told()) return wrong;
     std::optional<std::string> wrong = free_.check(tiles_.table, tiles_.count_free());
-    tiles_.for_each_tile([&](const block_table::block& b) {
+    tiles_.for_each_tile([&](const auto& b) {
       if (!b.free && !b.vacant && b.tag != free_.class_of(b.bytes)) {
         wrong = "K1: the tag of the block at " + to_text(b.base);
       }
@@ -180,7 +181,7 @@ class segregated_policy {
   }
 
  private:
-  block_table& table() { return tiles_.table; }
+  table_type& table() { return tiles_.table; }
 
   // Whether a block of this size takes a larger hole for the sake of a low address; for the others,
   // the first hole that fits will do.
@@ -196,7 +197,7 @@ class segregated_policy {
   // A hint for the compiler: the links of a hole name no free neighbour (C1), so they are just
   // their numbers.
   void expect_merged(index hole) {
-    const block_table::block& b = table()[hole];
+    const auto& b = table()[hole];
     if (b.left.is_free() || b.right.is_free()) __builtin_unreachable();
   }
 
@@ -204,7 +205,7 @@ class segregated_policy {
   index place(std::size_t bytes, std::size_t alignment, effort how) {
     if (!table().make_room()) return block_table::none;
     const std::size_t size = tiles_.round(bytes);
-    if (alignment > tiles_.granule) return place_aligned(size, alignment, how);
+    if (alignment > tiles_.granule()) return place_aligned(size, alignment, how);
     const std::uint16_t own = free_.class_of(size);
     const index exact = free_.take_exact(table(), size, own);
     if (exact != block_table::none) {
@@ -222,7 +223,7 @@ class segregated_policy {
   // Apart: few requests need it, and the others have fewer instructions without it.
   [[gnu::noinline]] index place_aligned(std::size_t size, std::size_t alignment, effort how) {
     // Any block of `slack` bytes more has room for an aligned one, wherever it starts.
-    const std::size_t slack = alignment - tiles_.granule;
+    const std::size_t slack = alignment - tiles_.granule();
     const index hole = free_.find(table(), size + slack, how, [&] { return is_small(size); });
     if (hole == block_table::none) return hole;
     return take_front(align(hole, alignment), size, free_.class_of(size));
@@ -291,7 +292,7 @@ class segregated_policy {
     free_.resized(table(), left);
   }
 
-  tiled_regions tiles_;
+  tiled_regions_of<table_type> tiles_;
   Index free_;
   std::size_t bytes_in_use_ = 0;
 };

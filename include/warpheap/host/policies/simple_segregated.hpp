@@ -51,13 +51,13 @@ class simple_segregated : public rounding_policy {
 
   extent allocate(std::size_t bytes, std::size_t, effort) {
     if (!table().make_room()) return {};
-    const std::size_t granules = std::bit_ceil(ceil_div(bytes, tiles_.granule));
+    const std::size_t granules = std::bit_ceil(ceil_div(bytes, tiles_.granule()));
     const auto size_class = static_cast<std::uint16_t>(floor_log2(granules));
     index which = lists_.head(size_class);
     if (which != block_table::none) {
       lists_.remove(table(), size_class, which);
     } else {
-      which = carve(granules * tiles_.granule);
+      which = carve(granules * tiles_.granule());
       if (which == block_table::none) return {};
       table()[which].tag = size_class;
     }
@@ -82,7 +82,7 @@ class simple_segregated : public rounding_policy {
       if (block.tag != list) {
         return "S1: the block at " + to_text(block.base) + " is in a wrong list";
       }
-      if (list != top_class && block.bytes != tiles_.granule << list) {
+      if (list != top_class && block.bytes != tiles_.granule() << list) {
         return "S2: the block at " + to_text(block.base) + " is not of its class's size";
       }
       if (list == top_class && block.right != block_table::none) {

@@ -10,6 +10,9 @@ namespace warpheap::host {
 /// real-time systems", ECRTS 2004; section V-B of the host-based paper. The default of the pools.
 using tlsf = segregated_policy<size_index<5>, true>;
 
+/// The same in a range whose addresses and sizes are in granules, less than 2^32 of them.
+using tlsf_of_granules = segregated_policy<size_index<5, granule_table>, true>;
+
 static_assert(placement_policy<tlsf> && vacatable_policy<tlsf>);
 
 }  // namespace warpheap::host

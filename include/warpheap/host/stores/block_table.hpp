@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "warpheap/host/extent.hpp"
 #include "warpheap/host/policy_options.hpp"
 #include "warpheap/host/stores/address_hash.hpp"
+#include "warpheap/host/stores/block_names.hpp"
 #include "warpheap/host/stores/growing_array.hpp"
 
 namespace warpheap::host {
@@ -26,48 +28,22 @@ namespace warpheap::host {
 /// The table grows by linear hashing (W. Litwin, VLDB 1980): an insertion splits at most 16 chains,
 /// so that no operation ever rehashes the table.
 ///
+/// `Word` holds an address and a size. A table with words of 32 bits counts both in granules: its
+/// records have 32 bytes instead of 40, and none lies across two cache lines.
+///
 /// Complexity: every function O(1) expected unless it says otherwise.
-class block_table {
+template <class Word>
+class block_table_of : public block_names {
  public:
-  /// Identifies a record by its offset in the table, in words of 8 bytes: the processor adds that
-  /// to the table's address without a multiplication.
-  using index = std::uint32_t;
-
-  /// Identifies a block that was handed out without an entry in the hash table. Once the block has
-  /// been freed, its handle is refused, even if its record is in use again.
-  struct handle {
-    std::uint32_t record = 0;  ///< its number
-    std::uint32_t serial = 0;  ///< 0: not a block
-    friend constexpr bool operator==(handle, handle) = default;
-  };
-
-  /// Record 0 stands for "no block". Its links may be written and are never read.
-  static constexpr index none = 0;
-
-  /// A link to a neighbour, which says whether that is free. A free that merges with no neighbour
-  /// thus reads no neighbour's record, which is rarely in a cache; it only writes there, for which
-  /// nothing waits.
-  class neighbour {
-   public:
-    // Implicit, since most uses are of the number alone.
-    // NOLINTNEXTLINE(google-explicit-constructor)
-    constexpr neighbour(index to = none, bool is_free = false)
-        : word_(to | static_cast<index>(is_free) << 31) {}
-    // NOLINTNEXTLINE(google-explicit-constructor)
-    constexpr operator index() const { return word_ & ~free_bit; }
-    constexpr bool is_free() const { return word_ >= free_bit; }
-
-   private:
-    static constexpr index free_bit = index{1} << 31;
-    index word_;
-  };
+  /// Whether addresses and sizes are in granules and not in bytes.
+  static constexpr bool in_granules = sizeof(Word) < sizeof(address);
 
   struct block {
-    // Ordered so that fields which calls use together are neighbours: a record may lie across two
-    // cache lines, and a block freed by its handle needs its base only if it merges.
+    // Ordered so that fields which calls use together are neighbours: a record of 40 bytes may lie
+    // across two cache lines, and a block freed by its handle needs its base only if it merges.
     index list_prev;  ///< while free: links of the list that the policy keeps it in
     index list_next;
-    std::size_t bytes;
+    Word bytes;
     neighbour left;   ///< the block that ends at `base`, or none at the start of a region
     neighbour right;  ///< the block that starts where this one ends, or none at a region's end
     index chain;  ///< while used: the next record of its chain of the hash table, or its serial; 0
@@ -75,14 +51,14 @@ class block_table {
     std::uint16_t tag;  ///< the policy's own
     bool free;
     bool vacant;  ///< neither free nor handed out: addresses without memory
-    address base;
+    Word base;
 
-    address end() const { return base + bytes; }
+    address end() const { return address{base} + bytes; }
     extent range() const { return {base, bytes}; }
   };
 
   /// At most `max_blocks` blocks, free and used ones together.
-  explicit block_table(policy_options options = {}, std::size_t max_blocks = most_blocks)
+  explicit block_table_of(policy_options options = {}, std::size_t max_blocks = most_blocks)
       : max_blocks_(std::min(max_blocks, most_blocks)), hash_(options.granule_bytes) {
     blocks_.extend(1);
     (*this)[none] = {};
@@ -102,10 +78,11 @@ class block_table {
 
   /// The record's number: 0 for none, and from 1 without gaps.
   static constexpr std::uint32_t number_of(index which) {
-    // An exact division is a product with the inverse modulo 2^32.
-    constexpr std::uint32_t inverse = 0xcccccccd;
-    static_assert(words * inverse == 1);
-    return which * inverse;
+    // An exact division: a shift, and a product with the inverse modulo 2^32.
+    constexpr int shift = std::countr_zero(words);
+    constexpr std::uint32_t inverse = words >> shift == 1 ? 1 : 0xcccccccd;
+    static_assert((words >> shift) * inverse == 1);
+    return (which >> shift) * inverse;
   }
 
   /// A new free block that has no neighbours: the whole of a region.
@@ -127,7 +104,7 @@ class block_table {
     back.right = front.right;
     (*this)[front.right].left = {rest, true};
     front.right = {rest, true};
-    front.bytes = size;
+    front.bytes = static_cast<Word>(size);
     return rest;
   }
 
@@ -142,8 +119,8 @@ class block_table {
     front.right = {which, true};
     (*this)[rest.left].right = made;
     rest.left = made;
-    rest.base += size;
-    rest.bytes -= size;
+    rest.base += static_cast<Word>(size);
+    rest.bytes -= static_cast<Word>(size);
     return made;
   }
 
@@ -312,8 +289,8 @@ class block_table {
       blocks_.extend();
     }
     block& b = (*this)[made];
-    b.base = base;
-    b.bytes = bytes;
+    b.base = static_cast<Word>(base);
+    b.bytes = static_cast<Word>(bytes);
     b.chain = 0;
     b.tag = tag;
     b.free = true;
@@ -372,5 +349,12 @@ class block_table {
   std::uint64_t next_serial_ = first_serial;
   index spare_ = none;
 };
+
+/// Of addresses and bytes, as pools need it.
+using block_table = block_table_of<std::size_t>;
+/// Of granules, less than 2^32 of them: for blocks that are known by offsets in one range.
+using granule_table = block_table_of<std::uint32_t>;
+
+static_assert(sizeof(granule_table::block) == 32 && sizeof(block_table::block) == 40);
 
 }  // namespace warpheap::host

@@ -10,7 +10,7 @@ namespace warpheap::host {
 
 /// `Count` doubly linked lists of free blocks, last in, first out. The links are in the records of
 /// the block table. Every function O(1).
-template <std::size_t Count>
+template <std::size_t Count, class Table = block_table>
 class free_lists {
  public:
   using index = block_table::index;
@@ -18,7 +18,7 @@ class free_lists {
   index head(std::size_t list) const { return heads_[list]; }
   bool empty(std::size_t list) const { return heads_[list] == block_table::none; }
 
-  void push(block_table& table, std::size_t list, index which) {
+  void push(Table& table, std::size_t list, index which) {
     const index next = heads_[list];
     table[which].list_prev = block_table::none;
     table[which].list_next = next;
@@ -27,14 +27,14 @@ class free_lists {
   }
 
   /// Removes the first block of a list that has one, and returns whether the list is empty now.
-  bool pop(block_table& table, std::size_t list) {
+  bool pop(Table& table, std::size_t list) {
     const index next = table[heads_[list]].list_next;
     table[next].list_prev = block_table::none;
     heads_[list] = next;
     return next == block_table::none;
   }
 
-  void remove(block_table& table, std::size_t list, index which) {
+  void remove(Table& table, std::size_t list, index which) {
     const auto [prev, next] = std::pair{table[which].list_prev, table[which].list_next};
     table[next].list_prev = prev;
     table[prev].list_next = next;
@@ -46,7 +46,7 @@ class free_lists {
   }
 
   /// The first of the first `limit` blocks of the list that has at least `bytes` bytes, or none.
-  index first_that_fits(const block_table& table, std::size_t list, std::size_t bytes,
+  index first_that_fits(const Table& table, std::size_t list, std::size_t bytes,
                         std::size_t limit) const {
     index which = heads_[list];
     for (; which != block_table::none && limit != 0; which = table[which].list_next, --limit) {

@@ -40,11 +40,13 @@ namespace warpheap::host {
 ///
 /// Complexity: insert, remove and a bounded find O(1); a thorough find is linear in the blocks of
 /// one class.
-template <int Bits>
+template <int Bits, class Table = block_table>
 class size_index {
   static_assert(Bits >= 0 && Bits <= 5, "at most 32 classes between two powers of two");
 
  public:
+  /// Where the records of the blocks are.
+  using table_type = Table;
   using index = block_table::index;
 
   /// Blocks of the size's own class that a bounded search looks at. A processor cannot predict
@@ -63,21 +65,21 @@ class size_index {
   /// The class of a size, with which blocks of that size are tagged that are in no list. It is the
   /// number of the class's list in the lower half.
   std::uint16_t class_of(std::size_t bytes) const {
-    const std::size_t granules = bytes >> shift_;
+    const std::size_t granules = Table::in_granules ? bytes : bytes >> shift_;
     const auto cut = static_cast<std::uint32_t>(floor_log2(granules | column_count) - Bits);
     return static_cast<std::uint16_t>((std::size_t{cut} << Bits) + (granules >> cut));
   }
 
-  void insert(block_table& table, index which) { push(table, class_of(table[which].bytes), which); }
+  void insert(Table& table, index which) { push(table, class_of(table[which].bytes), which); }
 
   /// The same for a block that is already tagged with its class, so nothing is computed before the
   /// list is accessed.
-  void insert_tagged(block_table& table, index which) { push(table, table[which].tag, which); }
+  void insert_tagged(Table& table, index which) { push(table, table[which].tag, which); }
 
   /// Updates the index after a block in it has changed its size. A block that leaves its class
   /// becomes the newest of its new one; one that stays keeps its place. In classes as wide as a
   /// power of two, it always becomes the newest: there, what was used last fits best.
-  void resized(block_table& table, index which) {
+  void resized(Table& table, index which) {
     const std::size_t own = class_of(table[which].bytes);
     const std::size_t list = table[which].tag;
     if (list == own || list == own + lists_a_half) {
@@ -96,11 +98,14 @@ class size_index {
     is_divided_ = Bits == 0 ||
                   std::popcount(small) >= (is_divided_ ? sizes_to_stay_divided : sizes_to_divide);
     // A moving average that falls twice as fast as it rises: rather below the middle than above.
-    const auto above = static_cast<std::int64_t>(base - usual_);
-    usual_ = usual_ == 0 ? base : usual_ + static_cast<address>(above >> (above < 0 ? 6 : 7));
+    const address fine = base << fraction_bits;
+    const auto above = static_cast<std::int64_t>(fine - usual_fine_);
+    usual_fine_ =
+        usual_fine_ == 0 ? fine : usual_fine_ + static_cast<address>(above >> (above < 0 ? 6 : 7));
+    usual_ = usual_fine_ >> fraction_bits;
   }
 
-  void remove(block_table& table, index which) {
+  void remove(Table& table, index which) {
     const std::size_t list = table[which].tag;
     lists_.remove(table, list, which);
     clear_if(lists_.empty(list), list);
@@ -108,7 +113,7 @@ class size_index {
 
   /// Removes and returns the newest block of the size's class in the lower half if it has exactly
   /// that size; otherwise returns none.
-  index take_exact(block_table& table, std::size_t bytes, std::uint16_t own) {
+  index take_exact(Table& table, std::size_t bytes, std::uint16_t own) {
     const index newest = lists_.head(own);
     // The class's bit need not be checked: no request has the size of "no block", 0 bytes.
     if (table[newest].bytes != bytes) return block_table::none;
@@ -122,7 +127,7 @@ class size_index {
   /// first one or, if `is_small()`, the one with the lowest address of those whose classes reach up
   /// to twice the size, and takes a larger one of the lower half only if the upper half has none.
   template <class IsSmall>
-  index find(const block_table& table, std::size_t bytes, effort how, IsSmall&& is_small) {
+  index find(const Table& table, std::size_t bytes, effort how, IsSmall&& is_small) {
     const std::uint16_t own = class_of(bytes);
     const index newest = lists_.head(own);
     return table[newest].bytes == bytes ? newest : find_other(table, bytes, own, how, is_small);
@@ -130,7 +135,7 @@ class size_index {
 
   /// The same where the newest block of the size's class does not have exactly that size.
   template <class IsSmall>
-  index find_other(const block_table& table, std::size_t bytes, std::uint16_t own, effort how,
+  index find_other(const Table& table, std::size_t bytes, std::uint16_t own, effort how,
                    IsSmall&& is_small) {
     if (words_ >> words_a_half != 0) return find_divided(table, bytes, own, how, is_small());
     index best = block_table::none;
@@ -148,7 +153,7 @@ class size_index {
   }
 
   /// Checks I1 and I2, given the number of free blocks that there are. O(blocks)
-  std::optional<std::string> check(const block_table& table, std::size_t free_blocks) const {
+  std::optional<std::string> check(const Table& table, std::size_t free_blocks) const {
     std::size_t seen = 0;
     for (std::size_t word = 0; word < classes_.size(); ++word) {
       if (classes_[word] != 0 && (words_ >> word & 1) == 0) {
@@ -182,6 +187,9 @@ class size_index {
   static constexpr std::size_t lists_a_half = (row_count * column_count + 63) / 64 * 64;
   static constexpr std::size_t words_a_half = lists_a_half / 64;
   static_assert(2 * words_a_half <= 64, "a bit for each 64 lists must fit into a word");
+
+  // A moving average needs finer steps than granules.
+  static constexpr int fraction_bits = Table::in_granules ? 8 : 0;
 
   // Class c of row r is named by its list in the lower half, r * column_count + c.
   static std::size_t word_of(std::size_t list) { return list / 64; }
@@ -222,8 +230,7 @@ class size_index {
   // each number of them has a class.
   static std::size_t widest(std::size_t own) { return own + std::min(own, column_count); }
 
-  index first_that_fits(const block_table& table, std::size_t list, std::size_t bytes,
-                        effort how) const {
+  index first_that_fits(const Table& table, std::size_t list, std::size_t bytes, effort how) const {
     const std::size_t limit =
         how == effort::bounded ? looks : std::numeric_limits<std::size_t>::max();
     return lists_.first_that_fits(table, list, bytes, limit);
@@ -231,7 +238,7 @@ class size_index {
 
   // Of this block and the first ones of the next lists, up to `last`, the one with the lowest
   // address.
-  index lowest_of(const block_table& table, index best, cursor from, std::uint64_t half,
+  index lowest_of(const Table& table, index best, cursor from, std::uint64_t half,
                   std::size_t last) {
     address lowest = table[best].base;
     for (int met = 1; met < classes_met; ++met) {
@@ -250,8 +257,7 @@ class size_index {
 
   // The rule of `find_other` in the lower half, then in the upper one. Without a block in the upper
   // half, it finds what `find_other` does.
-  index find_divided(const block_table& table, std::size_t bytes, std::size_t own, effort how,
-                     bool low) {
+  index find_divided(const Table& table, std::size_t bytes, std::size_t own, effort how, bool low) {
     for (const std::uint64_t half : {lower_half, both_halves}) {
       const std::size_t first = half == lower_half ? 0 : lists_a_half;
       index best = first_that_fits(table, first + own, bytes, how);
@@ -279,7 +285,7 @@ class size_index {
     classes_[word_of(list)] &= ~(std::uint64_t{is_empty} << list % 64);
   }
 
-  void push(block_table& table, std::size_t list, index which) {
+  void push(Table& table, std::size_t list, index which) {
     // Apart from the choice itself no branch: processors cannot predict where a hole lies.
     if (is_divided_) list += -std::size_t{table[which].base > usual_} & lists_a_half;
     table[which].tag = static_cast<std::uint16_t>(list);
@@ -291,9 +297,10 @@ class size_index {
   int shift_;
   bool is_divided_ = false;
   std::uint64_t words_ = 0;
-  address usual_ = 0;  ///< the addresses up to it are the lower half
+  address usual_ = 0;       ///< the addresses up to it are the lower half
+  address usual_fine_ = 0;  ///< the same with its fraction
   std::array<std::uint64_t, 2 * words_a_half> classes_{};
-  free_lists<2 * lists_a_half> lists_;
+  free_lists<2 * lists_a_half, Table> lists_;
 };
 
 }  // namespace warpheap::host

@@ -17,11 +17,13 @@ namespace warpheap::host {
 ///
 /// To the left of a region's first block is the record of its *edge*, which has no bytes and is
 /// never free. Thus every block has a left neighbour, and any record may be the first of a region.
-class tiled_regions {
+template <class Table>
+class tiled_regions_of {
  public:
   using index = block_table::index;
 
-  explicit tiled_regions(policy_options options) : granule(options.granule_bytes), table(options) {}
+  explicit tiled_regions_of(policy_options options)
+      : table(options), granule_(options.granule_bytes) {}
 
   /// The region as one free block that is in no list, with room for records of `parts` blocks that
   /// the caller may split it into. \throws out_of_memory or std::bad_alloc, and nothing has changed
@@ -114,11 +116,11 @@ class tiled_regions {
 
   extent block_at(address base) const { return table[table.find(base)].range(); }
 
-  std::size_t round(std::size_t bytes) const { return align_up(bytes, granule); }
+  std::size_t round(std::size_t bytes) const { return align_up(bytes, granule()); }
 
   template <class Visitor>
   void for_each_block(Visitor&& visit) const {
-    for_each_tile([&](const block_table::block& b) {
+    for_each_tile([&](const auto& b) {
       if (!b.vacant) visit(b.range(), !b.free);
     });
   }
@@ -153,7 +155,7 @@ class tiled_regions {
       if (auto wrong = table.check_region(edge.right, region.range, region.data)) return wrong;
       ++count;
     }
-    for_each_tile([&](const block_table::block&) { ++count; });
+    for_each_tile([&](const auto&) { ++count; });
     if (count != table.size())
       return "T4: " + std::to_string(table.size() - count) + " records lost";
     return std::nullopt;
@@ -182,7 +184,7 @@ class tiled_regions {
   /// O(blocks)
   std::optional<std::string> check_told() const {
     std::optional<std::string> wrong;
-    for_each_tile([&](const block_table::block& b) {
+    for_each_tile([&](const auto& b) {
       if (b.left.is_free() != table[b.left].free || b.right.is_free() != table[b.right].free) {
         wrong = "C2: what the block at " + to_text(b.base) + " knows of its neighbours";
       }
@@ -190,13 +192,18 @@ class tiled_regions {
     return wrong;
   }
 
-  std::size_t granule;
-  block_table table;
+  /// What all sizes and addresses are multiples of.
+  std::size_t granule() const { return Table::in_granules ? 1 : granule_; }
+
+  Table table;
 
  private:
   const void* table_region(address where) const { return regions_.find(where); }
 
+  std::size_t granule_;
   region_map<index> regions_;
 };
+
+using tiled_regions = tiled_regions_of<block_table>;
 
 }  // namespace warpheap::host
