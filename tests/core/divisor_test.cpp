@@ -10,6 +10,15 @@
 namespace warpheap {
 namespace {
 
+/// Tries divisors up to `small`, and the neighbours of powers of two below 2^bits.
+template <class Try>
+void for_small_divisors_and_powers(std::uint32_t small, int bits, const Try& try_one) {
+  for (std::uint32_t d = 1; d <= small; ++d) try_one(d);
+  for (int bit = 1; bit < bits; ++bit) {
+    for (const int step : {-1, 0, 1}) try_one((1u << bit) + static_cast<std::uint32_t>(step));
+  }
+}
+
 /// Dividends at which a wrong reciprocal shows first: around multiples of `d`, and the ends.
 void expect_exact(std::uint32_t d, random_sequence& random) {
   const divisor by(d);
@@ -25,12 +34,7 @@ void expect_exact(std::uint32_t d, random_sequence& random) {
 
 TEST(divisor, is_exact_for_small_divisors_and_the_neighbours_of_powers_of_two) {
   random_sequence random(1);
-  for (std::uint32_t d = 1; d <= 100000; ++d) expect_exact(d, random);
-  for (int bit = 1; bit < 32; ++bit) {
-    for (const int step : {-1, 0, 1}) {
-      expect_exact((1u << bit) + static_cast<std::uint32_t>(step), random);
-    }
-  }
+  for_small_divisors_and_powers(100000, 32, [&](std::uint32_t d) { expect_exact(d, random); });
   expect_exact(UINT32_MAX, random);
 }
 
@@ -72,12 +76,7 @@ void expect_short_exact(std::uint32_t d, random_sequence& random) {
 
 TEST(short_divisor, is_exact_below_two_to_the_31) {
   random_sequence random(3);
-  for (std::uint32_t d = 1; d <= 20000; ++d) expect_short_exact(d, random);
-  for (int bit = 1; bit < 31; ++bit) {
-    for (const int step : {-1, 0, 1}) {
-      expect_short_exact((1u << bit) + static_cast<std::uint32_t>(step), random);
-    }
-  }
+  for_small_divisors_and_powers(20000, 31, [&](std::uint32_t d) { expect_short_exact(d, random); });
   expect_short_exact(1u << 31, random);
   for (int i = 0; i < 20000; ++i) {
     const auto d = static_cast<std::uint32_t>(random.next() >> (33 + random.below(31)));

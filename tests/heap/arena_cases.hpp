@@ -34,8 +34,7 @@ class arena_world {
   static constexpr simt::grid shape = two_warps;
 
   explicit arena_world(const setup<Arena>& how)
-      : region_(how.region_bytes / sizeof(chunk)),
-        arena_(region{region_.data()->bytes, how.region_bytes}, explored_machine(), how.options) {}
+      : region_(how.region_bytes), arena_(region_.all(), explored_machine(), how.options) {}
 
   void reset(std::uint64_t /*seed*/) {
     alone_.run({simt::strategy::sticky, 1}, [this] { arena_.format(0, 1); });
@@ -96,10 +95,7 @@ class arena_world {
                : std::to_string(after.blocks_in_use) + " blocks are in use after the release";
   }
 
-  struct alignas(256) chunk {
-    std::byte bytes[256];
-  };
-  std::vector<chunk> region_;
+  exact_memory region_;
   Arena arena_;
   std::array<std::array<block, most_held>, case_lanes> held_{};
   untracked<std::uint64_t> handed_out_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "exact_memory.hpp"
 #include "manager_cases.hpp"
 
 #include "warpheap/heap/incident.hpp"
@@ -78,8 +79,7 @@ class wrong_use {
   static constexpr simt::grid shape = two_warps;
 
   explicit wrong_use(const setup<Checked>& how)
-      : region_(how.region_bytes / sizeof(chunk)),
-        manager_(region{bytes(), how.region_bytes}, properties(), how.options) {}
+      : region_(how.region_bytes), manager_(region_.all(), properties(), how.options) {}
 
   void reset(std::uint64_t /*seed*/) {
     manager_.format(0, 1);
@@ -89,21 +89,26 @@ class wrong_use {
 
  protected:
   /// The incidents that are in the log, as the header says that it lies.
-  std::uint64_t logged() const { return *reinterpret_cast<const std::uint64_t*>(region_.data()); }
+  std::uint64_t logged() const { return *reinterpret_cast<const std::uint64_t*>(region_.base()); }
   const incident& entry(std::uint64_t i) const {
-    return reinterpret_cast<const incident*>(reinterpret_cast<const std::byte*>(region_.data()) +
-                                             8 * checking::incident_log::words)[i];
+    return reinterpret_cast<const incident*>(region_.base() + 8 * checking::incident_log::words)[i];
   }
   std::uint64_t in_use() const {
     inspection found;
     manager_.inspect(0, 1, found);
     return found.blocks_in_use;
   }
+  std::string expect_logged(std::uint64_t times) const {
+    if (logged() == times) return "";
+    return std::to_string(logged()) + " incidents are in the log, " + std::to_string(times) +
+           " there were";
+  }
+  std::string expect_all_freed() const {
+    if (in_use() == 0) return "";
+    return std::to_string(in_use()) + " blocks are in use, and all were freed";
+  }
   std::string expect(incident::kind what, std::uint64_t times) const {
-    if (logged() != times) {
-      return std::to_string(logged()) + " incidents are in the log, " + std::to_string(times) +
-             " there were";
-    }
+    if (std::string wrong = expect_logged(times); !wrong.empty()) return wrong;
     for (std::uint64_t i = 0; i < times; ++i) {
       if (entry(i).what != what) return "the log says: " + entry(i).describe();
     }
@@ -112,11 +117,7 @@ class wrong_use {
 
   static simt::device_properties properties() { return {}; }
 
-  struct alignas(256) chunk {
-    std::byte bytes[256];
-  };
-  std::byte* bytes() { return region_.data()->bytes; }
-  std::vector<chunk> region_;
+  exact_memory region_;
   Checked manager_;
   alignas(8) std::array<std::uint64_t, 4> blocks_{};
 };
@@ -145,8 +146,7 @@ class double_free : public wrong_use<Checked> {
     if (wrong.empty() && layer_base::frees != 4) {
       return std::to_string(layer_base::frees) + " frees of 4 blocks reached the manager";
     }
-    if (!wrong.empty() || this->in_use() == 0) return wrong;
-    return std::to_string(this->in_use()) + " blocks are in use, and all were freed";
+    return wrong.empty() ? this->expect_all_freed() : wrong;
   }
 };
 
@@ -166,9 +166,7 @@ class stray_bytes : public wrong_use<Checked> {
     this->manager_.free(block);
   }
   std::string verdict() {
-    if (this->logged() != 5) {
-      return std::to_string(this->logged()) + " incidents are in the log, 5 there were";
-    }
+    if (std::string wrong = this->expect_logged(5); !wrong.empty()) return wrong;
     for (std::uint64_t i = 0; i < 5; ++i) {
       const incident& found = this->entry(i);
       const std::uint64_t rank = found.bytes - 8;
@@ -244,8 +242,7 @@ class correct_use : public wrong_use<Checked> {
   }
   std::string verdict() {
     const std::string wrong = this->expect(incident::kind::overrun, 0);
-    if (!wrong.empty() || this->in_use() == 0) return wrong;
-    return std::to_string(this->in_use()) + " blocks are in use, and all were freed";
+    return wrong.empty() ? this->expect_all_freed() : wrong;
   }
 };
 
@@ -279,12 +276,7 @@ class live_again : public wrong_use<Checked> {
     }
   }
 
-  std::string verdict() {
-    return this->logged() == pairs_
-               ? ""
-               : std::to_string(this->logged()) + " incidents are in the log, " +
-                     std::to_string(pairs_) + " there were";
-  }
+  std::string verdict() { return this->expect_logged(pairs_); }
 
  private:
   bool is_next(std::size_t i) const {

@@ -19,6 +19,16 @@ class streams : public testing::TestWithParam<std::string> {
     return make_pool(GetParam(), source, events, options);
   }
 
+  /// All that stream two can still have of a pool, each block behind the events of stream one.
+  std::vector<void*> take_behind_events(pool_interface& pool) const {
+    std::vector<void*> blocks;
+    while (void* block = pool.try_allocate(200000, 256, two)) blocks.push_back(block);
+    EXPECT_FALSE(blocks.empty());
+    EXPECT_TRUE(events->is_safe(two, one, 1));
+    EXPECT_EQ(events->blocked, 0) << "the waiting is the stream's, not the caller's";
+    return blocks;
+  }
+
   std::shared_ptr<counted_upstream> source;
   std::shared_ptr<fake_events> events;
 };
@@ -46,12 +56,7 @@ TEST_P(streams, what_one_stream_freed_another_gets_only_behind_an_event) {
   void* rest = pool->try_allocate(512_KiB, 256, one);
   events->submit(one);
   pool->deallocate(block, one);
-  std::vector<void*> others;
-  while (void* other = pool->try_allocate(200000, 256, two)) others.push_back(other);
-  ASSERT_FALSE(others.empty());
-  EXPECT_TRUE(events->is_safe(two, one, 1));
-  EXPECT_EQ(events->blocked, 0) << "the waiting is the stream's, not the caller's";
-  for (void* other : others) pool->deallocate(other, two);
+  for (void* other : take_behind_events(*pool)) pool->deallocate(other, two);
   pool->deallocate(rest, two);
   EXPECT_EQ(pool->check(), std::nullopt);
 }
@@ -86,11 +91,7 @@ TEST_P(streams, an_owner_that_was_destroyed_is_not_asked) {
     events->submit(one);
     pool->deallocate(block, one);
     events->destroy(one);
-    std::vector<void*> others;
-    while (void* other = pool->try_allocate(200000, 256, two)) others.push_back(other);
-    ASSERT_FALSE(others.empty());
-    EXPECT_TRUE(events->is_safe(two, one, 1));
-    for (void* other : others) pool->deallocate(other, two);
+    for (void* other : take_behind_events(*pool)) pool->deallocate(other, two);
   }
   {
     const auto pool = make();
@@ -114,12 +115,8 @@ TEST_P(streams, a_guest_that_was_destroyed_is_not_asked) {
   pool->deallocate(block, one);
   EXPECT_EQ(pool->stats().pending_blocks, 1u);
   events->destroy(one);
-  std::vector<void*> others;
-  while (void* other = pool->try_allocate(200000, 256, two)) others.push_back(other);
-  ASSERT_FALSE(others.empty());
+  const std::vector<void*> others = take_behind_events(*pool);
   EXPECT_EQ(pool->stats().pending_blocks, 0u);
-  EXPECT_TRUE(events->is_safe(two, one, 1));
-  EXPECT_EQ(events->blocked, 0) << "the waiting is the stream's, not the caller's";
   for (void* other : others) pool->deallocate(other, two);
   pool->deallocate(mine, two);
   EXPECT_EQ(pool->check(), std::nullopt);

@@ -6,13 +6,13 @@
 #include "warpheap/managers/gallatin/gallatin.hpp"
 #include "warpheap/managers/halloc/halloc.hpp"
 #include "warpheap/managers/kma/kma.hpp"
-#include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
 #include "warpheap/managers/xmalloc/xmalloc.hpp"
 
+#include "ouroboros/variants.hpp"
 #include "untouched_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -70,57 +70,54 @@ using page_managers = ::testing::Types<rw<>, rw_bm<>, corw<>, crw<>>;
 TYPED_TEST_SUITE(pages_of_large_heaps, page_managers);
 
 TYPED_TEST(pages_of_large_heaps, blocks_are_apart_and_within) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
   for (const std::size_t gib : {5, 41, 64}) {
-    const untouched_memory memory(gib << 30);
-    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
-    // Zero is what formatting writes, but for the bits beyond the last page.
-    const TypeParam manager(memory.all(), small_machine(), {.page_bytes = 16});
-    expect_sound_addresses(manager, memory.all(), 16, 2000);
+    in_region_of(gib << 30, [&](const region& memory) {
+      // Zero is what formatting writes, but for the bits beyond the last page.
+      const TypeParam manager(memory, small_machine(), {.page_bytes = 16});
+      expect_sound_addresses(manager, memory, 16, 2000);
+    });
   }
 }
 
 TEST(runs_of_large_heaps, blocks_are_apart_and_within) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
   for (const std::size_t gib : {5, 70, 1000}) {
-    const untouched_memory memory(gib << 30);
-    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
-    const rw_malloc<> manager(memory.all(), small_machine(), {});
-    expect_sound_addresses(manager, memory.all(), 1000, 1000);
+    in_region_of(gib << 30, [&](const region& memory) {
+      const rw_malloc<> manager(memory, small_machine(), {});
+      expect_sound_addresses(manager, memory, 1000, 1000);
+    });
   }
 }
 
 TEST(segments_of_large_heaps, the_last_segments_hold_runs_blocks_and_units) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
   for (const std::size_t gib : {5, 70, 139}) {
-    const untouched_memory memory(gib << 30);
-    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
-    const gallatin<> manager(memory.all(), small_machine(), {});
-    manager.format(0, 1);
-    const std::size_t segment = manager.shape().segment_bytes();
-    const std::size_t count = manager.shape().segments();
-    std::byte* const end = manager.segments() + count * segment;
-    in_a_lane([&] {
-      // Runs come from the back; what is first leaves only the last segments to the others.
-      auto* const run = static_cast<std::byte*>(manager.malloc(3 * segment));
-      EXPECT_EQ(run + 3 * segment, end);
-      manager.free(run);
-      std::vector<void*> first;
-      for (std::size_t i = 0; i + 2 < count; ++i) first.push_back(manager.malloc(segment));
-      auto* const unit = static_cast<std::byte*>(manager.malloc(48));
-      auto* const block = static_cast<std::byte*>(manager.malloc(segment / 4));
-      EXPECT_GE(unit, end - 2 * segment);
-      EXPECT_GE(block, end - 2 * segment);
-      EXPECT_LE(block + segment / 4, end);
-      EXPECT_EQ(manager.malloc(segment), nullptr);
-      manager.free(unit);
-      manager.free(block);
-      for (void* each : first) manager.free(each);
-      auto* const everything = static_cast<std::byte*>(manager.malloc(count * segment));
-      EXPECT_EQ(everything, manager.segments());
-      manager.free(everything);
+    in_region_of(gib << 30, [&](const region& memory) {
+      const gallatin<> manager(memory, small_machine(), {});
+      manager.format(0, 1);
+      const std::size_t segment = manager.shape().segment_bytes();
+      const std::size_t count = manager.shape().segments();
+      std::byte* const end = manager.segments() + count * segment;
+      in_a_lane([&] {
+        // Runs come from the back; what is first leaves only the last segments to the others.
+        auto* const run = static_cast<std::byte*>(manager.malloc(3 * segment));
+        EXPECT_EQ(run + 3 * segment, end);
+        manager.free(run);
+        std::vector<void*> first;
+        for (std::size_t i = 0; i + 2 < count; ++i) first.push_back(manager.malloc(segment));
+        auto* const unit = static_cast<std::byte*>(manager.malloc(48));
+        auto* const block = static_cast<std::byte*>(manager.malloc(segment / 4));
+        EXPECT_GE(unit, end - 2 * segment);
+        EXPECT_GE(block, end - 2 * segment);
+        EXPECT_LE(block + segment / 4, end);
+        EXPECT_EQ(manager.malloc(segment), nullptr);
+        manager.free(unit);
+        manager.free(block);
+        for (void* each : first) manager.free(each);
+        auto* const everything = static_cast<std::byte*>(manager.malloc(count * segment));
+        EXPECT_EQ(everything, manager.segments());
+        manager.free(everything);
+      });
+      expect_invariants(manager);
     });
-    expect_invariants(manager);
   }
 }
 
@@ -145,52 +142,50 @@ using managers_of_blocks = ::testing::Types<
 TYPED_TEST_SUITE(blocks_of_large_heaps, managers_of_blocks);
 
 TYPED_TEST(blocks_of_large_heaps, large_blocks_leave_the_far_end_to_small_ones) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
   for (const std::size_t gib : TypeParam::gib) {
-    const untouched_memory memory(gib << 30);
-    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
-    const typename TypeParam::manager manager(memory.all(), small_machine(), {});
-    manager.format(0, 1);
-    // Seven eighths of the heap; then small blocks where there is room left.
-    const std::size_t eighth = manager.largest_block() / 8 - 4096;
-    std::vector<std::pair<std::byte*, std::size_t>> blocks;
-    in_a_lane([&] {
-      for (const std::size_t bytes : {eighth, std::size_t{1000}, std::size_t{16}}) {
-        for (int i = 0; i < (bytes == eighth ? 7 : 100); ++i) {
-          auto* const block = static_cast<std::byte*>(manager.malloc(bytes));
-          if (block == nullptr) break;
-          blocks.emplace_back(block, bytes);
+    in_region_of(gib << 30, [&](const region& memory) {
+      const typename TypeParam::manager manager(memory, small_machine(), {});
+      manager.format(0, 1);
+      // Seven eighths of the heap; then small blocks where there is room left.
+      const std::size_t eighth = manager.largest_block() / 8 - 4096;
+      std::vector<std::pair<std::byte*, std::size_t>> blocks;
+      in_a_lane([&] {
+        for (const std::size_t bytes : {eighth, std::size_t{1000}, std::size_t{16}}) {
+          for (int i = 0; i < (bytes == eighth ? 7 : 100); ++i) {
+            auto* const block = static_cast<std::byte*>(manager.malloc(bytes));
+            if (block == nullptr) break;
+            blocks.emplace_back(block, bytes);
+          }
         }
+      });
+      std::sort(blocks.begin(), blocks.end());
+      ASSERT_EQ(blocks.size(), 207u) << gib;
+      EXPECT_GE(blocks.front().first, memory.base);
+      EXPECT_LE(blocks.back().first + blocks.back().second, memory.base + memory.bytes);
+      for (std::size_t i = 1; i < blocks.size(); ++i) {
+        ASSERT_GE(blocks[i].first, blocks[i - 1].first + blocks[i - 1].second) << gib;
       }
-    });
-    std::sort(blocks.begin(), blocks.end());
-    ASSERT_EQ(blocks.size(), 207u) << gib;
-    EXPECT_GE(blocks.front().first, memory.all().base);
-    EXPECT_LE(blocks.back().first + blocks.back().second, memory.all().base + memory.all().bytes);
-    for (std::size_t i = 1; i < blocks.size(); ++i) {
-      ASSERT_GE(blocks[i].first, blocks[i - 1].first + blocks[i - 1].second) << gib;
-    }
-    in_a_lane([&] {
-      for (const auto& [block, bytes] : blocks) manager.free(block);
-      // All of it is one block again, whose last bytes are the heap's.
-      auto* const all = static_cast<std::byte*>(manager.malloc(manager.largest_block()));
-      EXPECT_NE(all, nullptr) << gib;
-      if (all != nullptr) {
-        EXPECT_LE(all + manager.largest_block(), memory.all().base + memory.all().bytes);
-        manager.free(all);
-      }
+      in_a_lane([&] {
+        for (const auto& [block, bytes] : blocks) manager.free(block);
+        // All of it is one block again, whose last bytes are the heap's.
+        auto* const all = static_cast<std::byte*>(manager.malloc(manager.largest_block()));
+        EXPECT_NE(all, nullptr) << gib;
+        if (all != nullptr) {
+          EXPECT_LE(all + manager.largest_block(), memory.base + memory.bytes);
+          manager.free(all);
+        }
+      });
     });
   }
 }
 
 // Blocks that are found by hashing or drawing, all over the heap.
 TEST(slots_of_large_heaps, blocks_are_apart_and_within) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
-  const untouched_memory memory(std::size_t{9} << 30);
-  if (!memory.there()) GTEST_SKIP() << "no 9 GiB of addresses";
-  const dynasoar<> manager(memory.all(), small_machine(), {});
-  manager.format(0, 1);
-  expect_sound_addresses(manager, memory.all(), 1000, 1000);
+  in_region_of(std::size_t{9} << 30, [&](const region& memory) {
+    const dynasoar<> manager(memory, small_machine(), {});
+    manager.format(0, 1);
+    expect_sound_addresses(manager, memory, 1000, 1000);
+  });
 }
 
 // Larger heaps than these would take memory and time, for their tables are written in full:
@@ -203,96 +198,86 @@ using managers_of_small_blocks =
 TYPED_TEST_SUITE(small_blocks_of_large_heaps, managers_of_small_blocks);
 
 TYPED_TEST(small_blocks_of_large_heaps, the_largest_fill_them_to_the_end) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
   for (const std::size_t gib : TypeParam::gib) {
-    const untouched_memory memory(gib << 30);
-    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
-    const region all = memory.all();
-    const typename TypeParam::manager manager(all, small_machine(), {});
-    manager.format(0, 1);
-    const std::size_t bytes = std::min<std::size_t>(manager.largest_block(), 1 << 20);
-    std::vector<std::byte*> blocks;
-    in_a_lane([&] {
-      while (auto* const block = static_cast<std::byte*>(manager.malloc(bytes))) {
-        blocks.push_back(block);
+    in_region_of(gib << 30, [&](const region& all) {
+      const typename TypeParam::manager manager(all, small_machine(), {});
+      manager.format(0, 1);
+      const std::size_t bytes = std::min<std::size_t>(manager.largest_block(), 1 << 20);
+      std::vector<std::byte*> blocks;
+      in_a_lane([&] {
+        while (auto* const block = static_cast<std::byte*>(manager.malloc(bytes))) {
+          blocks.push_back(block);
+        }
+      });
+      std::sort(blocks.begin(), blocks.end());
+      ASSERT_GT(blocks.size() * bytes, all.bytes / 8 * 7) << gib;
+      EXPECT_GE(blocks.front(), all.base);
+      EXPECT_GT(blocks.back(), all.base + all.bytes / 64 * 63) << gib;
+      EXPECT_LE(blocks.back() + bytes, all.base + all.bytes);
+      for (std::size_t i = 1; i < blocks.size(); ++i) {
+        ASSERT_GE(static_cast<std::size_t>(blocks[i] - blocks[i - 1]), bytes) << gib;
       }
-    });
-    std::sort(blocks.begin(), blocks.end());
-    ASSERT_GT(blocks.size() * bytes, all.bytes / 8 * 7) << gib;
-    EXPECT_GE(blocks.front(), all.base);
-    EXPECT_GT(blocks.back(), all.base + all.bytes / 64 * 63) << gib;
-    EXPECT_LE(blocks.back() + bytes, all.base + all.bytes);
-    for (std::size_t i = 1; i < blocks.size(); ++i) {
-      ASSERT_GE(static_cast<std::size_t>(blocks[i] - blocks[i - 1]), bytes) << gib;
-    }
-    // Room at the far end alone, for blocks of another size.
-    const std::size_t kept = blocks.size() - 2048;
-    in_a_lane([&] {
-      for (std::size_t i = kept; i < blocks.size(); ++i) manager.free(blocks[i]);
-      for (int i = 0; i < 100; ++i) {
-        const auto* const block = static_cast<std::byte*>(manager.malloc(16));
-        ASSERT_GE(block, blocks[kept] - (1 << 20)) << gib;
-        ASSERT_LE(block + 16, all.base + all.bytes) << gib;
-      }
+      // Room at the far end alone, for blocks of another size.
+      const std::size_t kept = blocks.size() - 2048;
+      in_a_lane([&] {
+        for (std::size_t i = kept; i < blocks.size(); ++i) manager.free(blocks[i]);
+        for (int i = 0; i < 100; ++i) {
+          const auto* const block = static_cast<std::byte*>(manager.malloc(16));
+          ASSERT_GE(block, blocks[kept] - (1 << 20)) << gib;
+          ASSERT_LE(block + 16, all.base + all.bytes) << gib;
+        }
+      });
     });
   }
 }
 
 template <class M>
 class chunks_of_large_heaps : public ::testing::Test {};
-template <queue_kind Queue, item_kind Item>
-using chunks_in = ouroboros<ouroboros_config{.queue = Queue, .item = Item}>;
-using chunk_managers = ::testing::Types<chunks_in<queue_kind::static_array, item_kind::pages>,
-                                        chunks_in<queue_kind::virtual_array, item_kind::pages>,
-                                        chunks_in<queue_kind::virtual_list, item_kind::pages>,
-                                        chunks_in<queue_kind::static_array, item_kind::chunks>,
-                                        chunks_in<queue_kind::virtual_array, item_kind::chunks>,
-                                        chunks_in<queue_kind::virtual_list, item_kind::chunks>>;
-TYPED_TEST_SUITE(chunks_of_large_heaps, chunk_managers);
+TYPED_TEST_SUITE(chunks_of_large_heaps, all_variants, manager_names);
 
 TYPED_TEST(chunks_of_large_heaps, the_last_chunks_hold_pages_and_runs) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
   using map_type = std::remove_cvref_t<decltype(std::declval<TypeParam>().map())>;
   using ouroboros_parts::chunk_supply;
   constexpr std::size_t most = map_type::pages ? 1024 : 511;  // of numbered chunks
   for (const std::size_t gib : {std::size_t{5}, std::size_t{70}, most}) {
-    const untouched_memory memory(gib << 30);
-    if (!memory.there()) GTEST_SKIP() << "no " << gib << " GiB of addresses";
-    const region all = memory.all();
-    const TypeParam manager(all, small_machine(), {});
-    // Formatting writes zero, which is there, but for what comes first everywhere.
-    for (std::uint64_t rank = 0; rank < 4096; ++rank) manager.format(rank, std::uint64_t{1} << 40);
-    // As if all chunks but the last had been dealt out.
-    constexpr std::uint32_t last = 64;
-    const auto& map = manager.map();
-    auto* const supply = reinterpret_cast<chunk_supply::words*>(
-        all.base + map_type::sizes::classes * sizeof(ouroboros_parts::class_words));
-    ASSERT_EQ(supply->left, map.supply().left().initial(map.chunk_count() - map.for_queues()));
-    supply->fresh = map.chunk_count() - last;
-    supply->left = map.supply().left().initial(last - 8);
-    // Less than two chunks are left over: no question to the manager, which may be wrong.
-    const std::byte* const end = all.base + all.bytes;
-    const std::byte* const first = end - (last + 2) * map_type::sizes::chunk_bytes;
-    for (int round = 0; round < 3; ++round) {
-      std::vector<std::pair<std::byte*, std::size_t>> blocks;
-      in_a_lane([&] {
-        for (const std::size_t bytes : {16, 100, 8192, 32768}) {
-          const int count = bytes < 1000 ? 100 : 3;
-          for (int i = 0; i < count; ++i) {
-            blocks.emplace_back(static_cast<std::byte*>(manager.malloc(bytes)), bytes);
-          }
-        }
-      });
-      std::sort(blocks.begin(), blocks.end());
-      EXPECT_GE(blocks.front().first, first) << gib;
-      EXPECT_LE(blocks.back().first + blocks.back().second, end) << gib;
-      for (std::size_t i = 1; i < blocks.size(); ++i) {
-        ASSERT_GE(blocks[i].first, blocks[i - 1].first + blocks[i - 1].second) << gib;
+    in_region_of(gib << 30, [&](const region& all) {
+      const TypeParam manager(all, small_machine(), {});
+      // Formatting writes zero, which is there, but for what comes first everywhere.
+      for (std::uint64_t rank = 0; rank < 4096; ++rank) {
+        manager.format(rank, std::uint64_t{1} << 40);
       }
-      in_a_lane([&] {
-        for (const auto& [block, bytes] : blocks) manager.free(block);
-      });
-    }
+      // As if all chunks but the last had been dealt out.
+      constexpr std::uint32_t last = 64;
+      const auto& map = manager.map();
+      auto* const supply = reinterpret_cast<chunk_supply::words*>(
+          all.base + map_type::sizes::classes * sizeof(ouroboros_parts::class_words));
+      ASSERT_EQ(supply->left, map.supply().left().initial(map.chunk_count() - map.for_queues()));
+      supply->fresh = map.chunk_count() - last;
+      supply->left = map.supply().left().initial(last - 8);
+      // Less than two chunks are left over: no question to the manager, which may be wrong.
+      const std::byte* const end = all.base + all.bytes;
+      const std::byte* const first = end - (last + 2) * map_type::sizes::chunk_bytes;
+      for (int round = 0; round < 3; ++round) {
+        std::vector<std::pair<std::byte*, std::size_t>> blocks;
+        in_a_lane([&] {
+          for (const std::size_t bytes : {16, 100, 8192, 32768}) {
+            const int count = bytes < 1000 ? 100 : 3;
+            for (int i = 0; i < count; ++i) {
+              blocks.emplace_back(static_cast<std::byte*>(manager.malloc(bytes)), bytes);
+            }
+          }
+        });
+        std::sort(blocks.begin(), blocks.end());
+        EXPECT_GE(blocks.front().first, first) << gib;
+        EXPECT_LE(blocks.back().first + blocks.back().second, end) << gib;
+        for (std::size_t i = 1; i < blocks.size(); ++i) {
+          ASSERT_GE(blocks[i].first, blocks[i - 1].first + blocks[i - 1].second) << gib;
+        }
+        in_a_lane([&] {
+          for (const auto& [block, bytes] : blocks) manager.free(block);
+        });
+      }
+    });
   }
 }
 

@@ -4,12 +4,12 @@
 #include "conformance/kernels.hpp"
 #include "conformance/warp_heaps_kernels.hpp"
 #include "device_array.hpp"
+#include "manager_names.hpp"
 #include "warpheap/registry.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -22,13 +22,7 @@ constexpr std::uint64_t lanes = 4 * std::uint64_t{largest_block};
 template <class M>
 class blocks_of_1024 : public ::testing::Test {};
 
-struct names {
-  template <class M>
-  static std::string GetName(int /*number*/) {
-    return M::about.name;
-  }
-};
-TYPED_TEST_SUITE(blocks_of_1024, managers::apply<::testing::Types>, names);
+TYPED_TEST_SUITE(blocks_of_1024, managers::apply<::testing::Types>, manager_names);
 
 TYPED_TEST(blocks_of_1024, all_lanes_are_served) {
   if (race_checked) GTEST_SKIP() << "such blocks cost ThreadSanitizer a gigabyte each";

@@ -3,6 +3,7 @@
 // need more than 64 registers ("too many resources requested for launch").
 #include "conformance/kernels.hpp"
 #include "device_array.hpp"
+#include "manager_names.hpp"
 #include "plain_kernels.hpp"
 #include "warpheap/registry.hpp"
 
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
-#include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -85,13 +85,17 @@ class plain_launches : public ::testing::Test {
   const plain_launch launch{};
   const heap<M> from{machine(), std::size_t{512} << 20};
   const device_array<tally> found{1};
+  const device_array<void*> blocks{launch.lanes};
+  std::vector<void*> taken;
 
-  void blocks_hold_what_is_written_and_come_back() {
-    const device_array<void*> blocks(launch.lanes);
+  void all_lanes_are_served() {
     ASSERT_NO_FATAL_FAILURE(
         launch(&allocate_plainly<subject_of<M>>, from.ref(), blocks.get(), bytes));
-    const std::vector<void*> taken = blocks.read();
+    taken = blocks.read();
     EXPECT_EQ(std::count(taken.begin(), taken.end(), nullptr), 0);
+  }
+
+  void blocks_hold_what_is_written_and_come_back() {
     // A block that two lanes have could hold what only one of them wrote.
     if (!M::about.keeps_blocks_apart()) return;
     EXPECT_EQ(std::set<void*>(taken.begin(), taken.end()).size(), launch.lanes);
@@ -113,11 +117,6 @@ class plain_launches : public ::testing::Test {
   }
 
   void heaps_of_warps_serve_and_end() {
-    const device_array<void*> blocks(launch.lanes);
-    ASSERT_NO_FATAL_FAILURE(
-        launch(&allocate_plainly<subject_of<M>>, from.ref(), blocks.get(), bytes));
-    const std::vector<void*> taken = blocks.read();
-    EXPECT_EQ(std::count(taken.begin(), taken.end(), nullptr), 0);
     using uses = use_warp_heap<M>;
     ASSERT_NO_FATAL_FAILURE(launch(&run_plainly<uses>, uses{from.ref(), bytes, found.get()}));
     EXPECT_EQ(found.read().front().nulls, 0u);
@@ -125,15 +124,10 @@ class plain_launches : public ::testing::Test {
   }
 };
 
-struct names {
-  template <class M>
-  static std::string GetName(int /*number*/) {
-    return M::about.name;
-  }
-};
-TYPED_TEST_SUITE(plain_launches, managers::apply<::testing::Types>, names);
+TYPED_TEST_SUITE(plain_launches, managers::apply<::testing::Types>, manager_names);
 
 TYPED_TEST(plain_launches, of_1024_threads_a_block_are_served) {
+  ASSERT_NO_FATAL_FAILURE(this->all_lanes_are_served());
   if constexpr (block_manager<TypeParam>) {
     this->blocks_hold_what_is_written_and_come_back();
   } else {

@@ -9,8 +9,10 @@
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
 
+#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <cstddef>
+#include <string>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -47,6 +49,16 @@ class untouched_memory {
   std::size_t bytes_;
   void* base_;
 };
+
+/// Calls `examine` with untouched memory of this size. Skips the test where there is none.
+template <class Examine>
+void in_region_of(std::size_t bytes, const Examine& examine) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has no such address space";
+  const untouched_memory memory(bytes);
+  if (!memory.there()) GTEST_SKIP() << "no " << bytes << " bytes of addresses";
+  SCOPED_TRACE(std::to_string(bytes) + " bytes");
+  examine(memory.all());
+}
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

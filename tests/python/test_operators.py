@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -181,44 +181,40 @@ def lineitem(folder: Path, rows: str) -> Path:
     return path
 
 
+Check = Callable[..., None]
+
+
+@pytest.fixture
+def check_with_managers(program: Program, managers: list[str], tmp_path: Path) -> Check:
+    """Compare the rows of a case with DuckDB's: of some rows with every manager."""
+
+    def check(case: str, rows: str, query: str, **tables: str) -> None:
+        expected = ask_duckdb(query)
+        output = tmp_path / "out.csv"
+        for manager in managers if rows == SOME else ["rw_malloc"]:
+            row = program.run(case, manager, heap_bytes=HEAP, iterations=1, output=output, **tables)
+            assert (row["status"], row["lost_rows"]) == ("ok", 0), row
+            assert read(output) == expected, manager
+
+    return check
+
+
 @pytest.mark.parametrize("rows", [EVERY, SOME], ids=["all rows", "every manager"])
-def test_lineitem_joins_orders(
-    program: Program, managers: list[str], tpch: Path, tmp_path: Path, rows: str
-) -> None:
-    expected = ask_duckdb(JOIN.format(tpch, rows))
-    output = tmp_path / "out.csv"
-    for manager in managers if rows == SOME else ["rw_malloc"]:
-        row = program.run(
-            "join",
-            manager,
-            build_table=f"{tpch}/orders.csv:o_orderkey:o_custkey",
-            probe_table=f"{lineitem(tpch, rows)}:l_orderkey:l_partkey",
-            heap_bytes=HEAP,
-            iterations=1,
-            output=output,
-        )
-        assert (row["status"], row["lost_rows"]) == ("ok", 0), row
-        assert read(output) == expected, manager
+def test_lineitem_joins_orders(check_with_managers: Check, tpch: Path, rows: str) -> None:
+    check_with_managers(
+        "join",
+        rows,
+        JOIN.format(tpch, rows),
+        build_table=f"{tpch}/orders.csv:o_orderkey:o_custkey",
+        probe_table=f"{lineitem(tpch, rows)}:l_orderkey:l_partkey",
+    )
 
 
 @pytest.mark.parametrize("rows", [EVERY, SOME], ids=["all rows", "every manager"])
 @pytest.mark.parametrize("key", ["l_linenumber", "l_orderkey"])
-def test_lineitem_grouped(
-    program: Program, managers: list[str], tpch: Path, tmp_path: Path, key: str, rows: str
-) -> None:
-    expected = ask_duckdb(GROUP.format(tpch, rows, key))
-    output = tmp_path / "out.csv"
-    for manager in managers if rows == SOME else ["rw_malloc"]:
-        row = program.run(
-            "group_by",
-            manager,
-            input_table=f"{lineitem(tpch, rows)}:{key}:l_partkey",
-            heap_bytes=HEAP,
-            iterations=1,
-            output=output,
-        )
-        assert (row["status"], row["lost_rows"]) == ("ok", 0), row
-        assert read(output) == expected, manager
+def test_lineitem_grouped(check_with_managers: Check, tpch: Path, key: str, rows: str) -> None:
+    table = f"{lineitem(tpch, rows)}:{key}:l_partkey"
+    check_with_managers("group_by", rows, GROUP.format(tpch, rows, key), input_table=table)
 
 
 def test_values_that_are_too_large_are_named(program: Program, tmp_path: Path) -> None:

@@ -98,12 +98,12 @@ TEST(executor, gives_up_on_a_lane_that_spins_for_ever) {
   expect_usable(on, 3);
 }
 
-/// A spin without any backoff, on a lane of the same warp that has not run yet.
+/// A spin without any backoff, on a lane that has not run yet: all lanes have to be resident.
 struct spin_on_the_next_lane {
   std::uint32_t* flags;
   void operator()() const {
-    const std::uint32_t me = simt::thread_in_block();
-    if (me + 1 < simt::block_size()) {
+    const std::uint64_t me = simt::thread_rank();
+    if (me + 1 < simt::grid_size()) {
       while (simt::atomic_ref(flags[me + 1]).load(simt::order::acquire) == 0) {
       }
     }
@@ -117,22 +117,9 @@ TEST(executor, runs_raw_spin_loops) {
   EXPECT_EQ(flags, std::vector<std::uint32_t>(64, 1));
 }
 
-/// Each block waits for the one with the next rank: all have to be resident.
-struct spin_on_the_next_block {
-  std::uint32_t* flags;
-  void operator()() const {
-    const std::uint32_t me = simt::block_rank();
-    if (me % 2 == 0) {
-      while (simt::atomic_ref(flags[me + 1]).load(simt::order::acquire) == 0) {
-      }
-    }
-    simt::atomic_ref(flags[me]).store(1, simt::order::release);
-  }
-};
-
 TEST(executor, blocks_run_at_the_same_time) {
   std::vector<std::uint32_t> flags(2);
-  small_device().launch({2, 1}, spin_on_the_next_block{flags.data()});
+  small_device().launch({2, 1}, spin_on_the_next_lane{flags.data()});
   EXPECT_EQ(flags, std::vector<std::uint32_t>(2, 1));
 }
 

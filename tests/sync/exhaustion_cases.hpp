@@ -1,80 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "scenario.hpp"
+#include "four_cells.hpp"
 
 #include "warpheap/simt/simt.hpp"
 
-#include <array>
 #include <bit>
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Four cells that eight lanes take by looking at all of them, as managers do.
+/// Four cells that lanes take by looking at all of them, as managers do.
 template <class Exhaustion>
-class cells {
+class cells : public four_cells<Exhaustion> {
  public:
-  static constexpr simt::grid shape{2, 4};
-
   void reset(std::uint64_t seed) {
-    out_.format();
+    four_cells<Exhaustion>::reset(seed);
     // Every other schedule starts in the last epoch that the word can count.
     static_assert(sizeof(Exhaustion) == sizeof(std::uint64_t));
-    if (seed % 2 != 0) out_ = std::bit_cast<Exhaustion>(~std::uint64_t{0} << 24);
-    used_ = {};
-    takers_ = {};
-    wrong_ = nullptr;
+    if (seed % 2 != 0) this->known_ = std::bit_cast<Exhaustion>(~std::uint64_t{0} << 24);
   }
 
  protected:
-  /// The number of a cell, or -1 once it is certain that none is free.
+  /// The number of a cell, or none once it is certain that none is free.
   int take() {
     for (;;) {
-      if (out_.is_out(1)) return -1;
-      const auto mine = out_.announce();
-      for (int i = 0; i < count; ++i) {
-        if (simt::atomic_ref(used_[i]).exchange(1, simt::order::acq_rel) == 0) {
-          if (++takers_[i] != 1) wrong_ = "a cell was taken twice";
-          return i;
-        }
+      if (this->known_.is_out(1)) return this->none;
+      const auto mine = this->known_.announce();
+      for (int i = 0; i < this->count; ++i) {
+        if (this->claim(i)) return i;
       }
-      if (out_.confirm(mine, 1)) return -1;
+      if (this->known_.confirm(mine, 1)) return this->none;
     }
   }
-  void give(int cell) {
-    --takers_[cell];
-    simt::atomic_ref(used_[cell]).exchange(0, simt::order::acq_rel);
-    out_.released();
-  }
-
-  static constexpr int count = 4;
-  Exhaustion out_;
-  std::array<std::uint32_t, count> used_;
-  std::array<int, count> takers_;
-  const char* wrong_ = nullptr;
-};
-
-/// Nothing is given back: four lanes get a cell, the others learn that there is none.
-template <class Exhaustion>
-class take_once : public cells<Exhaustion> {
- public:
-  void reset(std::uint64_t seed) {
-    cells<Exhaustion>::reset(seed);
-    served_ = 0;
-  }
-  void lane() {
-    if (this->take() >= 0) ++served_;
-  }
-  std::string verdict() {
-    if (this->wrong_ != nullptr) return this->wrong_;
-    if (served_ != this->count) return std::to_string(served_) + " of 4 cells were had";
-    return this->out_.is_out(1) ? "" : "lanes were refused, and the word does not say so";
-  }
-
- private:
-  untracked<int> served_ = 0;
 };
 
 /// Lanes take and give back until each has had two turns: nobody may be told for good that there
@@ -95,7 +54,7 @@ class take_in_turns : public cells<Exhaustion> {
   }
   std::string verdict() {
     if (this->wrong_ != nullptr) return this->wrong_;
-    return this->out_.is_out(1) ? "all cells are free, and the word says that none is" : "";
+    return this->known_.is_out(1) ? "all cells are free, and the word says that none is" : "";
   }
 };
 
@@ -105,13 +64,13 @@ class lengths : public cells<Exhaustion> {
  public:
   void lane() {
     const auto units = static_cast<std::uint32_t>(simt::thread_rank() % 4) + 2;
-    const auto mine = this->out_.announce();
-    this->out_.confirm(mine, units);
+    const auto mine = this->known_.announce();
+    this->known_.confirm(mine, units);
   }
   std::string verdict() {
     // Runs of two or more were searched in vain, by lanes that nobody has disturbed.
-    if (this->out_.is_out(1)) return "nobody has looked for a single unit";
-    return this->out_.is_out(2)
+    if (this->known_.is_out(1)) return "nobody has looked for a single unit";
+    return this->known_.is_out(2)
                ? ""
                : "a search for two units was in vain, and the word does not say so";
   }
@@ -149,7 +108,7 @@ class told_by_the_word {
 
 template <class Exhaustion>
 std::vector<named_case> exhaustion_cases() {
-  return {case_of<take_once<Exhaustion>>("take_once"),
+  return {case_of<each_takes_one<cells<Exhaustion>>>("take_once"),
           case_of<take_in_turns<Exhaustion>>("take_in_turns"),
           case_of<lengths<Exhaustion>>("lengths"),
           case_of<told_by_the_word<Exhaustion>>("told_by_the_word")};

@@ -97,22 +97,55 @@ class found_cleared : public list_world<Directory> {
   static constexpr std::uint32_t published = 4;
 };
 
+/// Chunks of one slot each, which are given back when they are finished.
+template <class Directory>
+class finishing_world : public list_world<Directory> {
+ public:
+  void reset(std::uint64_t seed) {
+    list_world<Directory>::reset(seed);
+    finished_ = {};
+    given_ = {};
+  }
+
+ protected:
+  struct chunk_pool {
+    finishing_world* home;
+    static constexpr int slots_log2() { return 0; }
+    std::uint32_t* finished(std::uint32_t chunk) const { return &home->finished_[chunk]; }
+    void give(std::uint32_t chunk) const { ++home->given_[chunk]; }
+  };
+  chunk_pool pool() { return {this}; }
+
+  /// Whether the first `count` chunks were given back, once each, and no other one.
+  bool is_given(std::size_t count) const {
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+      if (given_[i] != (i < count ? 1 : 0)) return false;
+    }
+    return true;
+  }
+
+  std::array<std::uint32_t, 4> finished_;
+
+ private:
+  std::array<untracked<int>, 4> given_;
+};
+
 /// Three lanes clear and publish a chunk each, the first of them also moves the head, and a fourth
 /// one finds them: what it learns of a later chunk says nothing of an earlier one.
 template <class Directory>
-class found_at_once : public list_world<Directory> {
+class found_at_once : public finishing_world<Directory> {
  public:
   static constexpr simt::grid shape{4, 1};
 
   void reset(std::uint64_t seed) {
-    list_world<Directory>::reset(seed);
-    finished_ = {1, 0, 0, 0};
+    finishing_world<Directory>::reset(seed);
+    this->finished_ = {1};
   }
   void lane() {
     const auto me = static_cast<std::uint32_t>(simt::thread_rank()) + 1;
     if (me <= publishers) {
       this->clear_and_publish(me);
-      if (me == 1) this->directory().tidy(simt::coalesced(), pool{this});
+      if (me == 1) this->directory().tidy(simt::coalesced(), this->pool());
       return;
     }
     for (std::uint32_t number = publishers; number > 0; --number) this->look_for(number);
@@ -120,75 +153,53 @@ class found_at_once : public list_world<Directory> {
 
  private:
   static constexpr std::uint32_t publishers = 3;
-
-  struct pool {
-    found_at_once* home;
-    static constexpr int slots_log2() { return 0; }
-    std::uint32_t* finished(std::uint32_t chunk) const { return &home->finished_[chunk]; }
-    void give(std::uint32_t /*chunk*/) const {}
-  };
-
-  std::array<std::uint32_t, publishers + 1> finished_{};
 };
 
 /// The first chunk is finished, those behind it have been in another life and are not: the lane
 /// that tidies, alone or in a group, gives back the first one, once.
 template <class Directory>
-class one_finished : public list_world<Directory> {
+class one_finished : public finishing_world<Directory> {
  public:
   static constexpr simt::grid shape{2, 2};
 
   void reset(std::uint64_t seed) {
-    list_world<Directory>::reset(seed);
-    finished_ = {1, 1, 1, 1};
-    given_ = {};
+    finishing_world<Directory>::reset(seed);
+    this->finished_ = {1, 1, 1, 1};
   }
   void lane() {
     if (simt::thread_rank() == 0) {
       const simt::group self = simt::coalesced().match(0u);
       for (std::uint32_t number = 1; number < 4; ++number) {
-        simt::atomic_ref(finished_[number]).store(0, simt::order::relaxed);
+        simt::atomic_ref(this->finished_[number]).store(0, simt::order::relaxed);
         this->directory().publish(number, number);
       }
-      this->directory().tidy(self, pool{this});
+      this->directory().tidy(self, this->pool());
     } else if (simt::thread_rank() == 1) {
       const simt::group self = simt::coalesced().match(1u);
-      for (int i = 0; i < 3; ++i) this->directory().tidy(self, pool{this});
+      for (int i = 0; i < 3; ++i) this->directory().tidy(self, this->pool());
     } else {
-      for (int i = 0; i < 3; ++i) this->directory().tidy(simt::coalesced(), pool{this});
+      for (int i = 0; i < 3; ++i) this->directory().tidy(simt::coalesced(), this->pool());
     }
   }
   std::string verdict() {
-    if (given_ != std::array<untracked<int>, 4>{1, 0, 0, 0}) return "not the first chunk, once";
+    if (!this->is_given(1)) return "not the first chunk, once";
     for (std::uint32_t number = 1; number < 4; ++number) {
       if (!this->is_found(number)) return "a chunk that is in use is not found";
     }
-    return list_world<Directory>::verdict();
+    return finishing_world<Directory>::verdict();
   }
-
- private:
-  struct pool {
-    one_finished* home;
-    static constexpr int slots_log2() { return 0; }
-    std::uint32_t* finished(std::uint32_t chunk) const { return &home->finished_[chunk]; }
-    void give(std::uint32_t chunk) const { ++home->given_[chunk]; }
-  };
-
-  std::array<std::uint32_t, 4> finished_{};
-  std::array<untracked<int>, 4> given_{};
 };
 
 /// Two chunks are finished while somebody else tidies, or links the successor of the second one:
 /// the last one to come gives it back. \tparam Linked whether it has its successor from the start
 template <class Directory, bool Linked>
-class last_one_tidies : public list_world<Directory> {
+class last_one_tidies : public finishing_world<Directory> {
  public:
   static constexpr simt::grid shape{2, 2};
 
   void reset(std::uint64_t seed) {
-    list_world<Directory>::reset(seed);
-    finished_ = {1, 0, 0};
-    given_ = {};
+    finishing_world<Directory>::reset(seed);
+    this->finished_ = {1};
     this->directory().publish(1, 1);
     if (Linked) this->directory().publish(2, 2);
   }
@@ -197,28 +208,18 @@ class last_one_tidies : public list_world<Directory> {
     if (simt::thread_rank() < 2) {
       if (simt::thread_rank() != 0) return;
       if (!Linked) this->directory().publish(2, 2);
-      this->directory().tidy(simt::coalesced(), pool{this});
+      this->directory().tidy(simt::coalesced(), this->pool());
       return;
     }
     // The leader has finished the chunk that another member is going to look at.
-    if (all.is_leader()) simt::atomic_ref(finished_[1]).store(1, simt::order::release);
-    this->directory().retire(all, 1, 1, pool{this});
+    if (all.is_leader()) simt::atomic_ref(this->finished_[1]).store(1, simt::order::release);
+    this->directory().retire(all, 1, 1, this->pool());
   }
   std::string verdict() {
-    if (given_ != std::array<untracked<int>, 3>{1, 1, 0}) return "not the first two chunks, once";
-    return this->is_found(2) ? list_world<Directory>::verdict() : "the last chunk is not found";
+    if (!this->is_given(2)) return "not the first two chunks, once";
+    return this->is_found(2) ? finishing_world<Directory>::verdict()
+                             : "the last chunk is not found";
   }
-
- private:
-  struct pool {
-    last_one_tidies* home;
-    static constexpr int slots_log2() { return 0; }
-    std::uint32_t* finished(std::uint32_t chunk) const { return &home->finished_[chunk]; }
-    void give(std::uint32_t chunk) const { ++home->given_[chunk]; }
-  };
-
-  std::array<std::uint32_t, 3> finished_{};
-  std::array<untracked<int>, 3> given_{};
 };
 
 /// Two lanes finish the first chunk, a third one links its successor: the one that gives it back

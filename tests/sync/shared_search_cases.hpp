@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "scenario.hpp"
+#include "four_cells.hpp"
 
 #include "warpheap/simt/simt.hpp"
 
@@ -16,91 +16,48 @@ namespace verify {
 
 /// Four cells in two slices that eight lanes of two warps search together.
 template <class Search>
-class searched_cells {
+class searched_cells : public four_cells<Search> {
  public:
-  static constexpr simt::grid shape{2, 4};
-
   void reset(std::uint64_t seed) {
-    search_.format();
+    four_cells<Search>::reset(seed);
     if (seed % 2 != 0) start_in_last_round();
-    used_ = {};
-    takers_ = {};
-    wrong_ = nullptr;
   }
 
  protected:
-  static constexpr int none = -1;
-  static constexpr int count = 4;
-
   /// The number of a cell, or none.
   int take() {
     const simt::group team = simt::coalesced();
-    int cell = none;
-    search_.search(
-        team, count, [&] { return cell == none ? 1u : 0u; },
+    int cell = this->none;
+    this->known_.search(
+        team, this->count, [&] { return cell == this->none ? 1u : 0u; },
         [&](std::uint32_t first, std::uint32_t places) {
           // The leader examines for all; the members try one after another.
           bool left = false;
           for (std::uint32_t i = first; i < first + places; ++i) {
             bool is_free = false;
             if (team.is_leader()) {
-              is_free = simt::atomic_ref(used_[i]).fetch_or(0, simt::order::acq_rel) == 0;
+              is_free = simt::atomic_ref(this->used_[i]).fetch_or(0, simt::order::acq_rel) == 0;
             }
             team.sync();
             if (!team.any(is_free)) continue;
-            if (cell == none && simt::atomic_ref(used_[i]).exchange(1, simt::order::acq_rel) == 0) {
-              if (++takers_[i] != 1) wrong_ = "a cell was taken twice";
-              cell = static_cast<int>(i);
-            }
-            left = team.all(cell != none);
+            if (cell == this->none && this->claim(static_cast<int>(i))) cell = static_cast<int>(i);
+            left = team.all(cell != this->none);
           }
           return left ? 1u : 0u;
         });
     return cell;
   }
-  void give(int cell) {
-    --takers_[static_cast<std::size_t>(cell)];
-    simt::atomic_ref(used_[static_cast<std::size_t>(cell)]).exchange(0, simt::order::acq_rel);
-    search_.released();
-  }
-
   /// Every other schedule starts in the last round that the search's word can count: the one word
   /// that is not 0 after formatting says that no round is open.
   void start_in_last_round() {
     using as_words = std::array<std::uint64_t, sizeof(Search) / sizeof(std::uint64_t)>;
-    auto words = std::bit_cast<as_words>(search_);
+    auto words = std::bit_cast<as_words>(this->known_);
     constexpr std::uint64_t idle = std::uint64_t{1} << 39;
     const auto turn = std::find(words.begin(), words.end(), idle);
     if (turn == words.end()) std::abort();  // the word's layout has changed
     *turn |= ~std::uint64_t{0} << 40;
-    search_ = std::bit_cast<Search>(words);
+    this->known_ = std::bit_cast<Search>(words);
   }
-
-  Search search_;
-  std::array<std::uint32_t, count> used_;
-  std::array<int, count> takers_;
-  const char* wrong_ = nullptr;
-};
-
-/// Nothing is given back: four lanes get a cell, and the others learn that there is none.
-template <class Search>
-class all_are_found : public searched_cells<Search> {
- public:
-  void reset(std::uint64_t seed) {
-    searched_cells<Search>::reset(seed);
-    served_ = 0;
-  }
-  void lane() {
-    if (this->take() >= 0) ++served_;
-  }
-  std::string verdict() {
-    if (this->wrong_ != nullptr) return this->wrong_;
-    if (served_ != this->count) return std::to_string(served_) + " of 4 cells were found";
-    return this->search_.is_out(1) ? "" : "lanes were refused, and nothing says that all is taken";
-  }
-
- private:
-  untracked<int> served_ = 0;
 };
 
 /// Each lane takes and gives back. What lanes are refused for is gone in the end.
@@ -117,7 +74,7 @@ class found_again : public searched_cells<Search> {
   }
   std::string verdict() {
     if (this->wrong_ != nullptr) return this->wrong_;
-    return this->search_.is_out(1) ? "all cells are free, and the search says that none is" : "";
+    return this->known_.is_out(1) ? "all cells are free, and the search says that none is" : "";
   }
 };
 
@@ -153,22 +110,22 @@ class spoilt_each_time : public searched_cells<Search> {
 
   void lane() {
     const simt::group team = simt::coalesced();
-    this->search_.search(
+    this->known_.search(
         team, this->count, [] { return 1u; },
         [&](std::uint32_t, std::uint32_t) {
-          this->search_.released();
+          this->known_.released();
           return 0u;
         });
   }
   std::string verdict() {
-    return this->search_.is_out(1) ? "nothing is certain, and the search says that all is taken"
-                                   : "";
+    return this->known_.is_out(1) ? "nothing is certain, and the search says that all is taken"
+                                  : "";
   }
 };
 
 template <class Search>
 std::vector<named_case> shared_search_cases() {
-  return {case_of<all_are_found<Search>>("all_are_found"),
+  return {case_of<each_takes_one<searched_cells<Search>>>("all_are_found"),
           case_of<found_again<Search>>("found_again"),
           case_of<never_refused<Search>>("never_refused"),
           case_of<spoilt_each_time<Search>>("spoilt_each_time")};

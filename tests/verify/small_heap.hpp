@@ -2,13 +2,13 @@
 #pragma once
 
 #include "any_manager.hpp"
+#include "exact_memory.hpp"
 #include "ledger.hpp"
 
 #include "warpheap/heap/call_counts.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -42,13 +42,11 @@ bool formats_in_any_order(const region& memory, const Format& format) {
 class any_heap {
  public:
   explicit any_heap(const any_setup& how)
-      : how_(how),
-        region_(memory_of(how.region_bytes)),
-        manager_(made(region{region_.get(), how.region_bytes}, how)) {
+      : how_(how), region_(how.region_bytes), manager_(made(region_.all(), how)) {
     const auto format = [this](std::uint64_t rank, std::uint64_t count) {
       manager_->format(rank, count);
     };
-    if (!formats_in_any_order({region_.get(), how_.region_bytes}, format)) {
+    if (!formats_in_any_order(region_.all(), format)) {
       throw invalid_argument(how.name +
                              ": what the heap holds at first depends on which of the "
                              "lanes that format it is the first");
@@ -80,7 +78,7 @@ class any_heap {
   const any_setup& how() const { return how_; }
   any_manager& manager() const { return *manager_; }
   std::span<std::uint32_t> words() const {
-    return {reinterpret_cast<std::uint32_t*>(region_.get()),
+    return {reinterpret_cast<std::uint32_t*>(region_.base()),
             how_.region_bytes / sizeof(std::uint32_t)};
   }
   ledger& blocks() { return ledger_; }
@@ -94,14 +92,14 @@ class any_heap {
 
   /// The heap as it was when it was made, or as `keep_state` found it.
   void restore() {
-    std::memcpy(region_.get(), state_.data(), how_.region_bytes);
+    std::memcpy(region_.base(), state_.data(), how_.region_bytes);
     forget_blocks();
   }
 
   /// From now on `restore` brings back the present state, in which the blocks held now are held by
   /// nobody whom the ledger knows.
   void keep_state() {
-    state_.assign(region_.get(), region_.get() + how_.region_bytes);
+    state_.assign(region_.base(), region_.base() + how_.region_bytes);
     // What is held in the kept state stays held for ever.
     held_for_ever_ = ledger_.count();
   }
@@ -189,8 +187,6 @@ class any_heap {
   }
 
  private:
-  static constexpr std::size_t alignment = 4096;
-
   int fill_quietly(std::uint32_t bytes) {
     int count = 0;
     run_quietly([&] {
@@ -231,13 +227,6 @@ class any_heap {
     return block;
   }
 
-  /// Of just that size: AddressSanitizer finds the first byte behind it.
-  static std::byte* memory_of(std::size_t bytes) {
-    void* memory = nullptr;
-    return static_cast<std::byte*>(posix_memalign(&memory, alignment, bytes) == 0 ? memory
-                                                                                  : nullptr);
-  }
-
   /// Which of the sizes the request number `i` asks for, if each lane makes `each`.
   static std::uint64_t request(int i, int each) {
     return static_cast<std::uint64_t>(i / each + i % each);
@@ -256,12 +245,8 @@ class any_heap {
     }
   }
 
-  struct releaser {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-
   void forget_blocks() {
-    ledger_.reset(region_.get(), region_.get() + how_.region_bytes, how_.alignment);
+    ledger_.reset(region_.base(), region_.base() + how_.region_bytes, how_.alignment);
   }
 
   void check(const ledger::entry& block) {
@@ -294,7 +279,7 @@ class any_heap {
   }
 
   any_setup how_;
-  std::unique_ptr<std::byte, releaser> region_;
+  exact_memory region_;
   std::unique_ptr<any_manager> manager_;
   std::vector<std::byte> state_;
   ledger ledger_;

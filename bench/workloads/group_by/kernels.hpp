@@ -3,8 +3,8 @@
 
 #include "bench/lanes/metered_heap.hpp"
 #include "bench/workloads/group_by/request.hpp"
+#include "bench/workloads/tables/digest_kernel.hpp"
 #include "warpheap/core/hash.hpp"
-#include "warpheap/sync/group_sum.hpp"
 #include "warpheap/workloads/group_by/kernels.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -46,15 +46,10 @@ struct group_runs {
   }
 };
 
-struct digest_groups {
-  bench::group_digest in;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t i = simt::thread_rank();
-    const bool mine = i < in.count;
-    const group_by_data::row_group group = mine ? in.groups[i] : group_by_data::row_group{};
-    const std::uint64_t hash = mix64(mix64(mix64(group.sum) + group.count) + group.key) +
-                               mix64(std::uint64_t{group.min_complement} << 32 | group.max);
-    sync::add_up(simt::warp(), in.sum, mine ? mix64(hash) : 0);
+struct hash_of_group {
+  WARPHEAP_DEVICE std::uint64_t operator()(const group_by_data::row_group& group) const {
+    return mix64(mix64(mix64(mix64(group.sum) + group.count) + group.key) +
+                 mix64(std::uint64_t{group.min_complement} << 32 | group.max));
   }
 };
 
@@ -62,7 +57,8 @@ using kernels =
     type_list<metered<warpheap::group_by::distribute_rows>, warpheap::group_by::list_pages,
               warpheap::group_by::sort_chains, warpheap::group_by::group_short_chains,
               warpheap::group_by::name_groups, warpheap::group_by::group_pages,
-              warpheap::group_by::free_pages, mark_runs, group_runs, digest_groups>;
+              warpheap::group_by::free_pages, mark_runs, group_runs,
+              tables::digest_rows<group_by_data::row_group, hash_of_group>>;
 
 }  // namespace lanes::group_by
 WARPHEAP_END_NAMESPACE

@@ -2,6 +2,7 @@
 #include "bench/workloads/group_by/radix_group_by.hpp"
 
 #include "bench/host/metered_request.hpp"
+#include "bench/workloads/tables/digest.hpp"
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 
@@ -195,7 +196,7 @@ grouped_rows radix_group_by::two_pass() const {
 std::uint64_t digest(machine& on, const grouped_rows& found) {
   const device_array<std::uint64_t> sum(on, 1);
   if (found.count != 0) {
-    on.launch(found.count, group_digest{found.groups.data(), found.count, sum.data()});
+    on.launch(found.count, result_digest<row_group>{found.groups.data(), found.count, sum.data()});
   }
   return sum.to_host().front();
 }

@@ -24,11 +24,4 @@ struct run_grouping {
   group_by_data::row_group* groups = nullptr;
 };
 
-/// Adds up a hash of each group, so that the same groups in any order give the same sum.
-struct group_digest {
-  const group_by_data::row_group* groups = nullptr;
-  std::uint64_t count = 0;
-  std::uint64_t* sum = nullptr;
-};
-
 }  // namespace warpheap::bench

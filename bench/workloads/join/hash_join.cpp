@@ -2,6 +2,7 @@
 #include "bench/workloads/join/hash_join.hpp"
 
 #include "bench/host/metered_request.hpp"
+#include "bench/workloads/tables/digest.hpp"
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/workloads/join/keys.hpp"
@@ -143,7 +144,7 @@ double paged_join::release() { return heap_.launch(warps_, chain_freeing{chains(
 std::uint64_t digest(machine& on, const pooled_array<match>& matches) {
   const device_array<std::uint64_t> sum(on, 1);
   if (matches.size() != 0) {
-    on.launch(matches.size(), match_digest{matches.data(), matches.size(), sum.data()});
+    on.launch(matches.size(), result_digest<match>{matches.data(), matches.size(), sum.data()});
   }
   return sum.to_host().front();
 }

@@ -3,8 +3,8 @@
 
 #include "bench/lanes/metered_heap.hpp"
 #include "bench/workloads/join/request.hpp"
+#include "bench/workloads/tables/digest_kernel.hpp"
 #include "warpheap/core/hash.hpp"
-#include "warpheap/sync/group_sum.hpp"
 #include "warpheap/workloads/join/kernels.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -35,15 +35,9 @@ struct write_matches {
   }
 };
 
-struct digest_matches {
-  bench::match_digest in;
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t i = simt::thread_rank();
-    const bool mine = i < in.count;
-    const join_data::match match = mine ? in.matches[i] : join_data::match{};
-    const std::uint64_t hash =
-        mix64(mix64(std::uint64_t{match.key} << 32 | match.build) + match.probe);
-    sync::add_up(simt::warp(), in.sum, mine ? hash : 0);
+struct hash_of_match {
+  WARPHEAP_DEVICE std::uint64_t operator()(const join_data::match& match) const {
+    return mix64(mix64(std::uint64_t{match.key} << 32 | match.build) + match.probe);
   }
 };
 
@@ -51,7 +45,7 @@ using kernels =
     type_list<warpheap::join::mix_keys, warpheap::join::find_partitions, count_matches,
               write_matches, warpheap::join::prepare_chains, metered<warpheap::join::page_matches>,
               warpheap::join::count_chains, warpheap::join::gather_matches,
-              warpheap::join::free_chains, digest_matches>;
+              warpheap::join::free_chains, tables::digest_rows<join_data::match, hash_of_match>>;
 
 }  // namespace lanes::join
 WARPHEAP_END_NAMESPACE

@@ -20,11 +20,4 @@ struct match_writing {
   join_data::match* matches = nullptr;
 };
 
-/// Adds up a hash of each match, so that the same matches in any order give the same sum.
-struct match_digest {
-  const join_data::match* matches = nullptr;
-  std::uint64_t count = 0;
-  std::uint64_t* sum = nullptr;
-};
-
 }  // namespace warpheap::bench

@@ -125,14 +125,8 @@ class arena {
   /// Call it while no lane uses the arena, from one host thread at a time.
   arena_stats stats() const {
     require_state();
-    device_.synchronize();
     auto* const sum = reinterpret_cast<arena_stats*>(state_.get() + stats_at(shards_));
-    arena_stats found;
-    device_.copy_to_device(sum, &found, sizeof found);
-    device_.launch(whole(), detail::measure_arena<M>{blocks_, sum});
-    device_.synchronize();
-    device_.copy_to_host(&found, sum, sizeof found);
-    return found;
+    return detail::collect(device_, whole(), sum, detail::measure_arena<M>{blocks_, sum});
   }
 
  private:

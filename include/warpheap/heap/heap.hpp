@@ -64,6 +64,19 @@ struct inspect_lanes {
   }
 };
 
+/// What the lanes of a kernel add up at `there` on the device, which they find as it is made. Waits
+/// for what was queued before, and for the kernel.
+template <class Sum, class Kernel>
+Sum collect(const device& on, const simt::grid& shape, Sum* there, const Kernel& kernel) {
+  on.synchronize();
+  Sum found;
+  on.copy_to_device(there, &found, sizeof found);
+  on.launch(shape, kernel);
+  on.synchronize();
+  on.copy_to_host(&found, there, sizeof found);
+  return found;
+}
+
 template <object_manager M, class T>
 struct snapshot_lanes {
   M manager;
@@ -329,14 +342,9 @@ class heap {
     require_region();
     // Not in memory of its own: CUDA's free would wait for the whole device.
     const std::lock_guard one_at_a_time(*busy_with_notes_);
-    device_.synchronize();
     inspection* const there = &notes_of()->found;
-    inspection found;
-    device_.copy_to_device(there, &found, sizeof found);
-    device_.launch(whole_device(), detail::inspect_lanes<M>{manager_, there});
-    device_.synchronize();
-    device_.copy_to_host(&found, there, sizeof found);
-    return found;
+    return detail::collect(device_, whole_device(), there,
+                           detail::inspect_lanes<M>{manager_, there});
   }
 
   device device_;

@@ -4,18 +4,22 @@
 import os
 import shlex
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, List, Optional  # noqa: UP035
+from typing import Any, List, Optional, TypeVar  # noqa: UP035
 
 import typer
 
 from warpheap import explorer, process, programs
 from warpheap.commands import options
-from warpheap.console import out, print_json, steps
+from warpheap.console import Steps, out, print_json, steps
 from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded
 from warpheap.explorer import Budget, Kill, Mutant, Offer, Task, Verdict
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 LARGEST_SEED = 2**64 - 1
 LIMITS = (
@@ -106,22 +110,36 @@ def _tasks(
     ]
 
 
-def _explore_all(offer: Offer, tasks: list[Task], budget: Budget, jobs: int, as_json: bool) -> bool:
-    verdicts: list[Verdict] = []
+def _do_all(
+    what: str,
+    work: Callable[[T, threading.Event], R],
+    items: Sequence[T],
+    jobs: int,
+    show: Callable[[R, Steps], None],
+) -> list[R]:
+    """Do the work on all items, and show each result as it comes."""
+    done = []
+    with (
+        steps(what, len(items)) as progress,
+        closing(explorer.spread(work, items, jobs, progress)) as results,
+    ):
+        for result in results:
+            done.append(result)
+            show(result, progress)
+    return done
 
+
+def _explore_all(offer: Offer, tasks: list[Task], budget: Budget, jobs: int, as_json: bool) -> bool:
     def explore(task: Task, cancel: threading.Event) -> Verdict:
         return explorer.explore(offer.program, task, budget, cancel)
 
-    with (
-        steps("exploring", len(tasks)) as progress,
-        closing(explorer.spread(explore, tasks, jobs, progress)) as results,
-    ):
-        for verdict in results:
-            verdicts.append(verdict)
-            if as_json:
-                print_json({"schema": 1, **asdict(verdict.task), **_facts(verdict)})
-            elif not verdict.ok:
-                progress.note(_finding(verdict))
+    def show(verdict: Verdict, progress: Steps) -> None:
+        if as_json:
+            print_json({"schema": 1, **asdict(verdict.task), **_facts(verdict)})
+        elif not verdict.ok:
+            progress.note(_finding(verdict))
+
+    verdicts = _do_all("exploring", explore, tasks, jobs, show)
     found = [verdict for verdict in verdicts if not verdict.ok]
     if not as_json:
         total = sum(verdict.schedules for verdict in verdicts)
@@ -148,19 +166,15 @@ def _hunt_all(
     originals = dict.fromkeys(mutant.original for mutant in offer.mutants)
     check_names("original or mutant", names, (*originals, *(m.name for m in offer.mutants)))
     chosen = [m for m in offer.mutants if not names or m.original in names or m.name in names]
-    kills: list[Kill] = []
 
     def hunt(mutant: Mutant, cancel: threading.Event) -> Kill:
         return explorer.hunt(offer, mutant, strategies, memories, budget, cancel)
 
-    with (
-        steps("hunting mutants", len(chosen)) as progress,
-        closing(explorer.spread(hunt, chosen, jobs, progress)) as results,
-    ):
-        for kill in results:
-            kills.append(kill)
-            if as_json:
-                print_json({"schema": 1, **asdict(kill.mutant), **_kill_facts(kill)})
+    def show(kill: Kill, _progress: Steps) -> None:
+        if as_json:
+            print_json({"schema": 1, **asdict(kill.mutant), **_kill_facts(kill)})
+
+    kills = _do_all("hunting mutants", hunt, chosen, jobs, show)
     if not as_json:
         for kill in sorted(kills, key=lambda kill: kill.mutant.name):
             out.print(_kill(kill), soft_wrap=True)

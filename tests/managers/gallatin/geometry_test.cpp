@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes and numbers, without a heap.
+#include "size_classes.hpp"
+
 #include "warpheap/managers/gallatin/gallatin.hpp"
 
 #include <gtest/gtest.h>
@@ -49,13 +51,9 @@ TEST(gallatin_geometry, has_the_papers_trees) {
 
 TEST(gallatin_geometry, gives_each_size_the_smallest_unit_that_holds_it) {
   const geometry shape = of_heap(16_GiB);
-  for (std::size_t bytes = 1; bytes <= geometry::largest_unit; ++bytes) {
-    const std::uint32_t unit = geometry::unit_for(bytes);
-    ASSERT_LT(unit, geometry::units) << bytes;
-    ASSERT_GE(geometry::unit_bytes(unit), bytes);
-    if (unit != 0) {
-      ASSERT_LT(geometry::unit_bytes(unit - 1), bytes);
-    }
+  expect_smallest_classes(geometry::largest_unit, geometry::units, geometry::unit_for,
+                          geometry::unit_bytes);
+  for (std::uint32_t unit = 0; unit < geometry::units; ++unit) {
     ASSERT_EQ(geometry::unit_bytes(unit),
               geometry::slices_of(unit) * geometry::unit_bytes(geometry::tree_of(unit)));
     ASSERT_EQ(shape.capacity(unit), 4096 / geometry::slices_of(unit));

@@ -61,7 +61,7 @@ class ouroboros_limits : public ::testing::Test {
              simt::device_properties{}, {});
   }
 };
-TYPED_TEST_SUITE(ouroboros_limits, all_variants, variant_names);
+TYPED_TEST_SUITE(ouroboros_limits, all_variants, manager_names);
 
 TYPED_TEST(ouroboros_limits, nearly_all_of_a_heap_is_for_data) {
   for (const std::size_t gib : {2, 16, 100, 139}) {

@@ -10,7 +10,7 @@ namespace {
 
 template <class M>
 class ouroboros_any : public ouroboros_test<M> {};
-TYPED_TEST_SUITE(ouroboros_any, all_variants, variant_names);
+TYPED_TEST_SUITE(ouroboros_any, all_variants, manager_names);
 
 // More threads than pages, all at once: growth that fails is taken back, every page is
 // allocated, and again once all are freed.
@@ -74,7 +74,7 @@ TYPED_TEST(ouroboros_any, impossible_sizes_and_null_change_nothing) {
 
 template <class M>
 class ouroboros_pages : public ouroboros_test<M> {};
-TYPED_TEST_SUITE(ouroboros_pages, page_variants, variant_names);
+TYPED_TEST_SUITE(ouroboros_pages, page_variants, manager_names);
 
 // As published: the survey's numbers for mixed sizes follow from it.
 TYPED_TEST(ouroboros_pages, pages_keep_their_size) {
@@ -111,7 +111,7 @@ class ouroboros_chunks : public ouroboros_test<M> {
     return found;
   }
 };
-TYPED_TEST_SUITE(ouroboros_chunks, chunk_variants, variant_names);
+TYPED_TEST_SUITE(ouroboros_chunks, chunk_variants, manager_names);
 
 TYPED_TEST(ouroboros_chunks, chunks_that_were_freed_serve_every_other_size) {
   const std::size_t of_512 = this->take_all(512).size();

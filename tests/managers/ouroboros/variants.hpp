@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "manager_names.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/heap/heap.hpp"
@@ -8,7 +9,6 @@
 
 #include <gtest/gtest.h>
 #include <cstdint>
-#include <string>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -28,13 +28,6 @@ using all_variants = ::testing::Types<variant<queue_kind::static_array, item_kin
                                       variant<queue_kind::static_array, item_kind::chunks>,
                                       variant<queue_kind::virtual_array, item_kind::chunks>,
                                       variant<queue_kind::virtual_list, item_kind::chunks>>;
-
-struct variant_names {
-  template <class M>
-  static std::string GetName(int /*index*/) {
-    return M::about.name;
-  }
-};
 
 template <class M>
 class ouroboros_test : public heap_test<M> {

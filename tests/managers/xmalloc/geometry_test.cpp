@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes and limits, on the host: heaps of any size, whose memory nobody touches.
 #include "lanes.hpp"
+#include "size_classes.hpp"
 
 #include "warpheap/core/units.hpp"
 
@@ -21,14 +22,7 @@ xmalloc<> over(std::size_t bytes) {
 
 TEST(xmalloc_geometry, a_size_has_the_smallest_class_that_holds_it) {
   EXPECT_EQ(sizes::largest_basic, 8184u);
-  for (std::size_t bytes = 1; bytes <= sizes::largest_basic; ++bytes) {
-    const std::uint32_t cls = sizes::class_of(bytes);
-    ASSERT_LT(cls, sizes::classes) << bytes;
-    ASSERT_GE(sizes::usable(cls), bytes);
-    if (cls != 0) {
-      ASSERT_LT(sizes::usable(cls - 1), bytes);
-    }
-  }
+  expect_smallest_classes(sizes::largest_basic, sizes::classes, sizes::class_of, sizes::usable);
   EXPECT_EQ(sizes::class_of(504), 0u);
   EXPECT_EQ(sizes::class_of(505), 1u);
   EXPECT_EQ(sizes::class_of(8184), 4u);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "exact_memory.hpp"
 #include "scenario.hpp"
 
 #include "warpheap/containers/team.hpp"
@@ -30,8 +31,7 @@ class graph_updates {
   static constexpr simt::grid shape{2, 4};
 
   explicit graph_updates(std::size_t heap_bytes)
-      : memory_(heap_bytes / sizeof(chunk)),
-        manager_(region{memory_.data()->bytes, heap_bytes}, {}, {.page_bytes = 64}) {}
+      : memory_(heap_bytes), manager_(memory_.all(), {}, {.page_bytes = 64}) {}
 
   void reset(std::uint64_t /*seed*/) {
     manager_.format(0, 1);
@@ -146,10 +146,7 @@ class graph_updates {
     members.sync();
   }
 
-  struct alignas(256) chunk {
-    std::byte bytes[256];
-  };
-  std::vector<chunk> memory_;
+  exact_memory memory_;
   pages_of_64 manager_;
   failure_counts failures_;
   std::uint32_t stale_degrees_ = 0;
