@@ -34,7 +34,7 @@ setup<M> few_slabs() {
 
 /// All that is free is a place in the head of larger blocks, which one lane looks at there, while
 /// two lanes search all slabs for half of it each. A claim of it that fails has hidden one half for
-/// a while: whoever has searched meanwhile must not have made it known that nothing is left.
+/// a while: a lane that has searched meanwhile must not have made it known that nothing is left.
 class undone_claim : public heap_world {
  public:
   static constexpr simt::grid shape{3, 1};
