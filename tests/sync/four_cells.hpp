@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scenario.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/simt/simt.hpp"
 

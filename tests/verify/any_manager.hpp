@@ -48,7 +48,7 @@ struct setup {
   growth_count grows{};
   /// Null is given only when there was no free block at some moment of the call.
   bool exact = true;
-  /// As well while others free and allocate: no lane loses to those that take what others free.
+  /// Also while others free and allocate: no lane loses to those that take what others free.
   bool exact_beside_frees = true;
   /// Freed blocks of one size are available again to requests of that size.
   bool reuses = M::about.reuse == memory_reuse::all;

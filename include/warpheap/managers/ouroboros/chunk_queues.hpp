@@ -101,8 +101,11 @@ class chunk_queues {
     same.sync();
     const auto freed = static_cast<std::uint32_t>(same.size());
     if (same.is_leader()) count_freed(cls, chunk, freed);
-    same.sync();  // no lane asks for a page before the one that it freed is counted
-    // The chunk is in the supply. A lane that misses the units which this one takes next sees that.
+    // No lane asks for a page before the one that it freed is counted. The members hold nothing for
+    // which their leader may wait.
+    same.sync();
+    // The chunk is in the supply. A lane that misses the units which this one takes next sees that:
+    // pairs with the acquire with which it asks for units.
     if (freed == 1u << sizes::pages_log2(cls)) simt::fence(simt::order::release);
   }
 

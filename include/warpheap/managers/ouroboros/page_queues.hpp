@@ -125,7 +125,8 @@ class page_queues {
     same.sync();
     if (same.is_leader()) park(cls, chunk, static_cast<std::uint32_t>(same.size()));
     same.sync();  // no lane asks for a page before the one that it freed is counted
-    // A lane that misses the units which this one takes next sees what is parked.
+    // A lane that misses the units which this one takes next sees what is parked: pairs with the
+    // acquire with which it asks for units.
     simt::fence(simt::order::release);
   }
 
