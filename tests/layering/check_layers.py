@@ -41,7 +41,6 @@ HEAVY_INCLUDES = {
     *("format", "fstream", "iomanip", "ios", "iostream", "istream", "ostream", "sstream"),
     *("filesystem", "functional", "future", "random", "ranges", "regex", "streambuf", "thread"),
 }
-)
 
 
 @dataclass(frozen=True)
