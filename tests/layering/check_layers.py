@@ -36,6 +36,11 @@ CUDA_WORD = re.compile(
     re.VERBOSE,
 )
 CUDA_INCLUDE = re.compile(r"^(?:cuda|cub|thrust|nv|cooperative_groups)(?:[/_.]|$)")
+# What every source with a kernel would compile, although none of it runs on a device.
+HEAVY_INCLUDES = {
+    *("format", "fstream", "iomanip", "ios", "iostream", "istream", "ostream", "sstream"),
+    *("filesystem", "functional", "future", "random", "ranges", "regex", "streambuf", "thread"),
+}
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,8 @@ def bad_includes(
         if include is None:
             continue
         quote, target = include.groups()
+        if target in HEAVY_INCLUDES and own not in ("host", "pool.hpp"):
+            yield number, f"includes <{target}>, which every user's kernels would compile"
         if not target.startswith("warpheap/"):
             if quote == '"':
                 yield number, f'includes "{target}": name headers in full, "warpheap/..."'

@@ -33,6 +33,9 @@ PLANTED = [
     ("core/a.hpp", "#include <cuda/std/bit>", "includes <cuda/std/bit>"),
     ("sync/a.hpp", "#include <cuda_runtime.h>", "includes <cuda_runtime.h>"),
     ("sync/a.hpp", "#include <cooperative_groups.h>", "includes <cooperative_groups.h>"),
+    ("core/a.hpp", "#include <sstream>", "includes <sstream>"),
+    ("simt/cuda/a.hpp", "#include <fstream>", "includes <fstream>"),
+    ("managers/a.hpp", "#include <functional>", "includes <functional>"),
 ]
 
 PLANTED_WORDS = [
@@ -77,6 +80,7 @@ ALLOWED = [
     ("managers/x/a.hpp", '#include "warpheap/managers/x/b.hpp"'),
     ("managers/x.hpp", '#include "warpheap/managers/x/b.hpp"'),
     ("registry.hpp", '#include "warpheap/managers/a.hpp"'),
+    ("host/a.hpp", "#include <functional>\n#include <fstream>"),
     ("warpheap.hpp", '#include "warpheap/default_manager.hpp"'),
     ("simt/a.hpp", '#include "warpheap/simt/cuda/b.hpp"\n#include "warpheap/simt/cpu/b.hpp"'),
     ("simt/cuda/a.hpp", "#include <cuda/atomic>\n__device__ auto i = threadIdx.x;"),

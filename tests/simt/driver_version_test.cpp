@@ -13,6 +13,7 @@ TEST(driver_version, is_the_number_in_the_line) {
             "580.159.04");
   EXPECT_EQ(driver_version_in("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat"),
             "535.104.05");
+  EXPECT_EQ(driver_version_in("\tversion\t.5 12 535.104.05\n"), "535.104.05");
 }
 
 TEST(driver_version, is_empty_where_none_is_told) {
