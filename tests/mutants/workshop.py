@@ -98,7 +98,7 @@ class Workshop:
     def _run(
         self, command: list[str], seconds: float = math.inf, switch: int | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
-        """Run a program; None if it takes more than so many seconds of the clock."""
+        """Run a program; None if it takes longer than this many seconds."""
         if self.over:
             raise OutOfTimeError
         environment = {**os.environ, VARIABLE: str(switch)} if switch is not None else None

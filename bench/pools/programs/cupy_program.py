@@ -13,7 +13,7 @@ REPLACED_EVERY = 50
 
 
 def work() -> list[float]:
-    """Compute and give the results."""
+    """Compute and return the results."""
     random = np.random.default_rng(4)
     results = []
     for step in range(ROUNDS):
