@@ -126,7 +126,7 @@ class Workshop:
     def _limited(
         self, command: list[str], seconds: float, switch: int | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
-        """Run a program for so many seconds of one core; None if it has not had them in due time.
+        """Run a program for this many seconds of one core; None if it has not had them in due time.
 
         Seconds of the clock would let a busy machine reject mutants.
         """

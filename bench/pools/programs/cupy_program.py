@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A CuPy program that knows nothing of the allocator: sorting, sums, products and temporaries of
+"""A CuPy program that does not know the allocator: sorting, sums, products and temporaries of
 changing sizes, in four streams in turns, which are replaced now and then while they work. The pool
 is one line before it."""
 
