@@ -135,7 +135,7 @@ parameters parse_parameters(const case_entry& entry, const std::vector<std::stri
 }
 
 int follow(int count, char** words, const commands& known) {
-  CLI::App program("The survey's measurements of device-side memory managers, one a process.");
+  CLI::App program("The survey's measurements of device-side memory managers, one per process.");
   program.require_subcommand(1);
   CLI::App* lists = program.add_subcommand("list", "lists what can be measured, as JSON");
   CLI::App* runs = program.add_subcommand(
