@@ -2,7 +2,7 @@
 """Measures the pools on a machine with a GPU, in one call of a few minutes.
 
 usage: gpu_check.py OUT --build DIR [--traces DIR] [--site DIR] [--seconds N] [--commit HASH]
-                    [--quick] [--parts PART...]
+                    [--quick] [--parts PART...] [--programs PROGRAM...] [--rounds N]
 
 OUT gets `pools.jsonl`, one row per measurement, and `gpu_check.txt`, what was printed. DIR of
 --build is a build folder with the targets warpheap_c and, for RMM's resources, warpheap_rmm_peers.
@@ -10,12 +10,18 @@ DIR of --traces has logs in RMM's format; DIR of --site is the folder of WARPHEA
 wheels of librmm-cu13, rapids-logger, rmm-cu13 and cuda-bindings unpacked side by side. Whatever is
 missing is a row with the reason. No measurement is started after N seconds (420). The parts are
 latencies, traces and programs, in any order.
+
+A program runs once natively without being counted: it compiles kernels into a cache on the disk,
+and reads libraries that later runs find in memory. Then come the rounds (3), in each of which it
+runs natively and on every pool. The row of a program is that of its run of median time; the ratio
+of the times is the median of those of the rounds.
 """
 
 import argparse
 import ctypes
 import json
 import os
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -29,21 +35,22 @@ from warpheap import process  # noqa: E402
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 OURS = ("tlsf", "segregated_fit", "slabs_over_tlsf")
 PEERS = ("cuda_malloc", "cuda_malloc_async", "rmm_pool", "rmm_arena")
-# What each program imports.
+# What each program imports; the one that takes longest comes last.
 FRAMEWORKS = {
-    "torch_training": "torch",
-    "torch_mempool": "torch",
-    "cupy_program": "cupy",
-    "cupy_threads": "cupy",
     "rmm_program": "rmm",
-    "waiting_program": "cupy",
+    "cupy_threads": "cupy",
+    "torch_mempool": "torch",
     "numba_program": "numba.cuda",
+    "waiting_program": "cupy",
+    "cupy_program": "cupy",
+    "torch_training": "torch",
 }
 PROGRAM_SECONDS = 120
 # The pools that programs run on: policies, and for the program of several threads a pool in parts.
 POOLS = ("tlsf", "segregated_fit")
 IN_PARTS = {"cupy_threads": ("tlsf_in_4_parts",)}
 PARTS = ("latencies", "traces", "programs")
+NATIVE = "native"
 
 Row = dict[str, Any]
 
@@ -70,9 +77,13 @@ class Check:
         self._rows.flush()
         self.wrong += row.get("status") in ("failed", "crashed", "timeout")
 
+    def left(self) -> float:
+        """Give the seconds that are left."""
+        return self._start + self._seconds - time.monotonic()
+
     def has_time(self, what: str) -> bool:
         """Tell whether something may still be started."""
-        if time.monotonic() - self._start < self._seconds:
+        if self.left() > 0:
             return True
         self.say(f"no time left for {what}")
         self.row({"schema": 1, "case": what, "status": "skipped", "reason": "no time left"})
@@ -139,33 +150,66 @@ def replay(
         check.say(f"{trace.name} {name}: {row['status']}, " + ", ".join(parts))
 
 
-def programs(check: Check, site: Path | None) -> None:
-    """Run each framework's program on its own allocator and on a pool, and compare."""
+def programs(check: Check, site: Path | None, chosen: list[str], rounds: int) -> None:
+    """Run each framework's program on its own allocator and on pools, and compare."""
     paths = [str(ROOT / "python"), str(PROGRAMS)]
     inherited = os.environ.get("PYTHONPATH", "")
-    for program, framework in FRAMEWORKS.items():
+    for program in chosen:
         # The wheels serve RMM alone: what is installed stays as it is for the others.
         extra = [str(site)] if site is not None and program == "rmm_program" else []
         os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *extra, inherited])
-        if reason := why_not(framework):
+        if reason := why_not(FRAMEWORKS[program]):
             row = {"schema": 1, "case": "program", "program": program}
             check.row({**row, "status": "skipped", "reason": reason})
             check.say(f"{program}: skipped: {reason}")
             continue
-        native = one_program(check, program, "native")
-        for policy in (*POOLS, *IN_PARTS.get(program, ())):
-            pooled = one_program(check, program, policy)
-            if native.get("status") != "ok" or pooled.get("status") != "ok":
-                continue
-            same = native["digest"] == pooled["digest"]
-            row = {"schema": 1, "case": "framework", "program": program, "manager": policy}
-            row |= {"status": "ok" if same else "failed", "equal_numbers": same}
-            row["reason"] = None if same else "the numbers differ"
-            if native.get("held_bytes"):
-                row["held_over_native"] = round(pooled["held_bytes"] / native["held_bytes"], 4)
-            row["seconds_over_native"] = round(pooled["seconds"] / native["seconds"], 3)
-            check.row(row)
-            check.say(f"{program} {policy}: {json.dumps(row)}")
+        managers = (NATIVE, *POOLS, *IN_PARTS.get(program, ()))
+        runs: dict[str, list[Row]] = {manager: [] for manager in managers}
+        if check.has_time(program):
+            one_program(check, program, NATIVE)
+        for _ in range(rounds):
+            if not check.has_time(f"a round of {program}"):
+                break
+            of_round = {manager: one_program(check, program, manager) for manager in managers}
+            if check.left() <= 0 and any(row["status"] == "timeout" for row in of_round.values()):
+                check.say(f"no time left for the end of a round of {program}: not counted")
+                break
+            for manager, row in of_round.items():
+                runs[manager].append(row)
+        for manager, all_runs in runs.items():
+            if all_runs:
+                check.row(median_run(all_runs))
+            if all_runs and manager != NATIVE:
+                row = compare(program, manager, runs[NATIVE], all_runs)
+                check.row(row)
+                check.say(f"{program} {manager}: {json.dumps(row)}")
+
+
+def median_run(runs: list[Row]) -> Row:
+    """Give the first run that failed, or else that of median time, with the times of all."""
+    for run in runs:
+        if run["status"] != "ok":
+            return run
+    ordered = sorted(runs, key=lambda run: run["seconds"])
+    return ordered[(len(runs) - 1) // 2] | {"seconds_of_runs": [run["seconds"] for run in runs]}
+
+
+def compare(program: str, manager: str, native: list[Row], pooled: list[Row]) -> Row:
+    """Compare the runs on a pool with those without."""
+    row: Row = {"schema": 1, "case": "framework", "program": program, "manager": manager}
+    if broken := [run for run in [*native, *pooled] if run["status"] != "ok"]:
+        status, reason = broken[0]["status"], f"{broken[0]['manager']}: {broken[0]['reason']}"
+        return row | {"status": status, "reason": reason}
+    same = len({run["digest"] for run in [*native, *pooled]}) == 1
+    row |= {"status": "ok" if same else "failed", "equal_numbers": same}
+    row["reason"] = None if same else "the numbers differ"
+    if native[0].get("held_bytes"):
+        held = [run["held_bytes"] for run in (median_run(pooled), median_run(native))]
+        row["held_over_native"] = round(held[0] / held[1], 4)
+    ratios = [ours["seconds"] / its["seconds"] for its, ours in zip(native, pooled, strict=True)]
+    row["seconds_over_native"] = round(statistics.median(ratios), 3)
+    row["ratios_of_rounds"] = [round(ratio, 3) for ratio in ratios]
+    return row
 
 
 def why_not(framework: str) -> str | None:
@@ -177,20 +221,18 @@ def why_not(framework: str) -> str | None:
 def one_program(check: Check, program: str, policy: str) -> Row:
     """Run one program on a pool, POLICY or POLICY_in_N_parts, and give its row."""
     row: Row = {"schema": 1, "case": "program", "program": program, "manager": policy}
-    if not check.has_time(f"{program} on {policy}"):
-        return row
     name, _, parts = policy.removesuffix("_parts").partition("_in_")
     command = [sys.executable, str(PROGRAMS / f"{program}.py"), name, *([parts] if parts else [])]
-    outcome = process.run(command, PROGRAM_SECONDS)
+    limit = min(PROGRAM_SECONDS, max(check.left(), 0))
+    outcome = process.run(command, limit)
     if outcome.timed_out:
-        row |= {"status": "timeout", "reason": f"more than {PROGRAM_SECONDS} s"}
+        row |= {"status": "timeout", "reason": f"more than {limit:.0f} s"}
     elif outcome.returncode != 0:
         row |= {"status": "crashed", "reason": outcome.death()}
     else:
         row |= json.loads(outcome.stdout.splitlines()[-1])
         row |= {"status": "ok", "reason": None}
-    check.row(row)
-    check.say(f"{program} {policy}: {row['status']} {row.get('reason') or ''}")
+    check.say(f"{program} {policy}: {row['status']} {row.get('seconds')} {row['reason'] or ''}")
     return row
 
 
@@ -223,6 +265,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=420.0)
     parser.add_argument("--commit", help="goes into every row")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--programs", nargs="+", choices=FRAMEWORKS, default=[*FRAMEWORKS])
+    parser.add_argument("--rounds", type=int, default=3, help="of the programs (3)")
     parser.add_argument("--quick", action="store_true", help="few events: tries the script itself")
     given = parser.parse_args()
     library = given.build / "src" / "libwarpheap_c.so"
@@ -239,7 +283,7 @@ def main() -> int:
     parts = {
         "latencies": lambda: latencies(check, given.quick),
         "traces": lambda: traces(check, given.traces),
-        "programs": lambda: programs(check, given.site),
+        "programs": lambda: programs(check, given.site, given.programs, given.rounds),
     }
     for part in given.parts:
         parts[part]()

@@ -220,6 +220,40 @@ class run_in_vain : public neighbours_are_free {
   std::vector<untracked<bool>> served_;
 };
 
+/// Five neighbours are wanted by lanes that share warps, so one may take or refuse for others. As
+/// nobody frees, what is there in the end was there all the time.
+class runs_of_warps : public neighbours_are_free {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  runs_of_warps(const any_setup& how, std::uint32_t bytes, std::size_t index)
+      : neighbours_are_free(how, bytes, index, 5) {}
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    served_.assign(lengths.size(), false);
+  }
+
+  void lane() {
+    const std::uint64_t rank = simt::thread_rank();
+    served_[rank] = take(lengths[rank]) != nullptr;
+  }
+
+  std::string verdict() {
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      bool is_there = false;
+      if (!served_[i]) heap.run_quietly([&] { is_there = take(lengths[i]) != nullptr; });
+      if (is_there) return std::to_string(lengths[i]) + " were refused although they were free";
+    }
+    return heap.problem();
+  }
+
+ private:
+  static constexpr std::array<std::uint32_t, 4> lengths{3, 2, 2, 4};
+
+  std::vector<untracked<bool>> served_;
+};
+
 /// \tparam Late whether the pair becomes free meanwhile
 template <bool Late>
 class aligned_pair_or_one : public neighbours_are_free {
@@ -293,6 +327,7 @@ void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
   add("run_becomes_free", std::type_identity<run_becomes_free>{});
   add("run_in_vain", std::type_identity<run_in_vain<false>>{});
   add("run_in_vain_beside_small", std::type_identity<run_in_vain<true>>{});
+  add("runs_of_warps", std::type_identity<runs_of_warps>{});
 }
 
 }  // namespace verify

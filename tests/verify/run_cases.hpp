@@ -23,7 +23,8 @@ namespace verify {
 /// - `run_becomes_free`: two that are freed one after the other are served as one, to a lane that
 ///   asks meanwhile, or to the one that asks later;
 /// - `run_in_vain`, `run_in_vain_beside_small`: two that are freed together serve two lanes,
-///   whatever a lane that wanted both has had in hand; one of them wants a block of the first size.
+///   whatever a lane that wanted both has had in hand; one of them wants a block of the first size;
+/// - `runs_of_warps`: of five, runs for lanes that share warps.
 /// \param index of the first of them, when blocks of `bytes` are sorted by address
 void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
                    std::vector<named_case>& cases);

@@ -99,6 +99,10 @@ struct run_shape {
   WARPHEAP_HD constexpr std::uint32_t place_from(std::uint32_t element) const {
     return element + ((offset - element) & (step - 1));
   }
+  /// Whether there is a run of this shape in each one of the other, at its beginning.
+  WARPHEAP_HD constexpr bool is_within(const run_shape& other) const {
+    return length <= other.length && step <= other.step && place_from(other.offset) == other.offset;
+  }
 };
 
 /// Looks for the first run of a given shape in leaf words, which must come in ascending order.
@@ -145,9 +149,16 @@ class run_finder {
 template <class Look>
 WARPHEAP_DEVICE std::uint32_t find_run_in(std::uint32_t words, run_shape wanted, std::uint32_t from,
                                           const Look& look) {
+  // Several looks are under way at a time: each waits for memory.
+  constexpr std::uint32_t ahead = 4;
   run_finder run(wanted);
-  for (std::uint32_t word = from; word < words; ++word) {
-    if (run.ends_in(word, look(word))) return run.first();
+  for (std::uint32_t word = from; word < words;) {
+    std::uint64_t seen[ahead];
+    for (std::uint32_t i = 0; i < ahead; ++i) seen[i] = word + i < words ? look(word + i) : 0;
+    for (std::uint32_t i = 0; i < ahead; ++i, ++word) {
+      if (run.ends_in(word, seen[0])) return run.first();
+      for (std::uint32_t k = 1; k < ahead; ++k) seen[k - 1] = seen[k];
+    }
   }
   return bitmap_tree::none;
 }

@@ -25,9 +25,15 @@ struct moves {
   static constexpr std::uint64_t begins = 1;
   /// One more has ended, and one fewer is in progress.
   static constexpr std::uint64_t ends = (std::uint64_t{1} << 32) - 1;
+  /// One fewer is in progress, and no more have ended: for things that were taken for good. A
+  /// search that has missed them has missed nothing.
+  static constexpr std::uint64_t ends_for_good = ~std::uint64_t{0};
 
   WARPHEAP_HD static constexpr std::uint32_t in_progress(std::uint64_t word) {
     return static_cast<std::uint32_t>(word);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t ended(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word >> 32);
   }
 };
 

@@ -36,10 +36,12 @@ const registrar added[]{
     // Queues of chunks fill 18 of 47 chunks: the entries of all chunks may be in any of three.
     small<queue_kind::virtual_array, item_kind::chunks>("ouroboros_va_c", 17),
     small<queue_kind::virtual_list, item_kind::chunks>("ouroboros_vl_c", 17),
-    registrar{manager_subject(
-        "ouroboros_s_c_stacked",
-        // 78 chunks: with 7296 bytes before them, they take the whole region.
-        stacked_chunks<small_ouroboros<queue_kind::static_array, item_kind::chunks>>(78))},
+    // 78 chunks: with 7296 bytes before them, they take the whole region.
+    registrar{
+        {"ouroboros_s_c_stacked", subject_kind::manager,
+         stacked_cases(
+             stacked_chunks<small_ouroboros<queue_kind::static_array, item_kind::chunks>>(78)),
+         "", ""}},
     registrar{manager_subject(
         "ouroboros_vl_p_stacked",
         // 76 chunks, of which queues may take 16.

@@ -81,6 +81,65 @@ inline named_case chunk_for_one_size(const any_setup& how) {
   return case_of<chunk_is_too_short>("chunk_for_one_size", how);
 }
 
+/// There are fewer blocks than lanes that want one, and as many lanes are served as there are
+/// blocks.
+class few_blocks : public heap_world {
+ public:
+  few_blocks(const any_setup& how, int blocks) : heap_world(how), blocks_(blocks) {}
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    std::fill_n(got_, case_lanes, nullptr);
+  }
+
+  std::string verdict() {
+    const auto served = static_cast<int>(case_lanes - std::count(got_, got_ + case_lanes, nullptr));
+    return served == blocks_
+               ? heap.problem()
+               : std::to_string(served) + " lanes were served, and there was memory for " +
+                     std::to_string(blocks_);
+  }
+
+ protected:
+  /// Takes a block for this lane. A lane wants one at most.
+  void want(std::uint32_t bytes) { got_[simt::thread_rank()] = heap.take(bytes); }
+
+ private:
+  int blocks_;
+  std::byte* got_[case_lanes] = {};
+};
+
+/// A run of chunks is left, and it is not where a run became free last: lanes that want it must
+/// search. Each borrows the units of the run, finds nothing where it looks first, and gives the
+/// units back, while another one finds none to borrow. In the end one of them has the run.
+class one_run_left : public few_blocks {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit one_run_left(const any_setup& how) : few_blocks(how, 1) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> all;
+      while (std::byte* const run = heap.take(heap.size(0))) all.push_back(run);
+      give(all.front());
+      give(all.back());
+      heap.take(heap.size(0));  // the one that was freed last
+    });
+    heap.keep_state();
+  }
+
+  void lane() { want(heap.size(0)); }
+};
+
+inline named_case run_for_one_lane(const any_setup& how) {
+  return case_of<one_run_left>("run_for_one_lane", how);
+}
+
+inline std::vector<named_case> stacked_cases(const any_setup& how) {
+  std::vector<named_case> cases = manager_cases(how);
+  cases.push_back(run_for_one_lane(how));
+  return cases;
+}
+
 inline std::vector<named_case> chunk_cases(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
   cases.push_back(chunk_changes_size(how));
@@ -92,11 +151,11 @@ inline std::vector<named_case> chunk_cases(const any_setup& how) {
 /// last one of the supply. Smaller pages have all the room of the queues. A lane takes a page and
 /// parks the chunk, while a warp that wants two finds neither the chunk nor enough that is
 /// expected: one of both pages is for it.
-class one_pair_left : public heap_world {
+class one_pair_left : public few_blocks {
  public:
   static constexpr simt::grid shape{2, 2};
 
-  one_pair_left(const any_setup& how, bool parked) : heap_world(how) {
+  one_pair_left(const any_setup& how, bool parked) : few_blocks(how, 2) {
     std::size_t pairs = 0;
     hold_all_but([&](std::vector<std::byte*>& all) {
       pairs = all.size() / 2;
@@ -114,19 +173,8 @@ class one_pair_left : public heap_world {
     heap.keep_state();
   }
 
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    std::fill_n(got_, 4, nullptr);
-  }
-
   void lane() {
-    const std::uint64_t me = simt::thread_rank();
-    if (me != 0) got_[me] = heap.take(bytes);
-  }
-
-  std::string verdict() {
-    const auto served = 4 - std::count(got_, got_ + 4, nullptr);
-    return served == 2 ? heap.problem() : std::to_string(served) + " lanes were served, not two";
+    if (simt::thread_rank() != 0) want(bytes);
   }
 
  private:
@@ -150,8 +198,6 @@ class one_pair_left : public heap_world {
       act(all);
     });
   }
-
-  std::byte* got_[4] = {};
 };
 
 inline std::vector<named_case> pair_cases(const any_setup& how) {

@@ -136,16 +136,16 @@ class chunk_supply {
   /// Gives a chunk of `span` base chunks back, without its units of `left`.
   WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t span) const {
     const std::uint32_t word = chunk / chunks_a_word;
-    const std::uint32_t given = free_and_queued(chunk, span);
+    const std::uint32_t marks = free_and_queued(chunk, span);
     // Acquire pairs with the release in `claim`: an entry comes after the previous one.
     const std::uint32_t before =
-        simt::atomic_ref(marks_[word]).fetch_or(given, simt::order::acq_rel);
+        simt::atomic_ref(marks_[word]).fetch_or(marks, simt::order::acq_rel);
     const std::uint32_t largest_run = simt::as_needed(largest_run_);
     if (largest_run > 1) {
       simt::atomic_ref(own_->given).fetch_add(1, simt::order::release);
       const std::uint32_t run =
           free_and_queued(chunk & ~(largest_run - 1), largest_run) & free_marks;
-      if (((before | given) & run) == run) {
+      if (((before | marks) & run) == run) {
         simt::atomic_ref(own_->hint).store(word, simt::order::relaxed);
       }
     }

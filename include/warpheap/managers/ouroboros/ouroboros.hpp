@@ -233,14 +233,15 @@ class ouroboros {
 
   /// For a lane that found no chunk: whether another attempt may find one. An attempt fails only if
   /// another lane has taken memory, or holds borrowed memory and gives it back without waiting for
-  /// any lane; and attempts are bounded. If only single chunks are left that form no run, there is
-  /// no hope, unless a chunk came after the search began. Looks in the same order as `decide`.
+  /// any lane; and attempts are bounded. If the lane has searched, and what is left are chunks that
+  /// form no run, there is no hope, unless a chunk came after the search began. A lane that found
+  /// nothing to borrow has not searched. Looks in the same order as `decide`.
   /// \param moves the value when the search began
-  WARPHEAP_DEVICE bool may_grow_yet(std::uint32_t cls, std::uint64_t moves) const {
+  WARPHEAP_DEVICE bool may_grow_yet(std::uint32_t cls, std::uint64_t moves, bool searched) const {
     const std::int64_t span = std::int64_t{1} << sizes::span_log2(cls);
     const auto coming = [&] {
       const auto left = map_.supply().left().read(simt::order::acquire);
-      return left.expected() >= span && (span == 1 || left.count < span);
+      return left.expected() >= span && (!searched || left.count < span);
     };
     return coming() || queues_type(map_).has_more(cls) || coming() ||
            map_.units(cls).read(simt::order::acquire).expected() > 0 || map_.moves(cls) != moves;
@@ -320,7 +321,7 @@ class ouroboros {
         bool hope = false;
         if (members.is_leader()) {
           units.deliver(promised, 0);
-          hope = may_grow_yet(cls, moves);
+          hope = may_grow_yet(cls, moves, chunk == ouroboros_parts::chunk_supply::none);
           if (hope) simt::backoff(wanted.pause());
         }
         wanted.lose();
@@ -332,7 +333,8 @@ class ouroboros {
     return served;
   }
 
-  /// Takes up to `wanted` chunks for data, one for each member in the result.
+  /// Takes up to `wanted` chunks for data, one for each member in the result. In the leader,
+  /// `chunk` is `none` if it has searched for a run in vain.
   WARPHEAP_DEVICE simt::lane_mask take_chunks(const simt::group& members, std::uint32_t cls,
                                               std::uint32_t wanted, bool thorough,
                                               std::uint32_t& chunk) const {
@@ -346,6 +348,7 @@ class ouroboros {
     }
     const std::uint32_t allowed = members.broadcast(borrowed >> span_log2);
     bool holds = static_cast<std::uint32_t>(members.rank()) < allowed;
+    chunk = 0;
     if (holds && span_log2 == 0) {
       chunk = supply.take();
     } else if (holds) {

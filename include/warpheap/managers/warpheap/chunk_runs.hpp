@@ -7,6 +7,7 @@
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
+#include "warpheap/sync/group_sum.hpp"
 
 #include <cstdint>
 
@@ -23,22 +24,29 @@ class warpheap_chunk_runs {
   WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
 
   /// The first of `wanted.length` consecutive chunks, or none if there are no such chunks:
-  /// immediately, if that is known. Looks again only if other lanes had chunks in hand, and a
-  /// bounded number of times. Waits only for those lanes, which never wait.
+  /// immediately, if that is known. A collective of those that call together. A run for all is
+  /// sought first. Failing that, they search one after another: they would all see the same run,
+  /// and a search in vain is good for all that want as much or more. Ends, because each turn serves
+  /// or refuses the lane that has it, and waits only for lanes outside, which never wait.
   /// \pre `wanted.length != 0`
   WARPHEAP_DEVICE std::uint32_t take(run_shape wanted) const {
-    if (wanted.length > supply_.backed()) return none;
-    exhaustion& chunks = supply_.whole().chunks;
-    for (int looks = 0; looks < most_looks && !chunks.is_out(wanted.length); ++looks) {
-      const std::uint64_t before = supply_.claims_so_far();
-      const std::uint32_t first = simt::call_apart(&find, supply_, wanted);
-      if (first != none) return first;
-      const bool collects = simt::call_apart(&help, supply_, wanted);
-      // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
-      if (!collects && !supply_.is_claimed_since(before)) break;
-      simt::backoff(wait_ns);
+    if (!is_possible(wanted)) return none;
+    const simt::group team = simt::coalesced();
+    team.sync();  // what a member knows to be free is no less so for those that search
+    std::uint32_t first = take_bundle(team, wanted);
+    simt::lane_mask waiting = team.ballot(first == none);
+    while (!waiting.empty()) {
+      const int turn = waiting.lowest();
+      const bool waits = first == none && waiting.contains(simt::lane_id());
+      const bool searches = waits && (simt::lane_id() == turn || is_single(wanted));
+      if (searches) first = search(wanted);
+      team.sync();  // so that what the searching lane has acquired is seen by the others
+      const run_shape sought{team.shuffle(wanted.length, turn), team.shuffle(wanted.step, turn),
+                             team.shuffle(wanted.offset, turn)};
+      const bool in_vain = team.shuffle(first, turn) == none && sought.is_within(wanted);
+      waiting = team.ballot(waits && !searches && !in_vain);
     }
-    return none;
+    return first;
   }
 
   WARPHEAP_DEVICE void give(std::uint32_t first) const {
@@ -53,24 +61,60 @@ class warpheap_chunk_runs {
   static constexpr int most_looks = 16;
   static constexpr std::uint32_t wait_ns = 200;
 
+  /// False if it is known that there is no such run.
+  WARPHEAP_DEVICE bool is_possible(run_shape wanted) const {
+    return wanted.length <= supply_.backed() && !supply_.whole().chunks.is_out(wanted.length);
+  }
+  /// Runs for all members, one after another in one run; or none, if there is no such run in the
+  /// pool, and for those that want an alignment or a single chunk. A collective.
+  WARPHEAP_DEVICE std::uint32_t take_bundle(const simt::group& team, run_shape wanted) const {
+    if (team.any(wanted.step != 1 || wanted.length == 1) || team.size() == 1) return none;
+    const auto lengths = sync::sum_over(team, wanted.length);
+    std::uint32_t first = none;
+    if (team.is_leader() && is_possible({lengths.total})) {
+      first = simt::call_apart(&find, supply_, run_shape{lengths.total});
+    }
+    team.sync();
+    first = team.broadcast(first);
+    if (first == none) return none;
+    own(first + lengths.before, wanted.length);
+    return first + lengths.before;
+  }
+  /// The same for one lane. Looks again only if other lanes had chunks in hand that came back or
+  /// may come back, and a bounded number of times.
+  WARPHEAP_DEVICE std::uint32_t search(run_shape wanted) const {
+    for (int looks = 0; looks < most_looks && is_possible(wanted); ++looks) {
+      const std::uint64_t before = supply_.claims_so_far();
+      const std::uint32_t first = simt::call_apart(&find, supply_, wanted);
+      if (first != none) {
+        own(first, wanted.length);
+        return first;
+      }
+      const bool collects = simt::call_apart(&help, supply_, wanted);
+      // What was seen gone was taken by lanes that had announced it before. The looks at the words
+      // are relaxed, so that many are under way at a time.
+      simt::fence(simt::order::acquire);
+      // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
+      if (!collects && !supply_.has_claim_returned_since(before)) break;
+      simt::backoff(wait_ns);
+    }
+    return none;
+  }
+
   WARPHEAP_DEVICE static bool is_single(run_shape wanted) {
     return wanted.length == 1 && wanted.step == 1;
   }
-  /// Takes a run out of the pool, from where the last one was found. A lane that loses one to
-  /// others continues at a random place, away from them, until there is none from there on and from
-  /// the front. Ends: a run is lost only if another lane has taken an element of it. A single chunk
-  /// is not searched for word by word, since many lanes may want one.
+  /// Takes a run out of the pool, from where the last one was found, for nobody as yet. A lane that
+  /// loses one to others continues at a random place, away from them, until there is none from
+  /// there on and from the front. Ends: a run is lost only if another lane has taken an element of
+  /// it. A single chunk is not searched for word by word, since many lanes may want one.
   WARPHEAP_RARE static std::uint32_t find(const supply& in, run_shape wanted) {
     const bitmap_tree pool = in.pool();
     const std::uint32_t length = wanted.length;
-    if (is_single(wanted)) {
-      const std::uint32_t chunk = simt::call_apart(&warpheap_chunk_moves<Config>::take, in);
-      if (chunk != none) warpheap_chunk_runs(in).own(chunk, 1);
-      return chunk;
-    }
+    if (is_single(wanted)) return simt::call_apart(&warpheap_chunk_moves<Config>::take, in);
     const auto run_from = [&](std::uint32_t word) {
       return find_run_in(pool.leaf_words(), wanted, word,
-                         [&](std::uint32_t leaf) { return pool.load_word(leaf); });
+                         [&](std::uint32_t leaf) { return pool.peek_word(leaf); });
     };
     const simt::atomic_ref<std::uint32_t> hint(in.whole().run_word);
     for (std::uint32_t word = hint.load(simt::order::relaxed);; word = in.any_word()) {
@@ -87,7 +131,7 @@ class warpheap_chunk_runs {
   /// so that all know if there is none. Returns whether there were such chunks.
   WARPHEAP_RARE static bool help(const supply& in, run_shape wanted) {
     const std::uint32_t first =
-        is_single(wanted) ? none : in.find_run(wanted, &bitmap_tree::load_word);
+        is_single(wanted) ? none : in.find_run(wanted, &bitmap_tree::peek_word);
     if (first != none) {
       collect(in, first, wanted.length);
       return true;
@@ -119,7 +163,7 @@ class warpheap_chunk_runs {
       in.released();
     }
     in.whole().end_move(hand);
-    in.end_claim();
+    in.end_claim(false);
   }
 
   WARPHEAP_RARE static bool claim_apart(const supply& in, std::uint32_t first,
@@ -134,8 +178,7 @@ class warpheap_chunk_runs {
     if (in_parts && !contains_run(supply_.pool(), first, length)) return false;
     if (in_parts) supply_.begin_claim();
     const bool won = claim_run(supply_.pool(), first, length);
-    if (in_parts) supply_.end_claim();
-    if (won) own(first, length);
+    if (in_parts) supply_.end_claim(won);
     return won;
   }
 

@@ -147,7 +147,7 @@ class warpheap_supply {
     const bool found = length == 1 ? pool().examine_any() || empties().examine_any()
                                    : find_run({length}, &bitmap_tree::examine_word) != none;
     const bool moving = length == 1 && where_.whole->is_moving();
-    return !found && !moving && !is_claimed_since(before) && chunks.confirm(search, length);
+    return !found && !moving && !has_claim_returned_since(before) && chunks.confirm(search, length);
   }
   /// The first run that chunks of pool and empties form together, as seen by one kind of look.
   WARPHEAP_DEVICE std::uint32_t find_run(run_shape wanted,
@@ -198,19 +198,24 @@ class warpheap_supply {
   WARPHEAP_DEVICE void begin_claim() const {
     simt::atomic_ref(where_.whole->claims).fetch_add(sync::moves::begins, simt::order::acq_rel);
   }
-  WARPHEAP_DEVICE void end_claim() const {
-    simt::atomic_ref(where_.whole->claims).fetch_add(sync::moves::ends, simt::order::acq_rel);
+  WARPHEAP_DEVICE void end_claim(bool is_for_good) const {
+    simt::atomic_ref(where_.whole->claims)
+        .fetch_add(is_for_good ? sync::moves::ends_for_good : sync::moves::ends,
+                   simt::order::acq_rel);
   }
 
-  /// For `is_claimed_since`. Acquire pairs with `end_claim`: what was held before, and put back, is
-  /// seen.
+  /// For `has_claim_returned_since`. Acquire pairs with `end_claim`: what was held before, and put
+  /// back, is seen.
   WARPHEAP_DEVICE std::uint64_t claims_so_far() const {
     return simt::atomic_ref(where_.whole->claims).load(simt::order::acquire);
   }
-  /// Whether other lanes held parts of runs between then and now. A word that was seen without such
-  /// a part was acquired from the lane that holds it, after its `begin_claim`.
-  WARPHEAP_DEVICE bool is_claimed_since(std::uint64_t before) const {
-    return sync::moves::in_progress(before) != 0 || claims_so_far() != before;
+  /// Whether other lanes have put back parts of runs between then and now, or hold some that they
+  /// may put back. A word that was seen without such a part was acquired from the lane that held
+  /// it, after its `begin_claim`. Those that have won theirs have hidden nothing.
+  WARPHEAP_DEVICE bool has_claim_returned_since(std::uint64_t before) const {
+    const std::uint64_t now = claims_so_far();
+    return sync::moves::in_progress(now) != 0 ||
+           sync::moves::ended(now) != sync::moves::ended(before);
   }
 
  private:
