@@ -94,8 +94,8 @@ int main() {
     const device on = device::cpu();
     std::printf("%s\n", on.properties().name.c_str());
     print_lanes(on, "empty lane", empty_lane{});
-    print_lanes(on, "one atomic a lane", add_alone{});
-    print_lanes(on, "one atomic a group, broadcast", add_together{});
+    print_lanes(on, "one atomic per lane", add_alone{});
+    print_lanes(on, "one atomic per group, broadcast", add_together{});
     for (const auto memory : {simt::memory_model::sequential, simt::memory_model::weak}) {
       print_schedules("sticky", simt::strategy::sticky, memory);
       print_schedules("uniform", simt::strategy::uniform, memory);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// A library as people write it for CUDA's malloc, and that knows nothing of warpheap: a hash table
+// A library as people write it for CUDA's malloc, and that does not know warpheap: a hash table
 // with chaining in device memory, C++14. Lanes count keys; a key's node is allocated when it is met
 // for the first time. docs/migration.md moves it to warpheap.
 

@@ -84,7 +84,7 @@ struct fall {
   }
 };
 
-/// Objects that there are after `step` steps if memory lasts: a rocket with fuse f bursts in step
+/// The number of objects after `step` steps if memory lasts: a rocket with fuse f bursts in step
 /// f, and its sparks go out `spark_life` steps later.
 std::uint64_t expected_after(std::uint32_t step) {
   std::uint64_t sum = 0;

@@ -32,7 +32,7 @@ struct build_and_sum {
     node* list = nullptr;
     for (std::uint64_t value = 1; value <= me % lengths; ++value) {
       auto* n = static_cast<node*>(heap.malloc(sizeof(node)));
-      if (n == nullptr) break;  // out of memory: go on with what there is
+      if (n == nullptr) break;  // out of memory: go on with the nodes so far
       *n = {list, value};
       list = n;
     }

@@ -48,6 +48,16 @@ PHRASES = (
         r"(?:unit|page|class|chunk|word|granule|lane|measurement|multiprocessor)",
         "'per', as in 'one bit per page'",
     ),
+    (
+        r"(?:atomics?|registers?|threads|lanes|lines?|bytes|slots) a "
+        r"(?:lane|thread|warp|block|group|launch|kernel|page|chunk)"
+        r"(?! (?:can|has|holds|may|must|takes)\b)",
+        "'per', as in 'bytes per block'",
+    ),
+    (r"(?:says?|tells?) of (?:an?|the|it|them|itself|each|this)", "'says about'"),
+    (r"(?:knows?|knowing) nothing of", "'does not know'"),
+    (r"(?:any|some)body", "'a lane', or the one who acts"),
+    (r"for ever", "'forever'"),
     (r"[Ff]or the time when", "'only while'"),
     (r"others (?:are|were) faster", "'it lost to others'"),
     (r"[Aa]s of (?=`)", "'as in' or 'like'"),

@@ -51,7 +51,7 @@ def test_seconds(report: ElementTree.Element, units: set[str]) -> float:
 
 
 def verdict(managers: int, compiled: float, tested: float) -> list[str]:
-    """The lines to print for so many managers."""
+    """The lines to print for this many managers."""
     each = {"compile": (compiled / managers, COMPILE_LIMIT_S)}
     each["test"] = (tested / managers, TEST_LIMIT_S)
     text = ", ".join(f"{cost:.1f} s to {what}" for what, (cost, _) in each.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Write what the docs say of the managers: the README's table and docs/managers/FOLDER.md.
+"""Write what the docs say about the managers: the README's table and docs/managers/FOLDER.md.
 
 Names, descriptions, publications and deviations are what the managers say about themselves, as
 ``warpheap-bench-cpu list`` prints it. The rest comes from the comments of the headers:

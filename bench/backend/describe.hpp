@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What `list` says of a manager's claims. Included by one translation unit of a program.
+/// What `list` says about a manager's claims. Included by one translation unit of a program.
 
 #include "bench/backend/catalog.hpp"
 

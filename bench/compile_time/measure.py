@@ -30,12 +30,12 @@ HERE = Path(__file__).resolve().parent
 
 
 def output(command: Sequence[str | Path]) -> str:
-    """Give what a command prints; its errors stay visible."""
+    """Return what a command prints; its errors stay visible."""
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def headers_of(commit: str, folder: Path) -> Path:
-    """Write the headers of a commit into a folder; gives the include path."""
+    """Write the headers of a commit into a folder; returns the include path."""
     root = output(["git", "-C", HERE, "rev-parse", "--show-toplevel"]).strip()
     archive = subprocess.run(
         ["git", "-C", root, "archive", commit, "include"], stdout=subprocess.PIPE, check=True
@@ -46,7 +46,7 @@ def headers_of(commit: str, folder: Path) -> Path:
 
 
 def compilers() -> dict[str, tuple[list[str], str]]:
-    """Give the compilers of this machine: name, command and source."""
+    """Return the compilers of this machine: name, command and source."""
     found = {
         "gcc": (["gcc", "-std=c99", "-O2", "-c"], "range.c"),
         "g++": (["g++", "-std=c++20", "-DWARPHEAP_CPU", "-O2", "-c"], "kernel.cpp"),
@@ -58,18 +58,18 @@ def compilers() -> dict[str, tuple[list[str], str]]:
 
 
 def header_of(source: str) -> str:
-    """Give the one header that a source beside this file includes."""
+    """Return the one header that a source beside this file includes."""
     return re.search(r'#include ["<](warpheap/[^">]+)', (HERE / source).read_text()).group(1)
 
 
 def seconds_of_children() -> float:
-    """Give the processor time of all children that have ended."""
+    """Return the processor time of all children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def measured(commit: str, repeats: int) -> list[dict[str, Any]]:
-    """Compile with every compiler; gives a row for each."""
+    """Compile with every compiler; returns a row for each."""
     rows = []
     with tempfile.TemporaryDirectory() as name:
         include = headers_of(commit, Path(name))

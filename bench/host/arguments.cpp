@@ -135,9 +135,9 @@ parameters parse_parameters(const case_entry& entry, const std::vector<std::stri
 }
 
 int follow(int count, char** words, const commands& known) {
-  CLI::App program("The survey's measurements of device-side memory managers, one a process.");
+  CLI::App program("The survey's measurements of device-side memory managers, one per process.");
   program.require_subcommand(1);
-  CLI::App* lists = program.add_subcommand("list", "what there is to measure, as JSON");
+  CLI::App* lists = program.add_subcommand("list", "lists what can be measured, as JSON");
   CLI::App* runs = program.add_subcommand(
       "run", "one measurement; prints its row as JSON. Each parameter of the case is an option");
   std::string case_name;

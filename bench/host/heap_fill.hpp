@@ -27,8 +27,8 @@ struct heap_fill {
   std::uint64_t launches = 0;
 };
 
-/// Launches batches of `threads` threads of the chosen sizes until one of them gets a null, or so
-/// many blocks are there that a heap of this size cannot hold more.
+/// Launches batches of `threads` threads of the chosen sizes until one of them gets a null, or
+/// until a heap of this size cannot hold more blocks.
 heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads);
 
 /// Occupies the heap so that `free_percent` of it, in random places, is free: fills it and

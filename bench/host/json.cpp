@@ -70,7 +70,7 @@ const char* name_of(field_kind kind) {
   return "text";
 }
 
-/// What every row says of itself beside parameters and results.
+/// What every row has beside parameters and results.
 constexpr field_info identities[]{
     {.name = "schema", .about = "version of this format", .kind = field_kind::integer},
     {.name = "case", .about = "what was measured"},

@@ -114,7 +114,7 @@ class launcher {
                                   const std::vector<launch_request>& launches) = 0;
 };
 
-/// What a heap says of itself while no lane uses it.
+/// What a heap reports about itself while no lane uses it.
 struct heap_state {
   std::uint64_t blocks_in_use = 0;
   std::uint64_t bytes_in_use = 0;
@@ -159,7 +159,7 @@ class machine : public launcher {
  public:
   virtual const machine_info& info() const = 0;
 
-  /// \throws out_of_memory, with what there is
+  /// \throws out_of_memory with the size of the device's memory
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void deallocate(void* pointer, std::size_t bytes) noexcept = 0;
   virtual void to_host(void* host, const void* on_device, std::size_t bytes) = 0;

@@ -92,7 +92,7 @@ inline constexpr parameter<std::string_view> mode{
     {.name = "mode",
      .about = "'thread': every thread allocates; 'warp': lane 0 of every warp",
      .role = field_role::facet,
-     .phrase = "one block a {}",
+     .phrase = "one block per {}",
      .always = true},
     {.choices = {"thread", "warp"}},
     "thread"};

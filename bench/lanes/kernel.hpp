@@ -4,8 +4,8 @@
 /// \file
 /// What a kernel of the survey is: a trivially copyable type with a member `in` of the type of its
 /// request, and a call operator for lanes. A kernel that uses a heap is called with the heap's
-/// handle and may constrain what it asks of it; one that needs none is called with nothing. A list
-/// of them is instantiated for every manager.
+/// handle and may constrain what it asks of it; one that needs none is called without arguments. A
+/// list of them is instantiated for every manager.
 
 #include "bench/host/machine.hpp"
 #include "warpheap/core/config.hpp"

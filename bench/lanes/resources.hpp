@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the kernels of a batch of calls take. They are those that all cases launch: none is
-/// compiled for this alone but two for calls that do nothing.
+/// What the kernels of a batch of calls take. They are those that all cases launch: only two, for
+/// calls that do nothing, are compiled for this alone.
 
 #include "bench/lanes/kernel.hpp"
 #include "bench/lanes/requests.hpp"

@@ -47,7 +47,7 @@ json summarized(const std::vector<double>& times) {
           {"min", s.min},     {"max", s.max},       {"p50", s.p50},   {"p99", s.p99}};
 }
 
-/// The time of each run, which is that of its parts.
+/// The time of each run: the sum of its parts.
 std::vector<double> sums(const std::vector<const std::vector<double>*>& parts) {
   std::vector<double> all(parts.front()->size());
   for (const std::vector<double>* part : parts) {
@@ -56,7 +56,7 @@ std::vector<double> sums(const std::vector<const std::vector<double>*>& parts) {
   return all;
 }
 
-/// 64 bits are more than a whole number of JSON's readers has.
+/// As text: readers of JSON keep fewer than 64 bits of a whole number.
 std::string hexadecimal(std::uint64_t word) {
   std::ostringstream written;
   written << std::hex << std::setfill('0') << std::setw(16) << word;
@@ -154,7 +154,7 @@ int main(int count, char** words) {
 
   CLI::App app("Measures join and group-by of peers.");
   app.require_subcommand(1);
-  CLI::App* const list = app.add_subcommand("list", "what there is, as JSON");
+  CLI::App* const list = app.add_subcommand("list", "lists what can be measured, as JSON");
   CLI::App* const measure = app.add_subcommand("run", "one measurement, as a row");
   measure->add_option("--case", case_name)->required()->check(CLI::IsMember(cases));
   measure->add_option("--manager", name, "the peer")->required()->check(CLI::IsMember(known));

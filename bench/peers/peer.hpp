@@ -47,7 +47,7 @@ struct program {
 };
 program this_program();
 
-/// What rows say of the machine.
+/// What rows say about the machine.
 struct machine {
   std::string device, driver, toolkit;
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The manager behind `warpheap::heap` when none is named: the best that there is.
+/// The manager behind `warpheap::heap` when none is named: the best one available.
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"

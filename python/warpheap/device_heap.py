@@ -73,7 +73,7 @@ def find_nvcc() -> Path:
     if named:
         found = shutil.which(named)
         if found is None:
-            raise CompilerMissing(f"NVCC is '{named}', and there is no such program")
+            raise CompilerMissing(f"NVCC is '{named}', but no such program was found")
         return Path(found)
     homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
     folders = [f"{home}/bin" for home in homes if home]
@@ -199,7 +199,7 @@ class DeviceHeap:
         return int(self._library.warpheap_malloc_state_bytes())
 
     def attach(self, address: int, size: int) -> None:
-        """Give the heap to the device code whose ``warpheap_malloc_state`` is at ``address``."""
+        """Pass the heap to the device code whose ``warpheap_malloc_state`` is at ``address``."""
         self._expect(self._library.warpheap_malloc_attach(address, size))
 
     def stats(self) -> Statistics:

@@ -33,7 +33,7 @@ def _walk_values(row: Row) -> Row:
     return dict(random_walk_model.row_values(row))
 
 
-# What theory says of a row's point, by case.
+# What theory predicts for a row's point, by case.
 _EQUATIONS = {"random_walk_steps": _walk_values}
 
 

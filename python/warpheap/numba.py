@@ -160,7 +160,7 @@ class DeviceHeap(device_heap.DeviceHeap):
         return [self._code]
 
     def _attach_to(self, code: Any) -> None:
-        """Give the heap to a module that Numba has loaded, before its first kernel."""
+        """Pass the heap to a module that Numba has loaded, before its first kernel."""
         from cuda.bindings import driver  # noqa: PLC0415
 
         status, address, size = driver.cuLibraryGetGlobal(code.handle, device_heap.STATE.encode())

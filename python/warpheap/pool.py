@@ -112,7 +112,7 @@ class Pool:
         return Stats(**{name: getattr(raw, name) for name in native.STATS})
 
     def trim(self, keep_bytes: int = 0) -> int:
-        """Give back memory that no block needs, as long as more than ``keep_bytes`` stay held.
+        """Return unused memory to the upstream, as long as more than ``keep_bytes`` stay held.
 
         That means regions without a block and, over ``virtual_memory``, whole pages of holes.
         """

@@ -143,7 +143,7 @@ class _Reader:
                 room = MAX_OUTPUT_BYTES - len(self._kept)
                 self._kept += data[:room]
         except (OSError, ValueError):
-            return  # the pipe was closed under us at the end of the run
+            return  # run() has closed the pipe
 
     def finish(self, timeout_s: float) -> bool:
         self._thread.join(timeout_s)

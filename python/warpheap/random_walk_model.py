@@ -131,7 +131,7 @@ def warp_steps_bound(walk: Walk) -> float:
 
 
 def row_values(row: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return what the equations say of a row of ``random_walk_steps``, by the names of its fields.
+    """Return what the equations predict for a row of ``random_walk_steps``, by its fields' names.
 
     None stands for an infinite number.
     """

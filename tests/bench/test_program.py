@@ -286,7 +286,7 @@ class RefusalTest(unittest.TestCase):
             )
 
     def test_rows_of_the_cpu_model_name_the_compiler(self) -> None:
-        """The version alone could be anybody's."""
+        """The version alone does not identify a build."""
         row = run("alloc", "bump")
         self.assertRegex(row["toolkit"], r"^(g|clang)\+\+ \d+\.\d+\.\d+$")
 

@@ -21,7 +21,7 @@ struct capacity {
   std::size_t heap_bytes;
   /// Of `block_bytes` each.
   std::uint64_t blocks;
-  /// A heap that has lost so many bytes must hold fewer.
+  /// A heap that has lost this many bytes must hold fewer blocks.
   std::size_t unit_bytes;
 };
 

@@ -30,7 +30,7 @@ CONFORMANCE_TEST(conformance, contents_survive_a_churn) {
   for (const std::uint32_t wanted : {16u, 256u, 2000u, 8192u}) {
     const auto most = static_cast<std::uint32_t>(served<TypeParam>(wanted));
     const auto heap = this->make_heap(most);
-    // Four blocks a thread are an eighth of the heap at most.
+    // Four blocks per thread are an eighth of the heap at most.
     const std::uint64_t wanted_threads =
         std::min(scale::current().threads, manager_traits<TypeParam>::most_churn_threads);
     const std::uint64_t threads = this->requests(wanted_threads, 8 * most).size();

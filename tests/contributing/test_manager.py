@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Does what CONTRIBUTING.md says of adding a manager work, word for word?
+"""Does adding a manager as CONTRIBUTING.md says work, word for word?
 
 The page's files go into a copy of the tree that has no other manager's tests, its entry into the
 copy's registry. Then the programs of the copy are built and asked for the manager.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The heap behind malloc in kernels: managers by name, blocks of any size, requests without a heap,
-// pointers that are not of the heap.
+// pointers that are not from the heap.
 #include "device_array.hpp"
 #include "machine.hpp"
 

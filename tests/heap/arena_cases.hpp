@@ -120,7 +120,7 @@ class last_pieces : public arena_world<Arena> {
 
   void reset(std::uint64_t seed) {
     arena_world<Arena>::reset(seed);
-    // The others are somebody else's.
+    // The others belong to other lanes.
     this->alone_.run({simt::strategy::sticky, 1}, [this] {
       for (int i = 0; i < pages_; ++i) this->arena_.malloc(112);
       this->arena_.begin(0, 1);

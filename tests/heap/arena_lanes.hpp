@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What lanes do with an arena in its tests, and what they say of it.
+/// What lanes do with an arena in its tests, and what they find.
 
 #include "warpheap/containers/device_vector.hpp"
 #include "warpheap/containers/page_chain.hpp"

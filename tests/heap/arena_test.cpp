@@ -49,7 +49,7 @@ void expect_nothing_left(const heap<M>& subject, const arena<M>& scratch) {
   EXPECT_TRUE(subject.validate().ok()) << subject.validate().describe();
 }
 
-/// What the pieces say adds up.
+/// The statistics of the pieces are consistent.
 void expect_sound(const arena_stats& found, const outcome& got) {
   EXPECT_EQ(found.handed_out_bytes, got.bytes);
   EXPECT_EQ(found.held_bytes(), found.handed_out_bytes + found.remains_bytes + found.unused_bytes +
@@ -162,7 +162,7 @@ TEST(arena, says_what_it_has) {
   EXPECT_EQ(found.piece_bytes, 1024u + 2048u);
   EXPECT_EQ(found.remains_bytes, 192u);
   EXPECT_EQ(found.unused_bytes, 2016u - 400u);
-  // What is larger than a piece has a block for itself, which a rewind gives back.
+  // A request larger than a piece gets a block of its own, which a rewind returns.
   run<lane>({1, 1}, scratch.ref(), 3u, std::uint64_t{993});
   found = scratch.stats();
   EXPECT_EQ(found.singles, 3u);
@@ -303,7 +303,7 @@ class arena_of_shards {
     machine().launch({1, 1}, [&] { layer_.format(0, 1); });
   }
 
-  /// Blocks that a lane of the multiprocessor of a block gets, `most` or as many as there are.
+  /// Blocks that a lane of the multiprocessor of a block gets: up to `most`.
   std::uint32_t take(std::uint32_t block, std::uint32_t most, std::size_t bytes) const {
     std::uint32_t got = 0;
     machine().launch({block + 1, 1}, [&, to = &got] {

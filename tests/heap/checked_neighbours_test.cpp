@@ -176,7 +176,7 @@ TYPED_TEST(stray_writes, across_the_ends_of_a_block_are_reported_and_followed_by
         std::any_of(found.incidents.begin(), found.incidents.end(),
                     [&](const incident& one) { return one.block == block || one.other == block; }))
         << count << " bytes from " << from << " of " << bytes << ", step " << step;
-    // The managers that keep nothing between their blocks know nothing of all this.
+    // Managers that keep nothing between their blocks cannot be damaged in this way.
     EXPECT_TRUE(keeps_headers(TypeParam::about.name) || heap.validate().ok());
   };
   // Around the guards' ends, and those of 4, 8 and 16 bytes that a manager may keep between them.

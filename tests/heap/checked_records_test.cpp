@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the records of `checked` are believed, and what not; and what its quarantine keeps back.
+// Which records the layer `checked` trusts, and what its quarantine keeps back.
 #include "take_and_give.hpp"
 
 #include "warpheap/heap/heap.hpp"

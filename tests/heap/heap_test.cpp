@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The owner: where its memory may come from, and what it says of itself.
+// The owner: where its memory may come from, and what it reports about itself.
 #include "device_array.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"

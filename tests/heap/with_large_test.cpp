@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Small requests are one manager's, large ones another's: CUDA's, any other, or nobody's.
+// Small requests are one manager's, large ones another's: CUDA's, any other's, or none's.
 #include "conformance/kernels.hpp"
 #include "device_array.hpp"
 #include "machine.hpp"

@@ -18,15 +18,15 @@ inline constexpr stream_id one{0x100};
 inline constexpr stream_id two{0x200};
 inline constexpr stream_id three{0x300};
 
-/// A device without a device: each stream's work is a number that grows, and the test decides how
-/// far the stream has come. Remembers which waits were asked for. A stream may be destroyed, and
+/// Stands in for a device: each stream's work is a number that grows, and the test decides how
+/// far the stream has come. Remembers the waits that were requested. A stream may be destroyed, and
 /// then its handle must not be used.
 class fake_events final : public stream_events {
  public:
   /// How much of each stream's work must be done.
   using event = std::map<stream_id, std::uint64_t>;
 
-  /// The stream has `work` more things to do.
+  /// The stream gets one more piece of work.
   void submit(stream_id stream) { ++submitted[stream]; }
   void finish(stream_id stream) { finished[stream] = submitted[stream]; }
   void destroy(stream_id stream) { destroyed.insert(stream); }
@@ -90,7 +90,7 @@ class fake_events final : public stream_events {
   std::map<std::pair<stream_id, stream_id>, std::uint64_t> waited;
   std::set<stream_id> destroyed;
   std::set<stream_id> captured;
-  /// Work takes longer than anybody waits who has a deadline.
+  /// Work never finishes before a deadline.
   bool stuck = false;
   int gave_up = 0;
   int live = 0;

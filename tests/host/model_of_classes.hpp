@@ -71,7 +71,7 @@ class model_of_classes {
     return left && !is_region_start(block.end()) && heap_.free().contains(block.end());
   }
 
-  // What a free between two holes tells of them.
+  // What a free between two holes tells about them.
   void learn_from(address where) {
     std::set<std::size_t> smallest;
     for (const hole& each : newest_first_) {

@@ -47,7 +47,7 @@ using any_device_resource = cuda::mr::any_resource<cuda::mr::device_accessible>;
 using device_resource_ref = cuda::mr::resource_ref<cuda::mr::device_accessible>;
 static_assert(std::is_constructible_v<any_device_resource, device_resource>);
 static_assert(std::is_constructible_v<device_resource_ref, device_resource&>);
-// And a wrapper of ours around whatever there is.
+// And one of our wrappers around any resource.
 static_assert(serves_the_device<wh::statistics_resource<any_device_resource>>);
 #else
 using device_resource_ref = cuda::mr::async_resource_ref<cuda::mr::device_accessible>;

@@ -106,7 +106,7 @@ class CheckerTest(unittest.TestCase):
         file.write_text(text, encoding="utf-8")
 
     def check_header(self, header: str, text: str) -> list[str]:
-        """What the checker says of a tree with this header alone."""
+        """What the checker says about a tree with this header alone."""
         self.write(f"include/warpheap/{header}", text)
         try:
             return check_layers.check(self.root)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Says which kernels of plain_kernels.cu cannot be launched with 1024 threads a block.
+"""Says which kernels of plain_kernels.cu cannot be launched with 1024 threads per block.
 
 `check_registers.py compile NVCC INCLUDE FILE` writes what ptxas says about them to FILE, and the
 headers that it depends on to FILE.d; `check_registers.py judge FILE` exits 1 if one needs too many

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Launches of 1024 threads a block by kernels without launch bounds. CUDA refuses one whose threads
-// need more than 64 registers ("too many resources requested for launch").
+// Launches of 1024 threads per block by kernels without launch bounds. CUDA refuses one whose
+// threads need more than 64 registers ("too many resources requested for launch").
 #include "conformance/kernels.hpp"
 #include "device_array.hpp"
 #include "manager_names.hpp"

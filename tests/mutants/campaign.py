@@ -282,12 +282,12 @@ def main() -> int:
     parser.add_argument(
         "--kind", action="append", default=[], help="order, boundary, lost, swapped"
     )
-    parser.add_argument("--sample", type=int, help="only so many, drawn by --seed")
+    parser.add_argument("--sample", type=int, help="the number of mutants, drawn by --seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--schedules", type=int, default=20_000, help="of each combination")
     parser.add_argument("--seconds", type=float, default=20, help="of a mutant's longest stages")
     parser.add_argument("--test-seconds", type=float, default=60, help="for a test program")
-    parser.add_argument("--minutes", type=float, help="stop after so many")
+    parser.add_argument("--minutes", type=float, help="stop after this many minutes")
     parser.add_argument("--without-tests", action="store_true", help="only the explorer")
     parser.add_argument("--without-races", action="store_true", help="no ThreadSanitizer")
     parser.add_argument(

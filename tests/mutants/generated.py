@@ -79,7 +79,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
 
 
 def numbered(found: Iterable[Fault]) -> Iterator[tuple[Fault, int]]:
-    """Give equal faults of equal lines numbers, from 1 on; 0 to one that has no equal."""
+    """Number equal faults of equal lines from 1 on; 0 for one that has no equal."""
     faults_of_all = list(found)
     total = Counter((fault.line, fault.about) for fault in faults_of_all)
     before: Counter[tuple[str, str]] = Counter()

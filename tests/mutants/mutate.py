@@ -74,7 +74,7 @@ def read_table(*paths: Path) -> dict[str, Any]:
 
 
 def complete_profiles(path: Path, part: dict[str, Any]) -> None:
-    """Give profiles that are like an earlier one of their file what they do not say."""
+    """Complete profiles that are like an earlier one of their file from that one."""
     profiles = part.get("profile")
     if not isinstance(profiles, dict):
         return

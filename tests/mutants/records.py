@@ -38,7 +38,7 @@ def row_of(mutant: Mutant, done: bool) -> dict[str, Any]:
 
 
 def read(path: Path, mutants: Iterable[Mutant]) -> dict[str, bool]:
-    """Give mutants the verdicts of an earlier run; its controls that passed."""
+    """Set the verdicts of an earlier run; return its controls that passed."""
     named = {mutant.name: mutant for mutant in mutants}
     controls: dict[str, bool] = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):

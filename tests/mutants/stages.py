@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a mutant goes through until something rejects it: the cheap and the telling first."""
+"""What a mutant goes through until something rejects it: cheap and selective stages first."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Suites:
         controls: Controls,
         switchboard: Switchboard,
     ) -> None:
-        """Give each program this many seconds."""
+        """Set the time limit of each program, in seconds."""
         self._controls = controls
         self._switchboard = switchboard
         self._workshop = workshop

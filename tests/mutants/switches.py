@@ -98,7 +98,7 @@ def blamed(errors: str) -> set[int]:
 
 
 def layers(faults: list[Fault]) -> list[int]:
-    """Give faults of a text that overlap different numbers, the same for most."""
+    """Number the faults of a text so that overlapping ones differ; most have the same number."""
     ends: list[int] = []
     found = {}
     for i, fault in sorted(enumerate(faults), key=lambda each: each[1].start):

@@ -98,7 +98,7 @@ class Workshop:
     def _run(
         self, command: list[str], seconds: float = math.inf, switch: int | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
-        """Run a program; None if it takes more than so many seconds of the clock."""
+        """Run a program; None if it takes longer than this many seconds."""
         if self.over:
             raise OutOfTimeError
         environment = {**os.environ, VARIABLE: str(switch)} if switch is not None else None
@@ -126,7 +126,7 @@ class Workshop:
     def _limited(
         self, command: list[str], seconds: float, switch: int | None = None
     ) -> subprocess.CompletedProcess[bytes] | None:
-        """Run a program for so many seconds of one core; None if it has not had them in due time.
+        """Run a program for this many seconds of one core; None if it has not had them in due time.
 
         Seconds of the clock would let a busy machine reject mutants.
         """

@@ -49,7 +49,7 @@ def environment(fake_build: Path) -> dict[str, str]:
     """Return the environment in which the tool finds the fakes."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FAKE_")}
     extra = {"WARPHEAP_BUILD": str(fake_build), "PYTHONPATH": str(SOURCE), "COLUMNS": "200"}
-    # The checkout may belong to somebody else than the tests' user.
+    # The checkout may belong to another user than the tests'.
     trust = {"GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
     return kept | extra | trust | {"GIT_CONFIG_COUNT": "1"}
 

@@ -38,8 +38,8 @@ def test_different_heaps_are_not_joined_by_a_line(tmp_path: Path) -> None:
     plots = [p for p in plots_by_slug(results).values() if p.spec.name == "alloc-malloc"]
     assert len(plots) == 2
     assert {p.subtitle for p in plots} == {
-        "one block a thread, 1 Ki threads",
-        "one block a thread, 1 Ki threads, 1 MiB heap",
+        "one block per thread, 1 Ki threads",
+        "one block per thread, 1 Ki threads, 1 MiB heap",
     }
 
 
@@ -81,7 +81,7 @@ def test_one_point_a_manager_is_shown_as_bars(tmp_path: Path) -> None:
     results = load(tmp_path, [row(manager="rw"), row(manager="corw")])
     plot = plots_by_slug(results)["cuda-alloc-malloc-thread-1024"]
     assert plot.bars
-    assert plot.subtitle == "one block a thread, 1 Ki threads, block size 64 B"
+    assert plot.subtitle == "one block per thread, 1 Ki threads, block size 64 B"
 
 
 def test_ticks_stay_apart_and_keep_both_ends() -> None:

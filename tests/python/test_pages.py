@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The code of the pages: Python and commands name what there is; the rest is built elsewhere."""
+"""The code of the pages: Python and commands name what exists; the rest is built elsewhere."""
 
 from __future__ import annotations
 

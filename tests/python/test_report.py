@@ -137,7 +137,7 @@ def test_the_table_of_managers_compares_one_case_and_names_it(tmp_path: Path) ->
     ]
     title, lines = summary.managers(load(tmp_path, rows).sections[0])
     assert [line["malloc"] for line in lines] == ["1 ms", "1 ms"]
-    assert title == "1 Ki threads, 1 GiB heap, one block a thread, 100 % free, blocks of 256 B"
+    assert title == "1 Ki threads, 1 GiB heap, one block per thread, 100 % free, blocks of 256 B"
 
 
 def test_the_table_of_managers_does_not_mind_files_without_sizes(tmp_path: Path) -> None:
@@ -162,9 +162,9 @@ def test_every_part_of_the_page_can_be_reached_from_its_top(tmp_path: Path) -> N
     # The figures of one facet unfold; those that are looked at first are open.
     folded = re.findall(r"<details( open)?><summary>([^<]+) <small>3</small>", text)
     assert folded == [
-        (" open", "one block a thread, 2 Ki threads"),
-        (" open", "one block a thread, 1 Ki threads"),
-        ("", "one block a thread, 1 thread"),
+        (" open", "one block per thread, 2 Ki threads"),
+        (" open", "one block per thread, 1 Ki threads"),
+        ("", "one block per thread, 1 thread"),
     ]
 
 

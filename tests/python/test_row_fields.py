@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The description of rows: what it says of a field, and how it travels with the rows."""
+"""The description of rows: what it says about a field, and how it travels with the rows."""
 
 from pathlib import Path
 from typing import Any

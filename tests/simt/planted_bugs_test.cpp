@@ -203,7 +203,7 @@ struct early_return : scenario {
 TEST(planted, a_leaked_lock_is_found) { expect_found(early_return<false>{}); }
 TEST(planted, a_lock_that_is_always_released_is_clean) { expect_clean(early_return<true>{}); }
 
-/// One lane reserves for its group: for as many as there are, or for a full warp of four.
+/// One lane reserves for its group: for its actual size, or for a full warp of four.
 template <bool Correct>
 struct reserve_together : scenario {
   alignas(8) std::uint32_t next = 0;

@@ -36,7 +36,7 @@ class exposed_heap {
 
   const warpheap::heap<M>& heap() const { return heap_; }
 
-  /// What an inspection says of an invariant when each word by itself is changed.
+  /// What an inspection says about an invariant when each word by itself is changed.
   struct answer {
     int words;       // that break it by one of the changes
     int violations;  // of it, by all changes
@@ -97,7 +97,7 @@ class exposed_heap {
   std::size_t words_;
 };
 
-/// What an inspection says of a heap from which blocks of each of `sizes` were taken and some of
+/// What an inspection says about a heap from which blocks of each of `sizes` were taken and some of
 /// them given back: nothing is wrong, and a change of `bits` of its words breaks these invariants.
 /// \param bytes as `exposed_heap` takes them
 template <class M>

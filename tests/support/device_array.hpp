@@ -26,7 +26,7 @@ class device_array {
   T* get() const { return memory_.get(); }
   std::size_t size() const { return count_; }
 
-  /// What lanes that have ended left there.
+  /// The contents that finished lanes have left there.
   std::vector<T> read() const {
     std::vector<T> contents(count_);
     machine().synchronize();

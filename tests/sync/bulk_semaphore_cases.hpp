@@ -57,7 +57,7 @@ class makers {
   }
   std::string common_verdict(int expected) {
     const auto now = Semaphore(word_).read();
-    if (now.balance != 0) return "somebody is at work for ever: " + std::to_string(now.balance);
+    if (now.balance != 0) return "a lane is still at work: " + std::to_string(now.balance);
     if (now.count != made_ - used_) return std::to_string(now.count) + " units are left";
     return used_ == expected ? "" : std::to_string(used_) + " units were used";
   }

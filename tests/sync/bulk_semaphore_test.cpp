@@ -61,7 +61,7 @@ TEST(bulk_semaphore, grants_a_part) {
   EXPECT_EQ(word, bulk_semaphore::initial(0));
 }
 
-// Callers who come one after another before anybody has promised anything: one of sixteen has to
+// Callers that come one after another before a lane has promised anything: one of sixteen has to
 // grow.
 TEST(bulk_semaphore, a_batch_is_made_once) {
   std::uint64_t word = bulk_semaphore::initial(0);

@@ -54,7 +54,7 @@ class four_cells {
   std::array<int, count> takers_;
 };
 
-/// Nothing is given back: four lanes get a cell, and the others learn that there is none.
+/// Nothing is given back: four lanes get a cell, and the others learn that none is left.
 /// \tparam Cells four_cells with `take`
 template <class Cells>
 class each_takes_one : public Cells {

@@ -99,7 +99,7 @@ class circulate : public queue_world<Memory> {
   }
 };
 
-/// Four lanes put as often as there is room, four take what there is.
+/// Four lanes put values while there is room, and four take them.
 template <class Memory>
 class full_and_empty : public queue_world<Memory> {
  public:
@@ -116,7 +116,7 @@ class full_and_empty : public queue_world<Memory> {
   std::string verdict() { return this->common_verdict(); }
 };
 
-/// Four tokens go round without anybody counting room: each lane takes one and puts it back.
+/// Four tokens circulate, and no lane counts room: each lane takes one and puts it back.
 template <class Directory>
 class tokens {
  public:

@@ -212,7 +212,7 @@ TEST(static_queue, one_bit_of_the_lap_is_enough) {
   EXPECT_EQ(queue.size(), 0u);
 }
 
-// Positions go on for ever; slots know only some bits of the lap.
+// Positions increase forever; slots know only some bits of the lap.
 TEST(static_queue, laps_wrap_around) {
   sync::queue_ends ends;
   std::vector<std::uint32_t> slots(8);

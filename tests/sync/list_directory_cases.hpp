@@ -190,7 +190,7 @@ class one_finished : public finishing_world<Directory> {
   }
 };
 
-/// Two chunks are finished while somebody else tidies, or links the successor of the second one:
+/// Two chunks are finished while another lane tidies, or links the successor of the second one:
 /// the last one to come gives it back. \tparam Linked whether it has its successor from the start
 template <class Directory, bool Linked>
 class last_one_tidies : public finishing_world<Directory> {

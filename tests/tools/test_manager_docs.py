@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests of the program that writes what the docs say of the managers."""
+"""Tests of the program that writes what the docs say about the managers."""
 
 import tempfile
 import unittest

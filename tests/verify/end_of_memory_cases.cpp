@@ -175,7 +175,7 @@ class freed_by_a_member : public heap_world {
       give(heap.take(heap.size(0)));  // so that these two are where lanes look first
       last_ = all.back();
     });
-    heap.blocks().remove(last_);  // it is not held for ever
+    heap.blocks().remove(last_);  // it will be freed
     heap.keep_state();
   }
 

@@ -39,7 +39,7 @@ struct exploration {
   double per_second() const { return seconds > 0 ? static_cast<double>(schedules) / seconds : 0; }
 };
 
-/// \throws bad_request with the names that there are, or similar ones if there are many
+/// \throws bad_request with the known names, or similar ones if there are many
 const subject& find_subject(const std::string& name);
 const named_case& find_case(const subject& of, const std::string& name);
 simt::strategy find_strategy(const std::string& name);

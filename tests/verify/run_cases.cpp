@@ -39,7 +39,7 @@ class neighbours_are_free : public heap_world {
 
  protected:
   std::byte* neighbour(int i) const { return neighbours_.at(static_cast<std::size_t>(i)); }
-  /// Takes so many neighbours as one block.
+  /// Takes this many neighbours as one block.
   std::byte* take(std::uint32_t blocks) { return heap.take(blocks * bytes_); }
 
  private:

@@ -100,7 +100,7 @@ class any_heap {
   /// nobody whom the ledger knows.
   void keep_state() {
     state_.assign(region_.base(), region_.base() + how_.region_bytes);
-    // What is held in the kept state stays held for ever.
+    // What is held in the kept state is never freed.
     held_for_ever_ = ledger_.count();
   }
 

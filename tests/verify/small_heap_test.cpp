@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The explorer's own tools: what they say of a region that is too small, and what a replay tells.
+// The explorer's own tools: what they say about a region that is too small, and what a replay
+// shows.
 #include "small_heap.hpp"
 
 #include "manager_cases.hpp"

@@ -16,7 +16,7 @@ def offered(program: str) -> dict[str, list[object]]:
 
 
 def refused(verify: str, subject: str) -> str:
-    """Return what the explorer says of a subject that it does not have."""
+    """Return what the explorer says about an unknown subject."""
     command = [verify, "check", "--subject", subject]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stderr if done.returncode == 2 else ""

@@ -9,7 +9,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 /// The handle of an explored heap for code that fills blocks itself: the heap's own books, which
-/// check contents, know nothing of them.
+/// check contents, do not know them.
 struct pages_of {
   any_heap* heap;
 

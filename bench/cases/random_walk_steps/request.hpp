@@ -8,14 +8,14 @@ namespace warpheap::bench {
 /// No page, where the number of a page is expected.
 inline constexpr std::uint32_t no_page = 0xffffffffu;
 
-/// `threads` lanes take a page each: its number or `no_page`, and how many steps that took.
+/// `threads` lanes take a page each. Stores its number or `no_page`, and the number of steps.
 struct page_taking {
   std::uint64_t threads = 0;
   std::uint32_t* pages = nullptr;
   std::uint32_t* steps = nullptr;
 };
 
-/// They give them back.
+/// The lanes return their pages.
 struct page_giving {
   std::uint64_t threads = 0;
   const std::uint32_t* pages = nullptr;

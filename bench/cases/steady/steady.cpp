@@ -48,7 +48,7 @@ std::uint64_t slots_for(const request_batch& sizes, std::uint64_t heap_bytes) {
   return static_cast<std::uint64_t>(2 * static_cast<double>(heap_bytes) / std::max(mean, 16.0)) + 1;
 }
 
-/// More is asked for than the heap holds, for ever: lanes exchange blocks through a table of slots
+/// Demand always exceeds what the heap holds: lanes exchange blocks through a table of slots
 /// that wants twice the heap, so blocks are freed by other lanes, blocks and launches than those
 /// that took them, and nearly every request meets a heap that is full.
 measurement measure_steady(const case_run& c) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Times every kernel of a program that knows nothing of it: to be preloaded (LD_PRELOAD) into one
-// that is linked with the shared CUDA runtime. A launch passes through here between two events, and
-// is waited for, so kernels of different streams no longer overlap. At exit one line a kernel goes
-// to the file $LAUNCH_TIMES: launches, milliseconds of all of them, name.
+// Times every kernel of a program that was not built for this: to be preloaded (LD_PRELOAD) into
+// one that is linked with the shared CUDA runtime. A launch passes through here between two events,
+// and is waited for, so kernels of different streams no longer overlap. At exit, one line per
+// kernel goes to the file $LAUNCH_TIMES: launches, milliseconds of all of them, name.
 #include <cuda_runtime_api.h>
 #include <cxxabi.h>
 #include <dlfcn.h>

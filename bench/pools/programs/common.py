@@ -13,19 +13,19 @@ NATIVE = "native"
 
 
 def policy() -> str:
-    """Give the pool's policy, or NATIVE for the framework's own allocator."""
+    """Return the pool's policy, or NATIVE for the framework's own allocator."""
     if len(sys.argv) not in (2, 3):
         sys.exit(f"usage: {sys.argv[0]} {NATIVE}|POLICY [PARTS]")
     return sys.argv[1]
 
 
 def parts() -> int:
-    """Give the number of the pool's parts."""
+    """Return the number of the pool's parts."""
     return int(sys.argv[2]) if len(sys.argv) == 3 else 1
 
 
 def digest(values: Any) -> str:
-    """Give a digest of exact values: equal digests are equal numbers, bit for bit."""
+    """Return a digest of exact values: equal digests are equal numbers, bit for bit."""
     return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
 
 
@@ -51,7 +51,7 @@ class Clock:
         self._start = time.perf_counter()
 
     def seconds(self) -> float:
-        """Give the seconds so far."""
+        """Return the seconds so far."""
         return round(time.perf_counter() - self._start, 3)
 
 

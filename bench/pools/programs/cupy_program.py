@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A CuPy program that knows nothing of the allocator: sorting, sums, products and temporaries of
+"""A CuPy program that does not know the allocator: sorting, sums, products and temporaries of
 changing sizes, in four streams in turns, which are replaced now and then while they work. The pool
 is one line before it."""
 
@@ -13,7 +13,7 @@ REPLACED_EVERY = 50
 
 
 def work() -> list[float]:
-    """Compute and give the results."""
+    """Compute and return the results."""
     random = np.random.default_rng(4)
     results = []
     for step in range(ROUNDS):

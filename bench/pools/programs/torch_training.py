@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A PyTorch training loop that knows nothing of the allocator: a small transformer, sequences and
+"""A PyTorch training loop that does not know the allocator: a small transformer, sequences and
 batches of changing size, AdamW, a second stream for the data. The pool is one line before it."""
 
 import os

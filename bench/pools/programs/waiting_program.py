@@ -22,7 +22,7 @@ WAIT = cupy.RawKernel(
 
 
 def work() -> list[int]:
-    """Compute and give the results."""
+    """Compute and return the results."""
     pinned = cupy.cuda.alloc_pinned_memory(4)
     flag = ctypes.c_int.from_address(pinned.ptr)
     flag.value = 0

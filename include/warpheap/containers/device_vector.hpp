@@ -25,7 +25,7 @@ class device_vector {
   /// The number of elements. O(1), as everything up to `bytes_for`.
   WARPHEAP_HD std::uint32_t size() const { return size_; }
   WARPHEAP_HD bool empty() const { return size_ == 0; }
-  /// The number of elements that there is room for.
+  /// The number of elements that fit without growing.
   WARPHEAP_HD std::uint32_t capacity() const { return capacity_; }
   /// Bytes of the block; 0 without one.
   WARPHEAP_HD std::uint64_t block_bytes() const {

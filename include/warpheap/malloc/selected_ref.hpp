@@ -12,7 +12,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 /// The handle of a heap of one of several managers. All zeros, as a variable in device memory is
-/// before anybody has written to it, it refers to no heap: then every malloc returns null and is
+/// before it is written to, it refers to no heap: then every malloc returns null and is
 /// counted, and every free is ignored.
 template <block_manager... Managers>
 class selected_ref {

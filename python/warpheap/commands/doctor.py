@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``warpheap doctor``: what is there, what is missing, and what mends it."""
+"""``warpheap doctor``: what is installed, what is missing, and how to fix it."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -112,7 +112,7 @@ class lane_choice {
     // A lane that has just yielded is not chosen again if there is another.
     const lane* const yielded = running == nullptr ? previous_ : nullptr;
     const std::uint64_t again = yielded == nullptr ? 0 : std::uint64_t{1} << index_of(*yielded);
-    // Lanes that spin on something after a group must not delay its formation for ever.
+    // Lanes that spin on something after a group must not delay its formation forever.
     const bool groups_wait = groups_wait_ && kept_waiting_ < spin_limit;
     for (const bool with_groups : {!groups_wait, true}) {
       const std::uint64_t all = candidates(with_groups);

@@ -23,8 +23,8 @@ enum class slot_fault {
 
 /// The simplest manager of objects: for each type a table of slots with a flag each.
 ///
-/// Layout, for each type: [ in use: u32 a slot ][ noted: u32 a slot ][ slots ]. Progress: `make`
-/// tries each slot once.
+/// Layout, for each type: [ in use: u32 per slot ][ noted: u32 per slot ][ slots ]. Progress:
+/// `make` tries each slot once.
 template <class Types, slot_fault Fault = slot_fault::none>
 class object_slots;
 

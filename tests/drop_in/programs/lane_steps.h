@@ -25,7 +25,7 @@ class lane_steps {
     for (unsigned lane = 0; lane < lanes_; ++lane) bytes_[lane] = 0;
   }
 
-  /* Waits for the kernel. After so many seconds it says how many lanes are at each of the steps,
+  /* Waits for the kernel. After this many seconds, it says how many lanes are at each of the steps,
    * and ends the program with status 1, without a destructor that would wait for the device. */
   void wait(int seconds, const char* what) const {
     using clock = std::chrono::steady_clock;

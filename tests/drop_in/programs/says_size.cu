@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One line for the size and the manager, what the heap tells of itself, wrong wishes, a reset of
-// the device, pointers that are not of the heap.
+// One line for the size and the manager, what the heap reports about itself, wrong settings, a
+// reset of the device, pointers that are not from the heap.
 #include "check.h"
 
 #include "warpheap/malloc.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program as it was before anybody thought of warpheap: C++14, malloc, new, delete, free in
+// A program that was not written for warpheap: C++14, malloc, new, delete, free in
 // kernels. Linked with or without warpheap::malloc it prints how long a round takes.
 //
 // usage: unchanged [THREADS [ROUNDS]]

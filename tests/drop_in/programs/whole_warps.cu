@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whole warps take a small block and one of each of many sizes, from a heap of the size that nobody
-// chose: larger than 16 GiB on a GPU with more than 128 GiB, where its chunks are larger, too.
+// Whole warps take a small block and one of each of many sizes, from a heap of the default size,
+// which is larger than 16 GiB on a GPU with more than 128 GiB, where its chunks are larger, too.
 #include "check.h"
 #include "lane_steps.h"
 

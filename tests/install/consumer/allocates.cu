@@ -11,7 +11,7 @@ struct pair {
 
 __global__ void take(pair** out) { out[threadIdx.x] = new pair{1, 2}; }
 
-// 32 registers a lane.
+// 32 registers per lane.
 __global__ void __launch_bounds__(1024, 2) give(pair** out) { delete out[threadIdx.x]; }
 __global__ void __launch_bounds__(1024, 2) take_bounded(pair** out) {
   out[threadIdx.x] = static_cast<pair*>(malloc(sizeof(pair)));

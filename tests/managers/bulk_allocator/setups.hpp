@@ -9,7 +9,7 @@ namespace verify {
 
 using test::small_pages;
 
-/// Blocks of 16 and 32 bytes, and pages, of which there are so many behind 2688 bytes, or 2176.
+/// Blocks of 16 and 32 bytes, and pages: this many fit behind 2688 bytes, or 2176.
 template <class M>
 setup<M> few_bins(std::size_t region_bytes = 8192, int pages = 43) {
   // Of each chunk. The header of a bin takes what its tail adds.

@@ -170,7 +170,7 @@ class merged_into_the_top : public heap_world {
   std::byte* freed_ = nullptr;
 };
 
-/// Three lanes of each of two warps want blocks of a size, and a bin of four is all that there is:
+/// Three lanes of each of two warps want blocks of a size, and the heap has a single bin of four:
 /// both warps set out to get a bin, and the one that comes too late finds what the other leaves.
 class last_bin_for_two : public heap_world {
  public:

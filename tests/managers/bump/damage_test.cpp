@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What inspection says of counters, and what formatting leaves alone.
+// What an inspection says about counters, and what formatting leaves alone.
 #include "damage.hpp"
 #include "rubbish.hpp"
 

@@ -8,7 +8,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-/// Larger requests, and few slots a block.
+/// Larger requests, and few slots per block.
 class coarse_dynasoar : public dynasoar<dynasoar_config{.smallest_bytes = 512, .slots = 8}> {
   using base = dynasoar<dynasoar_config{.smallest_bytes = 512, .slots = 8}>;
 

@@ -7,11 +7,11 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Three types: four slots of 16 bytes a block, two of 32, one of 64.
+/// Three types: a block has four slots of 16 bytes, two of 32, or one of 64.
 using small_dynasoar = dynasoar<dynasoar_config{.smallest_bytes = 16, .slots = 4}>;
 
 /// Room for all that the cases ask for, and little more: 19 blocks of 64 bytes, behind the counts,
-/// a line for each of seven trees, and 12 bytes a block.
+/// a line for each of seven trees, and 12 bytes per block.
 template <class M>
 setup<M> small_blocks() {
   return {.region_bytes = 1280 + 19 * 64, .sizes = {16, 32, 64}, .holds = {19 * 4, 19 * 2, 19}};

@@ -38,7 +38,7 @@ class exactly_full : public gallatin_world<Shape> {
   int expected_;
 };
 
-/// As `exactly_full`, and all that there is waits, unused, in the buffers of another size.
+/// As `exactly_full`, and everything waits, unused, in the buffers of another size.
 template <simt::grid Shape>
 class idle_buffers : public exactly_full<Shape> {
  public:
@@ -141,7 +141,7 @@ class refused_before : public gallatin_world<simt::grid{2, 1}> {
   }
 };
 
-/// All that there is waits in the buffer of another size, with one unit in use.
+/// Everything waits in the buffer of another size, with one unit in use.
 class last_user_of_a_slot_leaves : public refused_before {
  public:
   explicit last_user_of_a_slot_leaves(gallatin_maker make) : refused_before(make, 1) {

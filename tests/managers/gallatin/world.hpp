@@ -46,7 +46,7 @@ struct gallatin_setup {
   std::byte* (*first_segment)(any_manager& of);
 };
 
-/// The smallest region in which the manager has at least so many segments.
+/// The smallest region in which the manager has at least this many segments.
 template <class M, std::uint32_t SegmentBytes>
 gallatin_setup gallatin_with(std::uint32_t segments) {
   // Slices are powers of two, and fill each segment. 200 bytes are one of 256, or four of 64.

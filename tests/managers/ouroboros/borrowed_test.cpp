@@ -16,7 +16,7 @@ using chunk_queues = ::testing::Types<tiny<item_kind::chunks, queue_kind::static
                                       tiny<item_kind::chunks, queue_kind::virtual_list>>;
 TYPED_TEST_SUITE(borrowed_chunks, chunk_queues);
 
-// Wholly free chunks of another size, the units of which a lane holds for longer than anybody
+// Wholly free chunks of another size, the units of which a lane holds for longer than any lane
 // waits. On a GPU, a million lanes that borrowed from each other never ended.
 TYPED_TEST(borrowed_chunks, are_not_waited_for_without_end) {
   this->run_alone([&] {

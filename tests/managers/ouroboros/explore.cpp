@@ -18,7 +18,8 @@ registrar small(const char* name, int chunks) {
 }
 
 const registrar added[]{
-    // Behind the words, tables, trees of parked chunks and arrays there is room for so many chunks.
+    // Behind the words, tables, trees of parked chunks and arrays the rest of the region holds this
+    // many chunks.
     small<queue_kind::static_array, item_kind::pages>("ouroboros_s_p", 26),
     // Words of four classes and the supply, tables and arrays for 32 chunks take 4864 bytes. For
     // one chunk more the queues would be twice as long.

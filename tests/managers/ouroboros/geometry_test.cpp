@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sizes and limits, on the host: heaps of any size, whose memory nobody touches.
+// Sizes and limits, on the host: heaps of any size, whose memory is never touched.
 #include "variants.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -55,11 +55,12 @@ TEST(ouroboros_geometry, a_state_word_holds_what_it_is_made_of) {
 template <class M>
 class ouroboros_limits : public ::testing::Test {
  protected:
-  /// A manager over a region that is not there.
-  static M over(std::size_t bytes) {
-    return M(region{reinterpret_cast<std::byte*>(std::size_t{1} << 40), bytes},
-             simt::device_properties{}, {});
+  /// A region that does not exist.
+  static region nowhere(std::size_t bytes) {
+    return {reinterpret_cast<std::byte*>(std::size_t{1} << 40), bytes};
   }
+  /// A manager over it.
+  static M over(std::size_t bytes) { return M(nowhere(bytes), simt::device_properties{}, {}); }
 };
 TYPED_TEST_SUITE(ouroboros_limits, all_variants, manager_names);
 
@@ -111,6 +112,13 @@ TYPED_TEST(ouroboros_limits, a_heap_that_is_too_small_says_how_much_it_needs) {
     const std::string message = error.what();
     EXPECT_NE(message.find("4096"), std::string::npos) << message;
     EXPECT_NE(message.find(TypeParam::about.name), std::string::npos) << message;
+  }
+  try {
+    detail::lay_out<TypeParam>(this->nowhere(4096), simt::device_properties{}, {});
+    FAIL() << "4 KiB were enough";
+  } catch (const region_too_small& refusal) {
+    EXPECT_NO_THROW(this->over(refusal.enough())) << refusal.what();
+    EXPECT_THROW(this->over(refusal.enough() - 1), region_too_small) << refusal.what();
   }
 }
 

@@ -73,7 +73,7 @@ void give(const heap<M>& to, const std::vector<std::uint64_t>& blocks) {
   machine().synchronize();
 }
 
-/// Everything, by calls of one lane that end after so many nulls in a row.
+/// Everything, by calls of one lane that end after this many nulls in a row.
 template <block_manager M>
 std::vector<std::uint64_t> take_all(const heap<M>& from, int nulls) {
   std::vector<std::uint64_t> all;

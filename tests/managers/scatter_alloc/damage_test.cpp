@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// That inspection sees damage: how many words break each invariant.
+// An inspection sees damage: how many words break each invariant.
 #include "damage.hpp"
 #include "small.hpp"
 

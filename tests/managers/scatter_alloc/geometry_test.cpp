@@ -76,7 +76,7 @@ TEST(scatter_alloc_geometry, a_request_takes_chunks_of_one_to_two_times_its_size
 TEST(scatter_alloc_geometry, start_pages_are_hashed_by_size_multiprocessor_and_warp) {
   EXPECT_EQ(sizes::start_page(16, 0, 0, 0, 1u << 20), 16u * 38183u);
   EXPECT_EQ(sizes::start_page(16, 3, 5, 31, 1u << 20), 16u * 38183u + 3u * 17497u + 5u);
-  // Of 256 bytes a warp needs two pages, and has three to itself.
+  // For blocks of 256 bytes, a warp needs two pages, and has three to itself.
   EXPECT_EQ(sizes::start_page(256, 0, 5, 15, 1u << 30), 256u * 38183u + 15u);
   EXPECT_EQ(sizes::start_page(256, 0, 5, 16, 1u << 30), 256u * 38183u + 16u);
   std::set<std::uint32_t> pages;

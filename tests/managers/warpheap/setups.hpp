@@ -43,7 +43,7 @@ inline constexpr warpheap_config waiting_lanes = [] {
   return how;
 }();
 
-/// Blocks of 60, 16, 128 and 256 bytes that so many chunks of 256 bytes hold.
+/// Blocks of 60, 16, 128 and 256 bytes that this many chunks of 256 bytes hold.
 inline std::vector<block_count> in_chunks(int count) {
   return {count * 4, count * 16, count * 2, count};
 }

@@ -86,7 +86,7 @@ class warp_heaps_as_blocks {
   }
   WARPHEAP_DEVICE static std::uint64_t none() { return word_of(warp_heap{}); }
 
-  /// The entry of the calling warp, which is made if there is none; null if none is in reach.
+  /// The entry of the calling warp, created if missing; null if the search finds no place for it.
   WARPHEAP_DEVICE entry* own_entry() const {
     const std::uint64_t warp = simt::warp_rank();
     const std::uint64_t mask = low_bits<std::uint64_t>(entry_shift_);

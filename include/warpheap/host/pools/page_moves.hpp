@@ -56,7 +56,7 @@ class page_moves {
     return search.best();
   }
 
-  /// Takes `bytes` bytes, rounded up to pages, or as many as there are, out of holes for the next
+  /// Takes `bytes` bytes, rounded up to pages, or as many as exist, out of holes for the next
   /// calls of `fill` and of the upstream, but no page that `spared` touches. Returns the bytes
   /// taken. \pre no stream uses free memory
   std::size_t set_aside(std::size_t bytes, extent spared) {

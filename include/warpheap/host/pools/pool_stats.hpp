@@ -30,8 +30,8 @@ struct pool_stats : warpheap_pool_stats {
     last_failed_bytes = bytes;
   }
 
-  /// Sums: a peak becomes the sum of peaks that need not have been at one time. Which of two last
-  /// failures came later is unknown: this one's is kept unless there is none.
+  /// Sums: a peak becomes the sum of peaks, which may have been at different times. Which of two
+  /// last failures came later is unknown: this one's is kept unless it had none.
   pool_stats& operator+=(const pool_stats& other) {
     if (failures == 0) last_failed_bytes = other.last_failed_bytes;
     for (const auto field : sums) this->*field += other.*field;

@@ -152,7 +152,7 @@ class size_index {
     return lowest_of(table, best, from, both_halves, widest(own));
   }
 
-  /// Checks I1 and I2, given the number of free blocks that there are. O(blocks)
+  /// Checks I1 and I2, given the number of free blocks. O(blocks)
   std::optional<std::string> check(const Table& table, std::size_t free_blocks) const {
     std::size_t seen = 0;
     for (std::size_t word = 0; word < classes_.size(); ++word) {

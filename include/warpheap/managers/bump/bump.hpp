@@ -7,7 +7,7 @@
 /// `bump_sharded`, which is why the survey gives every other time as a ratio to it.
 ///
 /// Algorithm: add the rounded size to a counter; the old value is the block's offset.
-/// - one:    one counter, one atomic a lane;
+/// - one:    one counter, one atomic per lane;
 /// - warp:   one counter, one atomic for all lanes that call together;
 /// - sharded: as `warp`, over one counter for each multiprocessor, each with its share of the heap;
 ///   a shard that is used up sends its callers to the next one.
@@ -17,7 +17,7 @@
 ///
 /// Layout:
 ///
-///     [ counters, one each 128 B ][ blocks ... ]
+///     [ counters, one per 128 B ][ blocks ... ]
 ///
 /// Invariants: I1 no counter has come near to wrapping around (place: the shard).
 ///

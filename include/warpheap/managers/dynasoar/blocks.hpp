@@ -22,7 +22,7 @@
 /// bit of active[T] after it, and either that lane sees that the bit was removed, and restores it
 /// itself, or the look of the one that removed it sees the freed slot.
 ///
-/// How a lane that finds nothing knows that there is nothing: every change of the trees of free and
+/// How a lane that finds nothing knows that nothing is free: every change of the trees of free and
 /// of active blocks is part of a move that is announced in `moves` {ended:32 | in progress:32}
 /// before it hides anything, until all can be found again. While no move is in progress the trees'
 /// hints are right, so one walk down each tells whether it is empty. What two walks found counts if

@@ -13,7 +13,7 @@
 ///     const auto one = sky.make<spark>(x, y);   // a population::pointer<spark>
 ///     one.get<&spark::age>() += 1;              // the field, in its array: neighbours coalesce
 ///
-/// Layout: as dynasoar.hpp, and notes of the snapshot, a word of slots a block:
+/// Layout: as dynasoar.hpp, and notes of the snapshot, a word of slots per block:
 ///
 ///     [ moves ][ trees ][ free slots: u64 x m ][ types: u32 x m ][ blocks ... ][ noted: u64 x m ]
 ///     block of type T, n = slots_of<T>:  [ first field: [n] ][ second field: [n] ] ...
@@ -25,7 +25,7 @@
 /// - A pointer is the block's address and the slot in its six lowest bits, for blocks begin at
 ///   multiples of 64: the type and its number of slots are known where it is used.
 /// - What a pass visits is noted in an array beside the blocks, once for the heap, and read by
-///   striding over it, not compacted into a list of blocks: 8 bytes a block are quickly read.
+///   striding over it, not compacted into a list of blocks: 8 bytes per block are quickly read.
 
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/heap/manager.hpp"

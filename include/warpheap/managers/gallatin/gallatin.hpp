@@ -7,12 +7,12 @@
 ///
 /// Algorithm:
 /// - The heap is an array of segments. A 64-ary bitmap tree holds the free ones.
-/// - A segment can be formatted into blocks of one of nine sizes, each of as many slices: tree t
+/// - A segment can be formatted into blocks of one of nine sizes, each with 4096 slices: tree t
 ///   has slices of 16 << t bytes. A bitmap tree for each size holds its free blocks.
 /// - Up to 4 KiB: one slice; up to 32 KiB: 2 to 8 neighbouring slices of the last tree. The lanes
-///   of a warp that want the same take their units together, by one addition to the slot of their
+///   of a warp that want the same take their units together, with one addition to the slot of their
 ///   multiprocessor in the buffer of this size; the lane that takes a block's last unit fills the
-///   slot with a new block: of the tree, else of a newly formatted segment, first one first.
+///   slot with a new block: of the tree, else of a newly formatted segment, lowest first.
 /// - Up to a segment: one whole block. More: the last run of free segments.
 /// - free: the memory table says what the pointer's segment is; the lanes of a warp that free units
 ///   of one block subtract together from its counter. At 0 the block is free; a segment whose

@@ -10,9 +10,9 @@ namespace ouroboros_parts {
 
 /// What a lane wants from Ouroboros, and what it remembers from turn to turn, in one register.
 ///
-/// A lane may find no chunk because others have what it looks for. When very many lanes look for
+/// A lane may find no chunk because others hold what it looks for. When very many lanes look for
 /// the last chunks of other sizes at once, each borrows what another one needs: without a limit
-/// they went on like that for ever. So each lane has a limit of its own, and growing pauses.
+/// they would go on like that forever. So each lane has a limit of its own, and growing pauses.
 class request {
  public:
   static constexpr std::uint32_t most_classes = 256;

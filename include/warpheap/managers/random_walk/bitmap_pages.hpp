@@ -297,7 +297,7 @@ class bitmap_pages {
     std::uint32_t page = no_page;
     simt::lane_mask need = team.mask();
     // A step inspects a word for each member. Those count that find nothing at all, one after
-    // another; a page that is found and lost to somebody else shows that pages are left.
+    // another; a page that is found and lost to another lane shows that pages are left.
     const std::uint32_t limit = probe_limit / static_cast<std::uint32_t>(team.size()) + 1;
     for (std::uint32_t in_vain = 0; in_vain < limit && !need.empty();) {
       if (exact && in_vain % probes_between_looks == 0 && team.any(out_->is_out(1))) break;

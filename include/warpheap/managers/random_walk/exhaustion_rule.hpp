@@ -14,7 +14,7 @@ enum class exhaustion_rule {
   /// moment of the call, or that others took what was freed in each of 64 searches.
   exact,
   /// The paper's rule (section 3.2.3): null after so many futile probes that, with 99 % confidence,
-  /// fewer than `low_water_ppm` of a million pages are free. Some callers get null although pages
+  /// fewer than `low_water_ppm` of a million pages are free. Some callers get null while pages
   /// are left.
   statistical,
 };

@@ -19,7 +19,7 @@
 /// Invariants: I1 every flag is 0 or 1 (place: the page).
 ///
 /// Steady load (`rw`, and by words `rw_bm`, `corw` and `crw`): the fewer pages are free, the more
-/// are drawn for each request; where none is, all are searched.
+/// are drawn for each request; if none is free, all are searched.
 ///
 /// Progress: lock-free. A draw fails only because the page is in use. The full search at the end is
 /// bounded (`shared_search`).

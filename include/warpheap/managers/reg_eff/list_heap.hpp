@@ -120,8 +120,8 @@ class list_heap {
   /// searches again: where there are few, others may hold the ones that suit it for a moment.
   static constexpr std::uint32_t most_runs = 1u << 11;
   static constexpr int most_rounds = 1024;
-  /// Nor does it give up before so many rounds if others found as much together in the last one: it
-  /// may have come too late, or lost a race.
+  /// Nor does it give up before this many rounds if others found as much together in the last one:
+  /// it may have come too late, or lost a race.
   static constexpr int patient_rounds = 16;
   /// Granules of a run that are inspected in any case.
   static constexpr std::uint32_t least_looks = 4096;
@@ -143,7 +143,7 @@ class list_heap {
     std::uint32_t last;
     run at;
     runs_left::seen left;
-    bool roomy;  ///< a run was longer than anybody needs, and than `least_looks`
+    bool roomy;  ///< a run was longer than any lane needs, and than `least_looks`
 
     /// Moves to the first run of `least` granules or more. A run is inspected only as far as a
     /// member needs it: beyond that, it counts as one that suits any request.
