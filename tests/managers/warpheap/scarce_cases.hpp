@@ -51,9 +51,11 @@ class full_heap : public heap_world {
 
 /// Two neighbouring chunks of a class become empty: the last block of the second one is freed by a
 /// lane that then wants both chunks as one block, as does another lane. One of them is served.
+/// \tparam InOneWarp whether the lanes search together
+template <bool InOneWarp>
 class empty_chunks_make_a_run : public full_heap {
  public:
-  static constexpr simt::grid shape{2, 1};
+  static constexpr simt::grid shape{InOneWarp ? 1 : 2, InOneWarp ? 2 : 1};
 
   explicit empty_chunks_make_a_run(const any_setup& how) : full_heap(how, 60) {
     free_quietly({4, 5, 6, 7, 8, 9, 10});

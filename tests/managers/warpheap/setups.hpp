@@ -89,7 +89,8 @@ std::vector<named_case> chunk_changes_class() {
   const any_setup more = few_chunks<M>();
   std::vector<named_case> cases = closed_by_two<M>();
   cases.push_back({"sizes_take_turns", [five] { return sizes_take_turns(five); }});
-  cases.push_back(case_of<empty_chunks_make_a_run>("empty_chunks_make_a_run", more));
+  cases.push_back(case_of<empty_chunks_make_a_run<false>>("empty_chunks_make_a_run", more));
+  cases.push_back(case_of<empty_chunks_make_a_run<true>>("empty_chunks_for_a_warp", more));
   return cases;
 }
 

@@ -7,7 +7,6 @@
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
-#include "warpheap/sync/group_sum.hpp"
 
 #include <cstdint>
 
@@ -24,65 +23,11 @@ class warpheap_chunk_runs {
   WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
 
   /// The first of `wanted.length` consecutive chunks, or none if there are no such chunks:
-  /// immediately, if that is known. A collective of those that call together. A run for all is
-  /// sought first. Failing that, they search one after another: they would all see the same run,
-  /// and a search in vain is good for all that want as much or more. Ends, because each turn serves
-  /// or refuses the lane that has it, and waits only for lanes outside, which never wait.
+  /// immediately, if that is known. Looks again only if other lanes had chunks in hand that came
+  /// back or may come back, and a bounded number of times. Waits only for those lanes, which never
+  /// wait.
   /// \pre `wanted.length != 0`
   WARPHEAP_DEVICE std::uint32_t take(run_shape wanted) const {
-    if (!is_possible(wanted)) return none;
-    const simt::group team = simt::coalesced();
-    team.sync();  // what a member knows to be free is no less so for those that search
-    std::uint32_t first = take_bundle(team, wanted);
-    simt::lane_mask waiting = team.ballot(first == none);
-    while (!waiting.empty()) {
-      const int turn = waiting.lowest();
-      const bool waits = first == none && waiting.contains(simt::lane_id());
-      const bool searches = waits && (simt::lane_id() == turn || is_single(wanted));
-      if (searches) first = search(wanted);
-      team.sync();  // so that what the searching lane has acquired is seen by the others
-      const run_shape sought{team.shuffle(wanted.length, turn), team.shuffle(wanted.step, turn),
-                             team.shuffle(wanted.offset, turn)};
-      const bool in_vain = team.shuffle(first, turn) == none && sought.is_within(wanted);
-      waiting = team.ballot(waits && !searches && !in_vain);
-    }
-    return first;
-  }
-
-  WARPHEAP_DEVICE void give(std::uint32_t first) const {
-    const std::uint32_t length = supply_.run_length(first);
-    for (std::uint32_t i = 0; i < length; ++i)
-      supply_.chunks().give(first + i, chunk_owner::nobody);
-    insert_run(supply_.pool(), first, length);
-    supply_.released();
-  }
-
- private:
-  static constexpr int most_looks = 16;
-  static constexpr std::uint32_t wait_ns = 200;
-
-  /// False if it is known that there is no such run.
-  WARPHEAP_DEVICE bool is_possible(run_shape wanted) const {
-    return wanted.length <= supply_.backed() && !supply_.whole().chunks.is_out(wanted.length);
-  }
-  /// Runs for all members, one after another in one run; or none, if there is no such run in the
-  /// pool, and for those that want an alignment or a single chunk. A collective.
-  WARPHEAP_DEVICE std::uint32_t take_bundle(const simt::group& team, run_shape wanted) const {
-    if (team.any(wanted.step != 1 || wanted.length == 1) || team.size() == 1) return none;
-    const auto lengths = sync::sum_over(team, wanted.length);
-    std::uint32_t first = none;
-    if (team.is_leader() && is_possible({lengths.total})) {
-      first = simt::call_apart(&find, supply_, run_shape{lengths.total});
-    }
-    team.sync();
-    first = team.broadcast(first);
-    if (first == none) return none;
-    own(first + lengths.before, wanted.length);
-    return first + lengths.before;
-  }
-  /// The same for one lane. Looks again only if other lanes had chunks in hand that came back or
-  /// may come back, and a bounded number of times.
-  WARPHEAP_DEVICE std::uint32_t search(run_shape wanted) const {
     for (int looks = 0; looks < most_looks && is_possible(wanted); ++looks) {
       const std::uint64_t before = supply_.claims_so_far();
       const std::uint32_t first = simt::call_apart(&find, supply_, wanted);
@@ -101,6 +46,22 @@ class warpheap_chunk_runs {
     return none;
   }
 
+  WARPHEAP_DEVICE void give(std::uint32_t first) const {
+    const std::uint32_t length = supply_.run_length(first);
+    for (std::uint32_t i = 0; i < length; ++i)
+      supply_.chunks().give(first + i, chunk_owner::nobody);
+    insert_run(supply_.pool(), first, length);
+    supply_.released();
+  }
+
+ private:
+  static constexpr int most_looks = 4;
+  static constexpr std::uint32_t wait_ns = 200;
+
+  /// False if it is known that there is no such run.
+  WARPHEAP_DEVICE bool is_possible(run_shape wanted) const {
+    return wanted.length <= supply_.backed() && !supply_.whole().chunks.is_out(wanted.length);
+  }
   WARPHEAP_DEVICE static bool is_single(run_shape wanted) {
     return wanted.length == 1 && wanted.step == 1;
   }
