@@ -28,7 +28,7 @@ class warpheap_chunk_runs {
   /// wait.
   /// \pre `wanted.length != 0`
   WARPHEAP_DEVICE std::uint32_t take(run_shape wanted) const {
-    for (int looks = 0; looks < most_looks && is_possible(wanted); ++looks) {
+    for (int looks = 0; looks < most_looks && is_possible(wanted);) {
       const std::uint64_t before = supply_.claims_so_far();
       const std::uint32_t first = simt::call_apart(&find, supply_, wanted);
       if (first != none) {
@@ -40,7 +40,9 @@ class warpheap_chunk_runs {
       // are relaxed, so that many are under way at a time.
       simt::fence(simt::order::acquire);
       // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
-      if (!collects && !supply_.has_claim_returned_since(before)) break;
+      const std::uint32_t others = supply_.claims_returned_since(before);
+      if (!collects && others == 0) break;
+      looks += others > crowd ? crowded_look : 1;
       simt::backoff(wait_ns);
     }
     return none;
@@ -55,7 +57,11 @@ class warpheap_chunk_runs {
   }
 
  private:
-  static constexpr int most_looks = 4;
+  static constexpr int most_looks = 16;
+  /// A look while more lanes than this put back parts of runs counts as several: a lane that looks
+  /// again loses again, and so many looks use up the caches' bandwidth (docs/decisions/0030).
+  static constexpr std::uint32_t crowd = 32;
+  static constexpr int crowded_look = 4;
   static constexpr std::uint32_t wait_ns = 200;
 
   /// False if it is known that there is no such run.

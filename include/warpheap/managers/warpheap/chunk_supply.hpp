@@ -147,7 +147,8 @@ class warpheap_supply {
     const bool found = length == 1 ? pool().examine_any() || empties().examine_any()
                                    : find_run({length}, &bitmap_tree::examine_word) != none;
     const bool moving = length == 1 && where_.whole->is_moving();
-    return !found && !moving && !has_claim_returned_since(before) && chunks.confirm(search, length);
+    return !found && !moving && claims_returned_since(before) == 0 &&
+           chunks.confirm(search, length);
   }
   /// The first run that chunks of pool and empties form together, as seen by one kind of look.
   WARPHEAP_DEVICE std::uint32_t find_run(run_shape wanted,
@@ -204,18 +205,17 @@ class warpheap_supply {
                    simt::order::acq_rel);
   }
 
-  /// For `has_claim_returned_since`. Acquire pairs with `end_claim`: what was held before, and put
+  /// For `claims_returned_since`. Acquire pairs with `end_claim`: what was held before, and put
   /// back, is seen.
   WARPHEAP_DEVICE std::uint64_t claims_so_far() const {
     return simt::atomic_ref(where_.whole->claims).load(simt::order::acquire);
   }
-  /// Whether other lanes have put back parts of runs between then and now, or hold some that they
-  /// may put back. A word that was seen without such a part was acquired from the lane that held
-  /// it, after its `begin_claim`. Those that have won theirs have hidden nothing.
-  WARPHEAP_DEVICE bool has_claim_returned_since(std::uint64_t before) const {
+  /// How many claims have put back parts of runs between then and now, or hold some that they may
+  /// put back. A word that was seen without such a part was acquired from the lane that held it,
+  /// after its `begin_claim`. Those that have won theirs have hidden nothing.
+  WARPHEAP_DEVICE std::uint32_t claims_returned_since(std::uint64_t before) const {
     const std::uint64_t now = claims_so_far();
-    return sync::moves::in_progress(now) != 0 ||
-           sync::moves::ended(now) != sync::moves::ended(before);
+    return sync::moves::in_progress(now) + sync::moves::ended(now) - sync::moves::ended(before);
   }
 
  private:
