@@ -148,27 +148,6 @@ TEST_P(bitmap_runs_over, of_a_shape_begin_at_its_places_only) {
   }
 }
 
-TEST(bitmap_runs, of_a_shape_are_within_those_that_begin_with_one) {
-  for (std::uint32_t step = 1; step <= 8; step *= 2) {
-    for (std::uint32_t other_step = 1; other_step <= 8; other_step *= 2) {
-      for (std::uint32_t offset = 0; offset < step; ++offset) {
-        for (std::uint32_t other_offset = 0; other_offset < other_step; ++other_offset) {
-          bool places_are_shared = true;
-          for (std::uint32_t place = other_offset; place < 64; place += other_step) {
-            places_are_shared = places_are_shared && place % step == offset;
-          }
-          for (const std::uint32_t longer : {0u, 1u}) {
-            const run_shape other{3 + longer, other_step, other_offset};
-            EXPECT_EQ((run_shape{3, step, offset}.is_within(other)), places_are_shared)
-                << step << ' ' << offset << " in " << other_step << ' ' << other_offset;
-            EXPECT_FALSE((run_shape{5, step, offset}.is_within(other)));
-          }
-        }
-      }
-    }
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(universes, bitmap_runs_over,
                          ::testing::Values(1, 5, 63, 64, 65, 127, 128, 129, 1000, 5000));
 

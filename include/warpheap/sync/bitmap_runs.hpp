@@ -99,10 +99,6 @@ struct run_shape {
   WARPHEAP_HD constexpr std::uint32_t place_from(std::uint32_t element) const {
     return element + ((offset - element) & (step - 1));
   }
-  /// Whether there is a run of this shape in each one of the other, at its beginning.
-  WARPHEAP_HD constexpr bool is_within(const run_shape& other) const {
-    return length <= other.length && step <= other.step && place_from(other.offset) == other.offset;
-  }
 };
 
 /// Looks for the first run of a given shape in leaf words, which must come in ascending order.
