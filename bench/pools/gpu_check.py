@@ -78,7 +78,7 @@ class Check:
         self.wrong += row.get("status") in ("failed", "crashed", "timeout")
 
     def left(self) -> float:
-        """Give the seconds that are left."""
+        """Return the seconds that are left."""
         return self._start + self._seconds - time.monotonic()
 
     def has_time(self, what: str) -> bool:
@@ -186,7 +186,7 @@ def programs(check: Check, site: Path | None, chosen: list[str], rounds: int) ->
 
 
 def median_run(runs: list[Row]) -> Row:
-    """Give the first run that failed, or else that of median time, with the times of all."""
+    """Return the first run that failed, or else that of median time, with the times of all."""
     for run in runs:
         if run["status"] != "ok":
             return run

@@ -46,7 +46,7 @@ def machine() -> Machine:
 
 @pytest.fixture
 def measure(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measure:
-    """Give the function that measures the program and returns the rows."""
+    """Return the function that measures the program and returns the rows."""
     spec = importlib.util.spec_from_file_location("gpu_check", ROOT / "bench/pools/gpu_check.py")
     assert spec is not None
     assert spec.loader is not None

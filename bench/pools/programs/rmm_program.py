@@ -14,7 +14,7 @@ LARGEST = 3_000_000
 
 
 def work() -> tuple[float, list[int]]:
-    """Copy bytes there and back; give the seconds in RMM and the sums of the bytes."""
+    """Copy bytes there and back; return the seconds in RMM and the sums of the bytes."""
     random = np.random.default_rng(6)
     back = np.empty(LARGEST, dtype=np.uint8)
     kept = []

@@ -36,8 +36,9 @@ class warpheap_chunk_runs {
         return first;
       }
       const bool collects = simt::call_apart(&help, supply_, wanted);
-      // What was seen gone was taken by lanes that had announced it before. The looks at the words
-      // are relaxed, so that many are under way at a time.
+      // The looks at the words are relaxed, so that many are under way at a time. Pairs with the
+      // release with which others took what was seen gone: they had announced that before, and
+      // `claims_returned_since` sees it.
       simt::fence(simt::order::acquire);
       // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
       const std::uint32_t others = supply_.claims_returned_since(before);

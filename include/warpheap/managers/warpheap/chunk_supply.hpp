@@ -199,6 +199,7 @@ class warpheap_supply {
   WARPHEAP_DEVICE void begin_claim() const {
     simt::atomic_ref(where_.whole->claims).fetch_add(sync::moves::begins, simt::order::acq_rel);
   }
+  /// \param is_for_good whether nothing of what was held has been put back
   WARPHEAP_DEVICE void end_claim(bool is_for_good) const {
     simt::atomic_ref(where_.whole->claims)
         .fetch_add(is_for_good ? sync::moves::ends_for_good : sync::moves::ends,
