@@ -11,7 +11,7 @@
 ///   code must not call);
 /// - `group`, made by `coalesced()` or `warp()`, and `whole_warp`, available if `is_whole_warp()`:
 ///   `mask, size, rank, leader, is_leader, ballot, any, all, shuffle, broadcast, match, scan_add,
-///   merge_bits, sync`;
+///   least, merge_bits, sync`;
 /// - `atomic_ref<T>` for 32- and 64-bit words and `fence(order)`, both at device scope;
 ///   `load_hint`; the order `acquire_to_write`; `block_atomic_ref<T>` for words in block-shared
 ///   memory;

@@ -99,16 +99,46 @@ TEST_F(one_heap, all_chunks_together_serve_an_aligned_block_that_leaves_room_to_
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u);
 }
 
-TEST_F(one_heap, a_chunk_that_continues_no_run_is_found) {
+TEST_F(one_heap, a_chunk_that_is_nowhere_is_found) {
   constexpr std::uint32_t lost = 5;
-  in_a_lane([&] {
-    all().parts().pool().remove(lost);
-    all().parts().chunks().give(lost, chunk_owner::run_inside);
-  });
+  in_a_lane([&] { all().parts().pool().remove(lost); });
   const validation found = heap_.validate();
   ASSERT_EQ(found.violations.size(), 1u) << found.describe();
   EXPECT_EQ(found.violations[0].invariant, 6);
   EXPECT_EQ(found.violations[0].place, lost);
+}
+
+/// The first chunk of the only large block.
+std::uint32_t start_of_run(const manager& in) {
+  std::uint32_t first = 0;
+  while (manager::chunks::owner_of(in.parts().chunks().look(first)) != chunk_owner::run) ++first;
+  return first;
+}
+
+TEST_F(one_heap, a_lost_chunk_is_found_behind_a_run_too) {
+  std::uint32_t behind = 0;
+  in_a_lane([&, to = &behind] {
+    all().malloc(2 * all().growth_step());
+    *to = start_of_run(all()) + 2;
+    all().parts().pool().remove(*to);
+  });
+  const validation found = heap_.validate();
+  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 6);
+  EXPECT_EQ(found.violations[0].place, behind);
+}
+
+TEST_F(one_heap, a_chunk_inside_a_run_that_is_in_the_pool_is_found) {
+  std::uint32_t last = 0;
+  in_a_lane([&, to = &last] {
+    all().malloc(2 * all().growth_step());
+    *to = start_of_run(all()) + 1;
+    all().parts().pool().insert(*to);
+  });
+  const validation found = heap_.validate();
+  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 6);
+  EXPECT_EQ(found.violations[0].place, last);
 }
 
 /// The lists of three chunks of 100 words, two 64-bit words each.

@@ -7,6 +7,9 @@
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/exhaustion.hpp"
+#include "warpheap/sync/group_runs.hpp"
 
 #include <cstdint>
 
@@ -23,92 +26,182 @@ class warpheap_chunk_runs {
   WARPHEAP_DEVICE explicit warpheap_chunk_runs(const supply& of) : supply_(of) {}
 
   /// The first of `wanted.length` consecutive chunks, or none if there are no such chunks:
-  /// immediately, if that is known. Looks again only if other lanes had chunks in hand that came
-  /// back or may come back, and a bounded number of times. Waits only for those lanes, which never
-  /// wait.
-  /// \pre `wanted.length != 0`
+  /// immediately, if that is known. A collective of those that call together, which search
+  /// together. Looks again only if other lanes had chunks in hand that came back or may come back,
+  /// or got what this one wanted, and a bounded number of times. Waits only for lanes that never
+  /// wait, and for those that called together.
   WARPHEAP_DEVICE std::uint32_t take(run_shape wanted) const {
-    for (int looks = 0; looks < most_looks && is_possible(wanted);) {
-      const std::uint64_t before = supply_.claims_so_far();
-      const std::uint32_t first = simt::call_apart(&find, supply_, wanted);
-      if (first != none) {
-        own(first, wanted.length);
-        return first;
-      }
-      const bool collects = simt::call_apart(&help, supply_, wanted);
+    const simt::group team = simt::coalesced();
+    std::uint32_t first = none;
+    bool going = true;
+    for (int effort = 0;;) {
+      going = going && effort < most_effort && is_possible(wanted);
+      if (!team.any(going)) return first;
+      const std::uint32_t before = together(team, [&] { return supply_.claims_returned(); });
+      const outcome got = simt::call_apart(&look, supply_, team.mask(), wanted, going, effort == 0);
+      if (got.first != none) own(got.first, wanted.length);
+      if (got.first != none) first = got.first;
+      going = going && got.first == none;
+      const bool in_vain = going && !got.fits;
+      if (going && got.fits) effort += lost;
+      if (!team.any(in_vain)) continue;
+      const bool collects = simt::call_apart(&help, supply_, team.mask(), wanted, in_vain);
       // The looks at the words are relaxed, so that many are under way at a time. Pairs with the
       // release with which others took what was seen gone: they had announced that before, and
       // `claims_returned_since` sees it.
       simt::fence(simt::order::acquire);
       // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
-      const std::uint32_t others = supply_.claims_returned_since(before);
-      if (!collects && others == 0) break;
-      looks += others > crowd ? crowded_look : 1;
+      const std::uint32_t others =
+          together(team, [&] { return supply_.claims_returned_since(before); });
+      if (in_vain) {
+        going = collects || others != 0;
+        effort += others > crowd ? looked_beside_a_crowd : looked;
+      }
       simt::backoff(wait_ns);
     }
-    return none;
   }
 
   WARPHEAP_DEVICE void give(std::uint32_t first) const {
     const std::uint32_t length = supply_.run_length(first);
-    for (std::uint32_t i = 0; i < length; ++i)
-      supply_.chunks().give(first + i, chunk_owner::nobody);
+    supply_.chunks().give(first, chunk_owner::nobody);
     insert_run(supply_.pool(), first, length);
     supply_.released();
   }
 
  private:
-  static constexpr int most_looks = 16;
-  /// A look while more lanes than this put back parts of runs counts as several: a lane that looks
-  /// again loses again, and so many looks use up the caches' bandwidth (docs/decisions/0030).
+  /// How long a lane goes on: by its looks in vain, and by the runs that it loses to others. A lane
+  /// that looks again beside a crowd loses again.
+  static constexpr int most_effort = 64;
+  static constexpr int lost = 4;
+  static constexpr int looked = 4;
+  static constexpr int looked_beside_a_crowd = 16;
+  /// More lanes than this put back parts of runs.
   static constexpr std::uint32_t crowd = 32;
-  static constexpr int crowded_look = 4;
   static constexpr std::uint32_t wait_ns = 200;
+
+  /// What a look has brought: a run that the caller has claimed, or none; and whether there was
+  /// one.
+  struct outcome {
+    std::uint32_t first = none;
+    bool fits = false;
+  };
+
+  /// What the leader finds out, for all. A collective; what members did before comes before it, and
+  /// it comes before what they do next.
+  template <class Question>
+  WARPHEAP_DEVICE static auto together(const simt::group& team, const Question& question) {
+    decltype(question()) answer{};
+    team.sync();
+    if (team.is_leader()) answer = question();
+    team.sync();
+    return team.broadcast(answer);
+  }
 
   /// False if it is known that there is no such run.
   WARPHEAP_DEVICE bool is_possible(run_shape wanted) const {
     return wanted.length <= supply_.backed() && !supply_.whole().chunks.is_out(wanted.length);
   }
-  WARPHEAP_DEVICE static bool is_single(run_shape wanted) {
-    return wanted.length == 1 && wanted.step == 1;
-  }
-  /// Takes a run out of the pool, from where the last one was found, for nobody as yet. A lane that
-  /// loses one to others continues at a random place, away from them, until there is none from
-  /// there on and from the front. Ends: a run is lost only if another lane has taken an element of
-  /// it. A single chunk is not searched for word by word, since many lanes may want one.
-  WARPHEAP_RARE static std::uint32_t find(const supply& in, run_shape wanted) {
-    const bitmap_tree pool = in.pool();
-    const std::uint32_t length = wanted.length;
-    if (is_single(wanted)) return simt::call_apart(&warpheap_chunk_moves<Config>::take, in);
-    const auto run_from = [&](std::uint32_t word) {
-      return find_run_in(pool.leaf_words(), wanted, word,
-                         [&](std::uint32_t leaf) { return pool.peek_word(leaf); });
-    };
+  /// Whether the place of a run does not matter, so that lanes can share what there is.
+  WARPHEAP_DEVICE static bool is_anywhere(run_shape wanted) { return wanted.step == 1; }
+
+  /// Claims runs out of the pool for those that go on: at first from where the last one was found,
+  /// later from a random place, away from others. A collective.
+  WARPHEAP_RARE static outcome look(const supply& in, simt::lane_mask members, run_shape wanted,
+                                    bool going, bool is_first) {
+    const simt::group team(members);
     const simt::atomic_ref<std::uint32_t> hint(in.whole().run_word);
-    for (std::uint32_t word = hint.load(simt::order::relaxed);; word = in.any_word()) {
-      std::uint32_t first = run_from(word);
-      if (first == none && word != 0) first = run_from(0);
-      if (first == none) return none;
-      if (!simt::call_apart(&claim_apart, in, first, length)) continue;
-      hint.store((first + length) / 64, simt::order::relaxed);
-      return first;
+    outcome got;
+    // A single chunk is not searched for word by word unless there seems to be none.
+    if (going && (wanted.length == 1 || !is_anywhere(wanted))) {
+      got = simt::call_apart(&look_alone, in, wanted);
     }
+    const bool shares = going && is_anywhere(wanted) && got.first == none;
+    team.sync();
+    if (!team.any(shares)) return got;
+    const std::uint32_t from =
+        team.broadcast(is_first ? hint.load(simt::order::relaxed) : in.any_word());
+    outcome seen = simt::call_apart(&search, members, in, sees::pool, wanted.length, from, shares);
+    if (seen.first != none && !simt::call_apart(&claim_apart, in, seen.first, wanted.length)) {
+      seen.first = none;
+    }
+    if (seen.first != none) hint.store(seen.first / 64, simt::order::relaxed);
+    team.sync();
+    return shares ? seen : got;
   }
-  /// For a caller that has found no run in the pool. Puts empty chunks there that form a run with
-  /// the chunks in it; failing that, one lane at a time looks again for one that begins anywhere,
-  /// so that all know if there is none. Returns whether there were such chunks.
-  WARPHEAP_RARE static bool help(const supply& in, run_shape wanted) {
-    const std::uint32_t first =
-        is_single(wanted) ? none : in.find_run(wanted, &bitmap_tree::peek_word);
-    if (first != none) {
-      collect(in, first, wanted.length);
-      return true;
+  /// The same by one lane: for a single chunk, by hints; and for a run that begins at certain
+  /// places.
+  WARPHEAP_RARE static outcome look_alone(const supply& in, run_shape wanted) {
+    if (is_anywhere(wanted)) {
+      const std::uint32_t chunk = simt::call_apart(&warpheap_chunk_moves<Config>::take, in);
+      return {chunk, chunk != none};
     }
+    const std::uint32_t first = simt::call_apart(&find_place, wanted, in, sees::pool);
+    if (first == none) return {};
+    return {simt::call_apart(&claim_apart, in, first, wanted.length) ? first : none, true};
+  }
+
+  /// For those that have found no run in the pool. Puts empty chunks there that form a run with the
+  /// chunks in it; failing that, one group at a time looks again for runs that begin anywhere, so
+  /// that all know if there is none. Returns whether there were such chunks. A collective.
+  WARPHEAP_RARE static bool help(const supply& in, simt::lane_mask members, run_shape wanted,
+                                 bool in_vain) {
+    const simt::group team(members);
+    outcome seen;
+    if (team.any(in.empties().peek_any())) {
+      const bool shares = in_vain && is_anywhere(wanted);
+      seen = simt::call_apart(&search, members, in, sees::empties_too, wanted.length, 0, shares);
+      if (in_vain && !shares) {
+        seen.first = simt::call_apart(&find_place, wanted, in, sees::empties_too);
+      }
+      if (seen.first != none) collect(in, seen.first, wanted.length);
+      team.sync();
+    }
+    const bool collects = seen.first != none || seen.fits;
+    const std::uint32_t least = team.least(in_vain && !collects ? wanted.length : none);
+    if (least != none) simt::call_apart(&prove, in, members, least);
+    return collects;
+  }
+  /// Finds out whether a run of this length is nowhere. A collective.
+  WARPHEAP_RARE static void prove(const supply& in, simt::lane_mask members, std::uint32_t length) {
+    const simt::group team(members);
     const simt::atomic_ref prover(in.whole().run_prover);
-    if (prover.exchange(1, simt::order::relaxed) != 0) return false;
-    in.is_out_of_runs(wanted.length);
+    if (together(team, [&] { return prover.exchange(1, simt::order::relaxed); }) != 0) return;
+    exhaustion::token mine{};
+    std::uint32_t before = 0;
+    if (team.is_leader()) {
+      mine = in.whole().chunks.announce();
+      before = in.claims_returned();
+    }
+    team.sync();
+    const outcome seen =
+        simt::call_apart(&search, members, in, sees::exactly, length, 0, team.is_leader());
+    team.sync();
+    if (!team.is_leader()) return;
+    if (!seen.fits) in.confirm_out(mine, length, before);
     prover.store(0, simt::order::relaxed);
-    return false;
+  }
+
+  /// What a search looks at: the pool, or empty chunks of classes, too; by hints, or in the way
+  /// that `exhaustion` asks of searchers.
+  enum class sees { pool, empties_too, exactly };
+  WARPHEAP_DEVICE static std::uint64_t see_in(const supply& in, sees what, std::uint32_t word) {
+    if (what == sees::exactly)
+      return in.pool().examine_word(word) | in.empties().examine_word(word);
+    return in.pool().peek_word(word) | (what == sees::pool ? 0 : in.empties().peek_word(word));
+  }
+  /// The first run of a shape, for the caller alone.
+  WARPHEAP_RARE static std::uint32_t find_place(run_shape wanted, const supply& in, sees what) {
+    return find_run_in(in.pool().leaf_words(), wanted, 0,
+                       [&](std::uint32_t word) { return see_in(in, what, word); });
+  }
+  /// Nobody has claimed what it returns. A collective.
+  WARPHEAP_RARE static outcome search(simt::lane_mask members, const supply& in, sees what,
+                                      std::uint32_t length, std::uint32_t from, bool wants) {
+    const simt::group team(members);
+    group_run_search found(team, wants ? length : none);
+    found.run(in.pool().leaf_words(), from,
+              [&](std::uint32_t word) { return see_in(in, what, word); });
+    return {found.first(), found.fits()};
   }
 
   /// Puts those of these chunks that are empty and belong to classes into the pool. Lanes that want
@@ -150,10 +243,10 @@ class warpheap_chunk_runs {
     return won;
   }
 
+  /// The others remain nobody's: a write for each took most of the time of a large block
+  /// (docs/decisions/0031).
   WARPHEAP_DEVICE void own(std::uint32_t first, std::uint32_t length) const {
     supply_.chunks().give(first, chunk_owner::run);
-    for (std::uint32_t i = 1; i < length; ++i)
-      supply_.chunks().give(first + i, chunk_owner::run_inside);
     supply_.run_length(first) = length;
   }
 

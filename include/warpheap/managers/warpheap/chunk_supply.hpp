@@ -15,8 +15,8 @@
 #include "warpheap/managers/warpheap/offers.hpp"
 #include "warpheap/managers/warpheap/state.hpp"
 #include "warpheap/simt/simt.hpp"
-#include "warpheap/sync/bitmap_runs.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
+#include "warpheap/sync/exhaustion.hpp"
 #include "warpheap/sync/moves.hpp"
 
 #include <cstddef>
@@ -124,8 +124,8 @@ class warpheap_supply {
   }
   /// Whether that is known, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seems_out() const { return where_.whole->chunks.seems_out(1); }
-  /// Whether pool and empties certainly had no chunk at a moment of the call. If so, the caller has
-  /// acquired where the chunks went.
+  /// Whether pool and empties certainly had no chunk at a moment of the call, which is remembered.
+  /// If so, the caller has acquired where the chunks went.
   WARPHEAP_DEVICE bool is_out() const {
     exhaustion& chunks = where_.whole->chunks;
     if (chunks.is_out(1)) {
@@ -134,31 +134,20 @@ class warpheap_supply {
       simt::fence(simt::order::acquire);
       return true;
     }
-    return is_out_of_runs(1);
-  }
-  /// Whether pool and empties certainly had no run of `length` chunks at a moment of the call,
-  /// which is remembered. False if lanes had chunks in hand that they may put back, as lanes that
-  /// claim runs do without an announcement; and if a chunk was on its way to a class, where the
-  /// caller may get a slot.
-  WARPHEAP_DEVICE bool is_out_of_runs(std::uint32_t length) const {
-    exhaustion& chunks = where_.whole->chunks;
     const exhaustion::token search = chunks.announce();
-    const std::uint64_t before = claims_so_far();
-    const bool found = length == 1 ? pool().examine_any() || empties().examine_any()
-                                   : find_run({length}, &bitmap_tree::examine_word) != none;
-    const bool moving = length == 1 && where_.whole->is_moving();
-    return !found && !moving && claims_returned_since(before) == 0 &&
-           chunks.confirm(search, length);
+    const std::uint32_t before = claims_returned();
+    const bool found = pool().examine_any() || empties().examine_any();
+    return !found && confirm_out(search, 1, before);
   }
-  /// The first run that chunks of pool and empties form together, as seen by one kind of look.
-  WARPHEAP_DEVICE std::uint32_t find_run(run_shape wanted,
-                                         std::uint64_t (bitmap_tree::*look)(std::uint32_t)
-                                             const) const {
-    const bitmap_tree& in_pool = pool();
-    const bitmap_tree& in_empties = empties();
-    return find_run_in(in_pool.leaf_words(), wanted, 0, [&](std::uint32_t word) {
-      return (in_pool.*look)(word) | (in_empties.*look)(word);
-    });
+  /// The end of a search that has found no run of `length` chunks in pool and empties, which is
+  /// remembered. False if lanes had chunks in hand that they may put back, as lanes that claim runs
+  /// do without an announcement; and if a chunk was on its way to a class, where the caller may get
+  /// a slot. \param before `claims_returned` after the announcement
+  WARPHEAP_DEVICE bool confirm_out(exhaustion::token search, std::uint32_t length,
+                                   std::uint32_t before) const {
+    const bool moving = length == 1 && where_.whole->is_moving();
+    return !moving && claims_returned_since(before) == 0 &&
+           where_.whole->chunks.confirm(search, length);
   }
 
   /// A word of a chunk of a class has no slots in use any more, and is counted out.
@@ -195,7 +184,7 @@ class warpheap_supply {
 
   // Lanes that find nothing must know whether others held what they were looking for. Acquire and
   // release: what is held is taken after `begin_claim`, and put back before `end_claim`, of which
-  // `claims_so_far` acquires the second.
+  // `claims_returned` acquires the second.
   WARPHEAP_DEVICE void begin_claim() const {
     simt::atomic_ref(where_.whole->claims).fetch_add(sync::moves::begins, simt::order::acq_rel);
   }
@@ -206,17 +195,17 @@ class warpheap_supply {
                    simt::order::acq_rel);
   }
 
-  /// For `claims_returned_since`. Acquire pairs with `end_claim`: what was held before, and put
-  /// back, is seen.
-  WARPHEAP_DEVICE std::uint64_t claims_so_far() const {
-    return simt::atomic_ref(where_.whole->claims).load(simt::order::acquire);
+  /// How many claims have put back parts of runs so far. Acquire pairs with `end_claim`: what was
+  /// held before, and put back, is seen.
+  WARPHEAP_DEVICE std::uint32_t claims_returned() const {
+    return sync::moves::ended(simt::atomic_ref(where_.whole->claims).load(simt::order::acquire));
   }
-  /// How many claims have put back parts of runs between then and now, or hold some that they may
-  /// put back. A word that was seen without such a part was acquired from the lane that held it,
-  /// after its `begin_claim`. Those that have won theirs have hidden nothing.
-  WARPHEAP_DEVICE std::uint32_t claims_returned_since(std::uint64_t before) const {
-    const std::uint64_t now = claims_so_far();
-    return sync::moves::in_progress(now) + sync::moves::ended(now) - sync::moves::ended(before);
+  /// How many have done so since there were `before`, or hold parts that they may put back. A word
+  /// that was seen without such a part was acquired from the lane that held it, after its
+  /// `begin_claim`. Those that have won theirs have hidden nothing.
+  WARPHEAP_DEVICE std::uint32_t claims_returned_since(std::uint32_t before) const {
+    const std::uint64_t now = simt::atomic_ref(where_.whole->claims).load(simt::order::acquire);
+    return sync::moves::in_progress(now) + sync::moves::ended(now) - before;
   }
 
  private:

@@ -63,10 +63,9 @@ struct warpheap_slots {
 
 /// Owners of chunks other than the size classes, which are numbers from `first_class` on.
 namespace chunk_owner {
-inline constexpr std::uint32_t nobody = 0;      ///< in the pool, or on its way
-inline constexpr std::uint32_t run = 1;         ///< the first chunk of a large block
-inline constexpr std::uint32_t run_inside = 2;  ///< another chunk of it
-inline constexpr std::uint32_t first_class = 3;
+inline constexpr std::uint32_t nobody = 0;  ///< in the pool, on its way, or inside a large block
+inline constexpr std::uint32_t run = 1;     ///< the first chunk of a large block
+inline constexpr std::uint32_t first_class = 2;
 }  // namespace chunk_owner
 
 template <warpheap_config Config>

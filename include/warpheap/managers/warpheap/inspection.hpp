@@ -53,6 +53,11 @@ class warpheap_inspector {
     return chunks::owner_of(supply_.chunks().look(chunk));
   }
 
+  /// Whether a chunk that is there is nobody's although it is not in the pool.
+  WARPHEAP_DEVICE bool is_inside(std::uint32_t chunk) const {
+    return owner(chunk) == chunk_owner::nobody && !supply_.pool().contains(chunk);
+  }
+
   WARPHEAP_DEVICE void reserved(std::uint32_t c) const {
     const bool known = supply_.pool().contains(c) || supply_.empties().contains(c);
     findings_.expect(!known && owner(c) == chunk_owner::nobody, 2, c);
@@ -60,7 +65,7 @@ class warpheap_inspector {
 
   WARPHEAP_DEVICE void chunk(std::uint32_t c) const {
     const std::uint32_t whose = owner(c);
-    findings_.expect(supply_.pool().contains(c) == (whose == chunk_owner::nobody), 2, c);
+    findings_.expect(whose == chunk_owner::nobody || !supply_.pool().contains(c), 2, c);
     if (whose >= chunk_owner::first_class) {
       chunk_of_class(c, whose);
     } else {
@@ -68,9 +73,9 @@ class warpheap_inspector {
         findings_.expect(supply_.chunks().word(c, i) == 0, 3, c);
       }
     }
-    if (whose == chunk_owner::run_inside) {
-      const std::uint32_t before = c == 0 ? chunk_owner::nobody : owner(c - 1);
-      findings_.expect(before == chunk_owner::run || before == chunk_owner::run_inside, 6, c);
+    // Together with what `run_from` finds behind a run, that shows that each is inside one.
+    if (is_inside(c)) {
+      findings_.expect(c != 0 && (owner(c - 1) == chunk_owner::run || is_inside(c - 1)), 6, c);
     }
     if (whose == chunk_owner::run) run_from(c);
   }
@@ -81,11 +86,10 @@ class warpheap_inspector {
     findings_.expect(fits, 6, first);
     if (!fits) return;
     for (std::uint32_t i = 1; i < length; ++i) {
-      findings_.expect(owner(first + i) == chunk_owner::run_inside, 6, first + i);
+      findings_.expect(is_inside(first + i), 6, first + i);
     }
     const std::uint32_t behind = first + length;
-    findings_.expect(behind == supply_.backed() || owner(behind) != chunk_owner::run_inside, 6,
-                     behind);
+    findings_.expect(behind == supply_.backed() || !is_inside(behind), 6, behind);
     findings_.in_use(1, std::uint64_t{length} << supply_.classes().sizes().chunk_shift());
   }
 

@@ -30,15 +30,16 @@
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all trees fit (place: the word)
-/// I2 a chunk is in the pool exactly if it belongs to nobody; one that the heap does not
-///    have yet is nobody's, and nowhere (place: the chunk)
+/// I2 a chunk in the pool belongs to nobody; one that the heap does not have yet is nobody's, and
+///    nowhere (place: the chunk)
 /// I3 the words of a chunk of a class have its tag, and no slots beyond the last; those of other
 ///    chunks have no tag (place: the chunk)
 /// I4 a word with a free slot that is not marked is listed, and its chunk is in its class's set of
 ///    open chunks (place: the chunk)
 /// I5 a chunk's count of words in use is right, and a chunk of a class without used slots is among
 ///    the empties (place: the chunk)
-/// I6 the chunks behind the first of a run, and no others, are "inside" (place: the chunk)
+/// I6 the chunks behind the first of a run, and no others, are nobody's and not in the pool (place:
+///    the chunk)
 /// I7 nothing is in progress (place: the class)
 /// I8 the words of a class that are not marked are counted right, and so are its offers: at least
 ///    as many as marked words have free slots (place: the class; not looked at in heaps of more

@@ -3,6 +3,7 @@
 
 #include "warpheap/simt/cpu/lane.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -60,6 +61,14 @@ class group {
     return static_cast<T>(collect(runtime::collective::scan_add, value));
   }
   /// The bits of all members. \pre no two members pass the same bit
+  std::uint32_t least(std::uint32_t value) const {
+    std::uint32_t found = value;
+    for (lane_mask rest = members_; !rest.empty(); rest = rest.without(rest.lowest())) {
+      found = std::min(found, shuffle(value, rest.lowest()));
+    }
+    return found;
+  }
+
   std::uint64_t merge_bits(std::uint64_t bits) const {
     return shuffle(scan_add(bits) + bits, highest_bit(members_.bits()));
   }

@@ -102,6 +102,20 @@ class basic_group {
     return mask() == lane_mask::first(warp_size) ? scan_full(value) : scan_part(value);
   }
 
+  /// The least value that a member passes.
+  WARPHEAP_DEVICE std::uint32_t least(std::uint32_t value) const {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(mask().bits(), value);
+#else
+    std::uint32_t found = value;
+    for (lane_mask rest = mask(); !rest.empty(); rest = rest.without(rest.lowest())) {
+      const std::uint32_t theirs = shuffle(value, rest.lowest());
+      found = theirs < found ? theirs : found;
+    }
+    return found;
+#endif
+  }
+
   /// The bits of all members. \pre no two members pass the same bit
   WARPHEAP_DEVICE std::uint64_t merge_bits(std::uint64_t bits) const {
 #if __CUDA_ARCH__ >= 800
