@@ -12,6 +12,9 @@ go through their first stage, then the living through their second, and so on, i
 believed if it lets the headers as they are pass. Survivors that equivalent.toml knows to be
 equivalent, each with its argument, are counted apart.
 
+With --again, the mutants are those of an earlier run, on whatever headers that was, and each meets
+first what killed it there.
+
 Each verdict is in the file of --json at once. A mutant that the time of --minutes did not suffice
 for is `open` there; a later run with --resume goes on with its next stage.
 
@@ -30,7 +33,7 @@ import signal
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
@@ -38,9 +41,9 @@ from typing import Any
 
 import mutate
 from generated import Mutant, all_mutants, control, source_of
-from records import Controls, RecordError, Records, names_in, read, row_of
+from records import Controls, RecordError, Records, drawn_before, names_in, read, row_of
 from report import report
-from stages import Stage, next_stage
+from stages import Stage, before, next_stage
 from suites import Suites
 from switchboard import Switchboard
 from workshop import PLAIN, RACES, ROOT, Flavour, OutOfTimeError, Verdict, Workshop
@@ -61,6 +64,7 @@ class Hunt:
         end = time.monotonic() + 60 * minutes
         self._workshop = Workshop(options.work, end, options.schedules)
         self._options = options
+        self._control_seconds = 0.2 * options.seconds
         self._records = records
         self._controls = controls
         self._without = [
@@ -84,10 +88,16 @@ class Hunt:
             self._switchboard,
         )
         jobs = self._options.jobs
-        together = min(_MOST_TOGETHER, max(1, len(due) // (_GROUPS_A_JOB * jobs)))
+        copies = [m for m in due if self._switchboard.layer(m) is None]
+        together = min(_MOST_TOGETHER, max(1, len(copies) // (_GROUPS_A_JOB * jobs)))
         begun = [m for m in due if m.tried]
         fresh = [m for m in due if not m.tried]
-        parts = [list(_batches(part, 0, together)) for part in (begun, fresh)]
+        parts = [
+            # Only what must be compiled alone gains by company.
+            [[m] for m in part if self._switchboard.layer(m) is not None]
+            + list(_batches([m for m in part if self._switchboard.layer(m) is None], 0, together))
+            for part in (begun, fresh)
+        ]
         for groups in parts:
             random.Random(self._options.seed).shuffle(groups)
         with ThreadPoolExecutor(jobs) as pool:
@@ -109,7 +119,7 @@ class Hunt:
         flavours = [PLAIN] if "races" in self._without else [PLAIN, RACES]
         work = self._workshop.prepare(pool, flavours, others)
         explorers: set[tuple[str, int, Flavour]] = set()
-        tested: set[tuple[str, int]] = set()
+        tests: set[tuple[Path, int]] = set()
         for mutant in mutants:
             layer, stage = self._switchboard.layer(mutant), self._next(mutant)
             if layer is None or stage is None:
@@ -117,13 +127,12 @@ class Hunt:
             if stage.flavour is not None:
                 explorers.add((mutant.profiles[stage.attempt], layer, stage.flavour))
             else:
-                tested.add((mutant.header, layer))
+                found = self._suites.first_to_last(mutant)
+                # What is likely to kill it is compiled now, the rest when it has not.
+                tests.update((source, layer) for source in found[: 1 if before(mutant) else None])
         for name, layer, flavour in explorers:
             how = self._profiles[name]
             work.append(pool.submit(self._switchboard.explorer, name, how, layer, flavour))
-        # To find the tests of a header takes a while.
-        find = self._suites.sources
-        tests = {(source, layer) for header, layer in tested for source in find(header)}
         return work + [pool.submit(self._suites.prepare, source, layer) for source, layer in tests]
 
     def _go_through(
@@ -197,37 +206,32 @@ class Hunt:
                 alone.append(mutant)
                 continue
             switch = int(mutant.name[1:])
-            verdict = self._explored(program, subject, profile, stage, flavour, switch)
-            self._judged(mutant, stage, verdict)
+            seconds = stage.share * self._options.seconds
+            verdict = self._workshop.explore(program, subject, seconds, switch)
+            unchanged = partial(self._workshop.explore, program, subject, self._control_seconds)
+            self._judged(mutant, stage, self._believed(verdict, profile, flavour, unchanged))
         if alone:
             self._explore_copies(profile, alone, stage, flavour)
 
-    def _explored(
-        self,
-        program: Path,
-        subject: str,
-        profile: str,
-        stage: Stage,
-        flavour: Flavour,
-        switch: int | None = None,
+    def _believed(
+        self, verdict: Verdict, profile: str, flavour: Flavour, unchanged: Callable[[], Verdict]
     ) -> Verdict:
-        seconds = stage.share * self._options.seconds
-        verdict = self._workshop.explore(program, subject, seconds, switch)
-        if verdict.status == "killed" and not self._passes_unchanged(profile, flavour):
-            return Verdict("undecided", "")
-        return verdict
+        """Return a verdict, but undecided if the headers as they are would be rejected, too."""
+        if verdict.status not in ("killed", "stillborn"):
+            return verdict
+        passes = self._controls.passes(f"{flavour.name}:{profile}", unchanged)
+        return verdict if passes else Verdict("undecided", "")
 
     def _explore_copies(
         self, profile: str, batch: list[Mutant], stage: Stage, flavour: Flavour
     ) -> None:
         name = f"{profile}_{batch[0].name}_{len(batch)}"
+        unchanged = partial(self._explore_unchanged, profile, flavour)
         program = self._build(profile, name, batch, flavour)
         if program is None:
             if len(batch) == 1:
-                if self._passes_unchanged(profile, flavour):
-                    self._judged(batch[0], stage, Verdict("stillborn", ""))
-                else:
-                    self._judged(batch[0], stage, Verdict("undecided", ""))
+                verdict = self._believed(Verdict("stillborn", ""), profile, flavour, unchanged)
+                self._judged(batch[0], stage, verdict)
                 return
             # One of them does not compile: halves find it.
             half = len(batch) // 2
@@ -236,18 +240,15 @@ class Hunt:
             return
         try:
             for mutant in batch:
-                verdict = self._explored(program, mutant.name, profile, stage, flavour)
-                self._judged(mutant, stage, verdict)
+                seconds = stage.share * self._options.seconds
+                verdict = self._workshop.explore(program, mutant.name, seconds)
+                self._judged(mutant, stage, self._believed(verdict, profile, flavour, unchanged))
         finally:
             program.unlink()
 
     def _build(self, profile: str, name: str, batch: list[Mutant], flavour: Flavour) -> Path | None:
         how = self._profiles[profile]
         return self._workshop.build(name, source_of(batch, how), flavour, how.get("sources", []))
-
-    def _passes_unchanged(self, profile: str, flavour: Flavour) -> bool:
-        judge = partial(self._explore_unchanged, profile, flavour)
-        return self._controls.passes(f"{flavour.name}:{profile}", judge)
 
     def _explore_unchanged(self, profile: str, flavour: Flavour) -> Verdict:
         unchanged = control(profile, self._profiles[profile])
@@ -256,8 +257,7 @@ class Hunt:
         if program is None:
             return Verdict("stillborn", "")
         try:
-            seconds = 0.2 * self._options.seconds
-            return self._workshop.explore(program, unchanged.name, seconds)
+            return self._workshop.explore(program, unchanged.name, self._control_seconds)
         finally:
             program.unlink()
 
@@ -300,12 +300,17 @@ def main() -> int:
     parser.add_argument(
         "--same", action="store_true", help="the mutants of the file of --resume, and no others"
     )
+    parser.add_argument(
+        "--again", type=Path, help="such a file: its mutants from the start, first what killed them"
+    )
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     options = parser.parse_args()
     try:
         table = mutate.read_table(*mutate.table_files())
         mutants = all_mutants(table)
-    except (mutate.TableError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
+        if options.again:
+            mutants = drawn_before(options.again, mutants)
+    except (mutate.TableError, RecordError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
         print(f"campaign.py: {error}", file=sys.stderr)
         return 2
     chosen = [

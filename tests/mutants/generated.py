@@ -19,6 +19,9 @@ INCLUDE = ROOT / "include/warpheap"
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 
 
+Key = tuple[str, str, str, str, int]
+
+
 @dataclass
 class Mutant:
     """A fault of a header, the profiles that can show it, and what became of it."""
@@ -30,6 +33,16 @@ class Mutant:
     verdict: Verdict | None = None
     why_equivalent: str = ""
     tried: list[str] = field(default_factory=list)
+    which: int = 0  # of equal mistakes in equal lines, from 1 on; 0 if it has no equal
+    killed_before: tuple[str, str] = (
+        "",
+        "",
+    )  # what it had been through last in another run, and by
+
+    @property
+    def key(self) -> Key:
+        """Say what it is whatever happens to other headers; its name is only a number."""
+        return self.header, self.fault.kind, self.fault.line, self.fault.about, self.which
 
     @property
     def lives(self) -> bool:
@@ -65,7 +78,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
         offers = _most_telling_first(profiles[header], table)
         _, body = mutate.split_header((INCLUDE / header).read_text(), header)
         for fault, which in numbered(faults(body)):
-            mutant = Mutant(f"g{len(mutants):04}", header, fault, offers)
+            mutant = Mutant(f"g{len(mutants):04}", header, fault, offers, which=which)
             key = (header, fault.line, fault.about, which)
             mutant.why_equivalent = known.get(key, "") or rules.why_equivalent(body, fault)
             unused.discard(key)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from generated import Mutant
+from generated import Key, Mutant
 from workshop import Verdict
 
 
@@ -30,6 +30,7 @@ def row_of(mutant: Mutant, done: bool) -> dict[str, Any]:
         "kind": mutant.fault.kind,
         "line": mutant.fault.line,
         "about": mutant.fault.about,
+        "which": mutant.which,
         "status": status if done else "open",
         "by": mutant.verdict.by if mutant.verdict else "",
         "tried": mutant.tried,
@@ -74,6 +75,27 @@ def names_in(path: Path) -> set[str]:
         return {row["name"] for row in rows if "control" not in row}
     except (ValueError, KeyError, TypeError) as error:
         raise RecordError(f"{path}: not verdicts: {error!r}") from error
+
+
+def drawn_before(path: Path, mutants: Iterable[Mutant]) -> list[Mutant]:
+    """Return the mutants that an earlier run drew, and tell each what killed it there.
+
+    That run may have been on other headers: mutants are told apart by what they change.
+    """
+    rows: dict[Key, dict[str, Any]] = {}
+    try:
+        for row in (json.loads(line) for line in path.read_text().splitlines()):
+            if "control" not in row:
+                key = row["header"], row["kind"], row["line"], row["about"], row["which"]
+                rows[key] = row
+        chosen = [mutant for mutant in mutants if mutant.key in rows]
+        for mutant in chosen:
+            row = rows[mutant.key]
+            if row["status"] == "killed":
+                mutant.killed_before = row["tried"][-1], row["by"]
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise RecordError(f"{path}: not verdicts: {error!r}") from error
+    return chosen
 
 
 class Records:

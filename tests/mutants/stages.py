@@ -26,6 +26,7 @@ class Stage:
 
 
 TESTS = Stage()
+_FLAVOURS = {flavour.name: flavour for flavour in (PLAIN, RACES)}
 # A weaker order shows as a race, or in weak memory. Tests know neither.
 _OF_ORDERS = (
     Stage(RACES, 0, 0.2),
@@ -47,13 +48,25 @@ _OF_OTHERS = (
 )
 
 
-def stages_of(mutant: Mutant, without: Sequence[str] = ()) -> list[Stage]:
+def before(mutant: Mutant, seconds: float = 1) -> list[Stage]:
+    """Return the stage that killed a mutant in an earlier run, if there is such a one."""
+    what, *how = mutant.killed_before[0].split(":")
+    if what == "tests":
+        return [TESTS]
+    if what not in _FLAVOURS or len(how) != 2 or how[0] not in mutant.profiles:
+        return []
+    share = float(how[1].removesuffix("s")) / seconds
+    return [Stage(_FLAVOURS[what], mutant.profiles.index(how[0]), share)]
+
+
+def stages_of(mutant: Mutant, seconds: float, without: Sequence[str] = ()) -> list[Stage]:
     """Return the stages of a mutant, without those of the names given.
 
-    Those of the lists come first, then what these leave out: a survivor has met all profiles that
-    reach it, with and without the sanitizer.
+    What killed it before comes first, then those of the lists, then what these leave out: a
+    survivor has met all profiles that reach it, with and without the sanitizer.
     """
     listed = _OF_ORDERS if mutant.fault.kind == "order" else _OF_OTHERS
+    listed = (*before(mutant, seconds), *listed)
     met = {(stage.flavour, stage.attempt) for stage in listed}
     others = [
         Stage(flavour, attempt, 0.2)
@@ -73,5 +86,6 @@ def next_stage(mutant: Mutant, seconds: float, without: Sequence[str] = ()) -> S
     """Return what a mutant has not been through; none if it is dead or has been through all."""
     if not mutant.lives:
         return None
-    left = (s for s in stages_of(mutant, without) if s.label(mutant, seconds) not in mutant.tried)
+    stages = stages_of(mutant, seconds, without)
+    left = (stage for stage in stages if stage.label(mutant, seconds) not in mutant.tried)
     return next(left, None)

@@ -43,25 +43,37 @@ class Suites:
         tests += folder.glob("conformance.cpp")
         return [source for source in tests if header in self._included(source)]
 
+    def first_to_last(self, mutant: Mutant) -> list[Path]:
+        """Return the tests of a mutant in the order in which it meets them.
+
+        That which killed it before is the first.
+        """
+        before = mutant.killed_before[1]
+        sources = self.sources(mutant.header)
+        return sorted(sources, key=lambda source: not before.startswith(_by(source)))
+
     def judge(self, mutant: Mutant) -> Verdict:
-        """Run the tests, one program after the other, until one rejects the mutant."""
-        for source in self.sources(mutant.header):
+        """Run the tests, one program after the other, until one rejects the mutant.
+
+        A layer of switches of which none is on is the control of a switch: it is there already.
+        """
+        for source in self.first_to_last(mutant):
             layer = self._switchboard.layer(mutant)
-            verdict = self._switched(mutant, source, layer) if layer is not None else None
-            verdict = verdict or self._changed(mutant, source)
-            if verdict.status == "killed" and self._passes_unchanged(source):
-                return verdict
+            program = self.prepare(source, layer) if layer is not None else None
+            if program is not None:
+                verdict = self._tested(program, source, int(mutant.name[1:]))
+                unchanged = partial(self._tested, program, source)
+            else:
+                verdict = self._changed(mutant, source)
+                unchanged = partial(self._unchanged, source)
+            control = f"tests:{source.relative_to(_TESTS)}"
+            if verdict.status == "killed" and self._controls.passes(control, unchanged):
+                return Verdict("killed", _by(source) + verdict.by.removeprefix("tests: "))
         return Verdict("survived", "")
 
     def prepare(self, source: Path, layer: int) -> Path | None:
         """Compile a test with a layer of mutants; none if it does not compile."""
         return self._switchboard.tests(source, self._included(source), layer)
-
-    def _switched(self, mutant: Mutant, source: Path, layer: int) -> Verdict | None:
-        program = self.prepare(source, layer)
-        if program is None:
-            return None
-        return self._tested(program, source, int(mutant.name[1:]))
 
     def _changed(self, mutant: Mutant, source: Path) -> Verdict:
         headers = self._folder / f"{mutant.name}_headers"
@@ -73,11 +85,9 @@ class Suites:
         finally:
             shutil.rmtree(headers)
 
-    def _passes_unchanged(self, source: Path) -> bool:
-        test = str(source.relative_to(_TESTS))
-        name = "control_" + test.replace("/", "_")
-        judge = partial(self._run, name, source, self._folder / "none")
-        return self._controls.passes(f"tests:{test}", judge)
+    def _unchanged(self, source: Path) -> Verdict:
+        name = "control_" + str(source.relative_to(_TESTS)).replace("/", "_")
+        return self._run(name, source, self._folder / "none")
 
     def _run(self, name: str, source: Path, headers: Path) -> Verdict:
         program = self._workshop.test_program(name, [source], headers)
@@ -97,3 +107,8 @@ class Suites:
         if source not in self._includes:
             self._includes[source] = self._workshop.includes(source)
         return self._includes[source]
+
+
+def _by(source: Path) -> str:
+    """Return how a verdict begins that a test of this source gave."""
+    return f"tests: {source.relative_to(_TESTS)}: "

@@ -68,6 +68,20 @@ class Stages(unittest.TestCase):
         kinds = {label.split(":")[0] for label in self.walk(mutant(), ("tests", "races"))}
         self.assertEqual(kinds, {"plain"})
 
+    def test_what_killed_it_before_comes_first(self) -> None:
+        one = mutant()
+        one.killed_before = "races:q:7s", "a race"
+        self.assertEqual(self.walk(one)[:3], ["races:q:7s", "plain:p:3s", "tests"])
+        one = mutant()
+        one.killed_before = "tests", "tests: a_test.cpp: a.b"
+        self.assertEqual(self.walk(one)[:2], ["tests", "plain:p:3s"])
+
+    def test_what_killed_it_before_and_is_no_more_is_left_out(self) -> None:
+        for gone in ("plain:other:3s", "nobody", "races"):
+            one = mutant()
+            one.killed_before = gone, ""
+            self.assertEqual(self.walk(one), self.walk(mutant()))
+
     def test_the_dead_have_none(self) -> None:
         for status in ("killed", "stillborn"):
             one = mutant()
@@ -139,6 +153,32 @@ class TheFile(InAFolder):
         self.assertEqual(records.names_in(self.path), {"g1", "g2"})
 
 
+class Again(InAFolder):
+    def test_a_mutant_is_known_by_what_it_changes(self) -> None:
+        dead, alive, other = (mutant(name=f"g{i}") for i in range(3))
+        dead.tried, dead.verdict = (
+            ["plain:p:3s", "tests"],
+            Verdict("killed", "tests: a_test.cpp: x"),
+        )
+        alive.which, other.which = 1, 2
+        rows = [records.row_of(one, done=True) for one in (dead, alive)]
+        self.write(rows[0], {"control": "tests:a", "passes": True}, rows[1])
+        now = [mutant(name=f"g{i}") for i in (7, 8, 9)]
+        for one, which in zip(now, (2, 0, 1), strict=True):
+            one.which = which
+        chosen = records.drawn_before(self.path, now)
+        self.assertEqual([one.name for one in chosen], ["g8", "g9"])
+        self.assertEqual(chosen[0].killed_before, ("tests", "tests: a_test.cpp: x"))
+        self.assertEqual(chosen[1].killed_before, ("", ""))
+        self.assertTrue(all(one.tried == [] and one.verdict is None for one in chosen))
+
+    def test_lines_that_are_no_verdicts_are_refused(self) -> None:
+        for text in ("{\n", "[]\n", '{"name": "g0001"}\n'):
+            self.path.write_text(text)
+            with self.assertRaisesRegex(records.RecordError, "not verdicts"):
+                records.drawn_before(self.path, [])
+
+
 class EqualLines(unittest.TestCase):
     def test_have_numbers_and_others_none(self) -> None:
         faults = [
@@ -170,6 +210,23 @@ class Sources(InAFolder):
             switchboard = Switchboard([], workshop, self.path)
             found = Suites(workshop, self.path, 1, controls, switchboard).sources(header)
             self.assertEqual({source.parent for source in found}, {ROOT / "tests" / folder})
+
+    def test_that_which_killed_a_mutant_before_is_the_first(self) -> None:
+        controls = records.Controls(records.Records(self.path), {})
+        workshop = IncludesAll("sync/bitmap_tree.hpp")
+        suites = Suites(workshop, self.path, 1, controls, Switchboard([], workshop, self.path))
+        one = mutant()
+        one.header = "sync/bitmap_tree.hpp"
+        usual = suites.first_to_last(one)
+        one.killed_before = "tests", f"tests: sync/{usual[-1].name}: one.test"
+        self.assertEqual(suites.first_to_last(one), [usual[-1], *usual[:-1]])
+
+    def test_a_header_that_another_one_includes_counts(self) -> None:
+        source = self.folder / "a_test.cpp"
+        source.write_text('#include "warpheap/sync/bulk_semaphore.hpp"\n#include <vector>\n')
+        found = Workshop(self.folder).includes(source)
+        self.assertLess({"sync/bulk_semaphore.hpp", "core/align.hpp"}, found)
+        self.assertNotIn("sync/bitmap_tree.hpp", found)
 
 
 class Believed(InAFolder):
@@ -297,7 +354,8 @@ class TheHunt(InAFolder):
     def test_nobody_is_killed_by_what_rejects_the_headers_as_they_are(self) -> None:
         first = self.hunt(set())[0].name
         self.path.unlink()
-        self.assertTrue(all(one.lives for one in self.hunt({first, "control"})))
+        wrong = {"control", "layer_0_of_bump", "layer_0_of_bump_warp"}
+        self.assertTrue(all(one.lives for one in self.hunt({first, *wrong})))
 
     def test_in_pieces_it_tries_everything_and_nothing_twice(self) -> None:
         whole = [one.tried for one in self.hunt(set())]

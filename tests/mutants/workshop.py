@@ -23,9 +23,9 @@ from switches import VARIABLE
 ROOT = Path(__file__).resolve().parents[2]
 _FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
 _FLAGS += ["-DWARPHEAP_TEST_SANITIZED=0", "-DWARPHEAP_TEST_VARIANTS=0"]
-_INCLUDES = [
-    f"-I{ROOT / folder}" for folder in ("include", "tests", "tests/verify", "tests/support")
-]
+_FOLDERS = [ROOT / folder for folder in ("include", "tests", "tests/verify", "tests/support")]
+_INCLUDES = [f"-I{folder}" for folder in _FOLDERS]
+_INCLUDE = re.compile(r'^#\s*include ["<]([^">]+)[">]', re.MULTILINE)
 # The explorer without its subjects.
 HARNESS = sorted(
     source
@@ -84,6 +84,7 @@ class Workshop:
         self._compile = [*launcher, *self._compiler]
         self._objects: dict[Path, threading.Lock] = {}
         self._made: set[Path] = set()
+        self._direct: dict[Path, list[str]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -250,10 +251,28 @@ class Workshop:
         return program if linked is not None and linked.returncode == 0 else None
 
     def includes(self, source: Path) -> set[str]:
-        """Tell which headers of the project a source includes, as paths in include/warpheap."""
-        command = [*self._compiler, *_FLAGS, *_INCLUDES, "-MM", str(source)]
-        inside = str(ROOT / "include/warpheap") + "/"
-        return {word.removeprefix(inside) for word in self._must(command).split() if inside in word}
+        """Tell which headers of the project a source includes, as paths in include/warpheap.
+
+        Those that it includes under a condition count. To ask the compiler would take a minute.
+        """
+        found: set[Path] = set()
+        left = [source]
+        while left:
+            here = left.pop()
+            for name in self._included_by(here):
+                places = (folder / name for folder in (here.parent, *_FOLDERS))
+                place = next((place.resolve() for place in places if place.is_file()), None)
+                if place is not None and place not in found:
+                    found.add(place)
+                    left.append(place)
+        inside = ROOT / "include/warpheap"
+        return {str(path.relative_to(inside)) for path in found if inside in path.parents}
+
+    def _included_by(self, source: Path) -> list[str]:
+        with self._lock:
+            if source not in self._direct:
+                self._direct[source] = _INCLUDE.findall(source.read_text())
+            return self._direct[source]
 
     def run_tests(
         self, program: Path, seconds: float, *options: str, switch: int | None = None

@@ -166,6 +166,14 @@ TYPED_TEST(numbers_of_chunks, are_followed_to_values_that_nobody_has_taken) {
   });
 }
 
+TYPED_TEST(numbers_of_chunks, begin_in_the_first_chunk_and_no_other_is_written_to) {
+  const auto pool = this->memory.pool();
+  for (std::uint32_t i = 0; i < pool.slots_each; ++i) {
+    EXPECT_EQ(pool.slots(0)[i], 0u);
+    EXPECT_EQ(pool.slots(1)[i], 0xdeadu);
+  }
+}
+
 TEST(list_directory, a_wrong_link_leads_to_no_chunk_behind_the_last_one) {
   constexpr std::uint32_t chunks = 4;
   sync::list_directory::anchor anchor;

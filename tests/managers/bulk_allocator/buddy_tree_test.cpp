@@ -6,6 +6,7 @@
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/bulk_allocator/buddy_tree.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -91,6 +92,37 @@ TEST(buddy_tree, pairs_of_pairs_are_merged_as_well) {
     EXPECT_TRUE(tree->merge_pairs());
     EXPECT_EQ(tree->take(3), 0u);
   });
+}
+
+// A lane that has waited at one order for a unit that did not come splits a node of the next one.
+// There it waits first, too, as another lane has undertaken to split.
+TEST(buddy_tree, what_was_in_vain_at_one_order_is_not_so_at_the_next_one) {
+  const small_tree tree(12);  // nodes of orders 3 and 2
+  std::uint32_t page = bulk_parts::buddy_tree::none;
+  simt::explorer explorer({2, 1});
+  sync::bulk_semaphore::answer asked{};
+  small_tree::in_a_lane([&] {
+    // A lane that never goes on has asked for a page before.
+    ASSERT_EQ(tree->units(0).ask(1, 2, false).batches, 1u);
+    asked = tree->units(1).ask(1, 2, false);
+    ASSERT_EQ(asked.batches, 1u);
+  });
+  const auto outcome = explorer.run({simt::strategy::sticky, 1}, [&] {
+    if (simt::thread_rank() == 0) {
+      page = tree->take(0);
+      return;
+    }
+    const auto units = tree->units(1);
+    const std::int64_t alone = units.read().expected();
+    while (units.read().expected() == alone) simt::backoff(1);
+    ASSERT_EQ(units.promise(asked, 2), 1u);
+    const std::uint32_t node = tree->take(2);
+    tree->nodes(1).insert(2 * node);
+    units.deliver(1, 1);
+  });
+  EXPECT_EQ(outcome.stuck, "");
+  EXPECT_EQ(page, 9u) << "of the node that the other lane has split";
+  EXPECT_EQ(tree->units(3).read().count, 1) << "a second node has been split";
 }
 
 }  // namespace

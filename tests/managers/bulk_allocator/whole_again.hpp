@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -220,15 +221,119 @@ class last_bin_for_two : public heap_world {
   bool weak_ = false;
 };
 
+/// Nothing is free. Four lanes free two pairs of buddies, and each may find that another one keeps
+/// it from merging them. A fifth one wants a pair, and reclaims: what is left is not forgotten.
+class buddies_freed_at_once : public heap_world {
+ public:
+  static constexpr simt::grid shape{5, 1};
+
+  explicit buddies_freed_at_once(const any_setup& how) : heap_world(uncounted(how)) {
+    heap.run_quietly([&] {
+      std::byte* const pairs[]{heap.take(pair), heap.take(pair)};
+      while (heap.take(page) != nullptr) {
+      }
+      for (std::byte* const both : pairs) heap.give(both);
+      for (std::byte*& one : buddies_) one = heap.take(page);
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    for (std::byte* const one : buddies_) heap.adopt(one, page);
+    got_ = nullptr;
+  }
+
+  void lane() {
+    const std::uint64_t rank = simt::thread_rank();
+    if (rank < 4) {
+      give(buddies_[rank]);
+    } else {
+      got_ = heap.take(pair);
+    }
+  }
+
+  std::string verdict() {
+    std::string wrong = heap.problem();
+    heap.run_quietly([&] {
+      give(got_);
+      for (int i = 0; i < 2; ++i) {
+        if (heap.take(pair) == nullptr) wrong = "null, and a pair of pages is free";
+      }
+    });
+    return wrong.empty() ? heap.problem() : wrong;
+  }
+
+ private:
+  static constexpr std::uint32_t page = 100;
+  static constexpr std::uint32_t pair = 200;
+
+  std::byte* buddies_[4] = {};
+  std::byte* got_ = nullptr;
+};
+
+/// A bin has one free block, and nothing else is free. A lane frees a node of pages, while two
+/// others want blocks: one of them makes bins of the node. The other one, whose unit is of the
+/// first bin, may come to a new bin even before its units are there. What it writes there must come
+/// after all accesses to the node.
+class bin_that_is_new : public heap_world {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  explicit bin_that_is_new(const any_setup& how) : heap_world(uncounted(how)) {
+    heap.run_quietly([&] {
+      node_ = heap.take(node);
+      std::byte* const first = heap.take(block);
+      for (const std::uint32_t bytes : {block, block / 2, page}) {
+        while (heap.take(bytes) != nullptr) {
+        }
+      }
+      heap.give(first);
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    heap.adopt(node_, node);
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      give(node_);
+    } else {
+      heap.take(block);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t block = 32;
+  static constexpr std::uint32_t page = 100;
+  static constexpr std::uint32_t node = 400;
+
+  std::byte* node_ = nullptr;
+};
+
+/// Lanes that free while another one needs what they free.
+template <class M>
+std::vector<named_case> freed_at_once_cases() {
+  const any_setup bins = few_bins<M>(6144, 31);
+  return {case_of<buddies_freed_at_once>("buddies_freed_at_once", any_setup(few_nodes<M>())),
+          case_of<bin_that_is_new>("bin_that_is_new", bins)};
+}
+
 template <class M>
 std::vector<named_case> whole_again_cases() {
   const any_setup bins = few_bins<M>(6144, 31);
-  return {case_of<whole_again>("whole_again", bins, 2048u),
-          case_of<whole_again>("nodes_whole_again", any_setup(few_nodes<M>()), 1024u),
-          case_of<reclaimed_for_all>("reclaimed_for_all", bins),
-          case_of<freed_while_reclaimed>("freed_while_reclaimed", bins),
-          case_of<merged_into_the_top>("merged_into_the_top", any_setup(few_nodes<M>())),
-          case_of<last_bin_for_two>("last_bin_for_two", bins)};
+  std::vector<named_case> cases{
+      case_of<whole_again>("whole_again", bins, 2048u),
+      case_of<whole_again>("nodes_whole_again", any_setup(few_nodes<M>()), 1024u),
+      case_of<reclaimed_for_all>("reclaimed_for_all", bins),
+      case_of<freed_while_reclaimed>("freed_while_reclaimed", bins),
+      case_of<merged_into_the_top>("merged_into_the_top", any_setup(few_nodes<M>())),
+      case_of<last_bin_for_two>("last_bin_for_two", bins)};
+  for (named_case& one : freed_at_once_cases<M>()) cases.push_back(std::move(one));
+  return cases;
 }
 
 }  // namespace verify

@@ -134,9 +134,53 @@ inline named_case run_for_one_lane(const any_setup& how) {
   return case_of<one_run_left>("run_for_one_lane", how);
 }
 
+/// Entries of the first chunk of a run are still queued, ahead of that of the only free chunk. A
+/// lane that has the unit of the latter may come to the former while another lane frees the run:
+/// what it writes there must come after all accesses to the run.
+class queued_chunk_of_a_run : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit queued_chunk_of_a_run(const any_setup& how) : heap_world(uncounted(how)) {
+    heap.run_quietly([&] {
+      std::byte* const pair = heap.take(run);
+      std::byte* last = nullptr;
+      while (std::byte* const one = heap.take(chunk)) last = one;
+      heap.give(pair);
+      run_ = heap.take(run);
+      heap.give(last);
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    heap.adopt(run_, run);
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      give(run_);
+    } else if (heap.take(chunk) == nullptr) {
+      heap.blocks().note("null, and a chunk was free all the time");
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t run = 128;
+  static constexpr std::uint32_t chunk = 64;
+
+  std::byte* run_ = nullptr;
+};
+
+inline named_case run_with_queued_entries(const any_setup& how) {
+  return case_of<queued_chunk_of_a_run>("run_with_queued_entries", how);
+}
+
 inline std::vector<named_case> stacked_cases(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
   cases.push_back(run_for_one_lane(how));
+  cases.push_back(run_with_queued_entries(how));
   return cases;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where lanes look first for a slot of a class, and pointers that are not blocks of a class or run.
 #include "damage.hpp"
+#include "rubbish.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -10,12 +11,38 @@
 #include <gtest/gtest.h>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
 using manager = warpheap_manager<>;
+
+TEST(warpheap_classes, format_writes_nothing_behind_what_is_theirs) {
+  const warpheap_size_classes sizes(14);
+  const std::uint32_t universe = 10;
+  // What is laid out last is followed by rubbish, so each of the arrays is the last one once.
+  for (int last = 0; last < 3; ++last) {
+    const rubbish memory(256 * 1024);
+    region_cursor cursor = memory.cursor();
+    manager::classes::parts where{};
+    where.records = cursor.take<manager::classes::record>(sizes.count());
+    for (int i = 1; i <= 3; ++i) {
+      const int which = (last + i) % 3;
+      if (which == 0) {
+        where.hints =
+            cursor.take<std::uint32_t>(manager::classes::hint_words(universe) * sizes.count());
+      } else if (which == 1) {
+        where.entries = cursor.take<std::uint32_t>(universe);
+      } else {
+        where.trees = cursor.take<std::uint64_t>(bitmap_tree::words_for(universe) * sizes.count());
+      }
+    }
+    machine().launch({1, 1}, [&] { manager::classes(sizes, where, universe).format(0, 1); });
+    EXPECT_TRUE(memory.is_untouched_behind(cursor)) << last;
+  }
+}
 
 /// A heap in which some classes have a chunk with room.
 class warpheap_hints : public ::testing::Test {
@@ -52,6 +79,42 @@ TEST_F(warpheap_hints, a_turn_serves_where_there_is_room) {
       const auto got = claims(parts(), of).take_in_turn(simt::coalesced(), true, 0, false);
       ASSERT_NE(got.chunk, claims::none) << bytes;
       EXPECT_EQ(owner_of(got.chunk), chunk_owner::first_class + of) << bytes;
+    }
+  });
+}
+
+// The leader draws the turn for all, whether or not it wants a slot itself.
+TEST_F(warpheap_hints, a_turn_is_that_of_all_lanes_of_a_warp) {
+  const std::uint32_t of = parts().classes().sizes().class_of(16);
+  ASSERT_GE(parts().classes().of(of).shape.words, 4u);
+  std::set<std::uint32_t> words;
+  machine().launch({1, 2}, [&] {
+    const bool wants = simt::lane_id() == 1;
+    for (std::uint32_t at = 0; at < 4; ++at) {
+      const auto got = claims(parts(), of).take_in_turn(simt::warp(), wants, at, false);
+      if (wants) words.insert(got.slot / parts().classes().slots(of).per_word);
+    }
+  });
+  EXPECT_EQ(words.size(), 4u);
+}
+
+TEST_F(warpheap_hints, all_chunks_of_the_class_are_named_and_none_that_was_taken_out) {
+  take(heap_, 4096, 16);
+  const std::uint32_t of = parts().classes().sizes().class_of(4096);
+  machine().launch({1, 1}, [&] {
+    const auto named = [&] {
+      std::set<std::uint32_t> chunks;
+      for (std::uint32_t turn = 0; turn < parts().classes().of(of).population; ++turn) {
+        chunks.insert(parts().classes().hinted(of, turn, 1, true).chunk);
+      }
+      return chunks;
+    };
+    std::set<std::uint32_t> left = named();
+    ASSERT_GE(left.size(), 4u);
+    while (!left.empty()) {
+      parts().classes().remove(of, *left.begin());
+      left.erase(left.begin());
+      EXPECT_EQ(named(), left);
     }
   });
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a request costs that finds nothing.
+#include "small.hpp"
+#include "take_and_give.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <gtest/gtest.h>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+// Where nothing is, nor expected, there is nothing to ask for: a look at each arena suffices.
+TEST(bulk_allocator, a_heap_that_is_full_is_not_asked_again_and_again) {
+  const heap<bulk_allocator<small_pages>> heap(machine(), 16_KiB);
+  ASSERT_FALSE(take_all(heap, 16, 32).empty());
+  void* block = nullptr;
+  simt::explorer explorer({1, 1});
+  const auto outcome =
+      explorer.run({simt::strategy::sticky, 1}, [&] { block = heap.ref().malloc(16); });
+  EXPECT_EQ(outcome.stuck, "");
+  EXPECT_EQ(block, nullptr);
+  EXPECT_LT(outcome.steps, 100u);
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

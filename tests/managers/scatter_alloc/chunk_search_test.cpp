@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a request costs that finds its own part of the heap full.
+#include "small.hpp"
+#include "take_and_give.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <gtest/gtest.h>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+// A search of all pages is the last resort.
+TEST(scatter_alloc, a_free_page_is_found_wherever_it_is_without_a_look_at_the_others) {
+  const heap<small> heap(machine(), 256_KiB);
+  const block_list all = take_all(heap, 256, 32);
+  ASSERT_GT(all.size(), 800u);
+  for (const std::size_t i : {std::size_t{0}, all.size() / 2, all.size() - 1}) {
+    give(heap, {all[i]});
+    void* block = nullptr;
+    simt::explorer explorer({1, 1});
+    const auto outcome =
+        explorer.run({simt::strategy::sticky, 1}, [&] { block = heap.ref().malloc(100); });
+    EXPECT_EQ(outcome.stuck, "");
+    EXPECT_EQ(block, all[i]);
+    EXPECT_LT(outcome.steps, 100u);
+    heap.on().launch({1, 1}, [&] { heap.ref().free(block); });
+    EXPECT_EQ(take_one(heap, 256), all[i]);
+  }
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
