@@ -12,12 +12,13 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
+/// The smallest pages, larger ones, and some whose size is not a power of two.
+inline constexpr std::size_t page_sizes[]{16, 48, 256, 1040};
+
 /// Heaps of pages, whose size their options say.
 template <class M>
 class page_fixture : public block_fixture<M> {
  public:
-  /// The smallest pages, larger ones, and some whose size is not a power of two.
-  static constexpr std::size_t page_sizes[]{16, 48, 256, 1040};
   static constexpr std::size_t pages = 500;
 
   /// A heap with about that many pages.
@@ -47,7 +48,7 @@ struct stamp_pages {
 };
 
 CONFORMANCE_TEST(pages, a_request_of_any_size_gets_a_whole_page) {
-  for (const std::size_t page_bytes : this->page_sizes) {
+  for (const std::size_t page_bytes : page_sizes) {
     SCOPED_TRACE("pages of " + std::to_string(page_bytes) + " bytes");
     const auto heap = this->make_heap_of(page_bytes);
     ASSERT_EQ(heap->largest_block(), page_bytes);
@@ -63,7 +64,7 @@ CONFORMANCE_TEST(pages, a_request_of_any_size_gets_a_whole_page) {
 }
 
 CONFORMANCE_TEST(pages, a_heap_holds_the_same_number_of_blocks_of_every_size) {
-  for (const std::size_t page_bytes : this->page_sizes) {
+  for (const std::size_t page_bytes : page_sizes) {
     SCOPED_TRACE("pages of " + std::to_string(page_bytes) + " bytes");
     const auto heap = this->make_heap_of(page_bytes);
     const std::size_t count = this->take_all(*heap, page_bytes).blocks.size();
