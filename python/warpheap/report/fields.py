@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from warpheap import row_fields
 from warpheap.row_fields import Description, Field
 from warpheap.traces import replay
+
+if TYPE_CHECKING:  # it takes long to load, and only reports need it
+    import pandas as pd
 
 # What the report derives from other fields.
 _DERIVED = (Field("used_percent", "%", "number", "axis", "share of the heap in use", "{} in use"),)
