@@ -17,6 +17,8 @@ std::uint64_t most_rounds(const parameters& chosen) {
   return std::min(chosen[given::rounds], chosen[given::heap_bytes] / left_a_round + 2);
 }
 
+constexpr field<std::uint64_t> rounds_done{
+    {.name = "rounds_done", .unit = "rounds", .about = "rounds until the first null"}};
 constexpr field<bool> exhausted{
     {.name = "out_of_memory", .about = "whether the rounds ended with a null"}};
 constexpr field<std::uint64_t> live_blocks{
@@ -53,7 +55,7 @@ measurement measure_growth(const case_run& c) {
   measurement row;
   row.add(fields::null_returns, nulls);
   row.add(fields::corrupted, live.corrupted + live.misaligned);
-  row.add(given::rounds, round);  // not the limit that was given
+  row.add(rounds_done, round);
   row.add(exhausted, nulls != 0);
   row.add(live_blocks, live.served);
   row.add(live_bytes, live.bytes);
@@ -69,8 +71,8 @@ const case_registration growth{
      .about = "every round allocates and frees half of that, until the heap is exhausted",
      .parameters = with_sizes({{&given::threads, "100000"}, {&given::rounds, "100000"}}),
      .needs = {&needs::bytes, &needs::frees},
-     .fields = {&exhausted, &live_blocks, &live_bytes, &fields::utilization, &malloc_total_ms,
-                &free_total_ms},
+     .fields = {&rounds_done, &exhausted, &live_blocks, &live_bytes, &fields::utilization,
+                &malloc_total_ms, &free_total_ms},
      .run = measure_growth,
      .fills = true}};
 

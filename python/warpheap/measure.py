@@ -135,6 +135,8 @@ def _parse(wanted: Measurement, outcome: process.Outcome) -> Row:
 def _row(wanted: Measurement, result: Row, wall_s: float) -> Row:
     """Complete a row: what was asked for, what came out, and where and when it was measured."""
     catalog = wanted.catalog
+    # What was not asked for otherwise. A program that does not finish cannot say it.
+    defaults = catalog.described.cases[wanted.case].parameters.items()
     row: Row = {
         "schema": SCHEMA,
         "case": wanted.case,
@@ -146,6 +148,7 @@ def _row(wanted: Measurement, result: Row, wall_s: float) -> Row:
             for f in catalog.described.fields.values()
             if f.always and f.role != "identity"
         },
+        **{name: value for name, value in defaults if value is not None},
         **wanted.parameters,
     }
     if catalog.driver:

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The survey's table: which points of each case are measured.
 
-A case that is not in it is measured once, with the defaults of its parameters.
+A case that is not in it is measured once, with the defaults of its parameters. A parameter is named
+here only where the survey wants other values than its default: what the papers measured, and how
+much a level may cost on a machine. That is the survey's choice. A program that is run by hand has
+no levels, so no description of a parameter can say it.
 """
 
 from __future__ import annotations
@@ -70,11 +73,11 @@ def _size(smallest: int, largest: int | None = None) -> Parameters:
 
 
 def _timed(scale: Scale) -> Parameters:
-    return {"heap_bytes": scale.heap_bytes, "iterations": scale.iterations, "seed": 1}
+    return {"heap_bytes": scale.heap_bytes, "iterations": scale.iterations}
 
 
 def _filled(scale: Scale) -> Parameters:
-    return {"threads": scale.batch, "heap_bytes": scale.filled_heap_bytes, "seed": 1}
+    return {"threads": scale.batch, "heap_bytes": scale.filled_heap_bytes}
 
 
 def _init(scale: Scale) -> Iterator[Parameters]:
@@ -128,8 +131,8 @@ def _random_walk_steps(scale: Scale) -> Iterator[Parameters]:
         # So often that chance, the standard error of a mean, stays well below what the bound on the
         # slowest lane leaves: little where few of the free pages are taken.
         for free_percent, iterations in ((50, 5000), (10, 1000), (1, 300), (0.5, 300)):
-            drawn = {"iterations": iterations, "seed": 1}
-            yield {"threads": threads, "pages": MIB, "free_percent": free_percent, **drawn}
+            point = {"threads": threads, "free_percent": free_percent}
+            yield {**point, "iterations": iterations}
 
 
 def _graph_init(scale: Scale) -> Iterator[Parameters]:
@@ -139,7 +142,7 @@ def _graph_init(scale: Scale) -> Iterator[Parameters]:
 def _graph_update(scale: Scale) -> Iterator[Parameters]:
     # The batches of the survey, of ouroGraph and of Gallatin; any source, or a thousand of them.
     gpu = scale.full and scale.backend == "cuda"
-    common = {"rounds": 10, "heap_bytes": scale.heap_bytes, "seed": 1}
+    common = {"heap_bytes": scale.heap_bytes}
     for adjacency in ("blocks", "pages") if scale.full else ("blocks",):
         for batch in (10_000, 100_000, 1_000_000) if gpu else (10_000,):
             for source_range in (0, 1000) if scale.full else (0,):
@@ -148,15 +151,14 @@ def _graph_update(scale: Scale) -> Iterator[Parameters]:
 
 
 def _graph_expand(scale: Scale) -> Iterator[Parameters]:
-    common = {"heap_bytes": scale.heap_bytes, "seed": 1}
+    common = {"heap_bytes": scale.heap_bytes}
+    growths: list[Parameters] = [{}]
     if scale.full and scale.backend == "cuda":
         # To 100 M edges in rounds, and 16 M at once.
         growths = [
             {"scale": 22, "batch": 1_000_000, "rounds": 100},
             {"scale": 20, "batch": 16_000_000, "rounds": 1},
         ]
-    else:
-        growths = [{"scale": 14, "batch": 10_000, "rounds": 10}]
     for adjacency in ("blocks", "pages") if scale.full else ("blocks",):
         for growth in growths:
             yield {"adjacency": adjacency, **growth, **common}
@@ -173,7 +175,7 @@ def _registers(_: Scale) -> Iterator[Parameters]:
 
 
 def _fragmentation(scale: Scale) -> Iterator[Parameters]:
-    common = {"threads": scale.batch, "heap_bytes": scale.heap_bytes, "seed": 1}
+    common = {"threads": scale.batch, "heap_bytes": scale.heap_bytes}
     rounds = 100 if scale.full else 10
     for size in powers(4, 13) if scale.full else (SMALLEST, 256, 4 * KIB):
         yield {**_size(size), **common, "rounds": rounds}
@@ -183,7 +185,7 @@ def _fragmentation(scale: Scale) -> Iterator[Parameters]:
 
 def _block_bytes(scale: Scale) -> Iterator[Parameters]:
     for size in (1, 17, 100, 1000, 5000) if scale.full else (100,):
-        yield {**_size(size), "heap_bytes": GIB if scale.full else scale.heap_bytes, "seed": 1}
+        yield {**_size(size), "heap_bytes": GIB if scale.full else scale.heap_bytes}
 
 
 def _utilization(scale: Scale) -> Iterator[Parameters]:
@@ -222,7 +224,6 @@ def _occupancy(scale: Scale) -> Iterator[Parameters]:
     common = {
         "heap_bytes": scale.filled_heap_bytes,
         "iterations": scale.iterations,
-        "seed": 1,
     }
     for size in sizes:
         for free_percent in (50, 20, 10, 5, 2, 1) if scale.full else (50, 10):
@@ -248,7 +249,7 @@ def _steady(scale: Scale) -> Iterator[Parameters]:
     else:
         # 14 s of processor time with the slowest manager, `rw`: within the limit on a busy machine.
         load = {"threads": 2 * KIB, "rounds": 2, "heap_bytes": 2 * MIB}
-    common = {**load, "iterations": scale.iterations, "seed": 1}
+    common = {**load, "iterations": scale.iterations}
     yield {**_size(64), **common}
     if scale.full:
         yield {**_size(SMALLEST, 4 * KIB), "distribution": "powers", **common}

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import ctypes
-from types import TracebackType
 
 from warpheap import native
+from warpheap.closing import Closing
 from warpheap.native import Stats
 
 DEFAULT_POLICY = "tlsf"
@@ -26,7 +26,7 @@ def upstreams() -> list[str]:
     return text.decode().split()
 
 
-class Pool:
+class Pool(Closing):
     """Device memory under one of the policies.
 
     ``policy`` and ``upstream`` are names of policies() and upstreams(); ``device`` is the number of
@@ -128,14 +128,3 @@ class Pool:
         if self._handle:
             self._library.warpheap_pool_destroy(self._handle)
             self._handle = ctypes.c_void_p()
-
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -6,10 +6,10 @@ from __future__ import annotations
 import fcntl
 import json
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from warpheap import row_fields
+from warpheap.closing import Closing
 from warpheap.errors import EXIT_FAILED, UserError
 from warpheap.row_fields import SCHEMA, Description
 
@@ -53,7 +53,7 @@ def find_files(places: list[Path]) -> list[Path]:
     return files
 
 
-class Store:
+class Store(Closing):
     """A result file that only this process has open for appending; use it in ``with``."""
 
     def __init__(self, folder: Path) -> None:
@@ -70,15 +70,8 @@ class Store:
         self._cut_torn_line()
         self.rows = read(self.path)
 
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Let other processes append to the file."""
         self._file.close()
 
     def finished(self, retry: bool) -> set[tuple[str, str]]:

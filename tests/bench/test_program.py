@@ -33,7 +33,8 @@ SMALL = {
     "rows": 2048,
     "distinct_keys": 512,
 }
-# It fills the heap with blocks, and some managers search among all of them: few are enough.
+# Cases that fill the heap with blocks, among all of which some managers search: few are enough.
+SMALL_FILLED = {"size_min": 256, "size_max": 256}
 SMALL_STEADY = {"rounds": 4, "size_min": 512, "size_max": 512}
 
 
@@ -154,6 +155,8 @@ class RowTest(unittest.TestCase):
             for case in found["cases"]:
                 own = {p["name"] for p in case["parameters"]}
                 parameters: dict[str, object] = {k: v for k, v in SMALL.items() if k in own}
+                if case["fills"]:
+                    parameters.update(SMALL_FILLED)
                 if case["name"] == "steady":
                     parameters.update(SMALL_STEADY)
                 if "graph" in own:

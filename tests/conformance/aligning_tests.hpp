@@ -14,20 +14,14 @@ struct aligning {
   using fixture = block_fixture<M>;
 };
 
+/// A handle of a heap, all of whose blocks are aligned.
 template <class Handle>
-struct allocate_aligned {
+struct aligned_handle {
   Handle heap;
   std::uint64_t alignment;
-  const std::uint64_t* bytes;
-  void** blocks;
-  std::uint64_t count;
 
-  WARPHEAP_DEVICE void operator()() const {
-    const std::uint64_t rank = simt::thread_rank();
-    if (rank >= count) return;
-    void* block = heap.aligned_malloc(alignment, bytes[rank]);
-    blocks[rank] = block;
-    if (block != nullptr) stamp(block, bytes[rank], rank);
+  WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
+    return heap.aligned_malloc(alignment, bytes);
   }
 };
 
@@ -39,8 +33,8 @@ CONFORMANCE_TEST(aligning, blocks_are_aligned_as_asked_for) {
     const device_array<std::uint64_t> bytes(sizes);
     const device_array<void*> blocks(sizes.size());
     machine().launch(covering(sizes.size()),
-                     allocate_aligned<handle<TypeParam>>{heap->ref(), alignment, bytes.get(),
-                                                         blocks.get(), sizes.size()});
+                     allocate<aligned_handle<handle<TypeParam>>>{
+                         {heap->ref(), alignment}, bytes.get(), blocks.get(), sizes.size()});
     const holding held{sizes, blocks.read()};
     EXPECT_EQ(this->nulls(held), 0u);
     expect_disjoint(held, std::max<std::uint64_t>(alignment, TypeParam::about.alignment));
@@ -55,8 +49,8 @@ CONFORMANCE_TEST(aligning, impossible_requests_are_refused_at_any_alignment) {
   const std::vector<std::uint64_t> sizes{heap->largest_block() + 1, SIZE_MAX, 0};
   const device_array<std::uint64_t> bytes(sizes);
   const device_array<void*> blocks(sizes.size());
-  machine().launch({1, 3}, allocate_aligned<handle<TypeParam>>{heap->ref(), 64, bytes.get(),
-                                                               blocks.get(), sizes.size()});
+  machine().launch({1, 3}, allocate<aligned_handle<handle<TypeParam>>>{
+                               {heap->ref(), 64}, bytes.get(), blocks.get(), sizes.size()});
   EXPECT_EQ(this->nulls({sizes, blocks.read()}), 3u);
   EXPECT_EQ(heap->stats().impossible, 2u);
   EXPECT_EQ(heap->stats().failures, 0u);

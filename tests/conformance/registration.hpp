@@ -9,6 +9,7 @@
 #include "warpheap/heap/contracts/contracts.hpp"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <string>
 #include <typeindex>
@@ -16,9 +17,9 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-/// The managers that run a suite in this program.
-inline std::set<std::type_index>& tested_managers() {
-  static std::set<std::type_index> all;
+/// The managers that run a suite in this program, by the name of the suite.
+inline std::map<std::string, std::set<std::type_index>>& tested_managers() {
+  static std::map<std::string, std::set<std::type_index>> all;
   return all;
 }
 
@@ -38,7 +39,7 @@ bool add_conformance_test(const char* suite, const char* name, const char* file,
     static_assert(usable_manager<manager_type>,
                   "this manager models no contract of heap/contracts, so no suite would test it");
     if constexpr (Suite::template models<manager_type>) {
-      tested_managers().insert(typeid(manager_type));
+      tested_managers()[suite].insert(typeid(manager_type));
       ::testing::RegisterTest(suite, (std::string(name) + "/" + manager_type::about.name).c_str(),
                               nullptr, nullptr, file, line,
                               []() -> ::testing::Test* { return new Test<manager_type>; });

@@ -11,7 +11,8 @@ headers are those that its cases reach: mistakes in others would meet nothing. A
 `generated = true` has no mutant in the table; it is for those that the campaign makes. A
 *mutant* names its profile, a text that stands in exactly one place of those headers, and
 what to put there instead. A text that is missing or ambiguous is an error, so that a mutant cannot
-rot. Mistakes that a program makes by itself are those of faults.py.
+rot. For one that takes seconds to find, `met` names the CASE/STRATEGY/MEMORY in which schedules
+meet it: those are explored first. Mistakes that a program makes by itself are those of faults.py.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ PROFILE: dict[str, type] = {
     "type": str,
     "cases": str,
 }
-OPTIONAL: dict[str, type] = {"sources": list, "generated": bool}
+OPTIONAL: dict[str, type] = {"sources": list, "generated": bool, "met": str}
 MUTANT: dict[str, type] = {"name": str, "profile": str, "about": str, "find": str, "replace": str}
 
 
@@ -110,7 +111,7 @@ def check_part(path: Path, part: dict[str, Any]) -> None:
                 raise TableError(f"{path}: {what} lacks '{field}'")
             if not isinstance(entry[field], kind):
                 raise TableError(f"{path}: '{field}' of {what} is not a {kind.__name__}")
-        for field in entry.keys() & OPTIONAL.keys() if fields is PROFILE else ():
+        for field in entry.keys() & OPTIONAL.keys():
             if not isinstance(entry[field], OPTIONAL[field]):
                 raise TableError(f"{path}: '{field}' of {what} is not a {OPTIONAL[field].__name__}")
 
@@ -175,7 +176,7 @@ def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
     return in_namespace(name, includes, changed)
 
 
-def registration(name: str, about: str, how: dict[str, Any]) -> str:
+def registration(name: str, about: str, how: dict[str, Any], met: str) -> str:
     """Return the lines that make a subject of a copy."""
     quoted = about.replace("\\", "\\\\").replace('"', '\\"')
     return (
@@ -184,16 +185,20 @@ def registration(name: str, about: str, how: dict[str, Any]) -> str:
         f"using subject = {how['type']};\n"
         f"const registrar added{{{{\n"
         f'    "mutant:{name}", subject_kind::mutant, {how["cases"]},\n'
-        f'    "{how["original"]}", "{quoted}"}}}};\n'
+        f'    "{how["original"]}", "{quoted}", "{met}"}}}};\n'
         f"}}  // namespace mutants::{name}\n"
     )
 
 
-def translation_unit(how: dict[str, Any], copies: list[tuple[str, str, str]]) -> str:
-    """Return the source of copies, each a name, what is wrong with it, and its text."""
+def translation_unit(
+    how: dict[str, Any], copies: list[tuple[str, str, str]], met: dict[str, str] | None = None
+) -> str:
+    """Return the source of copies, each a name, what is wrong with it, and its text; ``met`` says
+    by their names where some are.
+    """
     parts = [f'#include "{header}"' for header in how["setups"]]
     parts += [text for _, _, text in copies]
-    added = [registration(name, about, how) for name, about, _ in copies]
+    added = [registration(name, about, how, (met or {}).get(name, "")) for name, about, _ in copies]
     return "\n".join([*parts, BEGIN, *added, END, ""])
 
 
@@ -202,7 +207,7 @@ def sources(table: dict[str, Any], profile: str, include: Path) -> str:
     how = table["profile"][profile]
     mutants = [mutant for mutant in table["mutant"] if mutant["profile"] == profile]
     copies = [(m["name"], m["about"], mutated(m, how["headers"], include)) for m in mutants]
-    return translation_unit(how, copies)
+    return translation_unit(how, copies, {m["name"]: m.get("met", "") for m in mutants})
 
 
 def main() -> int:

@@ -47,6 +47,13 @@ class Mutated(unittest.TestCase):
         self.assertIn('#include "warpheap/core/bits.hpp"', text)
         self.assertIn('#include "warpheap/one.hpp"', text)
 
+    def test_a_subject_says_where_it_is_met(self) -> None:
+        how = {"setups": [], "type": "one", "cases": "cases()", "original": "one"}
+        copies = [("a", "wrong", "text"), ("b", "also wrong", "text")]
+        text = mutate.translation_unit(how, copies, {"b": "case/pct/weak"})
+        self.assertIn('"one", "wrong", ""}};', text)
+        self.assertIn('"one", "also wrong", "case/pct/weak"}};', text)
+
     def test_nested_namespaces_still_see_the_originals(self) -> None:
         text = self.mutated("return 42;", "return 41;")
         self.assertIn("namespace inner {\nusing namespace ::warpheap::inner;\n}", text)
@@ -119,6 +126,8 @@ class Table(unittest.TestCase):
     def test_a_field_of_another_type(self) -> None:
         text = PROFILE.format("p").replace('["one.hpp"]', '"one.hpp"')
         self.check(text, "'headers' of profile 'p' is not a list")
+        where = MUTANT.format("a", "p") + "met = 3\n"
+        self.check(PROFILE.format("p") + where, r"'met' of mutant number 1 \('a'\) is not a str")
 
     def test_a_table_of_another_shape(self) -> None:
         self.check("mutant = 3\n", "'mutant' is not a list of tables")

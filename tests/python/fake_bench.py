@@ -60,6 +60,14 @@ FIELDS = [
 ]
 SIZES = ["threads", "size_min", "size_max"]
 TIMED = ["heap_bytes", "iterations", "seed"]
+DEFAULTS: dict[str, str | int | float | None] = {
+    "mode": "thread",
+    "distribution": "uniform",
+    "free_percent": 100.0,
+    "pages": 1 << 20,
+    "seed": 1,
+    "graph": None,
+}
 CASES = {
     "init": (["heap_bytes", "iterations"], ["init_ms"]),
     "alloc": (["mode", *SIZES, "distribution", *TIMED, "free_percent"], []),
@@ -108,7 +116,7 @@ def describe() -> dict:
             "name": name,
             "about": f"measures {name}",
             "fills": False,
-            "parameters": [{"name": p, "default": None if p == "graph" else 1024} for p in own],
+            "parameters": [{"name": p, "default": DEFAULTS.get(p, 1024)} for p in own],
             "fields": measured,
         }
         for name, (own, measured) in CASES.items()
@@ -200,7 +208,7 @@ def main() -> int:
     for name in ("case", "manager", "mode", "graph", "distribution"):
         parser.add_argument(f"--{name}")
     for name in ("threads", "size-min", "size-max", "heap-bytes", "iterations", "seed", "pages"):
-        parser.add_argument(f"--{name}", type=int)
+        parser.add_argument(f"--{name}", type=int, default=DEFAULTS.get(name))
     parser.add_argument("--free-percent", type=float)
     options = parser.parse_args()
     if marks := os.environ.get("FAKE_RUNS"):

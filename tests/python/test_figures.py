@@ -43,6 +43,25 @@ def test_different_heaps_are_not_joined_by_a_line(tmp_path: Path) -> None:
     }
 
 
+def test_a_facet_that_no_figure_names_keeps_lines_apart(tmp_path: Path) -> None:
+    """A new parameter is an entry in the file of its case, and nothing in the list of figures."""
+    fields = [{"name": "depth", "kind": "integer", "role": "facet", "phrase": "{} deep"}]
+    case = {"name": "alloc", "parameters": [{"name": "depth", "default": 1}], "fields": []}
+    (tmp_path / "fields.json").write_text(json.dumps({"fields": fields, "cases": [case]}))
+    before = sizes("gallatin")
+    rows = [*before, *sizes("rw", depth=1), *sizes("corw", depth=1), *sizes("rw", depth=7)]
+    for entry in rows:
+        given = {name: entry.get(name) for name in ("depth", "size_max")}
+        entry["key"] = json.dumps(["cuda", "H200", "alloc", entry["manager"], given, None])
+    found = plots_by_slug(load(tmp_path, rows))
+    usual = found["cuda-alloc-malloc-thread-1024"]
+    assert [series.manager for series in usual.series] == ["rw", "corw", "gallatin"]
+    assert usual.subtitle == "one block per thread, 1 Ki threads"
+    deep = found["cuda-alloc-malloc-thread-1024-7"]
+    assert [series.manager for series in deep.series] == ["rw"]
+    assert deep.subtitle == "one block per thread, 1 Ki threads, 7 deep"
+
+
 def test_a_value_that_is_not_said_is_the_usual_one(tmp_path: Path) -> None:
     rows = [*sizes("rw", distribution="uniform"), *sizes("corw")]
     plots = [

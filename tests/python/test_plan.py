@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The plan: what is measured, what is skipped and why, and how an unknown case is treated."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from warpheap import catalog, plan, row_fields
 from warpheap.catalog import Catalog, Manager
 from warpheap.errors import UserError
 from warpheap.graphs.csr import Graph
-from warpheap.plan_points import CASES, Scale
+from warpheap.plan_points import CASES, CasePlan, Parameters, Scale
 from warpheap.row_fields import CaseFields, Description, Field
 
 GIB = 1 << 30
@@ -33,6 +34,12 @@ def programs(
     described = Description({f.name: f for f in FIELDS}, {case.name: case for case in offered})
     known = (Path("bench"), backend, "a device", memory, None, None, True, None)
     return Catalog(*known, tuple(managers), described, {})
+
+
+def points_of_all_levels(entry: CasePlan) -> Iterator[Parameters]:
+    for level in plan.LEVELS:
+        for backend in ("cpu", "cuda"):
+            yield from entry.points(Scale(level, backend, GIB))
 
 
 GRAPHS = [Graph(name, f"{name}.mtx", "00", 4, 3, Path(f"{name}.csr")) for name in ("a", "b")]
@@ -90,11 +97,21 @@ def test_a_case_without_an_entry_is_measured_with_its_defaults() -> None:
 def test_the_table_gives_parameters_that_the_cases_have() -> None:
     """Against what the programs said when the published rows' description was written."""
     known = row_fields.find(ROOT / "results" / "rows.jsonl")
-    for level in plan.LEVELS:
-        for backend in ("cpu", "cuda"):
-            for entry in CASES:
-                for point in entry.points(Scale(level, backend, GIB)):
-                    assert set(point) <= set(known.cases[entry.case].parameters), entry.case
+    for entry in CASES:
+        for point in points_of_all_levels(entry):
+            assert set(point) <= set(known.cases[entry.case].parameters), entry.case
+
+
+def test_the_table_names_a_parameter_only_to_measure_other_values_than_its_default() -> None:
+    known = row_fields.find(ROOT / "results" / "rows.jsonl")
+    for entry in CASES:
+        defaults = known.cases[entry.case].parameters
+        points = list(points_of_all_levels(entry))
+        # Two fields that one flag sets, the least and the largest size, are named together.
+        alone = {name for name in defaults if not known.fields[name].alias}
+        for name in {name for point in points for name in point} & alone:
+            values = {point[name] for point in points if name in point}
+            assert values != {defaults[name]}, f"{entry.case}: {name} need not be named"
 
 
 @pytest.mark.parametrize("memory, heap", [(0, 16), (139, 16), (24, 16), (16, 8), (3, 2)])

@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -100,41 +102,89 @@ std::vector<std::pair<combination, exploration>> check_in_rounds(const subject& 
   return all;
 }
 
-/// Explores a mutant until it is found; false if it survives, or if the replay finds nothing. Each
-/// combination gets a few schedules first, then twice as many, and so on: some case may be blind to
-/// this mutant, and must not use up the time of those that are not.
-bool hunt(const subject& mutant, const std::string& only_memory, const budget& limits) {
-  double spent = 0;
-  budget round = limits;
-  std::uint64_t done = 0;
-  for (round.schedules = 100; done < limits.schedules && spent < limits.seconds;
-       done += round.schedules, round.schedules *= 2) {
-    round.first_seed = limits.first_seed + done;
-    for (const auto& [test, how, memory] : combinations(mutant, only_memory)) {
-      round.seconds = limits.seconds - spent;
-      exploration result;
-      try {
-        result = explore(*test, how.second, memory.second, round);
-      } catch (const error& broken) {
-        // An empty heap of it does not even serve what the cases need: the same every time.
-        std::printf("found     %-42s %6.2f s  %s: %s\n", mutant.name.c_str(), spent,
-                    test->name.c_str(), broken.what());
-        return true;
-      }
-      spent += result.seconds;
-      if (!result.found) continue;
-      const task_request task{mutant.name, test->name, how.first, memory.first};
-      const bool again = found_again(task, result.found->seed);
-      std::printf("%s %-42s %6.2f s  %s/%s/%s/%llu: %s\n", again ? "found    " : "NOT AGAIN",
-                  mutant.name.c_str(), spent, test->name.c_str(), how.first, memory.first,
-                  static_cast<unsigned long long>(result.found->seed),
-                  first_line(result.found->what).c_str());
-      return again;
-    }
+/// Explores a mutant until it is found.
+class hunt {
+ public:
+  hunt(const subject& mutant, const std::string& only_memory, const budget& limits)
+      : mutant_(mutant), limits_(limits), all_(combinations(mutant, only_memory)) {}
+
+  /// False if the mutant survives, or if the replay finds nothing.
+  bool run() {
+    const std::optional<bool> where_it_is_met = look_where_it_is_met();
+    if (where_it_is_met) return *where_it_is_met;
+    const std::optional<bool> anywhere = look_everywhere();
+    if (anywhere) return *anywhere;
+    std::printf("SURVIVED  %-42s %6.2f s  %s\n", mutant_.name.c_str(), spent_,
+                mutant_.about.c_str());
+    return false;
   }
-  std::printf("SURVIVED  %-42s %6.2f s  %s\n", mutant.name.c_str(), spent, mutant.about.c_str());
-  return false;
-}
+
+ private:
+  /// In half of the time.
+  std::optional<bool> look_where_it_is_met() {
+    if (mutant_.met.empty()) return std::nullopt;
+    bool known = false;
+    for (const combination& one : combinations(mutant_, "")) known |= name(one) == mutant_.met;
+    // ThreadSanitizer's build has one memory.
+    if (!known && !WARPHEAP_THREAD_SANITIZER) {
+      throw bad_request(mutant_.name + " cannot be met in " + mutant_.met + ", which is unknown");
+    }
+    budget half = limits_;
+    half.seconds /= 2;
+    for (const combination& one : all_) {
+      if (name(one) == mutant_.met) return look(one, half);
+    }
+    return std::nullopt;
+  }
+
+  /// Each combination gets a few schedules first, then twice as many, and so on: some case may be
+  /// blind to this mutant, and must not use up the time of those that are not.
+  std::optional<bool> look_everywhere() {
+    std::uint64_t done = 0;
+    budget round = limits_;
+    for (round.schedules = 100; done < limits_.schedules && spent_ < limits_.seconds;
+         done += round.schedules, round.schedules *= 2) {
+      round.first_seed = limits_.first_seed + done;
+      for (const combination& one : all_) {
+        round.seconds = limits_.seconds - spent_;
+        const std::optional<bool> ended = look(one, round);
+        if (ended) return ended;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Whether it is found again, if it is found.
+  std::optional<bool> look(const combination& where, const budget& round) {
+    exploration result;
+    try {
+      result = explore(*where.test, where.how.second, where.memory.second, round);
+    } catch (const error& broken) {
+      // An empty heap of it does not even serve what the cases need: the same every time.
+      std::printf("found     %-42s %6.2f s  %s: %s\n", mutant_.name.c_str(), spent_,
+                  where.test->name.c_str(), broken.what());
+      return true;
+    }
+    spent_ += result.seconds;
+    if (!result.found) return std::nullopt;
+    const task_request task{mutant_.name, where.test->name, where.how.first, where.memory.first};
+    const bool again = found_again(task, result.found->seed);
+    std::printf("%s %-42s %6.2f s  %s/%llu: %s\n", again ? "found    " : "NOT AGAIN",
+                mutant_.name.c_str(), spent_, name(where).c_str(),
+                static_cast<unsigned long long>(result.found->seed),
+                first_line(result.found->what).c_str());
+    return again;
+  }
+
+  static std::string name(const combination& of) {
+    return of.test->name + "/" + of.how.first + "/" + of.memory.first;
+  }
+
+  const subject& mutant_;
+  budget limits_;
+  std::vector<combination> all_;
+  double spent_ = 0;
+};
 
 /// The same in a process of its own: what a mutant does to the explorer's memory ends with it, and
 /// a crash is a finding.
@@ -143,7 +193,7 @@ bool hunt_apart(const subject& mutant, const std::string& only_memory, const bud
   const pid_t child = fork();
   if (child < 0) throw error("no process could be started for a mutant");
   if (child == 0) {
-    const bool found = hunt(mutant, only_memory, limits);
+    const bool found = hunt(mutant, only_memory, limits).run();
     std::fflush(stdout);
     _exit(found ? 0 : 1);
   }

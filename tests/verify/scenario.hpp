@@ -89,6 +89,8 @@ struct subject {
   /// Of a mutant: the subject that it is a mutant of, and what is broken.
   std::string original;
   std::string about;
+  /// Of a mutant that is rarely met: where it is, as CASE/STRATEGY/MEMORY.
+  std::string met = {};
 };
 
 /// A case whose world is made from `arguments`.

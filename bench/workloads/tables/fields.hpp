@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warpheap::bench {
 
@@ -94,6 +95,17 @@ inline constexpr field<std::uint64_t> peak_bytes{
      .role = field_role::detail}};
 
 }  // namespace fields
+
+/// Pages, heap, repetitions and output: what every case over tables has after its own parameters.
+inline std::vector<case_parameter> with_pages(std::vector<case_parameter> own) {
+  own.insert(own.end(), {{&given::page_bytes, "256"},
+                         {&given::free_percent, "100"},
+                         {&given::heap_bytes, ""},
+                         {&given::iterations, "10"},
+                         {&given::seed, "1"},
+                         {&given::output, "none"}});
+  return own;
+}
 
 /// The table that a parameter names: of a CSV file (`read_csv`), or what `generate` returns for
 /// 'generated'. \throws as `read_csv`

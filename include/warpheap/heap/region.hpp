@@ -17,11 +17,6 @@ struct region {
   std::size_t bytes = 0;
 };
 
-/// Bytes from `base` to an address that is not below it.
-WARPHEAP_HD inline std::size_t offset_from(const std::byte* base, const void* address) {
-  return static_cast<std::size_t>(static_cast<const std::byte*>(address) - base);
-}
-
 /// A region is too small for a manager.
 class region_too_small : public invalid_argument {
  public:

@@ -5,13 +5,16 @@ none, from those of the published rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpheap import row_fields
 from warpheap.row_fields import Description, Field
 from warpheap.traces import replay
+
+if TYPE_CHECKING:  # it takes long to load, and only reports need it
+    import pandas as pd
 
 # What the report derives from other fields.
 _DERIVED = (Field("used_percent", "%", "number", "axis", "share of the heap in use", "{} in use"),)
@@ -25,8 +28,7 @@ def _undescribed() -> Description:
 UNDESCRIBED = _undescribed()
 # How often a launch was repeated says how well it was measured, not what.
 NOT_IDENTITY = frozenset({"iterations"})
-# Rows that differ in one of these are never joined by a line. Most cases leave them at one value,
-# which needs no mention.
+# Rows that differ in one of these, or in a facet, are never joined by a line: see ``kept_apart``.
 SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
 # Parameters that say the same in other words: with the first on an axis, the second is told, too.
 IMPLIED: Mapping[str, str] = {"used_percent": "free_percent"}
@@ -57,6 +59,17 @@ def parameters(known: Description, columns: Iterable[str]) -> list[Field]:
     there = set(columns)
     wanted = {*identity(known), *NOT_IDENTITY}
     return [f for f in known.fields.values() if f.name in there and f.name in wanted]
+
+
+def kept_apart(known: Description, rows: pd.DataFrame, told: Collection[str]) -> list[str]:
+    """Return the parameters, beside those that a figure tells, of which a line has one value each.
+
+    Most cases leave them at one value, which needs no mention.
+    """
+    facets = [field.name for field in parameters(known, rows.columns) if field.role == "facet"]
+    same = "size_max" in told and (rows["size_min"] == rows["size_max"]).all()
+    known_anyway = {*told, *(["size_min"] if same else [])}
+    return [name for name in dict.fromkeys([*SPLIT, *facets]) if name not in known_anyway]
 
 
 def phrases(values: Mapping[str, Any], known: Description, leave_out: Iterable[str] = ()) -> str:

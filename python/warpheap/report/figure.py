@@ -30,7 +30,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """One kind of figure; it is drawn once for each combination of the ``facets`` columns.
+    """One kind of figure; it is drawn once for each combination of the ``facets`` columns, whose
+    values its title says, and of all other parameters whose role is facet: those are said where a
+    value is not the usual one, so no figure need name them.
 
     ``model`` is a column with values that theory gives for the same points; it is drawn dashed.
     ``series`` names columns that, with the manager, tell lines apart. ``bars`` draws x as bars. A

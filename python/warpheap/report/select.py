@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from warpheap.report.fields import IMPLIED, SPLIT, phrases
+from warpheap.report.fields import IMPLIED, kept_apart, phrases
 from warpheap.report.figure import FigureSpec
 from warpheap.report.sections import Section, as_usual
 from warpheap.report.specs import figures
@@ -131,8 +131,9 @@ def _of(rows: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
 def _facets(
     section: Section, spec: FigureSpec, rows: pd.DataFrame, lost: pd.DataFrame
 ) -> Iterator[Plot]:
-    told = (spec.x.column, *spec.facets, *spec.series, IMPLIED.get(spec.x.column))
-    split = [name for name in SPLIT if name not in told]
+    implied = IMPLIED.get(spec.x.column, spec.x.column)
+    told = (spec.x.column, implied, *spec.facets, *spec.series)
+    split = kept_apart(section.known, rows, told)
     usual = {name: _usual(section, spec.case, name) for name in split}
     rows = pd.concat([rows, lost]) if len(lost) else rows
     for name, value in usual.items():

@@ -215,7 +215,7 @@ FIGURES = (
         "range of addresses at first",
         _SIZE,
         _RANGE,
-        ("threads", "rounds"),
+        ("threads",),
         where=one_size,
     ),
     FigureSpec(
@@ -224,7 +224,7 @@ FIGURES = (
         "range of addresses after the last round",
         _SIZE,
         _RANGE_LAST,
-        ("threads", "rounds"),
+        ("threads",),
         where=one_size,
     ),
     FigureSpec(
@@ -233,7 +233,7 @@ FIGURES = (
         "range of addresses, mixed sizes",
         _UP_TO,
         _RANGE_LAST,
-        ("threads", "rounds", "size_min"),
+        ("threads", "size_min"),
         where=_mixed,
     ),
     FigureSpec(
@@ -268,7 +268,7 @@ FIGURES = (
         "every thread allocates and frees at random",
         _THREADS,
         _CHURN,
-        (*_SIZES, "rounds"),
+        _SIZES,
         bars=True,
     ),
     FigureSpec(

@@ -24,7 +24,7 @@ _THREADS = Axis("threads", "threads", binary)
 
 _JOINS = ("match_percent", "key_skew", "page_bytes")
 _GROUP_BYS = ("rows", "key_skew", "page_bytes")
-_UPDATES = ("graph", "source_range", "adjacency", "rounds")
+_UPDATES = ("graph", "source_range", "adjacency")
 
 
 def _access(operation: str) -> FigureSpec:
@@ -47,7 +47,7 @@ def _graph(case: str, name: str, title: str, column: str) -> FigureSpec:
     """Make a figure of updates of a dynamic graph."""
     facets = ("graph", "source_range") if case == "graph_update" else ("scale",)
     y = Axis(column, "time, median of the rounds", milliseconds)
-    return FigureSpec(name, case, title, _BATCH, y, (*facets, "adjacency", "rounds"))
+    return FigureSpec(name, case, title, _BATCH, y, (*facets, "adjacency"))
 
 
 def _time_in_malloc(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Managers of a few lines show that the suites which no manager of the registry runs yet are real:
-// the right ones pass, and each mistake fails a test.
+// Managers of a few lines show that the suites are real: the right ones pass, and each mistake
+// fails a test.
 #include "conformance/reference/aligned_bump.hpp"
 #include "conformance/reference/object_slots.hpp"
+#include "conformance/reference/page_slots.hpp"
 #include "conformance/reference/warp_arenas.hpp"
 
 #include "conformance/objects_kernels.hpp"
@@ -16,7 +17,8 @@ namespace test {
 template <slot_fault Fault>
 using slots_with = object_slots<type_list<small_object, large_object>, Fault>;
 
-using subjects = type_list<warp_arenas<>, slots_with<slot_fault::none>, aligned_bump<>>;
+using subjects =
+    type_list<warp_arenas<>, slots_with<slot_fault::none>, page_slots<>, aligned_bump<>>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE
@@ -79,6 +81,18 @@ TEST_F(conformance_of_racing_faults, objects) {
                    slots_with<slot_fault::visits_without_end>>>()));
 }
 
+TEST_F(conformance_of_racing_faults, pages) {
+  EXPECT_TRUE(
+      (fails<a_request_of_any_size_gets_a_whole_page<page_slots<page_fault::overlapping>>>()));
+}
+
+TEST(conformance_of_faults, pages) {
+  EXPECT_TRUE((fails<a_heap_holds_the_same_number_of_blocks_of_every_size<
+                   page_slots<page_fault::spares_some>>>()));
+  EXPECT_TRUE((
+      fails<freed_pages_serve_requests_of_other_sizes<page_slots<page_fault::keeps_its_sizes>>>()));
+}
+
 TEST(conformance_of_faults, abilities) {
   EXPECT_TRUE(
       (fails<blocks_are_aligned_as_asked_for<aligned_bump<bump_fault::ignores_alignment>>>()));
@@ -90,6 +104,7 @@ TEST(conformance_of_faults, abilities) {
 TEST(conformance_of_faults, none_fails_without_one) {
   EXPECT_FALSE((fails<blocks_are_disjoint_and_outlive_the_launch<warp_arenas<>>>()));
   EXPECT_FALSE((fails<each_live_object_is_visited_once<slots_with<slot_fault::none>>>()));
+  EXPECT_FALSE((fails<a_request_of_any_size_gets_a_whole_page<page_slots<>>>()));
 }
 
 }  // namespace

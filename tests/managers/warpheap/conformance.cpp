@@ -17,8 +17,16 @@ class warpheap_of_small_chunks
   static constexpr capabilities about = renamed(base::about, "warpheap_4096");
 };
 
+template <class M>
+struct warpheap_traits : default_traits<M> {
+  static warpheap_options beginning(std::size_t bytes) { return {.initial_bytes = bytes}; }
+};
+
+template <>
+struct manager_traits<warpheap_of_small_chunks> : warpheap_traits<warpheap_of_small_chunks> {};
+
 template <warpheap_config Config>
-struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manager<Config>> {
+struct manager_traits<warpheap_manager<Config>> : warpheap_traits<warpheap_manager<Config>> {
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
     // The smallest chunks. 64 classes are spaced, and 14 cut a chunk into 15 to 2 slots.
     constexpr std::size_t chunk = 16384;

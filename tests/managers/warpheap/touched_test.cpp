@@ -174,25 +174,6 @@ TEST(layout, small_heaps_have_more_metadata_and_those_of_512_MiB_at_most_1_6_per
   }
 }
 
-// Constructors only compute: nobody touches this memory.
-TEST(layout, a_heap_whose_words_have_no_32_bit_numbers_is_refused_with_the_limit) {
-  const auto over = [](std::size_t bytes) {
-    auto* const base = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
-    return warpheap_manager<>({base, bytes}, machine().properties(), {}).largest_block();
-  };
-  EXPECT_GT(over(3072_GiB), 2900_GiB);
-  for (const std::size_t bytes : {4096_GiB, 5120_GiB, 65536_GiB}) {
-    try {
-      over(bytes);
-      ADD_FAILURE() << bytes << " bytes";
-    } catch (const invalid_argument& refused) {
-      const std::string what = refused.what();
-      EXPECT_NE(what.find(std::to_string(bytes)), std::string::npos) << what;
-      EXPECT_NE(what.find("at most "), std::string::npos) << what;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The contracts of blocks, which any lane may allocate and any lane may free: blocks of any size,
-/// and pages, which have one size. Also the optional abilities of such managers.
+/// The contract of blocks, which any lane may allocate and any lane may free, and the optional
+/// abilities of such managers. Blocks have any size, unless they are pages (pages.hpp).
 
 #include "warpheap/heap/contracts/manager.hpp"
 #include "warpheap/heap/failure.hpp"
@@ -23,26 +23,6 @@ concept block_manager = manager<M> && requires(const M m, std::size_t bytes, voi
   { m.malloc(bytes) } -> std::same_as<void*>;
   m.free(block);
 };
-
-/// Blocks are pages of one size, `options.page_bytes`, which is also `largest_block()`.
-template <class M>
-concept page_manager = block_manager<M> && requires(typename M::options settings) {
-  { (settings.page_bytes) } -> std::same_as<std::size_t&>;
-};
-
-/// Blocks of any size up to `largest_block()`.
-template <class M>
-concept any_size_manager = block_manager<M> && !page_manager<M>;
-
-/// Options that give each block of a heap `overhead` bytes more than callers know of. For layers
-/// that keep something of their own in each block.
-/// \param overhead a multiple of 16
-template <block_manager M>
-typename M::options with_block_overhead(typename M::options settings,
-                                        [[maybe_unused]] std::size_t overhead) {
-  if constexpr (page_manager<M>) settings.page_bytes += overhead;
-  return settings;
-}
 
 // Optional abilities of a block manager. The handle offers those that it has.
 

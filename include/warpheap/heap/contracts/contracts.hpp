@@ -2,11 +2,13 @@
 #pragma once
 
 /// \file
-/// All contracts. Each has a conformance suite of its own (tests/conformance).
+/// All contracts. Each has a conformance suite of its own (tests/conformance), which every manager
+/// that models it runs: registry_test.cpp there compares the two.
 
 #include "warpheap/heap/contracts/blocks.hpp"
 #include "warpheap/heap/contracts/growth.hpp"
 #include "warpheap/heap/contracts/objects.hpp"
+#include "warpheap/heap/contracts/pages.hpp"
 #include "warpheap/heap/contracts/warp_heaps.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE

@@ -3,7 +3,7 @@
 
 /// \file
 /// What every memory manager offers. What callers get from it is defined by one of the contracts
-/// beside this file: blocks.hpp, warp_heaps.hpp, objects.hpp.
+/// beside this file: blocks.hpp, pages.hpp, warp_heaps.hpp, objects.hpp.
 
 #include "warpheap/heap/capabilities.hpp"
 #include "warpheap/heap/inspection.hpp"

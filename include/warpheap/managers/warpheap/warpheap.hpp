@@ -194,19 +194,22 @@ class warpheap_manager {
   using slots = warpheap_slots;
 
   static constexpr std::uint32_t none = bitmap_tree::none;
-  warpheap_manager(const region& memory, int chunk_shift, std::size_t initial_bytes)
-      : warpheap_manager(memory, chunk_shift, fitting(memory, chunk_shift), initial_bytes) {}
-
-  warpheap_manager(const region& memory, int chunk_shift, std::uint32_t universe,
-                   std::size_t initial_bytes) {
-    region_cursor cursor(memory, about.name);
-    supply_ = lay_out(cursor, chunk_shift, universe,
-                      initial_chunks(chunk_shift, universe, initial_bytes));
+  warpheap_manager(const region& memory, int chunk_shift, std::size_t initial_bytes) {
     const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
-    // One more, so that the number of chunks does not depend on the region's address.
-    auto* rest = cursor.take<std::byte>((universe + std::size_t{1}) * chunk_bytes);
-    base_ = rest + (round_up<std::uintptr_t>(reinterpret_cast<std::uintptr_t>(rest), chunk_bytes) -
-                    reinterpret_cast<std::uintptr_t>(rest));
+    const std::size_t most = memory.bytes / chunk_bytes;
+    // Trials need not have room for the initial chunks: `check_chunks` sees how many there are.
+    lay_out_most(memory, about.name, 1u, most < 1 ? 1u : static_cast<std::uint32_t>(most),
+                 [&](region_cursor& to, std::uint32_t universe) {
+                   const std::size_t initial = initial_bytes >> chunk_shift;
+                   supply_ = lay_out(to, chunk_shift, universe,
+                                     initial == 0 ? universe : static_cast<std::uint32_t>(initial));
+                   // One more, so that their number does not depend on the region's address.
+                   auto* rest = to.take<std::byte>((universe + std::size_t{1}) * chunk_bytes,
+                                                   about.alignment);
+                   const auto at = reinterpret_cast<std::uintptr_t>(rest);
+                   base_ = rest + (round_up<std::uintptr_t>(at, chunk_bytes) - at);
+                 });
+    check_chunks(memory, initial_bytes);
   }
 
   static supply lay_out(region_cursor& cursor, int chunk_shift, std::uint32_t universe,
@@ -242,21 +245,24 @@ class warpheap_manager {
                   where, universe, initial);
   }
 
-  /// \throws invalid_argument, region_too_small
-  static std::uint32_t initial_chunks(int chunk_shift, std::uint32_t universe,
-                                      std::size_t initial_bytes) {
-    if (initial_bytes == 0) return universe;
-    const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
+  /// \throws invalid_argument if not every word has a 32-bit number, by which offers name it, or if
+  ///   `initial_bytes` is not a multiple of a chunk \throws region_too_small if it is too much
+  void check_chunks(const region& memory, std::size_t initial_bytes) const {
+    const std::size_t chunk_bytes = sizes().chunk_bytes();
+    const std::size_t most = none / chunks::words_for(sizes().chunk_bytes());
+    if (supply_.universe() > most) {
+      throw invalid_argument(std::string(about.name) + ": a heap of " +
+                             std::to_string(memory.bytes) + " bytes; at most " +
+                             std::to_string(most * chunk_bytes) + " for blocks are possible");
+    }
     const std::string wanted =
         "a heap cannot begin with " + std::to_string(initial_bytes) + " bytes for blocks: ";
     if (initial_bytes % chunk_bytes != 0) {
       throw invalid_argument(wanted + "chunks have " + std::to_string(chunk_bytes));
     }
-    if (initial_bytes >> chunk_shift > universe) {
-      throw region_too_small(wanted + "its region has room for " +
-                             std::to_string(universe * chunk_bytes));
+    if (initial_bytes > largest_block()) {
+      throw region_too_small(wanted + "its region has room for " + std::to_string(largest_block()));
     }
-    return static_cast<std::uint32_t>(initial_bytes >> chunk_shift);
   }
 
   /// log2 of a chunk's bytes in a heap of `bytes`: about 2048 chunks, within the limits; beyond
@@ -268,29 +274,6 @@ class warpheap_manager {
     const int usual = wanted < smallest ? smallest : wanted > largest ? largest : wanted;
     const int least = bytes < 2048 ? smallest : ceil_log2(bytes) - classes::most_chunks_log2;
     return usual > least ? usual : least;
-  }
-
-  /// As many chunks as fit beside their metadata; 1 if none fits.
-  /// \throws invalid_argument if not every word has a 32-bit number, by which offers name it
-  static std::uint32_t fitting(const region& memory, int chunk_shift) {
-    const std::size_t chunk_bytes = std::size_t{1} << chunk_shift;
-    std::size_t fits = 1;
-    std::size_t too_many = memory.bytes / chunk_bytes + 1;
-    while (too_many - fits > 1) {
-      const std::size_t middle = fits + (too_many - fits) / 2;
-      region_cursor endless(region{memory.base, SIZE_MAX / 2}, about.name);
-      const auto all = static_cast<std::uint32_t>(middle);
-      lay_out(endless, chunk_shift, all, all);
-      const std::size_t used = SIZE_MAX / 2 - endless.left(16);
-      (used + (middle + 1) * chunk_bytes <= memory.bytes ? fits : too_many) = middle;
-    }
-    const std::size_t most = none / chunks::words_for(std::uint32_t{1} << chunk_shift);
-    if (fits > most) {
-      throw invalid_argument(std::string(about.name) + ": a heap of " +
-                             std::to_string(memory.bytes) + " bytes; at most " +
-                             std::to_string(most * chunk_bytes) + " for blocks are possible");
-    }
-    return static_cast<std::uint32_t>(fits);
   }
 
   WARPHEAP_HD const warpheap_size_classes& sizes() const { return supply_.classes().sizes(); }
