@@ -326,7 +326,8 @@ class gallatin {
     const auto left = static_cast<outlook>(team.broadcast(search.known().left()));
     const std::uint32_t with_units = team.broadcast(search.known().slot());
     if (in_slot || left == outlook::in_slot) return {true, strain_of_hope, with_units};
-    if (found || left == outlook::gained) return {true, strain_of_hope, slot};
+    if (found) return {true, 0, slot};  // by this group: its gains end
+    if (left == outlook::gained) return {true, strain_of_hope, slot};
     simt::backoff(wait_ns);
     if (left == outlook::coming) return {true, strain_of_hope, slot};
     // Something has become available meanwhile. The round may have begun before this call, but not
