@@ -10,7 +10,8 @@ namespace verify {
 namespace {
 
 template <int WordBits>
-using short_runs = rw_malloc<rw_malloc_config{.unit_bytes = 64, .word_bits = WordBits, .draws = 3}>;
+using short_runs = rw_malloc<rw_malloc_config{
+    .unit_bytes = 64, .word_bits = WordBits, .draws = 3, .futile_rounds = patient}>;
 
 /// With cases in which a run crosses from the first word to the second.
 /// \param region_bytes of those cases

@@ -152,21 +152,24 @@ class gallatin_buffers {
     gallatin_findings::seen best{outlook::none, 0};
     const auto step = static_cast<std::uint32_t>(team.size());
     const std::uint32_t slots = count * geometry::units;
-    for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += step) {
-      const std::uint32_t slot = first + i / geometry::units;
-      const std::uint32_t other = i % geometry::units;
-      const std::uint64_t word = at(slot, other).fetch_or(0, simt::order::acq_rel);
-      const auto now = gallatin_slot::of(word);
-      if (now.is_empty()) continue;
-      outlook here = outlook::none;
-      if (now.is_owned(shape.capacity(other))) {
-        here = other == unit ? outlook::coming : outlook::elsewhere_coming;
-      } else if (other == unit) {
-        here = outlook::in_slot;
-      } else {
-        here = retire_idle(slot, other, word);
+    // Release: whoever changes a slot after the look at it sees that there is a search. Relaxed
+    // looks between two fences are under way at once; with orders, each would wait for the other.
+    simt::fence(simt::order::release);
+    for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += batch * step) {
+      std::uint64_t seen[batch];
+      for (std::uint32_t j = 0; j < batch; ++j) {
+        const place where = place_at(first, i + j * step);
+        const bool is_used = i + j * step < slots && where.slot < shape.slots(where.unit);
+        seen[j] = is_used ? at(where.slot, where.unit).fetch_or(0, simt::order::relaxed)
+                          : gallatin_slot{}.word();
       }
-      if (best.outlook < here) best = {here, slot};
+      simt::fence(simt::order::acquire);  // of what the slots' owners did
+      for (std::uint32_t j = 0; j < batch; ++j) {
+        if (gallatin_slot::of(seen[j]).is_empty()) continue;
+        const place where = place_at(first, i + j * step);
+        const outlook here = judge(where, unit, seen[j]);
+        if (best.outlook < here) best = {here, where.slot};
+      }
     }
     return best;
   }
@@ -179,6 +182,26 @@ class gallatin_buffers {
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> at(std::uint32_t slot, std::uint32_t unit) const {
     return simt::atomic_ref(lines_[slot].words[unit]);
+  }
+
+  // Slots that a lane has under way at once in a search, to hide their latency.
+  static constexpr std::uint32_t batch = 8;
+
+  struct place {
+    std::uint32_t slot;
+    std::uint32_t unit;
+  };
+  /// Number `i` of the places of the multiprocessors from `first` on.
+  WARPHEAP_DEVICE static place place_at(std::uint32_t first, std::uint32_t i) {
+    return {first + i / geometry::units, i % geometry::units};
+  }
+
+  /// What a slot that was `seen` like this, and not empty, means for a search for `unit`.
+  WARPHEAP_DEVICE outlook judge(const place& where, std::uint32_t unit, std::uint64_t seen) const {
+    if (gallatin_slot::of(seen).is_owned(blocks_.shape().capacity(where.unit))) {
+      return where.unit == unit ? outlook::coming : outlook::elsewhere_coming;
+    }
+    return where.unit == unit ? outlook::in_slot : retire_idle(where.slot, where.unit, seen);
   }
 
   /// Takes all units of a block that has no unit in use, so that the block is free.

@@ -33,13 +33,14 @@
 /// unit that is in use; I3 a unit in use that is followed by a free one, or by the end, is a last
 /// one; I4 every bit of `bundled` is of a run's first unit (place: the word).
 ///
-/// Steady load (`rw_malloc`): where free units are scattered, only a full search finds a run, and a
-/// lane that loses the run to another one repeats the search.
+/// Steady load (`rw_malloc`): where free units are scattered, only a full search finds a run. A
+/// group searches with all of its lanes, looks where a search has left the longest run, and gives
+/// up after four searches that have left nothing for it, whatever others have freed meanwhile.
 ///
 /// Progress: lock-free except for runs that cross words: lanes that claim one across the same
 /// boundary take turns, and a full search waits for such a claim, because it may fail and give back
 /// what it has hidden. The awaited lane never waits. The full search at the end, which groups
-/// share, is bounded (`shared_search`).
+/// share, is bounded (`futile_rounds`).
 ///
 /// Deviations: runs across words, rollback and the length of a block are not in the printed
 /// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The paper
@@ -71,6 +72,9 @@ struct rw_malloc_config {
   /// The number of places that are drawn at random before all are searched in turn, by the exact
   /// rule.
   std::uint32_t draws = 32;
+  /// By the exact rule: a request gives up after so many searches of all places that have left
+  /// nothing for it, even if others have freed something during each of them. At least 2.
+  int futile_rounds = 4;
   /// Share of free units, in a million, below which the statistical rule gives up.
   std::uint32_t low_water_ppm = 5000;
 };
@@ -182,7 +186,7 @@ class rw_malloc {
       exact ? Config.draws
             : ceil_div(random_walk::probes_until_exhausted(Config.exhaustion, Config.low_water_ppm),
                        static_cast<std::uint32_t>(Config.word_bits));
-  using units_map = random_walk::unit_map<Config.word_bits, draws, exact>;
+  using units_map = random_walk::unit_map<Config.word_bits, draws, exact, Config.futile_rounds>;
   using word = typename units_map::word;
   static constexpr std::size_t unit = Config.unit_bytes;
   static constexpr std::uint32_t none = random_walk::no_run;
@@ -224,13 +228,13 @@ class rw_malloc {
     const auto pieces = sync::sum_over(team, piece);
     const bool asks = !bundled || simt::lane_id() == small.lowest();
     const int want = !asks ? 0 : units_of(bundled ? pieces.total : bytes);
-    const std::uint32_t own = units_.take_runs(team, want);
+    std::uint32_t own = units_.walk(team, want);
     const std::uint32_t shared = team.shuffle(own, small.lowest());
-    if (!bundled) return alone(own);
-    if (shared == none) {
-      // No room for all of them together; perhaps for some of them alone.
-      return alone(units_.take_runs(simt::coalesced(), 1));
-    }
+    // No room for all of them together; perhaps for some of them alone.
+    const bool apart = bundled && shared == none;
+    if (shared == none) own = units_.walk(team, apart ? 1 : 0, own);
+    own = units_.search(team, apart ? 1 : bundled ? 0 : want, own);
+    if (!bundled || apart) return alone(own);
     std::byte* start = address(shared) + pieces.before;
     auto* mine = reinterpret_cast<piece_header*>(start);
     mine->back = pieces.before;

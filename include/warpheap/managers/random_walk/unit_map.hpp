@@ -3,6 +3,7 @@
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/managers/random_walk/run_left.hpp"
 #include "warpheap/managers/random_walk/walk_draws.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/shared_search.hpp"
@@ -24,7 +25,8 @@ inline constexpr std::uint32_t no_run = 0xffffffffu;
 /// \tparam WordBits bits of a word of the bitmaps, and units of the longest run: 32 or 64
 /// \tparam Draws places that are drawn at random
 /// \tparam SearchesAll whether all places are then searched in turn; otherwise, no run is found
-template <int WordBits, std::uint32_t Draws, bool SearchesAll>
+/// \tparam FutileRounds of that search, which leave nothing for a request, after which it gives up
+template <int WordBits, std::uint32_t Draws, bool SearchesAll, int FutileRounds = 4>
 class unit_map {
  public:
   using word = std::conditional_t<WordBits == 32, std::uint32_t, std::uint64_t>;
@@ -35,7 +37,7 @@ class unit_map {
   unit_map() = default;
   /// Takes the bitmaps for `units` units out of `cursor`.
   unit_map(region_cursor& cursor, std::uint32_t units)
-      : out_(cursor.take<shared_search<>>(1)),
+      : out_(cursor.take<searches>(1)),
         words_(ceil_div(units, width)),
         used_(cursor.take<word>(words_)),
         last_(cursor.take<word>(words_)),
@@ -57,22 +59,33 @@ class unit_map {
   /// Runs of `want` units for the members of `team`, one each; 0 requests nothing. Returns the
   /// first unit, or `no_run`.
   WARPHEAP_DEVICE std::uint32_t take_runs(const simt::group& team, int want) const {
+    return search(team, want, walk(team, want));
+  }
+
+  /// The same, only from places that are drawn at random. A member that has `run` keeps it. To be
+  /// followed by `search`.
+  WARPHEAP_DEVICE std::uint32_t walk(const simt::group& team, int want,
+                                     std::uint32_t run = no_run) const {
     const auto rank = static_cast<std::uint32_t>(team.rank());
     walk_draws draws(team);
-    std::uint32_t run = no_run;
     for (std::uint32_t draw = 0; draw < Draws; ++draw) {
       if (!team.any(want != 0 && run == no_run &&
                     !out_->is_out(static_cast<std::uint32_t>(want)))) {
         break;
       }
       // A region never wraps around the heap's end; the last ones are cut short there.
-      const std::uint32_t index = draws.next(words_) + rank;
-      window seen = look(index);
-      if (want != 0 && run == no_run) run = take_in(index, seen, want);
-      run = serve_others(team, index, seen, want, run);
+      run = take_from(team, draws.next(words_) + rank, want, run);
     }
+    return run;
+  }
+
+  /// The rest of what `walk` has begun: looks at every place for members without a run, together
+  /// with other groups that search. `no_run` means that there was none at a moment of the call, or
+  /// that others freed and took in each of its rounds (`FutileRounds`).
+  WARPHEAP_DEVICE std::uint32_t search(const simt::group& team, int want, std::uint32_t run) const {
     if constexpr (SearchesAll) {
-      if (want != 0 && run == no_run) run = search_runs(want);
+      // With all members: those that are served would only wait for the others.
+      if (team.any(want != 0 && run == no_run)) run = search_runs(team, want, run);
     }
     team.sync();  // a receiver's accesses come after the acquire of the lane that claimed for it
     return run;
@@ -105,27 +118,47 @@ class unit_map {
   static constexpr int largest_run = WordBits;
   // Places that a lane has under way at once in a search, to hide their latency.
   static constexpr std::uint32_t batch = 4;
+  // The first futile round may have begun before the call, but not the next one: two see what is
+  // free all the time.
+  static_assert(FutileRounds >= 2);
+  // Of the search, that a group takes part in: also if each leaves something that others take.
+  static constexpr int most_rounds = 4 * FutileRounds;
+  using searches = shared_search<128, longest_run_left, 1>;
   static constexpr std::uint32_t pause = 100;  // nanoseconds
 
   WARPHEAP_HD std::uint32_t crossing_words() const { return ceil_div(words_, width); }
 
   WARPHEAP_DEVICE word beyond(std::uint64_t i) const { return bits_beyond<word>(units_, i); }
 
+  /// Serves the members that are without a run from the words that each of them looks at, its own
+  /// at `index` and the next one.
+  WARPHEAP_DEVICE std::uint32_t take_from(const simt::group& team, std::uint32_t index, int want,
+                                          std::uint32_t run) const {
+    window seen = look(index);
+    if (want != 0 && run == no_run) run = take_in(index, seen, want);
+    return serve_others(team, index, seen, want, run);
+  }
+
   /// Serves the members that are still without a run, one after another, from what the others see.
   template <bool Examine = false>
   WARPHEAP_DEVICE std::uint32_t serve_others(const simt::group& team, std::uint32_t index,
                                              window& seen, int want, std::uint32_t run) const {
     const int me = simt::lane_id();
-    for (simt::lane_mask left = team.ballot(want != 0 && run == no_run); !left.empty();
-         left = left.without(left.lowest())) {
+    simt::lane_mask left = team.ballot(want != 0 && run == no_run);
+    while (!left.empty()) {
       const int who = left.lowest();
+      left = left.without(who);
       const int units = team.shuffle(want, who);
       std::uint32_t found = no_run;
       // Ends: a claim that fails adds to what is seen, so the same run is not tried twice, unless
       // the claim that won has failed as well, against a third that has not.
       for (;;) {
         const simt::lane_mask able = team.ballot(find_run(seen, units) >= 0);
-        if (able.empty()) break;
+        if (able.empty()) {
+          // Nor is there anything for those that want as much or more.
+          left = left & team.ballot(want < units);
+          break;
+        }
         if (me == able.lowest()) found = take_in<Examine>(index, seen, units);
         found = team.shuffle(found, able.lowest());
         if (found != no_run) break;
@@ -140,12 +173,41 @@ class unit_map {
   template <bool Examine = false>
   WARPHEAP_DEVICE window look(std::uint32_t index) const {
     // As needed: in the search, what follows from the end would keep registers all the way.
-    const std::uint32_t end = Examine ? simt::as_needed(words_) : words_;
-    const auto at = [this, end](std::uint32_t i) {
-      if (i >= end) return full;
+    return window_at(index, Examine ? simt::as_needed(words_) : words_, [this](std::uint32_t i) {
       return Examine ? examine(i) : simt::atomic_ref(used_[i]).load(simt::order::relaxed);
-    };
-    return static_cast<window>(at(index)) | static_cast<window>(at(index + 1)) << width;
+    });
+  }
+  template <class At>
+  WARPHEAP_DEVICE static window window_at(std::uint32_t index, std::uint32_t end, const At& at) {
+    const word low = index < end ? at(index) : full;
+    const word high = index + 1 < end ? at(index + 1) : full;
+    return static_cast<window>(low) | static_cast<window>(high) << width;
+  }
+
+  /// The windows of `batch` places, `step` apart, as `look<true>` sees them; beyond `end` there is
+  /// no place. Relaxed accesses between two fences, because ordered ones wait for each other: the
+  /// fence before is the caller's, and releases.
+  WARPHEAP_DEVICE void look_at_batch(std::uint32_t first, std::uint32_t step, std::uint32_t end,
+                                     window (&seen)[batch]) const {
+    const std::uint32_t all = simt::as_needed(words_);
+    for (std::uint32_t j = 0; j < batch; ++j) {
+      const std::uint32_t i = first + j * step;
+      seen[j] = window_at(i, i < end ? all : 0, [this](std::uint32_t at) {
+        return simt::atomic_ref(used_[at]).fetch_or(0, simt::order::relaxed);
+      });
+    }
+    // Acquire: pairs with the release in `claim_across`, so that its mark is seen with its bits.
+    simt::fence(simt::order::acquire);
+    for (std::uint32_t j = 0; j < batch; ++j) {
+      const std::uint32_t i = first + j * step;
+      if (i < end && (is_crossed(i) || (i + 1 < all && is_crossed(i + 1)))) seen[j] = look<true>(i);
+    }
+  }
+
+  /// Whether a run that lies in word `i` and the next is being claimed.
+  WARPHEAP_DEVICE bool is_crossed(std::uint32_t i) const {
+    const word marks = simt::atomic_ref(crossing_[i / width]).load(simt::order::acquire);
+    return (marks >> i % width & 1) != 0;
   }
 
   /// Word `i`, in the way that `exhaustion` asks of searchers, and as no claim that may still fail
@@ -153,8 +215,7 @@ class unit_map {
   WARPHEAP_DEVICE word examine(std::uint32_t i) const {
     for (;;) {
       const word found = simt::atomic_ref(used_[i]).fetch_or(0, simt::order::acq_rel);
-      const word marks = simt::atomic_ref(crossing_[i / width]).load(simt::order::acquire);
-      if ((marks >> i % width & 1) == 0) return found;
+      if (!is_crossed(i)) return found;
       simt::backoff(pause);
     }
   }
@@ -237,42 +298,48 @@ class unit_map {
     return won;
   }
 
-  /// Looks at every place, together with other groups that search. No run means that there was none
-  /// at a moment of the call, or that others freed and took in each of its rounds.
-  WARPHEAP_DEVICE std::uint32_t search_runs(int want) const {
-    const simt::group team = simt::coalesced();
-    std::uint32_t run = no_run;
-    out_->search(
-        team, words_, [&] { return run == no_run ? static_cast<std::uint32_t>(want) : 0u; },
-        [&](std::uint32_t first, std::uint32_t count) {
-          return visit_words(team, first, count, want, run);
-        });
-    team.sync();  // for a team of its own, as at the end of `take_runs`
+  WARPHEAP_DEVICE std::uint32_t search_runs(const simt::group& team, int want,
+                                            std::uint32_t run) const {
+    const auto wanted = [&] { return run == no_run ? static_cast<std::uint32_t>(want) : 0u; };
+    int futile = 0;
+    for (int round = 0; round < most_rounds && futile < FutileRounds; ++round) {
+      out_->search(team, words_, wanted, [&](std::uint32_t first, std::uint32_t count) {
+        return visit_words(team, first, count, want, run);
+      });
+      const bool unserved = wanted() != 0 && !out_->is_out(wanted());
+      if (!team.any(unserved)) break;
+      // What the round has left, this group has perhaps not had the chance to see.
+      const run_left best = run_left::of(team.broadcast(out_->known().best()));
+      if (team.any(unserved && static_cast<std::uint32_t>(want) <= best.units)) {
+        run = take_from(team, best.word + static_cast<std::uint32_t>(team.rank()), want, run);
+      } else {
+        ++futile;
+      }
+    }
     return run;
   }
 
-  /// Examines `count` words from `first` on and serves the members from them. The units of the
-  /// longest run that is left in those that the caller has examined.
-  WARPHEAP_DEVICE std::uint32_t visit_words(const simt::group& team, std::uint32_t first,
-                                            std::uint32_t count, int want,
-                                            std::uint32_t& run) const {
+  /// Examines `count` words from `first` on and serves the members from them. The longest run that
+  /// is left in those that the caller has examined.
+  WARPHEAP_DEVICE run_left visit_words(const simt::group& team, std::uint32_t first,
+                                       std::uint32_t count, int want, std::uint32_t& run) const {
     const auto lanes = static_cast<std::uint32_t>(team.size());
     const auto rank = static_cast<std::uint32_t>(team.rank());
-    std::uint32_t longest = 0;
+    run_left longest;
+    // Release: whoever changes a word after this look sees that there is a search.
+    simt::fence(simt::order::release);
     for (std::uint32_t done = 0; done < count; done += batch * lanes) {
       // The least that a member wants that is not served: most places have less.
       int least = largest_run + 1;
-      for (simt::lane_mask rest = team.ballot(run == no_run); !rest.empty();
+      for (simt::lane_mask rest = team.ballot(want != 0 && run == no_run); !rest.empty();
            rest = rest.without(rest.lowest())) {
         const int theirs = team.shuffle(want, rest.lowest());
         least = theirs < least ? theirs : least;
       }
       window seen[batch];
+      look_at_batch(first + done + rank, lanes, first + count, seen);
       bool worth_it = false;
       for (std::uint32_t j = 0; j < batch; ++j) {
-        const std::uint32_t i = done + j * lanes + rank;
-        // Beyond the last word there is no word, in which `look` sees nothing free.
-        seen[j] = look<true>(i < count ? first + i : words_);
         worth_it = worth_it || (least <= largest_run && find_run(seen[j], least) >= 0);
       }
       const bool serve = team.any(worth_it);
@@ -281,7 +348,7 @@ class unit_map {
         if (serve)
           run = serve_others<true>(team, i < count ? first + i : words_, seen[j], want, run);
         const auto left = static_cast<std::uint32_t>(longest_run(seen[j]));
-        longest = longest < left ? left : longest;
+        if (longest.units < left) longest = {first + i, left};
       }
     }
     return longest;
@@ -321,7 +388,7 @@ class unit_map {
                       : index * width + static_cast<std::uint32_t>(lowest_bit(marks)) + 1;
   }
 
-  shared_search<>* out_ = nullptr;
+  searches* out_ = nullptr;
   std::uint32_t words_ = 0;
   word* used_ = nullptr;
   word* last_ = nullptr;
