@@ -330,12 +330,9 @@ class unit_map {
     simt::fence(simt::order::release);
     for (std::uint32_t done = 0; done < count; done += batch * lanes) {
       // The least that a member wants that is not served: most places have less.
-      int least = largest_run + 1;
-      for (simt::lane_mask rest = team.ballot(want != 0 && run == no_run); !rest.empty();
-           rest = rest.without(rest.lowest())) {
-        const int theirs = team.shuffle(want, rest.lowest());
-        least = theirs < least ? theirs : least;
-      }
+      const bool wants = want != 0 && run == no_run;
+      const auto least =
+          static_cast<int>(team.least(static_cast<std::uint32_t>(wants ? want : largest_run + 1)));
       window seen[batch];
       look_at_batch(first + done + rank, lanes, first + count, seen);
       bool worth_it = false;
