@@ -6,6 +6,7 @@
 #include "warpheap/core/random.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <functional>
 #include <string>
 
@@ -15,6 +16,9 @@ namespace test {
 /// What a lane passes to the collectives, a function of its rank alone.
 WARPHEAP_HD constexpr std::uint64_t word_of(std::uint64_t rank) { return mix64(rank + 1); }
 WARPHEAP_HD constexpr bool vote_of(std::uint64_t rank) { return (word_of(rank) & 1) != 0; }
+WARPHEAP_HD constexpr std::uint32_t high_word_of(std::uint64_t rank) {
+  return static_cast<std::uint32_t>(word_of(rank) >> 32);
+}
 /// Few values, so that several lanes pass the same.
 WARPHEAP_HD constexpr std::uint32_t colour_of(std::uint64_t rank) {
   return static_cast<std::uint32_t>(word_of(rank) >> 8) % 3;
@@ -27,7 +31,9 @@ struct outcome {
   std::uint64_t shuffled;
   std::uint64_t broadcast;
   std::uint64_t sum;
+  std::uint64_t merged;
   std::uint32_t small_sum;
+  std::uint32_t least;
   std::uint32_t mask;
   std::uint32_t ballot;
   std::uint32_t match;
@@ -63,6 +69,8 @@ struct run_collectives {
     mine.match_wide = together.match(std::uint64_t{colour_of(rank)} << 40).mask().bits();
     mine.sum = together.scan_add(word_of(rank));
     mine.small_sum = together.scan_add(colour_of(rank));
+    mine.least = together.least(high_word_of(rank));
+    mine.merged = together.merge_bits(std::uint64_t{3} << 2 * simt::lane_id());
     together.sync();
   }
 
@@ -103,6 +111,8 @@ void expect_collectives(const std::vector<std::uint32_t>& branch, std::uint32_t 
     std::uint32_t alike = 0;
     std::uint64_t sum = 0;
     std::uint32_t small_sum = 0;
+    std::uint32_t least = ~0u;
+    std::uint64_t merged = 0;
     for (std::uint32_t l = 0; l < 32; ++l) {
       if (!mask.contains(static_cast<int>(l))) continue;
       const std::uint32_t other = warp + l;
@@ -112,6 +122,8 @@ void expect_collectives(const std::vector<std::uint32_t>& branch, std::uint32_t 
       ASSERT_EQ(lanes[other].mask, lane.mask) << "threads " << i << " and " << other;
       if (vote_of(other)) votes |= 1u << l;
       if (colour_of(other) == colour_of(i)) alike |= 1u << l;
+      least = std::min(least, high_word_of(other));
+      merged |= std::uint64_t{3} << 2 * l;
       if (l < number) {
         sum += word_of(other);
         small_sum += colour_of(other);
@@ -131,6 +143,8 @@ void expect_collectives(const std::vector<std::uint32_t>& branch, std::uint32_t 
     ASSERT_EQ(lane.match_wide, alike);
     ASSERT_EQ(lane.sum, sum);
     ASSERT_EQ(lane.small_sum, small_sum);
+    ASSERT_EQ(lane.least, least);
+    ASSERT_EQ(lane.merged, merged);
   }
 }
 
