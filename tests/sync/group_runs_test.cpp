@@ -38,6 +38,39 @@ struct search_lanes {
   }
 };
 
+/// Each lane removes two bits of a word, and inserts them again at another time.
+struct change_word {
+  bitmap_tree tree;
+  int groups;
+  bool inserts;
+  std::uint32_t* removed;
+
+  WARPHEAP_DEVICE void operator()() const {
+    const simt::group alike = simt::warp().match(simt::lane_id() % groups);
+    const std::uint64_t bits = std::uint64_t{3} << 2 * simt::lane_id();
+    if (inserts) {
+      group_word::insert(alike, tree, 1, bits);
+    } else {
+      removed[simt::lane_id()] = group_word::remove(alike, tree, 1, bits) ? 1u : 0u;
+    }
+  }
+};
+
+/// One lane makes a set of bits of a word, or looks at the word.
+struct set_word {
+  bitmap_tree tree;
+  std::uint64_t bits;
+  WARPHEAP_DEVICE void operator()() const {
+    tree.format(0, 0, 1);
+    tree.insert_bits(1, bits);
+  }
+};
+struct read_word {
+  bitmap_tree tree;
+  std::uint64_t* to;
+  WARPHEAP_DEVICE void operator()() const { *to = tree.load_word(1); }
+};
+
 namespace {
 
 constexpr int lanes = simt::warp_size;
@@ -138,6 +171,34 @@ TEST_P(group_runs_of, all_that_there_is_room_for_are_served) {
   const auto members = static_cast<std::uint32_t>((lanes + groups - 1) / groups);
   const std::vector<std::uint32_t> lengths(lanes, 256 * 64 / members);
   for (const found_run& one : find(all, 0, lengths)) EXPECT_NE(one.first, no_run);
+}
+
+TEST_P(group_runs_of, lanes_get_all_of_their_bits_of_a_word_or_none) {
+  constexpr std::uint32_t universe = 3 * 64;
+  const device_array<std::uint64_t> words(bitmap_tree::words_for(universe));
+  const bitmap_tree tree(words.get(), universe);
+  const device_array<std::uint32_t> removed(lanes);
+  const device_array<std::uint64_t> seen(1);
+  const auto now = [&] {
+    machine().launch({1, 1}, read_word{tree, seen.get()});
+    return seen.read().front();
+  };
+  random_sequence random(1);
+  for (int round = 0; round < 50; ++round) {
+    const std::uint64_t there = random.next() | random.next();
+    machine().launch({1, 1}, set_word{tree, there});
+    machine().launch({1, lanes}, change_word{tree, GetParam(), false, removed.get()});
+    const std::vector<std::uint32_t> got = removed.read();
+    std::uint64_t left = there;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t bits = std::uint64_t{3} << 2 * lane;
+      ASSERT_EQ(got[static_cast<std::size_t>(lane)] != 0, (there & bits) == bits) << lane;
+      if ((there & bits) == bits) left &= ~bits;
+    }
+    ASSERT_EQ(now(), left);
+    machine().launch({1, lanes}, change_word{tree, GetParam(), true, removed.get()});
+    ASSERT_EQ(now(), ~std::uint64_t{0});
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(groups, group_runs_of, ::testing::Values(1, 2, 3, 7, 32));

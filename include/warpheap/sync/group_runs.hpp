@@ -88,6 +88,32 @@ class run_stretch {
   std::uint32_t end_of_longest_ = 0;
 };
 
+/// Changes of one leaf word, in one step for all members of a group, of whom no two pass the same
+/// bit. Collectives.
+struct group_word {
+  /// Removes bits: each member gets all of its bits or none. Returns whether the caller does.
+  /// Lock-free: tries again only if another lane has taken some of the bits.
+  WARPHEAP_DEVICE static bool remove(const simt::group& team, const bitmap_tree& tree,
+                                     std::uint32_t word, std::uint64_t bits) {
+    for (;;) {
+      const std::uint64_t there = team.broadcast(tree.load_word(word));
+      const bool is_there = (there & bits) == bits;
+      const std::uint64_t all = team.merge_bits(is_there ? bits : 0);
+      if (all == 0) return false;
+      const bool removed = team.is_leader() && tree.remove_all_bits(word, all);
+      team.sync();  // what the leader has acquired is the members' as well
+      if (team.any(removed)) return is_there;
+    }
+  }
+
+  WARPHEAP_DEVICE static void insert(const simt::group& team, const bitmap_tree& tree,
+                                     std::uint32_t word, std::uint64_t bits) {
+    const std::uint64_t all = team.merge_bits(bits);
+    team.sync();  // what members did before is released by the leader
+    if (team.is_leader()) tree.insert_bits(word, all);
+  }
+};
+
 /// A search of a group of lanes of which some want a run each. Lives for one call; all members
 /// must make it and call its members together.
 class group_run_search {

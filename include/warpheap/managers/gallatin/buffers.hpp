@@ -152,7 +152,7 @@ class gallatin_buffers {
     gallatin_findings::seen best{outlook::none, 0};
     const auto step = static_cast<std::uint32_t>(team.size());
     const std::uint32_t slots = count * geometry::units;
-    // Release: whoever changes a slot after the look at it sees that there is a search. Relaxed
+    // Release: a lane that changes a slot after the look at it sees that there is a search. Relaxed
     // looks between two fences are under way at once; with orders, each would wait for the other.
     simt::fence(simt::order::release);
     for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += batch * step) {

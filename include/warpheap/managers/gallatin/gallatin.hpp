@@ -62,8 +62,8 @@
 /// slots, the buffers had anything, and nothing of this unit was on its way. That search returns
 /// blocks of other sizes that wait in buffers with none of their units in use. Or two searches
 /// found nothing, and something became available during each of them: what is available all the
-/// time was seen by the second. Or others were faster in 32 searches, or were moving memory of
-/// other units in 16 (`patience`).
+/// time was seen by the second. Or others were moving memory of other units in 16 searches, or it
+/// lost to others in 32 (`patience`).
 ///
 /// Deviations from the paper, and why:
 /// - The count of slices handed out is in the buffer's slot, beside the block, and not in the

@@ -326,7 +326,7 @@ class unit_map {
     const auto lanes = static_cast<std::uint32_t>(team.size());
     const auto rank = static_cast<std::uint32_t>(team.rank());
     run_left longest;
-    // Release: whoever changes a word after this look sees that there is a search.
+    // Release: a lane that changes a word after this look sees that there is a search.
     simt::fence(simt::order::release);
     for (std::uint32_t done = 0; done < count; done += batch * lanes) {
       // The least that a member wants that is not served: most places have less.

@@ -61,11 +61,21 @@ class warpheap_chunk_runs {
     }
   }
 
+  /// A collective of those that call together.
   WARPHEAP_DEVICE void give(std::uint32_t first) const {
+    const simt::group team = simt::coalesced();
     const std::uint32_t length = supply_.run_length(first);
+    const bool is_in_word = is_one_word(first, length);
+    const simt::group same = team.match(is_in_word ? first / 64 : none);
     supply_.chunks().give(first, chunk_owner::nobody);
-    insert_run(supply_.pool(), first, length);
-    supply_.released();
+    if (is_in_word) {
+      group_word::insert(same, supply_.pool(), first / 64, bits_of_run(first, length, first / 64));
+    } else {
+      insert_run(supply_.pool(), first, length);
+    }
+    // By those that have inserted: see `exhaustion`.
+    if (!is_in_word || same.is_leader()) supply_.released();
+    team.sync();
   }
 
  private:
@@ -121,9 +131,7 @@ class warpheap_chunk_runs {
     const std::uint32_t from =
         team.broadcast(is_first ? hint.load(simt::order::relaxed) : in.any_word());
     outcome seen = simt::call_apart(&search, members, in, sees::pool, wanted.length, from, shares);
-    if (seen.first != none && !simt::call_apart(&claim_apart, in, seen.first, wanted.length)) {
-      seen.first = none;
-    }
+    if (!simt::call_apart(&claim, members, in, seen.first, wanted.length)) seen.first = none;
     if (seen.first != none) hint.store(seen.first / 64, simt::order::relaxed);
     team.sync();
     return shares ? seen : got;
@@ -137,7 +145,8 @@ class warpheap_chunk_runs {
     }
     const std::uint32_t first = simt::call_apart(&find_place, wanted, in, sees::pool);
     if (first == none) return {};
-    return {simt::call_apart(&claim_apart, in, first, wanted.length) ? first : none, true};
+    const auto alone = simt::lane_mask::of(simt::lane_id());
+    return {simt::call_apart(&claim, alone, in, first, wanted.length) ? first : none, true};
   }
 
   /// For those that have found no run in the pool. Puts empty chunks there that form a run with the
@@ -227,20 +236,28 @@ class warpheap_chunk_runs {
     in.end_claim(false);
   }
 
-  WARPHEAP_RARE static bool claim_apart(const supply& in, std::uint32_t first,
-                                        std::uint32_t length) {
-    return warpheap_chunk_runs(in).claim(first, length);
-  }
-  /// A run in one word is taken in one step, or not at all. A run that is taken word by word may be
-  /// put back: others must know.
-  WARPHEAP_DEVICE bool claim(std::uint32_t first, std::uint32_t length) const {
-    const bool in_parts = first / 64 != (first + length - 1) / 64;
+  /// Claims a run for each member that passes one. A collective. A run in one word is taken in one
+  /// step, or not at all, together with those of other members in that word. A run that is taken
+  /// word by word may be put back: others must know.
+  WARPHEAP_RARE static bool claim(simt::lane_mask members, const supply& in, std::uint32_t first,
+                                  std::uint32_t length) {
+    const simt::group team(members);
+    const bool is_in_word = first != none && is_one_word(first, length);
+    const simt::group same = team.match(is_in_word ? first / 64 : none);
+    if (first == none) return false;
+    const bitmap_tree& pool = in.pool();
+    if (is_in_word) {
+      return group_word::remove(same, pool, first / 64, bits_of_run(first, length, first / 64));
+    }
     // Many lanes see the same run: those that come too late need not be counted.
-    if (in_parts && !contains_run(supply_.pool(), first, length)) return false;
-    if (in_parts) supply_.begin_claim();
-    const bool won = claim_run(supply_.pool(), first, length);
-    if (in_parts) supply_.end_claim(won);
+    if (!contains_run(pool, first, length)) return false;
+    in.begin_claim();
+    const bool won = claim_run(pool, first, length);
+    in.end_claim(won);
     return won;
+  }
+  WARPHEAP_DEVICE static bool is_one_word(std::uint32_t first, std::uint32_t length) {
+    return first / 64 == (first + length - 1) / 64;
   }
 
   /// The others remain nobody's: a write for each took most of the time of a large block
