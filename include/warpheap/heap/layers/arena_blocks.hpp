@@ -8,8 +8,8 @@
 /// Each multiprocessor has a shard with a current piece. When a request does not fit there, one
 /// lane gets the next piece: one that `rewind` has kept, else a block of the heap twice as large as
 /// the last one, else one of the smallest size. Requests larger than the smallest piece, and all
-/// that come when the heap has no piece, get a block of the heap for themselves. arena/pieces.hpp
-/// draws this.
+/// that come when the heap has no piece, get a block of the heap for themselves.
+/// arena_blocks/pieces.hpp draws this.
 ///
 /// Invariants, while no lane allocates, beside those of the manager behind:
 /// I32 no shard grows, and no piece has more granules in use than it has (place: the shard)
