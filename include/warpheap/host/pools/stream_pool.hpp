@@ -80,6 +80,38 @@ class stream_pool final : public pool_interface {
     return take_back(memory, stream);
   }
 
+  void* allocate_quickly(std::size_t bytes, std::size_t alignment, stream_id stream) override {
+    if (bytes == 0 || !is_power_of_two(alignment)) return nullptr;
+    const std::unique_lock guard(lock_, std::try_to_lock);
+    if (!guard) return nullptr;
+    extent block;
+    if (stream == owner_) {
+      block = pool_.allocate(bytes, alignment);
+    } else if (enter_quickly(stream)) {
+      block = take_pending(stream, bytes, alignment);
+      if (!block && fences_.empty()) block = pool_.allocate(bytes, alignment);
+    }
+    if (!block) return nullptr;
+    stats_.allocated(block.bytes);
+    return reinterpret_cast<void*>(block.base);
+  }
+
+  bool deallocate_quickly(void* memory, stream_id stream) override {
+    const auto base = reinterpret_cast<address>(memory);
+    const std::unique_lock guard(lock_, std::try_to_lock);
+    if (!guard) return false;
+    std::size_t bytes = 0;
+    if (stream == owner_) {
+      bytes = pool_.deallocate(base);
+    } else if (!pending_.closes_with_next(stream) && enter_quickly(stream)) {
+      const extent block = in_use(base);
+      if (block) bytes = make_pending(block, stream, stream);
+    }
+    if (bytes == 0) return false;
+    stats_.deallocated(bytes);
+    return true;
+  }
+
   std::size_t truncate(void* memory, std::size_t bytes) override {
     const auto base = reinterpret_cast<address>(memory);
     const std::lock_guard guard(lock_);
@@ -156,8 +188,8 @@ class stream_pool final : public pool_interface {
   // Calls to a shared pool between two checks of the events.
   static constexpr unsigned look_every = 16;
   // A request that only saves memory waits for this long: longer than most kernels take, and
-  // shorter than what a user would call a hang.
-  static constexpr std::chrono::milliseconds longest_wait{100};
+  // shorter than what a user would notice.
+  static constexpr std::chrono::milliseconds longest_wait{20};
 
   bool take_back(void* memory, stream_id stream) {
     const auto base = reinterpret_cast<address>(memory);
@@ -230,14 +262,39 @@ class stream_pool final : public pool_interface {
     return true;
   }
 
+  // The same for a call that has nothing to do but its own work; false, and nothing has changed,
+  // for every other one.
+  bool enter_quickly(stream_id stream) {
+    if (owner_ != nobody || !used_) return false;
+    if (stream == stream_id::none || stream == stream_id::per_thread) return false;
+    const unsigned run = stream == last_ ? run_ + 1 : 0;
+    if (run >= long_run || (calls_ + 1) % look_every == 0) return false;
+    run_ = run;
+    last_ = stream;
+    ++calls_;
+    return true;
+  }
+
+  // A block that the stream freed itself, or nothing.
+  extent take_pending(stream_id key, std::size_t bytes, std::size_t alignment) {
+    // A policy that rounds requests up to its own sizes may return nearly twice as much anyway.
+    const std::size_t size = align_up(bytes, pool_.granule());
+    const std::size_t most = Policy::aligns ? size + size / 8 : 2 * size;
+    return pending_.take(key, size, most, alignment);
+  }
+
+  // Returns the bytes of the block, which is in use.
+  std::size_t make_pending(extent known, stream_id stream, stream_id key) {
+    const extent block = pool_.own_block(known);
+    pending_.add(key, stream, block);
+    return block.bytes;
+  }
+
   [[gnu::noinline]] extent allocate_as_guest(std::size_t bytes, std::size_t alignment,
                                              stream_id stream) {
     const stream_id key = key_of(stream);
     if (!enter(stream, key)) {
-      // A policy that rounds requests up to its own sizes may return nearly twice as much anyway.
-      const std::size_t size = align_up(bytes, pool_.granule());
-      const std::size_t most = Policy::aligns ? size + size / 8 : 2 * size;
-      if (const extent block = pending_.take(key, size, most, alignment)) return block;
+      if (const extent block = take_pending(key, bytes, alignment)) return block;
     }
     extent block = pool_.allocate(bytes, alignment);
     if (!block && pending_.blocks() != 0) {
@@ -254,14 +311,13 @@ class stream_pool final : public pool_interface {
   }
 
   [[gnu::noinline]] std::size_t deallocate_as_guest(address base, stream_id stream) {
-    if (!in_use(base)) return 0;
+    const extent block = in_use(base);
+    if (!block) return 0;
     // Freed in no stream means unused by every stream.
     if (stream == stream_id::none) return pool_.deallocate(base);
     const stream_id key = key_of(stream);
     if (enter(stream, key)) return pool_.deallocate(base);
-    const extent block = pool_.own_block(base);
-    pending_.add(key, stream, block);
-    return block.bytes;
+    return make_pending(block, stream, key);
   }
 
   // The last resort, in this order: a thorough search; more memory; pages of the holes, once the
@@ -272,7 +328,8 @@ class stream_pool final : public pool_interface {
     const std::size_t most = pool_.most_held_for(std::max(stats_.peak_bytes, needed));
     if (const extent block = pool_.allocate_or_grow(bytes, alignment, most)) return block;
     const bool movable = !events_->is_captured(stream) && pool_.has_movable_pages();
-    if (movable && pool_.may_move(stats_.allocations) && streams_are_done_soon(stream)) {
+    if (movable && pool_.may_move(stats_.allocations) &&
+        pool_.has_pages_for(bytes, alignment, most) && streams_are_done_soon(stream)) {
       if (extent block = pool_.allocate_by_moving_pages(bytes, alignment, most)) return block;
     }
     if (const extent block = pool_.allocate_or_grow(bytes, alignment)) return block;
