@@ -9,6 +9,7 @@ from types import TracebackType
 from warpheap import native
 from warpheap.native import Stats
 
+_LARGEST = native.LARGEST_SIZE
 DEFAULT_POLICY = "tlsf"
 # Grows in place, so that a pool holds hardly more than is in use.
 DEFAULT_UPSTREAM = "virtual_memory"
@@ -68,6 +69,8 @@ class Pool:
             )
         )
         self.policy, self.upstream, self.device = policy, upstream, device
+        self._allocate_quickly = native.quick("warpheap_pool_allocate_quickly")
+        self._deallocate_quickly = native.quick("warpheap_pool_deallocate_quickly")
 
     @property
     def handle(self) -> ctypes.c_void_p:
@@ -78,9 +81,15 @@ class Pool:
 
     def allocate(self, size: int, stream: int = 0, alignment: int = 256) -> int:
         """Return the address of ``size`` bytes for work in ``stream``; 0 for 0 bytes."""
-        memory = ctypes.c_void_p()
+        # Most calls end here: Python's lock does not change hands. Numbers out of range, which ctypes
+        # would take modulo 2^64, and a closed pool are for what follows.
+        address: int
+        if 0 <= size <= _LARGEST and 0 <= alignment <= _LARGEST:
+            if address := self._allocate_quickly(self._handle, size, alignment, stream):
+                return address
         native.size("size", size)
         native.size("alignment", alignment)
+        memory = ctypes.c_void_p()
         native.expect(
             self._library.warpheap_pool_allocate(
                 self.handle, size, alignment, stream, ctypes.byref(memory)
@@ -90,7 +99,8 @@ class Pool:
 
     def deallocate(self, address: int, stream: int = 0) -> None:
         """Free a block; raises ValueError for an address that is not a live block."""
-        native.expect(self._library.warpheap_pool_deallocate(self.handle, address, stream))
+        if not self._deallocate_quickly(self._handle, address, stream):
+            native.expect(self._library.warpheap_pool_deallocate(self.handle, address, stream))
 
     def truncate(self, address: int, size: int) -> int:
         """Keep the first ``size`` bytes of a block; returns the number of bytes taken back."""

@@ -47,7 +47,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
             self.memory = memory
 
     cuda = types.SimpleNamespace(
-        Device=lambda: types.SimpleNamespace(id=0),
+        runtime=types.SimpleNamespace(getDevice=lambda: 0),
         get_current_stream=lambda: Stream.current,
         UnownedMemory=lambda _address, _size, owner, _device: owner,
         MemoryPointer=Array,
