@@ -80,21 +80,27 @@ class held_regions {
   /// More pages are moved than the request needs: the larger the resulting hole, the later the next
   /// move (docs/host.md). \pre no stream uses free memory
   bool grow_by_moving_pages(std::size_t least, std::size_t most_held) {
-    const bool grown = grow_by_moves(least, most_held);
-    source_->give_back_aside();
-    return grown;
+    if constexpr (vacatable_policy<Policy>) {
+      if (regions_.empty() || !policy_.make_room()) return false;
+      const std::size_t wanted =
+          std::max(least, std::min(pages_.movable_bytes() / 4 * 3, 16 * least));
+      // The second iteration is for a region that has no addresses to grow into.
+      for (const extent growing : {growing_region(), extent{}}) {
+        if (move_pages_to(cheapest_site(wanted, growing), most_held)) return true;
+        if (move_pages_to(cheapest_site(least, growing), most_held)) return true;
+      }
+    }
+    return false;
   }
 
-  /// Whether `grow_by_moving_pages` finds enough pages in holes, if the upstream has the rest.
-  /// O(blocks)
+  /// Whether the holes have the pages that `grow_by_moving_pages` needs, if the upstream has all that
+  /// `most_held` allows. O(blocks)
   bool has_pages_for(std::size_t least, std::size_t most_held) const {
-    if constexpr (vacatable_policy<Policy>) {
-      if (page_bytes() == 0 || regions_.empty()) return false;
-      for (const extent growing : {growing_region(), extent{}}) {
-        const growth_site site = cheapest_site(least, growing);
-        const std::size_t room = std::min(site.missing(), room_below(most_held));
-        if (site.range && pages_.movable_bytes(site.range) >= site.missing() - room) return true;
-      }
+    if (page_bytes() == 0 || regions_.empty()) return false;
+    for (const extent growing : {growing_region(), extent{}}) {
+      const growth_site site = cheapest_site(least, growing);
+      const std::size_t room = std::min(site.missing(), room_below(most_held));
+      if (site.range && pages_.movable_bytes(site.range) >= site.missing() - room) return true;
     }
     return false;
   }
@@ -210,20 +216,6 @@ class held_regions {
     } else {
       return false;
     }
-  }
-
-  bool grow_by_moves(std::size_t least, std::size_t most_held) {
-    if constexpr (vacatable_policy<Policy>) {
-      if (regions_.empty() || !policy_.make_room()) return false;
-      const std::size_t wanted =
-          std::max(least, std::min(pages_.movable_bytes() / 4 * 3, 16 * least));
-      // The second iteration is for a region that has no addresses to grow into.
-      for (const extent growing : {growing_region(), extent{}}) {
-        if (move_pages_to(cheapest_site(wanted, growing), most_held)) return true;
-        if (move_pages_to(cheapest_site(least, growing), most_held)) return true;
-      }
-    }
-    return false;
   }
 
   // Nothing changes if `most_held`, what the upstream claims to have, and the holes do not suffice.

@@ -56,12 +56,12 @@ class page_moves {
     return search.best();
   }
 
-  /// Takes `bytes` bytes, rounded up to whole mappings, or as many as exist, out of holes for the
-  /// next calls of `fill` and of the upstream, but no page that `spared` touches. Returns the bytes
+  /// Takes `bytes` bytes, rounded up to pages, or as many as exist, out of holes for the next
+  /// calls of `fill` and of the upstream, but no page that `spared` touches. Returns the bytes
   /// taken. \pre no stream uses free memory
   std::size_t set_aside(std::size_t bytes, extent spared) {
     const std::size_t moved =
-        vacate(whole_pages(spared), bytes, bound::below,
+        vacate(whole_pages(spared), bytes,
                [&](void* place, std::size_t part) { source_.set_aside(place, part); });
     moved_bytes_ += moved;
     return moved;
@@ -72,7 +72,7 @@ class page_moves {
   std::size_t decommit(std::size_t bytes) {
     const std::size_t page = page_bytes();
     if (page == 0 || bytes < page) return 0;
-    return vacate(whole_pages({}), align_down(bytes, page), bound::above,
+    return vacate(whole_pages({}), align_down(bytes, page),
                   [&](void* place, std::size_t part) { source_.decommit(place, part); });
   }
 
@@ -117,15 +117,15 @@ class page_moves {
     return bytes;
   }
 
-  // The whole mappings in free blocks that `spared` does not touch, the largest piece first.
+  // The whole pages of free blocks that `spared` does not touch, the largest piece first.
   // O(blocks), and O(n log n) in the n of them that have a page.
   std::vector<extent> whole_pages(extent spared) const {
     std::vector<extent> found;
     if constexpr (vacatable_policy<Policy>) {
       const auto add = [&](address from, address to) {
-        const extent whole =
-            whole_mappings(align_up(from, page_bytes()), align_down(to, page_bytes()));
-        if (whole) found.push_back(whole);
+        const address base = align_up(from, page_bytes());
+        const address end = align_down(to, page_bytes());
+        if (base < end) found.push_back({base, end - base});
       };
       policy_.for_each_unused([&](extent part, bool vacant) {
         if (vacant) return;
@@ -141,38 +141,20 @@ class page_moves {
     return found;
   }
 
-  // The mappings that lie within these pages, all of which have memory.
-  extent whole_mappings(address base, address end) const {
-    if (base >= end) return {};
-    const extent first = source_.mapping_of(base);
-    if (first.base < base) base = first.end();
-    if (base >= end) return {};
-    const extent last = source_.mapping_of(end - page_bytes());
-    if (last.end() > end) end = last.base;
-    return {base, end - base};
-  }
-
-  /// Whether a number of bytes may be exceeded or missed by a part of a mapping.
-  enum class bound { below, above };
-
-  // Makes mappings of these parts vacant, `bytes` bytes or slightly more or less, as `kind` says,
-  // if they have that many: one part after the other, each from its end. Passes them to
-  // `give(place, bytes)`. Returns the number of bytes.
+  // Makes pages of these parts vacant, at least `bytes` bytes if they have that many: one part
+  // after the other, each from its end. Passes them to `give(place, bytes)`. Returns the number of
+  // bytes.
   template <class Give>
-  std::size_t vacate(const std::vector<extent>& parts, std::size_t bytes, bound kind, Give&& give) {
+  std::size_t vacate(const std::vector<extent>& parts, std::size_t bytes, Give&& give) {
     std::size_t given = 0;
     if constexpr (vacatable_policy<Policy>) {
       for (const extent& part : parts) {
         if (given >= bytes || !policy_.make_room()) break;
-        const std::size_t wanted = std::min(part.bytes, align_up(bytes - given, page_bytes()));
-        const extent first = source_.mapping_of(part.end() - wanted);
-        const bool splits = first.base < part.end() - wanted;
-        const address base = splits && kind == bound::above ? first.end() : first.base;
-        const extent last{base, part.end() - base};
-        if (!last) continue;
+        const std::size_t taken = std::min(part.bytes, align_up(bytes - given, page_bytes()));
+        const extent last{part.end() - taken, taken};
         policy_.vacate(last);
         give(reinterpret_cast<void*>(last.base), last.bytes);
-        given += last.bytes;
+        given += taken;
       }
     }
     return given;

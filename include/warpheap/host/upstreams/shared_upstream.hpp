@@ -51,10 +51,6 @@ class shared_upstream final : public upstream {
   }
 
   std::size_t page_bytes() const override { return source_->page_bytes(); }
-  extent mapping_of(address page) const override {
-    const std::lock_guard guard(lock_);
-    return source_->mapping_of(page);
-  }
   void decommit(void* place, std::size_t bytes) noexcept override {
     const std::lock_guard guard(lock_);
     vacate(place, bytes);
@@ -64,10 +60,6 @@ class shared_upstream final : public upstream {
     const std::lock_guard guard(lock_);
     vacate(place, bytes);
     source_->set_aside(place, bytes);
-  }
-  void give_back_aside() noexcept override {
-    const std::lock_guard guard(lock_);
-    source_->give_back_aside();
   }
   bool commit(void* place, std::size_t bytes) override {
     const std::lock_guard guard(lock_);

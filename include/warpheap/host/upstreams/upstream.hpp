@@ -5,8 +5,6 @@
 #include <limits>
 #include <string_view>
 
-#include "warpheap/host/extent.hpp"
-
 namespace warpheap::host {
 
 /// Where a pool gets its regions from. Called rarely and under the pool's lock.
@@ -33,14 +31,10 @@ class upstream {
   /// power of two; 0 if allocations can only be taken and given back whole. If it is not 0,
   /// `allocate` returns multiples of it.
   virtual std::size_t page_bytes() const { return 0; }
-  /// The pages around a page with memory that can only be given back together.
-  virtual extent mapping_of(address page) const { return {page, page_bytes()}; }
-  /// Gives the memory of whole mappings back and keeps their addresses. \pre they are unused
+  /// Gives the memory of whole pages back and keeps their addresses. \pre they are unused
   virtual void decommit(void* /*place*/, std::size_t /*bytes*/) noexcept {}
   /// The same, but keeps the memory for the next calls of `commit` and `extend`.
   virtual void set_aside(void* place, std::size_t bytes) noexcept { decommit(place, bytes); }
-  /// Gives back what was set aside and not used since.
-  virtual void give_back_aside() noexcept {}
   /// Maps memory at such addresses again. False, with nothing changed, when out of memory.
   virtual bool commit(void* /*place*/, std::size_t /*bytes*/) { return false; }
   /// The name that the tools use.
