@@ -53,8 +53,9 @@ WARPHEAP_API warpheap_status warpheap_pool_allocate(warpheap_pool* pool, size_t 
 WARPHEAP_API warpheap_status warpheap_pool_deallocate(warpheap_pool* pool, void* memory,
                                                       uintptr_t stream);
 /* The same two for callers that hold a lock which the work in the streams may need, such as
- * Python's: they take no more memory, call no driver and wait for nobody. Null, or 0, means that
- * nothing was done, whatever the reason, a null pool included: the functions above then do it, or say what is wrong. */
+ * Python's: they take no memory from the upstream, do not call the driver and never wait. Null, or
+ * 0, means that nothing was done, for whatever reason: the functions above do it or say what is
+ * wrong. A null pool is allowed. */
 WARPHEAP_API void* warpheap_pool_allocate_quickly(warpheap_pool* pool, size_t bytes,
                                                   size_t alignment, uintptr_t stream);
 WARPHEAP_API int warpheap_pool_deallocate_quickly(warpheap_pool* pool, void* memory,

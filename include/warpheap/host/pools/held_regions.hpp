@@ -93,8 +93,8 @@ class held_regions {
     return false;
   }
 
-  /// Whether the holes have the pages that `grow_by_moving_pages` needs, if the upstream has all that
-  /// `most_held` allows. O(blocks)
+  /// Whether the holes have the pages that `grow_by_moving_pages` needs, if the upstream has all
+  /// that `most_held` allows. O(blocks)
   bool has_pages_for(std::size_t least, std::size_t most_held) const {
     if (page_bytes() == 0 || regions_.empty()) return false;
     for (const extent growing : {growing_region(), extent{}}) {

@@ -87,9 +87,10 @@ class stream_pool final : public pool_interface {
     extent block;
     if (stream == owner_) {
       block = pool_.allocate(bytes, alignment);
-    } else if (enter_quickly(stream)) {
+    } else if (is_routine(stream)) {
       block = take_pending(stream, bytes, alignment);
       if (!block && fences_.empty()) block = pool_.allocate(bytes, alignment);
+      if (block) count(stream);
     }
     if (!block) return nullptr;
     stats_.allocated(block.bytes);
@@ -103,9 +104,11 @@ class stream_pool final : public pool_interface {
     std::size_t bytes = 0;
     if (stream == owner_) {
       bytes = pool_.deallocate(base);
-    } else if (!pending_.closes_with_next(stream) && enter_quickly(stream)) {
-      const extent block = in_use(base);
-      if (block) bytes = make_pending(block, stream, stream);
+    } else if (is_routine(stream) && !pending_.closes_with_next(stream)) {
+      if (const extent block = in_use(base)) {
+        bytes = make_pending(block, stream, stream);
+        count(stream);
+      }
     }
     if (bytes == 0) return false;
     stats_.deallocated(bytes);
@@ -251,9 +254,8 @@ class stream_pool final : public pool_interface {
       return may_own;
     }
     share();
-    run_ = key == last_ ? run_ + 1 : 0;
-    last_ = key;
-    if (++calls_ % look_every == 0) pending_.retire_happened(to_policy());
+    count(key);
+    if (calls_ % look_every == 0) pending_.retire_happened(to_policy());
     if (run_ < long_run || !may_own || pending_.others_than(key)) return false;
     pending_.retire_stream(key, to_policy());
     fences_.pass(key, stream);
@@ -262,17 +264,20 @@ class stream_pool final : public pool_interface {
     return true;
   }
 
-  // The same for a call that has nothing to do but its own work; false, and nothing has changed,
-  // for every other one.
-  bool enter_quickly(stream_id stream) {
+  // Whether `enter` would do nothing but count the call of this stream, which does not own the
+  // pool.
+  bool is_routine(stream_id stream) const {
     if (owner_ != nobody || !used_) return false;
     if (stream == stream_id::none || stream == stream_id::per_thread) return false;
-    const unsigned run = stream == last_ ? run_ + 1 : 0;
-    if (run >= long_run || (calls_ + 1) % look_every == 0) return false;
-    run_ = run;
-    last_ = stream;
+    return run_with(stream) < long_run && (calls_ + 1) % look_every != 0;
+  }
+
+  unsigned run_with(stream_id key) const { return key == last_ ? run_ + 1 : 0; }
+
+  void count(stream_id key) {
+    run_ = run_with(key);
+    last_ = key;
     ++calls_;
-    return true;
   }
 
   // A block that the stream freed itself, or nothing.
