@@ -19,9 +19,9 @@ from typing import Any
 from warpheap import device_heap
 from warpheap.pool import Pool
 
-# As with CuPy's own pool a block is freed in the stream that it was allocated in. Its handle must
-# be valid then: this keeps the stream of each live block, by the identity of the block's owner, also
-# when the stream, the array and the allocator are all in a cycle of garbage.
+# As with CuPy's own pool, a block is freed in the stream that it was allocated in, whose handle
+# must be valid then. This keeps the stream of each live block, by the identity of the block's
+# owner: also if the stream, the array and the allocator are all in a cycle of garbage.
 _streams: dict[int, Any] = {}
 
 
@@ -55,9 +55,14 @@ def allocator(pool: Pool) -> Any:
             self.address = address
 
         def __del__(self, is_exiting: Any = sys.is_finalizing) -> None:
+            if is_exiting():
+                return
             stream = _streams.pop(id(self))
-            if not is_exiting():
+            try:
                 pool.deallocate(self.address, stream.ptr)
+            except ValueError:
+                if not pool.closed:  # then the block is gone already
+                    raise
 
     def allocate(size: int) -> Any:
         device = current_device()

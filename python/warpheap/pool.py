@@ -9,10 +9,10 @@ from types import TracebackType
 from warpheap import native
 from warpheap.native import Stats
 
-_LARGEST = native.LARGEST_SIZE
 DEFAULT_POLICY = "tlsf"
 # Grows in place, so that a pool holds hardly more than is in use.
 DEFAULT_UPSTREAM = "virtual_memory"
+_LARGEST = native.LARGEST_SIZE
 
 
 def policies() -> list[str]:
@@ -73,6 +73,11 @@ class Pool:
         self._deallocate_quickly = native.quick("warpheap_pool_deallocate_quickly")
 
     @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return not self._handle
+
+    @property
     def handle(self) -> ctypes.c_void_p:
         """The pool's pointer for the C interface; raises ValueError after close()."""
         if not self._handle:
@@ -81,11 +86,11 @@ class Pool:
 
     def allocate(self, size: int, stream: int = 0, alignment: int = 256) -> int:
         """Return the address of ``size`` bytes for work in ``stream``; 0 for 0 bytes."""
-        # Most calls end here: Python's lock does not change hands. Numbers out of range, which ctypes
-        # would take modulo 2^64, and a closed pool are for what follows.
-        address: int
+        # Most calls end here, and Python's lock does not change hands. What follows serves the
+        # others, and refuses a closed pool and numbers that ctypes would take modulo 2^64.
         if 0 <= size <= _LARGEST and 0 <= alignment <= _LARGEST:
-            if address := self._allocate_quickly(self._handle, size, alignment, stream):
+            address: int = self._allocate_quickly(self._handle, size, alignment, stream)
+            if address:
                 return address
         native.size("size", size)
         native.size("alignment", alignment)
