@@ -210,7 +210,7 @@ def quick(name: str) -> Any:
 
 
 @cache
-def _keeping_the_lock() -> ctypes.PyDLL:
+def _keeping_the_lock() -> Any:
     return _declared(ctypes.PyDLL(str(path())))
 
 
