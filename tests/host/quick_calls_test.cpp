@@ -124,6 +124,11 @@ TEST_P(quick_calls, a_stream_of_a_shared_pool_has_its_own_blocks_back) {
   EXPECT_GE(pool->stats().pending_bytes, 100000u);
   EXPECT_NE(pool->allocate_quickly(100000, 256, two), block) << "stream one may still use it";
   EXPECT_EQ(pool->allocate_quickly(100000, 256, one), block);
+  // Each thread has another stream of this name, and what is freed in no stream waits for none.
+  for (const stream_id special : {stream_id::per_thread, stream_id::none}) {
+    EXPECT_EQ(pool->allocate_quickly(5000, 256, special), nullptr);
+    EXPECT_FALSE(pool->deallocate_quickly(block, special));
+  }
   EXPECT_EQ(events->recorded, recorded);
   EXPECT_EQ(pool->check(), std::nullopt);
 }
