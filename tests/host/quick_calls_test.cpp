@@ -14,6 +14,7 @@
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/host/pools/divided_pool.hpp"
+#include "warpheap/host/streams/pending_blocks.hpp"
 
 namespace warpheap::host {
 namespace {
@@ -180,6 +181,24 @@ TEST_P(quick_calls, a_lock_that_another_thread_has_is_not_waited_for) {
   EXPECT_TRUE(pool->deallocate_quickly(block, one));
 }
 
+TEST_P(quick_calls, a_stream_that_is_alone_again_owns_the_pool_as_soon_as_with_the_others) {
+  std::vector<int> until_owned;
+  for (const bool quick : {true, false}) {
+    all = make({.initial_bytes = 2_MiB, .limit_bytes = 2_MiB});
+    share();
+    int pairs = 0;
+    do {
+      ASSERT_LT(++pairs, 2000);
+      void* block = quick ? pool->allocate_quickly(7000, 256, two) : nullptr;
+      if (block == nullptr) block = pool->try_allocate(7000, 256, two);
+      if (!quick || !pool->deallocate_quickly(block, two)) pool->deallocate(block, two);
+    } while (pool->stats().pending_blocks != 0);
+    until_owned.push_back(pairs);
+  }
+  EXPECT_GT(until_owned[0], 500);
+  EXPECT_EQ(until_owned[0], until_owned[1]);
+}
+
 TEST_P(quick_calls, the_pool_cannot_tell_quick_calls_from_the_others) {
   const pool_options options{.initial_bytes = 1_MiB, .limit_bytes = 6_MiB, .region_bytes = 1_MiB};
   side mixed = make(options);
@@ -235,6 +254,22 @@ TEST_P(quick_calls, the_pool_cannot_tell_quick_calls_from_the_others) {
   }
   expect_equal(mixed.pool->stats(), slow.pool->stats());
   EXPECT_EQ(mixed.pool->stats().blocks, 0u) << "nothing leaks";
+}
+
+TEST(pending_blocks, say_whether_the_next_one_would_record_an_event) {
+  fake_events events;
+  pending_blocks pending({256}, events);
+  int closed = 0;
+  for (std::size_t n = 0; n < 100; ++n) {
+    const int recorded = events.recorded;
+    const bool closes = pending.closes_with_next(one);
+    pending.add(one, one, {0x10000 + 512 * n, 256});
+    ASSERT_EQ(events.recorded - recorded, closes ? 1 : 0) << n;
+    closed += closes;
+    // A look at an open batch makes it old.
+    if (n == 70) pending.retire_happened([](extent) {});
+  }
+  EXPECT_EQ(closed, 3) << "two that are full, one that is old";
 }
 
 TEST(quick_calls_in_parts, a_block_of_another_part_is_left_to_the_calls_that_search_for_it) {
