@@ -65,10 +65,8 @@ void* warpheap_pool_allocate_quickly(warpheap_pool* pool, size_t bytes, size_t a
 
 int warpheap_pool_deallocate_quickly(warpheap_pool* pool, void* memory, uintptr_t stream) {
   bool done = false;
-  guarded([&] {
-    done = pool != nullptr && memory != nullptr &&
-           pool->pool->deallocate_quickly(memory, stream_id{stream});
-  });
+  guarded(
+      [&] { done = pool != nullptr && pool->pool->deallocate_quickly(memory, stream_id{stream}); });
   return done;
 }
 

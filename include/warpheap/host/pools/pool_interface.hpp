@@ -34,7 +34,7 @@ class pool_interface {
     return nullptr;
   }
 
-  /// The same for `deallocate`; false if nothing was done. \pre not null
+  /// The same for `deallocate`; false if nothing was done, as for null.
   virtual bool deallocate_quickly(void* /*memory*/, stream_id /*stream*/) { return false; }
 
   /// Takes back the tail of a block and keeps its first `bytes` bytes. No stream may still use the
