@@ -13,11 +13,16 @@ module.get_function("kernel")((grid,), (block,), (heap.argument, ...))
 
 from __future__ import annotations
 
-import weakref
+import sys
 from typing import Any
 
 from warpheap import device_heap
 from warpheap.pool import Pool
+
+# As with CuPy's own pool, a block is freed in the stream that it was allocated in, whose handle
+# must be valid then. This keeps the stream of each live block, by the identity of the block's
+# owner: also if the stream, the array and the allocator are all in a cycle of garbage.
+_streams: dict[int, Any] = {}
 
 
 def use(policy: str = "tlsf", *, device: int | None = None, **options: Any) -> Pool:
@@ -38,28 +43,40 @@ def allocator(pool: Pool) -> Any:
     """Make the function that ``cupy.cuda.set_allocator`` and ``using_allocator`` take."""
     import cupy  # noqa: PLC0415
 
+    current_device = cupy.cuda.runtime.getDevice
+    current_stream = cupy.cuda.get_current_stream
+
     class Owner:
         """What CuPy drops with the last array that uses a block."""
 
-    def release(address: int, stream: Any) -> None:
-        pool.deallocate(address, stream.ptr)
+        __slots__ = ("address",)
+
+        def __init__(self, address: int) -> None:
+            self.address = address
+
+        def __del__(self, is_exiting: Any = sys.is_finalizing) -> None:
+            if is_exiting():
+                return
+            stream = _streams.pop(id(self))
+            try:
+                pool.deallocate(self.address, stream.ptr)
+            except ValueError:
+                if not pool.closed:  # then the block is gone already
+                    raise
 
     def allocate(size: int) -> Any:
-        device = cupy.cuda.Device().id
+        device = current_device()
         if device != pool.device:
             raise ValueError(f"this pool is of device {pool.device}, and {device} is current")
-        stream = cupy.cuda.get_current_stream()
+        stream = current_stream()
         try:
             address = pool.allocate(size, stream.ptr)
         except MemoryError as error:
             raise cupy.cuda.memory.OutOfMemoryError(
                 size, pool.stats().bytes_in_use, pool.stats().reserved_bytes
             ) from error
-        owner = Owner()
-        # As with CuPy's own pool a block is freed in the stream that it was allocated in. Its
-        # handle must be valid then: the finalizer keeps the stream, also when the stream and the
-        # array are in a cycle of garbage.
-        weakref.finalize(owner, release, address, stream).atexit = False
+        owner = Owner(address)
+        _streams[id(owner)] = stream
         memory = cupy.cuda.UnownedMemory(address, size, owner, device)
         return cupy.cuda.MemoryPointer(memory, 0)
 

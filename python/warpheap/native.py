@@ -129,6 +129,8 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [pointer, POINTER(TraceView), c_size_t, POINTER(c_uint64), POINTER(c_uint64)],
     ),
+    "warpheap_pool_allocate_quickly": (c_size_t, [pointer, c_size_t, c_size_t, c_size_t]),
+    "warpheap_pool_deallocate_quickly": (c_int, [pointer, c_size_t, c_size_t]),
     "warpheap_torch_use": (c_int, [c_int, pointer]),
 }
 
@@ -187,10 +189,29 @@ def library() -> ctypes.CDLL:
         loaded = ctypes.CDLL(str(path))
     except OSError as error:
         raise LibraryMissing(f"{path} does not load: {error}") from error
+    declared: ctypes.CDLL = _declared(loaded)
+    return declared
+
+
+def _declared(loaded: Any) -> Any:
     for name, (result, arguments) in _PROTOTYPES.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
     return loaded
+
+
+def quick(name: str) -> Any:
+    """Return a function of the library that keeps Python's lock: it must not wait for anything.
+
+    To give the lock up and take it again costs more than such a function, and other threads wake
+    up in vain.
+    """
+    return getattr(_keeping_the_lock(), name)
+
+
+@cache
+def _keeping_the_lock() -> Any:
+    return _declared(ctypes.PyDLL(str(path())))
 
 
 def path() -> Path:

@@ -12,6 +12,7 @@ from warpheap.native import Stats
 DEFAULT_POLICY = "tlsf"
 # Grows in place, so that a pool holds hardly more than is in use.
 DEFAULT_UPSTREAM = "virtual_memory"
+_LARGEST = native.LARGEST_SIZE
 
 
 def policies() -> list[str]:
@@ -68,6 +69,13 @@ class Pool(Closing):
             )
         )
         self.policy, self.upstream, self.device = policy, upstream, device
+        self._allocate_quickly = native.quick("warpheap_pool_allocate_quickly")
+        self._deallocate_quickly = native.quick("warpheap_pool_deallocate_quickly")
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return not self._handle
 
     @property
     def handle(self) -> ctypes.c_void_p:
@@ -78,9 +86,15 @@ class Pool(Closing):
 
     def allocate(self, size: int, stream: int = 0, alignment: int = 256) -> int:
         """Return the address of ``size`` bytes for work in ``stream``; 0 for 0 bytes."""
-        memory = ctypes.c_void_p()
+        # Most calls end here, and Python's lock does not change hands. What follows serves the
+        # others, and refuses a closed pool and numbers that ctypes would take modulo 2^64.
+        if 0 <= size <= _LARGEST and 0 <= alignment <= _LARGEST:
+            address: int = self._allocate_quickly(self._handle, size, alignment, stream)
+            if address:
+                return address
         native.size("size", size)
         native.size("alignment", alignment)
+        memory = ctypes.c_void_p()
         native.expect(
             self._library.warpheap_pool_allocate(
                 self.handle, size, alignment, stream, ctypes.byref(memory)
@@ -90,7 +104,8 @@ class Pool(Closing):
 
     def deallocate(self, address: int, stream: int = 0) -> None:
         """Free a block; raises ValueError for an address that is not a live block."""
-        native.expect(self._library.warpheap_pool_deallocate(self.handle, address, stream))
+        if not self._deallocate_quickly(self._handle, address, stream):
+            native.expect(self._library.warpheap_pool_deallocate(self.handle, address, stream))
 
     def truncate(self, address: int, size: int) -> int:
         """Keep the first ``size`` bytes of a block; returns the number of bytes taken back."""

@@ -38,6 +38,35 @@ TEST(c_api, a_block_comes_and_goes) {
   warpheap_pool_destroy(pool);
 }
 
+TEST(c_api, quick_calls_do_what_the_others_do_or_nothing) {
+  warpheap_pool* pool = make("tlsf", {0, 1 << 20, 0, 0, 0, 0});
+  void* memory = nullptr;
+  EXPECT_EQ(warpheap_pool_allocate_quickly(nullptr, 1000, 256, 0), nullptr);
+  EXPECT_EQ(warpheap_pool_deallocate_quickly(nullptr, &memory, 0), 0);
+  EXPECT_EQ(warpheap_pool_deallocate_quickly(pool, nullptr, 0), 0);
+  EXPECT_EQ(warpheap_pool_allocate_quickly(pool, 1000, 256, 0), nullptr) << "a new pool is empty";
+  ASSERT_EQ(warpheap_pool_allocate(pool, 1000, 256, 0, &memory), WARPHEAP_OK);
+  EXPECT_EQ(warpheap_pool_deallocate_quickly(pool, memory, 0x100), 0) << "in another stream";
+  EXPECT_EQ(warpheap_pool_usable_bytes(pool, memory), 1024u);
+  EXPECT_EQ(warpheap_pool_deallocate_quickly(pool, memory, 0), 1);
+  EXPECT_EQ(warpheap_pool_deallocate_quickly(pool, memory, 0), 0) << "freed twice";
+  EXPECT_EQ(warpheap_pool_deallocate(pool, memory, 0), WARPHEAP_INVALID_ARGUMENT);
+
+  EXPECT_EQ(warpheap_pool_allocate_quickly(pool, 1000, 256, 0), memory);
+  for (const size_t bytes : {size_t{0}, size_t{2} << 20, ~size_t{0}}) {
+    EXPECT_EQ(warpheap_pool_allocate_quickly(pool, bytes, 256, 0), nullptr);
+  }
+  EXPECT_EQ(warpheap_pool_allocate_quickly(pool, 1000, 3, 0), nullptr);
+  warpheap_pool_stats stats{};
+  warpheap_pool_get_stats(pool, &stats);
+  EXPECT_EQ(stats.allocations, 2u);
+  EXPECT_EQ(stats.deallocations, 1u);
+  EXPECT_EQ(stats.failures, 0u) << "who calls quickly has not given up";
+  EXPECT_EQ(stats.bytes_in_use, 1024u);
+  EXPECT_EQ(warpheap_pool_check(pool), WARPHEAP_OK);
+  warpheap_pool_destroy(pool);
+}
+
 TEST(c_api, threads_take_the_parts_of_a_pool_in_turn) {
   warpheap_pool_options options{};
   options.parts = 3;

@@ -43,17 +43,23 @@ class fake_events final : public stream_events {
   }
 
   event_handle record(stream_id stream) override {
+    ++calls;
     expect_alive(stream);
     return made({{stream, submitted[stream]}});
   }
-  event_handle record_absent(stream_id) override { return made(submitted); }
+  event_handle record_absent(stream_id) override {
+    ++calls;
+    return made(submitted);
+  }
   bool happened(event_handle handle) override {
+    ++calls;
     for (const auto& [stream, work] : *static_cast<event*>(handle)) {
       if (finished[stream] < work) return false;
     }
     return true;
   }
   void make_wait(stream_id stream, event_handle handle) override {
+    ++calls;
     expect_alive(stream);
     for (const auto& [other, work] : *static_cast<event*>(handle)) {
       auto& seen = waited[{stream, other}];
@@ -61,12 +67,14 @@ class fake_events final : public stream_events {
     }
   }
   void wait_for(event_handle handle) override {
+    ++calls;
     for (const auto& [stream, work] : *static_cast<event*>(handle)) {
       finished[stream] = std::max(finished[stream], work);
     }
     ++blocked;
   }
   bool wait_until(event_handle handle, std::chrono::steady_clock::time_point deadline) override {
+    last_deadline = deadline;
     if (stuck && deadline != std::chrono::steady_clock::time_point::max()) {
       ++gave_up;
       return happened(handle);
@@ -74,8 +82,12 @@ class fake_events final : public stream_events {
     wait_for(handle);
     return true;
   }
-  bool is_captured(stream_id stream) override { return captured.contains(stream); }
+  bool is_captured(stream_id stream) override {
+    ++calls;
+    return captured.contains(stream);
+  }
   void recycle(event_handle handle) override {
+    ++calls;
     --live;
     delete static_cast<event*>(handle);
   }
@@ -93,7 +105,9 @@ class fake_events final : public stream_events {
   /// Work never finishes before a deadline.
   bool stuck = false;
   int gave_up = 0;
+  std::chrono::steady_clock::time_point last_deadline{};
   int live = 0;
+  int calls = 0;  ///< of any of the functions that call the driver
   int recorded = 0;
   int blocked = 0;
 

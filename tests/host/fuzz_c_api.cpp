@@ -46,12 +46,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint8_t* step = data + at;
     const std::size_t number = step[1] | step[2] << 8;
     const std::uintptr_t stream = (step[3] % 4) * 0x1000;
+    const bool quick = step[3] >= 128;
     if (step[0] < 120 || held.empty()) {
       // Mostly small sizes, some large ones; alignments up to 64 KiB.
       const std::size_t bytes = number << (step[0] % 8);
       const std::size_t alignment = std::size_t{1} << (step[3] >> 2) % 17;
-      void* memory = nullptr;
-      const warpheap_status got = warpheap_pool_allocate(pool, bytes, alignment, stream, &memory);
+      void* memory =
+          quick ? warpheap_pool_allocate_quickly(pool, bytes, alignment, stream) : nullptr;
+      const warpheap_status got =
+          memory != nullptr ? WARPHEAP_OK
+                            : warpheap_pool_allocate(pool, bytes, alignment, stream, &memory);
       expect(got == WARPHEAP_OK || got == WARPHEAP_OUT_OF_MEMORY);
       if (got != WARPHEAP_OK || bytes == 0) continue;
       const std::size_t usable = warpheap_pool_usable_bytes(pool, memory);
@@ -60,8 +64,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else if (step[0] < 220) {
       const std::uintptr_t base = held.pick(number);
       void* memory = reinterpret_cast<void*>(base);
-      expect(warpheap_pool_deallocate(pool, memory, stream) == WARPHEAP_OK);
+      expect((quick && warpheap_pool_deallocate_quickly(pool, memory, stream) != 0) ||
+             warpheap_pool_deallocate(pool, memory, stream) == WARPHEAP_OK);
       held.remove(base);
+      expect(warpheap_pool_deallocate_quickly(pool, memory, stream) == 0);
       expect(warpheap_pool_deallocate(pool, memory, stream) == WARPHEAP_INVALID_ARGUMENT);
     } else if (step[0] < 235) {
       const std::uintptr_t base = held.pick(number);

@@ -200,8 +200,28 @@ def test_closed_pool_is_refused() -> None:
         address = pool.allocate(1000)
         assert pool.stats().bytes_in_use == 1024
         pool.deallocate(address)
-    with pytest.raises(ValueError, match="closed"):
-        pool.stats()
+        assert not pool.closed
+    assert pool.closed
+    for call in (pool.stats, lambda: pool.allocate(1000), lambda: pool.deallocate(address)):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+
+
+def test_most_calls_need_no_function_that_gives_up_the_lock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Pool("tlsf", upstream="reserved") as pool:
+        kept = [pool.allocate(1000) for _ in range(10)]
+        pool.deallocate(kept.pop())
+        with monkeypatch.context() as without:
+            without.setattr(pool, "_library", None)
+            blocks = [pool.allocate(500 * n) for n in range(1, 50)]
+            for address in blocks:
+                pool.deallocate(address)
+        assert pool.stats().allocations == 10 + 49
+        assert pool.stats().deallocations == 1 + 49
+        assert pool.stats().blocks == 9
+        pool.check()
 
 
 @pytest.mark.parametrize("bad", [-1, 1 << 64])

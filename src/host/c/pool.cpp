@@ -54,6 +54,22 @@ warpheap_status warpheap_pool_deallocate(warpheap_pool* pool, void* memory, uint
   return guarded([&] { pool->pool->deallocate(memory, stream_id{stream}); });
 }
 
+// No exception but one of no host memory is possible, and that one leaves nothing done either.
+void* warpheap_pool_allocate_quickly(warpheap_pool* pool, size_t bytes, size_t alignment,
+                                     uintptr_t stream) {
+  void* memory = nullptr;
+  if (pool == nullptr) return memory;
+  guarded([&] { memory = pool->pool->allocate_quickly(bytes, alignment, stream_id{stream}); });
+  return memory;
+}
+
+int warpheap_pool_deallocate_quickly(warpheap_pool* pool, void* memory, uintptr_t stream) {
+  bool done = false;
+  guarded(
+      [&] { done = pool != nullptr && pool->pool->deallocate_quickly(memory, stream_id{stream}); });
+  return done;
+}
+
 warpheap_status warpheap_pool_truncate(warpheap_pool* pool, void* memory, size_t bytes,
                                        size_t* taken) {
   return guarded([&] { *taken = pool->pool->truncate(memory, bytes); });

@@ -52,6 +52,14 @@ WARPHEAP_API warpheap_status warpheap_pool_allocate(warpheap_pool* pool, size_t 
                                                     void** memory);
 WARPHEAP_API warpheap_status warpheap_pool_deallocate(warpheap_pool* pool, void* memory,
                                                       uintptr_t stream);
+/* The same two for callers that hold a lock which the work in the streams may need, such as
+ * Python's: they take no memory from the upstream, do not call the driver and never wait. Null, or
+ * 0, means that nothing was done, for whatever reason: the functions above do it or say what is
+ * wrong. A null pool is allowed. */
+WARPHEAP_API void* warpheap_pool_allocate_quickly(warpheap_pool* pool, size_t bytes,
+                                                  size_t alignment, uintptr_t stream);
+WARPHEAP_API int warpheap_pool_deallocate_quickly(warpheap_pool* pool, void* memory,
+                                                  uintptr_t stream);
 /* Keeps the first `bytes` bytes of a block; sets `taken` to the number of bytes taken back. */
 WARPHEAP_API warpheap_status warpheap_pool_truncate(warpheap_pool* pool, void* memory, size_t bytes,
                                                     size_t* taken);

@@ -31,15 +31,23 @@ class device_context {
   /// Makes the device current for as long as it lives.
   class scope {
    public:
+    // In the frameworks' threads, it nearly always is.
     explicit scope(const device_context& device) {
-      driver::get().cuCtxPushCurrent_ptr(device.context_);
+      CUcontext current = nullptr;
+      driver::get().cuCtxGetCurrent_ptr(&current);
+      pushed_ = current != device.context_;
+      if (pushed_) driver::get().cuCtxPushCurrent_ptr(device.context_);
     }
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
     ~scope() {
+      if (!pushed_) return;
       CUcontext popped = nullptr;
       driver::get().cuCtxPopCurrent_ptr(&popped);
     }
+
+   private:
+    bool pushed_;
   };
 
  private:

@@ -34,6 +34,7 @@ class driver {
   WARPHEAP_DRIVER_FUNCTION(cuDeviceGet);
   WARPHEAP_DRIVER_FUNCTION(cuDeviceGetCount);
   WARPHEAP_DRIVER_FUNCTION(cuDevicePrimaryCtxRetain);
+  WARPHEAP_DRIVER_FUNCTION(cuCtxGetCurrent);
   WARPHEAP_DRIVER_FUNCTION(cuCtxPushCurrent);
   WARPHEAP_DRIVER_FUNCTION(cuCtxPopCurrent);
   WARPHEAP_DRIVER_FUNCTION(cuCtxSynchronize);

@@ -67,6 +67,14 @@ class divided_pool final : public pool_interface {
     deallocate_elsewhere(memory, stream);
   }
 
+  void* allocate_quickly(std::size_t bytes, std::size_t alignment, stream_id stream) override {
+    return own().allocate_quickly(bytes, alignment, stream);
+  }
+
+  bool deallocate_quickly(void* memory, stream_id stream) override {
+    return own().deallocate_quickly(memory, stream);
+  }
+
   std::size_t truncate(void* memory, std::size_t bytes) override {
     return part_of(memory).truncate(memory, bytes);
   }

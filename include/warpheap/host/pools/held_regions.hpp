@@ -93,6 +93,18 @@ class held_regions {
     return false;
   }
 
+  /// Whether the holes have the pages that `grow_by_moving_pages` needs, if the upstream has all
+  /// that `most_held` allows. O(blocks)
+  bool has_pages_for(std::size_t least, std::size_t most_held) const {
+    if (page_bytes() == 0 || regions_.empty()) return false;
+    for (const extent growing : {growing_region(), extent{}}) {
+      const growth_site site = cheapest_site(least, growing);
+      const std::size_t room = std::min(site.missing(), room_below(most_held));
+      if (site.range && pages_.movable_bytes(site.range) >= site.missing() - room) return true;
+    }
+    return false;
+  }
+
   /// See `page_moves`.
   bool may_move(std::uint64_t requests) const { return pages_.may_move(requests); }
 

@@ -26,6 +26,17 @@ class pool_interface {
   /// \throws invalid_argument for a pointer that is not a live block of this pool
   virtual void deallocate(void* memory, stream_id stream) = 0;
 
+  /// Like `try_allocate`, but returns null, with nothing changed, if it would have to take more
+  /// memory, to wait or to call the driver; then call `try_allocate`. For callers that hold a lock
+  /// which the work in the streams may need, such as Python's.
+  virtual void* allocate_quickly(std::size_t /*bytes*/, std::size_t /*alignment*/,
+                                 stream_id /*stream*/) {
+    return nullptr;
+  }
+
+  /// The same for `deallocate`; false if nothing was done, as for null.
+  virtual bool deallocate_quickly(void* /*memory*/, stream_id /*stream*/) { return false; }
+
   /// Takes back the tail of a block and keeps its first `bytes` bytes. No stream may still use the
   /// tail. Returns the bytes taken back. \throws invalid_argument as `deallocate`, for 0 bytes, and
   /// for a policy whose blocks cannot be cut

@@ -24,6 +24,8 @@ class spin_lock {
     if (!take()) wait_and_take();
   }
 
+  bool try_lock() { return take(); }
+
   void unlock() {
     // Release: whatever this holder wrote is visible to the next one.
     taken_.store(false, std::memory_order_release);

@@ -80,6 +80,41 @@ class stream_pool final : public pool_interface {
     return take_back(memory, stream);
   }
 
+  void* allocate_quickly(std::size_t bytes, std::size_t alignment, stream_id stream) override {
+    if (bytes == 0 || !is_power_of_two(alignment)) return nullptr;
+    const std::unique_lock guard(lock_, std::try_to_lock);
+    if (!guard) return nullptr;
+    extent block;
+    if (stream == owner_) {
+      block = pool_.allocate(bytes, alignment);
+    } else if (is_routine(stream)) {
+      block = take_pending(stream, bytes, alignment);
+      if (!block && fences_.empty()) block = pool_.allocate(bytes, alignment);
+      if (block) count(stream);
+    }
+    if (!block) return nullptr;
+    stats_.allocated(block.bytes);
+    return reinterpret_cast<void*>(block.base);
+  }
+
+  bool deallocate_quickly(void* memory, stream_id stream) override {
+    const auto base = reinterpret_cast<address>(memory);
+    const std::unique_lock guard(lock_, std::try_to_lock);
+    if (!guard) return false;
+    std::size_t bytes = 0;
+    if (stream == owner_) {
+      bytes = pool_.deallocate(base);
+    } else if (is_routine(stream) && !pending_.closes_with_next(stream)) {
+      if (const extent block = in_use(base)) {
+        bytes = make_pending(block, stream, stream);
+        count(stream);
+      }
+    }
+    if (bytes == 0) return false;
+    stats_.deallocated(bytes);
+    return true;
+  }
+
   std::size_t truncate(void* memory, std::size_t bytes) override {
     const auto base = reinterpret_cast<address>(memory);
     const std::lock_guard guard(lock_);
@@ -156,8 +191,8 @@ class stream_pool final : public pool_interface {
   // Calls to a shared pool between two checks of the events.
   static constexpr unsigned look_every = 16;
   // A request that only saves memory waits for this long: longer than most kernels take, and
-  // shorter than what a user would call a hang.
-  static constexpr std::chrono::milliseconds longest_wait{100};
+  // shorter than what a user would notice.
+  static constexpr std::chrono::milliseconds longest_wait{20};
 
   bool take_back(void* memory, stream_id stream) {
     const auto base = reinterpret_cast<address>(memory);
@@ -219,9 +254,8 @@ class stream_pool final : public pool_interface {
       return may_own;
     }
     share();
-    run_ = key == last_ ? run_ + 1 : 0;
-    last_ = key;
-    if (++calls_ % look_every == 0) pending_.retire_happened(to_policy());
+    count(key);
+    if (calls_ % look_every == 0) pending_.retire_happened(to_policy());
     if (run_ < long_run || !may_own || pending_.others_than(key)) return false;
     pending_.retire_stream(key, to_policy());
     fences_.pass(key, stream);
@@ -230,14 +264,42 @@ class stream_pool final : public pool_interface {
     return true;
   }
 
+  // Whether `enter` would do nothing but count the call of this stream, which does not own the
+  // pool.
+  bool is_routine(stream_id stream) const {
+    if (owner_ != nobody || !used_) return false;
+    if (stream == stream_id::none || stream == stream_id::per_thread) return false;
+    return run_with(stream) < long_run && (calls_ + 1) % look_every != 0;
+  }
+
+  unsigned run_with(stream_id key) const { return key == last_ ? run_ + 1 : 0; }
+
+  void count(stream_id key) {
+    run_ = run_with(key);
+    last_ = key;
+    ++calls_;
+  }
+
+  // A block that the stream freed itself, or nothing.
+  extent take_pending(stream_id key, std::size_t bytes, std::size_t alignment) {
+    // A policy that rounds requests up to its own sizes may return nearly twice as much anyway.
+    const std::size_t size = align_up(bytes, pool_.granule());
+    const std::size_t most = Policy::aligns ? size + size / 8 : 2 * size;
+    return pending_.take(key, size, most, alignment);
+  }
+
+  // Returns the bytes of the block, which is in use.
+  std::size_t make_pending(extent known, stream_id stream, stream_id key) {
+    const extent block = pool_.own_block(known);
+    pending_.add(key, stream, block);
+    return block.bytes;
+  }
+
   [[gnu::noinline]] extent allocate_as_guest(std::size_t bytes, std::size_t alignment,
                                              stream_id stream) {
     const stream_id key = key_of(stream);
     if (!enter(stream, key)) {
-      // A policy that rounds requests up to its own sizes may return nearly twice as much anyway.
-      const std::size_t size = align_up(bytes, pool_.granule());
-      const std::size_t most = Policy::aligns ? size + size / 8 : 2 * size;
-      if (const extent block = pending_.take(key, size, most, alignment)) return block;
+      if (const extent block = take_pending(key, bytes, alignment)) return block;
     }
     extent block = pool_.allocate(bytes, alignment);
     if (!block && pending_.blocks() != 0) {
@@ -254,14 +316,13 @@ class stream_pool final : public pool_interface {
   }
 
   [[gnu::noinline]] std::size_t deallocate_as_guest(address base, stream_id stream) {
-    if (!in_use(base)) return 0;
+    const extent block = in_use(base);
+    if (!block) return 0;
     // Freed in no stream means unused by every stream.
     if (stream == stream_id::none) return pool_.deallocate(base);
     const stream_id key = key_of(stream);
     if (enter(stream, key)) return pool_.deallocate(base);
-    const extent block = pool_.own_block(base);
-    pending_.add(key, stream, block);
-    return block.bytes;
+    return make_pending(block, stream, key);
   }
 
   // The last resort, in this order: a thorough search; more memory; pages of the holes, once the
@@ -272,7 +333,8 @@ class stream_pool final : public pool_interface {
     const std::size_t most = pool_.most_held_for(std::max(stats_.peak_bytes, needed));
     if (const extent block = pool_.allocate_or_grow(bytes, alignment, most)) return block;
     const bool movable = !events_->is_captured(stream) && pool_.has_movable_pages();
-    if (movable && pool_.may_move(stats_.allocations) && streams_are_done_soon(stream)) {
+    if (movable && pool_.may_move(stats_.allocations) &&
+        pool_.has_pages_for(bytes, alignment, most) && streams_are_done_soon(stream)) {
       if (extent block = pool_.allocate_by_moving_pages(bytes, alignment, most)) return block;
     }
     if (const extent block = pool_.allocate_or_grow(bytes, alignment)) return block;

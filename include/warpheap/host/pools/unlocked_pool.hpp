@@ -62,6 +62,13 @@ class unlocked_pool {
                : extent{};
   }
 
+  /// Whether `allocate_by_moving_pages` finds enough pages in holes, if the upstream has the rest.
+  /// O(blocks)
+  bool has_pages_for(std::size_t bytes, std::size_t alignment, std::size_t most_held) const {
+    return !is_impossible(bytes, alignment) &&
+           regions_.has_pages_for(region_for(bytes, alignment), most_held);
+  }
+
   /// Whether so few pages have moved in this many requests that more may move.
   bool may_move(std::uint64_t requests) const { return regions_.may_move(requests); }
 
@@ -92,6 +99,9 @@ class unlocked_pool {
     hidden_.erase(own);
     return policy_.block_at(own);
   }
+
+  /// The same for a block as `block_at` returned it.
+  extent own_block(extent known) { return has_aliases() ? own_block(known.base) : known; }
 
   /// Keeps the first `bytes` bytes of a block, rounded up to a granule. Returns the bytes taken
   /// back. \pre a block handed out starts at `base`; \throws invalid_argument if the policy's

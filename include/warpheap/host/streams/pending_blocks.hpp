@@ -47,6 +47,13 @@ class pending_blocks {
     return false;
   }
 
+  /// Whether `add` of a block of this stream would record an event.
+  bool closes_with_next(stream_id key) const {
+    const auto found = queues_.find(key);
+    if (found == queues_.end()) return false;
+    return found->second.open_blocks + 1 == batch_blocks || found->second.looks != 0;
+  }
+
   /// `handle`, whose queue is `key`, freed a block. Closes the batch when it has become large or
   /// old, or when no later call can: only its own thread can refer to a per-thread stream.
   void add(stream_id key, stream_id handle, extent block) {

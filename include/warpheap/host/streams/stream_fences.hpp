@@ -24,6 +24,9 @@ class stream_fences {
     for (const fence& f : fences_) events_.recycle(f.event);
   }
 
+  /// Whether no stream has to wait for anything, as far as is known.
+  bool empty() const { return fences_.empty(); }
+
   /// From now on, every stream but `key` must wait for this event. Takes ownership of the event.
   void raise(stream_id key, event_handle event) {
     std::erase_if(fences_, [&](const fence& old) {
