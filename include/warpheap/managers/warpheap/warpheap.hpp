@@ -52,8 +52,8 @@
 ///
 /// Null: at a moment of the call, all words of the class were full, no slot was on offer and no
 /// chunk was free, according to what the lane has acquired; or in a look, or a few if a whole warp
-/// called, others freed and took what it looked for, had it in hand, or were as many as could get
-/// it.
+/// called, or up to 16 for a run of chunks, others freed and took what it looked for, had it in
+/// hand, or were as many as could get it.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
