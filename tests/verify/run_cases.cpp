@@ -254,6 +254,36 @@ class runs_of_warps : public neighbours_are_free {
   std::vector<untracked<bool>> served_;
 };
 
+/// Lanes of two warps want runs of two and three, and of two and six, of the seven that are left
+/// where the last run was taken.
+class runs_in_one_place : public neighbours_are_free {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  runs_in_one_place(const any_setup& how, std::uint32_t bytes, std::size_t index)
+      : neighbours_are_free(how, bytes, index, 9) {}
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    served_ = 0;
+    heap.run_quietly([&] { take(2); });
+  }
+
+  void lane() {
+    if (take(lengths[simt::thread_rank()]) != nullptr) ++served_;
+  }
+
+  std::string verdict() {
+    if (served_ == 0) return "all were refused, and seven were free";
+    return heap.problem();
+  }
+
+ private:
+  static constexpr std::array<std::uint32_t, 4> lengths{2, 3, 2, 6};
+
+  untracked<int> served_ = 0;
+};
+
 /// \tparam Late whether the pair becomes free meanwhile
 template <bool Late>
 class aligned_pair_or_one : public neighbours_are_free {
@@ -328,6 +358,11 @@ void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
   add("run_in_vain", std::type_identity<run_in_vain<false>>{});
   add("run_in_vain_beside_small", std::type_identity<run_in_vain<true>>{});
   add("runs_of_warps", std::type_identity<runs_of_warps>{});
+}
+
+void add_runs_in_one_place(const any_setup& how, std::uint32_t bytes, std::size_t index,
+                           std::vector<named_case>& cases) {
+  cases.push_back(case_of_runs<runs_in_one_place>("runs_in_one_place", how, bytes, index));
 }
 
 }  // namespace verify

@@ -29,6 +29,11 @@ namespace verify {
 void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
                    std::vector<named_case>& cases);
 
+/// `runs_in_one_place`: of nine neighbours, two are taken, and lanes of two warps want two and
+/// three, and two and six. For managers that search first where the last run was.
+void add_runs_in_one_place(const any_setup& how, std::uint32_t bytes, std::size_t index,
+                           std::vector<named_case>& cases);
+
 /// The same of three neighbours of which two, at a multiple of twice their size, are asked for with
 /// that alignment, while another lane takes one. The pair is free from the start
 /// (`aligned_pair_or_one`), or becomes free meanwhile (`aligned_pair_becomes_free`). For managers

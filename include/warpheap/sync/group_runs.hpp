@@ -124,9 +124,9 @@ class group_run_search {
   WARPHEAP_DEVICE group_run_search(const simt::group& team, std::uint32_t length)
       : team_(team), length_(length), least_(team.least(length)) {}
 
-  /// The first element of the caller's run, or none. Members have different runs.
+  /// The first element of the caller's run, or none. No two members have a common element.
   WARPHEAP_DEVICE std::uint32_t first() const { return first_; }
-  /// Whether a run was seen that is long enough for the caller, if alone.
+  /// Whether there may be a run that is long enough for the caller, if alone.
   WARPHEAP_DEVICE bool fits() const { return fits_; }
 
   /// Looks at `words` leaf words by `look(word)`, from word `from` on and then from the front,
@@ -134,12 +134,19 @@ class group_run_search {
   /// / members) steps.
   template <class Look>
   WARPHEAP_DEVICE void run(std::uint32_t words, std::uint32_t from, const Look& look) {
-    pass(words, from, words, look);
+    pass(from, words, look);
     if (from == 0 || least_ == none) return;
+    if (team_.least(first_) != none) {
+      // Not what members have been given, nor what lies across `from`, perhaps: those that get
+      // nothing have lost to them.
+      pass(0, from, look);
+      fits_ = true;
+      return;
+    }
     // And what begins before `from`, and ends behind it.
     const std::uint32_t longest = none - team_.least(none - (length_ == none ? 0 : length_));
     const std::uint32_t further = from + ceil_div<std::uint32_t>(longest, 64) + 1;
-    pass(words, 0, further < words ? further : words, look);
+    pass(0, further < words ? further : words, look);
   }
 
  private:
@@ -148,8 +155,7 @@ class group_run_search {
   static constexpr std::uint32_t share = 4;
 
   template <class Look>
-  WARPHEAP_DEVICE void pass(std::uint32_t words, std::uint32_t from, std::uint32_t until,
-                            const Look& look) {
+  WARPHEAP_DEVICE void pass(std::uint32_t from, std::uint32_t until, const Look& look) {
     const auto size = static_cast<std::uint32_t>(team_.size());
     const auto rank = static_cast<std::uint32_t>(team_.rank());
     std::uint32_t reaching = 0;  // consecutive elements before where we are
@@ -158,7 +164,7 @@ class group_run_search {
       const std::uint32_t begin = at + share * rank;
       std::uint64_t seen[share];
       for (std::uint32_t i = 0; i < share; ++i) {
-        seen[i] = begin + i < words ? look(begin + i) : 0;
+        seen[i] = begin + i < until ? look(begin + i) : 0;
       }
       run_stretch mine(begin * 64);
       for (std::uint32_t i = 0; i < share; ++i) mine.add(seen[i], least_);

@@ -186,6 +186,7 @@ std::vector<named_case> runs_of_chunks() {
   const setup<M> how{
       .region_bytes = 80 * 512, .sizes = {60, 256, 512}, .holds = {96 * 4, 96, 96 / 2}};
   add_run_cases(how, 256, 63, cases);
+  add_runs_in_one_place(how, 256, 65, cases);
   add_aligned_run_cases(how, 256, 63, cases);
   return cases;
 }
