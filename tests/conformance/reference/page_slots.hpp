@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/heap/manager.hpp"
+#include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 
 #include <cstddef>
@@ -50,6 +51,8 @@ class page_slots {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     const std::uint32_t page = free_.claim_first();
+    // Lanes that call together have their pages at the same time, on the CPU model as well.
+    simt::coalesced().sync();
     if (page == bitmap_tree::none) return nullptr;
     const bool refused = bytes != page_bytes_ &&
                          ((Fault == page_fault::spares_some && page + 8 > free_.universe()) ||
