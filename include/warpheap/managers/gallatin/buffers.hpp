@@ -152,25 +152,20 @@ class gallatin_buffers {
     gallatin_findings::seen best{outlook::none, 0};
     const auto step = static_cast<std::uint32_t>(team.size());
     const std::uint32_t slots = count * geometry::units;
-    // Release: a lane that changes a slot after the look at it sees that there is a search. Relaxed
-    // looks between two fences are under way at once; with orders, each would wait for the other.
+    // Release: a lane that changes a slot after the look at it sees that there is a search.
     simt::fence(simt::order::release);
-    for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += batch * step) {
-      std::uint64_t seen[batch];
-      for (std::uint32_t j = 0; j < batch; ++j) {
-        const place where = place_at(first, i + j * step);
-        const bool is_used = i + j * step < slots && where.slot < shape.slots(where.unit);
-        seen[j] = is_used ? at(where.slot, where.unit).fetch_or(0, simt::order::relaxed)
-                          : gallatin_slot{}.word();
-      }
-      simt::fence(simt::order::acquire);  // of what the slots' owners did
-      for (std::uint32_t j = 0; j < batch; ++j) {
-        if (gallatin_slot::of(seen[j]).is_empty()) continue;
-        const place where = place_at(first, i + j * step);
-        const outlook here = judge(where, unit, seen[j]);
-        if (best.outlook < here) best = {here, where.slot};
-      }
+    for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += step) {
+      const place where = place_at(first, i);
+      const bool is_used = where.slot < shape.slots(where.unit);
+      const std::uint64_t seen = is_used
+                                     ? at(where.slot, where.unit).fetch_or(0, simt::order::relaxed)
+                                     : gallatin_slot{}.word();
+      if (gallatin_slot::of(seen).is_empty()) continue;
+      simt::fence(simt::order::acquire);  // of what the slot's owners did
+      const outlook here = judge(where, unit, seen);
+      if (best.outlook < here) best = {here, where.slot};
     }
+    simt::fence(simt::order::acquire);  // and of what those of empty ones did
     return best;
   }
 
@@ -183,9 +178,6 @@ class gallatin_buffers {
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> at(std::uint32_t slot, std::uint32_t unit) const {
     return simt::atomic_ref(lines_[slot].words[unit]);
   }
-
-  // Slots that a lane has under way at once in a search, to hide their latency.
-  static constexpr std::uint32_t batch = 8;
 
   struct place {
     std::uint32_t slot;
