@@ -152,20 +152,22 @@ class gallatin_buffers {
     gallatin_findings::seen best{outlook::none, 0};
     const auto step = static_cast<std::uint32_t>(team.size());
     const std::uint32_t slots = count * geometry::units;
-    // Release: a lane that changes a slot after the look at it sees that there is a search.
-    simt::fence(simt::order::release);
     for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += step) {
-      const place where = place_at(first, i);
-      const bool is_used = where.slot < shape.slots(where.unit);
-      const std::uint64_t seen = is_used
-                                     ? at(where.slot, where.unit).fetch_or(0, simt::order::relaxed)
-                                     : gallatin_slot{}.word();
-      if (gallatin_slot::of(seen).is_empty()) continue;
-      simt::fence(simt::order::acquire);  // of what the slot's owners did
-      const outlook here = judge(where, unit, seen);
-      if (best.outlook < here) best = {here, where.slot};
+      const std::uint32_t slot = first + i / geometry::units;
+      const std::uint32_t other = i % geometry::units;
+      const std::uint64_t word = at(slot, other).fetch_or(0, simt::order::acq_rel);
+      const auto now = gallatin_slot::of(word);
+      if (now.is_empty()) continue;
+      outlook here = outlook::none;
+      if (now.is_owned(shape.capacity(other))) {
+        here = other == unit ? outlook::coming : outlook::elsewhere_coming;
+      } else if (other == unit) {
+        here = outlook::in_slot;
+      } else {
+        here = retire_idle(slot, other, word);
+      }
+      if (best.outlook < here) best = {here, slot};
     }
-    simt::fence(simt::order::acquire);  // and of what those of empty ones did
     return best;
   }
 
@@ -177,23 +179,6 @@ class gallatin_buffers {
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> at(std::uint32_t slot, std::uint32_t unit) const {
     return simt::atomic_ref(lines_[slot].words[unit]);
-  }
-
-  struct place {
-    std::uint32_t slot;
-    std::uint32_t unit;
-  };
-  /// Number `i` of the places of the multiprocessors from `first` on.
-  WARPHEAP_DEVICE static place place_at(std::uint32_t first, std::uint32_t i) {
-    return {first + i / geometry::units, i % geometry::units};
-  }
-
-  /// What a slot that was `seen` like this, and not empty, means for a search for `unit`.
-  WARPHEAP_DEVICE outlook judge(const place& where, std::uint32_t unit, std::uint64_t seen) const {
-    if (gallatin_slot::of(seen).is_owned(blocks_.shape().capacity(where.unit))) {
-      return where.unit == unit ? outlook::coming : outlook::elsewhere_coming;
-    }
-    return where.unit == unit ? outlook::in_slot : retire_idle(where.slot, where.unit, seen);
   }
 
   /// Takes all units of a block that has no unit in use, so that the block is free.

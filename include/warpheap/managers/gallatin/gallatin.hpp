@@ -60,10 +60,9 @@
 ///
 /// Null: nothing was free at a moment of the call: neither the trees nor, after a search of all
 /// slots, the buffers had anything, and nothing of this unit was on its way. That search returns
-/// blocks of other sizes that wait in buffers with none of their units in use. Or two searches
-/// found nothing, and something became available during each of them: what is available all the
-/// time was seen by the second. Or others were moving memory of other units in 16 searches, or it
-/// lost to others in 32 (`patience`).
+/// blocks of other sizes that wait in buffers with none of their units in use. Or four searches
+/// found nothing, and something became available during each of them; or in each of 64, others were
+/// moving memory of other units (`patience`).
 ///
 /// Deviations from the paper, and why:
 /// - The count of slices handed out is in the buffer's slot, beside the block, and not in the
@@ -174,12 +173,8 @@ class gallatin {
   using outlook = typename block_buffers::outlook;
   using shortages = gallatin_shortages<Config>;
 
-  /// Of a group that searches. Each search in vain is a strain on it: the more, the less hope there
-  /// is. Memory may always be on its way, and always to others.
+  /// How many searches that find memory of other units on its way a group waits for.
   static constexpr int patience = 64;
-  static constexpr int strain_of_hope = 2;
-  static constexpr int strain_of_waiting = 4;  // for memory of other units on its way
-  static constexpr int strain_of_none = patience / 2;
   static constexpr std::uint32_t wait_ns = 200;
 
   WARPHEAP_DEVICE std::byte* block_address(std::uint32_t tree, std::uint32_t block) const {
@@ -197,12 +192,11 @@ class gallatin {
     int patience_left = patience;
     for (;;) {
       // The group is formed again each time: lanes that got their unit have left.
-      const simt::group together = simt::coalesced();
-      together.sync();  // what members have freed comes before what the leader takes for them
-      const simt::group same = together.match(unit);
+      const simt::group same = simt::coalesced().match(unit);
       const auto wanted = static_cast<std::uint32_t>(same.size());
       const auto rank = static_cast<std::uint32_t>(same.rank());
       std::uint64_t word = 0;
+      same.sync();  // what members have freed comes before what the leader takes for them
       if (same.is_leader()) word = ask(slot, unit, wanted, first_time).word();
       first_time = false;
       same.sync();  // what the leader has acquired is the members' as well
@@ -259,10 +253,9 @@ class gallatin {
     std::uint32_t no_slot = 0;
     int patience_left = patience;
     for (;;) {
-      const simt::group together = simt::coalesced();
-      together.sync();  // as above
-      const simt::group same = together.match(tree);
+      const simt::group same = simt::coalesced().match(tree);
       typename block_store::blocks got;
+      same.sync();  // as above
       if (same.is_leader()) {
         got = buffers_.blocks().acquire(tree, same.size(), shape().multiprocessors());
       }
@@ -325,25 +318,18 @@ class gallatin {
     if (!found && team.any(team.is_leader() && known.is_out(kind))) return {false, 0, slot};
     const auto left = static_cast<outlook>(team.broadcast(search.known().left()));
     const std::uint32_t with_units = team.broadcast(search.known().slot());
-    if (in_slot || left == outlook::in_slot) return {true, strain_of_hope, with_units};
-    if (found) return {true, 0, slot};  // by this group: its gains end
-    if (left == outlook::gained) return {true, strain_of_hope, slot};
+    if (in_slot || left == outlook::in_slot) return {true, 0, with_units};
+    if (found || left == outlook::gained) return {true, 0, slot};
     simt::backoff(wait_ns);
-    if (left == outlook::coming) return {true, strain_of_hope, slot};
-    // Something has become available meanwhile. The round may have begun before this call, but not
-    // the next one: it sees what is free all the time.
-    return {true, left == outlook::none ? strain_of_none : strain_of_waiting, slot};
-  }
-
-  /// A search of all slots by the calling lane alone.
-  WARPHEAP_RARE static outlook look_in_slots(const block_buffers& in) {
-    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
-    return in.search(alone, block_buffers::no_unit, 0, in.blocks().shape().multiprocessors())
-        .outlook;
+    if (left == outlook::coming) return {true, 0, slot};
+    // The round may have begun before this call, and others may have made something available
+    // meanwhile: four such rounds are enough.
+    return {true, left == outlook::none ? patience / 4 : 1, slot};
   }
 
   WARPHEAP_DEVICE void* malloc_run(std::size_t bytes) const {
     const std::uint64_t length = ((bytes - 1) >> shape().segment_shift()) + 1;
+    const simt::group alone(simt::lane_mask::of(simt::lane_id()));
     bool last_time = false;
     for (int patience_left = patience;;) {
       bool busy = false;
@@ -357,7 +343,8 @@ class gallatin {
         continue;
       }
       if (last_time) return nullptr;
-      const outlook found = simt::call_apart(&look_in_slots, buffers_.copy());
+      const outlook found =
+          buffers_.search(alone, block_buffers::no_unit, 0, shape().multiprocessors()).outlook;
       if (found == outlook::elsewhere_coming && patience_left > 0) {
         --patience_left;
         simt::backoff(wait_ns);
