@@ -40,6 +40,22 @@ class words : public ::testing::Test {};
 using word_types = ::testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(words, word_types);
 
+TEST(bits, runs_begin_where_as_many_bits_are_set) {
+  for (std::uint64_t word = 1, round = 0; round < 200; ++round) {
+    word = word * 6364136223846793005u + 1442695040888963407u;
+    const std::uint64_t bits = word | word << 7 | word >> 11;
+    for (int length = 1; length <= 64; ++length) {
+      std::uint64_t starts = 0;
+      for (int at = 0; at + length <= 64; ++at) {
+        const std::uint64_t run = low_bits<std::uint64_t>(length) << at;
+        if ((bits & run) == run) starts |= std::uint64_t{1} << at;
+      }
+      ASSERT_EQ(starts_of_runs(bits, length), starts) << bits << ", " << length;
+    }
+  }
+  EXPECT_EQ(starts_of_runs(~std::uint64_t{0}, 64), 1u);
+}
+
 TYPED_TEST(words, agree_with_a_walk_over_the_bits) {
   const auto top = static_cast<TypeParam>(~TypeParam{0});
   expect_word(TypeParam{0});

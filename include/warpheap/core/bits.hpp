@@ -26,6 +26,19 @@ WARPHEAP_HD constexpr int highest_bit(Word word) {
   return static_cast<int>(sizeof(Word) * 8) - 1 - WARPHEAP_BIT::countl_zero(word);
 }
 
+/// Where `length` consecutive set bits begin, as bits. O(log length). \pre `length != 0`, and at
+/// most as many as a word has \tparam Word unsigned; 128 bits, too, which `std::unsigned_integral`
+/// leaves out
+template <class Word>
+WARPHEAP_HD constexpr Word starts_of_runs(Word word, int length) {
+  for (int have = 1; have < length;) {
+    const int step = have < length - have ? have : length - have;
+    word = static_cast<Word>(word & word >> step);
+    have += step;
+  }
+  return word;
+}
+
 /// The largest k with 2^k <= value. \pre `value != 0`
 template <std::unsigned_integral Word>
 WARPHEAP_HD constexpr int floor_log2(Word value) {

@@ -16,17 +16,6 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Whether `length` consecutive bits are set. \pre `length != 0`
-WARPHEAP_HD constexpr bool has_run(std::uint64_t bits, std::uint32_t length) {
-  if (length > 64) return false;
-  for (std::uint32_t have = 1; have < length;) {
-    const std::uint32_t step = have < length - have ? have : length - have;
-    bits &= bits >> step;
-    have += step;
-  }
-  return bits != 0;
-}
-
 /// What consecutive leaf words, added in ascending order, tell of runs of a certain length or more.
 class run_stretch {
  public:
@@ -35,7 +24,8 @@ class run_stretch {
 
   /// The next 64 elements. \param least shorter runs do not matter
   WARPHEAP_DEVICE void add(std::uint64_t bits, std::uint32_t least) {
-    if (bits != ~std::uint64_t{0} && !has_run(bits, least)) {
+    const bool has_run = least <= 64 && starts_of_runs(bits, static_cast<int>(least)) != 0;
+    if (bits != ~std::uint64_t{0} && !has_run) {
       // What reaches over the ends does.
       const int ones = lowest_bit(~bits);
       reach(ones);

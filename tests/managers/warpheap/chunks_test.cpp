@@ -61,6 +61,13 @@ class one_heap : public ::testing::Test {
   void in_a_lane(const Function& what) {
     machine().launch({1, 1}, what);
   }
+  /// One chunk is where a run should be, or the other way round.
+  void expect_wrong_run_at(std::uint32_t chunk) const {
+    const validation found = heap_.validate();
+    ASSERT_EQ(found.violations.size(), 1u) << found.describe();
+    EXPECT_EQ(found.violations[0].invariant, 6);
+    EXPECT_EQ(found.violations[0].place, chunk);
+  }
 
   heap<manager> heap_{machine(), 4_MiB};
   manager all_ = heap_.ref().manager();
@@ -102,10 +109,7 @@ TEST_F(one_heap, all_chunks_together_serve_an_aligned_block_that_leaves_room_to_
 TEST_F(one_heap, a_chunk_that_is_nowhere_is_found) {
   constexpr std::uint32_t lost = 5;
   in_a_lane([&] { all().parts().pool().remove(lost); });
-  const validation found = heap_.validate();
-  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
-  EXPECT_EQ(found.violations[0].invariant, 6);
-  EXPECT_EQ(found.violations[0].place, lost);
+  expect_wrong_run_at(lost);
 }
 
 /// The first chunk of the only large block.
@@ -122,10 +126,7 @@ TEST_F(one_heap, a_lost_chunk_is_found_behind_a_run_too) {
     *to = start_of_run(all()) + 2;
     all().parts().pool().remove(*to);
   });
-  const validation found = heap_.validate();
-  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
-  EXPECT_EQ(found.violations[0].invariant, 6);
-  EXPECT_EQ(found.violations[0].place, behind);
+  expect_wrong_run_at(behind);
 }
 
 TEST_F(one_heap, a_chunk_inside_a_run_that_is_in_the_pool_is_found) {
@@ -135,10 +136,7 @@ TEST_F(one_heap, a_chunk_inside_a_run_that_is_in_the_pool_is_found) {
     *to = start_of_run(all()) + 1;
     all().parts().pool().insert(*to);
   });
-  const validation found = heap_.validate();
-  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
-  EXPECT_EQ(found.violations[0].invariant, 6);
-  EXPECT_EQ(found.violations[0].place, last);
+  expect_wrong_run_at(last);
 }
 
 /// The lists of three chunks of 100 words, two 64-bit words each.

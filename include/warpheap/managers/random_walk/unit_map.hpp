@@ -222,12 +222,7 @@ class unit_map {
 
   /// Where `units` consecutive free units start in the lower word of `seen`; negative if nowhere.
   WARPHEAP_DEVICE static int find_run(window seen, int units) {
-    window starts = static_cast<window>(~seen);
-    for (int length = 1; length < units;) {
-      const int step = length < units - length ? length : units - length;
-      starts &= starts >> step;
-      length += step;
-    }
+    const window starts = starts_of_runs(static_cast<window>(~seen), units);
     const word in_low = static_cast<word>(starts);
     return in_low == 0 ? -1 : lowest_bit(in_low);
   }

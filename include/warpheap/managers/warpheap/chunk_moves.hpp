@@ -54,9 +54,9 @@ class warpheap_chunk_moves {
     return chunk;
   }
 
-  /// A chunk for the caller alone, which gives it an owner, or none: then there seemed to be none
-  /// in the pool, and then none among the empties, or others were closing them. Beside the last
-  /// ones, so that the rest stays in one piece, unless many lanes want one at the same time.
+  /// A chunk for the caller alone, which gives it an owner, or none: then there was none in the
+  /// pool, and then none among the empties, or others were closing them. Beside the last ones, so
+  /// that the rest stays in one piece, unless many lanes want one at the same time.
   WARPHEAP_RARE static std::uint32_t take(const supply& in) {
     const std::uint32_t hand = in.whole().begin_move();
     const simt::atomic_ref hint(in.whole().run_word);

@@ -34,16 +34,18 @@ class warpheap_chunk_runs {
     const simt::group team = simt::coalesced();
     std::uint32_t first = none;
     bool going = true;
-    for (int effort = 0;;) {
-      going = going && effort < most_effort && is_possible(wanted);
+    for (int looks = 0;;) {
+      going = going && looks < most_looks && is_possible(wanted);
       if (!team.any(going)) return first;
       const std::uint32_t before = together(team, [&] { return supply_.claims_returned(); });
-      const outcome got = simt::call_apart(&look, supply_, team.mask(), wanted, going, effort == 0);
-      if (got.first != none) own(got.first, wanted.length);
-      if (got.first != none) first = got.first;
+      const outcome got = simt::call_apart(&look, supply_, team.mask(), wanted, going, looks == 0);
+      if (got.first != none) {
+        first = got.first;
+        own(first, wanted.length);
+      }
       going = going && got.first == none;
       const bool in_vain = going && !got.fits;
-      if (going && got.fits) effort += lost;
+      if (going) ++looks;
       if (!team.any(in_vain)) continue;
       const bool collects = simt::call_apart(&help, supply_, team.mask(), wanted, in_vain);
       // The looks at the words are relaxed, so that many are under way at a time. Pairs with the
@@ -55,7 +57,7 @@ class warpheap_chunk_runs {
           together(team, [&] { return supply_.claims_returned_since(before); });
       if (in_vain) {
         going = collects || others != 0;
-        effort += others > crowd ? looked_beside_a_crowd : looked;
+        if (others > crowd) looks += crowded_look - 1;
       }
       simt::backoff(wait_ns);
     }
@@ -79,14 +81,12 @@ class warpheap_chunk_runs {
   }
 
  private:
-  /// How long a lane goes on: by its looks in vain, and by the runs that it loses to others. A lane
-  /// that looks again beside a crowd loses again.
-  static constexpr int most_effort = 64;
-  static constexpr int lost = 4;
-  static constexpr int looked = 4;
-  static constexpr int looked_beside_a_crowd = 16;
-  /// More lanes than this put back parts of runs.
+  /// A look in vain, and a run that is lost to others.
+  static constexpr int most_looks = 16;
+  /// A look in vain while more lanes than this put back parts of runs counts as several: a lane
+  /// that looks again loses again (docs/decisions/0030).
   static constexpr std::uint32_t crowd = 32;
+  static constexpr int crowded_look = 4;
   static constexpr std::uint32_t wait_ns = 200;
 
   /// What a look has brought: a run that the caller has claimed, or none; and whether there was
@@ -181,10 +181,10 @@ class warpheap_chunk_runs {
       mine = in.whole().chunks.announce();
       before = in.claims_returned();
     }
-    team.sync();
+    team.sync();  // all look after the announcement, and before its end
     const outcome seen =
         simt::call_apart(&search, members, in, sees::exactly, length, 0, team.is_leader());
-    team.sync();
+    team.sync();  // what members have acquired is the leader's, who hands it on (`confirm`)
     if (!team.is_leader()) return;
     if (!seen.fits) in.confirm_out(mine, length, before);
     prover.store(0, simt::order::relaxed);

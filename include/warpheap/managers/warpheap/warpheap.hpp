@@ -45,7 +45,8 @@
 ///    as many as marked words have free slots (place: the class; not looked at in heaps of more
 ///    than 2^19 words)
 ///
-/// Progress: claims, frees and growth are lock-free and never wait. A request waits for a bounded
+/// Progress: claims, frees and growth are lock-free, and wait at most for the lanes of their warp
+/// that make the same step with them. A request waits for a bounded
 /// time while others let its class grow, make the offer that it has requested, may make another, or
 /// change the words that it looks at; and for the lanes of its warp that called together with it,
 /// each of whose steps ends. So waits end, whichever lanes of a warp run.
