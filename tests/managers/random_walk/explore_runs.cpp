@@ -10,8 +10,7 @@ namespace verify {
 namespace {
 
 template <int WordBits>
-using short_runs = rw_malloc<rw_malloc_config{
-    .unit_bytes = 64, .word_bits = WordBits, .draws = 3, .futile_rounds = patient}>;
+using short_runs = rw_malloc<rw_malloc_config{.unit_bytes = 64, .word_bits = WordBits, .draws = 3}>;
 
 /// With cases in which a run crosses from the first word to the second.
 /// \param region_bytes of those cases

@@ -9,10 +9,6 @@ namespace verify {
 /// Walks are given up after a few probes, so that the full search is explored as well.
 inline constexpr std::uint32_t short_walk_ppm = 500'000;
 
-/// As often as a request may have to search until its null can be judged: others free something,
-/// and take something else, during each search.
-inline constexpr int patient = 64;
-
 /// 52 pages of 16 bytes: words of 32 and of 64 bits both end in a tail of bits without pages.
 template <class M>
 setup<M> small_pages() {
