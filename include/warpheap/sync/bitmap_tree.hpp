@@ -171,10 +171,10 @@ class bitmap_tree {
     return leaf(word).load(simt::order::acquire);
   }
 
-  /// Like `load_word`, but this sees the word's latest value, and lanes that change the word later
-  /// see what the caller did before.
-  WARPHEAP_DEVICE std::uint64_t examine_word(std::uint32_t word) const {
-    return leaf(word).fetch_or(0, simt::order::acq_rel);
+  /// Like `load_word`, but never an old value; unless relaxed, later changes see what came before.
+  WARPHEAP_DEVICE std::uint64_t examine_word(std::uint32_t word,
+                                             simt::order o = simt::order::acq_rel) const {
+    return leaf(word).fetch_or(0, o);
   }
 
   /// Like `load_word`, as a hint of where to look. 0 for a word beyond the last one.

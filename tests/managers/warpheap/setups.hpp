@@ -27,7 +27,7 @@ using test::small_chunks;
 /// later.
 inline constexpr warpheap_config patient_lanes = [] {
   warpheap_config how = small_chunks;
-  how.most_looks = 16;
+  how.most_looks = how.part_looks = 16;
   how.least_searching = 32;
   return how;
 }();
@@ -39,7 +39,7 @@ inline constexpr warpheap_config waiting_lanes = [] {
   how.word_slots = 16;
   how.scarce_doubled = 0;
   // With eight looks, old values hide a chunk from all of them once in 281,111 schedules.
-  how.most_looks = 12;
+  how.most_looks = how.part_looks = 12;
   return how;
 }();
 

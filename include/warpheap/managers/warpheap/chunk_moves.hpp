@@ -110,6 +110,9 @@ class warpheap_chunk_moves {
       supply_.classes().count_unmarked(of, shape.words * static_cast<std::uint32_t>(count));
     }
     team.sync();
+    // For all words and lists that follow: with a release each, opening a chunk of small slots took
+    // four times as long (docs/decisions/0033).
+    simt::fence(simt::order::release);
     for (std::uint64_t left = got.bits; left != 0; left &= left - 1) {
       const std::uint32_t chunk = got.word * 64 + static_cast<std::uint32_t>(lowest_bit(left));
       supply_.listed().list_all(chunk, shape.words, rank, size);
@@ -206,6 +209,7 @@ class warpheap_chunk_moves {
                                           std::uint32_t of, std::uint32_t chunk,
                                           std::uint32_t closed, bool marked) {
     const simt::group team(members);
+    simt::fence(simt::order::release);  // for the words that follow
     // Lanes that found them closed have listed them again, or dropped offers of marked ones.
     for (auto i = static_cast<std::uint32_t>(team.rank()); i < closed;
          i += static_cast<std::uint32_t>(team.size())) {

@@ -155,11 +155,11 @@ class warpheap_supply {
     if (chunks_.count_out(chunk)) simt::call_apart(&note_empty_apart, *this, chunk);
   }
 
-  /// A chunk of a class has no word in use. The look is relaxed: the chunk's state, which the
-  /// caller has acquired, says whether another lane has taken the chunk out of the set since
-  /// (`count_out`, `give_up_closing`).
+  /// A chunk of a class has no word in use, as the caller has just seen in its state. The look at
+  /// the set is a read-modify-write: see `count_out`.
   WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
-    if ((empties().peek_word(chunk / 64) >> chunk % 64 & 1) != 0) return;
+    const std::uint64_t noted = empties().examine_word(chunk / 64, simt::order::relaxed);
+    if ((noted >> chunk % 64 & 1) != 0) return;
     empties().insert(chunk);
     where_.whole->chunks.released();
     // A heap with few empty chunks stays dry, so lanes need not change their ways for each.

@@ -134,27 +134,26 @@ class warpheap_chunks {
   WARPHEAP_DEVICE std::uint32_t look(std::uint32_t chunk) const {
     return state(chunk).load(simt::order::relaxed);
   }
-  /// Acquire pairs with `begin_closing`: see `count_out`.
+  /// Never an old value. Acquire pairs with `begin_closing`.
   WARPHEAP_DEVICE std::uint32_t examine(std::uint32_t chunk) const {
     return state(chunk).fetch_or(0, simt::order::acq_rel);
   }
   /// Gives a chunk, which only the caller may give away, to an owner. Relaxed: others learn of it
-  /// from the words, or by the address of a block. Not a store: `count_out` of later owners must
-  /// acquire from a lane that has taken the chunk out of the set of empty ones and examined it.
+  /// from the words, or by the address of a block.
   WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t to) const {
-    state(chunk).exchange(to, simt::order::relaxed);
+    state(chunk).store(to, simt::order::relaxed);
   }
   /// Relaxed: the next lane to count this word out learns of the block from this lane.
   WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {
     state(chunk).fetch_add(word_in_use, simt::order::relaxed);
   }
-  /// Whether no word of the chunk was in use then. Acquire, for that lane alone, pairs with
-  /// `begin_closing`: a lane that has found words in use has taken the chunk out of the set of
-  /// empty ones before.
+  /// Whether no word of the chunk was in use then. Relaxed: that lane then changes, or looks at by
+  /// a read-modify-write, what tells the empty chunks. Such an access is not performed before the
+  /// one here, on which it depends; so if `begin_closing` came earlier, the lane sees that the
+  /// chunk was taken out of the set. An acquire would also make the multiprocessor discard its
+  /// hints (docs/decisions/0033).
   WARPHEAP_DEVICE bool count_out(std::uint32_t chunk) const {
-    const bool last = words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
-    if (last) simt::fence(simt::order::acquire);
-    return last;
+    return words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
   }
   /// The class of a chunk of which no word is in use, for the one caller that may close its words
   /// now; else `chunk_owner::nobody`.
@@ -177,10 +176,10 @@ class warpheap_chunks {
     }
     return false;
   }
-  /// Whether no word of the chunk is in use. Acquire pairs with `begin_closing` of those that have
-  /// taken the chunk out of the set of empty ones meanwhile, and gave it up to the caller.
+  /// Whether no word of the chunk is in use; what follows then is as for `count_out`. Release pairs
+  /// with `begin_closing`: the next lane to close words finds these open again.
   WARPHEAP_DEVICE bool give_up_closing(std::uint32_t chunk) const {
-    return words_in_use(state(chunk).fetch_and(~closing, simt::order::acq_rel)) == 0;
+    return words_in_use(state(chunk).fetch_and(~closing, simt::order::release)) == 0;
   }
 
   // The words of a chunk.
@@ -283,9 +282,10 @@ class warpheap_chunks {
   }
 
   /// Gives a closed word a tag, and claims slots of it. Release pairs with the acquire in `claim`.
+  /// \pre the caller has passed a fence with release since it acquired the chunk
   WARPHEAP_DEVICE void open(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
                             std::uint64_t used = 0) const {
-    ref(chunk, number).store(tag_of(owner) | used, simt::order::release);
+    ref(chunk, number).store(tag_of(owner) | used, simt::release_by_fence);
   }
   /// The outcome of closing a word.
   enum class closed { unmarked, marked, in_use };

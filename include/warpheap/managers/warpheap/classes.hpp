@@ -145,14 +145,14 @@ class warpheap_classes {
            std::uint64_t{simt::load_hint(known.population)} * words;
   }
   /// Whether a lane should look at listed words, as drawn by `noise`: in a tight class, the fewer
-  /// there may be, the fewer lanes, but always some.
+  /// there may be, the fewer lanes, but always some. The others of its warp wait for it.
   WARPHEAP_DEVICE bool may_search(std::uint32_t of, std::uint32_t words,
                                   std::uint32_t noise) const {
     record& known = where_.records[of];
     const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
     if (now == 0) return false;
     const std::uint32_t all = simt::load_hint(known.population) * words;
-    return scale_to(noise, all) <= now / 2 + all / 32 || !is_tight(of, words);
+    return scale_to(noise, all) <= now / 2 + all / 2048 || !is_tight(of, words);
   }
   /// Whether all are, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seem_marked(std::uint32_t of) const {

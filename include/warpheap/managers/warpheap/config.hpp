@@ -37,13 +37,14 @@ struct warpheap_config {
   /// a whole one: the longer a chunk is there, the more lanes look for it.
   int scarce_doubled = 4;
   /// The total number of listed words that a lane may visit while there are chunks.
-  int most_visits = 12;
+  int most_visits = 2;
   /// The number of lanes that may look at the listed words of a nearly full class, however few
   /// those are.
   std::uint32_t least_searching = 32;
-  /// How often a lane looks again when there are no chunks, while others change the words that it
-  /// looks at.
+  /// How often a lane of a whole warp looks again when there are no chunks, while others change the
+  /// words that it looks at; and one of a part of a warp.
   int most_looks = 3;
+  int part_looks = 1;
 };
 
 /// How a heap of the manager `warpheap` begins.

@@ -34,13 +34,14 @@ class warpheap_listed_words {
   }
 
   /// Lists words 0..words-1 of a chunk that the caller has in hand; each of `members` callers does
-  /// a share. Release: a lane that changes these bits later sees the chunk's owner.
+  /// a share. Release: a lane that changes these bits later sees the chunk's owner. \pre the caller
+  /// has passed a fence with release since it knows of the owner
   WARPHEAP_DEVICE void list_all(std::uint32_t chunk, std::uint32_t words, std::uint32_t rank,
                                 std::uint32_t members) const {
     for (std::uint32_t i = rank; i < stride_; i += members) {
       const std::uint32_t left = words > i * 64 ? words - i * 64 : 0;
       const int bits = left < 64 ? static_cast<int>(left) : 64;
-      at(chunk, i).store(low_bits<std::uint64_t>(bits), simt::order::release);
+      at(chunk, i).store(low_bits<std::uint64_t>(bits), simt::release_by_fence);
     }
   }
   WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t word) const {

@@ -85,6 +85,21 @@ class warpheap_slot_search {
   static constexpr int most_turns = 64;
 
   using step = typename class_growth::step;
+  /// What lanes that call together make together, each as long as it goes on without a slot.
+  struct shared_steps {
+    simt::group team = simt::coalesced();
+    place got;
+    bool going = true;
+
+    WARPHEAP_DEVICE void look(const auto& step) {
+      if (going) got = step();
+      end();
+    }
+    WARPHEAP_DEVICE void end() {
+      team.sync();
+      going = going && got.chunk == none;
+    }
+  };
 
   /// Consecutive warps, such as those of a launch, use the places of turns one after the other.
   WARPHEAP_DEVICE static std::uint32_t own_turn() {
@@ -143,9 +158,9 @@ class warpheap_slot_search {
   WARPHEAP_RARE static place take_more_apart(std::uint32_t of, const supply& from) {
     return warpheap_slot_search(from, of).take_more();
   }
-  WARPHEAP_RARE static place search_on_apart(bool may_lose, std::uint32_t made, std::uint32_t of,
+  WARPHEAP_RARE static place search_on_apart(bool is_part, std::uint32_t made, std::uint32_t of,
                                              const supply& from) {
-    return warpheap_slot_search(from, of).search_on(may_lose, made);
+    return warpheap_slot_search(from, of).search_on(is_part, made);
   }
   WARPHEAP_DEVICE place take_another_turn() const {
     if (words_.is_tight()) return {};
@@ -154,70 +169,56 @@ class warpheap_slot_search {
   /// The lanes that call together make each step together, whatever their classes, since lanes that
   /// diverge fetch each instruction separately. Each step ends by itself.
   WARPHEAP_DEVICE place take_more() const {
-    const simt::group team = simt::coalesced();
-    place got;
-    bool going = true;
-    const auto attempt = [&](const auto& look) {
-      if (going) got = look();
-      team.sync();
-      going = going && got.chunk == none;
-    };
-    going = !class_exhaustion(supply_, of_).seem_out();
-    attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
-    going = going && !simt::call_apart(&are_out_apart, of_, supply_);
-    attempt([&] { return simt::call_apart(&grow_ahead_apart, supply_, of_); });
-    attempt([&] { return take_another_turn(); });
-    attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
-    attempt([&] { return simt::call_apart(&search_on_apart, false, 0u, of_, supply_); });
-    return got;
+    shared_steps steps;
+    steps.going = !class_exhaustion(supply_, of_).seem_out();
+    steps.look([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
+    steps.going = steps.going && !simt::call_apart(&are_out_apart, of_, supply_);
+    steps.look([&] { return simt::call_apart(&grow_ahead_apart, supply_, of_); });
+    steps.look([&] { return take_another_turn(); });
+    steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
+    steps.look([&] { return simt::call_apart(&search_on_apart, false, 0u, of_, supply_); });
+    return steps.got;
   }
   /// What remains when a first look has found nothing. A collective of those that call together,
   /// for any classes: those that have looked in different ways may meet here, so it is not a part
-  /// of `take_more`. \param may_lose whether the request is over when there are other offers than
-  /// were `made`
+  /// of `take_more`. \param is_part whether the caller is a part of a warp in a heap that seemed
+  /// dry: then the request is over when there are other offers than were `made`
   ///
   /// Ends: turns are bounded. While there are chunks, each turn makes it likelier that the next one
   /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
   /// is about to use a chunk. Lanes wait for a limited time, and for those that called with them.
-  WARPHEAP_DEVICE place search_on(bool may_lose, std::uint32_t made) const {
-    const simt::group team = simt::coalesced();
-    place got;
-    bool going = true;
-    const auto attempt = [&](const auto& look) {
-      if (going) got = look();
-      team.sync();
-      going = going && got.chunk == none;
-    };
-    int looks = 0;
-    for (int turn = 0; turn < most_turns && team.any(going); ++turn) {
+  WARPHEAP_DEVICE place search_on(bool is_part, std::uint32_t made) const {
+    shared_steps steps;
+    // Counted so that there are as many left for either kind of caller.
+    int looks = is_part ? Config.most_looks - Config.part_looks : 0;
+    for (int turn = 0; turn < most_turns && steps.team.any(steps.going); ++turn) {
       auto next = step::wait;
-      if (going) {
+      if (steps.going) {
         next = simt::call_apart(&next_step_apart, supply_, of_, turn);
         // First the steps that others may be waiting for.
         auto taken = next;
-        got = class_growth(supply_, of_).grow(taken);
+        steps.got = class_growth(supply_, of_).grow(taken);
         if (next == step::wait) simt::backoff(wait_ns);
         if (next == step::none_left) {
-          going = !simt::call_apart(&are_out_apart, of_, supply_);
-          if (going) simt::backoff(pause_ns << looks++);
+          steps.going = !simt::call_apart(&are_out_apart, of_, supply_);
+          if (steps.going) simt::backoff(pause_ns << looks++);
         }
       }
-      team.sync();
-      going = going && got.chunk == none;
+      steps.end();
       // Without chunks, the remaining slots must be found.
       const bool thorough = next == step::none_left;
-      attempt([&] { return simt::call_apart(&take_offered_apart, supply_, of_, thorough); });
+      steps.look([&] { return simt::call_apart(&take_offered_apart, supply_, of_, thorough); });
       // The class may have grown.
-      attempt([&] { return thorough ? place{} : take_another_turn(); });
-      attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
-      going =
-          going && looks < Config.most_looks && !(may_lose && supply_.offers().has_made(of_, made));
+      steps.look([&] { return thorough ? place{} : take_another_turn(); });
+      steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
+      steps.going = steps.going && looks < Config.most_looks &&
+                    !(is_part && supply_.offers().has_made(of_, made));
     }
-    going = got.chunk == none && looks == Config.most_looks;
-    if (!team.any(going)) return got;
-    going = going && simt::call_apart(&has_listed_apart, of_, supply_);
-    attempt([&] { return simt::call_apart(&take_listed_apart, supply_, of_, true); });
-    return got;
+    steps.going = steps.got.chunk == none && looks == Config.most_looks;
+    if (!steps.team.any(steps.going)) return steps.got;
+    steps.going = steps.going && simt::call_apart(&has_listed_apart, of_, supply_);
+    steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, true); });
+    return steps.got;
   }
 
   const supply& supply_;

@@ -139,6 +139,11 @@ using block_atomic_ref = atomic_ref<T>;
 /// Acquire, for a lane that writes to what it has acquired before it reads it.
 inline constexpr order acquire_to_write = order::acquire;
 
+/// Release, for stores of a lane that has passed `fence(order::release)`. ThreadSanitizer does not
+/// support fences, so for it the stores release themselves.
+inline constexpr order release_by_fence =
+    WARPHEAP_THREAD_SANITIZER ? order::release : order::relaxed;
+
 /// Reads a word that others may change, as a hint. On CUDA, where the value comes from the
 /// multiprocessor's cache, it may be old for as long as the kernel runs.
 template <class T>

@@ -18,6 +18,10 @@ namespace simt {
 /// nothing that such a lane reads.
 inline constexpr order acquire_to_write = order::relaxed;
 
+/// Release, for stores of a lane that has passed `fence(order::release)`. Relaxed is enough, since
+/// the fence orders all that follow; a store that releases is a fence of its own.
+inline constexpr order release_by_fence = order::relaxed;
+
 /// Reads a word that others may change, as a hint: the value comes from the multiprocessor's own
 /// cache, so it may be old for as long as the kernel runs. The same as `__ldca`, which clang lacks.
 template <class T>
