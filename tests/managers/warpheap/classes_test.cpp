@@ -134,6 +134,19 @@ TEST_F(warpheap_hints, a_class_is_tight_when_an_eighth_of_its_words_or_half_of_v
   EXPECT_FALSE(is_tight(3, 2));
 }
 
+TEST_F(warpheap_hints, a_class_is_nearly_full_when_an_eighth_of_its_words_has_room_however_few) {
+  auto& record = parts().classes().of(0);
+  record.population = 1;
+  const auto is_nearly_full = [&](std::uint32_t words, std::uint32_t with_room) {
+    record.unmarked = with_room;
+    return parts().classes().is_nearly_full(0, words);
+  };
+  EXPECT_TRUE(is_nearly_full(16, 2));
+  EXPECT_FALSE(is_nearly_full(16, 3));
+  EXPECT_TRUE(is_nearly_full(2, 0));
+  EXPECT_FALSE(is_nearly_full(2, 1));
+}
+
 TEST_F(warpheap_hints, some_lanes_look_for_the_last_word_that_may_have_room) {
   auto& record = parts().classes().of(0);
   record.population = 1;

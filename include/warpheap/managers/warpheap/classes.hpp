@@ -136,13 +136,15 @@ class warpheap_classes {
     return now + 1;
   }
 
-  /// Whether most words of a class are marked, or it has none, as far as the multiprocessor knows.
+  /// Whether seven of eight words of a class are marked, or it has none, as far as the
+  /// multiprocessor knows.
+  WARPHEAP_DEVICE bool is_nearly_full(std::uint32_t of, std::uint32_t words) const {
+    return few_unmarked(of, words, 8);
+  }
+  /// Whether that is so, or half of the words are marked if chunks have few: all of those may have
+  /// room by chance.
   WARPHEAP_DEVICE bool is_tight(std::uint32_t of, std::uint32_t words) const {
-    record& known = where_.records[of];
-    const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
-    // Chunks of large slots have few words, all of which may have room by chance.
-    return std::uint64_t{now} * (words < 4 ? 2 : 8) <=
-           std::uint64_t{simt::load_hint(known.population)} * words;
+    return few_unmarked(of, words, words < 4 ? 2 : 8);
   }
   /// Whether a lane should look at listed words, as drawn by `noise`: in a tight class, the fewer
   /// there may be, the fewer lanes, but always some. The others of its warp wait for it.
@@ -248,6 +250,13 @@ class warpheap_classes {
   static constexpr std::uint32_t many_hints = 256;
   static constexpr std::uint64_t change = std::uint64_t{1} << 32;
 
+  /// Whether at most one of `each` words of a class is not marked.
+  WARPHEAP_DEVICE bool few_unmarked(std::uint32_t of, std::uint32_t words,
+                                    std::uint32_t each) const {
+    record& known = where_.records[of];
+    const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
+    return std::uint64_t{now} * each <= std::uint64_t{simt::load_hint(known.population)} * words;
+  }
   WARPHEAP_DEVICE static short_divisor hinted(short_divisor& by) {
     return {simt::load_hint(by.multiplier), simt::load_hint(by.shift)};
   }

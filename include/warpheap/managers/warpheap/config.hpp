@@ -25,10 +25,11 @@ struct warpheap_config {
   /// The number of consecutive offers leading to nothing that a lane takes while there may be other
   /// slots.
   int most_stale = 4;
-  /// The number of lanes that share a word when the pool seems dry, and of words at which a lane
-  /// then looks on its own.
+  /// The number of lanes that share a word when the pool seems dry; and of words at which a lane of
+  /// a whole warp then looks on its own, and one of a part of a warp.
   int most_sharing = 8;
-  int spread_visits = 4;
+  int spread_visits = 16;
+  int lone_visits = 4;
   /// The number of listed words at which a lane looks first, leaving full ones listed.
   int lenient_visits = 1;
   /// The number of listed words that a lane may then lose to others before it looks for chunks.

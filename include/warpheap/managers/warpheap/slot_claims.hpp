@@ -35,6 +35,9 @@ class warpheap_slot_claims {
 
   WARPHEAP_DEVICE const warpheap_slots& shape() const { return shape_; }
   WARPHEAP_DEVICE bool is_tight() const { return supply_.classes().is_tight(of_, shape_.words); }
+  WARPHEAP_DEVICE bool is_nearly_full() const {
+    return supply_.classes().is_nearly_full(of_, shape_.words);
+  }
   WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
 
   /// Claims up to `want` slots of a word that is believed to be `seen`.
@@ -103,7 +106,7 @@ class warpheap_slot_claims {
   /// A slot of the words that follow a turn, for a caller without a team.
   WARPHEAP_DEVICE place take_lone(std::uint32_t turn) const {
     place got;
-    for (int visits = 0; got.chunk == none && visits < Config.spread_visits; ++visits) {
+    for (int visits = 0; got.chunk == none && visits < Config.lone_visits; ++visits) {
       got = take_one(turn);
       turn += far_turn;
     }

@@ -46,7 +46,7 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE place take() const {
     if (simt::is_whole_warp()) {
       const simt::whole_warp team;
-      const bool wants = !words_.is_tight();
+      const bool wants = !words_.is_nearly_full();
       place got;
       if (team.any(wants)) got = words_.take_in_turn(team, wants, own_turn(), false);
       return take_rest(team, got);
