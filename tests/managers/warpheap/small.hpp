@@ -19,7 +19,7 @@ inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
                                               .word_slots = 3,
                                               .spread_visits = 4,
                                               .lenient_visits = 1,
-                                              .most_visits = 12,
+                                              .short_visits = 12,
                                               .least_searching = 1};
 
 using small = warpheap_manager<small_chunks>;

@@ -37,8 +37,10 @@ struct warpheap_config {
   /// log2 of how much likelier a lane that finds nothing in a dry heap takes a chunk than it needs
   /// a whole one: the longer a chunk is there, the more lanes look for it.
   int scarce_doubled = 4;
-  /// The total number of listed words that a lane may visit while there are chunks.
-  int most_visits = 2;
+  /// The total number of listed words that a lane may visit before it looks for chunks; and in a
+  /// part of a warp in a dry heap, whose lanes wait for each other.
+  int most_visits = 12;
+  int short_visits = 2;
   /// The number of lanes that may look at the listed words of a nearly full class, however few
   /// those are.
   std::uint32_t least_searching = 32;

@@ -12,6 +12,7 @@
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
+#include <limits>
 
 WARPHEAP_BEGIN_NAMESPACE
 
@@ -55,7 +56,7 @@ class warpheap_scarce_search {
       got = take_offer();
     }
     team.sync();
-    if (got.chunk == none && may_search()) got = search_listed(false);
+    if (got.chunk == none && may_search()) got = search_listed(Config.short_visits);
     team.sync();
     if (got.chunk == none) came = conclude(came.made);
     team.sync();
@@ -78,7 +79,8 @@ class warpheap_scarce_search {
 
   /// Takes a slot of a listed word, unless enough others are trying: a word that is listed near the
   /// end of memory would draw thousands of lanes, and serve a few. A collective of those that call
-  /// together, for any classes. \param thorough see `search_listed`
+  /// together, for any classes. \param thorough whether it looks until nothing is
+  /// listed
   WARPHEAP_DEVICE place take_listed(bool thorough) const {
     const simt::group team = simt::coalesced();
     const simt::group same = team.match(of_);
@@ -93,7 +95,7 @@ class warpheap_scarce_search {
     const auto granted =
         static_cast<int>(team.shuffle(static_cast<std::uint32_t>(may), same.leader()));
     place got;
-    if (same.rank() < granted) got = search_listed(thorough);
+    if (same.rank() < granted) got = search_listed(thorough ? any_visits : Config.most_visits);
     team.sync();
     if (counts && granted != 0) supply_.classes().end_search(of_, granted);
     team.sync();
@@ -104,6 +106,8 @@ class warpheap_scarce_search {
   using step = typename class_growth::step;
   /// How often a lane waits for an offer, and how long at first; then twice as long each time.
   static constexpr int most_waits = 4;
+  /// More than there are words.
+  static constexpr int any_visits = std::numeric_limits<int>::max();
   static constexpr std::uint32_t pause_ns = 2000;
 
   enum class visited : std::uint32_t { served, full, lost, nothing };
@@ -174,10 +178,9 @@ class warpheap_scarce_search {
 
   /// Takes a slot of a listed word for the caller alone, so the lanes of a warp look at many places
   /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays
-  /// marked until one of its slots is freed. Unless the search is `thorough`, visits are bounded:
-  /// otherwise, a few remaining lanes would mark all words of a large class, which takes
-  /// milliseconds.
-  WARPHEAP_DEVICE place search_listed(bool thorough) const {
+  /// marked until one of its slots is freed. At `most` so many visits: with `any_visits`, a few
+  /// remaining lanes may mark all words of a large class, which takes milliseconds.
+  WARPHEAP_DEVICE place search_listed(int most) const {
     const simt::group team = simt::coalesced();
     place got;
     int lost = 0;
@@ -191,7 +194,7 @@ class warpheap_scarce_search {
       got = seen.got;
       if (seen.came == visited::lost) ++lost;
       going = (seen.came == visited::full || seen.came == visited::lost) &&
-              lost < Config.most_lost && (thorough || visits + 1 < Config.most_visits);
+              lost < Config.most_lost && visits + 1 < most;
     }
     return got;
   }
