@@ -61,7 +61,11 @@ class longest_run_left {
     best.spoilt = !memory_.confirm(begun, best.units + 1);
     simt::atomic_ref(left_).store(best.packed(), simt::order::relaxed);
   }
-  /// A `run_left`, packed: what the last round to end has left.
+  /// A `run_left`, packed: the longest one of the latest round so far.
+  WARPHEAP_DEVICE std::uint64_t best() {
+    return simt::atomic_ref(best_).load(simt::order::relaxed);
+  }
+  /// The same of the last round to end.
   WARPHEAP_DEVICE std::uint64_t left() {
     return simt::atomic_ref(left_).load(simt::order::relaxed);
   }

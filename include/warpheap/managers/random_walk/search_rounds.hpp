@@ -17,11 +17,12 @@ namespace random_walk {
 using shared_rounds = shared_search<128, longest_run_left, 1>;
 
 /// Searches until each member has what it wants, or that is known to be exhausted, or the group
-/// gives up because others free and take all the time: after `FutileRounds` rounds that have left
-/// nothing for it, or four times as many that have left something which others then took.
+/// gives up because others free and take all the time: after `FutileRounds` rounds without anything
+/// left for it when the group looks, or four times as many with something that others then took.
 ///
-/// A round during which nobody frees is not one of the latter: each of those ends because others
-/// have taken a part of what there is. So a request that gives up was beside lanes that free.
+/// A round during which nobody frees, and which leaves something, does not count: each such round
+/// ends because others have taken a part of what there was. So only beside lanes that free does a
+/// request give up while something is left.
 ///
 /// \param wanted, visit like those of `shared_search::search`
 /// \param take_left `(word)`, a collective of `team`: takes what members want from what is left
@@ -38,11 +39,17 @@ WARPHEAP_DEVICE void search_rounds(shared_rounds& memory, const simt::group& tea
     memory.search(team, words, wanted, visit);
     const bool unserved = wanted() != 0 && !memory.is_out(wanted());
     if (!team.any(unserved)) return;
-    // What the round has left, this group has perhaps not had the chance to see.
-    const run_left left = run_left::of(team.broadcast(memory.known().left()));
-    if (team.any(unserved && wanted() <= left.units)) {
-      take_left(left.word);
-      if (left.spoilt) ++lost;
+    // What a round leaves, this group has perhaps not had the chance to see.
+    const auto suits = [&](const run_left& there) {
+      return team.any(unserved && wanted() <= there.units);
+    };
+    const run_left ended = run_left::of(team.broadcast(memory.known().left()));
+    const run_left latest = run_left::of(team.broadcast(memory.known().best()));
+    if (suits(latest)) {
+      take_left(latest.word);
+      if (ended.spoilt) ++lost;
+    } else if (!ended.spoilt && suits(ended)) {
+      take_left(ended.word);
     } else {
       ++futile;
     }
