@@ -18,7 +18,7 @@ using random_walk::no_page;
 /// What `search_pages` finds if `free` is the only free page of `pages`, and the lane gets the
 /// slice that holds it.
 std::uint32_t found_by_search(std::uint32_t pages, std::uint32_t free) {
-  shared_search<> search;
+  random_walk::shared_rounds search;
   std::uint32_t found = no_page;
   simt::explorer one_lane({1, 1}, 4'000'000);
   const auto outcome = one_lane.run({simt::strategy::sticky, 1}, [&] {
@@ -31,10 +31,10 @@ std::uint32_t found_by_search(std::uint32_t pages, std::uint32_t free) {
         [&](std::uint32_t first, std::uint32_t count) {
           each = first == 0 ? count : each;
           served = std::uint64_t{first} + count + each > free;
-          return 0u;
+          return random_walk::run_left{};
         });
     found = random_walk::search_pages(
-        search, pages, [=](std::uint32_t page) { return page == free; },
+        search, simt::coalesced(), pages, no_page, [=](std::uint32_t page) { return page == free; },
         [=](std::uint32_t page) { return page == free ? page : no_page; });
   });
   EXPECT_EQ(outcome.stuck, "");
@@ -53,13 +53,14 @@ TEST(far_pages, are_found_by_the_full_search) {
 TEST(full_search, examines_each_word_once_and_none_behind_them) {
   for (const std::uint32_t words : {1u, 4u, 5u, 11u}) {
     std::vector<int> examined(words + 1);
-    shared_search<> search;
+    random_walk::shared_rounds search;
     simt::explorer one_lane({1, 1});
     const auto outcome = one_lane.run({simt::strategy::sticky, 1}, [&] {
       search.format();
       const auto examine = [&](std::uint32_t word) { return ++examined.at(word) == 0; };
       const auto take = [](std::uint32_t /*word*/) { return no_page; };
-      EXPECT_EQ(random_walk::search_pages(search, words, examine, take), no_page);
+      const simt::group team = simt::coalesced();
+      EXPECT_EQ(random_walk::search_pages(search, team, words, no_page, examine, take), no_page);
     });
     EXPECT_EQ(outcome.stuck, "");
     std::vector<int> once(words, 1);

@@ -3,7 +3,7 @@
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
-#include "warpheap/managers/random_walk/rw_malloc.hpp"
+#include "warpheap/managers/random_walk/random_walk.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
@@ -15,6 +15,27 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
+
+std::uint64_t steps(simt::grid lanes, const auto& kernel) {
+  const auto outcome =
+      simt::explorer(lanes, 4'000'000).run({simt::strategy::uniform, 1}, [&] { kernel(); });
+  EXPECT_EQ(outcome.stuck, "");
+  return outcome.steps;
+}
+
+/// Of a request that gets null, while another lane does something all the time.
+std::uint64_t steps_of_a_refusal(const auto& request, const auto& other) {
+  std::uint32_t given_up = 0;
+  return steps({2, 1}, [&] {
+    const simt::atomic_ref done(given_up);
+    if (simt::block_rank() == 0) {
+      EXPECT_EQ(request(), nullptr);
+      done.store(1, simt::order::relaxed);
+      return;
+    }
+    while (done.load(simt::order::relaxed) == 0) other();
+  });
+}
 
 /// A heap of single free units: every second one is in use.
 class no_two_units_together : public ::testing::Test {
@@ -29,13 +50,6 @@ class no_two_units_together : public ::testing::Test {
     });
   }
 
-  std::uint64_t steps(simt::grid lanes, const auto& kernel) {
-    const auto outcome =
-        simt::explorer(lanes, 4'000'000).run({simt::strategy::uniform, 1}, [&] { kernel(); });
-    EXPECT_EQ(outcome.stuck, "");
-    return outcome.steps;
-  }
-
   static constexpr std::size_t unit = 256;
   rubbish memory_{256_KiB};
   rw_malloc<> all_{memory_.all(), simt::device_properties{}, {}};
@@ -43,20 +57,57 @@ class no_two_units_together : public ::testing::Test {
 
 // Each of its searches is spoilt: something has become free meanwhile, though never two units.
 TEST_F(no_two_units_together, a_request_gives_up_beside_a_lane_that_always_frees) {
-  std::uint32_t given_up = 0;
-  const std::uint64_t taken = steps({2, 1}, [&] {
-    const simt::atomic_ref done(given_up);
-    if (simt::block_rank() == 0) {
-      EXPECT_EQ(all_.malloc(2 * unit), nullptr);
-      done.store(1, simt::order::relaxed);
-      return;
-    }
-    while (done.load(simt::order::relaxed) == 0) {
-      if (void* const block = all_.malloc(unit)) all_.free(block);
-    }
-  });
+  const std::uint64_t taken = steps_of_a_refusal([this] { return all_.malloc(2 * unit); },
+                                                 [this] {
+                                                   void* const block = all_.malloc(unit);
+                                                   if (block != nullptr) all_.free(block);
+                                                 });
   constexpr std::uint64_t a_few_searches = 5000;
   EXPECT_LT(taken, a_few_searches);
+}
+
+/// All pages are in use.
+template <class M>
+class no_page_free : public ::testing::Test {
+ protected:
+  no_page_free() {
+    steps({1, 1}, [this] {
+      all_.format(0, 1);
+      while (all_.malloc(page) != nullptr) {
+      }
+      search().released();  // nothing is known at first
+    });
+  }
+
+  static simt::device_properties machine() {
+    simt::device_properties properties;
+    properties.resident_threads = 2;
+    return properties;
+  }
+
+  /// What a heap of pages begins with.
+  random_walk::shared_rounds& search() const {
+    return *reinterpret_cast<random_walk::shared_rounds*>(memory_.all().base);
+  }
+
+  static constexpr std::size_t page = 16;
+  rubbish memory_{64_KiB};
+  M all_{memory_.all(), machine(), {.page_bytes = page}};
+};
+
+using managers_of_pages = testing::Types<rw<>, rw_bm<>, corw<>, crw<>>;
+TYPED_TEST_SUITE(no_page_free, managers_of_pages);
+
+// Pages become free all the time, and others take them before the search looks there.
+TYPED_TEST(no_page_free, a_request_gives_up_beside_lanes_that_always_free) {
+  const std::uint64_t taken = steps_of_a_refusal([this] { return this->all_.malloc(this->page); },
+                                                 [this] { this->search().released(); });
+  const std::uint64_t words = this->all_.page_count() / TypeParam::word_bits;
+  // Each as long as the search of one lane that looks at each word, and the walk before. The other
+  // lane makes as many steps.
+  const std::uint64_t a_few_searches = 6 * (words + 100);
+  constexpr std::uint64_t a_walk = 2000;
+  EXPECT_LT(taken, 2 * (a_walk + a_few_searches));
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ inline constexpr std::uint32_t short_walk_ppm = 500'000;
 /// 52 pages of 16 bytes: words of 32 and of 64 bits both end in a tail of bits without pages.
 template <class M>
 setup<M> small_pages() {
-  // The search and up to 52 flags, or their bits, take 248 of the 256 bytes before the first page.
+  // The search and up to 52 flags, or their bits, take no more than the 256 bytes before the first
+  // page.
   constexpr int pages = (1088 - 256) / 16;
   return {.region_bytes = 1088,
           .options = {.page_bytes = 16},

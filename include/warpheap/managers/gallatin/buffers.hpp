@@ -148,27 +148,7 @@ class gallatin_buffers {
   /// their units is in use. Returns what the calling lane has seen.
   WARPHEAP_DEVICE gallatin_findings::seen search(const simt::group& team, std::uint32_t unit,
                                                  std::uint32_t first, std::uint32_t count) const {
-    const geometry shape = blocks_.shape();
-    gallatin_findings::seen best{outlook::none, 0};
-    const auto step = static_cast<std::uint32_t>(team.size());
-    const std::uint32_t slots = count * geometry::units;
-    for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += step) {
-      const std::uint32_t slot = first + i / geometry::units;
-      const std::uint32_t other = i % geometry::units;
-      const std::uint64_t word = at(slot, other).fetch_or(0, simt::order::acq_rel);
-      const auto now = gallatin_slot::of(word);
-      if (now.is_empty()) continue;
-      outlook here = outlook::none;
-      if (now.is_owned(shape.capacity(other))) {
-        here = other == unit ? outlook::coming : outlook::elsewhere_coming;
-      } else if (other == unit) {
-        here = outlook::in_slot;
-      } else {
-        here = retire_idle(slot, other, word);
-      }
-      if (best.outlook < here) best = {here, slot};
-    }
-    return best;
+    return simt::call_apart(&search_apart, copy(), team.mask(), unit, first, count);
   }
 
  private:
@@ -181,31 +161,81 @@ class gallatin_buffers {
     return simt::atomic_ref(lines_[slot].words[unit]);
   }
 
+  // Slots that a lane has under way at once in a search, to hide their latency.
+  static constexpr std::uint32_t batch = 4;
+
+  struct place {
+    std::uint32_t slot;
+    std::uint32_t unit;
+  };
+  /// Number `i` of the places of the multiprocessors from `first` on.
+  WARPHEAP_DEVICE static place place_at(std::uint32_t first, std::uint32_t i) {
+    return {first + i / geometry::units, i % geometry::units};
+  }
+
+  // Separate functions, because a kernel needs as many registers as the function that uses the
+  // most: a look at all slots, what becomes of one of them, and the search around both.
+  WARPHEAP_RARE static gallatin_findings::seen search_apart(const gallatin_buffers& in,
+                                                            simt::lane_mask members,
+                                                            std::uint32_t unit, std::uint32_t first,
+                                                            std::uint32_t count) {
+    const simt::group team(members);
+    gallatin_findings::seen best{outlook::none, 0};
+    const auto step = static_cast<std::uint32_t>(team.size());
+    const std::uint32_t slots = count * geometry::units;
+    // Release: a lane that changes a slot after the look at it sees that there is a search. Relaxed
+    // looks between two fences are under way at once; with orders, each would wait for the other.
+    simt::fence(simt::order::release);
+    for (auto i = static_cast<std::uint32_t>(team.rank()); i < slots; i += batch * step) {
+      std::uint64_t seen[batch];
+      for (std::uint32_t j = 0; j < batch; ++j) {
+        const place where = place_at(first, i + j * step);
+        const bool is_used =
+            i + j * step < slots && where.slot < in.blocks_.shape().slots(where.unit);
+        seen[j] = is_used ? in.at(where.slot, where.unit).fetch_or(0, simt::order::relaxed)
+                          : gallatin_slot{}.word();
+      }
+      simt::fence(simt::order::acquire);  // of what the slots' owners did
+      for (std::uint32_t j = 0; j < batch; ++j) {
+        if (gallatin_slot::of(seen[j]).is_empty()) continue;
+        // As needed: the places of a batch would occupy registers from the looks on.
+        const place where = place_at(first, simt::as_needed(i) + j * step);
+        const outlook here = in.judge(where, unit, seen[j]);
+        if (best.outlook < here) best = {here, where.slot};
+      }
+    }
+    return best;
+  }
+
+  /// What a slot that was `seen` like this, and not empty, means for a search for `unit`.
+  WARPHEAP_DEVICE outlook judge(const place& where, std::uint32_t unit, std::uint64_t seen) const {
+    if (gallatin_slot::of(seen).is_owned(blocks_.shape().capacity(where.unit))) {
+      return where.unit == unit ? outlook::coming : outlook::elsewhere_coming;
+    }
+    if (where.unit == unit) return outlook::in_slot;
+    return simt::call_apart(&retire_idle, copy(), where.slot, where.unit, seen);
+  }
+
   /// Takes all units of a block that has no unit in use, so that the block is free.
   /// \pre the slot was seen as `seen`, with units
-  WARPHEAP_DEVICE outlook retire_idle(std::uint32_t slot, std::uint32_t unit,
-                                      std::uint64_t seen) const {
+  WARPHEAP_RARE static outlook retire_idle(const gallatin_buffers& in, std::uint32_t slot,
+                                           std::uint32_t unit, std::uint64_t seen) {
     const std::uint32_t tree = geometry::tree_of(unit);
-    const std::uint32_t capacity = blocks_.shape().capacity(unit);
+    const std::uint32_t capacity = in.blocks_.shape().capacity(unit);
     const gallatin_slot now = gallatin_slot::of(seen);
     const std::uint32_t rest = capacity - now.taken;
-    if (blocks_.examine_units_left(tree, now.block) != rest) {
+    if (in.blocks_.examine_units_left(tree, now.block) != rest) {
       // In use, if the count is of the time of the word, and not of a block that is being retired.
-      return look(slot, unit).word() == seen ? outlook::none : outlook::elsewhere_coming;
+      return in.look(slot, unit).word() == seen ? outlook::none : outlook::elsewhere_coming;
     }
     const std::uint64_t used_up = gallatin_slot{now.block, capacity}.word();
-    if (!at(slot, unit).compare_exchange(seen, used_up, simt::order::acq_rel)) {
+    if (!in.at(slot, unit).compare_exchange(seen, used_up, simt::order::acq_rel)) {
       return outlook::elsewhere_coming;  // perhaps retired by another lane, and not in the tree yet
     }
     // As the owner: no lane sees the slot empty before the block is in the tree.
-    simt::call_apart(&give_back_apart, copy(), tree, now.block, rest);
-    at(slot, unit).store(gallatin_slot{}.word(), simt::order::release);
+    in.blocks_.give_back(tree, now.block, rest);
+    in.at(slot, unit).store(gallatin_slot{}.word(), simt::order::release);
     return outlook::gained;
-  }
-
-  WARPHEAP_RARE static void give_back_apart(const gallatin_buffers& in, std::uint32_t tree,
-                                            std::uint32_t block, std::uint32_t units) {
-    in.blocks_.give_back(tree, block, units);
   }
 
   block_store blocks_;

@@ -60,9 +60,10 @@
 ///
 /// Null: nothing was free at a moment of the call: neither the trees nor, after a search of all
 /// slots, the buffers had anything, and nothing of this unit was on its way. That search returns
-/// blocks of other sizes that wait in buffers with none of their units in use. Or four searches
-/// found nothing, and something became available during each of them; or in each of 64, others were
-/// moving memory of other units (`patience`).
+/// blocks of other sizes that wait in buffers with none of their units in use. Or two searches
+/// found nothing, and something became available during each of them: what is available all the
+/// time was seen by the second. Or others were moving memory of other units in 16 searches, or it
+/// lost to others in 32 (`patience`).
 ///
 /// Deviations from the paper, and why:
 /// - The count of slices handed out is in the buffer's slot, beside the block, and not in the
@@ -173,8 +174,12 @@ class gallatin {
   using outlook = typename block_buffers::outlook;
   using shortages = gallatin_shortages<Config>;
 
-  /// How many searches that find memory of other units on its way a group waits for.
+  /// Of a group that searches. Each search in vain is a strain on it: the more, the less hope there
+  /// is. Memory may always be on its way, and always to others.
   static constexpr int patience = 64;
+  static constexpr int strain_of_hope = 2;
+  static constexpr int strain_of_waiting = 4;  // for memory of other units on its way
+  static constexpr int strain_of_none = patience / 2;
   static constexpr std::uint32_t wait_ns = 200;
 
   WARPHEAP_DEVICE std::byte* block_address(std::uint32_t tree, std::uint32_t block) const {
@@ -192,11 +197,12 @@ class gallatin {
     int patience_left = patience;
     for (;;) {
       // The group is formed again each time: lanes that got their unit have left.
-      const simt::group same = simt::coalesced().match(unit);
+      const simt::group together = simt::coalesced();
+      together.sync();  // what members have freed comes before what the leader takes for them
+      const simt::group same = together.match(unit);
       const auto wanted = static_cast<std::uint32_t>(same.size());
       const auto rank = static_cast<std::uint32_t>(same.rank());
       std::uint64_t word = 0;
-      same.sync();  // what members have freed comes before what the leader takes for them
       if (same.is_leader()) word = ask(slot, unit, wanted, first_time).word();
       first_time = false;
       same.sync();  // what the leader has acquired is the members' as well
@@ -253,9 +259,10 @@ class gallatin {
     std::uint32_t no_slot = 0;
     int patience_left = patience;
     for (;;) {
-      const simt::group same = simt::coalesced().match(tree);
+      const simt::group together = simt::coalesced();
+      together.sync();  // as above
+      const simt::group same = together.match(tree);
       typename block_store::blocks got;
-      same.sync();  // as above
       if (same.is_leader()) {
         got = buffers_.blocks().acquire(tree, same.size(), shape().multiprocessors());
       }
@@ -318,33 +325,38 @@ class gallatin {
     if (!found && team.any(team.is_leader() && known.is_out(kind))) return {false, 0, slot};
     const auto left = static_cast<outlook>(team.broadcast(search.known().left()));
     const std::uint32_t with_units = team.broadcast(search.known().slot());
-    if (in_slot || left == outlook::in_slot) return {true, 0, with_units};
-    if (found || left == outlook::gained) return {true, 0, slot};
+    if (in_slot || left == outlook::in_slot) return {true, strain_of_hope, with_units};
+    if (found) return {true, 0, slot};  // by this group: its gains end
+    if (left == outlook::gained) return {true, strain_of_hope, slot};
     simt::backoff(wait_ns);
-    if (left == outlook::coming) return {true, 0, slot};
-    // The round may have begun before this call, and others may have made something available
-    // meanwhile: four such rounds are enough.
-    return {true, left == outlook::none ? patience / 4 : 1, slot};
+    if (left == outlook::coming) return {true, strain_of_hope, slot};
+    // Something has become available meanwhile. The round may have begun before this call, but not
+    // the next one: it sees what is free all the time.
+    return {true, left == outlook::none ? strain_of_none : strain_of_waiting, slot};
   }
 
   WARPHEAP_DEVICE void* malloc_run(std::size_t bytes) const {
-    const std::uint64_t length = ((bytes - 1) >> shape().segment_shift()) + 1;
+    const auto length = static_cast<std::uint32_t>((bytes - 1) >> shape().segment_shift()) + 1;
+    const std::uint32_t first = simt::call_apart(&take_run, buffers_.copy(), length);
+    if (first == block_store::none) return nullptr;
+    return segments_ + (std::size_t{first} << shape().segment_shift());
+  }
+
+  /// The first of `length` segments in a row, which are the caller's, or none.
+  WARPHEAP_RARE static std::uint32_t take_run(const block_buffers& in, std::uint32_t length) {
     const simt::group alone(simt::lane_mask::of(simt::lane_id()));
     bool last_time = false;
     for (int patience_left = patience;;) {
       bool busy = false;
-      const std::uint32_t first =
-          buffers_.blocks().acquire_run(static_cast<std::uint32_t>(length), busy);
-      if (first != block_store::none) {
-        return segments_ + (std::size_t{first} << shape().segment_shift());
-      }
+      const std::uint32_t first = in.blocks().acquire_run(length, busy);
+      if (first != block_store::none) return first;
       if (busy) {
         simt::backoff(wait_ns);
         continue;
       }
-      if (last_time) return nullptr;
-      const outlook found =
-          buffers_.search(alone, block_buffers::no_unit, 0, shape().multiprocessors()).outlook;
+      if (last_time) return block_store::none;
+      const std::uint32_t all = in.blocks().shape().multiprocessors();
+      const outlook found = in.search(alone, block_buffers::no_unit, 0, all).outlook;
       if (found == outlook::elsewhere_coming && patience_left > 0) {
         --patience_left;
         simt::backoff(wait_ns);

@@ -56,9 +56,10 @@ class gallatin_findings : public longest_runs<exhaustion> {
 /// whether it is known that there is nothing.
 ///
 /// A round examines all slots, the counters of blocks in slots of other units, and the trees, by
-/// read-modify-writes with acquire and release. Whatever makes something available changes one of
-/// these in the same way, and withdraws afterwards what is known: see `exhaustion`. What hides
-/// something for a while either shows as being on its way, or withdraws before it hides it.
+/// read-modify-writes, and has a fence before and after that, or acquires and releases. Whatever
+/// makes something available changes one of these in the same way, and withdraws afterwards what is
+/// known: see `exhaustion`. What hides something for a while either shows as being on its way, or
+/// withdraws before it hides it.
 template <gallatin_config Config>
 class gallatin_shortages {
  public:

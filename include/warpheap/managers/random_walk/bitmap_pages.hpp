@@ -25,7 +25,7 @@
 ///
 /// Progress: lock-free. A bit is lost only to a lane that won it, and a team walks without end only
 /// if others always win all that it saw. A locked word is skipped and never waited for. The full
-/// search at the end is bounded (`shared_search`).
+/// search at the end is bounded (`search_rounds`). Steady load is as in rw.hpp.
 ///
 /// Deviations: bits are set by an atomic OR that tells what was won, so the paper's lock map is not
 /// needed for correctness and is an option (`lock_map`) that filters contention; as printed it was
@@ -106,7 +106,7 @@ class bitmap_pages {
     }
     lay_out_most(memory, about.name, 1u, page_pool::most_pages(settings, memory.bytes),
                  [&](region_cursor& cursor, std::uint32_t pages) {
-                   out_ = cursor.take<shared_search<>>(1);
+                   out_ = cursor.take<shared_rounds>(1);
                    if constexpr (clustered) hints_ = cursor.take<std::uint32_t>(hint_count_);
                    words_ = ceil_div(pages, width);
                    used_ = cursor.take<word>(words_);
@@ -158,13 +158,22 @@ class bitmap_pages {
 
   /// The number of a page that is now the caller's, or `no_page`.
   WARPHEAP_DEVICE std::uint32_t take_page() const {
+    const simt::group team = simt::coalesced();
+    std::uint32_t page = no_page;
     if constexpr (clustered) {
-      return take_near_last();
+      page = take_near_last();
     } else if constexpr (Config.search == search_kind::collaborative) {
-      return take_together();
+      page = take_together(team);
     } else {
-      return walk();
+      page = walk();
     }
+    if constexpr (!exact) return page;
+    return search_pages(
+        *out_, team, words_, page,
+        [this](std::uint32_t index) {
+          return simt::atomic_ref(used_[index]).fetch_or(0, simt::order::relaxed) != full;
+        },
+        [this](std::uint32_t index) { return take_from(index, simt::lane_id()); });
   }
 
   WARPHEAP_DEVICE void give_page(std::uint32_t page) const {
@@ -251,7 +260,8 @@ class bitmap_pages {
     }
   }
 
-  /// The page after the one that this thread got last, if it is free; otherwise, a walk.
+  /// The page after the one that this thread got last, if it is free; otherwise, a walk. A page
+  /// that only the full search finds is not kept: hardly any other is free, and none near it.
   WARPHEAP_DEVICE std::uint32_t take_near_last() const {
     std::uint32_t& slot = hints_[static_cast<std::uint32_t>(simt::thread_rank()) % hint_count_];
     // Only a hint, and threads may share it: no order is needed.
@@ -276,22 +286,11 @@ class bitmap_pages {
       const std::uint32_t page = probe(start.word, start.bit);
       if (page != no_page) return page;
     }
-    return after_walk();
-  }
-
-  WARPHEAP_DEVICE std::uint32_t after_walk() const {
-    if constexpr (!exact) return no_page;
-    return search_pages(
-        *out_, words_,
-        [this](std::uint32_t index) {
-          return simt::atomic_ref(used_[index]).fetch_or(0, simt::order::acq_rel) != full;
-        },
-        [this](std::uint32_t index) { return take_from(index, simt::lane_id()); });
+    return no_page;
   }
 
   /// The walk of all lanes that call together: steps are the group's, the same for every member.
-  WARPHEAP_DEVICE std::uint32_t take_together() const {
-    const simt::group team = simt::coalesced();
+  WARPHEAP_DEVICE std::uint32_t take_together(const simt::group& team) const {
     const int me = simt::lane_id();
     walk_draws draws;
     std::uint32_t page = no_page;
@@ -333,10 +332,10 @@ class bitmap_pages {
     }
     // A receiver's accesses must come after its supplier's acquire.
     team.sync();
-    return page == no_page ? after_walk() : page;
+    return page;
   }
 
-  shared_search<>* out_;
+  shared_rounds* out_;
   word* used_;
   word* locks_ = nullptr;
   std::uint32_t* hints_ = nullptr;

@@ -11,7 +11,8 @@ namespace random_walk {
 /// When a search gives up.
 enum class exhaustion_rule {
   /// After the random walk all words are searched in turn: null means that nothing was free at a
-  /// moment of the call, or that others took what was freed in each of 64 searches.
+  /// moment of the call, or that others freed and took all the time in a few searches of all words
+  /// (`search_rounds`).
   exact,
   /// The paper's rule (section 3.2.3): null after so many futile probes that, with 99 % confidence,
   /// fewer than `low_water_ppm` of a million pages are free. Some callers get null while pages

@@ -19,10 +19,12 @@
 /// Invariants: I1 every flag is 0 or 1 (place: the page).
 ///
 /// Steady load (`rw`, and by words `rw_bm`, `corw` and `crw`): the fewer pages are free, the more
-/// are drawn for each request; if none is free, all are searched.
+/// are drawn for each request; if none is free, all are searched. A group searches with all of its
+/// lanes, and gives up after four searches that have left no page, or 16 whose pages others took,
+/// beside lanes that free all the time.
 ///
 /// Progress: lock-free. A draw fails only because the page is in use. The full search at the end is
-/// bounded (`shared_search`).
+/// bounded (`search_rounds`).
 ///
 /// Deviations: in an exhausted heap the paper's search ends by a statistical rule only, which is
 /// the option `exhaustion_rule::statistical`; the default ends with a search of all pages. Freeing
@@ -59,9 +61,10 @@ class rw {
       .description = "random walks over the flags of fixed pages",
       .folder = "random_walk",
       .published = random_walk::published,
-      .deviations = {"By default a walk ends with a search of all pages, so null is certain; the "
-                     "paper's statistical rule is an option.",
-                     "Freeing is a release, so that the next owner sees no writes of the last."},
+      .deviations =
+          {"By default a walk ends with a search of all pages, so null is certain while no "
+           "lane frees; the paper's statistical rule is an option.",
+           "Freeing is a release, so that the next owner sees no writes of the last."},
   };
   static_assert(Config.low_water_ppm > 0 && Config.low_water_ppm < 1'000'000,
                 "rw_config::low_water_ppm must lie between 0 and 1,000,000");
@@ -70,7 +73,7 @@ class rw {
     random_walk::page_pool::check(about.name, settings, memory.bytes);
     lay_out_most(memory, about.name, 1u, random_walk::page_pool::most_pages(settings, memory.bytes),
                  [&](region_cursor& cursor, std::uint32_t pages) {
-                   out_ = cursor.take<shared_search<>>(1);
+                   out_ = cursor.take<random_walk::shared_rounds>(1);
                    flags_ = cursor.take<std::uint32_t>(pages);
                    pages_ = random_walk::page_pool(cursor, pages, settings);
                  });
@@ -111,22 +114,17 @@ class rw {
 
   /// The number of a page that is now the caller's, or `no_page`.
   WARPHEAP_DEVICE std::uint32_t take_page() const {
-    random_walk::walk_draws draws;
-    for (std::uint32_t probe = 0; probe < probe_limit; ++probe) {
-      if (exact && probe % probes_between_looks == 0 && out_->is_out(1)) {
-        return random_walk::no_page;
-      }
-      steps_.step();
-      const std::uint32_t page = draws.next(pages_.count());
-      if (is_free(page) && take(page) != random_walk::no_page) return page;
-    }
-    if constexpr (!exact) return random_walk::no_page;
+    const simt::group team = simt::coalesced();
+    const std::uint32_t page = walk();
+    if constexpr (!exact) return page;
     return random_walk::search_pages(
-        *out_, pages_.count(),
-        [this](std::uint32_t page) {
-          return simt::atomic_ref(flags_[page]).fetch_or(0, simt::order::acq_rel) == 0;
+        *out_, team, pages_.count(), page,
+        [this](std::uint32_t place) {
+          return simt::atomic_ref(flags_[place]).fetch_or(0, simt::order::relaxed) == 0;
         },
-        [this](std::uint32_t page) { return take(page); });
+        [this](std::uint32_t place) {
+          return is_free(place) ? take(place) : random_walk::no_page;
+        });
   }
 
   WARPHEAP_DEVICE void give_page(std::uint32_t page) const {
@@ -145,14 +143,25 @@ class rw {
   template <rw_config, class>
   friend class rw;
 
-  WARPHEAP_HD rw(shared_search<>* out, std::uint32_t* flags, const random_walk::page_pool& pages,
-                 const Steps& steps)
+  WARPHEAP_HD rw(random_walk::shared_rounds* out, std::uint32_t* flags,
+                 const random_walk::page_pool& pages, const Steps& steps)
       : out_(out), flags_(flags), pages_(pages), steps_(steps) {}
 
   static constexpr bool exact = Config.exhaustion == random_walk::exhaustion_rule::exact;
   static constexpr std::uint32_t probe_limit =
       random_walk::probes_until_exhausted(Config.exhaustion, Config.low_water_ppm);
   static constexpr std::uint32_t probes_between_looks = 64;
+
+  WARPHEAP_DEVICE std::uint32_t walk() const {
+    random_walk::walk_draws draws;
+    for (std::uint32_t probe = 0; probe < probe_limit; ++probe) {
+      if (exact && probe % probes_between_looks == 0 && out_->is_out(1)) break;
+      steps_.step();
+      const std::uint32_t page = draws.next(pages_.count());
+      if (is_free(page) && take(page) != random_walk::no_page) return page;
+    }
+    return random_walk::no_page;
+  }
 
   // A hint: `take` decides.
   WARPHEAP_DEVICE bool is_free(std::uint32_t page) const {
@@ -165,7 +174,7 @@ class rw {
                : random_walk::no_page;
   }
 
-  shared_search<>* out_;
+  random_walk::shared_rounds* out_;
   std::uint32_t* flags_;
   random_walk::page_pool pages_;
   // Not [[no_unique_address]]: host and device compilers lay kernel arguments out differently then.

@@ -40,7 +40,7 @@
 /// Progress: lock-free except for runs that cross words: lanes that claim one across the same
 /// boundary take turns, and a full search waits for such a claim, because it may fail and give back
 /// what it has hidden. The awaited lane never waits. The full search at the end, which groups
-/// share, is bounded (`futile_rounds`).
+/// share, is bounded (`search_rounds`).
 ///
 /// Deviations: runs across words, rollback and the length of a block are not in the printed
 /// algorithm. Pieces of a bundle keep the whole bundle: it is freed with its last piece. The paper
@@ -73,7 +73,8 @@ struct rw_malloc_config {
   /// rule.
   std::uint32_t draws = 32;
   /// By the exact rule: a request gives up after so many searches of all places that have left
-  /// nothing for it, even if others have freed something during each of them. At least 2.
+  /// nothing for it, even if others have freed something during each of them. At least 2. After
+  /// four times as many, it gives up if others have taken each time what was left for it.
   int futile_rounds = 4;
   /// Share of free units, in a million, below which the statistical rule gives up.
   std::uint32_t low_water_ppm = 5000;

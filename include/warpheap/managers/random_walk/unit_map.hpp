@@ -4,9 +4,9 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/random_walk/run_left.hpp"
+#include "warpheap/managers/random_walk/search_rounds.hpp"
 #include "warpheap/managers/random_walk/walk_draws.hpp"
 #include "warpheap/simt/simt.hpp"
-#include "warpheap/sync/shared_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ class unit_map {
   unit_map() = default;
   /// Takes the bitmaps for `units` units out of `cursor`.
   unit_map(region_cursor& cursor, std::uint32_t units)
-      : out_(cursor.take<searches>(1)),
+      : out_(cursor.take<shared_rounds>(1)),
         words_(ceil_div(units, width)),
         used_(cursor.take<word>(words_)),
         last_(cursor.take<word>(words_)),
@@ -81,7 +81,7 @@ class unit_map {
 
   /// The rest of what `walk` has begun: looks at every place for members without a run, together
   /// with other groups that search. `no_run` means that there was none at a moment of the call, or
-  /// that others freed and took in each of its rounds (`FutileRounds`).
+  /// that others freed and took all the time (`search_rounds`).
   WARPHEAP_DEVICE std::uint32_t search(const simt::group& team, int want, std::uint32_t run) const {
     if constexpr (SearchesAll) {
       // With all members: those that are served would only wait for the others.
@@ -118,12 +118,6 @@ class unit_map {
   static constexpr int largest_run = WordBits;
   // Places that a lane has under way at once in a search, to hide their latency.
   static constexpr std::uint32_t batch = 4;
-  // The first futile round may have begun before the call, but not the next one: two see what is
-  // free all the time.
-  static_assert(FutileRounds >= 2);
-  // Of the search, that a group takes part in: also if each leaves something that others take.
-  static constexpr int most_rounds = 4 * FutileRounds;
-  using searches = shared_search<128, longest_run_left, 1>;
   static constexpr std::uint32_t pause = 100;  // nanoseconds
 
   WARPHEAP_HD std::uint32_t crossing_words() const { return ceil_div(words_, width); }
@@ -296,21 +290,14 @@ class unit_map {
   WARPHEAP_DEVICE std::uint32_t search_runs(const simt::group& team, int want,
                                             std::uint32_t run) const {
     const auto wanted = [&] { return run == no_run ? static_cast<std::uint32_t>(want) : 0u; };
-    int futile = 0;
-    for (int round = 0; round < most_rounds && futile < FutileRounds; ++round) {
-      out_->search(team, words_, wanted, [&](std::uint32_t first, std::uint32_t count) {
-        return visit_words(team, first, count, want, run);
-      });
-      const bool unserved = wanted() != 0 && !out_->is_out(wanted());
-      if (!team.any(unserved)) break;
-      // What the round has left, this group has perhaps not had the chance to see.
-      const run_left best = run_left::of(team.broadcast(out_->known().best()));
-      if (team.any(unserved && static_cast<std::uint32_t>(want) <= best.units)) {
-        run = take_from(team, best.word + static_cast<std::uint32_t>(team.rank()), want, run);
-      } else {
-        ++futile;
-      }
-    }
+    search_rounds<FutileRounds>(
+        *out_, team, words_, wanted,
+        [&](std::uint32_t first, std::uint32_t count) {
+          return visit_words(team, first, count, want, run);
+        },
+        [&](std::uint32_t at) {
+          run = take_from(team, at + static_cast<std::uint32_t>(team.rank()), want, run);
+        });
     return run;
   }
 
@@ -380,7 +367,7 @@ class unit_map {
                       : index * width + static_cast<std::uint32_t>(lowest_bit(marks)) + 1;
   }
 
-  searches* out_ = nullptr;
+  shared_rounds* out_ = nullptr;
   std::uint32_t words_ = 0;
   word* used_ = nullptr;
   word* last_ = nullptr;
