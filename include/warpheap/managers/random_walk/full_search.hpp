@@ -15,8 +15,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace random_walk {
 
-/// A page for each member of `team` that has none, from anywhere in `words` words; `no_page` for
-/// those that get none because the heap is exhausted, or others free and take all the time
+/// A page for each member of `together` that has none, from anywhere in `words` words; `no_page`
+/// for those that get none because the heap is exhausted, or others free and take all the time
 /// (`search_rounds`). A collective of all that walked together: those that are served would only
 /// wait for the others.
 ///
@@ -26,14 +26,16 @@ namespace random_walk {
 /// \param take `std::uint32_t (std::uint32_t word)`: takes a page of the word for the calling lane,
 ///   or returns `no_page` when none is left
 template <class Examine, class Take>
-WARPHEAP_DEVICE std::uint32_t search_pages(shared_rounds& memory, const simt::group& team,
+WARPHEAP_DEVICE std::uint32_t search_pages(shared_rounds& memory, const simt::group& together,
                                            std::uint32_t words, std::uint32_t page,
                                            const Examine& examine, const Take& take) {
   // The number of words that a lane reads at once, to hide their latency.
   constexpr std::uint32_t batch = 4;
+  if (!together.any(page == no_page)) return page;
+  // Lanes that use another heap of this type may have walked at the same time.
+  const simt::group team = together.match(&memory);
   const auto lanes = static_cast<std::uint32_t>(team.size());
   const auto rank = static_cast<std::uint32_t>(team.rank());
-  if (!team.any(page == no_page)) return page;
   const auto take_missing = [&](std::uint32_t word) {
     if (page == no_page) page = take(word);
   };

@@ -45,11 +45,10 @@ WARPHEAP_DEVICE void search_rounds(shared_rounds& memory, const simt::group& tea
     };
     const run_left ended = run_left::of(team.broadcast(memory.known().left()));
     const run_left latest = run_left::of(team.broadcast(memory.known().best()));
-    if (suits(latest)) {
-      take_left(latest.word);
+    // The latest round may have only just begun.
+    if (suits(latest) || suits(ended)) {
+      take_left(suits(latest) ? latest.word : ended.word);
       if (ended.spoilt) ++lost;
-    } else if (!ended.spoilt && suits(ended)) {
-      take_left(ended.word);
     } else {
       ++futile;
     }
