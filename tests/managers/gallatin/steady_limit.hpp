@@ -10,7 +10,7 @@ namespace test {
 
 template <gallatin_config Config>
 struct launch_limit<gallatin<Config>> {
-  static constexpr double ms = 500;
+  static constexpr double ms = 400;
 };
 
 }  // namespace test
