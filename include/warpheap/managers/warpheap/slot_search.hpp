@@ -87,8 +87,9 @@ class warpheap_slot_search {
   using step = typename class_growth::step;
   /// What lanes that call together make together, each as long as it goes on without a slot.
   struct shared_steps {
-    simt::group team = simt::coalesced();
-    place got;
+    /// Formed by each function: lanes of different functions must not wait for each other.
+    simt::group team;
+    place got{};
     bool going = true;
 
     WARPHEAP_DEVICE void look(const auto& step) {
@@ -169,7 +170,7 @@ class warpheap_slot_search {
   /// The lanes that call together make each step together, whatever their classes, since lanes that
   /// diverge fetch each instruction separately. Each step ends by itself.
   WARPHEAP_DEVICE place take_more() const {
-    shared_steps steps;
+    shared_steps steps{simt::coalesced()};
     steps.going = !class_exhaustion(supply_, of_).seem_out();
     steps.look([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
     steps.going = steps.going && !simt::call_apart(&are_out_apart, of_, supply_);
@@ -188,7 +189,7 @@ class warpheap_slot_search {
   /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
   /// is about to use a chunk. Lanes wait for a limited time, and for those that called with them.
   WARPHEAP_DEVICE place search_on(bool is_part, std::uint32_t made) const {
-    shared_steps steps;
+    shared_steps steps{simt::coalesced()};
     // Counted so that there are as many left for either kind of caller.
     int looks = is_part ? Config.most_looks - Config.part_looks : 0;
     for (int turn = 0; turn < most_turns && steps.team.any(steps.going); ++turn) {
