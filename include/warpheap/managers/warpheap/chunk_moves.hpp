@@ -110,8 +110,8 @@ class warpheap_chunk_moves {
       supply_.classes().count_unmarked(of, shape.words * static_cast<std::uint32_t>(count));
     }
     team.sync();
-    // For all words and lists that follow: with a release each, opening a chunk of small slots took
-    // four times as long (docs/decisions/0033).
+    // Pairs with the acquire in `claim`, for all words and lists that follow: with a release each,
+    // a first launch of 16 B blocks took four times as long (docs/decisions/0033).
     simt::fence(simt::order::release);
     for (std::uint64_t left = got.bits; left != 0; left &= left - 1) {
       const std::uint32_t chunk = got.word * 64 + static_cast<std::uint32_t>(lowest_bit(left));
@@ -209,7 +209,7 @@ class warpheap_chunk_moves {
                                           std::uint32_t of, std::uint32_t chunk,
                                           std::uint32_t closed, bool marked) {
     const simt::group team(members);
-    simt::fence(simt::order::release);  // for the words that follow
+    simt::fence(simt::order::release);  // for the words that follow, as in `open`
     // Lanes that found them closed have listed them again, or dropped offers of marked ones.
     for (auto i = static_cast<std::uint32_t>(team.rank()); i < closed;
          i += static_cast<std::uint32_t>(team.size())) {

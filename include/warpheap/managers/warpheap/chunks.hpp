@@ -148,10 +148,10 @@ class warpheap_chunks {
     state(chunk).fetch_add(word_in_use, simt::order::relaxed);
   }
   /// Whether no word of the chunk was in use then. Relaxed: that lane then changes, or looks at by
-  /// a read-modify-write, what tells the empty chunks. Such an access is not performed before the
-  /// one here, on which it depends; so if `begin_closing` came earlier, the lane sees that the
-  /// chunk was taken out of the set. An acquire would also make the multiprocessor discard its
-  /// hints (docs/decisions/0033).
+  /// a read-modify-write, what tells the empty chunks. A GPU does not write before the access here
+  /// on which that depends, as for `acquire_to_write`, although PTX promises it for an acquire
+  /// alone; so if `begin_closing` came earlier, the lane sees that the chunk was taken out of the
+  /// set. An acquire would also make the multiprocessor discard its hints (docs/decisions/0033).
   WARPHEAP_DEVICE bool count_out(std::uint32_t chunk) const {
     return words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
   }
