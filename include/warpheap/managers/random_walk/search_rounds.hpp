@@ -24,8 +24,8 @@ using shared_rounds = shared_search<128, longest_run_left, 1>;
 /// ends because others have taken a part of what there was. So only beside lanes that free does a
 /// request give up while something is left.
 ///
-/// Ends: of rounds that count, there are few. One that does not ends with a member served, or others
-/// have been; and none of them waits for this group, since rounds are shared (shared_search.hpp).
+/// Ends: of rounds that count, there are few, and after one that does not, this group or another
+/// one has been served. Why each round ends: shared_search.hpp.
 ///
 /// \param wanted, visit like those of `shared_search::search`
 /// \param take_left `(word)`, a collective of `team`: takes what members want from what is left
