@@ -214,35 +214,45 @@ class warpheap_chunks {
   WARPHEAP_DEVICE std::uint64_t word(std::uint32_t chunk, std::uint32_t number) const {
     return ref(chunk, number).load(simt::order::relaxed);
   }
-  /// Claims up to `want` free slots of a word of this owner, from bit `from` on, wrapping around.
-  /// Lock-free: tries again only when another lane has changed the word. \param seen the presumed
-  /// value of the word \param least if fewer slots than that are free, they are left to others
+  /// Which free slots of a word a claim takes: up to `want`, from bit `from` on, wrapping around.
+  struct wish {
+    int want = 1;
+    int from = 0;
+    claims which = claims::unmarked;
+    int least = 1;  ///< if fewer slots than that are free, they are left to others
+  };
+  /// Claims free slots of a word of this owner. Lock-free: tries again only when another lane has
+  /// changed the word. \param seen the presumed value of the word
   WARPHEAP_DEVICE claimed claim(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
-                                std::uint32_t owner, const warpheap_slots& slots, int want,
-                                int from, claims which = claims::unmarked, int least = 1) const {
-    for (;;) {
-      const std::uint64_t room = room_in(seen, owner, slots, number, which);
-      if (popcount(room) < least) return {};
-      const std::uint64_t bits = choose(room, want, from);
-      // Acquire pairs with the releases in `give_back` and `open`: what the last owner of the slots
-      // did, or of the chunk, comes before what the next one does.
-      if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
-        return {bits, used_of(seen) == 0};
-      }
+                                std::uint32_t owner, const warpheap_slots& slots,
+                                const wish& wanted) const {
+    claimed won;
+    while (!try_claim(won, chunk, number, seen, owner, slots, wanted)) {
     }
+    return won;
   }
-
-  /// Like `claim`, for a word that is probably empty.
+  /// The same, but without a loop (see `simt::repeat`): if other lanes have changed the word twice,
+  /// the slots are left to them.
+  WARPHEAP_DEVICE claimed claim_quickly(std::uint32_t chunk, std::uint32_t number,
+                                        std::uint64_t seen, std::uint32_t owner,
+                                        const warpheap_slots& slots, const wish& wanted) const {
+    claimed won;
+    if (!try_claim(won, chunk, number, seen, owner, slots, wanted)) {
+      try_claim(won, chunk, number, seen, owner, slots, wanted);
+    }
+    return won;
+  }
+  /// Like `claim_quickly`, for a word that is probably empty.
   WARPHEAP_DEVICE claimed claim_first(std::uint32_t chunk, std::uint32_t number,
                                       std::uint32_t owner, const warpheap_slots& slots,
                                       int want) const {
     std::uint64_t seen = empty_word(owner);
     const std::uint64_t bits = slots_in(slots, number) & low_bits<std::uint64_t>(want);
-    // Acquire as in `claim`.
+    // Acquire as in `try_claim`.
     if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
       return {bits, true};
     }
-    return claim(chunk, number, seen, owner, slots, want, 0);
+    return claim_quickly(chunk, number, seen, owner, slots, {.want = want});
   }
 
   /// Frees slots that the caller had; returns the word's previous value. Release: see `claim`.
@@ -318,6 +328,24 @@ class warpheap_chunks {
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> ref(std::uint32_t chunk,
                                                       std::uint32_t number) const {
     return simt::atomic_ref(words_[std::size_t{chunk} * stride_ + number]);
+  }
+
+  /// One try of a claim: whether that settles it, since the slots are claimed, or there are none.
+  /// Otherwise another lane has changed the word, and `seen` is its value.
+  WARPHEAP_DEVICE bool try_claim(claimed& won, std::uint32_t chunk, std::uint32_t number,
+                                 std::uint64_t& seen, std::uint32_t owner,
+                                 const warpheap_slots& slots, const wish& wanted) const {
+    const std::uint64_t room = room_in(seen, owner, slots, number, wanted.which);
+    if (popcount(room) < wanted.least) return true;
+    const std::uint64_t bits = choose(room, wanted.want, wanted.from);
+    const bool was_empty = used_of(seen) == 0;
+    // Acquire pairs with the releases in `give_back` and `open`: what the last owner of the slots
+    // did, or of the chunk, comes before what the next one does.
+    if (!ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
+      return false;
+    }
+    won = {bits, was_empty};
+    return true;
   }
 
   /// `want` of `room`, or all if there are fewer, from bit `from` on, wrapping around.

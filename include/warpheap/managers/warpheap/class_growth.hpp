@@ -28,7 +28,7 @@ class warpheap_class_growth {
   using slot_claims = warpheap_slot_claims<Config>;
   using chunks = typename slot_claims::chunks;
   using spot = typename slot_claims::spot;
-  using claims = typename slot_claims::claims;
+  using claims = typename chunks::claims;
   using place = typename slot_claims::place;
 
   static constexpr std::uint32_t none = supply::none;
@@ -150,7 +150,8 @@ class warpheap_class_growth {
     // Including marked words: their slots are on offer, to lanes that may be slow. A slot that is
     // taken without its offer leaves a surplus offer, which leads to nothing.
     if (team.is_leader()) {
-      bits = words_.claim(at, chunks::empty_word(words_.owner()), team.size(), 0, claims::offered);
+      bits = words_.claim(at, chunks::empty_word(words_.owner()),
+                          {.want = team.size(), .which = claims::offered});
     }
     return {words_.share(team, team, at, bits), true};
   }

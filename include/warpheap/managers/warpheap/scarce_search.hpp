@@ -28,7 +28,7 @@ class warpheap_scarce_search {
   using word_marks = warpheap_word_marks<Config>;
   using chunks = typename slot_claims::chunks;
   using spot = typename slot_claims::spot;
-  using claims = typename slot_claims::claims;
+  using claims = typename chunks::claims;
   using place = typename slot_claims::place;
 
   static constexpr std::uint32_t none = supply::none;
@@ -172,7 +172,7 @@ class warpheap_scarce_search {
     const std::uint32_t stride = supply_.chunks().stride();
     const spot at{word / stride, word % stride};
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-    const std::uint64_t bits = words_.claim(at, seen, 1, 0, claims::offered);
+    const std::uint64_t bits = words_.claim(at, seen, {.which = claims::offered});
     return bits == 0 ? place{} : words_.place_of(at, bits, 0);
   }
 
@@ -216,7 +216,7 @@ class warpheap_scarce_search {
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
     const auto from = static_cast<int>(
         scale_to(static_cast<std::uint32_t>(noise >> 32), words_.shape().per_word));
-    const std::uint64_t bits = words_.claim(at, seen, 1, from);
+    const std::uint64_t bits = words_.claim(at, seen, {.from = from});
     if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
     if (!marks) return {visited::full, {}};
     const bool marked = simt::call_apart(&word_marks::retire, supply_, of_, at.chunk, at.word);

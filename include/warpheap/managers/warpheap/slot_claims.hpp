@@ -20,7 +20,7 @@ class warpheap_slot_claims {
   using chunks = typename supply::chunks_type;
   using classes = typename supply::classes_type;
   using spot = typename classes::spot;
-  using claims = typename chunks::claims;
+  using wish = typename chunks::wish;
 
   static constexpr std::uint32_t none = supply::none;
 
@@ -40,11 +40,11 @@ class warpheap_slot_claims {
   }
   WARPHEAP_DEVICE std::uint32_t owner() const { return chunk_owner::first_class + of_; }
 
-  /// Claims up to `want` slots of a word that is believed to be `seen`.
-  WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen, int want, int from,
-                                      claims which = claims::unmarked, int least = 1) const {
-    return counted_in(at, supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, want,
-                                                 from, which, least));
+  /// Claims slots of a word that is believed to be `seen`.
+  WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen,
+                                      const wish& wanted) const {
+    return counted_in(at,
+                      supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, wanted));
   }
   /// The `k`-th of the slots that were claimed.
   WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
@@ -106,10 +106,11 @@ class warpheap_slot_claims {
   /// A slot of the words that follow a turn, for a caller without a team.
   WARPHEAP_DEVICE place take_lone(std::uint32_t turn) const {
     place got;
-    for (int visits = 0; got.chunk == none && visits < Config.lone_visits; ++visits) {
+    simt::repeat<Config.lone_visits>([&] {
       got = take_one(turn);
       turn += far_turn;
-    }
+      return got.chunk != none;
+    });
     return got;
   }
 
@@ -135,12 +136,17 @@ class warpheap_slot_claims {
       at = supply_.classes().hinted(of_, turn, shape_.words, fresh);
       // Most words are empty when memory is plentiful, and the claim itself shows their contents.
       if (at.chunk != none) {
-        bits = dry ? claim(at, chunks::empty_word(owner()), same.size(), 0, claims::unmarked,
-                           (same.size() + 1) / 2)
+        bits = dry ? claim_quickly(at, chunks::empty_word(owner()),
+                                   {.want = same.size(), .least = (same.size() + 1) / 2})
                    : claim_first(at, same.size());
       }
     }
     return share(team, same, at, bits);
+  }
+  WARPHEAP_DEVICE std::uint64_t claim_quickly(const spot& at, std::uint64_t seen,
+                                              const wish& wanted) const {
+    return counted_in(at, supply_.chunks().claim_quickly(at.chunk, at.word, seen, owner(), shape_,
+                                                         wanted));
   }
   WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
     return counted_in(at, supply_.chunks().claim_first(at.chunk, at.word, owner(), shape_, want));
@@ -171,7 +177,8 @@ class warpheap_slot_claims {
   WARPHEAP_DEVICE place take_one(std::uint32_t turn) const {
     const spot at = supply_.classes().hinted(of_, turn, shape_.words);
     if (at.chunk == none) return {};
-    const std::uint64_t bits = claim(at, supply_.chunks().word(at.chunk, at.word), 1, 0);
+    const std::uint64_t bits =
+        claim_quickly(at, supply_.chunks().word(at.chunk, at.word), wish{});
     return bits == 0 ? place{} : place_of(at, bits, 0);
   }
 

@@ -37,6 +37,13 @@ template <std::integral T>
 requires(sizeof(T) == 4) T as_needed(T value) { return value; }
 
 /// The CPU model has no time: every wait is one turn of the other lanes.
+/// Calls `step` until it returns true, at most `Times` times.
+template <int Times, class Step>
+void repeat(const Step& step) {
+  for (int i = 0; i < Times && !step(); ++i) {
+  }
+}
+
 inline void backoff(std::uint32_t /*nanoseconds*/) { runtime::give_way(); }
 
 }  // namespace simt

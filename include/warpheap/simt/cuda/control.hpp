@@ -50,6 +50,20 @@ requires(sizeof(T) == 4) WARPHEAP_DEVICE T as_needed(T value) {
   return value;
 }
 
+/// Calls `step` until it returns true, at most `Times` times, without a loop.
+///
+/// If a loop ends by what it has read from memory that others may change, ptxas takes it for one
+/// that waits for another lane, and puts a YIELD into it. That releases the lanes of the warp that
+/// wait for those in the loop, and nothing brings them together again, not even in the kernel that
+/// called (docs/decisions/0034).
+template <int Times, class Step>
+WARPHEAP_DEVICE void repeat(const Step& step) {
+#pragma unroll
+  for (int i = 0; i < Times; ++i) {
+    if (step()) break;
+  }
+}
+
 WARPHEAP_DEVICE inline void backoff(std::uint32_t nanoseconds) { __nanosleep(nanoseconds); }
 
 }  // namespace simt
