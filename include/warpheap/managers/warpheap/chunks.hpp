@@ -242,7 +242,7 @@ class warpheap_chunks {
     }
     return won;
   }
-  /// Like `claim_quickly`, for a word that is probably empty.
+  /// Like `claim`, for a word that is probably empty.
   WARPHEAP_DEVICE claimed claim_first(std::uint32_t chunk, std::uint32_t number,
                                       std::uint32_t owner, const warpheap_slots& slots,
                                       int want) const {
@@ -252,7 +252,7 @@ class warpheap_chunks {
     if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
       return {bits, true};
     }
-    return claim_quickly(chunk, number, seen, owner, slots, {.want = want});
+    return claim(chunk, number, seen, owner, slots, {.want = want});
   }
 
   /// Frees slots that the caller had; returns the word's previous value. Release: see `claim`.

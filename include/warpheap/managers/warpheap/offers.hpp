@@ -293,13 +293,15 @@ class warpheap_offers {
   /// Puts an offer into a cell. Release: a lane that takes the offer sees the free slot in the
   /// word.
   WARPHEAP_DEVICE bool publish(std::uint32_t of, std::uint32_t i, std::uint32_t word) const {
-    for (int tries = 0; tries < most_tries; ++tries) {
+    bool done = false;
+    simt::repeat<most_tries>([&] {
       const simt::atomic_ref mine = cell(of, i, draw(of, i, &ring::made));
       std::uint32_t in = 0;
-      if (mine.compare_exchange(in, word + 1, simt::order::release)) return true;
-      if (in == left) mine.compare_exchange(in, 0, simt::order::relaxed);
-    }
-    return false;
+      done = mine.compare_exchange(in, word + 1, simt::order::release);
+      if (!done && in == left) mine.compare_exchange(in, 0, simt::order::relaxed);
+      return done;
+    });
+    return done;
   }
   /// An offer that the caller has taken from the count. Ends: either its number has not been drawn
   /// yet, or others have drawn it, take it, and leave another one.

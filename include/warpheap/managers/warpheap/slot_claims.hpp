@@ -91,7 +91,9 @@ class warpheap_slot_claims {
     if (team.is_leader()) {
       const auto turn = supply_.whole().next_turn(at);
       where = supply_.classes().hinted(of_, turn.number(), shape_.words);
-      if (where.chunk != none) bits = claim_first(where, team.size());
+      if (where.chunk != none) {
+        bits = claim_quickly(where, chunks::empty_word(owner()), {.want = team.size()});
+      }
     }
     return share(team, team, where, bits);
   }

@@ -54,8 +54,7 @@ class warpheap_slot_frees {
                                      std::uint64_t bits) const {
     const std::uint64_t before = supply_.chunks().give_back(chunk, number, bits);
     if (chunks::is_marked(before)) {
-      simt::call_apart(&warpheap_word_marks<Config>::find_again, supply_.copy(), of, chunk, number,
-                       before, bits);
+      warpheap_word_marks<Config>::find_again(supply_, of, chunk, number, before, bits);
     }
     if (chunks::used_of(before & ~bits) == 0) supply_.copy().count_out(chunk);
   }
