@@ -231,18 +231,19 @@ class warpheap_chunks {
     }
     return won;
   }
-  /// The same, but without a loop (see `simt::repeat`): if other lanes have changed the word twice,
-  /// the slots are left to them.
+  /// The same, but without a loop (see `simt::repeat`): if other lanes have changed the word before
+  /// each of `Tries`, the slots are left to them.
+  template <int Tries>
   WARPHEAP_DEVICE claimed claim_quickly(std::uint32_t chunk, std::uint32_t number,
                                         std::uint64_t seen, std::uint32_t owner,
                                         const warpheap_slots& slots, const wish& wanted) const {
     claimed won;
-    if (!try_claim(won, chunk, number, seen, owner, slots, wanted)) {
-      try_claim(won, chunk, number, seen, owner, slots, wanted);
-    }
+    simt::repeat<Tries>(
+        [&] { return try_claim(won, chunk, number, seen, owner, slots, wanted); });
     return won;
   }
-  /// Like `claim`, for a word that is probably empty.
+  /// Like `claim_quickly`, for a word that is probably empty.
+  template <int Tries>
   WARPHEAP_DEVICE claimed claim_first(std::uint32_t chunk, std::uint32_t number,
                                       std::uint32_t owner, const warpheap_slots& slots,
                                       int want) const {
@@ -252,7 +253,7 @@ class warpheap_chunks {
     if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
       return {bits, true};
     }
-    return claim(chunk, number, seen, owner, slots, {.want = want});
+    return claim_quickly<Tries - 1>(chunk, number, seen, owner, slots, {.want = want});
   }
 
   /// Frees slots that the caller had; returns the word's previous value. Release: see `claim`.

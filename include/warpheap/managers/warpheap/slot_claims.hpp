@@ -91,9 +91,7 @@ class warpheap_slot_claims {
     if (team.is_leader()) {
       const auto turn = supply_.whole().next_turn(at);
       where = supply_.classes().hinted(of_, turn.number(), shape_.words);
-      if (where.chunk != none) {
-        bits = claim_quickly(where, chunks::empty_word(owner()), {.want = team.size()});
-      }
+      if (where.chunk != none) bits = claim_first(where, team.size());
     }
     return share(team, team, where, bits);
   }
@@ -147,11 +145,12 @@ class warpheap_slot_claims {
   }
   WARPHEAP_DEVICE std::uint64_t claim_quickly(const spot& at, std::uint64_t seen,
                                               const wish& wanted) const {
-    return counted_in(at, supply_.chunks().claim_quickly(at.chunk, at.word, seen, owner(), shape_,
-                                                         wanted));
+    return counted_in(at, supply_.chunks().template claim_quickly<Config.claim_tries>(
+                              at.chunk, at.word, seen, owner(), shape_, wanted));
   }
   WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
-    return counted_in(at, supply_.chunks().claim_first(at.chunk, at.word, owner(), shape_, want));
+    return counted_in(at, supply_.chunks().template claim_first<2 * Config.claim_tries>(
+                              at.chunk, at.word, owner(), shape_, want));
   }
   /// A word whose first slots the caller has taken is in use from now on.
   WARPHEAP_DEVICE std::uint64_t counted_in(const spot& at,
