@@ -170,7 +170,7 @@ class warpheap_offers {
   /// What a lane leaves in a cell that has not found its offer there.
   static constexpr std::uint32_t left = 0xffffffffu;
   /// How many numbers a lane with an offer draws before it gives up.
-  static constexpr int most_tries = 8;
+  static constexpr int most_tries = 4;
   /// How often a lane looks for the offer of its number, and how long it waits after the first
   /// look; the wait doubles each time.
   static constexpr int most_looks = 4;

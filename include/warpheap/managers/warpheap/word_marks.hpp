@@ -52,13 +52,6 @@ class warpheap_word_marks {
     const bool few = popcount(bits) == 1 && (in.whole().seems_dry() || in.eighths_left() == 0 ||
                                              popcount(all & ~(before & ~bits)) <= most_offered);
     if (few && in.offers().make(of, chunk * in.chunks().stride() + number)) return;
-    simt::call_apart(&open_again, in.copy(), of, chunk, number);
-  }
-
- private:
-  /// Removes the mark of a word, unless another lane does, and lists the word.
-  WARPHEAP_RARE static void open_again(const supply& in, std::uint32_t of, std::uint32_t chunk,
-                                       std::uint32_t number) {
     // The mark was seen by a release: what the lane that set it did comes before what follows.
     simt::fence(simt::order::acquire);
     in.classes().count_unmarked(of, 1);
@@ -69,6 +62,7 @@ class warpheap_word_marks {
     }
   }
 
+ private:
   /// The number of free slots of a marked word that may be on offer.
   static constexpr int most_offered = 3;
 };
