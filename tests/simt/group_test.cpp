@@ -15,12 +15,12 @@ struct nest {
 
   WARPHEAP_DEVICE void operator()() const {
     const std::uint64_t rank = simt::thread_rank();
-    const simt::group outer = simt::coalesced();
+    const simt::group outer = simt::coalesced(nullptr);
     const simt::group alike = outer.match(static_cast<std::uint32_t>(rank % 3));
     std::uint32_t sum = alike.scan_add(1u);
     if (rank % 3 == 1) {
       // Members of one inner group take a detour through a third kind of group.
-      const simt::group detour = simt::coalesced();
+      const simt::group detour = simt::coalesced(nullptr);
       sum += detour.ballot(true) == detour.mask() ? 0 : 1000;
     }
     alike.sync();
@@ -84,7 +84,7 @@ struct spin_for_the_others {
     if (simt::lane_id() == 0) {
       while (simt::atomic_ref(of_warp).load(simt::order::acquire) != 31) simt::backoff(20);
     } else {
-      const simt::group together = simt::coalesced();
+      const simt::group together = simt::coalesced(nullptr);
       const auto size = static_cast<std::uint32_t>(together.size());
       if (together.is_leader()) simt::atomic_ref(of_warp).fetch_add(size, simt::order::release);
     }
@@ -106,7 +106,7 @@ struct lock_then_coalesce {
     while (!done) {
       std::uint32_t expected = 0;
       if (simt::atomic_ref(*lock).compare_exchange(expected, 1u, simt::order::acquire)) {
-        const simt::group holder = simt::coalesced();
+        const simt::group holder = simt::coalesced(nullptr);
         if (holder.any(true)) *counter += 1;  // guarded by the lock
         simt::atomic_ref(*lock).store(0u, simt::order::release);
         done = true;
@@ -130,7 +130,7 @@ struct shrinking_loop {
   WARPHEAP_DEVICE void operator()() const {
     std::uint32_t mine = 0;
     for (int i = 0; i <= simt::lane_id(); ++i) {
-      const simt::group together = simt::coalesced();
+      const simt::group together = simt::coalesced(nullptr);
       if (together.all(true)) ++mine;
     }
     rounds[simt::thread_rank()] = mine;

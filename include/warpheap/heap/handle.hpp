@@ -125,7 +125,7 @@ class handle {
   /// result is false if the heap is exhausted. Each lane gets the warp heap that it belongs to.
   WARPHEAP_DEVICE auto begin() const requires warp_heap_manager<M> {
     simt::expect_lane();
-    const auto made = manager_.begin(simt::coalesced());
+    const auto made = manager_.begin(simt::coalesced(failures_));
     if (!made) note(failure_reason::exhausted, 0);
     return made;
   }
@@ -202,7 +202,7 @@ class handle {
 
   WARPHEAP_DEVICE void note(failure_reason why, std::size_t bytes) const {
     // One atomic for all lanes that fail together.
-    const simt::group together = simt::coalesced();
+    const simt::group together = simt::coalesced(failures_);
     if (!together.is_leader()) return;
     const std::uint32_t part = (simt::sm_id() + simt::warp_slot()) % failure_counts::parts;
     simt::atomic_ref(failures_->counted[part].requests[static_cast<int>(why)])

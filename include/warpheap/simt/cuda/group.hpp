@@ -171,14 +171,22 @@ class basic_group {
 using group = basic_group<some_lanes>;
 using whole_warp = basic_group<all_lanes>;
 
-/// Some lanes of the warp that execute this call together. The set contains the caller; nothing
-/// else is promised.
-WARPHEAP_DEVICE inline group coalesced() { return group{lane_mask{__activemask()}}; }
+/// Some lanes of the warp that execute this call together and pass the same address, such as that
+/// of the state of a heap: lanes that call with different heaps get groups of their own. The set
+/// contains the caller; nothing else is promised.
+WARPHEAP_DEVICE inline group coalesced(const void* of) {
+  const group here{lane_mask{__activemask()}};
+  // Nearly always, and much faster than matching lanes.
+  if (here.all(here.broadcast(of) == of)) return here;
+  return here.match(of);
+}
 
-/// Whether all lanes of a full warp execute this call together. If so, each of them gets true, and
-/// they are a `whole_warp`.
-WARPHEAP_DEVICE inline bool is_whole_warp() {
-  return lane_mask{__activemask()} == all_lanes::mask();
+/// Whether all lanes of a full warp execute this call together and pass the same address. If so,
+/// each of them gets true, and they are a `whole_warp`.
+WARPHEAP_DEVICE inline bool is_whole_warp(const void* of) {
+  if (lane_mask{__activemask()} != all_lanes::mask()) return false;
+  const whole_warp all;
+  return all.all(all.broadcast(of) == of);
 }
 
 /// All lanes that the warp started with. \pre none of them has exited, and all call this together
