@@ -16,8 +16,13 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-/// Two heaps that kernels use as if they were one. Lanes take from the heap that their number
-/// selects, and give a block to the one whose region it lies in.
+/// The heap of a lane: neighbours have different ones, and so have the first lanes of warps.
+WARPHEAP_HD constexpr std::size_t heap_number(std::uint64_t thread) {
+  return static_cast<std::size_t>((thread + thread / simt::warp_size) % 2);
+}
+
+/// Two heaps that kernels use as if they were one. Lanes take from the heap that is theirs, and
+/// give a block to the one whose region it lies in.
 template <class Handle>
 struct heap_of_lane {
   Handle heaps[2];
@@ -25,7 +30,7 @@ struct heap_of_lane {
   std::size_t bytes;        ///< of each region
 
   WARPHEAP_DEVICE void* malloc(std::size_t wanted) const {
-    return heaps[simt::lane_id() % 2].malloc(wanted);
+    return heaps[heap_number(simt::thread_rank())].malloc(wanted);
   }
   WARPHEAP_DEVICE void free(void* block) const {
     heaps[static_cast<std::size_t>(static_cast<std::byte*>(block) - second) < bytes ? 1 : 0].free(
@@ -93,8 +98,9 @@ CONFORMANCE_TEST(conformance, lanes_of_a_warp_may_use_different_heaps) {
     const holding held{sizes, blocks.read()};
     expect_disjoint(held, TypeParam::about.alignment);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      ASSERT_TRUE(heaps.has(i % 2, held.blocks[i])) << "request " << i << " got a block of another "
-                                                    << "heap, or none: " << held.blocks[i];
+      ASSERT_TRUE(heaps.has(heap_number(i), held.blocks[i]))
+          << "request " << i << " got a block of another "
+          << "heap, or none: " << held.blocks[i];
     }
     for (const std::size_t which : {0, 1}) {
       this->expect_valid(heaps[which]);
@@ -146,14 +152,14 @@ CONFORMANCE_TEST(conformance, lanes_of_a_warp_may_churn_in_different_heaps) {
   for (const std::size_t which : {0, 1}) this->expect_empty(heaps[which]);
 }
 
-/// Each lane has a warp heap of the heap that its number selects, and checks what it has taken.
+/// Each lane has a warp heap of the heap that is its own, and checks what it has taken.
 template <class M>
 struct begin_in_two_heaps {
   handle<M> heaps[2];
   tally* found;
 
   WARPHEAP_DEVICE void operator()() const {
-    const handle<M>& mine = heaps[simt::lane_id() % 2];
+    const handle<M>& mine = heaps[heap_number(simt::thread_rank())];
     const auto own = mine.begin();
     constexpr int count = 4;
     void* blocks[count] = {};
@@ -191,7 +197,7 @@ CONFORMANCE_TEST(warp_heaps, lanes_of_a_warp_may_begin_in_different_heaps) {
   this->expect_empty(*other);
 }
 
-/// Each lane makes and destroys objects in the heap that its number selects.
+/// Each lane makes and destroys objects in the heap that is its own.
 template <class M>
 struct make_in_two_heaps {
   handle<M> heaps[2];
@@ -199,7 +205,7 @@ struct make_in_two_heaps {
   tally* found;
 
   WARPHEAP_DEVICE void operator()() const {
-    const handle<M>& mine = heaps[simt::lane_id() % 2];
+    const handle<M>& mine = heaps[heap_number(simt::thread_rank())];
     for (std::uint32_t round = 0; round < rounds; ++round) {
       const std::uint64_t number = simt::thread_rank() * rounds + round;
       const auto made = mine.template make<small_object>(number);

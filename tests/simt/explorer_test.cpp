@@ -135,6 +135,26 @@ TEST(explorer, coalesced_gives_every_size_of_group) {
   EXPECT_EQ(masks.size(), 255u) << "some sets of lanes were never a group";
 }
 
+TEST(explorer, no_group_has_lanes_that_pass_different_addresses) {
+  simt::explorer explorer({1, 8});
+  for (const auto how : strategies) {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+      std::array<std::uint32_t, 8> mask{};
+      std::array<bool, 8> whole{};
+      const auto outcome = explorer.run({how, seed}, [&] {
+        const void* const of = &mask[simt::thread_rank() % 2];
+        mask[simt::thread_rank()] = simt::coalesced(of).mask().bits();
+        whole[simt::thread_rank()] = simt::is_whole_warp(of);
+      });
+      ASSERT_TRUE(outcome.stuck.empty()) << outcome.stuck;
+      for (std::uint32_t lane = 0; lane < 8; ++lane) {
+        ASSERT_EQ(mask[lane] & (lane % 2 == 0 ? 0xaau : 0x55u), 0u);
+        ASSERT_FALSE(whole[lane]);
+      }
+    }
+  }
+}
+
 TEST(explorer, names_what_a_stuck_schedule_waits_for) {
   simt::explorer explorer({2, 2});
   const auto outcome = explorer.run({simt::strategy::sticky, 1}, [] {

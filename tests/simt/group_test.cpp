@@ -3,6 +3,9 @@
 #include "device_array.hpp"
 
 #include <gtest/gtest.h>
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -72,6 +75,52 @@ TEST(groups, exited_lanes_count_as_arrived) {
     const auto seen = votes.read();
     for (std::uint32_t i = 0; i < 64; ++i) {
       EXPECT_EQ(seen[i], (stay >> i % 32 & 1u) != 0 ? stay : 0u) << "thread " << i;
+    }
+  }
+}
+
+/// Lanes call at one place, and pass addresses that nobody reads.
+struct form_apart {
+  const std::uint64_t* addresses;
+  std::uint32_t* masks;
+  std::uint32_t* whole;
+
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t rank = simt::thread_rank();
+    const void* const of = reinterpret_cast<const void*>(addresses[rank]);
+    masks[rank] = simt::coalesced(of).mask().bits();
+    whole[rank] = simt::is_whole_warp(of) ? 1 : 0;
+  }
+};
+
+TEST(groups, are_of_lanes_that_pass_one_address) {
+  constexpr std::uint64_t high = std::uint64_t{1} << 40;
+  // What each lane passes: one address, or several that differ in their low or high half.
+  const std::function<std::uint64_t(std::uint64_t)> passed[]{
+      [](std::uint64_t /*lane*/) { return 4096; },
+      [](std::uint64_t lane) { return 4096 + lane % 2 * 256; },
+      [](std::uint64_t lane) { return 4096 + lane % 2 * high; },
+      [](std::uint64_t lane) { return lane / 31 * high; },
+      [](std::uint64_t lane) { return lane % 3 * 256 + lane % 5 * high; },
+      [](std::uint64_t lane) { return lane * 256; },
+  };
+  constexpr std::uint32_t lanes = 32;
+  for (const auto& address_of : passed) {
+    std::vector<std::uint64_t> addresses(4 * lanes);
+    for (std::uint64_t i = 0; i < addresses.size(); ++i) addresses[i] = address_of(i % lanes);
+    const device_array<std::uint64_t> of(addresses);
+    const device_array<std::uint32_t> masks(addresses.size());
+    const device_array<std::uint32_t> whole(addresses.size());
+    machine().launch({2, 2 * lanes}, form_apart{of.get(), masks.get(), whole.get()});
+    const auto mask = masks.read();
+    const auto is_whole = whole.read();
+    for (std::uint32_t i = 0; i < addresses.size(); ++i) {
+      std::uint32_t alike = 0;
+      for (std::uint32_t k = 0; k < lanes; ++k) {
+        if (addresses[k] == addresses[i % lanes]) alike |= 1u << k;
+      }
+      EXPECT_EQ(mask[i], alike) << "lane " << i;
+      EXPECT_EQ(is_whole[i], alike == ~0u ? 1u : 0u) << "lane " << i;
     }
   }
 }
