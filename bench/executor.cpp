@@ -29,7 +29,7 @@ struct add_alone {
 /// What an allocation of a whole group costs: one atomic, and every lane gets its share.
 struct add_together {
   void operator()() const {
-    const simt::group callers = simt::coalesced();
+    const simt::group callers = simt::coalesced(&counter);
     std::uint64_t first = 0;
     if (callers.is_leader()) {
       first = simt::atomic_ref(counter).fetch_add(static_cast<std::uint64_t>(callers.size()),

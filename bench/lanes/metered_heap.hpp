@@ -39,7 +39,7 @@ struct metered_heap {
  private:
   template <class Call>
   WARPHEAP_DEVICE static void add_time(std::uint64_t& sum, const Call& call) {
-    const simt::group together = simt::coalesced();
+    const simt::group together = simt::coalesced(&sum);
     const std::uint64_t begin = simt::ticks();
     call();
     // A call may leave lanes apart. If they went on so, several of them would be in the next call

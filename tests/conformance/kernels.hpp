@@ -347,7 +347,7 @@ struct share_blocks {
   WARPHEAP_DEVICE void operator()() const {
     for (std::uint32_t lanes = 1; lanes <= 32; lanes *= 2) {
       if (static_cast<std::uint32_t>(simt::lane_id()) >= lanes) break;
-      const simt::group together = simt::coalesced();
+      const simt::group together = simt::coalesced(found);
       void* block = heap.malloc_shared(together, bytes);
       const auto address = reinterpret_cast<std::uintptr_t>(block);
       if (together.any(together.broadcast(std::uint64_t{address}) != address)) {

@@ -22,4 +22,5 @@
 #include "conformance/pages_tests.hpp"
 #include "conformance/resizing_tests.hpp"
 #include "conformance/sharing_tests.hpp"
+#include "conformance/two_heaps_tests.hpp"
 #include "conformance/warp_heaps_tests.hpp"

@@ -253,7 +253,7 @@ TEST(fdg_malloc_of_large_heaps, the_last_superblocks_and_headers_are_warp_heaps)
         insert_run(superblocks.free_ones(), count - 3, 3);
         const std::byte* first = nullptr;
         for (int round = 0; round < 3; ++round) {
-          const auto alone = simt::coalesced();
+          const auto alone = simt::coalesced(nullptr);
           const std::array opened{manager.begin(alone), manager.begin(alone), manager.begin(alone)};
           EXPECT_EQ(opened[0].number, 1u);
           EXPECT_EQ(opened[1].number, middle + 1);
@@ -276,13 +276,13 @@ TEST(fdg_malloc_of_large_heaps, the_last_superblocks_and_headers_are_warp_heaps)
         EXPECT_GE(first, memory.base);
         EXPECT_LE(first + count * unit, memory.base + memory.bytes);
         insert_run(superblocks.free_ones(), count - long_run, long_run);
-        const auto heap = manager.begin(simt::coalesced());
+        const auto heap = manager.begin(simt::coalesced(nullptr));
         EXPECT_EQ(manager.malloc(heap, long_run * unit), first + (count - long_run) * unit);
         if (of.most == 0) {  // a search of all words, which the largest heap has too many of
           EXPECT_EQ(manager.malloc(heap, 2 * unit), nullptr);
         }
         manager.end(heap);
-        const auto again = manager.begin(simt::coalesced());
+        const auto again = manager.begin(simt::coalesced(nullptr));
         EXPECT_EQ(manager.malloc(again, 2 * unit), first + (count - 2) * unit);
         manager.end(again);
       });

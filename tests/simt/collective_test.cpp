@@ -51,7 +51,7 @@ struct run_collectives {
   outcome* out;
 
   WARPHEAP_DEVICE void all_of_them(std::uint64_t rank) const {
-    const simt::group together = simt::coalesced();
+    const simt::group together = simt::coalesced(nullptr);
     outcome& mine = out[rank];
     mine.mask = together.mask().bits();
     mine.size = together.size();

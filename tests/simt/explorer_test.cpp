@@ -26,7 +26,7 @@ std::string traced_schedule(const simt::schedule& order) {
   const auto outcome = explorer.run(
       order,
       [&] {
-        const simt::group together = simt::coalesced();
+        const simt::group together = simt::coalesced(nullptr);
         const std::uint64_t before = together.scan_add(simt::noise() % 7);
         if (together.is_leader()) {
           simt::atomic_ref(counter).fetch_add(before + 1, simt::order::relaxed);
@@ -97,7 +97,7 @@ TEST(explorer, a_schedule_leaves_no_trace_in_the_next_one) {
   const auto trace_of = [&](std::uint64_t seed) {
     std::string trace;
     explorer.run(
-        {simt::strategy::uniform, seed}, [] { simt::coalesced().sync(); }, &trace);
+        {simt::strategy::uniform, seed}, [] { simt::coalesced(nullptr).sync(); }, &trace);
     return trace;
   };
   const std::string first = trace_of(1);
@@ -119,7 +119,7 @@ TEST(explorer, coalesced_gives_every_size_of_group) {
     for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
       std::array<std::uint32_t, 8> mask{};
       const auto outcome = explorer.run(
-          {how, seed}, [&] { mask[simt::thread_rank()] = simt::coalesced().mask().bits(); });
+          {how, seed}, [&] { mask[simt::thread_rank()] = simt::coalesced(nullptr).mask().bits(); });
       ASSERT_TRUE(outcome.stuck.empty()) << outcome.stuck;
       for (int lane = 0; lane < 8; ++lane) {
         ASSERT_TRUE(simt::lane_mask(mask[lane]).contains(lane));
@@ -133,6 +133,26 @@ TEST(explorer, coalesced_gives_every_size_of_group) {
     }
   }
   EXPECT_EQ(masks.size(), 255u) << "some sets of lanes were never a group";
+}
+
+TEST(explorer, no_group_has_lanes_that_pass_different_addresses) {
+  simt::explorer explorer({1, 8});
+  for (const auto how : strategies) {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+      std::array<std::uint32_t, 8> mask{};
+      std::array<bool, 8> whole{};
+      const auto outcome = explorer.run({how, seed}, [&] {
+        const void* const of = &mask[simt::thread_rank() % 2];
+        mask[simt::thread_rank()] = simt::coalesced(of).mask().bits();
+        whole[simt::thread_rank()] = simt::is_whole_warp(of);
+      });
+      ASSERT_TRUE(outcome.stuck.empty()) << outcome.stuck;
+      for (std::uint32_t lane = 0; lane < 8; ++lane) {
+        ASSERT_EQ(mask[lane] & (lane % 2 == 0 ? 0xaau : 0x55u), 0u);
+        ASSERT_FALSE(whole[lane]);
+      }
+    }
+  }
 }
 
 TEST(explorer, names_what_a_stuck_schedule_waits_for) {
@@ -168,7 +188,7 @@ TEST(explorer, a_lane_that_spins_lets_the_others_go_on) {
           while (simt::atomic_ref(flag).load(simt::order::acquire) < 7) {
           }
         } else {
-          const simt::group some = simt::coalesced();
+          const simt::group some = simt::coalesced(nullptr);
           if (some.any(true)) {
             simt::atomic_ref(meetings).fetch_add(std::uint64_t{1}, simt::order::relaxed);
           }
@@ -190,7 +210,7 @@ TEST(explorer, lanes_that_give_way_to_each_other_let_the_others_converge) {
         if (simt::lane_id() == 0) {
           while (simt::atomic_ref(flag).load(simt::order::acquire) < 6) simt::backoff(1);
         } else {
-          const simt::group some = simt::coalesced();
+          const simt::group some = simt::coalesced(nullptr);
           const auto size = static_cast<std::uint64_t>(some.size());
           if (some.is_leader()) simt::atomic_ref(flag).fetch_add(size, simt::order::release);
         }

@@ -3,6 +3,9 @@
 #include "device_array.hpp"
 
 #include <gtest/gtest.h>
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -15,12 +18,12 @@ struct nest {
 
   WARPHEAP_DEVICE void operator()() const {
     const std::uint64_t rank = simt::thread_rank();
-    const simt::group outer = simt::coalesced();
+    const simt::group outer = simt::coalesced(nullptr);
     const simt::group alike = outer.match(static_cast<std::uint32_t>(rank % 3));
     std::uint32_t sum = alike.scan_add(1u);
     if (rank % 3 == 1) {
       // Members of one inner group take a detour through a third kind of group.
-      const simt::group detour = simt::coalesced();
+      const simt::group detour = simt::coalesced(nullptr);
       sum += detour.ballot(true) == detour.mask() ? 0 : 1000;
     }
     alike.sync();
@@ -76,6 +79,52 @@ TEST(groups, exited_lanes_count_as_arrived) {
   }
 }
 
+/// Lanes call at one place, and pass addresses that nobody reads.
+struct form_apart {
+  const std::uint64_t* addresses;
+  std::uint32_t* masks;
+  std::uint32_t* whole;
+
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t rank = simt::thread_rank();
+    const void* const of = reinterpret_cast<const void*>(addresses[rank]);
+    masks[rank] = simt::coalesced(of).mask().bits();
+    whole[rank] = simt::is_whole_warp(of) ? 1 : 0;
+  }
+};
+
+TEST(groups, are_of_lanes_that_pass_one_address) {
+  constexpr std::uint64_t high = std::uint64_t{1} << 40;
+  // What each lane passes: one address, or several that differ in their low or high half.
+  const std::function<std::uint64_t(std::uint64_t)> passed[]{
+      [](std::uint64_t /*lane*/) { return 4096; },
+      [](std::uint64_t lane) { return 4096 + lane % 2 * 256; },
+      [](std::uint64_t lane) { return 4096 + lane % 2 * high; },
+      [](std::uint64_t lane) { return lane / 31 * high; },
+      [](std::uint64_t lane) { return lane % 3 * 256 + lane % 5 * high; },
+      [](std::uint64_t lane) { return lane * 256; },
+  };
+  constexpr std::uint32_t lanes = 32;
+  for (const auto& address_of : passed) {
+    std::vector<std::uint64_t> addresses(4 * lanes);
+    for (std::uint64_t i = 0; i < addresses.size(); ++i) addresses[i] = address_of(i % lanes);
+    const device_array<std::uint64_t> of(addresses);
+    const device_array<std::uint32_t> masks(addresses.size());
+    const device_array<std::uint32_t> whole(addresses.size());
+    machine().launch({2, 2 * lanes}, form_apart{of.get(), masks.get(), whole.get()});
+    const auto mask = masks.read();
+    const auto is_whole = whole.read();
+    for (std::uint32_t i = 0; i < addresses.size(); ++i) {
+      std::uint32_t alike = 0;
+      for (std::uint32_t k = 0; k < lanes; ++k) {
+        if (addresses[k] == addresses[i % lanes]) alike |= 1u << k;
+      }
+      EXPECT_EQ(mask[i], alike) << "lane " << i;
+      EXPECT_EQ(is_whole[i], alike == ~0u ? 1u : 0u) << "lane " << i;
+    }
+  }
+}
+
 /// Lane 0 of each warp waits, without a group, for what the others do in one.
 struct spin_for_the_others {
   std::uint32_t* arrived;
@@ -84,7 +133,7 @@ struct spin_for_the_others {
     if (simt::lane_id() == 0) {
       while (simt::atomic_ref(of_warp).load(simt::order::acquire) != 31) simt::backoff(20);
     } else {
-      const simt::group together = simt::coalesced();
+      const simt::group together = simt::coalesced(nullptr);
       const auto size = static_cast<std::uint32_t>(together.size());
       if (together.is_leader()) simt::atomic_ref(of_warp).fetch_add(size, simt::order::release);
     }
@@ -106,7 +155,7 @@ struct lock_then_coalesce {
     while (!done) {
       std::uint32_t expected = 0;
       if (simt::atomic_ref(*lock).compare_exchange(expected, 1u, simt::order::acquire)) {
-        const simt::group holder = simt::coalesced();
+        const simt::group holder = simt::coalesced(nullptr);
         if (holder.any(true)) *counter += 1;  // guarded by the lock
         simt::atomic_ref(*lock).store(0u, simt::order::release);
         done = true;
@@ -130,7 +179,7 @@ struct shrinking_loop {
   WARPHEAP_DEVICE void operator()() const {
     std::uint32_t mine = 0;
     for (int i = 0; i <= simt::lane_id(); ++i) {
-      const simt::group together = simt::coalesced();
+      const simt::group together = simt::coalesced(nullptr);
       if (together.all(true)) ++mine;
     }
     rounds[simt::thread_rank()] = mine;

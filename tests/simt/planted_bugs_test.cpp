@@ -158,9 +158,9 @@ struct branch_mask : scenario {
   std::atomic<int> votes = 0;  // not the model's: no step of a schedule
   void reset() override { votes = 0; }
   void lane() override {
-    const simt::group outer = simt::coalesced();
+    const simt::group outer = simt::coalesced(nullptr);
     if (simt::lane_id() < 2) {
-      const simt::group used = Correct ? simt::coalesced() : outer;
+      const simt::group used = Correct ? simt::coalesced(nullptr) : outer;
       if (used.any(true)) ++votes;
     } else {
       outer.sync();
@@ -213,7 +213,7 @@ struct reserve_together : scenario {
     owners = {};
   }
   void lane() override {
-    const simt::group together = simt::coalesced();
+    const simt::group together = simt::coalesced(nullptr);
     std::uint32_t first = 0;
     if (together.is_leader()) {
       const std::uint32_t count = Correct ? static_cast<std::uint32_t>(together.size()) : 4;

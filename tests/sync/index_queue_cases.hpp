@@ -157,7 +157,7 @@ class tokens {
   using queue_type = sync::virtual_queue<Directory, chunks>;
 
   void put(std::uint64_t token) {
-    const simt::group self = simt::coalesced().match(simt::thread_rank());
+    const simt::group self = simt::coalesced(nullptr).match(simt::thread_rank());
     const std::uint64_t position = queue().draw_back(1);
     queue().prepare(self, position, 1);
     queue().put(position, token);
@@ -189,7 +189,7 @@ class laps {
     directory().publish(chunk, chunk);
     std::uint32_t found = 0;
     if (!directory().find(chunk, found) || found != chunk) wrong_ = "a chunk is not found";
-    if (chunk == 1) directory().retire(simt::coalesced(), chunk, chunk, pool{this});
+    if (chunk == 1) directory().retire(simt::coalesced(nullptr), chunk, chunk, pool{this});
   }
   std::string verdict() {
     if (wrong_ != nullptr) return wrong_;

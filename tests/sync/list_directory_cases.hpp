@@ -145,7 +145,7 @@ class found_at_once : public finishing_world<Directory> {
     const auto me = static_cast<std::uint32_t>(simt::thread_rank()) + 1;
     if (me <= publishers) {
       this->clear_and_publish(me);
-      if (me == 1) this->directory().tidy(simt::coalesced(), this->pool());
+      if (me == 1) this->directory().tidy(simt::coalesced(nullptr), this->pool());
       return;
     }
     for (std::uint32_t number = publishers; number > 0; --number) this->look_for(number);
@@ -168,17 +168,17 @@ class one_finished : public finishing_world<Directory> {
   }
   void lane() {
     if (simt::thread_rank() == 0) {
-      const simt::group self = simt::coalesced().match(0u);
+      const simt::group self = simt::coalesced(nullptr).match(0u);
       for (std::uint32_t number = 1; number < 4; ++number) {
         simt::atomic_ref(this->finished_[number]).store(0, simt::order::relaxed);
         this->directory().publish(number, number);
       }
       this->directory().tidy(self, this->pool());
     } else if (simt::thread_rank() == 1) {
-      const simt::group self = simt::coalesced().match(1u);
+      const simt::group self = simt::coalesced(nullptr).match(1u);
       for (int i = 0; i < 3; ++i) this->directory().tidy(self, this->pool());
     } else {
-      for (int i = 0; i < 3; ++i) this->directory().tidy(simt::coalesced(), this->pool());
+      for (int i = 0; i < 3; ++i) this->directory().tidy(simt::coalesced(nullptr), this->pool());
     }
   }
   std::string verdict() {
@@ -204,11 +204,11 @@ class last_one_tidies : public finishing_world<Directory> {
     if (Linked) this->directory().publish(2, 2);
   }
   void lane() {
-    const simt::group all = simt::coalesced();
+    const simt::group all = simt::coalesced(nullptr);
     if (simt::thread_rank() < 2) {
       if (simt::thread_rank() != 0) return;
       if (!Linked) this->directory().publish(2, 2);
-      this->directory().tidy(simt::coalesced(), this->pool());
+      this->directory().tidy(simt::coalesced(nullptr), this->pool());
       return;
     }
     // The leader has finished the chunk that another member is going to look at.
@@ -239,12 +239,12 @@ class given_after_use : public list_world<Directory> {
     const auto me = static_cast<std::uint32_t>(simt::thread_rank());
     if (me == 2) {
       this->directory().publish(1, 1);
-      this->directory().tidy(simt::coalesced(), pool{this});
+      this->directory().tidy(simt::coalesced(nullptr), pool{this});
       return;
     }
     simt::atomic_ref(used_[me]).store(1, simt::order::relaxed);
     if (simt::atomic_ref(finished_).fetch_add(1, simt::order::acq_rel) != 1) return;
-    this->directory().retire(simt::coalesced(), 0, 0, pool{this});
+    this->directory().retire(simt::coalesced(nullptr), 0, 0, pool{this});
   }
   std::string verdict() {
     if (given_ != 1) return "the chunk was not given back once";

@@ -26,7 +26,7 @@ class searched_cells : public four_cells<Search> {
  protected:
   /// The number of a cell, or none.
   int take() {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(nullptr);
     int cell = this->none;
     this->known_.search(
         team, this->count, [&] { return cell == this->none ? 1u : 0u; },
@@ -109,7 +109,7 @@ class spoilt_each_time : public searched_cells<Search> {
   static constexpr simt::grid shape{2, 1};
 
   void lane() {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(nullptr);
     this->known_.search(
         team, this->count, [] { return 1u; },
         [&](std::uint32_t, std::uint32_t) {

@@ -29,7 +29,7 @@ TEST_P(search_of_places, visits_each_of_them_once_in_order) {
       return 0u;
     };
     search.search(
-        simt::coalesced(), GetParam(), [] { return 1u; }, one_round);
+        simt::coalesced(nullptr), GetParam(), [] { return 1u; }, one_round);
     EXPECT_TRUE(search.is_out(1)) << "a round that found nothing does not say so";
   });
   EXPECT_EQ(outcome.stuck, "");

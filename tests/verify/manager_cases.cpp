@@ -75,6 +75,36 @@ class mixed_sizes : public heap_world {
   }
 };
 
+/// The lanes of a warp call at one place, every second one with another heap.
+class two_heaps : public heap_world {
+ public:
+  static constexpr simt::grid shape = one_warp;
+  explicit two_heaps(const any_setup& how) : heap_world(how), other_(how) {}
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    other_.restore();
+  }
+
+  void lane() {
+    any_heap& mine = simt::lane_id() % 2 == 0 ? heap : other_;
+    for (std::uint64_t round = 0; round < 2; ++round) {
+      std::byte* block = mine.take(mine.size(static_cast<std::uint64_t>(simt::lane_id()) / 4));
+      if (block == nullptr && mine.how().exact) mine.blocks().note("null although memory is free");
+      simt::backoff(1);
+      if (block != nullptr && mine.how().frees) mine.give(block);
+    }
+  }
+
+  std::string verdict() {
+    const std::string wrong = heap.problem();
+    return wrong.empty() ? other_.problem() : wrong;
+  }
+
+ private:
+  any_heap other_;
+};
+
 /// Each lane frees the block of a lane of the other warp, which gets it through a mailbox.
 class cross_free : public heap_world {
  public:
@@ -273,6 +303,7 @@ std::vector<named_case> manager_cases(const any_setup& how) {
       case_of<malloc_free<one_warp>>("one_warp", how),
       case_of<divergent>("divergent", how),
       case_of<mixed_sizes>("mixed_sizes", how),
+      case_of<two_heaps>("two_heaps", how),
   };
   if (!how.ends) return cases;
   cases.push_back(case_of<fill>("fill", how));

@@ -88,7 +88,7 @@ class warp_heap_world {
     int count = 0;
   };
 
-  holding begin(const simt::group& together = simt::coalesced()) {
+  holding begin(const simt::group& together = simt::coalesced(nullptr)) {
     return {manager_.begin(together), {}, 0};
   }
 
@@ -161,7 +161,7 @@ class warp_heap_world {
   int count_alone() {
     int count = 0;
     const auto outcome = alone_.run({simt::strategy::sticky, 1}, [&] {
-      const warp_heap mine = manager_.begin(simt::coalesced());
+      const warp_heap mine = manager_.begin(simt::coalesced(nullptr));
       if (!mine || manager_.malloc(mine, manager_.largest_block()) == nullptr) count = -1;
       if (!mine) return;
       manager_.tidy_up(mine);

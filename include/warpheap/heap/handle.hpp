@@ -65,8 +65,8 @@ class handle {
     return block;
   }
 
-  /// One block for all lanes of `together`. Each of them calls this with the same size and gets the
-  /// same pointer; one of them frees it.
+  /// One block for all lanes of `together`. Each of them calls this on a handle of the same heap,
+  /// with the same size, and gets the same pointer; one of them frees it.
   WARPHEAP_DEVICE void* malloc_shared(const simt::group& together,
                                       std::size_t bytes) const requires block_manager<M> {
     std::uint64_t address = 0;
@@ -111,8 +111,8 @@ class handle {
   }
 
   /// Adds the next `bytes` of the region to the heap while others use it. Every lane of `together`
-  /// calls this with the same size, because a warp does the work faster than a lane; all get the
-  /// same outcome. Writes O(bytes / size of `together`) words.
+  /// calls this for the same heap with the same size, because a warp does the work faster than a
+  /// lane; all get the same outcome. Writes O(bytes / size of `together`) words.
   WARPHEAP_DEVICE growth_outcome grow(const simt::group& together,
                                       std::size_t bytes) const requires growing_manager<M> {
     simt::expect_lane();
@@ -121,11 +121,12 @@ class handle {
 
   // Warp heaps.
 
-  /// Creates a warp heap for the lanes that call this together, which become its participants. The
-  /// result is false if the heap is exhausted. Each lane gets the warp heap that it belongs to.
+  /// Creates a warp heap for the lanes that call this together, for the same heap, which become its
+  /// participants. The result is false if the heap is exhausted. Each lane gets the warp heap that
+  /// it belongs to.
   WARPHEAP_DEVICE auto begin() const requires warp_heap_manager<M> {
     simt::expect_lane();
-    const auto made = manager_.begin(simt::coalesced());
+    const auto made = manager_.begin(simt::coalesced(failures_));
     if (!made) note(failure_reason::exhausted, 0);
     return made;
   }
@@ -202,7 +203,7 @@ class handle {
 
   WARPHEAP_DEVICE void note(failure_reason why, std::size_t bytes) const {
     // One atomic for all lanes that fail together.
-    const simt::group together = simt::coalesced();
+    const simt::group together = simt::coalesced(failures_);
     if (!together.is_leader()) return;
     const std::uint32_t part = (simt::sm_id() + simt::warp_slot()) % failure_counts::parts;
     simt::atomic_ref(failures_->counted[part].requests[static_cast<int>(why)])

@@ -61,7 +61,7 @@ class selected_ref {
 
   /// Relaxed: a counter that the host reads after the kernel.
   WARPHEAP_DEVICE void count_unserved() const {
-    const simt::group together = simt::coalesced();
+    const simt::group together = simt::coalesced(&unserved_);
     if (!together.is_leader()) return;
     simt::atomic_ref(unserved_).fetch_add(static_cast<std::uint64_t>(together.size()),
                                           simt::order::relaxed);

@@ -9,7 +9,8 @@
 ///   `warp_rank`, `warp_slot`, `noise` (a word that differs between lanes and calls), `rough_noise`
 ///   (a cheaper one), `ticks` (of a clock, if `has_clock`), `expect_lane` (in functions that host
 ///   code must not call);
-/// - `group`, made by `coalesced()` or `warp()`, and `whole_warp`, available if `is_whole_warp()`:
+/// - `group`, made by `coalesced(of)` or `warp()`, and `whole_warp`, available if
+///   `is_whole_warp(of)`, where `of` is an address that lanes of one heap have in common:
 ///   `mask, size, rank, leader, is_leader, ballot, any, all, shuffle, broadcast, match, scan_add,
 ///   least, merge_bits, sync`;
 /// - `atomic_ref<T>` for 32- and 64-bit words and `fence(order)`, both at device scope;

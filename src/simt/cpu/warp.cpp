@@ -33,9 +33,9 @@ void give_way() {
   if (here.lane != nullptr) runtime_detail::current_scheduler->give_way(running());
 }
 
-lane_mask form_group(const void* site) {
+lane_mask form_group(const void* site, const void* of) {
   auto& me = running();
-  me.site = site;
+  me.site = {site, of};
   me.home->wants_group = me.home->wants_group | lane_mask::of(static_cast<int>(me.number));
   runtime_detail::current_scheduler->suspend(me);
   return lane_mask{static_cast<std::uint32_t>(me.result)};
@@ -245,7 +245,7 @@ std::string describe_waiting(const block& resident) {
       } else if (of.at_barrier.contains(i)) {
         std::snprintf(line + length, rest, "block_sync");
       } else if (of.wants_group.contains(i)) {
-        std::snprintf(line + length, rest, "coalesced() at %p", l.site);
+        std::snprintf(line + length, rest, "coalesced(%p) at %p", l.site.of, l.site.call);
       } else if (of.resting.contains(i)) {
         std::snprintf(line + length, rest, "has given way");
       } else {

@@ -23,6 +23,14 @@ struct warp;
 struct block;
 class weak_memory;
 
+/// Where a lane wants a group: only lanes with the same one get it together.
+struct group_site {
+  const void* call = nullptr;
+  const void* of = nullptr;  ///< what it passes
+
+  bool operator==(const group_site&) const = default;
+};
+
 /// One lane: its identity, its fiber, and what it waits for.
 struct lane : simt::runtime::lane_identity {
   fiber flow;
@@ -32,7 +40,7 @@ struct lane : simt::runtime::lane_identity {
   lane_mask members;
   std::uint64_t value = 0;
   int source = 0;
-  const void* site = nullptr;
+  group_site site;
   /// What the collective or the group formation returned to this lane.
   std::uint64_t result = 0;
 };
@@ -57,10 +65,10 @@ struct warp {
   /// Makes `chosen`, lanes that want a group at one site, a group: they become ready.
   void form(lane_mask chosen);
 
-  /// Makes one group for each call site, of all lanes that wait there.
+  /// Makes one group for each site, of all lanes that wait there.
   void form_all();
 
-  /// The lanes of `wants_group` that wait at the same call as `who`.
+  /// The lanes of `wants_group` that wait at the same site as `who`.
   lane_mask same_site(int who) const;
 
   /// `me` has finished. Collectives count it as arrived from now on.

@@ -52,7 +52,7 @@ class page_slots {
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     const std::uint32_t page = free_.claim_first();
     // Lanes that call together have their pages at the same time, on the CPU model as well.
-    simt::coalesced().sync();
+    simt::coalesced(freed_).sync();
     if (page == bitmap_tree::none) return nullptr;
     const bool refused = bytes != page_bytes_ &&
                          ((Fault == page_fault::spares_some && page + 8 > free_.universe()) ||

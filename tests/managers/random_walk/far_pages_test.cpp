@@ -27,14 +27,15 @@ std::uint32_t found_by_search(std::uint32_t pages, std::uint32_t free) {
     bool served = false;
     std::uint32_t each = 0;
     search.search(
-        simt::coalesced(), pages, [&] { return served ? 0u : 1u; },
+        simt::coalesced(nullptr), pages, [&] { return served ? 0u : 1u; },
         [&](std::uint32_t first, std::uint32_t count) {
           each = first == 0 ? count : each;
           served = std::uint64_t{first} + count + each > free;
           return random_walk::run_left{};
         });
     found = random_walk::search_pages(
-        search, simt::coalesced(), pages, no_page, [=](std::uint32_t page) { return page == free; },
+        search, simt::coalesced(nullptr), pages, no_page,
+        [=](std::uint32_t page) { return page == free; },
         [=](std::uint32_t page) { return page == free ? page : no_page; });
   });
   EXPECT_EQ(outcome.stuck, "");
@@ -59,7 +60,7 @@ TEST(full_search, examines_each_word_once_and_none_behind_them) {
       search.format();
       const auto examine = [&](std::uint32_t word) { return ++examined.at(word) == 0; };
       const auto take = [](std::uint32_t /*word*/) { return no_page; };
-      const simt::group team = simt::coalesced();
+      const simt::group team = simt::coalesced(nullptr);
       EXPECT_EQ(random_walk::search_pages(search, team, words, no_page, examine, take), no_page);
     });
     EXPECT_EQ(outcome.stuck, "");

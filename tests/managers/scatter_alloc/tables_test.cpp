@@ -103,7 +103,7 @@ TEST(scatter_probing, rejects_no_region_of_the_next_super_block) {
   void* block = nullptr;
   machine().launch({1, 32}, [&] {
     // The lanes of a warp begin in different pages.
-    if (parts.start_page(128) / 2 != last || !simt::coalesced().is_leader()) return;
+    if (parts.start_page(128) / 2 != last || !simt::coalesced(nullptr).is_leader()) return;
     block = heap.ref().malloc(128);
   });
   ASSERT_NE(block, nullptr);

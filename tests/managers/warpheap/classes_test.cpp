@@ -76,7 +76,7 @@ TEST_F(warpheap_hints, a_turn_serves_where_there_is_room) {
   machine().launch({1, 1}, [this] {
     for (const std::uint32_t bytes : sizes) {
       const std::uint32_t of = parts().classes().sizes().class_of(bytes);
-      const auto got = claims(parts(), of).take_in_turn(simt::coalesced(), true, 0, false);
+      const auto got = claims(parts(), of).take_in_turn(simt::coalesced(nullptr), true, 0, false);
       ASSERT_NE(got.chunk, claims::none) << bytes;
       EXPECT_EQ(owner_of(got.chunk), chunk_owner::first_class + of) << bytes;
     }

@@ -52,7 +52,7 @@ TEST(xmalloc_inspection, a_fifo_that_names_a_block_behind_the_last_of_a_superblo
   reinterpret_cast<std::uint32_t*>(none)[-2] = 3;
   xmalloc_parts::word_before(none) = xmalloc_parts::block_word::basic(0).bits();
   machine().launch({1, 1}, [&] {
-    const simt::group alone = simt::coalesced();
+    const simt::group alone = simt::coalesced(nullptr);
     EXPECT_TRUE(parts.buffered().list(0, 0).push(alone, behind) ||
                 parts.buffered().list(0, 1).push(alone, behind));
   });

@@ -120,12 +120,12 @@ class arena_blocks {
     const auto wanted = static_cast<std::uint32_t>(granules);
     for (;;) {
       // A warp is on one multiprocessor, so lanes that call together have one shard.
-      const simt::group team = simt::coalesced();
+      const simt::group team = simt::coalesced(copy_);
       const std::uint32_t at =
           team.broadcast(simt::sm_id()) % static_cast<std::uint32_t>(supply_.shards());
       void* const block = supply_.take(team, at, wanted);
       if (block != nullptr) return block;
-      const simt::group left = simt::coalesced();
+      const simt::group left = simt::coalesced(copy_);
       arena_parts::growth grown;
       if (left.is_leader()) grown = simt::call_apart(&supply::grow, *copy_, at, wanted);
       left.sync();  // what the leader has acquired is the members' as well

@@ -260,7 +260,7 @@ class checked {
   }
 
   WARPHEAP_DEVICE void empty_quarantine() const {
-    const simt::group together = simt::coalesced();
+    const simt::group together = simt::coalesced(table_.base());
     const auto step = static_cast<std::uint64_t>(together.size());
     for (auto i = static_cast<std::uint64_t>(together.rank()); i < retired_.size(); i += step) {
       release(retired_.take(i), caller::here(tag_));

@@ -91,7 +91,7 @@ class counted {
   /// idle.
   WARPHEAP_DEVICE void add(std::uint64_t bytes, int sign) const {
     // By the sign: lanes that malloc and lanes that free may well meet here.
-    const simt::group together = simt::coalesced().match(sign);
+    const simt::group together = simt::coalesced(counts_).match(sign);
     const std::uint64_t sum = sync::sum_over(together, bytes).total;
     if (together.is_leader()) count(static_cast<std::uint64_t>(together.size()), sum, sign);
     // Nobody goes on with a block that is not counted yet: it would be missing from the peak.

@@ -51,7 +51,7 @@ class warp_heaps_as_blocks {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    const warp_heap mine = own(simt::coalesced());
+    const warp_heap mine = own(simt::coalesced(entries_));
     return mine ? inner_.malloc(mine, bytes) : nullptr;
   }
 

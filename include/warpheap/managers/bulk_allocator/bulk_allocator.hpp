@@ -204,7 +204,8 @@ class bulk_allocator {
     void* block = nullptr;
     // Lanes that are served leave, so each turn forms its groups again. Each turn serves a lane of
     // the group or ends it.
-    while (turn(simt::coalesced().match(arenas_type::list_of(arena, cls)), arena, cls, block)) {
+    while (turn(simt::coalesced(arenas_.table().heap()).match(arenas_type::list_of(arena, cls)),
+                arena, cls, block)) {
     }
     return block;
   }
@@ -248,7 +249,7 @@ class bulk_allocator {
     if (!state.is_slab()) return;  // not a live block
     const std::uint32_t cls = state.list() % arenas_type::lists_each;
     arenas_.table().unclaim(place.bin, sizes::index_of(place, cls));
-    const simt::group same = simt::coalesced().match(place.bin);
+    const simt::group same = simt::coalesced(arenas_.table().heap()).match(place.bin);
     same.sync();  // what the members cleared comes before what the leader releases
     if (same.is_leader()) arenas_.give(place.bin, static_cast<std::uint32_t>(same.size()));
   }

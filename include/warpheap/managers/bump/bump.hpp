@@ -141,7 +141,7 @@ class bump {
 
   WARPHEAP_DEVICE void* together(std::uint32_t need) const {
     // A warp is on one multiprocessor, so lanes that call together start at one shard.
-    const simt::group callers = simt::coalesced();
+    const simt::group callers = simt::coalesced(counters_);
     const std::uint32_t shard =
         Config.counters == bump_counters::sharded ? callers.broadcast(simt::sm_id()) % shards_ : 0;
     // Relaxed for the same reason as in `advance`.

@@ -95,7 +95,7 @@ class dynasoar_blocks {
   /// take their slots together, by one atomic if a block has enough of them.
   WARPHEAP_DEVICE place allocate(std::uint32_t type) const {
     for (;;) {  // ends: each round serves the leader at least, or nobody any more
-      const simt::group same = simt::coalesced().match(type);
+      const simt::group same = simt::coalesced(&table_.copy()).match(type);
       claimed got;
       same.sync();  // what members have freed comes before what the leader takes for them
       if (same.is_leader()) got = take(type, same.size());

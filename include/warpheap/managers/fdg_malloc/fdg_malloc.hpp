@@ -168,7 +168,7 @@ class fdg_malloc {
 
   WARPHEAP_DEVICE void* malloc(warp_heap of, std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    const simt::group same = simt::coalesced().match(of.number);
+    const simt::group same = simt::coalesced(data_).match(of.number);
     const std::uint64_t granules = ceil_div<std::size_t>(bytes, granule_bytes);
     const auto sum = sync::sum_over(same, granules);
     std::uint64_t start = nowhere;

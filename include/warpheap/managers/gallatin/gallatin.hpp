@@ -197,7 +197,7 @@ class gallatin {
     int patience_left = patience;
     for (;;) {
       // The group is formed again each time: lanes that got their unit have left.
-      const simt::group together = simt::coalesced();
+      const simt::group together = simt::coalesced(&buffers_.copy());
       together.sync();  // what members have freed comes before what the leader takes for them
       const simt::group same = together.match(unit);
       const auto wanted = static_cast<std::uint32_t>(same.size());
@@ -259,7 +259,7 @@ class gallatin {
     std::uint32_t no_slot = 0;
     int patience_left = patience;
     for (;;) {
-      const simt::group together = simt::coalesced();
+      const simt::group together = simt::coalesced(&buffers_.copy());
       together.sync();  // as above
       const simt::group same = together.match(tree);
       typename block_store::blocks got;
@@ -368,7 +368,8 @@ class gallatin {
   }
 
   WARPHEAP_DEVICE void free_unit(std::uint32_t tree, std::uint32_t block) const {
-    const simt::group same = simt::coalesced().match(geometry::counter_of(tree, block));
+    const simt::group same =
+        simt::coalesced(&buffers_.copy()).match(geometry::counter_of(tree, block));
     same.sync();  // what the members did comes before what the leader releases
     if (same.is_leader()) {
       buffers_.blocks().give_back(tree, block, static_cast<std::uint32_t>(same.size()));

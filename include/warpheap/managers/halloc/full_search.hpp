@@ -34,7 +34,7 @@ class full_search {
   /// A block, or null if nothing suits or others spoilt the round.
   WARPHEAP_DEVICE void* run() const {
     void* block = nullptr;
-    const simt::group same = simt::coalesced().match(size_);
+    const simt::group same = simt::coalesced(&places_.copy()).match(size_);
     slabs_.known().searches(kind_).search(
         same, slabs_.shape().slabs() * parts(), [&] { return block == nullptr ? span_ : 0u; },
         [&](std::uint32_t first, std::uint32_t count) {

@@ -176,7 +176,7 @@ class halloc {
     const std::uint32_t span = map.clear_length(at.chunk);
     if (span == 0) return;  // no block begins here
     map.put_back(at.chunk, span);
-    const simt::group same = simt::coalesced().match(at.slab << 4 | span);
+    const simt::group same = simt::coalesced(&places_.copy()).match(at.slab << 4 | span);
     // The chunks come off the word after all members have given them back, because with the last
     // one the slab may get another size.
     same.sync();
@@ -220,7 +220,7 @@ class halloc {
   }
 
   WARPHEAP_DEVICE std::uint32_t request_number(std::uint32_t size) const {
-    const simt::group same = simt::coalesced().match(size);
+    const simt::group same = simt::coalesced(&places_.copy()).match(size);
     std::uint32_t first = 0;
     if (same.is_leader()) {
       first = heads().number_requests(size, static_cast<std::uint32_t>(same.size()));

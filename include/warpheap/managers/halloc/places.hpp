@@ -87,7 +87,7 @@ class places {
   /// them together, and one of them replaces a head that they have filled.
   WARPHEAP_DEVICE void* settle(std::uint32_t slab, std::uint32_t chunk, std::uint32_t size) const {
     const std::uint32_t span = shape_type::span(size);
-    const simt::group same = simt::coalesced().match(slab << 4 | size);
+    const simt::group same = simt::coalesced(copy_).match(slab << 4 | size);
     const std::uint32_t chunks = static_cast<std::uint32_t>(same.size()) * span;
     same.sync();
     std::uint64_t word = 0;

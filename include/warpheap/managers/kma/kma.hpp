@@ -129,7 +129,7 @@ class kma {
     const std::uint32_t c = sizes::class_for(bytes);
     for (;;) {
       // The group is formed again each time: lanes that got a slot have left.
-      const simt::group same = simt::coalesced().match(c);
+      const simt::group same = simt::coalesced(data_).match(c);
       same.sync();  // what members have freed comes before what the leader takes for them
       std::uint64_t word = kma_grant{}.word();
       if (same.is_leader()) {
@@ -152,7 +152,7 @@ class kma {
     if (offset >= std::uint64_t{superblocks_.count()} * Config.superblock_bytes) return;
     const auto superblock = static_cast<std::uint32_t>(offset / Config.superblock_bytes);
     const auto inside = static_cast<std::uint32_t>(offset % Config.superblock_bytes);
-    const simt::group same = simt::coalesced().match(superblock);
+    const simt::group same = simt::coalesced(data_).match(superblock);
     const bool was_taken = superblocks_.clear(
         superblock, inside / sizes::block_bytes(superblocks_.class_of(superblock)));
     // A block that was free already is not counted again.

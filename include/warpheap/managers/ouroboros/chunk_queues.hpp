@@ -96,7 +96,7 @@ class chunk_queues {
   }
 
   WARPHEAP_DEVICE void put_back(std::uint32_t cls, std::uint32_t chunk, std::uint32_t page) const {
-    const simt::group same = simt::coalesced().match(chunk);
+    const simt::group same = simt::coalesced(map_.chunk(0)).match(chunk);
     map_.table().free_page(chunk, page);
     same.sync();
     const auto freed = static_cast<std::uint32_t>(same.size());
@@ -226,7 +226,7 @@ class chunk_queues {
   }
 
   WARPHEAP_DEVICE void enqueue(std::uint32_t cls, std::uint32_t chunk) const {
-    const simt::group peers = simt::coalesced().match(cls);
+    const simt::group peers = simt::coalesced(map_.chunk(0)).match(cls);
     const auto queue = map_.queue(cls);
     const auto count = static_cast<std::uint32_t>(peers.size());
     std::uint64_t first = 0;
@@ -237,7 +237,7 @@ class chunk_queues {
   }
 
   WARPHEAP_DEVICE void signal(std::uint32_t cls, std::uint32_t pages) const {
-    const simt::group peers = simt::coalesced().match(cls);
+    const simt::group peers = simt::coalesced(map_.chunk(0)).match(cls);
     const std::uint32_t all = sync::sum_over(peers, pages).total;
     peers.sync();  // what members did with their chunks comes before their pages are counted
     if (peers.is_leader()) map_.units(cls).signal(all);

@@ -87,7 +87,7 @@ class chunk_supply {
   WARPHEAP_DEVICE std::uint32_t take() const {
     std::uint32_t chunk = none;
     while (chunk == none) {
-      const simt::group callers = simt::coalesced();
+      const simt::group callers = simt::coalesced(own_);
       std::uint32_t used = 0;
       std::uint64_t position = 0;
       std::uint64_t fresh = chunks_;
@@ -164,7 +164,7 @@ class chunk_supply {
 
   /// Adds units of `left`, after their chunks have been given back.
   WARPHEAP_DEVICE void refund(std::uint32_t units) const {
-    const simt::group callers = simt::coalesced();
+    const simt::group callers = simt::coalesced(own_);
     const std::uint32_t all = sync::sum_over(callers, units).total;
     callers.sync();  // what members gave back comes before it is counted
     if (callers.is_leader()) left().signal(all);
@@ -234,7 +234,7 @@ class chunk_supply {
   }
 
   WARPHEAP_DEVICE void push(std::uint32_t chunk) const {
-    const simt::group callers = simt::coalesced();
+    const simt::group callers = simt::coalesced(own_);
     const auto count = static_cast<std::uint32_t>(callers.size());
     std::uint64_t position = 0;
     if (callers.is_leader()) position = reuse_.draw_back(count);

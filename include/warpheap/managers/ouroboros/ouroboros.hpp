@@ -167,7 +167,7 @@ class ouroboros {
     request wanted(sizes::class_of(bytes));
     void* block = nullptr;
     // Lanes that have been served leave, so each turn forms new groups.
-    while (turn(simt::coalesced().match(wanted.cls()), wanted, block)) {
+    while (turn(simt::coalesced(map_.chunk(0)).match(wanted.cls()), wanted, block)) {
     }
     return block;
   }

@@ -118,9 +118,9 @@ class page_queues {
   WARPHEAP_DEVICE bool reclaim(std::uint32_t /*cls*/) const { return false; }
 
   WARPHEAP_DEVICE void put_back(std::uint32_t cls, std::uint32_t chunk, std::uint32_t page) const {
-    const simt::group peers = simt::coalesced().match(cls);
+    const simt::group peers = simt::coalesced(map_.chunk(0)).match(cls);
     if (map_.page_queue(cls).push(peers, index_of(chunk, page))) return;
-    const simt::group same = simt::coalesced().match(chunk);
+    const simt::group same = simt::coalesced(map_.chunk(0)).match(chunk);
     map_.table().free_page(chunk, page);
     same.sync();
     if (same.is_leader()) park(cls, chunk, static_cast<std::uint32_t>(same.size()));

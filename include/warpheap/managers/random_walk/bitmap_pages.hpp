@@ -158,7 +158,7 @@ class bitmap_pages {
 
   /// The number of a page that is now the caller's, or `no_page`.
   WARPHEAP_DEVICE std::uint32_t take_page() const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(used_);
     std::uint32_t page = no_page;
     if constexpr (clustered) {
       page = take_near_last();

@@ -114,7 +114,7 @@ class rw {
 
   /// The number of a page that is now the caller's, or `no_page`.
   WARPHEAP_DEVICE std::uint32_t take_page() const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(flags_);
     const std::uint32_t page = walk();
     if constexpr (!exact) return page;
     return random_walk::search_pages(

@@ -134,7 +134,7 @@ class rw_malloc {
 
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(base_);
     const simt::lane_mask small = team.ballot(bytes < unit / 2);
     if (small.count() < 2) return alone(units_.take_runs(team, units_of(bytes)));
     return bundle(team, small, bytes);

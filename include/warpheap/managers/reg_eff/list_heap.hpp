@@ -242,7 +242,7 @@ class list_heap {
   /// Searches all chunks, together with other lanes that search. None means that there was a time
   /// when no run was long enough, or that others took or freed chunks during each of the rounds.
   WARPHEAP_DEVICE std::uint32_t search_all(std::uint32_t need) const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(searches_);
     std::uint32_t chunk = list::none;
     std::uint32_t seen = 0;
     bool done = false;

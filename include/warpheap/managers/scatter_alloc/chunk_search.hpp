@@ -56,7 +56,8 @@ class chunk_search {
           const std::uint32_t at = region * Config.region_pages + (page + j) % Config.region_pages;
           if (at >= end || !seems_useful(at, units)) continue;
           const std::uint64_t meeting = std::uint64_t{at} << 32 | units;
-          void* const found = chunks().take(simt::coalesced().match(meeting), at, units);
+          void* const found =
+              chunks().take(simt::coalesced(&pages_.searches()).match(meeting), at, units);
           if (found != nullptr) return found;
         }
         blocks.reject(region, level);
@@ -75,7 +76,7 @@ class chunk_search {
   /// A free page anywhere, for lanes that want the same size. Each round serves some of them.
   WARPHEAP_DEVICE void* settle(std::uint32_t start, std::uint32_t units) const {
     for (;;) {
-      const simt::group same = simt::coalesced().match(units);
+      const simt::group same = simt::coalesced(&pages_.searches()).match(units);
       std::uint32_t page = page_supply<Config>::none;
       std::uint32_t opened = 0;
       if (same.is_leader()) {

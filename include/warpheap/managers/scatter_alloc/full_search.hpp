@@ -31,7 +31,7 @@ class full_search {
   WARPHEAP_DEVICE void* take(std::uint32_t request) const {
     void* block = nullptr;
     for (int i = 0; i < most_rounds && block == nullptr; ++i) {
-      const simt::group same = simt::coalesced().match(request);
+      const simt::group same = simt::coalesced(&pages_.searches()).match(request);
       pages_.searches().search(
           same, pages_.table().pages(), [&] { return block == nullptr ? request : 0u; },
           [&](std::uint32_t first, std::uint32_t count) {
@@ -98,7 +98,7 @@ class full_search {
     const std::uint32_t page = pages_.searches().known().page_for(request);
     if (page == seen::none) return nullptr;
     const std::uint64_t meeting = std::uint64_t{page} << 32 | request;
-    return take_at(simt::coalesced().match(meeting), page, request);
+    return take_at(simt::coalesced(&pages_.searches()).match(meeting), page, request);
   }
 
   const page_supply<Config>& pages_;

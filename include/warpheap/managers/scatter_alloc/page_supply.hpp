@@ -116,7 +116,7 @@ class page_supply {
   /// A page for each lane, if one is seen. Lanes that arrive together take theirs together.
   WARPHEAP_DEVICE void* take_page() const {
     for (;;) {
-      const simt::group team = simt::coalesced();
+      const simt::group team = simt::coalesced(searches_);
       bitmap_tree::word_elements got;
       if (team.is_leader()) {
         got = free_pages().template claim_some<false>(team.size(),
@@ -135,7 +135,7 @@ class page_supply {
   /// long. \pre `pages > 1`
   WARPHEAP_DEVICE void* take_run(std::uint32_t pages) const {
     if (out_.is_out(sizes::page_request)) return nullptr;
-    const simt::group same = simt::coalesced().match(pages);
+    const simt::group same = simt::coalesced(searches_).match(pages);
     const auto size = static_cast<std::uint32_t>(same.size());
     std::uint32_t first = none;
     if (size > 1 && pages <= most_together / size) {

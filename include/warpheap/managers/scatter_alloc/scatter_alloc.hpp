@@ -177,7 +177,7 @@ class scatter_alloc {
 
   WARPHEAP_DEVICE void give_chunk(std::uint32_t page, std::uint32_t units,
                                   std::uint32_t chunk) const {
-    const simt::group same = simt::coalesced().match(page);
+    const simt::group same = simt::coalesced(&pages_.searches()).match(page);
     pages_.table().put_back(page, units, chunk);
     same.sync();  // what the members did comes before what the leader releases
     if (same.is_leader()) pages_.leave(page, static_cast<std::uint32_t>(same.size()));

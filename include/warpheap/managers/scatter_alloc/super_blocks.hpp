@@ -160,7 +160,7 @@ class super_blocks {
       const std::uint32_t block = block_of(first);
       const std::uint32_t room = end_page(block) - first;
       const std::uint32_t here = left < room ? left : room;
-      const simt::group peers = simt::coalesced().match(block);
+      const simt::group peers = simt::coalesced(used_).match(block);
       const std::uint64_t all = sync::sum_over(peers, here * kinds).total;
       if (peers.is_leader()) {
         simt::atomic_ref(used_[block]).fetch_add(Take ? all : 0 - all, simt::order::relaxed);

@@ -31,7 +31,7 @@ class warpheap_chunk_runs {
   /// or got what this one wanted, and a bounded number of times. Waits only for lanes that never
   /// wait, and for those that called together.
   WARPHEAP_DEVICE std::uint32_t take(run_shape wanted) const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     std::uint32_t first = none;
     bool going = true;
     for (int looks = 0;;) {
@@ -65,7 +65,7 @@ class warpheap_chunk_runs {
 
   /// A collective of those that call together.
   WARPHEAP_DEVICE void give(std::uint32_t first) const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     const std::uint32_t length = supply_.run_length(first);
     const bool is_in_word = is_one_word(first, length);
     const simt::group same = team.match(is_in_word ? first / 64 : none);

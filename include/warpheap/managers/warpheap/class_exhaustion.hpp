@@ -22,7 +22,7 @@ class warpheap_class_exhaustion {
   /// Whether memory is exhausted, according to the multiprocessor's cache and the class's count:
   /// one look per class. A collective of those that call together, for any classes.
   WARPHEAP_DEVICE bool seem_out() const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     const bool seems = is_known();
     if (!team.any(seems)) return false;
     const simt::group same = team.match(seems ? of_ : supply::none);
@@ -54,7 +54,7 @@ class warpheap_class_exhaustion {
 
   /// One look per class for those that call together.
   WARPHEAP_DEVICE bool are_out() const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
     team.sync();  // what a member knows to be free is no less so for the leader
     const bool out = same.is_leader() && is_out();
@@ -66,7 +66,7 @@ class warpheap_class_exhaustion {
   /// unlike read-modify-writes, loads may see old values any number of times. A collective of those
   /// that call together, for any classes.
   WARPHEAP_DEVICE bool has_listed() const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
     const bool listed = same.is_leader() && supply_.classes().open(of_).examine_any();
     team.sync();  // so that what the leader has acquired is seen by the others

@@ -46,7 +46,7 @@ class warpheap_class_growth {
   /// What the lanes of the caller's class do, as if they were 2^`doubled` times as many. A
   /// collective of those that call together, for any classes.
   WARPHEAP_DEVICE step choose(int doubled) const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
     auto next = step::wait;
     team.sync();  // what a member knows to be free is no less so for the leader
@@ -59,7 +59,7 @@ class warpheap_class_growth {
   WARPHEAP_DEVICE place grow(step& how) const {
     const bool for_all = how == step::grow_for_all;
     if (how != step::grow && !for_all) return {};
-    const simt::group same = simt::coalesced().match(of_ * 2 + (for_all ? 1u : 0u));
+    const simt::group same = simt::coalesced(&supply_.whole()).match(of_ * 2 + (for_all ? 1u : 0u));
     const added came = simt::call_apart(&grow_apart, supply_, of_, same.mask(), for_all);
     if (!came.chunk) how = step::none_left;
     return came.got;
@@ -68,7 +68,7 @@ class warpheap_class_growth {
   /// Lets the class grow before it is full, if there is plenty of memory. A collective of those
   /// that call together, for any classes.
   WARPHEAP_DEVICE place grow_ahead() const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
     bool grows = false;
     if (same.is_leader()) {

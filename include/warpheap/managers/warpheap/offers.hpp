@@ -90,7 +90,7 @@ class warpheap_offers {
   WARPHEAP_DEVICE bool make(std::uint32_t of, std::uint32_t word) const {
     const std::uint32_t own = own_ring(of);
     if (reserved(simt::load_hint(at(of, own).counts)) >= room(of)) return false;
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(rings_);
     const simt::group same = team.match(of);
     int granted = 0;
     if (same.is_leader()) granted = reserve(of, own, same.size());
@@ -107,7 +107,7 @@ class warpheap_offers {
   /// A word that was offered, or none: there was no offer in a ring, or other lanes have requested
   /// it. A collective of those that call together for a class.
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t of) const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(rings_);
     const simt::group same = team.match(of);
     // [ ring | granted ]
     std::uint32_t won = 0;
@@ -279,7 +279,7 @@ class warpheap_offers {
   /// A number that no other lane draws from `counter` of a ring, for those that call together.
   WARPHEAP_DEVICE std::uint32_t draw(std::uint32_t of, std::uint32_t i,
                                      std::uint32_t ring::*counter) const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(rings_);
     const simt::group same = team.match(of * most_rings + i);
     std::uint32_t first = 0;
     if (same.is_leader()) {

@@ -46,7 +46,7 @@ class warpheap_scarce_search {
   /// would wait for instructions (docs/decisions/0024). Bounded. A collective of those that call
   /// together, for any classes.
   WARPHEAP_DEVICE outcome take() const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     outcome came;
     place& got = came.got;
     if (!words_.is_tight()) got = words_.take_lone(words_.lone_turn());
@@ -82,7 +82,7 @@ class warpheap_scarce_search {
   /// together, for any classes. \param thorough whether it looks until nothing is
   /// listed
   WARPHEAP_DEVICE place take_listed(bool thorough) const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
     // Lanes are not counted while most words have room.
     const bool counts = same.is_leader() && words_.is_tight();
@@ -181,7 +181,7 @@ class warpheap_scarce_search {
   /// marked until one of its slots is freed. At `most` so many visits: with `any_visits`, a few
   /// remaining lanes may mark all words of a large class, which takes milliseconds.
   WARPHEAP_DEVICE place search_listed(int most) const {
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     place got;
     int lost = 0;
     bool going = true;

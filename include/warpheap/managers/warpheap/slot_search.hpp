@@ -44,14 +44,14 @@ class warpheap_slot_search {
   WARPHEAP_DEVICE std::uint32_t slot_bytes() const { return words_.shape().bytes; }
 
   WARPHEAP_DEVICE place take() const {
-    if (simt::is_whole_warp()) {
+    if (simt::is_whole_warp(&supply_.whole())) {
       const simt::whole_warp team;
       const bool wants = !words_.is_nearly_full();
       place got;
       if (team.any(wants)) got = words_.take_in_turn(team, wants, own_turn(), false);
       return take_rest(team, got);
     }
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(&supply_.whole());
     place got;
     // Voted on: lanes may have different hints.
     if (team.any(supply_.whole().seems_dry())) {
@@ -122,7 +122,7 @@ class warpheap_slot_search {
   /// Out of line, because it is seldom needed.
   WARPHEAP_RARE static place take_in_turn_apart(std::uint32_t of, const supply& from,
                                                 std::uint32_t at) {
-    return slot_claims(from, of).take_in_turn(simt::coalesced(), true, at, true);
+    return slot_claims(from, of).take_in_turn(simt::coalesced(&from.whole()), true, at, true);
   }
   /// The same after the class may have grown.
   WARPHEAP_RARE static place take_again_apart(std::uint32_t at, std::uint32_t of,
@@ -170,7 +170,7 @@ class warpheap_slot_search {
   /// The lanes that call together make each step together, whatever their classes, since lanes that
   /// diverge fetch each instruction separately. Each step ends by itself.
   WARPHEAP_DEVICE place take_more() const {
-    shared_steps steps{simt::coalesced()};
+    shared_steps steps{simt::coalesced(&supply_.whole())};
     steps.going = !class_exhaustion(supply_, of_).seem_out();
     steps.look([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
     steps.going = steps.going && !simt::call_apart(&are_out_apart, of_, supply_);
@@ -189,7 +189,7 @@ class warpheap_slot_search {
   /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
   /// is about to use a chunk. Lanes wait for a limited time, and for those that called with them.
   WARPHEAP_DEVICE place search_on(bool is_part, std::uint32_t made) const {
-    shared_steps steps{simt::coalesced()};
+    shared_steps steps{simt::coalesced(&supply_.whole())};
     // Counted so that there are as many left for either kind of caller.
     int looks = is_part ? Config.most_looks - Config.part_looks : 0;
     for (int turn = 0; turn < most_turns && steps.team.any(steps.going); ++turn) {

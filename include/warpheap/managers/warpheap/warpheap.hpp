@@ -176,7 +176,7 @@ class warpheap_manager {
       const std::uint32_t of = owner - chunk_owner::first_class;
       const auto inside = static_cast<std::uint32_t>(offset) & (sizes().chunk_bytes() - 1);
       const auto at = supply_.classes().bit_at(of, inside);
-      if (simt::is_whole_warp()) {
+      if (simt::is_whole_warp(&supply_.whole())) {
         warpheap_slot_frees<Config>(supply_).run(simt::whole_warp(), of, chunk, at.word, at.bit);
       } else {
         warpheap_slot_frees<Config>(supply_).run_alone(of, chunk, at.word, at.bit);

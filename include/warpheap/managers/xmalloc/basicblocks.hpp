@@ -55,7 +55,7 @@ class basicblocks {
 
   /// One attempt of all lanes that call together for a class.
   WARPHEAP_DEVICE outcome take(std::uint32_t cls, std::byte*& block) const {
-    const simt::group same = simt::coalesced().match(cls);
+    const simt::group same = simt::coalesced(moves_).match(cls);
     std::uint32_t list = none;
     if (same.is_leader()) list = buffers_.list_with_blocks(cls);
     list = same.broadcast(list);
@@ -68,7 +68,7 @@ class basicblocks {
 
   /// Frees what `take` returned.
   WARPHEAP_DEVICE void give(std::byte* block, std::uint32_t cls) const {
-    const simt::group same = simt::coalesced().match(cls);
+    const simt::group same = simt::coalesced(moves_).match(cls);
     const auto list = buffers_.list(cls, same.broadcast(fifos::own_list()));
     const bool kept = list.push(same, memory().unit_of(block));
     if (same.all(kept)) return;

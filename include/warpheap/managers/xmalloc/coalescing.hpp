@@ -64,7 +64,7 @@ struct coalescing {
     std::uint32_t& word = word_before(piece);
     std::byte* const parent = piece - sizeof(std::uint32_t) - block_word(word).back();
     word = 0;
-    const simt::group same = simt::coalesced().match(parent);
+    const simt::group same = simt::coalesced(parent);
     same.sync();  // the leader's release is for what all members did
     if (!same.is_leader()) return nullptr;
     const auto freed = static_cast<std::uint32_t>(same.size());

@@ -126,7 +126,7 @@ class supply {
   WARPHEAP_DEVICE std::uint32_t price_of_another_try(bool basic, std::uint32_t cls,
                                                      std::uint32_t units,
                                                      const glance& before) const {
-    const simt::group same = simt::coalesced().match(basic ? cls : sizes::classes);
+    const simt::group same = simt::coalesced(trims_).match(basic ? cls : sizes::classes);
     std::uint32_t price = 0;
     same.sync();  // what members have freed comes before what the leader finds for them
     if (same.is_leader()) price = price_for_all(basic, cls, units, before);

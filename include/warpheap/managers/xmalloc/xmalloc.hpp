@@ -139,7 +139,7 @@ class xmalloc {
   WARPHEAP_DEVICE void* malloc(std::size_t bytes) const {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     if (bytes < Config.coalesce_below) {
-      const auto asked = pieces::fit(simt::coalesced(), bytes);
+      const auto asked = pieces::fit(simt::coalesced(supply_.memory().base()), bytes);
       if (asked.members.size() > 1) {
         std::byte* parent = nullptr;
         if (asked.members.is_leader()) {

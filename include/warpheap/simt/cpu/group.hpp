@@ -94,10 +94,12 @@ class group {
   lane_mask members_;
 };
 
-/// Some lanes of the warp that execute this call together. The set contains the caller; nothing
-/// else is promised. Never inlined, so that the return address identifies the call.
-[[gnu::noinline]] inline group coalesced() {
-  return group{runtime::form_group(__builtin_return_address(0))};
+/// Some lanes of the warp that execute this call together and pass the same address, such as that
+/// of the state of a heap: lanes that call with different heaps get groups of their own. The set
+/// contains the caller; nothing else is promised. Never inlined, so that the return address
+/// identifies the call.
+[[gnu::noinline]] inline group coalesced(const void* of) {
+  return group{runtime::form_group(__builtin_return_address(0), of)};
 }
 
 /// All lanes of a warp. A warp of the model need not be full: those of the explorer have few lanes.
@@ -106,10 +108,10 @@ class whole_warp : public group {
   whole_warp() : group(runtime::self().warp_lanes) {}
 };
 
-/// Whether all lanes of a warp execute this call together. If so, each of them gets true, and they
-/// are a `whole_warp`. Never inlined, like `coalesced`.
-[[gnu::noinline]] inline bool is_whole_warp() {
-  return runtime::form_group(__builtin_return_address(0)) == runtime::self().warp_lanes;
+/// Whether all lanes of a warp execute this call together and pass the same address. If so, each of
+/// them gets true, and they are a `whole_warp`. Never inlined, like `coalesced`.
+[[gnu::noinline]] inline bool is_whole_warp(const void* of) {
+  return runtime::form_group(__builtin_return_address(0), of) == runtime::self().warp_lanes;
 }
 
 /// All lanes that the warp started with. \pre none of them has exited, and all call this together

@@ -6,7 +6,7 @@
 ///
 /// Every lane is a fiber. A block of lanes stays on one host thread for its whole life, so a
 /// thread-local variable can name the lane that runs now. Lanes yield the thread only at the points
-/// that the seam defines: collectives, `coalesced()`, barriers, `backoff`, and atomics.
+/// that the seam defines: collectives, `coalesced`, barriers, `backoff`, and atomics.
 
 #include "warpheap/simt/lane_mask.hpp"
 #include "warpheap/simt/types.hpp"
@@ -69,8 +69,9 @@ void out_of_fuel();
 /// Parks the lane until others have had a turn.
 void give_way();
 
-/// Parks the lane until the scheduler forms a group of lanes at `site`, and returns that group.
-lane_mask form_group(const void* site);
+/// Parks the lane until the scheduler forms a group of lanes that wait at `site` and pass the same
+/// `of`, and returns that group.
+lane_mask form_group(const void* site, const void* of);
 
 /// Waits until every live lane of `mask` has called this with the same operation and mask. Returns
 /// the result of the calling lane.

@@ -171,14 +171,25 @@ class basic_group {
 using group = basic_group<some_lanes>;
 using whole_warp = basic_group<all_lanes>;
 
-/// Some lanes of the warp that execute this call together. The set contains the caller; nothing
-/// else is promised.
-WARPHEAP_DEVICE inline group coalesced() { return group{lane_mask{__activemask()}}; }
+/// Some lanes of the warp that execute this call together and pass the same address, such as that
+/// of the state of a heap: lanes that call with different heaps get groups of their own. The set
+/// contains the caller; nothing else is promised.
+WARPHEAP_DEVICE inline group coalesced(const void* of) {
+  const group here{lane_mask{__activemask()}};
+  // Matching is fast if nearly all are alike. By halves and without a branch: with a fast path for
+  // lanes that all are, ptxas gave functions of the default manager more registers.
+  const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(of)};
+  const lane_mask low = here.match(static_cast<std::uint32_t>(address)).mask();
+  const lane_mask high = here.match(static_cast<std::uint32_t>(address >> 32)).mask();
+  return group{low & high};
+}
 
-/// Whether all lanes of a full warp execute this call together. If so, each of them gets true, and
-/// they are a `whole_warp`.
-WARPHEAP_DEVICE inline bool is_whole_warp() {
-  return lane_mask{__activemask()} == all_lanes::mask();
+/// Whether all lanes of a full warp execute this call together and pass the same address. If so,
+/// each of them gets true, and they are a `whole_warp`.
+WARPHEAP_DEVICE inline bool is_whole_warp(const void* of) {
+  if (lane_mask{__activemask()} != all_lanes::mask()) return false;
+  const whole_warp all;
+  return all.all(all.broadcast(of) == of);
 }
 
 /// All lanes that the warp started with. \pre none of them has exited, and all call this together

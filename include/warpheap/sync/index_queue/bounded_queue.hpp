@@ -35,11 +35,13 @@ class bounded_queue {
   WARPHEAP_HD const Queue& positions() const { return queue_; }
 
   /// Enqueues the calling lane's value; false if the queue is full.
-  WARPHEAP_DEVICE bool push(std::uint64_t value) const { return push(simt::coalesced(), value); }
+  WARPHEAP_DEVICE bool push(std::uint64_t value) const {
+    return push(simt::coalesced(items_), value);
+  }
 
   /// Takes a value; false if there is none.
   WARPHEAP_DEVICE bool pop(std::uint64_t& value) const {
-    const simt::group members = simt::coalesced();
+    const simt::group members = simt::coalesced(items_);
     std::uint32_t granted = 0;
     if (members.is_leader()) {
       granted = items().take_up_to(static_cast<std::uint32_t>(members.size()));

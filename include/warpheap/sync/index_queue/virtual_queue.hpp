@@ -122,7 +122,7 @@ class virtual_queue {
     const std::uint64_t found = simt::atomic_ref(slot(chunk, position)).load(simt::order::acquire);
     if (found == 0) return false;
     value = found - 1;
-    const simt::group together = simt::coalesced().match(chunk);
+    const simt::group together = simt::coalesced(pool_.finished(0)).match(chunk);
     together.sync();  // the leader counts the others' reads, which must come first
     bool all_taken = false;
     if (together.is_leader()) {

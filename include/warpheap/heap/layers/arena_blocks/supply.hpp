@@ -93,7 +93,7 @@ class arena_supply {
   WARPHEAP_RARE static void* take_last(const arena_supply& in, std::uint32_t at,
                                        std::uint32_t wanted) {
     void* block = take_single(in, wanted);
-    const simt::group team = simt::coalesced();
+    const simt::group team = simt::coalesced(in.shards_);
     const std::uint32_t from = team.broadcast(at);
     const auto size = static_cast<std::uint32_t>(team.size());
     for (std::uint32_t i = 0; i < in.count_ && team.any(block == nullptr); i += size) {
