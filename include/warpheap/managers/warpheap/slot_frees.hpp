@@ -22,9 +22,7 @@ class warpheap_slot_frees {
   /// One slot. In a part of a warp, lanes seldom free neighbouring slots.
   WARPHEAP_DEVICE void run_alone(std::uint32_t of, std::uint32_t chunk, std::uint32_t number,
                                  std::uint32_t bit) const {
-    const simt::group team = simt::coalesced(&supply_.whole());
     release_slots(of, chunk, number, std::uint64_t{1} << bit);
-    team.sync();  // so that they go on together
   }
   /// One slot for each member of a team, which may have different classes. A collective.
   template <class Team>

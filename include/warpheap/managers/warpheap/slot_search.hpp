@@ -70,7 +70,6 @@ class warpheap_slot_search {
     } else if (wants) {
       got = words_.take_lone(slot_claims::drawn_turn());
     }
-    team.sync();
     return take_rest(team, got);
   }
 
