@@ -32,7 +32,7 @@ struct warpheap_config {
   int lone_visits = 4;
   /// How often a lane tries to claim slots of one such word while others change it; twice as often
   /// for a group.
-  int claim_tries = 4;
+  int claim_tries = 3;
   /// The number of listed words at which a lane looks first, leaving full ones listed.
   int lenient_visits = 1;
   /// The number of listed words that a lane may then lose to others before it looks for chunks.
