@@ -36,7 +36,6 @@ Result call_apart(Result (*function)(Arguments...), std::type_identity_t<Argumen
 template <std::integral T>
 requires(sizeof(T) == 4) T as_needed(T value) { return value; }
 
-/// The CPU model has no time: every wait is one turn of the other lanes.
 /// Calls `step` until it returns true, at most `Times` times.
 template <int Times, class Step>
 void repeat(const Step& step) {
@@ -44,6 +43,7 @@ void repeat(const Step& step) {
   }
 }
 
+/// The CPU model has no time: every wait is one turn of the other lanes.
 inline void backoff(std::uint32_t /*nanoseconds*/) { runtime::give_way(); }
 
 }  // namespace simt
