@@ -9,8 +9,10 @@
 #include "conformance/objects_tests.hpp"
 #include "conformance/warp_heaps_tests.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
