@@ -27,6 +27,7 @@ struct manager_traits<kma<Config>> : default_traits<kma<Config>> {
     static_assert(Config.superblock_bytes == 4096 && superblocks < Config.superblocks_a_shard);
     const std::size_t heap_bytes = layout_bytes()
                                        .array(1, 8)                 // moves
+                                       .array(1, 8)                 // occupied
                                        .array(2, 128)               // the queue's ends
                                        .array(superblocks, 8)       // links
                                        .array(superblocks, 8 + 32)  // states and bitmaps

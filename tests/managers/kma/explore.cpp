@@ -8,7 +8,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-using small = kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1}>;
+using small = kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1, .superblocks_a_queue = 12}>;
 const registrar added[]{
     registrar{{"kma", subject_kind::manager, kma_cases(small_kma<small>()), "", ""}},
     registrar{{"kma_queue", subject_kind::structure, kma_queue_cases<kma_queue>(), "", ""}},

@@ -107,7 +107,8 @@ class kma {
         std::clamp<std::size_t>(memory.bytes / Config.superblock_bytes, store::least, store::most);
     lay_out_most(memory, about.name, store::least, static_cast<std::uint32_t>(most),
                  [&](region_cursor& cursor, std::uint32_t count) {
-                   superblocks_ = store(cursor, count);
+                   superblocks_ =
+                       store(cursor, count, store::queues_for(count, machine.multiprocessors));
                    buckets_ = kma_buckets<Config>(
                        cursor, kma_buckets<Config>::shards_for(count, machine.multiprocessors));
                    data_ = cursor.take<std::byte>(std::size_t{count} * Config.superblock_bytes,
