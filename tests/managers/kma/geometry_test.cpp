@@ -51,7 +51,7 @@ TEST(kma, words_hold_what_they_are_made_of) {
   EXPECT_EQ(again.of_class, state.of_class);
   EXPECT_EQ(again.free, state.free);
   EXPECT_EQ(state.after_reserving(4096).mode, kma_mode::full);
-  EXPECT_EQ(state.after_reserving(4095).mode, kma_mode::attached);
+  EXPECT_EQ(state.after_reserving(4095).mode, kma_mode::partial);
   const kma_bucket bucket = kma_bucket::of(kma_bucket{(1u << 31) - 1, 7}.word());
   EXPECT_EQ(bucket.superblock, (1u << 31) - 1);
   EXPECT_EQ(bucket.epoch, 7u);

@@ -65,7 +65,7 @@ class kma_buckets {
         const std::uint32_t price = next == outlook::nothing ? lost_looks : 1;
         if (price >= patience) return {};
         patience -= price;
-      } else if (next == outlook::nothing && sync::moves::in_progress(moves) == 0) {
+      } else if (next == outlook::nothing && of.nothing_moved_since(moves)) {
         return {};
       }
       if (next == outlook::ask) continue;
@@ -140,8 +140,7 @@ class kma_buckets {
   }
 
   /// Fills a bucket that the caller has poisoned.
-  WARPHEAP_DEVICE void attach(const superblocks& of,
-                              const simt::atomic_ref<std::uint64_t>& bucket,
+  WARPHEAP_DEVICE void attach(const superblocks& of, const simt::atomic_ref<std::uint64_t>& bucket,
                               std::uint32_t of_class, std::uint32_t want, kma_grant& got) const {
     kma_state now{};
     of.announce();

@@ -6,9 +6,9 @@
 /// each class the set of those that have free slots and are in no bucket.
 ///
 /// `moves` {ended:32 | in progress:32} makes null trustworthy: a lane announces there that a
-/// superblock with free slots is on its way, from a bucket into a set or a queue, or from there into
-/// a bucket, or that it changes the words that say where such are. A lane that has found nothing
-/// anywhere trusts that only if nothing was on its way at the time.
+/// superblock with free slots is on its way, from a bucket into a set or a queue, or from there
+/// into a bucket, or that it changes the words that say where such are. A lane that has found
+/// nothing anywhere trusts that only if nothing was on its way at the time.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
@@ -227,9 +227,12 @@ class kma_superblocks {
   WARPHEAP_DEVICE std::uint64_t moves() const {
     return simt::atomic_ref(*moves_).load(simt::order::acquire);
   }
-  /// Whether no superblock was on its way from `before` until now.
+  /// Whether no superblock was on its way from `before` until now. Not a load, which may miss an
+  /// announcement: then a slot that was freed and one that was taken, in different superblocks, may
+  /// both be missed. Release: what the caller has looked at comes before.
   WARPHEAP_DEVICE bool nothing_moved_since(std::uint64_t before) const {
-    return sync::moves::in_progress(before) == 0 && moves() == before;
+    return sync::moves::in_progress(before) == 0 &&
+           simt::atomic_ref(*moves_).fetch_add(0, simt::order::acq_rel) == before;
   }
 
   // While no lane changes them.
