@@ -48,25 +48,28 @@ class kma_buckets {
   ///
   /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
   /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
-  /// so they may be of the waiter's own warp. Such a look counts once something has arrived, so of
-  /// those there are few; between two of them, others reserve what slots the buckets have.
+  /// so they may be of the waiter's own warp. Such a look counts once something has arrived or
+  /// set out since the last one that did, so there are few; between two of them, others reserve what
+  /// slots the buckets have.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
     std::uint32_t pause = shortest_pause;
-    for (std::uint32_t patience = lost_looks * Config.futile_looks;;) {
-      const std::uint64_t moves = of.moves();
+    std::uint32_t patience = lost_looks * Config.futile_looks;
+    std::uint64_t counted = of.moves();
+    for (std::uint64_t moves = counted;; moves = of.moves()) {
       kma_grant got;
       outlook next = ask(of, of_class, shard, want, got);
       if (got) return got;
       // The buckets after the set and the queues: superblocks that leave those come to a bucket.
       if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
-      if (of.moves() != moves) {
+      const std::uint64_t now = of.moves();
+      if (next == outlook::nothing && now == moves && of.nothing_moved_since(moves)) return {};
+      if (now != counted) {
         const std::uint32_t price = next == outlook::nothing ? lost_looks : 1;
         if (price >= patience) return {};
         patience -= price;
-      } else if (next == outlook::nothing && of.nothing_moved_since(moves)) {
-        return {};
+        counted = now;
       }
       if (next == outlook::ask) continue;
       simt::backoff(pause);
