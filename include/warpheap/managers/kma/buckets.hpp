@@ -49,8 +49,8 @@ class kma_buckets {
   /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
   /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
   /// so they may be of the waiter's own warp. Such a look counts once something has arrived or
-  /// set out since the last one that did, so there are few; between two of them, others reserve what
-  /// slots the buckets have.
+  /// set out since the last one that did, so there are few; between two of them, others reserve
+  /// what slots the buckets have.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
