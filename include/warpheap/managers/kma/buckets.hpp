@@ -72,8 +72,11 @@ class kma_buckets {
         counted = now;
       }
       if (next == outlook::ask) continue;
-      simt::backoff(pause);
-      pause = pause < longest_pause ? 2 * pause : longest_pause;
+      // Until something has arrived: another look would see the same.
+      do {
+        simt::backoff(pause);
+        pause = pause < longest_pause ? 2 * pause : longest_pause;
+      } while (sync::moves::in_progress(now) != 0 && of.moves() == now);
     }
   }
 
