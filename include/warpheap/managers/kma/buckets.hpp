@@ -56,8 +56,8 @@ class kma_buckets {
     std::uint32_t shard = multiprocessor % shards_;
     std::uint32_t pause = shortest_pause;
     std::uint32_t patience = lost_looks * Config.futile_looks;
-    std::uint64_t counted = of.moves();
-    for (std::uint64_t moves = counted;; moves = of.moves()) {
+    std::uint64_t moves = of.moves();
+    for (std::uint64_t counted = moves;;) {
       kma_grant got;
       outlook next = ask(of, of_class, shard, want, got);
       if (got) return got;
@@ -71,12 +71,14 @@ class kma_buckets {
         patience -= price;
         counted = now;
       }
+      moves = now;
       if (next == outlook::ask) continue;
       // Until something has arrived: another look would see the same.
       do {
         simt::backoff(pause);
         pause = pause < longest_pause ? 2 * pause : longest_pause;
-      } while (sync::moves::in_progress(now) != 0 && of.moves() == now);
+        moves = of.moves();
+      } while (moves == now && sync::moves::in_progress(now) != 0);
     }
   }
 

@@ -11,7 +11,6 @@
 /// nothing anywhere trusts that only if nothing was on its way at the time.
 
 #include "warpheap/core/bits.hpp"
-#include "warpheap/core/random.hpp"
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/kma/empty_queues.hpp"
 #include "warpheap/managers/kma/geometry.hpp"
@@ -84,22 +83,23 @@ class kma_superblocks {
     return !partial(of_class).seems_empty();
   }
 
-  /// A superblock of which up to `want` slots are the caller's; no slots if hints led to none.
+  /// A superblock of which up to `want` slots are the caller's; no slots if hints led to none, or
+  /// others were faster several times.
   /// \param to what it becomes if slots are left: attached, or partial, but in no set. An empty one
   /// is only taken to be attached, or if no slot is left
   /// \pre the caller has announced it, and concludes that once the superblock is where it belongs
   WARPHEAP_DEVICE kma_grant obtain(std::uint32_t of_class, std::uint32_t want, kma_mode to,
                                    kma_state& now) const {
     const bitmap_tree set = partial(of_class);
-    for (;;) {
-      // Not trusted: a search that is waits until no lane changes the set.
-      const auto start = scale_to(static_cast<std::uint32_t>(simt::noise()), set.leaf_words());
-      const auto found = set.template claim_some<false>(1, start);
-      if (found.bits == 0) break;
-      const kma_grant got = reserve_partial(found.nth(0), of_class, want, to, now);
+    // By lot: a search for the next one leads lanes that lose an element to the same one again.
+    for (int tries = 0; tries < most_draws; ++tries) {
+      const std::uint32_t found = set.draw(simt::noise());
+      if (found == bitmap_tree::none) break;
+      if (!set.remove(found)) continue;
+      // No slots if the superblock was no longer there, or is of another class: the element came
+      // late, and is gone now.
+      const kma_grant got = reserve_partial(found, of_class, want, to, now);
       if (got) return got;
-      // The superblock was no longer there, or is of another class: the element came late. Ends:
-      // the element is gone now.
     }
     const std::uint32_t all = sizes::slots(of_class);
     if (to == kma_mode::partial && want < all) return {};
@@ -241,6 +241,8 @@ class kma_superblocks {
   }
 
  private:
+  static constexpr int most_draws = 4;
+
   struct words {
     std::uint64_t state;
     /// The slots in use.
