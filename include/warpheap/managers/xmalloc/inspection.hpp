@@ -130,8 +130,8 @@ class inspector {
     std::uint64_t blocks = 0;
     for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
       entries += all_.buffered().second(cls).positions().size();
-      for (std::uint32_t i = 0; i < sizes::lists; ++i) {
-        blocks += all_.buffered().list(cls, i).positions().size();
+      for (std::uint32_t list = 0; list < sizes::lists; ++list) {
+        blocks += all_.buffered().list(cls, list).positions().size();
       }
     }
     findings_.expect(entries == held && blocks == cached && all_.blocks().unused() == unused, 5, 0);
