@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The empty superblocks of kma.hpp, in up to 64 queues: lanes of a multiprocessor put them into
-/// its own one, and take them from there or from the next one that has some. A queue serves one
-/// lane after the other.
+/// The empty superblocks of kma.hpp, in up to 64 queues. The multiprocessor and the place in the
+/// warp determine where a lane puts them, and from which queue on it looks for one that has some. A
+/// queue serves one lane after the other.
 ///
 /// `occupied` has a bit for each queue that may have superblocks. A lane that enqueues one sets it
 /// afterwards. A lane that finds only the dummy clears it, and sets it again if the queue then has

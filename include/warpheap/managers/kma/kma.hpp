@@ -43,8 +43,8 @@
 /// see buckets.hpp.
 ///
 /// Steady load: a queue serves one lane after the other, by a compare-exchange that all aim at, so
-/// groups of multiprocessors have queues of their own. Each superblock that moves is announced in
-/// one word, which all requests look at that find nothing.
+/// there are several. Each superblock that moves is announced in one word, which all requests look
+/// at that find nothing.
 ///
 /// Null: at a moment of the call, no slot of the class was free and no superblock was empty, except
 /// for those that the queues keep; superblocks.hpp explains why that is certain. Or, beside others
@@ -105,7 +105,7 @@ class kma {
            "State words and buckets carry an epoch.",
            "A superblock that was full is used again once a block of it is free.",
            "Lanes replace a used-up superblock, or take slots without a bucket, and seldom wait.",
-           "Multiprocessors have buckets (up to 32) and queues (up to 64) of their own.",
+           "Multiprocessors have buckets of their own, up to 32; there are up to 64 queues.",
            "Links have 32-bit indices and tags.", "Freed blocks are not written to.",
            "The layer of data structures is not part of it."},
       .largest_block = Config.superblock_bytes,
