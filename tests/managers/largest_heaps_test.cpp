@@ -128,10 +128,11 @@ TEST(kma_of_large_heaps, the_last_superblocks_hold_blocks) {
         format_fronts(manager, 4096);
         // A queue of one node, at the same place.
         region_cursor front(memory, "the same");
-        front.take<std::uint64_t>(1, 128);
+        front.take<std::uint64_t>(1, 128);  // moves
+        front.take<std::uint64_t>(1, 128);  // which queues are occupied
         kma_queue(front, 1).format(0, 1);
         region_cursor all(memory, "the same");
-        const kma_superblocks<kma_config{}> same(all, count);
+        const kma_superblocks<kma_config{}> same(all, count, 1);
         for (const std::uint32_t i : {middle, count - 1, 1u}) same.empty_ones().enqueue(i);
       });
       // The queue keeps one of them.

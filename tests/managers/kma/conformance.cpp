@@ -18,7 +18,7 @@ class kma_of_large_superblocks
 
 template <kma_config Config>
 struct manager_traits<kma<Config>> : default_traits<kma<Config>> {
-  // All lanes meet at the one queue: a million of them had not finished after 171 s on an H200.
+  // When all lanes met at one queue, a million of them had not finished after 171 s on an H200.
   static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 16;
 
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
@@ -27,6 +27,7 @@ struct manager_traits<kma<Config>> : default_traits<kma<Config>> {
     static_assert(Config.superblock_bytes == 4096 && superblocks < Config.superblocks_a_shard);
     const std::size_t heap_bytes = layout_bytes()
                                        .array(1, 8)                 // moves
+                                       .array(1, 8)                 // occupied
                                        .array(2, 128)               // the queue's ends
                                        .array(superblocks, 8)       // links
                                        .array(superblocks, 8 + 32)  // states and bitmaps

@@ -10,15 +10,16 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-using small = kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1}>;
+using small =
+    kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1, .superblocks_a_queue = 12}>;
 
 TEST(kma_damage, sees_words_that_are_wrong) {
   expect_damage_is_seen<small>(16 * 1024, {16, 24, 64},
-                               {{1, {26, 1519}},
-                                {2, {302, 398266}},
-                                {3, {304, 9258}},
-                                {4, {153, 1146}},
-                                {5, {148, 148}},
+                               {{1, {26, 1543}},
+                                {2, {293, 347310}},
+                                {3, {288, 8778}},
+                                {4, {145, 1090}},
+                                {5, {140, 140}},
                                 {6, {1, 51}}});
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "managers/kma/look_cases.hpp"
 #include "managers/kma/queue_cases.hpp"
 #include "managers/kma/setups.hpp"
 
@@ -8,9 +9,12 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-using small = kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1}>;
+using small =
+    kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1, .superblocks_a_queue = 12}>;
 const registrar added[]{
     registrar{{"kma", subject_kind::manager, kma_cases(small_kma<small>()), "", ""}},
+    registrar{{"kma_buckets", subject_kind::structure, kma_look_cases<kma_buckets<kma_config{}>>(),
+               "", ""}},
     registrar{{"kma_queue", subject_kind::structure, kma_queue_cases<kma_queue>(), "", ""}},
 };
 

@@ -51,7 +51,7 @@ TEST(kma, words_hold_what_they_are_made_of) {
   EXPECT_EQ(again.of_class, state.of_class);
   EXPECT_EQ(again.free, state.free);
   EXPECT_EQ(state.after_reserving(4096).mode, kma_mode::full);
-  EXPECT_EQ(state.after_reserving(4095).mode, kma_mode::attached);
+  EXPECT_EQ(state.after_reserving(4095).mode, kma_mode::partial);
   const kma_bucket bucket = kma_bucket::of(kma_bucket{(1u << 31) - 1, 7}.word());
   EXPECT_EQ(bucket.superblock, (1u << 31) - 1);
   EXPECT_EQ(bucket.epoch, 7u);
@@ -95,7 +95,7 @@ TEST(kma, the_bounds_of_a_configuration_are_possible) {
 TEST(kma, format_writes_no_word_behind_the_sets) {
   rubbish memory(64_KiB);
   region_cursor cursor = memory.cursor();
-  const kma_superblocks<kma_config{}> all(cursor, 70);
+  const kma_superblocks<kma_config{}> all(cursor, 70, 1);
   all.format(0, 1);
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
 }
@@ -149,7 +149,7 @@ TEST(kma_inspection, a_bucket_that_stays_poisoned_is_found) {
   constexpr kma_config config{};
   const rubbish memory(64_KiB);
   region_cursor cursor = memory.cursor();
-  const kma_superblocks<config> all(cursor, 2);
+  const kma_superblocks<config> all(cursor, 2, 1);
   auto* const words = memory.all().base + memory.all().bytes - cursor.left(128);
   const kma_buckets<config> buckets(cursor, 1);
   all.format(0, 1);
@@ -169,7 +169,7 @@ TEST(kma_inspection, the_queue_of_65536_superblocks_is_counted) {
   constexpr kma_config config{};
   rubbish memory(16_MiB);
   region_cursor cursor = memory.cursor();
-  const kma_superblocks<config> all(cursor, count);
+  const kma_superblocks<config> all(cursor, count, 1);
   const kma_buckets<config> buckets(cursor, 1);
   const auto broken = [&] {
     inspection found;

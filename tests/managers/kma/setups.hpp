@@ -10,10 +10,10 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 /// Superblocks of four slots of 16 bytes, or two, or one, and buckets for both multiprocessors.
-/// With 1792 bytes before them, 36 superblocks take the whole region. The queue keeps one.
+/// With 2176 bytes before them, 36 superblocks take the whole region. The two queues keep one each.
 template <class M>
 setup<M> small_kma() {
-  return {.region_bytes = 4096, .sizes = {16, 24, 64}, .holds = {35 * 4, 35 * 2, 35}};
+  return {.region_bytes = 4480, .sizes = {16, 24, 64}, .holds = {34 * 4, 34 * 2, 34}};
 }
 
 /// As many free slots as lanes, and each lane takes one at a time. So there is always one for a

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "managers/xmalloc/lock_cases.hpp"
 #include "managers/xmalloc/setups.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -8,6 +9,8 @@ namespace {
 const registrar added[]{
     registrar{{"xmalloc", subject_kind::manager,
                cases_of_single_requests(single_requests<small_xmalloc>()), "", ""}},
+    registrar{{"xmalloc_lock", subject_kind::structure,
+               lock_cases<xmalloc_parts::memoryblocks<test::small_config>>(), "", ""}},
     registrar{manager_subject("xmalloc_coalesced", coalesced_requests<small_xmalloc>())},
 };
 

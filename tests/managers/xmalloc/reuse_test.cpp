@@ -100,6 +100,30 @@ TEST(xmalloc_reuse, a_pointer_to_the_end_of_the_heap_is_not_of_it) {
   expect_whole(heap);
 }
 
+// Callers have blocks of all Superblocks, so nothing would be gained by moving those in lists: if
+// each request that fails does it, requests that could be served wait for them.
+TEST(xmalloc_reuse, a_request_that_fails_leaves_the_blocks_of_others_in_their_lists) {
+  const xmalloc_heap heap(machine(), 1_MiB);
+  const auto all = take_all(heap, 504, 1);
+  ASSERT_GT(all.size(), 200u);
+  block_list few;
+  for (std::size_t i = 0; i < all.size(); i += 50) few.push_back(all[i]);
+  give(heap, few);
+  const auto buffered = [&] {
+    std::int64_t blocks = 0;
+    const auto lists = heap.ref().manager().parts().buffered();
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      machine().launch({1, 1}, [&] { blocks += lists.count(lists.list(0, i)); });
+    }
+    return blocks;
+  };
+  const std::int64_t before = buffered();
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(take_one(heap, 4088), nullptr);
+  EXPECT_EQ(buffered(), before);
+  EXPECT_EQ(take(heap, 504, 1).size(), 1u);
+}
+
 // Blocks of every class in turn, each from a heap that was full of the class before.
 TEST(xmalloc_reuse, memory_changes_its_class) {
   const xmalloc_heap heap(machine(), 1_MiB);

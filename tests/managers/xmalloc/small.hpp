@@ -10,12 +10,13 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
 /// Superblocks of four units, with three blocks of one unit each.
-using small = xmalloc<xmalloc_config{.smallest_block = 64,
-                                     .classes = 2,
-                                     .superblock_blocks = 3,
-                                     .lists = 2,
-                                     .list_blocks = 2,
-                                     .coalesce_below = 40}>;
+inline constexpr xmalloc_config small_config{.smallest_block = 64,
+                                             .classes = 2,
+                                             .superblock_blocks = 3,
+                                             .lists = 2,
+                                             .list_blocks = 2,
+                                             .coalesce_below = 40};
+using small = xmalloc<small_config>;
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

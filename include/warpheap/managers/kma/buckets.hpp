@@ -42,23 +42,44 @@ class kma_buckets {
   }
 
   /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if there
-  /// was none at a moment of the call.
+  /// was none at a moment of the call, or if superblocks were on their way during each of
+  /// `Config.futile_looks` looks that found none, or of four times as many after which others had
+  /// taken the last that this one found.
   ///
-  /// Progress: a lane waits only while another one attaches a superblock, which is lock-free. That
-  /// lane waits for nothing and is in no collective, so it may be of the waiter's own warp. A
-  /// futile search starts again only if a superblock that lanes have freed was on its way.
+  /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
+  /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
+  /// so they may be of the waiter's own warp. A look after which nothing is to be had counts once
+  /// something has arrived or set out since the last one that did, so there are few. Between two of
+  /// them, others are served.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
-    for (;;) {
-      const std::uint64_t moves = of.moves();
+    std::uint32_t pause = shortest_pause;
+    std::uint32_t patience = lost_looks * Config.futile_looks;
+    std::uint64_t moves = of.moves();
+    for (std::uint64_t counted = moves;;) {
       kma_grant got;
-      outlook next = ask(of, of_class, shard, want, multiprocessor, got);
+      outlook next = ask(of, of_class, shard, want, got);
       if (got) return got;
-      // The buckets after the set and the queue: superblocks that leave those come to a bucket.
+      // The buckets after the set and the queues: superblocks that leave those come to a bucket.
       if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
-      if (next == outlook::nothing && of.nothing_moved_since(moves)) return {};
-      if (next != outlook::ask) simt::backoff(wait_ns);
+      const std::uint64_t now = of.moves();
+      if (next == outlook::nothing && now == moves && of.nothing_moved_since(moves)) return {};
+      // As long as there is more to be had, the lanes in front of this one get it and leave.
+      if (now != counted && (next == outlook::nothing || !of.obtainable(of_class))) {
+        const std::uint32_t price = next == outlook::nothing ? lost_looks : 1;
+        if (price >= patience) return {};
+        patience -= price;
+        counted = now;
+      }
+      moves = now;
+      if (next == outlook::ask) continue;
+      // Until something has arrived: another look would see the same.
+      do {
+        simt::backoff(pause);
+        pause = pause < longest_pause ? 2 * pause : longest_pause;
+        moves = of.moves();
+      } while (moves == now && sync::moves::in_progress(now) != 0);
     }
   }
 
@@ -78,7 +99,10 @@ class kma_buckets {
   /// The buckets of each shard have their own cache lines.
   static constexpr std::uint32_t pitch = 16;
   static_assert(sizes::classes <= pitch);
-  static constexpr std::uint32_t wait_ns = 100;
+  static constexpr std::uint32_t shortest_pause = 100;  // nanoseconds
+  static constexpr std::uint32_t longest_pause = 1600;
+  /// Looks that lost what they found, for one that found nothing.
+  static constexpr std::uint32_t lost_looks = 4;
 
   enum class outlook {
     nothing,  ///< no free slot was found
@@ -92,34 +116,62 @@ class kma_buckets {
   }
 
   WARPHEAP_DEVICE outlook ask(const superblocks& of, std::uint32_t of_class, std::uint32_t shard,
-                              std::uint32_t want, std::uint32_t multiprocessor,
-                              kma_grant& got) const {
+                              std::uint32_t want, kma_grant& got) const {
     const auto bucket = at(of_class, shard);
     // Acquire: pairs with the release below, behind which is the superblock's state.
     std::uint64_t seen = bucket.load(simt::order::acquire);
-    if (seen == kma_bucket::poison) return outlook::wait;
-    if (seen != kma_bucket::none) {
+    const bool poisoned = seen == kma_bucket::poison;
+    if (!poisoned && seen != kma_bucket::none) {
       got = of.reserve(kma_bucket::of(seen), of_class, want);
       if (got) return outlook::ask;
     }
-    if (!of.obtainable(of_class)) return outlook::nothing;
     // The content is of no use and stays so. Relaxed: only the store below publishes anything.
+    if (!of.obtainable(of_class)) {
+      // So that others need not look at it.
+      if (!poisoned && seen != kma_bucket::none) {
+        bucket.compare_exchange(seen, kma_bucket::none, simt::order::relaxed);
+      }
+      return outlook::nothing;
+    }
+    // A superblock is attached for the slots that it has left. If none will be, or if another lane
+    // is attaching one, the lane takes slots by itself.
+    const bool whole = want >= sizes::slots(of_class);
+    if (whole || (poisoned && of.any_partial(of_class))) {
+      got = of.take(of_class, want);
+      return outlook::ask;
+    }
+    if (poisoned) return outlook::wait;
     if (!bucket.compare_exchange(seen, kma_bucket::poison, simt::order::relaxed)) {
       return outlook::ask;
     }
+    attach(of, bucket, of_class, want, got);
+    return outlook::ask;
+  }
+
+  /// Fills a bucket that the caller has poisoned.
+  WARPHEAP_DEVICE void attach(const superblocks& of, const simt::atomic_ref<std::uint64_t>& bucket,
+                              std::uint32_t of_class, std::uint32_t want, kma_grant& got) const {
     kma_state now{};
-    got = of.obtain(of_class, want, multiprocessor, now);
+    of.announce();
+    got = of.obtain(of_class, want, kma_mode::attached, now);
     const bool attached = got && now.mode == kma_mode::attached;
-    // Release: pairs with the load above.
+    // Release: pairs with the loads of lanes that look for slots.
     bucket.store(attached ? kma_bucket{got.superblock, now.epoch}.word() : kma_bucket::none,
                  simt::order::release);
-    return outlook::ask;
+    of.conclude();
   }
 
   /// Looks at all buckets of the class.
   /// \param shard changed to one that has a free slot, if one has
   WARPHEAP_DEVICE outlook elsewhere(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t& shard) const {
+    // First a look at all of them, whose loads need not wait for each other. Relaxed: a lane that
+    // puts something into a bucket has announced it.
+    std::uint64_t any = kma_bucket::none;
+    for (std::uint32_t i = 0; i < shards_; ++i) {
+      any |= at(of_class, i).load(simt::order::relaxed);
+    }
+    if (any == kma_bucket::none) return outlook::nothing;
     outlook found = outlook::nothing;
     for (std::uint32_t i = 0; i < shards_; ++i) {
       const std::uint32_t other = (shard + i) % shards_;

@@ -21,6 +21,12 @@ struct kma_config {
   /// Each multiprocessor has its own buckets in heaps with this many superblocks per
   /// multiprocessor.
   std::uint32_t superblocks_a_shard = 64;
+  /// There is a queue of empty superblocks for this many, up to one for each multiprocessor; each
+  /// queue keeps one of them. 2 at least.
+  std::uint32_t superblocks_a_queue = 256;
+  /// A request gets null after this many looks that found nothing while superblocks were on their
+  /// way.
+  std::uint32_t futile_looks = 8;
 };
 
 /// Blocks of class c have `least_block << c` bytes.
@@ -35,6 +41,8 @@ struct kma_sizes {
                     Config.superblock_bytes <= 65536,
                 "kma_config: powers of two, 16 <= least_block <= superblock_bytes <= 65536");
   static_assert(Config.superblocks_a_shard != 0, "kma_config::superblocks_a_shard is 0");
+  static_assert(Config.superblocks_a_queue >= 2, "kma_config::superblocks_a_queue is less than 2");
+  static_assert(Config.futile_looks != 0, "kma_config::futile_looks is 0");
 
   /// \pre `0 < bytes && bytes <= superblock_bytes`
   WARPHEAP_HD static constexpr std::uint32_t class_for(std::size_t bytes) {

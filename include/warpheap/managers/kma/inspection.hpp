@@ -37,7 +37,7 @@ class kma_inspector {
       findings_.expect(buckets_.peek(static_cast<std::uint32_t>(i)) != kma_bucket::poison, 5, i);
     }
     if (rank != 0) return;
-    queue();
+    queues();
     findings_.expect(superblocks_.nothing_moved_since(superblocks_.moves()), 6, 0);
   }
 
@@ -57,9 +57,9 @@ class kma_inspector {
     }
     if (now.mode == kma_mode::empty) {
       findings_.expect(taken == 0, 3, s);
-      const std::uint32_t next = superblocks_.empty_ones().after(s);
+      const std::uint32_t next = superblocks_.empty_ones().at(0).after(s);
       findings_.expect(next == superblocks_.none
-                           ? s == superblocks_.empty_ones().last()
+                           ? is_last(s)
                            : next < superblocks_.count() && state(next).mode == kma_mode::empty,
                        2, s);
       return;
@@ -84,22 +84,41 @@ class kma_inspector {
                      std::uint64_t{slots - now.free} * sizes::block_bytes(now.of_class));
   }
 
-  /// As far as one lane can walk. In a small heap, that is the whole queue, which must then contain
-  /// all empty superblocks.
-  WARPHEAP_DEVICE void queue() const {
-    const kma_queue& queue = superblocks_.empty_ones();
+  WARPHEAP_DEVICE bool is_last(std::uint32_t s) const {
+    const kma_empty_queues& queues = superblocks_.empty_ones();
+    std::uint32_t ends = 0;
+    for (std::uint32_t q = 0; q < queues.count(); ++q) ends += queues.at(q).last() == s ? 1 : 0;
+    return ends == 1;
+  }
+
+  /// As far as one lane can walk. In a small heap, that is all queues, which must then contain all
+  /// empty superblocks.
+  WARPHEAP_DEVICE void queues() const {
+    const kma_empty_queues& queues = superblocks_.empty_ones();
     std::uint32_t walked = 0;
-    std::uint32_t node = queue.first();
-    for (; node < superblocks_.count() && walked < most_walked; ++walked) {
-      findings_.expect(state(node).mode == kma_mode::empty, 2, node);
-      node = queue.after(node);
-    }
+    for (std::uint32_t q = 0; q < queues.count(); ++q) walked += queue(q, most_walked - walked);
     if (superblocks_.count() > most_walked) return;
     std::uint32_t empty = 0;
     for (std::uint32_t s = 0; s < superblocks_.count(); ++s) {
       empty += state(s).mode == kma_mode::empty ? 1 : 0;
     }
-    findings_.expect(node == kma_queue::none && walked == empty, 2, queue.first());
+    findings_.expect(walked == empty, 2, queues.at(0).first());
+  }
+
+  /// Walks a queue, for `most` nodes. Returns how many it has.
+  WARPHEAP_DEVICE std::uint32_t queue(std::uint32_t q, std::uint32_t most) const {
+    const kma_empty_queues& queues = superblocks_.empty_ones();
+    const kma_queue one = queues.at(q);
+    std::uint32_t walked = 0;
+    std::uint32_t node = one.first();
+    for (; node < superblocks_.count() && walked < most; ++walked) {
+      findings_.expect(state(node).mode == kma_mode::empty, 2, node);
+      node = one.after(node);
+    }
+    // Unless the walk was too long, the queue's last node is behind it.
+    findings_.expect(walked == most || node == kma_queue::none, 2, one.first());
+    findings_.expect(one.first() == one.last() || queues.says_occupied(q), 2, one.first());
+    return walked;
   }
 
   const kma_superblocks<Config>& superblocks_;

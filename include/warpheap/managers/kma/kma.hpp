@@ -7,18 +7,19 @@
 ///
 /// Algorithm:
 /// - The heap is an array of superblocks of 4 KiB. Each is empty, or of a class: cut into blocks of
-///   one power of two from 16 B to 4 KiB. Empty ones are in a lock-free queue.
+///   one power of two from 16 B to 4 KiB. Empty ones are in lock-free queues.
 /// - malloc finds the superblock of its class by hash. A compare-exchange of that superblock's
 ///   state word reserves slots for all lanes of a warp that request the class together; each lane
 ///   then searches the bitmap for a free block.
 /// - A lane that finds no superblock with a free slot there poisons the bucket and attaches one: a
-///   partly used one of the class, or else an empty one.
+///   partly used one of the class, or else an empty one. If another lane is at that, or if no slot
+///   would be left for others, it takes slots of such a superblock without a bucket.
 /// - free clears the block's bit, then counts the slot in the state word. A superblock whose last
-///   block is freed goes back into the queue, and one that was full becomes partly used.
+///   block is freed goes back into a queue, and one that was full becomes partly used.
 ///
-/// Memory layout (s superblocks; 9 classes; k buckets a class):
+/// Memory layout (s superblocks; 9 classes; k buckets a class; q queues):
 ///
-///     [ moves ][ queue: head | tail ][ links: u64 x s ]
+///     [ moves ][ occupied queues: u64 ][ { head | tail } x q ][ links: u64 x s ]
 ///     [ { state: u64 {epoch:32 | mode:8 | class:8 | free slots:16}, bitmap: 8 x u32 } x s ]
 ///     [ partly used: 9 bitmap trees over s ]
 ///     [ buckets: u64 {epoch:32 | superblock + 1:32} x 16 x k ]
@@ -27,8 +28,9 @@
 ///
 /// Invariants, while no lane allocates:
 /// I1 the words of all bitmap trees fit (place: the word)
-/// I2 the queue has the empty superblocks and no others; walked by one lane for 2^16 nodes at most
-///    (place: the superblock)
+/// I2 the queues have the empty superblocks and no others, and those with more than the one that
+///    they keep are marked as occupied; walked by one lane for 2^16 nodes at most (place: the
+///    superblock)
 /// I3 as many bits are set as slots are not free, none beyond the slots of the class (place: the
 ///    superblock)
 /// I4 a superblock is full exactly if it has no free slot, empty if it has all; one that is partly
@@ -37,14 +39,17 @@
 ///    poisoned (place: the superblock, or the bucket)
 /// I6 no superblock is on its way (place: 0)
 ///
-/// Progress: lock-free, except for lanes that wait while another one attaches a superblock to their
-/// bucket; see buckets.hpp.
+/// Progress: lock-free, except for lanes that wait while others attach a superblock or move one;
+/// see buckets.hpp.
 ///
-/// Steady load: superblocks leave and enter the queue one after the other, by a compare-exchange
-/// that all lanes aim at, and a bucket gets one at a time while the other lanes of its class wait.
+/// Steady load: a queue serves one lane after the other, by a compare-exchange that all aim at, so
+/// there are several. Each superblock that moves is announced in one word, which all requests look
+/// at that find nothing.
 ///
 /// Null: at a moment of the call, no slot of the class was free and no superblock was empty, except
-/// for the one that the queue keeps; superblocks.hpp explains why that is certain.
+/// for those that the queues keep; superblocks.hpp explains why that is certain. Or, beside others
+/// that free and take all the time, the call looked a bounded number of times, and superblocks were
+/// on their way each time: it may then get null although memory was free.
 ///
 /// Deviations from the publication, as far as its abstract, the survey and its release tell:
 /// - State words and bitmaps lie apart from the superblocks. Blocks are powers of two and aligned
@@ -57,6 +62,10 @@
 ///   took the last slot to remove it.
 /// - A bucket for each class and up to 32 multiprocessors, in place of one that all lanes of a
 ///   class meet at.
+/// - Up to 64 queues, each of which keeps one superblock. A lane that would wait for its bucket
+/// takes
+///   slots without one.
+/// - A request looks a bounded number of times.
 /// - Links of 32-bit index and tag; in the release the index wraps at 256 MiB.
 /// - free writes nothing into the block, which may be its next owner's already.
 /// - The upper layer, of arrays, lists and trees, is not part of this.
@@ -91,13 +100,14 @@ class kma {
                     .venue = "GPGPU-7",
                     .year = 2014,
                     .doi = "10.1145/2588768.2576781"},
-      .deviations = {"State words and bitmaps are apart from the blocks, which are powers of two.",
-                     "State words and buckets carry an epoch.",
-                     "A superblock that was full is used again once a block of it is free.",
-                     "Lanes replace a used-up superblock instead of waiting for its removal.",
-                     "Each multiprocessor has buckets of its own, up to 32.",
-                     "Links have 32-bit indices and tags.", "Freed blocks are not written to.",
-                     "The layer of data structures is not part of it."},
+      .deviations =
+          {"State words and bitmaps are apart from the blocks, which are powers of two.",
+           "State words and buckets carry an epoch.",
+           "A superblock that was full is used again once a block of it is free.",
+           "Lanes replace a used-up superblock, or take slots without a bucket, and seldom wait.",
+           "Multiprocessors have buckets of their own, up to 32; there are up to 64 queues.",
+           "Links have 32-bit indices and tags.", "Freed blocks are not written to.",
+           "The layer of data structures is not part of it."},
       .largest_block = Config.superblock_bytes,
   };
 
@@ -107,7 +117,8 @@ class kma {
         std::clamp<std::size_t>(memory.bytes / Config.superblock_bytes, store::least, store::most);
     lay_out_most(memory, about.name, store::least, static_cast<std::uint32_t>(most),
                  [&](region_cursor& cursor, std::uint32_t count) {
-                   superblocks_ = store(cursor, count);
+                   superblocks_ =
+                       store(cursor, count, store::queues_for(count, machine.multiprocessors));
                    buckets_ = kma_buckets<Config>(
                        cursor, kma_buckets<Config>::shards_for(count, machine.multiprocessors));
                    data_ = cursor.take<std::byte>(std::size_t{count} * Config.superblock_bytes,

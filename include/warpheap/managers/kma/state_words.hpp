@@ -18,8 +18,8 @@ enum class kma_mode : std::uint32_t {
   partial,   ///< some slots free, in the set of its class
 };
 
-/// The state of a superblock. `epoch` counts how often it was attached to a bucket, so a word that
-/// was seen before cannot return with another meaning.
+/// The state of a superblock. `epoch` counts how often lanes took it from a set or a queue, so a
+/// word that was seen before cannot return with another meaning.
 struct kma_state {
   std::uint32_t epoch;
   kma_mode mode;
@@ -36,9 +36,9 @@ struct kma_state {
     return std::uint64_t{epoch} << 32 | std::uint64_t{static_cast<std::uint32_t>(mode)} << 24 |
            std::uint64_t{of_class} << 16 | free;
   }
-  /// After `count` slots were reserved, of a superblock that is or becomes attached.
+  /// After `count` slots were reserved.
   WARPHEAP_HD constexpr kma_state after_reserving(std::uint32_t count) const {
-    return {epoch, free == count ? kma_mode::full : kma_mode::attached, of_class, free - count};
+    return {epoch, free == count ? kma_mode::full : mode, of_class, free - count};
   }
 };
 

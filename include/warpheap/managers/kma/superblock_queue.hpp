@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The free list of kma.hpp: the lock-free queue of M. Michael and M. Scott ("Simple, Fast, and
+/// A free list of kma.hpp: the lock-free queue of M. Michael and M. Scott ("Simple, Fast, and
 /// Practical Non-Blocking and Blocking Concurrent Queue Algorithms", PODC 1996), with superblocks
 /// as its nodes.
 ///
@@ -44,17 +44,20 @@ class kma_queue {
   kma_queue(region_cursor& cursor, std::uint32_t nodes)
       : ends_(cursor.take<ends>(1)),
         links_(cursor.take<std::uint64_t>(nodes, 128)),
-        nodes_(nodes) {}
+        last_(nodes - 1) {}
+  /// \param links of all nodes, which other queues have as well: a node is in one of them at a time
+  /// \param first, last the nodes with which it begins
+  WARPHEAP_HD kma_queue(ends* of, std::uint64_t* links, std::uint32_t first, std::uint32_t last)
+      : ends_(of), links_(links), first_(first), last_(last) {}
 
-  /// All nodes are in it, node 0 as the dummy.
+  /// Its first nodes are in it, the first of them as the dummy.
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t lanes) const {
     if (rank == 0) {
-      ends_->head = position{0, 0}.word();
-      ends_->tail = position{nodes_ - 1, 0}.word();
+      ends_->head = position{first_, 0}.word();
+      ends_->tail = position{last_, 0}.word();
     }
-    for (std::uint64_t i = rank; i < nodes_; i += lanes) {
-      const auto next = static_cast<std::uint32_t>(i + 1);
-      links_[i] = link{next == nodes_ ? none : next, 0}.word();
+    for (std::uint64_t i = first_ + rank; i <= last_; i += lanes) {
+      links_[i] = link{i == last_ ? none : static_cast<std::uint32_t>(i + 1), 0}.word();
     }
   }
 
@@ -145,7 +148,8 @@ class kma_queue {
 
   ends* ends_ = nullptr;
   std::uint64_t* links_ = nullptr;
-  std::uint32_t nodes_ = 0;
+  std::uint32_t first_ = 0;
+  std::uint32_t last_ = 0;
 };
 
 WARPHEAP_END_NAMESPACE

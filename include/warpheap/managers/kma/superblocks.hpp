@@ -2,22 +2,24 @@
 #pragma once
 
 /// \file
-/// The superblocks of kma.hpp: their state words and bitmaps, the queue of empty ones, and for each
-/// class the set of those that have free slots and are in no bucket.
+/// The superblocks of kma.hpp: their state words and bitmaps, the queues of empty ones, and for
+/// each class the set of those that have free slots and are in no bucket.
 ///
-/// `moves` {ended:32 | in progress:32} makes null trustworthy: a lane that frees announces there
-/// that a superblock with free slots is on its way into a set or the queue. A lane that has found
+/// `moves` {ended:32 | in progress:32} makes null trustworthy: a lane announces there that a
+/// superblock with free slots is on its way, from a bucket into a set or a queue, or from there
+/// into a bucket, or that it changes the words that say where such are. A lane that has found
 /// nothing anywhere trusts that only if nothing was on its way at the time.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"
+#include "warpheap/managers/kma/empty_queues.hpp"
 #include "warpheap/managers/kma/geometry.hpp"
 #include "warpheap/managers/kma/state_words.hpp"
-#include "warpheap/managers/kma/superblock_queue.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 #include "warpheap/sync/moves.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,21 +29,28 @@ template <kma_config Config>
 class kma_superblocks {
  public:
   using sizes = kma_sizes<Config>;
-  static constexpr std::uint32_t none = kma_queue::none;
+  static constexpr std::uint32_t none = kma_empty_queues::none;
   /// Fewer would leave none besides the queue's dummy; a bitmap tree cannot have more elements.
   static constexpr std::uint32_t least = 2;
   static constexpr std::uint32_t most = 1u << 31;
 
   kma_superblocks() = default;
-  kma_superblocks(region_cursor& cursor, std::uint32_t count)
+  /// \param queues of empty superblocks
+  kma_superblocks(region_cursor& cursor, std::uint32_t count, std::uint32_t queues)
       : moves_(cursor.take<std::uint64_t>(1, 128)),
-        empty_(cursor, count),
+        empty_(cursor, count, queues),
         words_(cursor.take<words>(count, 128)),
         partial_(cursor.take<std::uint64_t>(sizes::classes * bitmap_tree::words_for(count), 128)),
         count_(count) {}
 
+  /// Queues of empty superblocks in a heap of this many.
+  static std::uint32_t queues_for(std::uint32_t superblocks, std::uint32_t multiprocessors) {
+    const std::uint32_t most = std::min(std::max(multiprocessors, 1u), kma_empty_queues::most);
+    return std::clamp(superblocks / Config.superblocks_a_queue, 1u, most);
+  }
+
   WARPHEAP_HD std::uint32_t count() const { return count_; }
-  WARPHEAP_DEVICE const kma_queue& empty_ones() const { return empty_; }
+  WARPHEAP_DEVICE const kma_empty_queues& empty_ones() const { return empty_; }
   WARPHEAP_DEVICE bitmap_tree partial(std::uint32_t of_class) const {
     return bitmap_tree(partial_ + of_class * bitmap_tree::words_for(count_), count_);
   }
@@ -65,35 +74,55 @@ class kma_superblocks {
     return kma_state::of(state(superblock).load(simt::order::relaxed)).of_class;
   }
 
-  /// Whether there was a superblock for a bucket of the class. If not, there was none when the set
-  /// was searched, and none when the queue was searched after that.
+  /// Whether a superblock of the class was in the set or, after that, an empty one in a queue. If
+  /// not, and nothing was on its way, there was none.
   WARPHEAP_DEVICE bool obtainable(std::uint32_t of_class) const {
-    return partial(of_class).any() || !empty_.is_empty();
+    return any_partial(of_class) || empty_.any();
+  }
+  WARPHEAP_DEVICE bool any_partial(std::uint32_t of_class) const {
+    return !partial(of_class).seems_empty();
   }
 
-  /// A superblock that becomes attached to a bucket, of which up to `want` slots are the caller's;
-  /// no slots if there is none. `epoch` begins with that.
-  WARPHEAP_DEVICE kma_grant obtain(std::uint32_t of_class, std::uint32_t want, std::uint32_t near,
+  /// A superblock of which up to `want` slots are the caller's; no slots if hints led to none, or
+  /// others were faster several times.
+  /// \param to what it becomes if slots are left: attached, or partial, but in no set. An empty one
+  /// is only taken to be attached, or if no slot is left
+  /// \pre the caller has announced it, and concludes that once the superblock is where it belongs
+  WARPHEAP_DEVICE kma_grant obtain(std::uint32_t of_class, std::uint32_t want, kma_mode to,
                                    kma_state& now) const {
     const bitmap_tree set = partial(of_class);
-    for (;;) {
-      const auto found = set.claim_some(1, near % set.leaf_words());
-      if (found.bits == 0) break;
-      const kma_grant got = reattach(found.nth(0), of_class, want, now);
+    // By lot: a search for the next one leads lanes that lose an element to the same one again.
+    for (int tries = 0; tries < most_draws; ++tries) {
+      const std::uint32_t found = set.draw(simt::noise());
+      if (found == bitmap_tree::none) break;
+      if (!set.remove(found)) continue;
+      // No slots if the superblock was no longer there, or is of another class: the element came
+      // late, and is gone now.
+      const kma_grant got = reserve_partial(found, of_class, want, to, now);
       if (got) return got;
-      // The superblock was no longer there, or is of another class: the element came late. Ends:
-      // the element is gone now.
     }
+    const std::uint32_t all = sizes::slots(of_class);
+    if (to == kma_mode::partial && want < all) return {};
     const std::uint32_t superblock = empty_.dequeue();
     if (superblock == none) return {};
     const kma_state before = kma_state::of(state(superblock).load(simt::order::relaxed));
-    const std::uint32_t all = sizes::slots(of_class);
     const std::uint32_t count = want < all ? want : all;
-    now = kma_state{before.epoch + 1, kma_mode::attached, of_class, all}.after_reserving(count);
-    // No other lane changes the state of a superblock that the queue returned. Release: pairs with
+    now = kma_state{before.epoch + 1, to, of_class, all}.after_reserving(count);
+    // No other lane changes the state of a superblock that a queue returned. Release: pairs with
     // the acquire of lanes that find it in the bucket.
     state(superblock).store(now.word(), simt::order::release);
     return {superblock, count, 0};
+  }
+
+  /// The same without a bucket, for lanes that would wait for theirs: what is left of a superblock
+  /// goes back into the set.
+  WARPHEAP_DEVICE kma_grant take(std::uint32_t of_class, std::uint32_t want) const {
+    kma_state now{};
+    announce();
+    const kma_grant got = obtain(of_class, want, kma_mode::partial, now);
+    if (got && now.mode == kma_mode::partial) partial(of_class).insert(got.superblock);
+    conclude();
+    return got;
   }
 
   /// Reserves up to `want` slots, if the superblock is still attached as `bucket` says.
@@ -184,13 +213,26 @@ class kma_superblocks {
     if (announced) conclude();
   }
 
+  /// Says that a superblock is on its way. Relaxed: what then takes it away from where it was
+  /// releases this.
+  WARPHEAP_DEVICE void announce() const {
+    simt::atomic_ref(*moves_).fetch_add(sync::moves::begins, simt::order::relaxed);
+  }
+  /// Release: a lane that sees the end sees the superblock where it is now.
+  WARPHEAP_DEVICE void conclude() const {
+    simt::atomic_ref(*moves_).fetch_add(sync::moves::ends, simt::order::release);
+  }
+
   /// The argument for a later call of `nothing_moved_since`.
   WARPHEAP_DEVICE std::uint64_t moves() const {
     return simt::atomic_ref(*moves_).load(simt::order::acquire);
   }
-  /// Whether no superblock was on its way from `before` until now.
+  /// Whether no superblock was on its way from `before` until now. Not a load, which may miss an
+  /// announcement: then a slot that was freed and one that was taken, in different superblocks, may
+  /// both be missed. Release: what the caller has looked at comes before.
   WARPHEAP_DEVICE bool nothing_moved_since(std::uint64_t before) const {
-    return sync::moves::in_progress(before) == 0 && moves() == before;
+    return sync::moves::in_progress(before) == 0 &&
+           simt::atomic_ref(*moves_).fetch_add(0, simt::order::acq_rel) == before;
   }
 
   // While no lane changes them.
@@ -199,39 +241,31 @@ class kma_superblocks {
   }
 
  private:
+  static constexpr int most_draws = 4;
+
   struct words {
     std::uint64_t state;
     /// The slots in use.
     std::uint32_t taken[(sizes::bit_words + 1) / 2 * 2];
   };
 
-  WARPHEAP_DEVICE kma_grant reattach(std::uint32_t superblock, std::uint32_t of_class,
-                                     std::uint32_t want, kma_state& now) const {
+  WARPHEAP_DEVICE kma_grant reserve_partial(std::uint32_t superblock, std::uint32_t of_class,
+                                            std::uint32_t want, kma_mode to, kma_state& now) const {
     const auto word = state(superblock);
     std::uint64_t seen = word.load(simt::order::acquire);
     for (;;) {
       const kma_state there = kma_state::of(seen);
       if (there.mode != kma_mode::partial || there.of_class != of_class) return {};
       const std::uint32_t count = want < there.free ? want : there.free;
-      now = kma_state{there.epoch + 1, kma_mode::attached, of_class, there.free}.after_reserving(
-          count);
+      now = kma_state{there.epoch + 1, to, of_class, there.free}.after_reserving(count);
       if (word.compare_exchange(seen, now.word(), simt::order::acq_rel)) {
         return {superblock, count, sizes::slots(of_class) - there.free};
       }
     }
   }
 
-  // Relaxed: the following exchange of the state releases it.
-  WARPHEAP_DEVICE void announce() const {
-    simt::atomic_ref(*moves_).fetch_add(sync::moves::begins, simt::order::relaxed);
-  }
-  // Release: a lane that sees the end sees the superblock where it is now.
-  WARPHEAP_DEVICE void conclude() const {
-    simt::atomic_ref(*moves_).fetch_add(sync::moves::ends, simt::order::release);
-  }
-
   std::uint64_t* moves_ = nullptr;
-  kma_queue empty_;
+  kma_empty_queues empty_;
   words* words_ = nullptr;
   std::uint64_t* partial_ = nullptr;
   std::uint32_t count_ = 0;

@@ -63,6 +63,7 @@ class basicblocks {
     std::uint32_t unit = none;
     if (!fifos::pop(same, buffers_.list(cls, list), unit)) return outcome::others_served;
     block = superblocks_.block_in(unit);
+    superblocks_.lend(unit - superblocks<Config>::distance(block), 1);
     return outcome::served;
   }
 
@@ -70,7 +71,9 @@ class basicblocks {
   WARPHEAP_DEVICE void give(std::byte* block, std::uint32_t cls) const {
     const simt::group same = simt::coalesced(moves_).match(cls);
     const auto list = buffers_.list(cls, same.broadcast(fifos::own_list()));
-    const bool kept = list.push(same, memory().unit_of(block));
+    const std::uint32_t unit = memory().unit_of(block);
+    superblocks_.take_back(unit - superblocks<Config>::distance(block));
+    const bool kept = list.push(same, unit);
     if (same.all(kept)) return;
     // If a lane then owns the block's Superblock, others are hidden until that is in its FIFO.
     if (same.is_leader()) moves(cls).fetch_add(sync::moves::begins, simt::order::relaxed);
@@ -130,7 +133,7 @@ class basicblocks {
     if (same.is_leader() && may_refill(cls)) {
       at = enter(cls);
       if (at == entrance::open) {
-        found = simt::call_apart(&open_apart, *this, cls, size + sizes::superblock_blocks / 2);
+        found = simt::call_apart(&open_apart, *this, cls, size);
       } else {
         simt::backoff(pause);
       }
@@ -171,19 +174,23 @@ class basicblocks {
   }
 
   WARPHEAP_RARE static std::uint64_t open_apart(const basicblocks& self, std::uint32_t cls,
-                                                std::uint32_t wanted) {
-    return self.open_superblock(cls, wanted);
+                                                std::uint32_t callers) {
+    return self.open_superblock(cls, callers);
   }
 
-  /// Takes up to `wanted` blocks of one Superblock: [ its unit:32 | a bit for each block:32 ].
-  WARPHEAP_DEVICE std::uint64_t open_superblock(std::uint32_t cls, std::uint32_t wanted) const {
+  /// Takes up to a block for each of `callers`, and some more, of one Superblock: [ its unit:32 | a
+  /// bit for each block:32 ].
+  WARPHEAP_DEVICE std::uint64_t open_superblock(std::uint32_t cls, std::uint32_t callers) const {
+    const std::uint32_t wanted = callers + sizes::superblock_blocks / 2;
     std::uint32_t superblock = none;
     typename superblocks<Config>::taken got{0, false};
     if (fifos::count(buffers_.second(cls)) > 0 &&
         fifos::pop(alone(), buffers_.second(cls), superblock)) {
       got = superblocks_.take(superblock, wanted);
+      const auto taken = static_cast<std::uint32_t>(popcount(got.blocks));
+      superblocks_.lend(superblock, taken < callers ? taken : callers);
     } else {
-      superblock = superblocks_.carve(cls, wanted, got);
+      superblock = superblocks_.carve(cls, wanted, callers, got);
     }
     if (got.owns) buffers_.push_second(cls, superblock);
     return std::uint64_t{superblock} << 32 | got.blocks;

@@ -100,7 +100,8 @@ class inspector {
     bool after_free = false;
     std::uint64_t free_blocks = 0;
     std::uint64_t held = 0;
-    std::int64_t whole = 0;
+    std::int64_t unused = 0;
+    std::uint64_t cached = 0;
     std::uint64_t i = 0;
     for (std::uint32_t unit = 0; unit != memory.units(); ++i) {
       const auto& head = memory.at(unit);
@@ -113,7 +114,10 @@ class inspector {
       if (head.state == memory_state::superblock && rank == 0) {
         const std::uint64_t state = all_.blocks().state(unit);
         held += (state & superblocks<Config>::held) != 0;
-        whole += static_cast<std::uint32_t>(state) == sizes::all_blocks;
+        const std::uint32_t in_use = all_.blocks().in_use(unit);
+        unused += in_use == 0;
+        cached += sizes::superblock_blocks - in_use -
+                  static_cast<std::uint32_t>(popcount(static_cast<std::uint32_t>(state)));
       }
       if (i % walkers == rank) memory_block(unit, head.next - unit);
       after_free = is_free;
@@ -123,10 +127,14 @@ class inspector {
     if (rank != 0) return;
     findings_.expect(memory.at(memory.units()).prev == prev, 7, memory.units());
     std::uint64_t entries = 0;
+    std::uint64_t blocks = 0;
     for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
       entries += all_.buffered().second(cls).positions().size();
+      for (std::uint32_t list = 0; list < sizes::lists; ++list) {
+        blocks += all_.buffered().list(cls, list).positions().size();
+      }
     }
-    findings_.expect(entries == held && all_.blocks().whole() == whole, 5, 0);
+    findings_.expect(entries == held && blocks == cached && all_.blocks().unused() == unused, 5, 0);
     ring(free_blocks);
   }
 

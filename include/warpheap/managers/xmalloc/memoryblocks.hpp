@@ -11,8 +11,12 @@
 /// the ring of free blocks. A futile search records its size, and searches for that or more return
 /// at once until a merged block is that large.
 ///
-/// Progress: blocking. The lane that holds the lock walks the ring of free blocks at most twice and
-/// never waits.
+/// Lanes that call together hold the lock together, one after the other.
+///
+/// Progress: blocking. The lanes that hold the lock walk the ring of free blocks at most twice each
+/// and wait only for each other. Where no Superblock of the smallest class fits, a lane that wants
+/// a block gives up after others have held the lock several times: there, most that hold it find
+/// nothing, and so many come that a lane's turn takes longer than all else.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
@@ -77,39 +81,41 @@ class memoryblocks {
     return units >= simt::atomic_ref(shared_->none_from).load(simt::order::relaxed);
   }
 
-  /// A block of `units`, in the given state; `none` if there is none.
+  /// A block of `units`, in the given state; `none` if there is none, or if memory is scarce and
+  /// others hold the lock all the time.
   /// \param kept free blocks of this many units stay whole: `none`, too, if there is one. 0: take
   /// any
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, memory_state state,
                                      std::uint32_t kept = 0) const {
     if (is_out(units)) return none;
-    lock();
-    const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
     std::uint32_t taken = none;
-    if (found != none) {
+    const bool is_scarce = is_out(sizes::superblock_units(0));
+    in_turn(is_scarce ? most_holders : any_holders, [&] {
+      const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
+      if (found == none) return;
       taken = cut(found, units);
       at(taken).state = state;
       at(taken).word = block_word::memory().bits();
-    }
-    unlock();
+    });
     return taken;
   }
 
   /// Frees a block. Returns the units of the free block of which it is then a part.
   WARPHEAP_DEVICE std::uint32_t give(std::uint32_t unit) const {
-    lock();
-    const std::uint32_t merged = merge(unit);
-    const std::uint32_t size = at(merged).next - merged;
-    if (is_out(size)) {
-      simt::atomic_ref(shared_->none_from).store(size + 1, simt::order::relaxed);
-    }
-    unlock();
+    std::uint32_t size = 0;
+    in_turn(any_holders, [&] {
+      const std::uint32_t merged = merge(unit);
+      size = at(merged).next - merged;
+      if (is_out(size)) {
+        simt::atomic_ref(shared_->none_from).store(size + 1, simt::order::relaxed);
+      }
+    });
     return size;
   }
 
   // Only while no lane allocates.
 
-  WARPHEAP_DEVICE bool is_locked() const { return shared_->lock != 0; }
+  WARPHEAP_DEVICE bool is_locked() const { return shared_->lock % 2 != 0; }
   WARPHEAP_DEVICE std::uint32_t rover() const { return shared_->rover; }
   WARPHEAP_DEVICE std::uint32_t next_free(std::uint32_t unit) const { return ring(unit).next; }
 
@@ -117,8 +123,12 @@ class memoryblocks {
   // Nanoseconds: about the time that the lock is held.
   static constexpr std::uint32_t shortest_pause = 64;
   static constexpr std::uint32_t longest_pause = 2000;
+  /// That a lane waits for.
+  static constexpr std::uint32_t any_holders = ~0u;
+  static constexpr std::uint32_t most_holders = 4;
 
   struct shared_words {
+    /// Odd while lanes hold the lock.
     alignas(128) std::uint32_t lock;
     /// A free block, where the next search begins; `none` if there is none.
     std::uint32_t rover;
@@ -135,19 +145,44 @@ class memoryblocks {
     return *reinterpret_cast<links*>(bytes_of(unit));
   }
 
-  /// Progress: see the head of this file.
-  WARPHEAP_DEVICE void lock() const {
+  /// Calls `locked()` in each lane that calls together, one after the other, while their leader
+  /// holds the lock. In none if others have held it `holders` times before.
+  template <class Locked>
+  WARPHEAP_DEVICE void in_turn(std::uint32_t holders, const Locked& locked) const {
+    const simt::group together = simt::coalesced(base_);
+    together.sync();  // what members did comes before what the leader releases
+    std::uint32_t key = none;
+    if (together.is_leader()) key = lock(holders);
+    key = together.broadcast(key);
+    if (key == none) return;
+    const int rank = together.rank();
+    for (int turn = 0; turn < together.size(); ++turn) {
+      together.sync();  // a member sees what the leader has acquired, and what the last one wrote
+      if (turn == rank) locked();
+    }
+    together.sync();
+    if (together.is_leader()) unlock(key);
+  }
+
+  /// What `unlock` wants; `none` if the lock was held `holders` times by others. Progress: see the
+  /// head of this file.
+  WARPHEAP_DEVICE std::uint32_t lock(std::uint32_t holders) const {
     const simt::atomic_ref word(shared_->lock);
     std::uint32_t pause = shortest_pause;
-    // Acquire pairs with the release in `unlock`: what the last holder wrote, and what the last
-    // owners of free blocks did in them.
-    while (word.load(simt::order::relaxed) != 0 || word.exchange(1, simt::order::acquire) != 0) {
+    std::uint32_t seen = word.load(simt::order::relaxed);
+    for (;;) {
+      // Acquire pairs with the release in `unlock`: what the last holder wrote, and what the last
+      // owners of free blocks did in them.
+      if (seen % 2 == 0 && word.compare_exchange(seen, seen + 1, simt::order::acquire)) return seen;
+      const std::uint32_t held = seen;
       simt::backoff(pause);
       pause = pause < longest_pause ? 2 * pause : longest_pause;
+      seen = word.load(simt::order::relaxed);
+      if (seen != held && --holders == 0) return none;
     }
   }
-  WARPHEAP_DEVICE void unlock() const {
-    simt::atomic_ref(shared_->lock).store(0, simt::order::release);
+  WARPHEAP_DEVICE void unlock(std::uint32_t key) const {
+    simt::atomic_ref(shared_->lock).store(key + 2, simt::order::release);
   }
 
   /// A free block of `units` or more. \pre locked

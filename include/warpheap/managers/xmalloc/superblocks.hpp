@@ -12,6 +12,10 @@
 /// Superblock. So a Superblock is never in the FIFO twice, and an owner that sees all blocks free
 /// can return the memory: no block is in use, and no other lane has a reference.
 ///
+/// A Superblock counts the blocks that callers have. Of one that counts none, all blocks are in its
+/// map, or in lists, or on their way, so a trim can make it whole; the heap counts such
+/// Superblocks.
+///
 /// Progress: lock-free; the compare-exchange repeats only when a block was given back in the
 /// meantime.
 
@@ -42,12 +46,12 @@ class superblocks {
 
   superblocks() = default;
   superblocks(const memoryblocks<Config>& memory, region_cursor& cursor)
-      : memory_(memory), whole_(cursor.take<std::int64_t>(1, 128)) {}
+      : memory_(memory), unused_(cursor.take<std::int64_t>(1, 128)) {}
 
   WARPHEAP_HD const memoryblocks<Config>& memory() const { return memory_; }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank) const {
-    if (rank == 0) *whole_ = 0;
+    if (rank == 0) *unused_ = 0;
   }
 
   /// The first byte of block `i` of a Superblock. All of them begin at the same offset in a unit.
@@ -64,8 +68,10 @@ class superblocks {
     return reinterpret_cast<const std::uint32_t*>(block)[-2];
   }
 
-  /// Splits a new Superblock, and takes its first `wanted` blocks. `none` if there is no memory.
-  WARPHEAP_DEVICE std::uint32_t carve(std::uint32_t cls, std::uint32_t wanted, taken& got) const {
+  /// Splits a new Superblock, and takes its first `wanted` blocks, `lent` of them for callers.
+  /// `none` if there is no memory.
+  WARPHEAP_DEVICE std::uint32_t carve(std::uint32_t cls, std::uint32_t wanted, std::uint32_t lent,
+                                      taken& got) const {
     const std::uint32_t unit = memory_.take(sizes::superblock_units(cls), memory_state::superblock);
     if (unit == none) return none;
     for (std::uint32_t i = 0; i < sizes::superblock_blocks; ++i) {
@@ -74,6 +80,7 @@ class superblocks {
       word_before(first) = block_word::basic(cls).bits();
     }
     head(unit).cls = cls;
+    head(unit).lent = lent < sizes::superblock_blocks ? lent : sizes::superblock_blocks;
     const std::uint32_t left = sizes::all_blocks & ~lowest(sizes::all_blocks, wanted);
     // Relaxed: other lanes learn of the Superblock and its blocks from a FIFO.
     word(unit).store(left == 0 ? 0 : left | held, simt::order::relaxed);
@@ -92,7 +99,6 @@ class superblocks {
       // Acquire pairs with `give_back`: the last owners' accesses come first. Release: with the
       // last block, ownership ends, and what this owner did comes before what the next one does.
       if (now.compare_exchange(seen, left == 0 ? 0 : left | held, simt::order::acq_rel)) {
-        if (map == sizes::all_blocks) count_whole(-1);
         return {mine, left != 0};
       }
     }
@@ -104,7 +110,6 @@ class superblocks {
                                                std::uint32_t blocks) const {
     // Release pairs with the acquire in `take` and `retire`; acquire: an owner that was before.
     const std::uint64_t before = word(superblock).fetch_or(blocks | held, simt::order::acq_rel);
-    if ((static_cast<std::uint32_t>(before) | blocks) == sizes::all_blocks) count_whole(1);
     return (before & held) == 0;
   }
 
@@ -116,13 +121,23 @@ class superblocks {
         sizes::all_blocks) {
       return 0;
     }
-    count_whole(-1);
+    count_unused(-1);
     return memory_.give(superblock);
   }
 
-  /// Whether a Superblock has all of its blocks free.
-  WARPHEAP_DEVICE bool any_whole() const {
-    return simt::atomic_ref(*whole_).load(simt::order::relaxed) > 0;
+  /// Callers get `count` blocks of a Superblock, which the calling lane still has.
+  WARPHEAP_DEVICE void lend(std::uint32_t superblock, std::uint32_t count) const {
+    // Relaxed: whoever retires the Superblock has acquired all of its blocks from their owners.
+    if (lent(superblock).fetch_add(count, simt::order::relaxed) == 0) count_unused(-1);
+  }
+  /// A caller's block comes back. It must not be in a list or the map before that.
+  WARPHEAP_DEVICE void take_back(std::uint32_t superblock) const {
+    if (lent(superblock).fetch_sub(1, simt::order::relaxed) == 1) count_unused(1);
+  }
+
+  /// Whether callers have no block of some Superblock.
+  WARPHEAP_DEVICE bool any_unused() const {
+    return simt::atomic_ref(*unused_).load(simt::order::relaxed) > 0;
   }
 
   // Only while no lane allocates.
@@ -131,14 +146,19 @@ class superblocks {
   WARPHEAP_DEVICE std::uint64_t state(std::uint32_t superblock) const {
     return head(superblock).word;
   }
-  WARPHEAP_DEVICE std::int64_t whole() const { return *whole_; }
+  /// Blocks that callers have.
+  WARPHEAP_DEVICE std::uint32_t in_use(std::uint32_t superblock) const {
+    return head(superblock).lent;
+  }
+  WARPHEAP_DEVICE std::int64_t unused() const { return *unused_; }
 
  private:
   /// At a Superblock's first byte.
   struct header {
     std::uint64_t word;
     std::uint32_t cls;
-    std::uint32_t padding;
+    /// Blocks that callers have.
+    std::uint32_t lent;
   };
   static_assert(sizes::memory_header + sizeof(header) + sizes::basic_header <= sizes::first_block);
 
@@ -149,10 +169,14 @@ class superblocks {
     return simt::atomic_ref<std::uint64_t>(head(superblock).word);
   }
 
-  /// Relaxed: a hint for lanes that find nothing. Negative for a moment, when a block that
-  /// completes a Superblock is taken before it is counted.
-  WARPHEAP_DEVICE void count_whole(std::int64_t change) const {
-    simt::atomic_ref(*whole_).fetch_add(change, simt::order::relaxed);
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> lent(std::uint32_t superblock) const {
+    return simt::atomic_ref<std::uint32_t>(head(superblock).lent);
+  }
+
+  /// Relaxed: a hint for lanes that find nothing. Negative for a moment, when a block of a
+  /// Superblock is lent before it is counted that all came back.
+  WARPHEAP_DEVICE void count_unused(std::int64_t change) const {
+    simt::atomic_ref(*unused_).fetch_add(change, simt::order::relaxed);
   }
 
   /// The lowest `count` set bits of `map`, or all if it has fewer. \pre `count != 0`
@@ -162,8 +186,8 @@ class superblocks {
   }
 
   memoryblocks<Config> memory_;
-  /// Superblocks all of whose blocks are free.
-  std::int64_t* whole_ = nullptr;
+  /// Superblocks of which callers have no block.
+  std::int64_t* unused_ = nullptr;
 };
 
 }  // namespace xmalloc_parts

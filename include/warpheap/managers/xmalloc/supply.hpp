@@ -149,7 +149,8 @@ class supply {
       } while (is_trimming());
       return price_after_trim();
     }
-    if (may_trim()) {
+    // Otherwise, callers have blocks of all Superblocks, and a trim cannot return any.
+    if (blocks().any_unused()) {
       if (!trim(units)) simt::backoff(pause);
       return price_after_trim();
     }
@@ -168,26 +169,14 @@ class supply {
   /// A trim stops when it has found memory for its own lane, which others may take. As long as it
   /// has left free Superblocks, another one brings more.
   WARPHEAP_DEVICE std::uint32_t price_after_trim() const {
-    return blocks().any_whole() ? price_of_look : price_of_trim;
+    return blocks().any_unused() ? price_of_look : price_of_trim;
   }
 
   WARPHEAP_DEVICE bool is_trimming() const {
     return simt::atomic_ref(*trims_).load(simt::order::acquire) % 2 != 0;
   }
 
-  /// Whether a trim can return anything: a list has blocks, or a Superblock is free.
-  WARPHEAP_DEVICE bool may_trim() const {
-    bool any = blocks().any_whole();
-    // One class at a time: the loads of all lists at once would need too many registers.
-    for (std::uint32_t cls = 0; cls < sizes::classes && !any; ++cls) {
-      for (std::uint32_t i = 0; i < sizes::lists; ++i) {
-        any = fifos::count(buffered().list(cls, i)) > 0 || any;
-      }
-    }
-    return any;
-  }
-
-  /// Returns the Basicblocks in all lists to their Superblocks, and then the memory of free
+  /// Returns the Basicblocks in lists to their Superblocks, and then the memory of free
   /// Superblocks, until a Memoryblock of `units` is free. False if another lane trims.
   ///
   /// Ends: it takes no more out of a FIFO than was in it when it got to that FIFO.
@@ -198,11 +187,9 @@ class supply {
     if (seen % 2 != 0 || !trims.compare_exchange(seen, seen + 1, simt::order::acquire)) {
       return false;
     }
-    for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
-      for (std::uint32_t i = 0; i < sizes::lists; ++i) empty_list(cls, buffered().list(cls, i));
-    }
     bool enough = false;
     for (std::uint32_t cls = 0; cls < sizes::classes && !enough; ++cls) {
+      for (std::uint32_t i = 0; i < sizes::lists; ++i) empty_list(cls, buffered().list(cls, i));
       enough = retire_superblocks(cls, units);
     }
     trims.fetch_add(1, simt::order::release);  // pairs with `look`
@@ -210,7 +197,7 @@ class supply {
   }
 
   WARPHEAP_DEVICE void empty_list(std::uint32_t cls, const typename fifos::fifo& list) const {
-    for (std::int64_t left = fifos::count(list); left > 0; --left) {
+    for (std::int64_t left = fifos::count(list); left > 0 && blocks().any_unused(); --left) {
       std::uint32_t unit = none;
       if (!fifos::pop(alone(), list, unit)) return;
       basics_.return_block(cls, blocks().block_in(unit));
@@ -220,7 +207,7 @@ class supply {
   /// True if a Memoryblock of `units` is free then.
   WARPHEAP_DEVICE bool retire_superblocks(std::uint32_t cls, std::uint32_t units) const {
     const auto second = buffered().second(cls);
-    for (std::int64_t left = fifos::count(second); left > 0 && blocks().any_whole(); --left) {
+    for (std::int64_t left = fifos::count(second); left > 0 && blocks().any_unused(); --left) {
       std::uint32_t superblock = none;
       if (!fifos::pop(alone(), second, superblock)) return false;
       const std::uint32_t merged = blocks().retire(superblock);

@@ -17,9 +17,9 @@
 /// Layout (defaults):
 ///
 ///     [ trims, moves | FIFOs: counts, ends, slots | lock, rover | Memoryblocks ... | end ]
-///     [ whole Superblocks: how many ]
+///     [ Superblocks of which callers have no block: how many ]
 ///     Memoryblock:  [ next: u32 | prev: u32 | state: u32 | word ] [ bytes ... ]   n x 64 B
-///     Superblock:   a Memoryblock whose bytes are [ {held:1, map:32}: u64 | class: u32 | 4 B ]
+///     Superblock:   a Memoryblock of [ {held:1, map:32}: u64 | class: u32 | blocks lent: u32 ]
 ///                   [ Basicblock 0 | ... | Basicblock 31 ]
 ///     Basicblock:   [ units back to the Superblock: u32 | word ] [ bytes ... ]  512 B << class
 ///     parent:       bytes of a block: [ live pieces: u32 | 8 B ] [ word | piece ] [ word | piece ]
@@ -32,29 +32,33 @@
 /// I3 an entry of a second-level FIFO is a Superblock of the class that is held (FIFO);
 /// I4 a Superblock is held exactly if its map has blocks, all of its blocks are of its class and
 ///    know it, and what its map has is without pieces (unit);
-/// I5 the second-level FIFOs have as many entries as Superblocks are held, and as many Superblocks
-///    are counted as free as are (0);
+/// I5 the second-level FIFOs have as many entries as Superblocks are held, the first-level ones as
+///    many as blocks are neither in a map nor lent, and as many Superblocks are counted of which no
+///    block is lent as there are (0);
 /// I6 a parent in use has 1 to as many live pieces as it was made with (unit);
 /// I7 Memoryblocks tile the heap, neighbours agree, and no two free ones touch (unit);
 /// I8 the ring of free Memoryblocks has each of them once (unit);
 /// I9 nothing is locked and nothing is being moved (0).
 ///
 /// Progress: FIFOs are waited for as bounded_queue.hpp says; Superblocks' words are lock-free; the
-/// heap is blocking, behind a lock whose holder never waits. A lane that finds no block starts
-/// over when others took what it saw, or while as many groups of its class refill as may: each
-/// of those ends without waiting for it. It waits for a trim's end: the lane that trims waits for
-/// the heap's lock alone and for FIFOs. Members of a group wait for their leader, which is at one
-/// of these, or looks for them whether another try is worth it; no leader waits for members of
-/// another group. What else may bring memory, moves of blocks that others have begun and trims, is
-/// tried a bounded number of times: 16 looks, or two trims that leave no free Superblock.
+/// heap is blocking, behind a lock whose holders wait only for each other. A lane that finds no
+/// block starts over when others took what it saw, or while as many groups of its class refill as
+/// may: each of those ends without waiting for it. It waits for a trim's end: the lane that trims
+/// waits for the heap's lock alone and for FIFOs. Members of a group wait for their leader, which
+/// is at one of these, or looks for them whether another try is worth it; no leader waits for
+/// members of another group. What else may bring memory, moves of blocks that others have begun and
+/// trims, is tried a bounded number of times: 16 looks, or two trims that leave no free Superblock.
 ///
-/// Steady load: where memory ends, requests that no FIFO serves search the list of Memoryblocks one
-/// after the other, behind its lock, and the others wait.
+/// Steady load: a request that no FIFO serves looks at a few words, 16 times at most. It searches
+/// the list of Memoryblocks only if one may be large enough, one lane after the other behind its
+/// lock, and gives up if it does not get that soon. A trim, for which all would wait, begins only
+/// if callers have no block of some Superblock.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
 /// 16 trims had returned. Not exact: memory that others take in one place and free in another
-/// meanwhile may be missed.
+/// meanwhile may be missed, and so may a Memoryblock that is smaller than any Superblock, where
+/// none of those fits any more and others hold the heap's lock.
 ///
 /// Deviations from the paper, and why:
 /// - requests are coalesced among the lanes that happen to call together, by shuffles; a team that
@@ -68,10 +72,12 @@
 /// - refills of a class at once are limited, to one for each multiprocessor: or every starving
 ///   lane splits a Superblock of its own;
 /// - completely free Superblocks return to the heap by a trim, when a request finds no memory, and
-///   not at once: they are in a FIFO, whose middle nobody can reach;
+///   not at once: they are in a FIFO, whose middle nobody can reach. Each counts the blocks that
+///   callers have, so that a request knows whether a trim can bring anything;
 /// - a request for which there is no Superblock gets a Memoryblock of its own size: heaps that are
 ///   smaller than a Superblock work, and the heap's last bytes are used;
-/// - one lock guards the list of Memoryblocks, and free ones are linked in a ring of their own.
+/// - one lock guards the list of Memoryblocks, for all lanes that call together, and free ones are
+///   linked in a ring of their own.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
@@ -108,6 +114,7 @@ class xmalloc {
                      "A Superblock's word says whether it is queued or owned.",
                      "Refills of a class at once are limited to one per multiprocessor.",
                      "Free Superblocks return to the heap when a request finds no memory.",
+                     "A Superblock counts the blocks that callers have.",
                      "Requests without a Superblock get a Memoryblock of their own size.",
                      "One lock guards the list of Memoryblocks."},
   };

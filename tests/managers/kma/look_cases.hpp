@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// \file
+/// Schedules of KMA's buckets by themselves: how long a request looks.
+
+#include "scenario.hpp"
+
+#include "warpheap/heap/region.hpp"
+#include "warpheap/managers/kma/buckets.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace verify {
+
+/// Two superblocks, of which the queue keeps one, and a bucket for each class.
+template <class Buckets>
+class two_superblocks {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  void reset(std::uint64_t /*seed*/) {
+    superblocks().format(0, 1);
+    buckets().format(0, 1);
+    wrong_ = nullptr;
+  }
+  std::string verdict() { return wrong_ == nullptr ? "" : wrong_; }
+
+ protected:
+  using of_superblocks = typename Buckets::superblocks;
+  static constexpr std::size_t bytes = 4096;
+
+  of_superblocks superblocks() {
+    region_cursor cursor({memory_.data(), bytes}, "a case");
+    return {cursor, 2, 1};
+  }
+  Buckets buckets() {
+    region_cursor cursor({memory_.data() + bytes, bytes}, "a case");
+    return {cursor, 1};
+  }
+  std::uint64_t& bucket_of(std::uint32_t of_class) {
+    return reinterpret_cast<std::uint64_t*>(memory_.data() + bytes)[of_class];
+  }
+  bool served(std::uint32_t of_class) {
+    return bool(buckets().reserve(superblocks(), of_class, 1, 0));
+  }
+
+  const char* wrong_ = nullptr;
+
+ private:
+  alignas(128) std::array<std::byte, 2 * bytes> memory_;
+};
+
+/// One lane has all of the memory and asks for more, while the other one always has something on
+/// its way, and ends such moves until the first lane has its answer.
+template <class Buckets>
+class always_on_the_way : public two_superblocks<Buckets> {
+ public:
+  void reset(std::uint64_t seed) {
+    two_superblocks<Buckets>::reset(seed);
+    answered_ = 0;
+  }
+  void lane() {
+    const simt::atomic_ref answered(answered_);
+    const auto all = this->superblocks();
+    if (simt::thread_rank() == 0) {
+      const std::uint32_t largest = Buckets::sizes::classes - 1;
+      if (!this->served(largest)) this->wrong_ = "a superblock is not found";
+      if (this->served(largest)) this->wrong_ = "a superblock is had twice";
+      answered.store(1, simt::order::relaxed);
+      return;
+    }
+    all.announce();
+    while (answered.load(simt::order::relaxed) == 0) {
+      all.announce();
+      all.conclude();
+      simt::backoff(100);  // so that the other lane gets on
+    }
+    all.conclude();
+  }
+
+ private:
+  std::uint32_t answered_ = 0;
+};
+
+/// A lane waits for its bucket, to which others attach superblocks for a long time, all of which
+/// others use up. But there is another one.
+template <class Buckets>
+class in_a_crowd : public two_superblocks<Buckets> {
+ public:
+  void reset(std::uint64_t seed) {
+    two_superblocks<Buckets>::reset(seed);
+    this->bucket_of(0) = kma_bucket::poison;
+  }
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      if (!this->served(0)) this->wrong_ = "null, and memory is free";
+      return;
+    }
+    for (int attached = 0; attached < 100; ++attached) {
+      this->superblocks().announce();
+      this->superblocks().conclude();
+      simt::backoff(100);
+    }
+    simt::atomic_ref(this->bucket_of(0)).store(kma_bucket::none, simt::order::release);
+  }
+};
+
+template <class Buckets>
+std::vector<named_case> kma_look_cases() {
+  return {case_of<always_on_the_way<Buckets>>("always_on_the_way"),
+          case_of<in_a_crowd<Buckets>>("in_a_crowd")};
+}
+
+}  // namespace verify
+WARPHEAP_END_NAMESPACE
