@@ -118,7 +118,9 @@ TEST(dynasoar_of_large_heaps, the_last_blocks_hold_slots) {
 TEST(kma_of_large_heaps, the_last_superblocks_hold_blocks) {
   for (const heap_size& of : {heap_size{70_GiB}, heap_size{9_TiB, 1u << 31}}) {
     in_region_of(of.bytes, [&](const region& memory) {
-      const kma<> manager(memory, small_machine(), {});
+      simt::device_properties with_one_queue = small_machine();
+      with_one_queue.multiprocessors = 1;
+      const kma<> manager(memory, with_one_queue, {});
       const std::uint32_t count = manager.superblocks();
       if (of.most != 0) {
         ASSERT_EQ(count, of.most);
