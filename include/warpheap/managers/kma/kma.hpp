@@ -141,7 +141,6 @@ class kma {
     for (;;) {
       // The group is formed again each time: lanes that got a slot have left.
       const simt::group same = simt::coalesced(data_).match(c);
-      same.sync();  // what members have freed comes before what the leader takes for them
       std::uint64_t word = kma_grant{}.word();
       if (same.is_leader()) {
         word = buckets_
