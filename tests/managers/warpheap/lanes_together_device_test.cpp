@@ -18,6 +18,9 @@ namespace {
 
 using tested_heap = heap<warpheap_manager<>>;
 
+constexpr std::uint32_t blocks = WARPHEAP_TEST_SANITIZED ? 4 : 64;
+constexpr std::uint32_t rounds = 64;
+
 /// How many groups of lanes came to a place, and how many lanes they had.
 struct crowd {
   std::uint64_t groups = 0;
@@ -29,15 +32,15 @@ struct crowd {
 struct lanes_in_turn {
   handle<warpheap_manager<>> from;
   crowd* found;
-  std::uint32_t rounds;
+  std::uint32_t times;
 
   WARPHEAP_DEVICE void operator()() const {
     random_sequence random(simt::thread_rank());
-    void* blocks[2] = {};
-    for (std::uint32_t round = 0; round < rounds; ++round) {
+    void* held[2] = {};
+    for (std::uint32_t round = 0; round < times; ++round) {
       count();
       const std::uint64_t drawn = random.next();
-      void*& block = blocks[drawn % 2];
+      void*& block = held[drawn % 2];
       if (block != nullptr) {
         from.free(block);
         block = nullptr;
@@ -46,8 +49,8 @@ struct lanes_in_turn {
         if (block == nullptr) simt::atomic_ref(found->nulls).fetch_add(1, simt::order::relaxed);
       }
     }
-    from.free(blocks[0]);
-    from.free(blocks[1]);
+    from.free(held[0]);
+    from.free(held[1]);
   }
 
   WARPHEAP_DEVICE void count() const {
@@ -61,14 +64,18 @@ struct lanes_in_turn {
 
 TEST(lanes_together, in_a_loop_that_allocates_and_frees) {
   const tested_heap heap(machine(), 64_MiB);
-  const device_array<crowd> found(1);
-  machine().launch({64, 256}, lanes_in_turn{heap.ref(), found.get(), 64});
-  const crowd came = found.read().front();
+  const auto launch = [&] {
+    const device_array<crowd> found(1);
+    machine().launch({blocks, 256}, lanes_in_turn{heap.ref(), found.get(), rounds});
+    return found.read().front();
+  };
+  launch();  // the classes grow, which scatters lanes
+  const crowd came = launch();
   EXPECT_EQ(came.nulls, 0u);
-  EXPECT_EQ(came.lanes, 64u * 256 * 64);
+  EXPECT_EQ(came.lanes, std::uint64_t{blocks} * 256 * rounds);
   EXPECT_TRUE(heap.validate().ok()) << heap.validate().describe();
   if (!WARPHEAP_CUDA_MODEL) GTEST_SKIP() << "the CPU model runs lanes one by one, not together";
-  EXPECT_GE(came.lanes / came.groups, 24u) << came.groups << " groups";
+  EXPECT_GE(came.lanes / came.groups, 20u) << came.groups << " groups";
 }
 
 }  // namespace
