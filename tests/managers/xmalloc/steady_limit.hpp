@@ -10,7 +10,7 @@ namespace test {
 
 template <xmalloc_config Config>
 struct launch_limit<xmalloc<Config>> {
-  static constexpr double ms = 5000;
+  static constexpr double ms = 3000;
 };
 
 }  // namespace test
