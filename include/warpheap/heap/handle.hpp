@@ -121,7 +121,7 @@ class handle {
 
   // Warp heaps.
 
-  /// Creates a warp heap for the lanes that call this together, for the same heap, which become its
+  /// Creates a warp heap. The lanes that call this together for the same heap become its
   /// participants. The result is false if the heap is exhausted. Each lane gets the warp heap that
   /// it belongs to.
   WARPHEAP_DEVICE auto begin() const requires warp_heap_manager<M> {

@@ -71,7 +71,7 @@ class always_on_the_way : public two_superblocks<Buckets> {
     if (simt::thread_rank() == 0) {
       const std::uint32_t largest = Buckets::sizes::classes - 1;
       if (!this->served(largest)) this->wrong_ = "a superblock is not found";
-      if (this->served(largest)) this->wrong_ = "a superblock is had twice";
+      if (this->served(largest)) this->wrong_ = "a superblock is handed out twice";
       answered.store(1, simt::order::relaxed);
       return;
     }

@@ -41,16 +41,16 @@ class kma_buckets {
     for (std::uint64_t i = rank; i < count(); i += lanes) words_[i] = kma_bucket::none;
   }
 
-  /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if there
-  /// was none at a moment of the call, or if superblocks were on their way during each of
-  /// `Config.futile_looks` looks that found none, or of four times as many after which others had
-  /// taken the last that this one found.
+  /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if none
+  /// was free at a moment of the call, or if superblocks were on their way during each of
+  /// `Config.futile_looks` looks that found nothing; looks that lost the last slots to others count
+  /// a quarter.
   ///
   /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
   /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
-  /// so they may be of the waiter's own warp. A look after which nothing is to be had counts once
-  /// something has arrived or set out since the last one that did, so there are few. Between two of
-  /// them, others are served.
+  /// so they may be of the waiter's own warp. A look after which nothing is left counts only if
+  /// something has arrived or set out since the last one that counted (moves of the caller's own
+  /// included), so there are few. As long as memory is left, looks do not count: others are served.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
@@ -65,7 +65,7 @@ class kma_buckets {
       if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
       const std::uint64_t now = of.moves();
       if (next == outlook::nothing && now == moves && of.nothing_moved_since(moves)) return {};
-      // As long as there is more to be had, the lanes in front of this one get it and leave.
+      // As long as there is more, the lanes in front of this one get it and leave.
       if (now != counted && (next == outlook::nothing || !of.obtainable(of_class))) {
         const std::uint32_t price = next == outlook::nothing ? lost_looks : 1;
         if (price >= patience) return {};

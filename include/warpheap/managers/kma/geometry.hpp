@@ -21,8 +21,8 @@ struct kma_config {
   /// Each multiprocessor has its own buckets in heaps with this many superblocks per
   /// multiprocessor.
   std::uint32_t superblocks_a_shard = 64;
-  /// There is a queue of empty superblocks for this many, up to one for each multiprocessor; each
-  /// queue keeps one of them. 2 at least.
+  /// There is one queue of empty superblocks for this many of them, but at most one for each
+  /// multiprocessor; each queue keeps one superblock. At least 2.
   std::uint32_t superblocks_a_queue = 256;
   /// A request gets null after this many looks that found nothing while superblocks were on their
   /// way.

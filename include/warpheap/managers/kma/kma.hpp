@@ -12,8 +12,9 @@
 ///   state word reserves slots for all lanes of a warp that request the class together; each lane
 ///   then searches the bitmap for a free block.
 /// - A lane that finds no superblock with a free slot there poisons the bucket and attaches one: a
-///   partly used one of the class, or else an empty one. If another lane is at that, or if no slot
-///   would be left for others, it takes slots of such a superblock without a bucket.
+///   partly used one of the class, or else an empty one. If another lane is already doing
+///   so, or if no slot would be left for others, it takes slots of such a superblock without a
+///   bucket.
 /// - free clears the block's bit, then counts the slot in the state word. A superblock whose last
 ///   block is freed goes back into a queue, and one that was full becomes partly used.
 ///
@@ -42,14 +43,14 @@
 /// Progress: lock-free, except for lanes that wait while others attach a superblock or move one;
 /// see buckets.hpp.
 ///
-/// Steady load: a queue serves one lane after the other, by a compare-exchange that all aim at, so
-/// there are several. Each superblock that moves is announced in one word, which all requests look
-/// at that find nothing.
+/// Steady load: each queue serves one lane at a time, by a compare-exchange that all lanes contend
+/// for, so there are several. Every move of a superblock is announced in one word, which every
+/// request that finds nothing reads.
 ///
 /// Null: at a moment of the call, no slot of the class was free and no superblock was empty, except
-/// for those that the queues keep; superblocks.hpp explains why that is certain. Or, beside others
-/// that free and take all the time, the call looked a bounded number of times, and superblocks were
-/// on their way each time: it may then get null although memory was free.
+/// for those that the queues keep; superblocks.hpp explains why that is certain. Or, while others
+/// keep freeing and allocating, the call has looked a bounded number of times and superblocks were
+/// on their way each time: it may then return null although memory was free.
 ///
 /// Deviations from the publication, as far as its abstract, the survey and its release tell:
 /// - State words and bitmaps lie apart from the superblocks. Blocks are powers of two and aligned
@@ -63,8 +64,7 @@
 /// - A bucket for each class and up to 32 multiprocessors, in place of one that all lanes of a
 ///   class meet at.
 /// - Up to 64 queues, each of which keeps one superblock. A lane that would wait for its bucket
-/// takes
-///   slots without one.
+///   takes slots without one.
 /// - A request looks a bounded number of times.
 /// - Links of 32-bit index and tag; in the release the index wraps at 256 MiB.
 /// - free writes nothing into the block, which may be its next owner's already.
@@ -140,6 +140,8 @@ class kma {
     const std::uint32_t c = sizes::class_for(bytes);
     for (;;) {
       // The group is formed again each time: lanes that got a slot have left.
+      // No sync: a member's free has announced its superblock before, and the leader's last look is
+      // a read-modify-write of that word, so it does not miss the announcement.
       const simt::group same = simt::coalesced(data_).match(c);
       std::uint64_t word = kma_grant{}.word();
       if (same.is_leader()) {

@@ -15,7 +15,7 @@ enum class kma_mode : std::uint32_t {
   empty,     ///< all slots free, of no class: in the queue, or on its way there or from there
   attached,  ///< some slots free, in a bucket
   full,      ///< no slot free
-  partial,   ///< some slots free, in the set of its class
+  partial,   ///< some slots free, in the set of its class, or on its way there
 };
 
 /// The state of a superblock. `epoch` counts how often lanes took it from a set or a queue, so a

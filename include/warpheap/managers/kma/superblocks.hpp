@@ -83,11 +83,11 @@ class kma_superblocks {
     return !partial(of_class).seems_empty();
   }
 
-  /// A superblock of which up to `want` slots are the caller's; no slots if hints led to none, or
-  /// others were faster several times.
-  /// \param to what it becomes if slots are left: attached, or partial, but in no set. An empty one
-  /// is only taken to be attached, or if no slot is left
-  /// \pre the caller has announced it, and concludes that once the superblock is where it belongs
+  /// A superblock of which up to `want` slots are the caller's; no slots if the hints led nowhere,
+  /// or if other lanes were faster each time.
+  /// \param to what the superblock becomes if slots are left: attached, or partial, but in no set.
+  /// An empty one is only taken to be attached, or if no slot is left \pre the caller has announced
+  /// it, and concludes that once the superblock is where it belongs
   WARPHEAP_DEVICE kma_grant obtain(std::uint32_t of_class, std::uint32_t want, kma_mode to,
                                    kma_state& now) const {
     const bitmap_tree set = partial(of_class);

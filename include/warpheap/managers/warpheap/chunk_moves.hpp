@@ -110,8 +110,8 @@ class warpheap_chunk_moves {
       supply_.classes().count_unmarked(of, shape.words * static_cast<std::uint32_t>(count));
     }
     team.sync();
-    // Pairs with the acquire in `claim`, for all words and lists that follow: with a release each,
-    // a first launch of 16 B blocks took four times as long (docs/decisions/0033).
+    // Pairs with the acquire in `try_claim`, for all words and lists that follow: with a release
+    // each, a first launch of 16 B blocks took four times as long (docs/decisions/0033).
     simt::fence(simt::order::release);
     for (std::uint64_t left = got.bits; left != 0; left &= left - 1) {
       const std::uint32_t chunk = got.word * 64 + static_cast<std::uint32_t>(lowest_bit(left));

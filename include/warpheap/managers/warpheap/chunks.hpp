@@ -238,8 +238,7 @@ class warpheap_chunks {
                                         std::uint64_t seen, std::uint32_t owner,
                                         const warpheap_slots& slots, const wish& wanted) const {
     claimed won;
-    simt::repeat<Tries>(
-        [&] { return try_claim(won, chunk, number, seen, owner, slots, wanted); });
+    simt::repeat<Tries>([&] { return try_claim(won, chunk, number, seen, owner, slots, wanted); });
     return won;
   }
   /// Like `claim_quickly`, for a word that is probably empty.
@@ -256,7 +255,7 @@ class warpheap_chunks {
     return claim_quickly<Tries - 1>(chunk, number, seen, owner, slots, {.want = want});
   }
 
-  /// Frees slots that the caller had; returns the word's previous value. Release: see `claim`.
+  /// Frees slots that the caller had; returns the word's previous value. Release: see `try_claim`.
   WARPHEAP_DEVICE std::uint64_t give_back(std::uint32_t chunk, std::uint32_t number,
                                           std::uint64_t bits) const {
     return ref(chunk, number).fetch_and(~bits, simt::order::release);
@@ -280,7 +279,7 @@ class warpheap_chunks {
     return mark::not_full;
   }
   /// Removes the mark from a word, if it still is this owner's and marked; returns whether it was.
-  /// Release pairs with the acquire in `claim`: what `give_back` released stays released.
+  /// Release pairs with the acquire in `try_claim`: what `give_back` released stays released.
   WARPHEAP_DEVICE bool unmark(std::uint32_t chunk, std::uint32_t number,
                               std::uint32_t owner) const {
     std::uint64_t seen = word(chunk, number);
@@ -292,7 +291,7 @@ class warpheap_chunks {
     return false;
   }
 
-  /// Gives a closed word a tag, and claims slots of it. Release pairs with the acquire in `claim`.
+  /// Gives a closed word a tag, and claims slots of it. Release: see `try_claim`.
   /// \pre the caller has passed a fence with release since it acquired the chunk
   WARPHEAP_DEVICE void open(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
                             std::uint64_t used = 0) const {

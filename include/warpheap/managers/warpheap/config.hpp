@@ -31,7 +31,7 @@ struct warpheap_config {
   int spread_visits = 16;
   int lone_visits = 4;
   /// How often a lane tries to claim slots of one such word while others change it; twice as often
-  /// for a group.
+  /// for a group in a heap with room.
   int claim_tries = 3;
   /// The number of listed words at which a lane looks first, leaving full ones listed.
   int lenient_visits = 1;

@@ -43,8 +43,7 @@ class warpheap_slot_claims {
   /// Claims slots of a word that is believed to be `seen`.
   WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen,
                                       const wish& wanted) const {
-    return counted_in(at,
-                      supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, wanted));
+    return counted_in(at, supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, wanted));
   }
   /// The `k`-th of the slots that were claimed.
   WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
@@ -178,8 +177,7 @@ class warpheap_slot_claims {
   WARPHEAP_DEVICE place take_one(std::uint32_t turn) const {
     const spot at = supply_.classes().hinted(of_, turn, shape_.words);
     if (at.chunk == none) return {};
-    const std::uint64_t bits =
-        claim_quickly(at, supply_.chunks().word(at.chunk, at.word), wish{});
+    const std::uint64_t bits = claim_quickly(at, supply_.chunks().word(at.chunk, at.word), wish{});
     return bits == 0 ? place{} : place_of(at, bits, 0);
   }
 

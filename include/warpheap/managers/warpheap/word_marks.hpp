@@ -12,8 +12,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 /// Words of the manager `warpheap` are marked when they are full, so that searches do not come back
-/// to them; and found again when one of their slots is freed. Functions are out of line, since most
-/// calls of `malloc` and `free` need none.
+/// to them; and found again when one of their slots is freed. `retire` and `forget` are out of
+/// line, since most calls of `malloc` and `free` need neither.
 template <warpheap_config Config>
 class warpheap_word_marks {
  public:

@@ -15,8 +15,8 @@
 ///
 /// Progress: blocking. The lanes that hold the lock walk the ring of free blocks at most twice each
 /// and wait only for each other. Where no Superblock of the smallest class fits, a lane that wants
-/// a block gives up after others have held the lock several times: there, most that hold it find
-/// nothing, and so many come that a lane's turn takes longer than all else.
+/// a block gives up after others have held the lock several times: there, most lanes that hold it
+/// find nothing, and so many queue that waiting for a turn takes longer than everything else.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
@@ -123,7 +123,7 @@ class memoryblocks {
   // Nanoseconds: about the time that the lock is held.
   static constexpr std::uint32_t shortest_pause = 64;
   static constexpr std::uint32_t longest_pause = 2000;
-  /// That a lane waits for.
+  /// How often others may hold the lock before a lane gives up.
   static constexpr std::uint32_t any_holders = ~0u;
   static constexpr std::uint32_t most_holders = 4;
 
@@ -146,7 +146,7 @@ class memoryblocks {
   }
 
   /// Calls `locked()` in each lane that calls together, one after the other, while their leader
-  /// holds the lock. In none if others have held it `holders` times before.
+  /// holds the lock. Calls it in none of them if others have held the lock `holders` times before.
   template <class Locked>
   WARPHEAP_DEVICE void in_turn(std::uint32_t holders, const Locked& locked) const {
     const simt::group together = simt::coalesced(base_);
@@ -178,7 +178,8 @@ class memoryblocks {
       simt::backoff(pause);
       pause = pause < longest_pause ? 2 * pause : longest_pause;
       seen = word.load(simt::order::relaxed);
-      if (seen != held && --holders == 0) return none;
+      if (seen == held || holders == any_holders) continue;
+      if (--holders == 0) return none;
     }
   }
   WARPHEAP_DEVICE void unlock(std::uint32_t key) const {

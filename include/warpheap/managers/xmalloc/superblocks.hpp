@@ -127,7 +127,7 @@ class superblocks {
 
   /// Callers get `count` blocks of a Superblock, which the calling lane still has.
   WARPHEAP_DEVICE void lend(std::uint32_t superblock, std::uint32_t count) const {
-    // Relaxed: whoever retires the Superblock has acquired all of its blocks from their owners.
+    // Relaxed: a lane that retires the Superblock has acquired all of its blocks from their owners.
     if (lent(superblock).fetch_add(count, simt::order::relaxed) == 0) count_unused(-1);
   }
   /// A caller's block comes back. It must not be in a list or the map before that.

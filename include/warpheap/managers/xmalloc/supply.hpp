@@ -166,8 +166,8 @@ class supply {
     return price_of_look;
   }
 
-  /// A trim stops when it has found memory for its own lane, which others may take. As long as it
-  /// has left free Superblocks, another one brings more.
+  /// A trim stops when it has found memory for its own lane, which others may take. As long as
+  /// callers have no block of some Superblock, another one may bring more.
   WARPHEAP_DEVICE std::uint32_t price_after_trim() const {
     return blocks().any_unused() ? price_of_look : price_of_trim;
   }

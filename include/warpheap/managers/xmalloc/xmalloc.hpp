@@ -33,8 +33,8 @@
 /// I4 a Superblock is held exactly if its map has blocks, all of its blocks are of its class and
 ///    know it, and what its map has is without pieces (unit);
 /// I5 the second-level FIFOs have as many entries as Superblocks are held, the first-level ones as
-///    many as blocks are neither in a map nor lent, and as many Superblocks are counted of which no
-///    block is lent as there are (0);
+///    many as there are blocks that are neither in a map nor lent, and the count of Superblocks of
+///    which no block is lent is right (0);
 /// I6 a parent in use has 1 to as many live pieces as it was made with (unit);
 /// I7 Memoryblocks tile the heap, neighbours agree, and no two free ones touch (unit);
 /// I8 the ring of free Memoryblocks has each of them once (unit);
@@ -46,19 +46,22 @@
 /// may: each of those ends without waiting for it. It waits for a trim's end: the lane that trims
 /// waits for the heap's lock alone and for FIFOs. Members of a group wait for their leader, which
 /// is at one of these, or looks for them whether another try is worth it; no leader waits for
-/// members of another group. What else may bring memory, moves of blocks that others have begun and
-/// trims, is tried a bounded number of times: 16 looks, or two trims that leave no free Superblock.
+/// members of another group, except those that hold the heap's lock with it, each of which only
+/// takes or frees a Memoryblock. What else may bring memory, moves of blocks that others have begun
+/// and trims, is tried a bounded number of times: 16 looks, or two trims after which callers have
+/// blocks of all Superblocks.
 ///
 /// Steady load: a request that no FIFO serves looks at a few words, 16 times at most. It searches
 /// the list of Memoryblocks only if one may be large enough, one lane after the other behind its
-/// lock, and gives up if it does not get that soon. A trim, for which all would wait, begins only
-/// if callers have no block of some Superblock.
+/// lock, and gives up if it does not get the lock soon. A trim, for which all would wait, begins
+/// only if some Superblock has no block that callers hold.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
 /// 16 trims had returned. Not exact: memory that others take in one place and free in another
 /// meanwhile may be missed, and so may a Memoryblock that is smaller than any Superblock, where
-/// none of those fits any more and others hold the heap's lock.
+/// none of those fits any more and others hold the heap's lock; and so may a Superblock of which
+/// callers have no block, while a block of another one comes back and is lent again.
 ///
 /// Deviations from the paper, and why:
 /// - requests are coalesced among the lanes that happen to call together, by shuffles; a team that

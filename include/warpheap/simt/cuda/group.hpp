@@ -176,8 +176,8 @@ using whole_warp = basic_group<all_lanes>;
 /// contains the caller; nothing else is promised.
 WARPHEAP_DEVICE inline group coalesced(const void* of) {
   const group here{lane_mask{__activemask()}};
-  // Matching is fast if nearly all are alike. By halves and without a branch: with a fast path for
-  // lanes that all are, ptxas gave functions of the default manager more registers.
+  // Matching is fast if nearly all values are equal. By halves and without a branch: a fast path
+  // for lanes that all pass the same address cost functions of the default manager registers.
   const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(of)};
   const lane_mask low = here.match(static_cast<std::uint32_t>(address)).mask();
   const lane_mask high = here.match(static_cast<std::uint32_t>(address >> 32)).mask();
