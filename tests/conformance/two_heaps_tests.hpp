@@ -217,9 +217,11 @@ struct make_in_two_heaps {
       }
       const auto value = mine.template load<small_object>(made);
       if (!value.is_whole() || value.number() != number) tally::add(found->corrupted);
-      // Every third one stays.
-      if (number % 3 != 0) mine.template destroy<small_object>(made);
-      if (number % 3 == 0) tally::add(found->blocks);
+      if (number % 3 == 0) {
+        tally::add(found->blocks);  // it stays
+      } else {
+        mine.template destroy<small_object>(made);
+      }
     }
   }
 };

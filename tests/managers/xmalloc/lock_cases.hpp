@@ -18,8 +18,9 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Units of a Superblock of test::small.
-inline constexpr std::uint32_t least_superblock = 4;
+/// Units of the smallest Superblock.
+template <class Memory>
+inline constexpr std::uint32_t least_superblock = Memory::sizes::superblock_units(0);
 
 /// One lane wants a block, while the lock is always held. The other lane stands for those that hold
 /// it: its first word counts them.
@@ -57,7 +58,7 @@ class lock_changes_hands {
 
  private:
   static constexpr auto in_use = decltype(Memory::header::state){1};
-  static constexpr bool is_scarce = Units < least_superblock;
+  static constexpr bool is_scarce = Units < least_superblock<Memory>;
 
   Memory list() {
     region_cursor cursor({memory_.data(), memory_.size()}, "a case");
@@ -72,8 +73,8 @@ class lock_changes_hands {
 
 template <class Memory>
 std::vector<named_case> lock_cases() {
-  return {case_of<lock_changes_hands<Memory, least_superblock - 1>>("memory_is_scarce"),
-          case_of<lock_changes_hands<Memory, 2 * least_superblock>>("memory_is_free")};
+  return {case_of<lock_changes_hands<Memory, least_superblock<Memory> - 1>>("memory_is_scarce"),
+          case_of<lock_changes_hands<Memory, 2 * least_superblock<Memory>>>("memory_is_free")};
 }
 
 }  // namespace verify

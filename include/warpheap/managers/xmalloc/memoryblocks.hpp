@@ -32,9 +32,9 @@ enum class memory_state : std::uint32_t { free = 0, block = 1, superblock = 2, e
 
 template <xmalloc_config Config>
 class memoryblocks {
+ public:
   using sizes = geometry<Config>;
 
- public:
   /// Before a Memoryblock's first byte.
   struct header {
     std::uint32_t next;
