@@ -29,7 +29,7 @@ const std::vector<std::size_t> sizes =
         : std::vector<std::size_t>{16,   32,    64,    128,    256,   512,   1024,   2048,   4096,
                                    8192, 10000, 20000, 32_KiB, 40000, 65536, 100000, 256_KiB};
 
-constexpr std::size_t small_heap = sanitized ? 16_MiB : 32_MiB;
+constexpr std::size_t small_heap = race_checked ? 4_MiB : sanitized ? 16_MiB : 32_MiB;
 constexpr std::uint64_t batch = 20'000;
 
 TEST(gallatin_exhaustion, a_heap_that_was_full_of_one_size_is_filled_by_it_again) {
@@ -85,7 +85,7 @@ TEST(gallatin_exhaustion, any_number_of_failures_leaves_no_trace) {
   const gallatin_heap heap(machine(), 16_MiB);
   const auto full = take_all(heap, 32_KiB, batch);
   const device_array<std::uint32_t> surprises(1);
-  const std::uint32_t lanes = sanitized ? 1024 : 16'384;
+  const std::uint32_t lanes = race_checked ? 256 : sanitized ? 1024 : 16'384;
   for (const std::size_t bytes : {std::size_t{16}, std::size_t{4096}, std::size_t{32_KiB}}) {
     machine().launch(covering(lanes), ask_in_vain{heap.ref(), bytes, 40, surprises.get()});
   }

@@ -19,7 +19,7 @@ using manager = scatter_alloc<>;
 
 class scatter_alloc_reuse : public heap_test<manager> {
  protected:
-  scatter_alloc_reuse() : heap_test(std::size_t{1} << 20) {}
+  scatter_alloc_reuse() : heap_test(std::size_t{1} << (race_checked ? 18 : 20)) {}
 
   std::uint32_t pages() { return heap_.ref().manager().parts().table().pages(); }
   std::uint64_t page_of(const void* block) {
