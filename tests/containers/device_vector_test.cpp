@@ -201,11 +201,11 @@ TEST(device_vector, loses_nothing_when_memory_is_exhausted) {
 }
 
 TEST(device_vector, warps_fill_what_room_is_left) {
-  const heap<> subject(machine(), 128_KiB);
+  const heap<> subject(machine(), race_checked ? 64_KiB : 128_KiB);
   const device_array<words> vectors(4);
   const device_array<std::uint32_t> refused(128, 99);
   // Each vector alone would fill more than the heap; in a test for races, all of them together.
-  const std::uint32_t rounds = race_checked ? 1200 : 4000;
+  const std::uint32_t rounds = race_checked ? 600 : 4000;
   machine().launch({1, 128}, push_by_warp{subject.ref(), vectors.get(), rounds, refused.get()});
   const auto got = read(vectors, rounds * 11);
   const auto denied = refused.read();

@@ -19,12 +19,8 @@ inline constexpr bool race_checked = false;
 inline constexpr bool race_checked = WARPHEAP_THREAD_SANITIZER;
 #endif
 
-/// Threads of a block in tests of any size. A lane costs ThreadSanitizer 850 KiB, and there are no
-/// more at a time than a block on each host thread: two warps.
-inline constexpr std::uint32_t block_threads =
-    WARPHEAP_CUDA_MODEL || !sanitized ? 256
-    : race_checked                    ? 32
-                                      : 64;
+/// Threads of a block in tests of any size. A lane costs ThreadSanitizer 850 KiB.
+inline constexpr std::uint32_t block_threads = WARPHEAP_CUDA_MODEL || !sanitized ? 256 : 64;
 
 /// The machine that this program's tests run on.
 inline const device& machine() {

@@ -89,7 +89,7 @@ TYPED_TEST(ouroboros_pages, a_free_that_finds_its_queue_full_loses_nothing) {
   auto all = this->take_all(16);
   const auto map = this->heap_.ref().manager().map();
   ASSERT_GT(all.size(), 2 * map.all_amounts().room());
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < (race_checked ? 1 : 2); ++round) {
     this->give(all);
     EXPECT_TRUE(map.parked(0).any());
     const std::size_t before = all.size();

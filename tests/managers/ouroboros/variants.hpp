@@ -33,7 +33,7 @@ template <class M>
 class ouroboros_test : public heap_test<M> {
  protected:
   using sizes = ouroboros_parts::geometry<ouroboros_config{}>;
-  static constexpr std::size_t heap_bytes = std::size_t{race_checked ? 1 : sanitized ? 2 : 8} << 19;
+  static constexpr std::size_t heap_bytes = std::size_t{sanitized ? 1 : 4} << 20;
 
   ouroboros_test() : heap_test<M>(heap_bytes) {}
 
