@@ -200,10 +200,8 @@ TYPED_TEST_SUITE(small_blocks_of_large_heaps, managers_of_small_blocks);
 TYPED_TEST(small_blocks_of_large_heaps, the_largest_fill_them_to_the_end) {
   for (const std::size_t gib : TypeParam::gib) {
     in_region_of(gib << 30, [&](const region& all) {
-      // One, as queues for several would keep a block each, anywhere in the heap.
-      simt::device_properties machine_of_one = small_machine();
-      machine_of_one.multiprocessors = 1;
-      const typename TypeParam::manager manager(all, machine_of_one, {});
+      // Of one multiprocessor, as queues for several would keep a block each, anywhere in the heap.
+      const typename TypeParam::manager manager(all, small_machine(1), {});
       manager.format(0, 1);
       const std::size_t bytes = std::min<std::size_t>(manager.largest_block(), 1 << 20);
       std::vector<std::byte*> blocks;

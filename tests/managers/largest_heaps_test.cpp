@@ -118,9 +118,7 @@ TEST(dynasoar_of_large_heaps, the_last_blocks_hold_slots) {
 TEST(kma_of_large_heaps, the_last_superblocks_hold_blocks) {
   for (const heap_size& of : {heap_size{70_GiB}, heap_size{9_TiB, 1u << 31}}) {
     in_region_of(of.bytes, [&](const region& memory) {
-      simt::device_properties with_one_queue = small_machine();
-      with_one_queue.multiprocessors = 1;
-      const kma<> manager(memory, with_one_queue, {});
+      const kma<> manager(memory, small_machine(1), {});  // one multiprocessor, one queue
       const std::uint32_t count = manager.superblocks();
       if (of.most != 0) {
         ASSERT_EQ(count, of.most);
@@ -131,8 +129,7 @@ TEST(kma_of_large_heaps, the_last_superblocks_hold_blocks) {
         // A queue of one node, at the same place.
         region_cursor front(memory, "the same");
         front.take<std::uint64_t>(1, 128);  // moves
-        front.take<std::uint64_t>(1, 128);  // which queues are occupied
-        kma_queue(front, 1).format(0, 1);
+        kma_empty_queues(front, 1, 1).format(0, 1);
         region_cursor all(memory, "the same");
         const kma_superblocks<kma_config{}> same(all, count, 1);
         for (const std::uint32_t i : {middle, count - 1, 1u}) same.empty_ones().enqueue(i);

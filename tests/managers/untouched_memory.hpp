@@ -12,14 +12,15 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-inline simt::device_properties small_machine() {
+inline simt::device_properties small_machine(std::uint32_t multiprocessors = 4) {
   simt::device_properties properties;
-  properties.multiprocessors = 4;
+  properties.multiprocessors = multiprocessors;
   properties.resident_threads = 64;
   return properties;
 }

@@ -104,8 +104,8 @@ TEST(kma, format_writes_no_word_behind_the_sets) {
 TEST(kma, format_writes_no_link_behind_the_last) {
   rubbish memory(4096);
   region_cursor cursor = memory.cursor();
-  const kma_queue queue(cursor, 16);
-  queue.format(0, 1);
+  const kma_empty_queues queues(cursor, 16, 1);
+  queues.format(0, 1);
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
 }
 

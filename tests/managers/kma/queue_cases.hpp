@@ -6,11 +6,9 @@
 
 #include "scenario.hpp"
 
-#include "warpheap/heap/region.hpp"
 #include "warpheap/managers/kma/superblock_queue.hpp"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -70,12 +68,10 @@ class nodes_go_round {
  private:
   static constexpr std::uint32_t rounds = 4;
 
-  Queue queue() {
-    region_cursor cursor({memory_.data(), memory_.size()}, "a case");
-    return {cursor, nodes};
-  }
+  Queue queue() { return {&ends_, links_.data(), 0, nodes - 1}; }
 
-  alignas(128) std::array<std::byte, 1024> memory_;
+  typename Queue::ends ends_;
+  std::array<std::uint64_t, nodes> links_;
   std::array<std::uint32_t, nodes> contents_{};
   std::array<untracked<std::uint32_t>, nodes> written_{};
   std::array<untracked<int>, nodes> held_{};

@@ -23,7 +23,6 @@
 /// Progress: lock-free. Each turn of a loop but the last means that another lane has moved head or
 /// tail, or has linked a node.
 
-#include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
@@ -41,10 +40,6 @@ class kma_queue {
   };
 
   kma_queue() = default;
-  kma_queue(region_cursor& cursor, std::uint32_t nodes)
-      : ends_(cursor.take<ends>(1)),
-        links_(cursor.take<std::uint64_t>(nodes, 128)),
-        last_(nodes - 1) {}
   /// \param links of all nodes, which other queues have as well: a node is in one of them at a time
   /// \param first, last the nodes with which it begins
   WARPHEAP_HD kma_queue(ends* of, std::uint64_t* links, std::uint32_t first, std::uint32_t last)
