@@ -47,7 +47,9 @@ CONFORMANCE_TEST(conformance, contents_survive_a_churn_in_a_heap_that_is_nearly_
   // a warp or two.
   constexpr std::size_t room = WARPHEAP_CUDA_MODEL ? 32 : 8;
   const std::uint64_t threads =
-      std::min<std::uint64_t>(WARPHEAP_CUDA_MODEL && !small_run ? 8192 : race_checked ? 256 : 512,
+      std::min<std::uint64_t>(WARPHEAP_CUDA_MODEL && !small_run ? 8192
+                              : race_checked                    ? 256
+                                                                : 512,
                               manager_traits<TypeParam>::most_churn_threads);
   holding kept = all;
   holding freed{{}, {}};
