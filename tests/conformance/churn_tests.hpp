@@ -46,11 +46,8 @@ CONFORMANCE_TEST(conformance, contents_survive_a_churn_in_a_heap_that_is_nearly_
   // Room for far fewer blocks than there are threads that run at a time; on the CPU model those are
   // a warp or two.
   constexpr std::size_t room = WARPHEAP_CUDA_MODEL ? 32 : 8;
-  const std::uint64_t threads =
-      std::min<std::uint64_t>(WARPHEAP_CUDA_MODEL && !small_run ? 8192
-                              : race_checked                    ? 256
-                                                                : 512,
-                              manager_traits<TypeParam>::most_churn_threads);
+  const std::uint64_t wanted = WARPHEAP_CUDA_MODEL && !small_run ? 8192 : race_checked ? 256 : 512;
+  const std::uint64_t threads = std::min(wanted, manager_traits<TypeParam>::most_churn_threads);
   holding kept = all;
   holding freed{{}, {}};
   for (std::size_t i = 0; i < all.blocks.size() && freed.blocks.size() < room; i += 3) {

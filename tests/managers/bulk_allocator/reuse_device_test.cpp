@@ -18,12 +18,9 @@ using sizes = bulk_parts::geometry<bulk_allocator_config{}>;
 
 class bulk_reuse : public heap_test<manager> {
  protected:
+  static constexpr std::size_t mib = race_checked ? 1 : sanitized ? 2 : 7;
   // No power of two, and no whole number of chunks.
-  static constexpr std::size_t heap_bytes = (std::size_t{race_checked ? 1
-                                                         : sanitized  ? 2
-                                                                      : 7}
-                                             << 20) +
-                                            12'345;
+  static constexpr std::size_t heap_bytes = (mib << 20) + 12'345;
 
   bulk_reuse() : heap_test(heap_bytes) {}
 
