@@ -7,7 +7,10 @@ breaks. A *profile* names headers, in the order in which they include each other
 comes out of them and is explored as `subject`, the cases that it is explored in, and the headers
 that define those; `sources`, if any, are translation units of tests/ that define the rest of those
 cases. What a profile does not say is as in the one of the same file that it names with `like`. Its
-headers are those that its cases reach: mistakes in others would meet nothing. A profile with
+headers are those that its cases reach: mistakes in others would meet nothing. A mutant copies the
+header that it changes and those that include it; all mutants share what is compiled of the others. A
+profile with `whole = true` copies all of them: its headers have functions that a call finds by the
+types of its arguments, too, where a copy of the function would be a second one. A profile with
 `generated = true` has no mutant in the table; it is for those that the campaign makes. A
 *mutant* names its profile, a text that stands in exactly one place of those headers, and
 what to put there instead. A text that is missing or ambiguous is an error, so that a mutant cannot
@@ -34,7 +37,7 @@ PROFILE: dict[str, type] = {
     "type": str,
     "cases": str,
 }
-OPTIONAL: dict[str, type] = {"sources": list, "generated": bool, "met": str}
+OPTIONAL: dict[str, type] = {"sources": list, "generated": bool, "whole": bool, "met": str}
 MUTANT: dict[str, type] = {"name": str, "profile": str, "about": str, "find": str, "replace": str}
 
 
@@ -158,13 +161,29 @@ def in_namespace(name: str, includes: list[str], text: str) -> str:
     )
 
 
-def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
-    """Return the text of a mutant: all headers of its profile, with the one change."""
-    name = mutant["name"]
-    where = f"{mutant['file']}: mutant '{name}'"
-    includes, text = joined(headers, include)
+def reaches(header: str, wanted: str, include: Path, known: dict[str, bool]) -> bool:
+    """Whether a header is or includes, over any number of others, the one that is wanted."""
+    if header not in known:
+        known[header] = header == wanted  # and while its own includes are looked at
+        path = include / header
+        text = path.read_text() if path.exists() else ""
+        included = re.findall(r'^#include "warpheap/(.+)"$', text, re.MULTILINE)
+        known[header] = known[header] or any(
+            reaches(each, wanted, include, known) for each in included
+        )
+    return known[header]
+
+
+def mutated(mutant: dict[str, Any], how: dict[str, Any], include: Path) -> str:
+    """Return the text of a mutant of a profile: the changed header, and what includes it."""
+    headers = how["headers"]
+    where = f"{mutant['file']}: mutant '{mutant['name']}'"
     # How the text is broken into lines does not matter.
-    places = [*re.finditer(r"\s+".join(map(re.escape, mutant["find"].split())), text)]
+    text = re.compile(r"\s+".join(map(re.escape, mutant["find"].split())))
+    places = []
+    for header in headers:
+        _, body = split_header((include / header).read_text(), header)
+        places += [(header, body, place) for place in text.finditer(body)]
     if len(places) != 1:
         raise TableError(
             f"{where}: its text stands {len(places)} times in {', '.join(headers)}, "
@@ -172,8 +191,14 @@ def mutated(mutant: dict[str, Any], headers: list[str], include: Path) -> str:
         )
     if mutant["find"] == mutant["replace"]:
         raise TableError(f"{where} changes nothing")
-    changed = text[: places[0].start()] + mutant["replace"] + text[places[0].end() :]
-    return in_namespace(name, includes, changed)
+    header, body, place = places[0]
+    changed = body[: place.start()] + mutant["replace"] + body[place.end() :]
+    known: dict[str, bool] = {}
+    copied = [
+        each for each in headers if how.get("whole") or reaches(each, header, include, known)
+    ]
+    includes, copies = joined(copied, include, {header: changed})
+    return in_namespace(mutant["name"], includes, copies)
 
 
 def registration(name: str, about: str, how: dict[str, Any], met: str) -> str:
@@ -206,7 +231,7 @@ def sources(table: dict[str, Any], profile: str, include: Path) -> str:
     """Return the translation unit of all mutants of a profile."""
     how = table["profile"][profile]
     mutants = [mutant for mutant in table["mutant"] if mutant["profile"] == profile]
-    copies = [(m["name"], m["about"], mutated(m, how["headers"], include)) for m in mutants]
+    copies = [(m["name"], m["about"], mutated(m, how, include)) for m in mutants]
     return translation_unit(how, copies, {m["name"]: m.get("met", "") for m in mutants})
 
 

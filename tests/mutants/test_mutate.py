@@ -37,7 +37,7 @@ class Mutated(unittest.TestCase):
         (self.include / "one.hpp").write_text(HEADER)
 
     def mutated(self, find: str, replace: str) -> str:
-        return mutate.mutated(mutant(find, replace), ["one.hpp"], self.include)
+        return mutate.mutated(mutant(find, replace), {"headers": ["one.hpp"]}, self.include)
 
     def test_changes_one_place_in_a_namespace_of_its_own(self) -> None:
         text = self.mutated("return 42;", "return 41;")
@@ -46,6 +46,21 @@ class Mutated(unittest.TestCase):
         self.assertNotIn("42", text)
         self.assertIn('#include "warpheap/core/bits.hpp"', text)
         self.assertIn('#include "warpheap/one.hpp"', text)
+
+    def test_copies_what_includes_the_changed_header_over_others_too(self) -> None:
+        headers = {"before": "core/bits", "between": "one", "behind": "between", "beside": "before"}
+        for name, included in headers.items():
+            text = HEADER.replace("core/bits", included).replace("answer", name)
+            (self.include / f"{name}.hpp").write_text(text)
+        (self.include / "one.hpp").write_text(HEADER.replace("core/bits", "before"))
+        how = {"headers": ["before.hpp", "one.hpp", "behind.hpp", "beside.hpp"]}
+        change = mutant("int answer() { return 42; }", "int answer() { return 41; }")
+        text = mutate.mutated(change, how, self.include)
+        self.assertEqual(re.findall(r"int (\w+)\(\) { return 4[12]; }", text), ["answer", "behind"])
+        self.assertNotIn("beside.hpp", text)
+        text = mutate.mutated(change, how | {"whole": True}, self.include)
+        found = re.findall(r"int (\w+)\(\) { return 4[12]; }", text)
+        self.assertEqual(found, ["before", "answer", "behind", "beside"])
 
     def test_a_subject_says_where_it_is_met(self) -> None:
         how = {"setups": [], "type": "one", "cases": "cases()", "original": "one"}
