@@ -8,8 +8,8 @@ comes out of them and is explored as `subject`, the cases that it is explored in
 that define those; `sources`, if any, are translation units of tests/ that define the rest of those
 cases. What a profile does not say is as in the one of the same file that it names with `like`. Its
 headers are those that its cases reach: mistakes in others would meet nothing. A mutant copies the
-header that it changes and those that include it; all mutants share what is compiled of the others. A
-profile with `whole = true` copies all of them: its headers have functions that a call finds by the
+header that it changes and those that include it; all mutants share what is compiled of the others.
+A profile with `whole = true` copies all of them: its headers have functions that a call finds by the
 types of its arguments, too, where a copy of the function would be a second one. A profile with
 `generated = true` has no mutant in the table; it is for those that the campaign makes. A
 *mutant* names its profile, a text that stands in exactly one place of those headers, and
@@ -194,9 +194,7 @@ def mutated(mutant: dict[str, Any], how: dict[str, Any], include: Path) -> str:
     header, body, place = places[0]
     changed = body[: place.start()] + mutant["replace"] + body[place.end() :]
     known: dict[str, bool] = {}
-    copied = [
-        each for each in headers if how.get("whole") or reaches(each, header, include, known)
-    ]
+    copied = [each for each in headers if how.get("whole") or reaches(each, header, include, known)]
     includes, copies = joined(copied, include, {header: changed})
     return in_namespace(mutant["name"], includes, copies)
 
