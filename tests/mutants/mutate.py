@@ -9,11 +9,11 @@ that define those; `sources`, if any, are translation units of tests/ that defin
 cases. What a profile does not say is as in the one of the same file that it names with `like`. Its
 headers are those that its cases reach: mistakes in others would meet nothing. A mutant copies the
 header that it changes and those that include it; all mutants share what is compiled of the others.
-A profile with `whole = true` copies all of them: its headers have functions that a call finds by the
-types of its arguments, too, where a copy of the function would be a second one. A profile with
-`generated = true` has no mutant in the table; it is for those that the campaign makes. A
-*mutant* names its profile, a text that stands in exactly one place of those headers, and
-what to put there instead. A text that is missing or ambiguous is an error, so that a mutant cannot
+A profile with `whole = true` copies all of them: its headers have functions that a call finds by
+the types of its arguments, too, where a copy of the function would be a second one. A profile with
+`generated = true` has no mutant in the table; it is for those that the campaign makes. A *mutant*
+names its profile, a text that stands in exactly one place of those headers, and what to put there
+instead. A text that is missing or ambiguous is an error, so that a mutant cannot
 rot. For one that takes seconds to find, `met` names the CASE/STRATEGY/MEMORY in which schedules
 meet it: those are explored first. Mistakes that a program makes by itself are those of faults.py.
 """
