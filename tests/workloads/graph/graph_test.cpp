@@ -165,7 +165,7 @@ TYPED_TEST(dynamic_graph, loses_nothing_when_memory_is_exhausted) {
 TYPED_TEST(dynamic_graph, counts_triangles_and_ranks) {
   const heap<rw_malloc<>> memory(machine(), 16_MiB);
   typename TestFixture::runner_type runner(memory);
-  // A complete graph of 300 vertices (warps), a triangle beside it, loops, and a vertex alone.
+  // A complete graph of many vertices (warps), a triangle beside it, loops, and a vertex alone.
   const std::uint32_t complete = race_checked ? 70 : 300;
   const std::uint32_t vertices = complete + 4;
   typename TestFixture::subject_type graph(runner, vertices);
