@@ -203,13 +203,20 @@ class warpheap_chunks {
   /// The words whose slots a lane may claim: those that are not marked; with an offer, or in an
   /// empty chunk, any.
   enum class claims { unmarked, offered };
-  /// The slots of a word that may be claimed for this owner.
-  WARPHEAP_HD static constexpr std::uint64_t room_in(std::uint64_t word, std::uint32_t owner,
-                                                     const warpheap_slots& slots,
-                                                     std::uint32_t number,
+  /// A word, and the owner for which a lane wants slots of it. It may have another one by now.
+  struct target {
+    std::uint32_t chunk;
+    std::uint32_t number;
+    std::uint32_t owner;
+    const warpheap_slots& shape;
+
+    WARPHEAP_HD constexpr std::uint64_t slots() const { return slots_in(shape, number); }
+  };
+  /// The slots of a word that may be claimed.
+  WARPHEAP_HD static constexpr std::uint64_t room_in(std::uint64_t word, const target& at,
                                                      claims which = claims::unmarked) {
     const bool open = which == claims::offered || !is_marked(word);
-    return is_of(word, owner) && open ? slots_in(slots, number) & ~used_of(word) : 0;
+    return is_of(word, at.owner) && open ? at.slots() & ~used_of(word) : 0;
   }
   WARPHEAP_DEVICE std::uint64_t word(std::uint32_t chunk, std::uint32_t number) const {
     return ref(chunk, number).load(simt::order::relaxed);
@@ -221,38 +228,33 @@ class warpheap_chunks {
     claims which = claims::unmarked;
     int least = 1;  ///< if fewer slots than that are free, they are left to others
   };
-  /// Claims free slots of a word of this owner. Lock-free: tries again only when another lane has
-  /// changed the word. \param seen the presumed value of the word
-  WARPHEAP_DEVICE claimed claim(std::uint32_t chunk, std::uint32_t number, std::uint64_t seen,
-                                std::uint32_t owner, const warpheap_slots& slots,
-                                const wish& wanted) const {
+  /// Claims free slots of a word. Lock-free: tries again only when another lane has changed the
+  /// word. \param seen the presumed value of the word
+  WARPHEAP_DEVICE claimed claim(const target& at, std::uint64_t seen, const wish& wanted) const {
     claimed won;
-    while (!try_claim(won, chunk, number, seen, owner, slots, wanted)) {
+    while (!try_claim(won, at, seen, wanted)) {
     }
     return won;
   }
   /// The same, but without a loop (see `simt::repeat`): if other lanes have changed the word before
   /// each of `Tries`, the slots are left to them.
   template <int Tries>
-  WARPHEAP_DEVICE claimed claim_quickly(std::uint32_t chunk, std::uint32_t number,
-                                        std::uint64_t seen, std::uint32_t owner,
-                                        const warpheap_slots& slots, const wish& wanted) const {
+  WARPHEAP_DEVICE claimed claim_quickly(const target& at, std::uint64_t seen,
+                                        const wish& wanted) const {
     claimed won;
-    simt::repeat<Tries>([&] { return try_claim(won, chunk, number, seen, owner, slots, wanted); });
+    simt::repeat<Tries>([&] { return try_claim(won, at, seen, wanted); });
     return won;
   }
   /// Like `claim_quickly`, for a word that is probably empty.
   template <int Tries>
-  WARPHEAP_DEVICE claimed claim_first(std::uint32_t chunk, std::uint32_t number,
-                                      std::uint32_t owner, const warpheap_slots& slots,
-                                      int want) const {
-    std::uint64_t seen = empty_word(owner);
-    const std::uint64_t bits = slots_in(slots, number) & low_bits<std::uint64_t>(want);
+  WARPHEAP_DEVICE claimed claim_first(const target& at, int want) const {
+    std::uint64_t seen = empty_word(at.owner);
+    const std::uint64_t bits = at.slots() & low_bits<std::uint64_t>(want);
     // Acquire as in `try_claim`.
-    if (ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
+    if (ref(at.chunk, at.number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
       return {bits, true};
     }
-    return claim_quickly<Tries - 1>(chunk, number, seen, owner, slots, {.want = want});
+    return claim_quickly<Tries - 1>(at, seen, {.want = want});
   }
 
   /// Frees slots that the caller had; returns the word's previous value. Release: see `try_claim`.
@@ -263,16 +265,15 @@ class warpheap_chunks {
 
   /// The outcome of a look at a word that may be full.
   enum class mark { set, was_set, not_full };
-  /// Marks a word of this owner that is full. Release: a lane that sees the mark knows that the
-  /// word was taken from the list.
-  WARPHEAP_DEVICE mark mark_full(std::uint32_t chunk, std::uint32_t number, std::uint32_t owner,
-                                 const warpheap_slots& slots) const {
-    const std::uint64_t all = slots_in(slots, number);
-    std::uint64_t seen = word(chunk, number);
-    while (is_of(seen, owner)) {
+  /// Marks a word that is full, if it still is of its owner. Release: a lane that sees the mark
+  /// knows that the word was taken from the list.
+  WARPHEAP_DEVICE mark mark_full(const target& at) const {
+    const std::uint64_t all = at.slots();
+    std::uint64_t seen = word(at.chunk, at.number);
+    while (is_of(seen, at.owner)) {
       if (is_marked(seen)) return mark::was_set;
       if (used_of(seen) != all) break;
-      if (ref(chunk, number).compare_exchange(seen, seen | full, simt::order::acq_rel)) {
+      if (ref(at.chunk, at.number).compare_exchange(seen, seen | full, simt::order::acq_rel)) {
         return mark::set;
       }
     }
@@ -332,16 +333,15 @@ class warpheap_chunks {
 
   /// One try of a claim: whether that settles it, since the slots are claimed, or there are none.
   /// Otherwise another lane has changed the word, and `seen` is its value.
-  WARPHEAP_DEVICE bool try_claim(claimed& won, std::uint32_t chunk, std::uint32_t number,
-                                 std::uint64_t& seen, std::uint32_t owner,
-                                 const warpheap_slots& slots, const wish& wanted) const {
-    const std::uint64_t room = room_in(seen, owner, slots, number, wanted.which);
+  WARPHEAP_DEVICE bool try_claim(claimed& won, const target& at, std::uint64_t& seen,
+                                 const wish& wanted) const {
+    const std::uint64_t room = room_in(seen, at, wanted.which);
     if (popcount(room) < wanted.least) return true;
     const std::uint64_t bits = choose(room, wanted.want, wanted.from);
     const bool was_empty = used_of(seen) == 0;
     // Acquire pairs with the releases in `give_back` and `open`: what the last owner of the slots
     // did, or of the chunk, comes before what the next one does.
-    if (!ref(chunk, number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
+    if (!ref(at.chunk, at.number).compare_exchange(seen, seen | bits, simt::acquire_to_write)) {
       return false;
     }
     won = {bits, was_empty};

@@ -43,7 +43,7 @@ class warpheap_slot_claims {
   /// Claims slots of a word that is believed to be `seen`.
   WARPHEAP_DEVICE std::uint64_t claim(const spot& at, std::uint64_t seen,
                                       const wish& wanted) const {
-    return counted_in(at, supply_.chunks().claim(at.chunk, at.word, seen, owner(), shape_, wanted));
+    return counted_in(at, supply_.chunks().claim(target_at(at), seen, wanted));
   }
   /// The `k`-th of the slots that were claimed.
   WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
@@ -117,6 +117,10 @@ class warpheap_slot_claims {
   /// The distance from one turn to another whose word is elsewhere.
   static constexpr std::uint32_t far_turn = 0x9e3779b1u;
 
+  WARPHEAP_DEVICE typename chunks::target target_at(const spot& at) const {
+    return {at.chunk, at.word, owner(), shape_};
+  }
+
   /// One of as many turns as a warp has lanes, which follow a turn of its lanes: they may share it,
   /// or have drawn the same place.
   WARPHEAP_DEVICE static std::uint32_t lane_turn(std::uint32_t turn) {
@@ -145,11 +149,11 @@ class warpheap_slot_claims {
   WARPHEAP_DEVICE std::uint64_t claim_quickly(const spot& at, std::uint64_t seen,
                                               const wish& wanted) const {
     return counted_in(at, supply_.chunks().template claim_quickly<Config.claim_tries>(
-                              at.chunk, at.word, seen, owner(), shape_, wanted));
+                              target_at(at), seen, wanted));
   }
   WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
-    return counted_in(at, supply_.chunks().template claim_first<2 * Config.claim_tries>(
-                              at.chunk, at.word, owner(), shape_, want));
+    return counted_in(
+        at, supply_.chunks().template claim_first<2 * Config.claim_tries>(target_at(at), want));
   }
   /// A word whose first slots the caller has taken is in use from now on.
   WARPHEAP_DEVICE std::uint64_t counted_in(const spot& at,

@@ -24,11 +24,11 @@ class warpheap_word_marks {
   /// returns whether the caller has marked it.
   WARPHEAP_RARE static bool retire(const supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
-    const std::uint32_t owner = chunk_owner::first_class + of;
+    const warpheap_slots shape = in.classes().slots(of);
     // Crowds of lanes come to what has just been taken away, so they look first. A look that is too
     // old leaves something in the list or the set, which others will find.
     if (in.listed().contains(chunk, number)) in.listed().unlist(chunk, number);
-    const auto came = in.chunks().mark_full(chunk, number, owner, in.classes().slots(of));
+    const auto came = in.chunks().mark_full({chunk, number, chunk_owner::first_class + of, shape});
     const bool marked = came == chunks::mark::set;
     if (marked) in.classes().count_marked(of, 1);
     if (came == chunks::mark::not_full) in.list(chunk, number);
