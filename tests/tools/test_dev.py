@@ -92,9 +92,9 @@ class DevTest(unittest.TestCase):
             with self.subTest(command=command):
                 self.assertEqual(dev(command, "--fast").returncode, 2)
 
-    def test_only_the_option_adds_the_sanitizers_and_ci_asks_for_them(self) -> None:
+    def test_only_the_option_adds_mutants_and_sanitizers_and_ci_asks_for_them(self) -> None:
         self.assertEqual(dev("test", "--without-sanitizers").returncode, 2)
-        self.assertEqual(dev("test", "--sanitizers", "more").returncode, 2)
+        self.assertEqual(dev("test", "--all", "more").returncode, 2)
         # Every stage is named and none is run.
         script = (
             f"root={PROJECT} venv=/ logs=/; source $root/tools/shell/steps.sh;"
@@ -107,11 +107,11 @@ class DevTest(unittest.TestCase):
             subprocess.run(
                 ["bash", "-euc", f"{script} {option}"], capture_output=True, text=True, check=True
             ).stdout.split()
-            for option in ("", "--sanitizers")
+            for option in ("", "--all")
         ]
         usual = ["cpu-release", "python", "cuda-compile"]
         self.assertEqual(stages, [usual, [*usual[:2], "cpu-asan", "cpu-tsan", usual[2]]])
-        self.assertIn("./dev test --sanitizers\n", (PROJECT / ".ci/run").read_text())
+        self.assertIn("./dev test --all\n", (PROJECT / ".ci/run").read_text())
 
     def test_what_may_not_be_installed_is_named_with_the_command_that_installs_it(self) -> None:
         programs = ("bash", "env", "dirname", "mkdir", "cat", "grep", "apt-get", "dpkg-query")

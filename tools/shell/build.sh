@@ -21,14 +21,17 @@ find_nvcc() {
   [[ -x /usr/local/cuda/bin/nvcc ]] && export CUDACXX=/usr/local/cuda/bin/nvcc
 }
 
-# configure PRESET: runs CMake when it has not run for this compiler and these presets. CMake itself
-# sees to changes of its own files.
+# What `configure` tells CMake beyond the preset: -D NAME=VALUE ...
+settings=()
+
+# configure PRESET: runs CMake when it has not run for this compiler, these presets and settings.
+# CMake itself sees to changes of its own files.
 configure() {
   local folder=$root/build/$1 key fresh=()
-  key="${CXX:-} ${CXXFLAGS:-} ${CUDACXX:-} $(cksum <"$root/CMakePresets.json")"
+  key="${CXX:-} ${CXXFLAGS:-} ${CUDACXX:-} ${settings[*]:-} $(cksum <"$root/CMakePresets.json")"
   [[ -e $folder/build.ninja && $(cat "$folder/stamp" 2>/dev/null) == "$key" ]] && return
   [[ -e $folder/CMakeCache.txt ]] && fresh=(--fresh)
-  (cd "$root" && quietly "configure-$1" "Configuring $1" cmake --preset "$1" "${fresh[@]}") || return
+  (cd "$root" && quietly "configure-$1" "Configuring $1" cmake --preset "$1" "${fresh[@]}" "${settings[@]}") || return
   echo "$key" >"$folder/stamp"
 }
 

@@ -17,8 +17,8 @@ explore_default_manager() {
     --seconds 6000 >&2
 }
 
-# What the sanitizers' builds of `./dev test --sanitizers` leave out: every configuration of every
-# manager.
+# What the sanitizers' builds of `./dev test --all` leave out: every configuration of every manager
+# under AddressSanitizer, and all conformance suites under ThreadSanitizer.
 build_and_test_variants() { build_step "$1" warpheap-conformance && run_ctest "$1" "$1" -L conformance; }
 
 # `./dev test` compiles the CUDA half without optimising it where there is no GPU.

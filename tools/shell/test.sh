@@ -68,24 +68,27 @@ compile_cuda() {
 }
 
 command_test() {
-  local sanitizers=no
-  if [[ ${1:-} == --sanitizers ]]; then
-    sanitizers=yes
+  local all=no mutants=OFF
+  if [[ ${1:-} == --all ]]; then
+    all=yes mutants=ON
     shift
   fi
-  (($# == 0)) || fail_with 2 "test takes --sanitizers or nothing; single tests run with" \
+  (($# == 0)) || fail_with 2 "test takes --all or nothing; single tests run with" \
     "ctest --preset cpu-release -R NAME   or   .venv/bin/python -m pytest tests/python -k NAME"
   need_system_packages build tool test
   need_python_packages test
   begin_stages
+  # Mutants judge the explorer, not the managers, and take a fifth of the time.
+  settings=(-D "WARPHEAP_MUTANTS=$mutants")
   stage cpu-release "The CPU half" build_and_ctest cpu-release
+  settings=()
   report_cost
   stage python "The tool" run_pytest python
-  if [[ $sanitizers == yes ]]; then
+  if [[ $all == yes ]]; then
     stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
     stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan
   else
-    note "the sanitizers' builds are left out: './dev test --sanitizers' has them, and CI runs it"
+    note "mutants and the sanitizers' builds are left out: './dev test --all' has them, and CI runs it"
   fi
   if find_nvcc; then
     stage cuda-compile "The CUDA half is compiled" compile_cuda
