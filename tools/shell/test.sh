@@ -68,9 +68,9 @@ compile_cuda() {
 }
 
 command_test() {
-  local all=no mutants=OFF
+  local all=no rest=OFF
   if [[ ${1:-} == --all ]]; then
-    all=yes mutants=ON
+    all=yes rest=ON
     shift
   fi
   (($# == 0)) || fail_with 2 "test takes --all or nothing; single tests run with" \
@@ -78,8 +78,9 @@ command_test() {
   need_system_packages build tool test
   need_python_packages test
   begin_stages
-  # Mutants judge the explorer, not the managers, and take a fifth of the time.
-  settings=(-D "WARPHEAP_MUTANTS=$mutants")
+  # Mutants judge the explorer, not the managers. They and the headers alone, of which other tests
+  # include nearly all, would take a quarter of the time.
+  settings=(-D "WARPHEAP_MUTANTS=$rest" -D "WARPHEAP_TEST_HEADERS=$rest")
   stage cpu-release "The CPU half" build_and_ctest cpu-release
   settings=()
   report_cost
@@ -88,7 +89,7 @@ command_test() {
     stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
     stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan
   else
-    note "mutants and the sanitizers' builds are left out: './dev test --all' has them, and CI runs it"
+    note "left out: mutants, headers alone and the sanitizers; './dev test --all' has them, as CI"
   fi
   if find_nvcc; then
     stage cuda-compile "The CUDA half is compiled" compile_cuda
