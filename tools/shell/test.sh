@@ -39,6 +39,14 @@ run_ctest() {
 
 build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
 
+# cpu_half ON|OFF: with or without mutants, which judge the explorer and not the managers, and headers
+# alone, of which other tests include nearly all. They would take a quarter of the time.
+cpu_half() {
+  # shellcheck disable=SC2034 # `configure` reads it.
+  local settings=(-D "WARPHEAP_MUTANTS=$1" -D "WARPHEAP_TEST_HEADERS=$1")
+  build_and_ctest cpu-release
+}
+
 # run_pytest NAME [ARGUMENT...]: the tests of the tool.
 run_pytest() {
   local name=$1
@@ -78,11 +86,7 @@ command_test() {
   need_system_packages build tool test
   need_python_packages test
   begin_stages
-  # Mutants judge the explorer, not the managers. They and the headers alone, of which other tests
-  # include nearly all, would take a quarter of the time.
-  settings=(-D "WARPHEAP_MUTANTS=$rest" -D "WARPHEAP_TEST_HEADERS=$rest")
-  stage cpu-release "The CPU half" build_and_ctest cpu-release
-  settings=()
+  stage cpu-release "The CPU half" cpu_half "$rest"
   report_cost
   stage python "The tool" run_pytest python
   if [[ $all == yes ]]; then
