@@ -55,7 +55,7 @@ class kma_buckets {
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
     std::uint32_t pause = shortest_pause;
-    std::uint32_t patience = lost_looks * Config.futile_looks;
+    std::uint32_t patience = price_of_nothing * Config.futile_looks;
     std::uint64_t moves = of.moves();
     for (std::uint64_t counted = moves;;) {
       kma_grant got;
@@ -65,9 +65,11 @@ class kma_buckets {
       if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
       const std::uint64_t now = of.moves();
       if (next == outlook::nothing && now == moves && of.nothing_moved_since(moves)) return {};
-      // As long as there is more, the lanes in front of this one get it and leave.
-      if (now != counted && (next == outlook::nothing || !of.obtainable(of_class))) {
-        const std::uint32_t price = next == outlook::nothing ? lost_looks : 1;
+      const bool more = next != outlook::nothing && of.obtainable(of_class);
+      if (more ? next == outlook::ask : now != counted) {
+        const std::uint32_t price = next == outlook::nothing ? price_of_nothing
+                                    : more                   ? 1
+                                                             : price_of_lost;
         if (price >= patience) return {};
         patience -= price;
         counted = now;
@@ -101,8 +103,10 @@ class kma_buckets {
   static_assert(sizes::classes <= pitch);
   static constexpr std::uint32_t shortest_pause = 100;  // nanoseconds
   static constexpr std::uint32_t longest_pause = 1600;
-  /// Looks that lost what they found, for one that found nothing.
-  static constexpr std::uint32_t lost_looks = 4;
+  /// What a look costs that found nothing, and one that lost the last that was left to others. One
+  /// that lost while there was more costs 1: the lanes in front of this one get that and leave.
+  static constexpr std::uint32_t price_of_nothing = 32;
+  static constexpr std::uint32_t price_of_lost = 8;
 
   enum class outlook {
     nothing,  ///< no free slot was found
@@ -153,7 +157,7 @@ class kma_buckets {
                               std::uint32_t of_class, std::uint32_t want, kma_grant& got) const {
     kma_state now{};
     of.announce();
-    got = of.obtain(of_class, want, kma_mode::attached, now);
+    got = of.obtain(of.draw(of_class), of_class, want, kma_mode::attached, now);
     const bool attached = got && now.mode == kma_mode::attached;
     // Release: pairs with the loads of lanes that look for slots.
     bucket.store(attached ? kma_bucket{got.superblock, now.epoch}.word() : kma_bucket::none,
