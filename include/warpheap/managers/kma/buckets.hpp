@@ -43,14 +43,15 @@ class kma_buckets {
 
   /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if none
   /// was free at a moment of the call, or if superblocks were on their way during each of
-  /// `Config.futile_looks` looks that found nothing; looks that lost the last slots to others count
-  /// a quarter.
+  /// `Config.futile_looks` looks that found nothing. A look that lost what it saw to others counts
+  /// less than one that found nothing (see `price_of`).
   ///
   /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
   /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
-  /// so they may be of the waiter's own warp. A look after which nothing is left counts only if
-  /// something has arrived or set out since the last one that counted (moves of the caller's own
-  /// included), so there are few. As long as memory is left, looks do not count: others are served.
+  /// so they may be of the waiter's own warp. Near exhaustion, there are at most as many looks as
+  /// `price_of` allows. Free are those that lose while plenty of superblocks are empty, since others
+  /// are served then, and those of a lane that waits for another one to attach a superblock, as long
+  /// as there is more or nothing has moved.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
@@ -65,15 +66,10 @@ class kma_buckets {
       if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
       const std::uint64_t now = of.moves();
       if (next == outlook::nothing && now == moves && of.nothing_moved_since(moves)) return {};
-      const bool more = next != outlook::nothing && of.obtainable(of_class);
-      if (more ? next == outlook::ask : now != counted) {
-        const std::uint32_t price = next == outlook::nothing ? price_of_nothing
-                                    : more                   ? 1
-                                                             : price_of_lost;
-        if (price >= patience) return {};
-        patience -= price;
-        counted = now;
-      }
+      const std::uint32_t price = price_of(next, of, of_class, now != counted);
+      if (price >= patience) return {};
+      patience -= price;
+      if (price != 0) counted = now;
       moves = now;
       if (next == outlook::ask) continue;
       // Until something has arrived: another look would see the same.
@@ -103,16 +99,25 @@ class kma_buckets {
   static_assert(sizes::classes <= pitch);
   static constexpr std::uint32_t shortest_pause = 100;  // nanoseconds
   static constexpr std::uint32_t longest_pause = 1600;
-  /// What a look costs that found nothing, and one that lost the last that was left to others. One
-  /// that lost while there was more costs 1: the lanes in front of this one get that and leave.
-  static constexpr std::uint32_t price_of_nothing = 32;
-  static constexpr std::uint32_t price_of_lost = 8;
+  static constexpr std::uint32_t price_of_nothing = 8;
 
   enum class outlook {
     nothing,  ///< no free slot was found
     ask,      ///< there may be some now
     wait,     ///< another lane attaches a superblock
   };
+
+  /// What a look costs that served no slot. Little if there is more: the lanes in front of this one
+  /// get that and leave.
+  /// \param moved whether anything has since the last look that was not free
+  WARPHEAP_DEVICE static std::uint32_t price_of(outlook found, const superblocks& of,
+                                                std::uint32_t of_class, bool moved) {
+    if (found == outlook::nothing) return price_of_nothing;
+    const bool more = of.obtainable(of_class);
+    if (found == outlook::wait) return more || !moved ? 0 : 2;
+    if (of.empty_ones().plenty()) return 0;
+    return more ? 1 : 2;
+  }
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> at(std::uint32_t of_class,
                                                      std::uint32_t shard) const {
