@@ -67,6 +67,19 @@ TEST(kma_superblocks, a_call_goes_on_to_the_next_queue) {
   });
 }
 
+TEST(kma_superblocks, there_are_plenty_while_half_of_the_queues_have_some) {
+  const rubbish memory(64_KiB);
+  region_cursor cursor = memory.cursor();
+  const kma_empty_queues queues(cursor, 8, 4);
+  queues.format(0, 1);
+  machine().launch({1, 1}, [&] {
+    for (int taken = 0; taken < 3; ++taken) EXPECT_NE(queues.dequeue(), queues.none);
+    EXPECT_TRUE(queues.plenty());
+    EXPECT_NE(queues.dequeue(), queues.none);
+    EXPECT_FALSE(queues.plenty());
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

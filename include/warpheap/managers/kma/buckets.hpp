@@ -42,16 +42,15 @@ class kma_buckets {
   }
 
   /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if none
-  /// was free at a moment of the call, or if superblocks were on their way during each of
-  /// `Config.futile_looks` looks that found nothing. A look that lost what it saw to others counts
-  /// less than one that found nothing (see `price_of`).
+  /// was free at a moment of the call, or if a bounded number of looks was in vain: each time
+  /// superblocks were on their way, or others took what it saw. `Config.futile_looks` that found
+  /// nothing are enough; what others cost, `price_of` says.
   ///
   /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
   /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
-  /// so they may be of the waiter's own warp. Near exhaustion, there are at most as many looks as
-  /// `price_of` allows. Free are those that lose while plenty of superblocks are empty, since others
-  /// are served then, and those of a lane that waits for another one to attach a superblock, as long
-  /// as there is more or nothing has moved.
+  /// so they may be of the waiter's own warp. Two kinds of looks are free, since others are served
+  /// meanwhile: those that lose while plenty of superblocks are empty, and those of a lane that
+  /// waits for another one to attach a superblock, as long as there is more or nothing has moved.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;

@@ -9,8 +9,8 @@
 /// `occupied` has a bit for each queue that may have superblocks. A lane that enqueues one sets it
 /// afterwards. A lane that finds only the dummy clears it, and sets it again unless the queue is
 /// still empty. Both are read-modify-writes, so the later of the two sees what the earlier one did:
-/// either the bit is set after it was cleared, or the lane that cleared it sees the superblock. While
-/// a lane is at this, a queue with superblocks may be without its bit. Callers announce it
+/// either the bit is set after it was cleared, or the lane that cleared it sees the superblock.
+/// While a lane is at this, a queue with superblocks may be without its bit. Callers announce it
 /// (superblocks.hpp). A lane that gets none since others were faster leaves the bit as it is.
 
 #include "warpheap/core/bits.hpp"

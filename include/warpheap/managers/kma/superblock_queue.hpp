@@ -21,8 +21,8 @@
 /// acquire.
 ///
 /// Progress: lock-free. Each turn of the loop in `enqueue` but the last means that another lane has
-/// moved the tail or linked a node. `dequeue` and `is_empty` do not repeat: where thousands of lanes
-/// meet at one queue, each that is served would cost all others a turn.
+/// moved the tail or linked a node. `dequeue` and `is_empty` do not repeat: where thousands of
+/// lanes meet at one queue, each that is served would cost all others a turn.
 
 #include "warpheap/simt/simt.hpp"
 
