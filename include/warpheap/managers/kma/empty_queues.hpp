@@ -11,7 +11,7 @@
 /// still empty. Both are read-modify-writes, so the later of the two sees what the earlier one did:
 /// either the bit is set after it was cleared, or the lane that cleared it sees the superblock.
 /// While a lane is at this, a queue with superblocks may be without its bit. Callers announce it
-/// (superblocks.hpp). A lane that gets none since others were faster leaves the bit as it is.
+/// (superblocks.hpp). A lane that gets none since it lost to others leaves the bit as it is.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"

@@ -41,7 +41,7 @@
 /// I6 no superblock is on its way (place: 0)
 ///
 /// Progress: lock-free, except for lanes that wait while others attach a superblock or move one;
-/// see buckets.hpp. A lane that others were faster than looks again from the start, in place of
+/// see buckets.hpp. A lane that has lost to others looks again from the start, in place of
 /// repeating a step that it shares with thousands.
 ///
 /// Steady load: each queue serves one lane at a time, by a compare-exchange that all lanes contend
