@@ -49,8 +49,9 @@ class kma_buckets {
   /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
   /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
   /// so they may be of the waiter's own warp. Two kinds of looks are free, since others are served
-  /// meanwhile: those that lose while plenty of superblocks are empty, and those of a lane that
-  /// waits for another one to attach a superblock, as long as there is more or nothing has moved.
+  /// meanwhile: those that lose while plenty of superblocks are empty, and those of a lane to whose
+  /// bucket another one has attached a superblock, or is about to, as long as there is more or
+  /// nothing has moved.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
@@ -70,7 +71,7 @@ class kma_buckets {
       patience -= price;
       if (price != 0) counted = now;
       moves = now;
-      if (next == outlook::ask) continue;
+      if (next == outlook::ask || next == outlook::lost) continue;
       // Until something has arrived: another look would see the same.
       do {
         simt::backoff(pause);
@@ -102,7 +103,8 @@ class kma_buckets {
 
   enum class outlook {
     nothing,  ///< no free slot was found
-    ask,      ///< there may be some now
+    ask,      ///< there may be some now, in the bucket
+    lost,     ///< others took what there was
     wait,     ///< another lane attaches a superblock
   };
 
@@ -112,10 +114,8 @@ class kma_buckets {
   WARPHEAP_DEVICE static std::uint32_t price_of(outlook found, const superblocks& of,
                                                 std::uint32_t of_class, bool moved) {
     if (found == outlook::nothing) return price_of_nothing;
-    const bool more = of.obtainable(of_class);
-    if (found == outlook::wait) return more || !moved ? 0 : 2;
-    if (of.empty_ones().plenty()) return 0;
-    return more ? 1 : 2;
+    if (!of.obtainable(of_class)) return found == outlook::wait && !moved ? 0 : 2;
+    return found == outlook::lost && !of.empty_ones().plenty() ? 1 : 0;
   }
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> at(std::uint32_t of_class,
@@ -146,14 +146,14 @@ class kma_buckets {
     const bool whole = want >= sizes::slots(of_class);
     if (whole || (poisoned && of.any_partial(of_class))) {
       got = of.take(of_class, want);
-      return outlook::ask;
+      return outlook::lost;
     }
     if (poisoned) return outlook::wait;
     if (!bucket.compare_exchange(seen, kma_bucket::poison, simt::order::relaxed)) {
-      return outlook::ask;
+      return seen == kma_bucket::poison ? outlook::wait : outlook::ask;
     }
     attach(of, bucket, of_class, want, got);
-    return outlook::ask;
+    return outlook::lost;
   }
 
   /// Fills a bucket that the caller has poisoned.

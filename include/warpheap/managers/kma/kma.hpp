@@ -41,15 +41,15 @@
 /// I6 no superblock is on its way (place: 0)
 ///
 /// Progress: lock-free, except for lanes that wait while others attach a superblock or move one;
-/// see buckets.hpp. A lane that has lost to others looks again from the start, in place of
-/// repeating a step that it shares with thousands.
+/// see buckets.hpp. A lane that has lost to others a few times looks again from the start, in place
+/// of repeating a step that it shares with thousands.
 ///
 /// Steady load: each queue serves one lane at a time, by a compare-exchange that all lanes contend
 /// for, so there are several. Near exhaustion few of them have superblocks, so all lanes meet
-/// there: each look tries two of them, once. Every move of a superblock is announced in one word,
-/// which every request that finds nothing reads. Requests that look again and again are most of the
-/// load, so the number of their looks is bounded, and those that have nothing to take announce
-/// nothing.
+/// there: each look tries two of them, a few times. Every move of a superblock is announced in one
+/// word, which every request that finds nothing reads. Requests that look again and again are most
+/// of the load, so the number of their looks is bounded, and those that have nothing to take
+/// announce nothing.
 ///
 /// Null: at a moment of the call, no slot of the class was free and no superblock was empty, except
 /// for those that the queues keep; superblocks.hpp explains why that is certain. Or, while others

@@ -21,8 +21,8 @@
 /// acquire.
 ///
 /// Progress: lock-free. Each turn of the loop in `enqueue` but the last means that another lane has
-/// moved the tail or linked a node. `dequeue` and `is_empty` do not repeat: where thousands of
-/// lanes meet at one queue, each that is served would cost all others a turn.
+/// moved the tail or linked a node. `dequeue` tries a few times, and `is_empty` once: where
+/// thousands of lanes meet at one queue, each that is served costs all others a turn.
 
 #include "warpheap/simt/simt.hpp"
 
@@ -77,19 +77,22 @@ class kma_queue {
     }
   }
 
-  /// A node. None if there was only the dummy at a moment of the call, or if another lane has
-  /// dequeued one during the call: it does not prove that the queue is empty.
+  /// A node. None if there was only the dummy at a moment of the call, or if other lanes have
+  /// dequeued one during each try: it does not prove that the queue is empty.
   WARPHEAP_DEVICE std::uint32_t dequeue() const {
-    std::uint64_t first = head().load(simt::order::acquire);
-    const position at = position::of(first);
-    const std::uint64_t last = tail().load(simt::order::acquire);
-    const link next = link::of(next_of(at.node).load(simt::order::acquire));
-    if (head().load(simt::order::acquire) != first) return none;
-    if (next.node == none) return none;
-    // The tail must never fall behind the head. If another lane is faster, it has moved the tail.
-    if (position::of(last).node == at.node) advance_tail(last, next.node);
-    const position after{next.node, at.tag + 1};
-    return head().compare_exchange(first, after.word(), simt::order::acq_rel) ? at.node : none;
+    for (int tries = 0; tries < most_tries; ++tries) {
+      std::uint64_t first = head().load(simt::order::acquire);
+      const position at = position::of(first);
+      const std::uint64_t last = tail().load(simt::order::acquire);
+      const link next = link::of(next_of(at.node).load(simt::order::acquire));
+      if (head().load(simt::order::acquire) != first) continue;
+      if (next.node == none) return none;
+      // The tail must never fall behind the head. If another lane is faster, it has moved the tail.
+      if (position::of(last).node == at.node) advance_tail(last, next.node);
+      const position after{next.node, at.tag + 1};
+      if (head().compare_exchange(first, after.word(), simt::order::acq_rel)) return at.node;
+    }
+    return none;
   }
 
   /// Whether there was only the dummy at a moment of the call. False also if another lane has
@@ -108,6 +111,8 @@ class kma_queue {
   }
 
  private:
+  static constexpr int most_tries = 8;
+
   struct position {
     std::uint32_t node;
     std::uint32_t tag;
