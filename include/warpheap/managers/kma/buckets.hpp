@@ -42,20 +42,21 @@ class kma_buckets {
   }
 
   /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if none
-  /// was free at a moment of the call, or if superblocks were on their way during each of
-  /// `Config.futile_looks` looks that found nothing; looks that lost the last slots to others count
-  /// a quarter.
+  /// was free at a moment of the call, or if a bounded number of looks was in vain: each time
+  /// superblocks were on their way, or others took what it saw. `Config.futile_looks` that found
+  /// nothing are enough; what others cost, `price_of` says.
   ///
   /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
   /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
-  /// so they may be of the waiter's own warp. A look after which nothing is left counts only if
-  /// something has arrived or set out since the last one that counted (moves of the caller's own
-  /// included), so there are few. As long as memory is left, looks do not count: others are served.
+  /// so they may be of the waiter's own warp. Two kinds of looks are free, since others are served
+  /// meanwhile: those that lose while plenty of superblocks are empty, and those of a lane to whose
+  /// bucket another one has attached a superblock, or is about to, as long as there is more or
+  /// nothing has moved.
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
     std::uint32_t pause = shortest_pause;
-    std::uint32_t patience = lost_looks * Config.futile_looks;
+    std::uint32_t patience = price_of_nothing * Config.futile_looks;
     std::uint64_t moves = of.moves();
     for (std::uint64_t counted = moves;;) {
       kma_grant got;
@@ -65,15 +66,12 @@ class kma_buckets {
       if (next == outlook::nothing) next = elsewhere(of, of_class, shard);
       const std::uint64_t now = of.moves();
       if (next == outlook::nothing && now == moves && of.nothing_moved_since(moves)) return {};
-      // As long as there is more, the lanes in front of this one get it and leave.
-      if (now != counted && (next == outlook::nothing || !of.obtainable(of_class))) {
-        const std::uint32_t price = next == outlook::nothing ? lost_looks : 1;
-        if (price >= patience) return {};
-        patience -= price;
-        counted = now;
-      }
+      const std::uint32_t price = price_of(next, of, of_class, now != counted);
+      if (price >= patience) return {};
+      patience -= price;
+      if (price != 0) counted = now;
       moves = now;
-      if (next == outlook::ask) continue;
+      if (next == outlook::ask || next == outlook::lost) continue;
       // Until something has arrived: another look would see the same.
       do {
         simt::backoff(pause);
@@ -101,14 +99,24 @@ class kma_buckets {
   static_assert(sizes::classes <= pitch);
   static constexpr std::uint32_t shortest_pause = 100;  // nanoseconds
   static constexpr std::uint32_t longest_pause = 1600;
-  /// Looks that lost what they found, for one that found nothing.
-  static constexpr std::uint32_t lost_looks = 4;
+  static constexpr std::uint32_t price_of_nothing = 8;
 
   enum class outlook {
     nothing,  ///< no free slot was found
-    ask,      ///< there may be some now
+    ask,      ///< there may be some now, in the bucket
+    lost,     ///< others took what there was
     wait,     ///< another lane attaches a superblock
   };
+
+  /// What a look costs that served no slot. Little if there is more: the lanes in front of this one
+  /// get that and leave.
+  /// \param moved whether anything has since the last look that was not free
+  WARPHEAP_DEVICE static std::uint32_t price_of(outlook found, const superblocks& of,
+                                                std::uint32_t of_class, bool moved) {
+    if (found == outlook::nothing) return price_of_nothing;
+    if (!of.obtainable(of_class)) return found == outlook::wait && !moved ? 0 : 2;
+    return found == outlook::lost && !of.empty_ones().plenty() ? 1 : 0;
+  }
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> at(std::uint32_t of_class,
                                                      std::uint32_t shard) const {
@@ -138,14 +146,14 @@ class kma_buckets {
     const bool whole = want >= sizes::slots(of_class);
     if (whole || (poisoned && of.any_partial(of_class))) {
       got = of.take(of_class, want);
-      return outlook::ask;
+      return outlook::lost;
     }
     if (poisoned) return outlook::wait;
     if (!bucket.compare_exchange(seen, kma_bucket::poison, simt::order::relaxed)) {
-      return outlook::ask;
+      return seen == kma_bucket::poison ? outlook::wait : outlook::ask;
     }
     attach(of, bucket, of_class, want, got);
-    return outlook::ask;
+    return outlook::lost;
   }
 
   /// Fills a bucket that the caller has poisoned.
@@ -153,7 +161,7 @@ class kma_buckets {
                               std::uint32_t of_class, std::uint32_t want, kma_grant& got) const {
     kma_state now{};
     of.announce();
-    got = of.obtain(of_class, want, kma_mode::attached, now);
+    got = of.obtain(of.draw(of_class), of_class, want, kma_mode::attached, now);
     const bool attached = got && now.mode == kma_mode::attached;
     // Release: pairs with the loads of lanes that look for slots.
     bucket.store(attached ? kma_bucket{got.superblock, now.epoch}.word() : kma_bucket::none,

@@ -7,11 +7,11 @@
 /// queue serves one lane after the other.
 ///
 /// `occupied` has a bit for each queue that may have superblocks. A lane that enqueues one sets it
-/// afterwards. A lane that finds only the dummy clears it, and sets it again if the queue then has
-/// more. Both are read-modify-writes, so the later of the two sees what the earlier one did: either
-/// the bit is set after it was cleared, or the lane that cleared it sees the superblock. While a
-/// lane is at this, a queue with superblocks may be without its bit. Callers announce it
-/// (superblocks.hpp).
+/// afterwards. A lane that finds only the dummy clears it, and sets it again unless the queue is
+/// still empty. Both are read-modify-writes, so the later of the two sees what the earlier one did:
+/// either the bit is set after it was cleared, or the lane that cleared it sees the superblock.
+/// While a lane is at this, a queue with superblocks may be without its bit. Callers announce it
+/// (superblocks.hpp). A lane that gets none since it lost to others leaves the bit as it is.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"
@@ -52,18 +52,22 @@ class kma_empty_queues {
     occupied().fetch_or(bit(q), simt::order::acq_rel);
   }
 
-  /// A superblock, or none if each queue had none when it was looked at, or has lost those that it
-  /// had to other lanes.
+  /// A superblock, or none if the queues that it tries had none, or if other lanes were faster. So
+  /// none proves nothing.
   WARPHEAP_DEVICE std::uint32_t dequeue() const {
-    for (std::uint32_t tries = 0; tries < queues_; ++tries) {
+    std::uint32_t from = own();
+    for (int tries = 0; tries < most_tries; ++tries) {
       const std::uint64_t open = occupied().load(simt::order::acquire);
       if (open == 0) return none;
-      const std::uint64_t ahead = open & ~low_bits<std::uint64_t>(static_cast<int>(own()));
+      const std::uint64_t ahead = open & ~low_bits<std::uint64_t>(static_cast<int>(from));
       const auto q = static_cast<std::uint32_t>(lowest_bit(ahead != 0 ? ahead : open));
       const std::uint32_t got = at(q).dequeue();
       if (got != none) return got;
-      occupied().fetch_and(~bit(q), simt::order::acq_rel);
-      if (!at(q).is_empty()) occupied().fetch_or(bit(q), simt::order::acq_rel);
+      if (at(q).is_empty()) {
+        occupied().fetch_and(~bit(q), simt::order::acq_rel);
+        if (!at(q).is_empty()) occupied().fetch_or(bit(q), simt::order::acq_rel);
+      }
+      from = q + 1;
     }
     return none;
   }
@@ -71,10 +75,19 @@ class kma_empty_queues {
   /// Whether a queue may have superblocks.
   WARPHEAP_DEVICE bool any() const { return occupied().load(simt::order::acquire) != 0; }
 
+  /// Whether half of the queues may have superblocks, so that memory is far from exhausted.
+  WARPHEAP_DEVICE bool plenty() const {
+    return 2 * static_cast<std::uint32_t>(popcount(occupied().load(simt::order::relaxed))) >=
+           queues_;
+  }
+
   // While no lane changes them.
   WARPHEAP_DEVICE bool says_occupied(std::uint32_t q) const { return (*occupied_ & bit(q)) != 0; }
 
  private:
+  /// Queues that a call tries. Near exhaustion few have superblocks, and all lanes meet there.
+  static constexpr int most_tries = 2;
+
   WARPHEAP_HD static constexpr std::uint64_t bit(std::uint32_t q) { return std::uint64_t{1} << q; }
   WARPHEAP_HD std::uint32_t first_of(std::uint32_t q) const {
     return static_cast<std::uint32_t>(std::uint64_t{superblocks_} * q / queues_);

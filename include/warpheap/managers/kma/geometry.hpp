@@ -25,7 +25,7 @@ struct kma_config {
   /// multiprocessor; each queue keeps one superblock. At least 2.
   std::uint32_t superblocks_a_queue = 256;
   /// A request gets null after this many looks that found nothing while superblocks were on their
-  /// way.
+  /// way, or after some eight times as many that lost what they saw to others.
   std::uint32_t futile_looks = 8;
 };
 

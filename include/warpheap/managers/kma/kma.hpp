@@ -41,16 +41,21 @@
 /// I6 no superblock is on its way (place: 0)
 ///
 /// Progress: lock-free, except for lanes that wait while others attach a superblock or move one;
-/// see buckets.hpp.
+/// see buckets.hpp. A lane that has lost to others a few times looks again from the start, in place
+/// of repeating a step that it shares with thousands.
 ///
 /// Steady load: each queue serves one lane at a time, by a compare-exchange that all lanes contend
-/// for, so there are several. Every move of a superblock is announced in one word, which every
-/// request that finds nothing reads.
+/// for, so there are several. Near exhaustion few of them have superblocks, so all lanes meet
+/// there: each look tries two of them, a few times. Every move of a superblock is announced in one
+/// word, which every request that finds nothing reads. Requests that look again and again are most
+/// of the load, so the number of their looks is bounded, and those that have nothing to take
+/// announce nothing.
 ///
 /// Null: at a moment of the call, no slot of the class was free and no superblock was empty, except
 /// for those that the queues keep; superblocks.hpp explains why that is certain. Or, while others
-/// keep freeing and allocating, the call has looked a bounded number of times and superblocks were
-/// on their way each time: it may then return null although memory was free.
+/// keep freeing and allocating, the call has looked a bounded number of times, and each time others
+/// took what it saw, or superblocks were on their way: it may then return null although memory was
+/// free. Looks that lose while half of the queues have superblocks do not count.
 ///
 /// Deviations from the publication, as far as its abstract, the survey and its release tell:
 /// - State words and bitmaps lie apart from the superblocks. Blocks are powers of two and aligned

@@ -20,8 +20,9 @@
 /// node is visible to the lane that dequeues it: the links from the one to the other are read with
 /// acquire.
 ///
-/// Progress: lock-free. Each turn of a loop but the last means that another lane has moved head or
-/// tail, or has linked a node.
+/// Progress: lock-free. Each turn of the loop in `enqueue` but the last means that another lane has
+/// moved the tail or linked a node. `dequeue` tries a few times, and `is_empty` once: where
+/// thousands of lanes meet at one queue, each that is served costs all others a turn.
 
 #include "warpheap/simt/simt.hpp"
 
@@ -76,31 +77,30 @@ class kma_queue {
     }
   }
 
-  /// A node, or none if there was only the dummy at a moment of the call.
+  /// A node. None if there was only the dummy at a moment of the call, or if other lanes have
+  /// dequeued one during each try: it does not prove that the queue is empty.
   WARPHEAP_DEVICE std::uint32_t dequeue() const {
-    for (;;) {
+    for (int tries = 0; tries < most_tries; ++tries) {
       std::uint64_t first = head().load(simt::order::acquire);
       const position at = position::of(first);
-      std::uint64_t last = tail().load(simt::order::acquire);
+      const std::uint64_t last = tail().load(simt::order::acquire);
       const link next = link::of(next_of(at.node).load(simt::order::acquire));
       if (head().load(simt::order::acquire) != first) continue;
       if (next.node == none) return none;
-      if (position::of(last).node == at.node) {
-        advance_tail(last, next.node);  // which must never fall behind the head
-      } else if (head().compare_exchange(first, position{next.node, at.tag + 1}.word(),
-                                         simt::order::acq_rel)) {
-        return at.node;
-      }
+      // The tail must never fall behind the head. If another lane is faster, it has moved the tail.
+      if (position::of(last).node == at.node) advance_tail(last, next.node);
+      const position after{next.node, at.tag + 1};
+      if (head().compare_exchange(first, after.word(), simt::order::acq_rel)) return at.node;
     }
+    return none;
   }
 
-  /// Whether there was only the dummy at a moment of the call.
+  /// Whether there was only the dummy at a moment of the call. False also if another lane has
+  /// dequeued a node during the call.
   WARPHEAP_DEVICE bool is_empty() const {
-    for (;;) {
-      const std::uint64_t first = head().load(simt::order::acquire);
-      const link next = link::of(next_of(position::of(first).node).load(simt::order::acquire));
-      if (head().load(simt::order::acquire) == first) return next.node == none;
-    }
+    const std::uint64_t first = head().load(simt::order::acquire);
+    const link next = link::of(next_of(position::of(first).node).load(simt::order::acquire));
+    return next.node == none && head().load(simt::order::acquire) == first;
   }
 
   // While no lane changes it.
@@ -111,6 +111,8 @@ class kma_queue {
   }
 
  private:
+  static constexpr int most_tries = 8;
+
   struct position {
     std::uint32_t node;
     std::uint32_t tag;

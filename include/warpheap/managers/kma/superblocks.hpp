@@ -83,18 +83,23 @@ class kma_superblocks {
     return !partial(of_class).seems_empty();
   }
 
+  /// A superblock of the class that was in the set, or none. By lot: a search for the next one
+  /// leads lanes that lose one to the same one again.
+  WARPHEAP_DEVICE std::uint32_t draw(std::uint32_t of_class) const {
+    static_assert(none == bitmap_tree::none);
+    return partial(of_class).draw(simt::noise());
+  }
   /// A superblock of which up to `want` slots are the caller's; no slots if the hints led nowhere,
-  /// or if other lanes were faster each time.
+  /// or if other lanes were faster.
+  /// \param found one that was drawn from the set, or none
   /// \param to what the superblock becomes if slots are left: attached, or partial, but in no set.
-  /// An empty one is only taken to be attached, or if no slot is left \pre the caller has announced
-  /// it, and concludes that once the superblock is where it belongs
-  WARPHEAP_DEVICE kma_grant obtain(std::uint32_t of_class, std::uint32_t want, kma_mode to,
-                                   kma_state& now) const {
+  /// An empty one is only taken to be attached, or if no slot is left
+  /// \pre the caller has announced it, and concludes that once the superblock is where it belongs
+  WARPHEAP_DEVICE kma_grant obtain(std::uint32_t found, std::uint32_t of_class, std::uint32_t want,
+                                   kma_mode to, kma_state& now) const {
     const bitmap_tree set = partial(of_class);
-    // By lot: a search for the next one leads lanes that lose an element to the same one again.
-    for (int tries = 0; tries < most_draws; ++tries) {
-      const std::uint32_t found = set.draw(simt::noise());
-      if (found == bitmap_tree::none) break;
+    for (int tries = 0; tries < most_draws; ++tries, found = draw(of_class)) {
+      if (found == none) break;
       if (!set.remove(found)) continue;
       // No slots if the superblock was no longer there, or is of another class: the element came
       // late, and is gone now.
@@ -117,9 +122,13 @@ class kma_superblocks {
   /// The same without a bucket, for lanes that would wait for theirs: what is left of a superblock
   /// goes back into the set.
   WARPHEAP_DEVICE kma_grant take(std::uint32_t of_class, std::uint32_t want) const {
+    // In a crowd, most lanes have nothing to take. What they announce would keep all others from an
+    // exact look, so they announce nothing.
+    const std::uint32_t found = draw(of_class);
+    if (found == none && (want < sizes::slots(of_class) || !empty_.any())) return {};
     kma_state now{};
     announce();
-    const kma_grant got = obtain(of_class, want, kma_mode::partial, now);
+    const kma_grant got = obtain(found, of_class, want, kma_mode::partial, now);
     if (got && now.mode == kma_mode::partial) partial(of_class).insert(got.superblock);
     conclude();
     return got;
