@@ -10,7 +10,7 @@ namespace test {
 
 template <kma_config Config>
 struct launch_limit<kma<Config>> {
-  static constexpr double ms = 4000;
+  static constexpr double ms = 1000;
 };
 
 }  // namespace test
