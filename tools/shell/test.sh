@@ -40,7 +40,7 @@ run_ctest() {
 build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
 
 # cpu_half ON|OFF: with or without mutants, which judge the explorer and not the managers, and headers
-# alone, of which other tests include nearly all. They would take a quarter of the time.
+# alone, of which other tests include nearly all. They take long.
 cpu_half() {
   # shellcheck disable=SC2034 # `configure` reads it.
   local settings=(-D "WARPHEAP_MUTANTS=$1" -D "WARPHEAP_TEST_HEADERS=$1")

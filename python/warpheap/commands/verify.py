@@ -160,7 +160,7 @@ def _hunt_all(
 ) -> bool:
     if not offer.mutants:
         raise UserError(
-            f"{offer.program} has no mutants in it; in a checkout './dev test' builds them",
+            f"{offer.program} has no mutants in it; in a checkout './dev test --all' builds them",
             EXIT_FAILED,
         )
     originals = dict.fromkeys(mutant.original for mutant in offer.mutants)

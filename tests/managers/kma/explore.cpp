@@ -11,7 +11,7 @@ namespace {
 
 using small =
     kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1, .superblocks_a_queue = 12}>;
-using hasty_buckets = kma_buckets<kma_config{.futile_looks = 1}>;
+using hasty_buckets = kma_buckets<kma_config{.futile_looks = 3}>;
 const registrar added[]{
     registrar{{"kma", subject_kind::manager, kma_cases(small_kma<small>()), "", ""}},
     registrar{{"kma_buckets", subject_kind::structure, kma_look_cases<hasty_buckets>(), "", ""}},

@@ -43,15 +43,16 @@ class kma_buckets {
 
   /// Reserves up to `want` slots of the class for lanes of a multiprocessor. No slots only if none
   /// was free at a moment of the call, or if a bounded number of looks was in vain: each time
-  /// superblocks were on their way, or others took what it saw. `Config.futile_looks` that found
-  /// nothing are enough; what others cost, `price_of` says.
+  /// superblocks were on their way, others took what it saw, or that was out of date.
+  /// `Config.futile_looks` that found nothing are enough; what others cost, `price_of` says.
   ///
-  /// Progress: a lane looks again only if superblocks are on their way, or others took what it saw.
+  /// Progress: a lane looks again only if superblocks are on their way, or others took or changed
+  /// what it saw.
   /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
   /// so they may be of the waiter's own warp. Two kinds of looks are free, since others are served
-  /// meanwhile: those that lose while plenty of superblocks are empty, and those of a lane to whose
-  /// bucket another one has attached a superblock, or is about to, as long as there is more or
-  /// nothing has moved.
+  /// meanwhile: those that lose while the queues have plenty, and those that find a bucket which
+  /// another lane is filling or has just changed, while there is more (or, if it is being filled,
+  /// while nothing has moved).
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;

@@ -75,7 +75,8 @@ class kma_empty_queues {
   /// Whether a queue may have superblocks.
   WARPHEAP_DEVICE bool any() const { return occupied().load(simt::order::acquire) != 0; }
 
-  /// Whether half of the queues may have superblocks, so that memory is far from exhausted.
+  /// Whether half of the queues may have superblocks: on a new heap, mostly, and in a heap with one
+  /// queue until that seems empty. A lane that finds a queue empty says so, so this ends.
   WARPHEAP_DEVICE bool plenty() const {
     return 2 * static_cast<std::uint32_t>(popcount(occupied().load(simt::order::relaxed))) >=
            queues_;

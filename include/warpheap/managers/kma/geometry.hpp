@@ -25,7 +25,7 @@ struct kma_config {
   /// multiprocessor; each queue keeps one superblock. At least 2.
   std::uint32_t superblocks_a_queue = 256;
   /// A request gets null after this many looks that found nothing while superblocks were on their
-  /// way, or after some eight times as many that lost what they saw to others.
+  /// way, or after four to eight times as many that lost what they saw to others.
   std::uint32_t futile_looks = 8;
 };
 
@@ -42,7 +42,9 @@ struct kma_sizes {
                 "kma_config: powers of two, 16 <= least_block <= superblock_bytes <= 65536");
   static_assert(Config.superblocks_a_shard != 0, "kma_config::superblocks_a_shard is 0");
   static_assert(Config.superblocks_a_queue >= 2, "kma_config::superblocks_a_queue is less than 2");
-  static_assert(Config.futile_looks != 0, "kma_config::futile_looks is 0");
+  // A look costs 1 also if it finds two queues of which the bits are out of date, as half of 64 may
+  // be: a lane that is alone must get beyond them.
+  static_assert(Config.futile_looks >= 3, "kma_config::futile_looks is less than 3");
 
   /// \pre `0 < bytes && bytes <= superblock_bytes`
   WARPHEAP_HD static constexpr std::uint32_t class_for(std::size_t bytes) {

@@ -41,21 +41,21 @@
 /// I6 no superblock is on its way (place: 0)
 ///
 /// Progress: lock-free, except for lanes that wait while others attach a superblock or move one;
-/// see buckets.hpp. A lane that has lost to others a few times looks again from the start, in place
-/// of repeating a step that it shares with thousands.
+/// see buckets.hpp. A lane that has lost to others a few times at a queue looks again from the
+/// start, in place of repeating a step that it shares with thousands.
 ///
 /// Steady load: each queue serves one lane at a time, by a compare-exchange that all lanes contend
 /// for, so there are several. Near exhaustion few of them have superblocks, so all lanes meet
 /// there: each look tries two of them, a few times. Every move of a superblock is announced in one
 /// word, which every request that finds nothing reads. Requests that look again and again are most
-/// of the load, so the number of their looks is bounded, and those that have nothing to take
-/// announce nothing.
+/// of the load, so there is a bound of looks that lose (see buckets.hpp for those that are free),
+/// and lanes that would take slots without a bucket announce nothing if they see none.
 ///
 /// Null: at a moment of the call, no slot of the class was free and no superblock was empty, except
 /// for those that the queues keep; superblocks.hpp explains why that is certain. Or, while others
-/// keep freeing and allocating, the call has looked a bounded number of times, and each time others
-/// took what it saw, or superblocks were on their way: it may then return null although memory was
-/// free. Looks that lose while half of the queues have superblocks do not count.
+/// keep freeing and allocating, a bounded number of looks was in vain: others took what the call
+/// saw, it was out of date, or superblocks were on their way. It may then return null although
+/// memory was free. Looks that lose do not count while half of the queues may have superblocks.
 ///
 /// Deviations from the publication, as far as its abstract, the survey and its release tell:
 /// - State words and bitmaps lie apart from the superblocks. Blocks are powers of two and aligned
