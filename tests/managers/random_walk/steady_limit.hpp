@@ -26,7 +26,7 @@ struct launch_limit<crw<Config>> {
 };
 template <rw_malloc_config Config>
 struct launch_limit<rw_malloc<Config>> {
-  static constexpr double ms = 1200;
+  static constexpr double ms = 1000;
 };
 
 }  // namespace test
