@@ -47,12 +47,11 @@ class kma_buckets {
   /// `Config.futile_looks` that found nothing are enough; what others cost, `price_of` says.
   ///
   /// Progress: a lane looks again only if superblocks are on their way, or others took or changed
-  /// what it saw.
-  /// What is on its way arrives: the lanes that move it wait for nothing and are in no collective,
-  /// so they may be of the waiter's own warp. Two kinds of looks are free, since others are served
-  /// meanwhile: those that lose while the queues have plenty, and those that find a bucket which
-  /// another lane is filling or has just changed, while there is more (or, if it is being filled,
-  /// while nothing has moved).
+  /// what it saw. What is on its way arrives: the lanes that move it wait for nothing and are in no
+  /// collective, so they may be of the waiter's own warp. Two kinds of looks are free, since others
+  /// are served meanwhile: those that lose while the queues have plenty, and those that find a
+  /// bucket which another lane is filling or has just changed, while there is more (or, if it is
+  /// being filled, while nothing has moved).
   WARPHEAP_DEVICE kma_grant reserve(const superblocks& of, std::uint32_t of_class,
                                     std::uint32_t want, std::uint32_t multiprocessor) const {
     std::uint32_t shard = multiprocessor % shards_;
