@@ -104,6 +104,22 @@ TEST(reg_eff_list, a_free_merges_with_the_next_chunk_once_and_moves_the_offset_b
   EXPECT_EQ(lane.chunks().next_of(0), 8u) << "but not with the one before";
 }
 
+TEST(reg_eff_list, what_is_left_of_a_large_chunk_becomes_two_with_room_for_whole_requests) {
+  // One chunk of more than 4,000 granules; a request takes 7 of them.
+  one_lane<reg_eff_config{.presplit_bytes = 0}> lane(64_KiB);
+  void* first = lane.take(100);
+  EXPECT_EQ(lane.place(first), 0u);
+  const std::uint32_t left = lane.chunks().end() - 7;
+  const std::uint32_t half = left / 2 / 7 * 7;
+  EXPECT_EQ(lane.chunks().next_of(7), 7 + half);
+  EXPECT_EQ(lane.chunks().next_of(7 + half), lane.chunks().end());
+  void* small = lane.take(100);
+  ASSERT_EQ(lane.place(small), 7u * 16);
+  EXPECT_LT(lane.chunks().next_of(14), 7 + half) << "halved again";
+  void* rest = lane.take(lane.heap().largest_block() - 2 * 7 * 16);
+  EXPECT_EQ(lane.place(rest), 14u * 16) << "a search merges them";
+}
+
 template <bool Merges>
 void expect_whole_after_frees() {
   one_lane<reg_eff_config{.presplit_bytes = Merges ? 128u : 0u, .merges = Merges}> lane(64_KiB);

@@ -127,6 +127,18 @@ TEST(reg_eff_config, splits_what_fragmentation_does_not_allow) {
   EXPECT_FALSE(exact.splits(7, 7));
 }
 
+TEST(reg_eff_config, halves_what_has_room_for_many_requests) {
+  constexpr reg_eff_config from_four{.halves_from = 4};
+  EXPECT_EQ(from_four.half_of(27, 7), 0u);
+  EXPECT_EQ(from_four.half_of(28, 7), 14u);
+  EXPECT_EQ(from_four.half_of(41, 7), 14u) << "a multiple of what was asked for";
+  EXPECT_EQ(from_four.half_of(42, 7), 21u);
+  EXPECT_EQ(from_four.half_of(0, 1), 0u);
+  EXPECT_EQ(from_four.half_of(0x7fffffffu, 0x7fffffffu), 0u);
+  EXPECT_EQ(reg_eff_config{}.half_of(0x7fffffffu, 1), 0x3fffffffu);
+  EXPECT_FALSE(reg_eff_config{.halves_from = 1}.is_valid()) << "halves would be empty";
+}
+
 TEST(reg_eff_layout, names_the_largest_heap_of_a_list_and_has_no_limit_for_counters) {
   simt::device_properties machine;
   machine.multiprocessors = h200;

@@ -34,6 +34,9 @@ struct reg_eff_config {
   std::uint32_t max_fragmentation_percent = 200;
   /// Bytes of the smallest chunks into which an empty heap is split; 0: it is one chunk.
   std::size_t presplit_bytes = 128;
+  /// What a request leaves of a chunk becomes two chunks if it has room for this many requests of
+  /// the kind, 2 at least: else lanes that all want a part of one chunk take them one by one.
+  std::uint32_t halves_from = 64;
   /// A free merges its chunk with the next one if that is free. Searches merge in any case.
   bool merges = true;
   /// Blocks are aligned to this, and chunks are multiples of it: a power of two, 16 at least.
@@ -46,6 +49,7 @@ struct reg_eff_config {
   }
   constexpr bool is_valid() const {
     return (header_words == 1 || header_words == 2) && max_fragmentation_percent >= 100 &&
+           halves_from >= 2 &&
            presplit_bytes % granule_bytes == 0 && presplit_bytes <= std::size_t{1} << 20 &&
            granule_bytes >= 16 && is_power_of_two(granule_bytes);
   }
@@ -57,6 +61,12 @@ struct reg_eff_config {
   WARPHEAP_HD constexpr bool splits(std::uint32_t size, std::uint32_t need) const {
     return need < size &&
            std::uint64_t{need} * max_fragmentation_percent <= std::uint64_t{size} * 100;
+  }
+
+  /// Granules of the first of two chunks that `rest` granules become after a request of `need`, a
+  /// multiple of `need` so that nothing is wasted between requests of one size; 0: of one chunk.
+  WARPHEAP_HD constexpr std::uint32_t half_of(std::uint32_t rest, std::uint32_t need) const {
+    return rest / halves_from < need ? 0 : rest / 2 / need * need;
   }
 
   constexpr const char* name() const {

@@ -226,10 +226,8 @@ class list_heap {
         made_free = 1;
       } else {
         if (Config.splits(next - chunk, need)) {
-          chunks_.split(chunk + need);
-          chunks_.publish(chunk + need, next);
+          made_free = free_rest(chunk + need, next, need);
           next = chunk + need;
-          made_free = 1;
         }
         chunks_.keep(chunk, next);
         move_offset(next);
@@ -237,6 +235,21 @@ class list_heap {
     }
     running_.end(operation, made_free);
     return fits;
+  }
+
+  /// Frees what a request of `need` granules leaves of the caller's chunk, from `rest` to `end`, as
+  /// one chunk or two. Returns how many.
+  WARPHEAP_DEVICE std::uint32_t free_rest(std::uint32_t rest, std::uint32_t end,
+                                          std::uint32_t need) const {
+    chunks_.split(rest);
+    const std::uint32_t half = Config.half_of(end - rest, need);
+    if (half != 0) {
+      chunks_.split(rest + half);
+      chunks_.publish(rest + half, end);
+      end = rest + half;
+    }
+    chunks_.publish(rest, end);
+    return half != 0 ? 2 : 1;
   }
 
   /// Searches all chunks, together with other lanes that search. None means that there was a time

@@ -51,6 +51,8 @@
 /// - chunks are claimed in a map outside the heap. In the published code a claim writes the header,
 ///   and an offset or a lane may still name a header that a merge has made part of a block;
 /// - a search that meets many chunks that are too small continues together with others;
+/// - what is left of a chunk with room for many requests becomes two: where lanes want parts of a
+///   few large chunks, they would take them one by one;
 /// - searches go along that map, from free chunk to free chunk, and learn a chunk's size from the
 ///   starts: only its owner may read a header;
 /// - a search merges free chunks if that makes one large enough: after a free, chunks merge only
