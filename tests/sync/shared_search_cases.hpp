@@ -123,12 +123,50 @@ class spoilt_each_time : public searched_cells<Search> {
   }
 };
 
+/// As many places as 32 bits can number, in few slices: a round visits each slice once, and nothing
+/// behind the last place. As the pages of a heap of more than 40 GiB.
+template <class Search>
+class far_places {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  void reset(std::uint64_t /*seed*/) {
+    known_.format();
+    visits_ = 0;
+    places_ = 0;
+  }
+  void lane() {
+    known_.search(
+        simt::coalesced(nullptr), all, [] { return 1u; },
+        [&](std::uint32_t /*first*/, std::uint32_t places) {
+          ++visits_;
+          places_ += places;
+          return 0u;
+        },
+        all / 4);
+  }
+  std::string verdict() {
+    // Nothing is freed, so there is one round.
+    if (places_ == all && visits_ == 5) return "";
+    return std::to_string(places_) + " places were visited in " + std::to_string(visits_) +
+           " slices";
+  }
+
+ private:
+  static constexpr std::uint32_t all = ~0u;
+
+  Search known_;
+  untracked<int> visits_ = 0;
+  untracked<std::uint64_t> places_ = 0;
+};
+
 template <class Search>
 std::vector<named_case> shared_search_cases() {
   return {case_of<each_takes_one<searched_cells<Search>>>("all_are_found"),
           case_of<found_again<Search>>("found_again"),
           case_of<never_refused<Search>>("never_refused"),
-          case_of<spoilt_each_time<Search>>("spoilt_each_time")};
+          case_of<spoilt_each_time<Search>>("spoilt_each_time"),
+          case_of<far_places<Search>>("far_places")};
 }
 
 }  // namespace verify
