@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What requests cost that cannot be served, by steps of the explorer.
+#include "refusal_steps.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
-#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -15,27 +15,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
-
-std::uint64_t steps(simt::grid lanes, const auto& kernel) {
-  const auto outcome =
-      simt::explorer(lanes, 4'000'000).run({simt::strategy::uniform, 1}, [&] { kernel(); });
-  EXPECT_EQ(outcome.stuck, "");
-  return outcome.steps;
-}
-
-/// Of a request that gets null, while another lane does something all the time.
-std::uint64_t steps_of_a_refusal(const auto& request, const auto& other) {
-  std::uint32_t given_up = 0;
-  return steps({2, 1}, [&] {
-    const simt::atomic_ref done(given_up);
-    if (simt::block_rank() == 0) {
-      EXPECT_EQ(request(), nullptr);
-      done.store(1, simt::order::relaxed);
-      return;
-    }
-    while (done.load(simt::order::relaxed) == 0) other();
-  });
-}
 
 /// A heap of single free units: every second one is in use.
 class no_two_units_together : public ::testing::Test {
