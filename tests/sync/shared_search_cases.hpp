@@ -10,6 +10,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -123,8 +125,8 @@ class spoilt_each_time : public searched_cells<Search> {
   }
 };
 
-/// As many places as 32 bits can number, in few slices: a round visits each slice once, and nothing
-/// behind the last place. As the pages of a heap of more than 40 GiB.
+/// As many places as 32 bits can number, in few slices: the last one ends with the last place. As
+/// the pages of a heap of more than 40 GiB.
 template <class Search>
 class far_places {
  public:
@@ -132,32 +134,29 @@ class far_places {
 
   void reset(std::uint64_t /*seed*/) {
     known_.format();
-    visits_ = 0;
-    places_ = 0;
+    visited_.fill(0);
   }
   void lane() {
     known_.search(
         simt::coalesced(nullptr), all, [] { return 1u; },
-        [&](std::uint32_t /*first*/, std::uint32_t places) {
-          ++visits_;
-          places_ += places;
+        [&](std::uint32_t first, std::uint32_t places) {
+          visited_.at(first / slice) = places;
           return 0u;
         },
-        all / 4);
+        slice);
   }
   std::string verdict() {
-    // Nothing is freed, so there is one round.
-    if (places_ == all && visits_ == 5) return "";
-    return std::to_string(places_) + " places were visited in " + std::to_string(visits_) +
-           " slices";
+    std::uint64_t places = 0;
+    for (const std::uint32_t of_slice : visited_) places += of_slice;
+    return places == all ? "" : std::to_string(places) + " places were visited";
   }
 
  private:
   static constexpr std::uint32_t all = ~0u;
+  static constexpr std::uint32_t slice = all / 4;  // four of them, and the rest
 
   Search known_;
-  untracked<int> visits_ = 0;
-  untracked<std::uint64_t> places_ = 0;
+  std::array<untracked<std::uint32_t>, 5> visited_;
 };
 
 template <class Search>

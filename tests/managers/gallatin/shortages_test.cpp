@@ -21,9 +21,17 @@ class exhausted_gallatin : public ::testing::Test {
   exhausted_gallatin() {
     steps(one_lane, [this] {
       all_.format(0, 1);
-      while (void* const block = all_.malloc(4096)) blocks_.push_back(block);
+      fill();
     });
     EXPECT_GT(blocks_.size(), 1000u);
+  }
+
+  void fill() {
+    while (void* const block = all_.malloc(4096)) blocks_.push_back(block);
+  }
+  void give_all() {
+    for (void* const block : blocks_) all_.free(block);
+    blocks_.clear();
   }
 
   std::uint64_t steps_of(std::size_t bytes) {
@@ -60,6 +68,13 @@ TEST_F(exhausted_gallatin, one_search_serves_all_requests_that_follow) {
   }
 }
 
+TEST_F(exhausted_gallatin, requests_that_fail_at_once_share_a_search) {
+  for (const std::size_t bytes : {64, 256, 100'000}) {
+    const std::uint64_t at_once = steps({8, 1}, [&] { EXPECT_EQ(all_.malloc(bytes), nullptr); });
+    EXPECT_LT(at_once, 2 * places) << bytes;
+  }
+}
+
 TEST_F(exhausted_gallatin, what_comes_back_to_a_used_block_is_no_reason_to_search) {
   steps_of(64);
   steps(one_lane, [this] {
@@ -79,11 +94,28 @@ TEST_F(exhausted_gallatin, a_request_gives_up_beside_a_lane_that_always_frees) {
   }
 }
 
+// Memory may be on its way to the slot of another multiprocessor, of this unit or of another one.
+TEST_F(exhausted_gallatin, a_request_gives_up_beside_a_slot_that_is_never_filled) {
+  using manager = gallatin<>;
+  constexpr std::size_t bytes = 64;
+  for (const std::size_t other : {std::size_t{16}, bytes}) {
+    steps(one_lane, [&] {
+      give_all();
+      const manager::block_buffers& buffers = all_.buffers();
+      const std::uint32_t unit = manager::geometry::unit_for(other);
+      const std::uint32_t slot = (buffers.own_slot(unit) + 1) % all_.shape().slots(unit);
+      EXPECT_EQ(buffers.claim_empty(slot, unit), manager::block_buffers::claim::owned);
+      fill();
+    });
+    EXPECT_LT(steps_of(bytes), 40 * places) << other;
+  }
+}
+
 TEST_F(exhausted_gallatin, a_block_that_has_come_back_is_found) {
   steps_of(64);
   steps_of(4096);
   steps(one_lane, [this] {
-    for (void* const block : blocks_) all_.free(block);
+    give_all();
     EXPECT_NE(all_.malloc(64), nullptr);
     EXPECT_NE(all_.malloc(4096), nullptr);
   });
