@@ -140,6 +140,44 @@ class insert_below_an_emptied_word : public tree_world<Tree, simt::grid{3, 1}> {
   }
 };
 
+/// Two lanes insert into a word that another one empties. The second to insert finds an element and
+/// perhaps the bit above it, which is about to be cleared: its own element must not be hidden when
+/// its insertion returns, though the first one has announced nothing yet.
+template <class Tree>
+class insert_after_insert : public tree_world<Tree, simt::grid{3, 1}> {
+ public:
+  using tree_world<Tree, simt::grid{3, 1}>::tree_world;
+
+  void lane() {
+    const auto rank = static_cast<std::uint32_t>(simt::thread_rank());
+    const std::uint32_t element = this->start_elements[0];
+    if (rank == 0) {
+      this->tree.remove(element);
+    } else {
+      this->tree.insert(element + rank);
+      if (!this->tree.any()) this->wrong = "an element that was inserted hides";
+    }
+  }
+};
+
+/// An element is removed as soon as it is there: the bit above is cleared before its inserter sets
+/// it, which must see that the word is empty again.
+template <class Tree>
+class remove_beside_insert : public tree_world<Tree, simt::grid{2, 1}> {
+ public:
+  explicit remove_beside_insert(std::uint32_t universe)
+      : tree_world<Tree, simt::grid{2, 1}>(universe, std::vector<std::uint32_t>{}) {}
+
+  void lane() {
+    const std::uint32_t element = this->tree.universe() - 1;
+    if (simt::thread_rank() == 0) {
+      this->tree.insert(element);
+    } else {
+      this->tree.remove(element);
+    }
+  }
+};
+
 /// Runs that overlap, and single elements of them: who takes a run has all of it, and in the end
 /// everything is there.
 template <class Tree>
@@ -228,6 +266,8 @@ std::vector<named_case> bitmap_tree_cases() {
                                           elements{100, 200, 4200, 8000}),
       case_of<insert_below_an_emptied_word<Tree>>("insert_below_an_emptied_word", 9000u,
                                                   elements{8000, 8100}),
+      case_of<insert_after_insert<Tree>>("insert_after_insert", 128u, elements{70}),
+      case_of<remove_beside_insert<Tree>>("remove_beside_insert", 9000u),
       case_of<overlapping_runs<Tree>>("runs_across_words", 192u,
                                       elements{61, 62, 63, 64, 65, 66, 126, 127, 128}),
       case_of<examine_beside_insert<Tree>>("examine_a_word", 60u, false),

@@ -10,6 +10,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -123,12 +125,47 @@ class spoilt_each_time : public searched_cells<Search> {
   }
 };
 
+/// As many places as 32 bits can number, in few slices: the last one ends with the last place. As
+/// the pages of a heap of more than 40 GiB.
+template <class Search>
+class far_places {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  void reset(std::uint64_t /*seed*/) {
+    known_.format();
+    visited_.fill(0);
+  }
+  void lane() {
+    known_.search(
+        simt::coalesced(nullptr), all, [] { return 1u; },
+        [&](std::uint32_t first, std::uint32_t places) {
+          visited_.at(first / slice) = places;
+          return 0u;
+        },
+        slice);
+  }
+  std::string verdict() {
+    std::uint64_t places = 0;
+    for (const std::uint32_t of_slice : visited_) places += of_slice;
+    return places == all ? "" : std::to_string(places) + " places were visited";
+  }
+
+ private:
+  static constexpr std::uint32_t all = ~0u;
+  static constexpr std::uint32_t slice = all / 4;  // four of them, and the rest
+
+  Search known_;
+  std::array<untracked<std::uint32_t>, 5> visited_;
+};
+
 template <class Search>
 std::vector<named_case> shared_search_cases() {
   return {case_of<each_takes_one<searched_cells<Search>>>("all_are_found"),
           case_of<found_again<Search>>("found_again"),
           case_of<never_refused<Search>>("never_refused"),
-          case_of<spoilt_each_time<Search>>("spoilt_each_time")};
+          case_of<spoilt_each_time<Search>>("spoilt_each_time"),
+          case_of<far_places<Search>>("far_places")};
 }
 
 }  // namespace verify

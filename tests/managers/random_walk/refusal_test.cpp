@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What requests cost that cannot be served, by steps of the explorer.
+#include "refusal_steps.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
-#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -16,25 +16,28 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-std::uint64_t steps(simt::grid lanes, const auto& kernel) {
-  const auto outcome =
-      simt::explorer(lanes, 4'000'000).run({simt::strategy::uniform, 1}, [&] { kernel(); });
-  EXPECT_EQ(outcome.stuck, "");
-  return outcome.steps;
+/// Searches that a request takes part in if others free something during each of them, and each
+/// leaves `left`, which others take before the request can.
+int searches_in_vain(random_walk::run_left left) {
+  random_walk::shared_rounds search;
+  int searches = 0;
+  steps({1, 1}, [&] {
+    search.format();
+    random_walk::search_rounds(
+        search, simt::coalesced(nullptr), 1, [] { return 1u; },
+        [&](std::uint32_t /*first*/, std::uint32_t /*count*/) {
+          ++searches;
+          search.released();
+          return left;
+        },
+        [](std::uint32_t /*word*/) {});
+  });
+  return searches;
 }
 
-/// Of a request that gets null, while another lane does something all the time.
-std::uint64_t steps_of_a_refusal(const auto& request, const auto& other) {
-  std::uint32_t given_up = 0;
-  return steps({2, 1}, [&] {
-    const simt::atomic_ref done(given_up);
-    if (simt::block_rank() == 0) {
-      EXPECT_EQ(request(), nullptr);
-      done.store(1, simt::order::relaxed);
-      return;
-    }
-    while (done.load(simt::order::relaxed) == 0) other();
-  });
+TEST(search_rounds, are_few_beside_lanes_that_always_free) {
+  EXPECT_EQ(searches_in_vain({}), 4);
+  EXPECT_EQ(searches_in_vain({.word = 0, .units = 1}), 16);
 }
 
 /// A heap of single free units: every second one is in use.
@@ -108,6 +111,30 @@ TYPED_TEST(no_page_free, a_request_gives_up_beside_lanes_that_always_free) {
   const std::uint64_t a_few_searches = 6 * (words + 100);
   constexpr std::uint64_t a_walk = 2000;
   EXPECT_LT(taken, 2 * (a_walk + a_few_searches));
+}
+
+constexpr std::uint64_t few = 20;
+
+TYPED_TEST(no_page_free, one_search_serves_all_requests_that_follow) {
+  const auto ask = [this] { EXPECT_EQ(this->all_.malloc(this->page), nullptr); };
+  EXPECT_GT(steps({1, 1}, ask), few);
+  EXPECT_LT(steps({1, 1}, ask), few);
+}
+
+TEST_F(no_two_units_together, one_search_serves_all_requests_that_follow) {
+  const auto ask = [this] { EXPECT_EQ(all_.malloc(2 * unit), nullptr); };
+  EXPECT_GT(steps({1, 1}, ask), few);
+  EXPECT_LT(steps({1, 1}, ask), few);
+}
+
+// A search looks at each page, which takes far longer than a walk.
+using no_page_of_rw_free = no_page_free<rw<>>;
+
+TEST_F(no_page_of_rw_free, requests_that_fail_at_once_share_a_search) {
+  const auto ask = [this] { EXPECT_EQ(all_.malloc(page), nullptr); };
+  const std::uint64_t alone = steps({1, 1}, ask);
+  search().released();
+  EXPECT_LT(steps({8, 1}, ask), 4 * alone);
 }
 
 }  // namespace
