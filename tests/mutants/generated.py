@@ -86,7 +86,8 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
         for fault, which in numbered(faults(body)):
             mutant = Mutant(f"g{len(mutants):04}", header, fault, offers, which=which)
             key = (header, fault.line, fault.about, which)
-            mutant.why_equivalent = known.get(key, "") or rules.why_equivalent(body, fault)
+            by_rule = rules.why_equivalent(body, fault, unseen=not offers)
+            mutant.why_equivalent = known.get(key, "") or by_rule
             unused.discard(key)
             mutants.append(mutant)
     for header, line, about, which in sorted(unused):
