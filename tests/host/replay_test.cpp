@@ -94,7 +94,7 @@ TEST(replay, a_request_that_fails_is_counted_and_never_freed) {
   EXPECT_EQ(made.calls, (lines{"give 100 in 0", "look 0", "give 200 in 0", "look 1", "give 0 in 0",
                                "look 2", "look 3", "look 4", "give 300 in 0", "look 5",
                                "take 100 at 1000 in 0", "take 300 at 2000 in 0"}));
-  EXPECT_EQ(result.failures, 1u) << "a request of no bytes is no failure";
+  EXPECT_EQ(result.failures, 1u) << "a request of no bytes does not fail";
   EXPECT_EQ(result.peak_bytes, 400u);
   EXPECT_EQ(result.span_bytes, 1300u);
 }
