@@ -76,6 +76,13 @@ TEST_F(pending, a_stream_has_only_its_own_back_and_each_once) {
   EXPECT_FALSE(blocks->others_than(two));
 }
 
+TEST_F(pending, of_two_alike_a_stream_has_each_back) {
+  add(one, 0);
+  add(one, 1);
+  EXPECT_EQ(take(one, 256), block(1)) << "the newest first";
+  EXPECT_EQ(take(one, 256), block(0));
+}
+
 TEST_F(pending, a_block_is_taken_only_if_it_fits_well_and_is_aligned) {
   add(one, 1, 512);
   EXPECT_FALSE(blocks->take(one, 768, 4096, 1)) << "too small";
@@ -120,6 +127,9 @@ TEST_F(pending, the_batch_of_a_silent_stream_is_closed_by_the_32nd_look) {
     EXPECT_EQ(events.recorded, 0) << look;
   }
   EXPECT_EQ(retire_happened(), list{0});
+  EXPECT_EQ(events.recorded, 1);
+  // The next batch is young again.
+  add(one, 1);
   EXPECT_EQ(events.recorded, 1);
 }
 
