@@ -6,7 +6,8 @@ Every header that a profile of the mutants' tables names is searched for places 
 can be made (faults.py). Each mistake becomes a mutant, compiled with others in one translation
 unit, and goes through stages (stages.py) until something rejects it: the explorer in the profiles
 that have its header, in sequentially consistent and weak memory, plain and under ThreadSanitizer,
-and the unit tests and the conformance suite beside the header's own tests (suites.py). All mutants
+and the unit tests and the conformance suite beside the header's own tests (suites.py). The headers
+of host pools have no profile: their mutants meet the unit tests that have their code. All mutants
 go through their first stage, then the living through their second, and so on, in an order drawn by
 --seed; those that the run of --resume began come before the others. What rejects a mutant is
 believed if it lets the headers as they are pass. Survivors that equivalent.toml knows to be
@@ -90,12 +91,13 @@ class Hunt:
         jobs = self._options.jobs
         copies = [m for m in due if self._switchboard.layer(m) is None]
         together = min(_MOST_TOGETHER, max(1, len(copies) // (_GROUPS_A_JOB * jobs)))
+        in_company = lambda m: bool(m.profiles) and self._switchboard.layer(m) is None  # noqa: E731
         begun = [m for m in due if m.tried]
         fresh = [m for m in due if not m.tried]
         parts = [
             # Only what must be compiled alone gains by company.
-            [[m] for m in part if self._switchboard.layer(m) is not None]
-            + list(_batches([m for m in part if self._switchboard.layer(m) is None], 0, together))
+            [[m] for m in part if not in_company(m)]
+            + list(_batches([m for m in part if in_company(m)], 0, together))
             for part in (begun, fresh)
         ]
         for groups in parts:
@@ -117,6 +119,7 @@ class Hunt:
         used = {profile for mutant in mutants for profile in mutant.profiles}
         others = {path for name in used for path in self._profiles[name].get("sources", [])}
         flavours = [PLAIN] if "races" in self._without else [PLAIN, RACES]
+        flavours = flavours if used else []  # nothing to explore
         work = self._workshop.prepare(pool, flavours, others)
         explorers: set[tuple[str, int, Flavour]] = set()
         tests: set[tuple[Path, int]] = set()
@@ -318,6 +321,7 @@ def main() -> int:
         for m in mutants
         if (not options.header or any(text in m.header for text in options.header))
         and (not options.kind or m.fault.kind in options.kind)
+        and (m.profiles or not options.without_tests)
     ]
     if options.sample is not None and options.sample < len(chosen):
         drawn = random.Random(options.seed).sample(range(len(chosen)), options.sample)

@@ -13,18 +13,22 @@ from typing import Any
 import mutate
 import rules
 from faults import Fault, faults
-from workshop import ROOT, Verdict
+from includes import ROOT, Includes
+from workshop import Verdict
 
 INCLUDE = ROOT / "include/warpheap"
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-
+_TESTED = "host"  # its headers have no profile: their unit tests alone judge them
 
 Key = tuple[str, str, str, str, int]
 
 
 @dataclass
 class Mutant:
-    """A fault of a header, the profiles that can show it, and what became of it."""
+    """A fault of a header, the profiles that can show it, and what became of it.
+
+    One without a profile meets unit tests alone.
+    """
 
     name: str
     header: str
@@ -57,7 +61,7 @@ class Mutant:
     def changed_body(self) -> tuple[str, str]:
         """Return its header's whole text and what is in the namespace, with the fault in both."""
         text = (INCLUDE / self.header).read_text()
-        _, body = mutate.split_header(text, self.header)
+        body = body_of(self.header)
         changed = self.fault.apply(body)
         return text.replace(body, changed), changed
 
@@ -71,16 +75,19 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
     for name, how in table["profile"].items():
         for header in how["headers"]:
             profiles.setdefault(header, []).append(name)
+    for header in tested_headers():
+        profiles.setdefault(header, [])
     known = equivalents()
     unused = set(known)
     mutants: list[Mutant] = []
     for header in sorted(profiles):
         offers = _most_telling_first(profiles[header], table)
-        _, body = mutate.split_header((INCLUDE / header).read_text(), header)
+        body = body_of(header)
         for fault, which in numbered(faults(body)):
             mutant = Mutant(f"g{len(mutants):04}", header, fault, offers, which=which)
             key = (header, fault.line, fault.about, which)
-            mutant.why_equivalent = known.get(key, "") or rules.why_equivalent(body, fault)
+            by_rule = rules.why_equivalent(body, fault, unseen=not offers)
+            mutant.why_equivalent = known.get(key, "") or by_rule
             unused.discard(key)
             mutants.append(mutant)
     for header, line, about, which in sorted(unused):
@@ -89,6 +96,24 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
             f"{header}: {line} ({about}, which = {which})"
         )
     return mutants
+
+
+def tested_headers() -> set[str]:
+    """Find the headers that only unit tests judge: those with code that reaches one of these."""
+    includes = Includes()
+    found = {
+        header
+        for source in (ROOT / "tests" / _TESTED).glob("*_test.cpp")
+        for header in includes.reached(source)
+    }
+    # Those of the C interface declare what src/ defines.
+    return {one for one in found if one.startswith(f"{_TESTED}/") and one.endswith(".hpp")}
+
+
+def body_of(header: str) -> str:
+    """Return what is in a header's namespace, or all of it if no macro says where that begins."""
+    text = (INCLUDE / header).read_text()
+    return mutate.split_header(text, header)[1] if mutate.BEGIN in text else text
 
 
 def numbered(found: Iterable[Fault]) -> Iterator[tuple[Fault, int]]:

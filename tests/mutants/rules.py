@@ -10,10 +10,18 @@ from faults import Fault
 _OPEN, _CLOSE = "([{", ")]}"
 _BEFORE = re.compile(r"(?:\breturn|&&|\|\||[=?:,;]|(?<![<>=!])=)\s*$")
 _CAST = re.compile(r"static_cast<[\w:]+(?:<[\w:]+>)?>|std::\w+(?=\{)|\bint(?=\()|\bword(?=\{)")
+# What only names or computes a value, of calls that have their own parentheses.
+_PURE = re.compile(r"(?:static_cast|reinterpret_cast)<[\w:* ]+>|std::(?:min|max)|(?<=\btable)\(\)")
+_SETS = re.compile(r"([^=]+?) (?:[|&^*+-]|<<|>>)?= (.+)")
+# What does more than that: a call, a second change, a change of what a pointer has.
+_MORE = re.compile(r"[\w>\]]\(|\+\+|--| = |^\*")
 
 
-def why_equivalent(body: str, fault: Fault) -> str:
-    """Return why no caller can tell a mutant from the text; empty if no rule says so."""
+def why_equivalent(body: str, fault: Fault, unseen: bool = False) -> str:
+    """Return why no caller can tell a mutant from the text; empty if no rule says so.
+
+    `unseen` says that no other thread can see what is between two statements.
+    """
     if fault.kind == "lost" and fault.line.startswith("WARPHEAP_ASSERT("):
         return (
             "It states a precondition, which every caller keeps. In release builds it evaluates "
@@ -21,7 +29,26 @@ def why_equivalent(body: str, fault: Fault) -> str:
         )
     if fault.kind == "boundary" and fault.replacement and _same_if_equal(body, fault):
         return "If both operands are equal, so are both branches."
+    if fault.kind == "swapped" and unseen:
+        first, second = _set_in(fault.about.removeprefix("comes before: ")), _set_in(fault.line)
+        if first and second and first[0] not in second[1] and second[0] not in first[1]:
+            return (
+                "Neither statement sets what the other one uses, and nobody sees what is between."
+            )
     return ""
+
+
+def _set_in(statement: str) -> tuple[str, set[str]] | None:
+    """Return the name of what a statement sets and all names in it; none if it does more.
+
+    Elements and members count by the names of their arrays and their own, whatever object has them.
+    """
+    text = _PURE.sub("", " ".join(statement.split()).rstrip(";"))
+    found = _SETS.fullmatch(text)
+    if found is None or _MORE.search(found[1]) or _MORE.search(found[2]):
+        return None
+    names = re.findall(r"[a-zA-Z_]\w*", re.sub(r"\[[^]]*\]", "", found[1]))
+    return names[-1], set(re.findall(r"[a-zA-Z_]\w*", text))
 
 
 def _same_if_equal(body: str, fault: Fault) -> bool:

@@ -65,6 +65,8 @@ def stages_of(mutant: Mutant, seconds: float, without: Sequence[str] = ()) -> li
     What killed it before comes first, then those of the lists, then what these leave out: a
     survivor has met all profiles that reach it, with and without the sanitizer.
     """
+    if not mutant.profiles:
+        return [] if "tests" in without else [TESTS]
     listed = _OF_ORDERS if mutant.fault.kind == "order" else _OF_OTHERS
     listed = (*before(mutant, seconds), *listed)
     met = {(stage.flavour, stage.attempt) for stage in listed}

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Run the tests of a manager or structure against a mutant of one of its headers."""
+"""Run the tests of a manager, structure or pool against a mutant of one of its headers."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from generated import Mutant
+from includes import ROOT, Includes
 from records import Controls
 from switchboard import Switchboard
-from workshop import ROOT, Verdict, Workshop
+from workshop import Verdict, Workshop
 
 _TESTS = ROOT / "tests"
 
 
 class Suites:
-    """Unit tests, the cheapest first, and the conformance suite of a manager, for all threads."""
+    """Unit tests, the nearest first, and the conformance suite of a manager, for all threads."""
 
     def __init__(
         self,
@@ -25,6 +27,7 @@ class Suites:
         seconds: float,
         controls: Controls,
         switchboard: Switchboard,
+        includes: Includes | None = None,
     ) -> None:
         """Set the time limit of each program, in seconds."""
         self._controls = controls
@@ -32,16 +35,24 @@ class Suites:
         self._workshop = workshop
         self._folder = folder
         self._seconds = seconds
-        self._includes: dict[Path, set[str]] = {}
+        self._includes = includes or Includes()
 
     def sources(self, header: str) -> list[Path]:
-        """Find the tests that include the header, in the nearest folder of tests/ to its own."""
+        """Find the tests that have a header's code, in the nearest folder of tests/ to its own.
+
+        Those that include it over the fewest others come first, and of these the smallest.
+        """
         folder = _TESTS / Path(header).parent
         while not folder.is_dir():
             folder = folder.parent
-        tests = sorted(folder.glob("*_test.cpp"), key=lambda source: source.stat().st_size)
-        tests += folder.glob("conformance.cpp")
-        return [source for source in tests if header in self._included(source)]
+        found: list[tuple[int, int, Path]] = []
+        for source in folder.glob("*_test.cpp"):
+            far = self._includes.reached(source).get(header)
+            if far is not None:
+                found.append((far, source.stat().st_size, source))
+        tests = [source for _, _, source in sorted(found)]
+        suites = (one for one in folder.glob("conformance.cpp") if header in self._includes.of(one))
+        return tests + list(suites)
 
     def first_to_last(self, mutant: Mutant) -> list[Path]:
         """Return the tests of a mutant in the order in which it meets them.
@@ -57,43 +68,75 @@ class Suites:
 
         A layer of switches of which none is on is the control of a switch: it is there already.
         """
-        for source in self.first_to_last(mutant):
-            layer = self._switchboard.layer(mutant)
-            program = self.prepare(source, layer) if layer is not None else None
-            if program is not None:
-                verdict = self._tested(program, source, int(mutant.name[1:]))
-                unchanged = partial(self._tested, program, source)
-            else:
-                verdict = self._changed(mutant, source)
-                unchanged = partial(self._unchanged, source)
-            control = f"tests:{source.relative_to(_TESTS)}"
-            if verdict.status == "killed" and self._controls.passes(control, unchanged):
-                return Verdict("killed", _by(source) + verdict.by.removeprefix("tests: "))
+        changed: dict[Path, Path | None] = {}  # what the tests are linked with, with the mutant
+        try:
+            for source in self.first_to_last(mutant):
+                layer = self._switchboard.layer(mutant)
+                program = self.prepare(source, layer) if layer is not None else None
+                if program is not None:
+                    verdict = self._tested(program, source, int(mutant.name[1:]))
+                    unchanged = partial(self._tested, program, source)
+                else:
+                    verdict = self._changed(mutant, source, changed)
+                    unchanged = partial(self._unchanged, source)
+                control = f"tests:{source.relative_to(_TESTS)}"
+                rejected = verdict.status in ("killed", "stillborn")
+                if rejected and self._controls.passes(control, unchanged):
+                    by = verdict.by.removeprefix("tests: ")
+                    return Verdict(verdict.status, _by(source) + by)
+        finally:
+            for thing in filter(None, changed.values()):
+                thing.unlink()
         return Verdict("survived", "")
 
     def prepare(self, source: Path, layer: int) -> Path | None:
         """Compile a test with a layer of mutants; none if it does not compile."""
-        return self._switchboard.tests(source, self._included(source), layer)
+        parts = []
+        for part in self._includes.parts(source):
+            thing = self._switchboard.part(part, self._includes, layer)
+            if thing is None:
+                return None
+            parts.append(thing)
+        return self._switchboard.tests(source, self._includes, layer, parts)
 
-    def _changed(self, mutant: Mutant, source: Path) -> Verdict:
+    def _changed(self, mutant: Mutant, source: Path, changed: dict[Path, Path | None]) -> Verdict:
         headers = self._folder / f"{mutant.name}_headers"
         place = headers / "warpheap" / mutant.header
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(mutant.changed_body()[0])
+        parts: list[Path | None] = []
         try:
-            return self._run(mutant.name, source, headers)
+            for part in self._includes.parts(source):
+                if mutant.header not in self._includes.of(part):
+                    parts.append(self._workshop.part(part))
+                    continue
+                if part not in changed:
+                    changed[part] = self._workshop.test_object(mutant.name, part, headers)
+                parts.append(changed[part])
+            verdict = self._run(mutant.name, source, headers, parts)
         finally:
             shutil.rmtree(headers)
+        if verdict is None and not mutant.profiles:
+            return Verdict("stillborn", "")
+        # The explorer's programs compile: what a test asserts about it does not hold.
+        return verdict or Verdict("killed", f"tests: {source.name} does not compile")
 
     def _unchanged(self, source: Path) -> Verdict:
         name = "control_" + str(source.relative_to(_TESTS)).replace("/", "_")
-        return self._run(name, source, self._folder / "none")
+        parts = [self._workshop.part(part) for part in self._includes.parts(source)]
+        verdict = self._run(name, source, self._folder / "none", parts)
+        return verdict or Verdict("stillborn", "")
 
-    def _run(self, name: str, source: Path, headers: Path) -> Verdict:
-        program = self._workshop.test_program(name, [source], headers)
+    def _run(
+        self, name: str, source: Path, headers: Path, parts: Sequence[Path | None]
+    ) -> Verdict | None:
+        """Compile a test and run it; none if it, or a part of it, does not compile."""
+        there = [part for part in parts if part is not None]
+        if len(there) < len(parts):
+            return None
+        program = self._workshop.test_program(name, source, headers, parts=there)
         if program is None:
-            # The explorer's programs compile: what a test asserts about it does not hold.
-            return Verdict("killed", f"tests: {source.name} does not compile")
+            return None
         try:
             return self._tested(program, source)
         finally:
@@ -102,11 +145,6 @@ class Suites:
     def _tested(self, program: Path, source: Path, switch: int | None = None) -> Verdict:
         small = ["--small"] if source.name == "conformance.cpp" else []
         return self._workshop.run_tests(program, self._seconds, *small, switch=switch)
-
-    def _included(self, source: Path) -> set[str]:
-        if source not in self._includes:
-            self._includes[source] = self._workshop.includes(source)
-        return self._includes[source]
 
 
 def _by(source: Path) -> str:

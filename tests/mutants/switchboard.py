@@ -6,14 +6,16 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mutate
-from generated import INCLUDE, Mutant
+from generated import INCLUDE, Mutant, body_of
+from includes import ROOT, Includes
 from switches import HEADER, TEXT, blamed, can_switch, layers, with_switches
-from workshop import ROOT, Flavour, Workshop
+from workshop import Flavour, Workshop
 
 _TRIES = 4  # to compile a program without the switches that the compiler has rejected
 
@@ -63,24 +65,37 @@ class Switchboard:
 
         return self._program((profile, layer, flavour), headers, layer, build), subject
 
-    def tests(self, source: Path, included: set[str], layer: int) -> Path | None:
+    def tests(
+        self, source: Path, includes: Includes, layer: int, parts: Sequence[Path] = ()
+    ) -> Path | None:
         """Return a test program with a layer of the mutants of all headers that it includes.
 
-        No program if the compiler rejects it. That may be the fault of a test, so the mutants stay
-        switches for others.
+        It is linked with `parts`. No program if the compiler rejects it. That may be the fault of a
+        test, so the mutants stay switches for others.
         """
+        make = partial(self._workshop.test_program, parts=parts)
+        return self._of_source(source, includes, layer, make)
+
+    def part(self, source: Path, includes: Includes, layer: int) -> Path | None:
+        """Return what tests are linked with, compiled with a layer; none if that is rejected."""
+        return self._of_source(source, includes, layer, self._workshop.test_object)
+
+    def _of_source(
+        self, source: Path, includes: Includes, layer: int, make: Callable[..., Path | None]
+    ) -> Path | None:
         name = f"layer_{layer}_of_" + str(source.relative_to(ROOT)).replace("/", "_")
-        headers = sorted(included & self._in_header.keys())
+        headers = sorted(includes.of(source).keys() & self._in_header.keys())
 
         def build(complain: Callable[[str], None]) -> Path | None:
             place = self._folder / f"{name}_headers"
+            place.mkdir(exist_ok=True)
             for header in headers:
                 text, _ = self._switched(header, layer)
                 (place / "warpheap" / header).parent.mkdir(parents=True, exist_ok=True)
                 (place / "warpheap" / header).write_text(f'#include "{HEADER}"\n{text}')
             (place / HEADER).write_text(TEXT)
             try:
-                return self._workshop.test_program(name, [source], place, complain)
+                return make(name, source, place, complain)
             finally:
                 shutil.rmtree(place)
 
@@ -135,6 +150,5 @@ class Switchboard:
 
     def _body(self, header: str) -> str:
         if header not in self._bodies:
-            text = (INCLUDE / header).read_text()
-            self._bodies[header] = mutate.split_header(text, header)[1]
+            self._bodies[header] = body_of(header)
         return self._bodies[header]

@@ -20,9 +20,7 @@ import records
 import report
 import stages
 from faults import Fault
-from suites import Suites
-from switchboard import Switchboard
-from workshop import ROOT, Flavour, OutOfTimeError, Verdict, Workshop
+from workshop import Flavour, OutOfTimeError, Verdict, Workshop
 
 SECONDS = 20.0
 
@@ -67,6 +65,15 @@ class Stages(unittest.TestCase):
     def test_what_is_left_out(self) -> None:
         kinds = {label.split(":")[0] for label in self.walk(mutant(), ("tests", "races"))}
         self.assertEqual(kinds, {"plain"})
+
+    def test_one_that_no_profile_has_meets_its_tests_alone(self) -> None:
+        for kind in ("order", "lost"):
+            one = mutant(kind)
+            one.profiles = []
+            self.assertEqual(self.walk(one), ["tests"])
+        one = mutant()
+        one.profiles = []
+        self.assertEqual(self.walk(one, ("tests",)), [])
 
     def test_what_killed_it_before_comes_first(self) -> None:
         one = mutant()
@@ -186,47 +193,6 @@ class EqualLines(unittest.TestCase):
             for place, line in enumerate(("x = 1;", "y = 1;", "x = 1;"))
         ]
         self.assertEqual([which for _, which in generated.numbered(faults)], [1, 0, 2])
-
-
-class IncludesAll(Workshop):
-    def __init__(self, header: str) -> None:
-        self._header = header
-
-    def includes(self, source: Path) -> set[str]:
-        return {self._header}
-
-
-class Sources(InAFolder):
-    def test_tests_are_those_of_the_nearest_folder(self) -> None:
-        controls = records.Controls(records.Records(self.path), {})
-        for header, folder in (
-            ("managers/halloc/heads.hpp", "managers/halloc"),
-            ("workloads/join/kernels.hpp", "workloads/join"),
-            ("sync/index_queue/static_queue.hpp", "sync"),
-            ("sync/bitmap_tree.hpp", "sync"),
-            ("heap/layers/checked/records.hpp", "heap"),
-        ):
-            workshop = IncludesAll(header)
-            switchboard = Switchboard([], workshop, self.path)
-            found = Suites(workshop, self.path, 1, controls, switchboard).sources(header)
-            self.assertEqual({source.parent for source in found}, {ROOT / "tests" / folder})
-
-    def test_that_which_killed_a_mutant_before_is_the_first(self) -> None:
-        controls = records.Controls(records.Records(self.path), {})
-        workshop = IncludesAll("sync/bitmap_tree.hpp")
-        suites = Suites(workshop, self.path, 1, controls, Switchboard([], workshop, self.path))
-        one = mutant()
-        one.header = "sync/bitmap_tree.hpp"
-        usual = suites.first_to_last(one)
-        one.killed_before = "tests", f"tests: sync/{usual[-1].name}: one.test"
-        self.assertEqual(suites.first_to_last(one), [usual[-1], *usual[:-1]])
-
-    def test_a_header_that_another_one_includes_counts(self) -> None:
-        source = self.folder / "a_test.cpp"
-        source.write_text('#include "warpheap/sync/bulk_semaphore.hpp"\n#include <vector>\n')
-        found = Workshop(self.folder).includes(source)
-        self.assertLess({"sync/bulk_semaphore.hpp", "core/align.hpp"}, found)
-        self.assertNotIn("sync/bitmap_tree.hpp", found)
 
 
 class Believed(InAFolder):

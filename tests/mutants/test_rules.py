@@ -51,6 +51,36 @@ class Equal(unittest.TestCase):
         found = [bool(why_equivalent(body, fault)) for fault in faults(body)]
         self.assertEqual(found, [True, False, False])
 
+    def test_two_statements_of_which_neither_sets_what_the_other_uses(self) -> None:
+        def both(first: str, second: str, unseen: bool = True) -> bool:
+            body = f"void f() {{\n    {first};\n    {second};\n}}\n"
+            found = [fault for fault in faults(body) if fault.kind == "swapped"]
+            self.assertEqual(len(found), 1)
+            return bool(why_equivalent(body, found[0], unseen))
+
+        for first, second in (
+            ("a = 1", "b += 2"),
+            ("x.left = none", "x.right = y.right"),
+            ("count += 1", "a[counts].b = std::max(a[0].b, static_cast<int>(c))"),
+            ("table()[at].free = false", "table()[at].vacant = true"),
+        ):
+            self.assertTrue(both(first, second), first)
+            self.assertFalse(both(first, second, unseen=False), first)
+        for first, second in (
+            ("a = 1", "b = a"),
+            ("b = a", "a = 1"),
+            ("a = 1", "a = 2"),
+            ("x.left = 1", "y.left = 2"),
+            ("at = 1", "list[at] = 2"),
+            ("count += 1", "a[count] = 1"),
+            ("a = next()", "b = 1"),
+            ("a = take(1)", "b = 1"),
+            ("a = b", "c = ++b"),
+            ("*link = a", "b = c"),
+            ("log()", "b = c"),
+        ):
+            self.assertFalse(both(first, second), first)
+
 
 if __name__ == "__main__":
     unittest.main()

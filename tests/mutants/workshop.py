@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from includes import FOLDERS, ROOT
 from switches import VARIABLE
 
-ROOT = Path(__file__).resolve().parents[2]
 _FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
 _FLAGS += ["-DWARPHEAP_TEST_SANITIZED=0", "-DWARPHEAP_TEST_VARIANTS=0"]
-_FOLDERS = [ROOT / folder for folder in ("include", "tests", "tests/verify", "tests/support")]
-_INCLUDES = [f"-I{folder}" for folder in _FOLDERS]
-_INCLUDE = re.compile(r'^#\s*include ["<]([^">]+)[">]', re.MULTILINE)
+_INCLUDES = [f"-I{folder}" for folder in FOLDERS]
+_TESTED = ("-UNDEBUG",)  # with preconditions, unlike the explorer: no request breaks them
 # The explorer without its subjects.
 HARNESS = sorted(
     source
@@ -33,6 +32,7 @@ HARNESS = sorted(
     if not source.name.endswith("_test.cpp")
 )
 RUNTIME = sorted((ROOT / "src/simt/cpu").glob("*.cpp"))
+_TEST_KIB = 4 << 20  # a mutant may allocate without an end
 _START_S = 60.0  # a program may take as long to start and to replay, beside its own time limit
 
 
@@ -84,7 +84,6 @@ class Workshop:
         self._compile = [*launcher, *self._compiler]
         self._objects: dict[Path, threading.Lock] = {}
         self._made: set[Path] = set()
-        self._direct: dict[Path, list[str]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -125,13 +124,13 @@ class Workshop:
                 return None
 
     def _limited(
-        self, command: list[str], seconds: float, switch: int | None = None
+        self, command: list[str], seconds: float, switch: int | None = None, limits: str = ""
     ) -> subprocess.CompletedProcess[bytes] | None:
         """Run a program for this many seconds of one core; None if it has not had them in due time.
 
         Seconds of the clock would let a busy machine reject mutants.
         """
-        limited = ["sh", "-c", f'ulimit -t {math.ceil(seconds)}; exec "$0" "$@"', *command]
+        limited = ["sh", "-c", f'ulimit -t {math.ceil(seconds)};{limits} exec "$0" "$@"', *command]
         return self._run(limited, 20 * seconds, switch)
 
     def _must(self, command: list[str]) -> str:
@@ -214,72 +213,63 @@ class Workshop:
                 self._made.add(thing)
         return thing
 
-    def test_program(
+    def test_object(
         self,
         name: str,
-        sources: list[Path],
+        source: Path,
         headers: Path,
         complain: Callable[[str], None] | None = None,
     ) -> Path | None:
-        """Compile and link tests; None if they do not compile, or need more than their source.
+        """Compile tests, or what they are linked with; None if it does not compile.
 
         What `headers` has stands in place of the project's headers.
         """
-        main = (
-            [] if any(source.name == "conformance.cpp" for source in sources) else ["-lgtest_main"]
-        )
-        objects = []
-        for source in sources:
-            thing = self._folder / f"{name}_{source.stem}.o"
-            # With its preconditions, unlike the explorer: no request breaks them.
-            command = [*self._compile, *_FLAGS, "-UNDEBUG", f"-I{headers}", *_INCLUDES]
-            command += ["-w", "-c", str(source), "-o", str(thing)]
-            made = self._run(command)
-            if made is None or made.returncode != 0:
-                if made is not None and complain:
-                    complain(made.stderr.decode(errors="replace"))
-                return None
-            objects.append(thing)
-        if not main:
-            objects.append(self._other("conformance/main.cpp", PLAIN))
-        program = self._folder / f"{name}_{sources[0].stem}"
-        link = [*self._compiler, *map(str, objects + self._runtime(PLAIN)), *main, "-lgtest"]
+        thing = self._folder / f"{name}_{source.stem}.o"
+        command = [*self._compile, *_FLAGS, *_TESTED, f"-I{headers}", *_INCLUDES]
+        made = self._run([*command, "-w", "-c", str(source), "-o", str(thing)])
+        if made is not None and made.returncode == 0:
+            return thing
+        if made is not None and complain:
+            complain(made.stderr.decode(errors="replace"))
+        return None
+
+    def test_program(
+        self,
+        name: str,
+        source: Path,
+        headers: Path,
+        complain: Callable[[str], None] | None = None,
+        parts: Iterable[Path] = (),
+    ) -> Path | None:
+        """Compile and link tests; None if they do not compile, or need more than these parts.
+
+        What `headers` has stands in place of the project's headers.
+        """
+        thing = self.test_object(name, source, headers, complain)
+        if thing is None:
+            return None
+        rest = [*parts, *self._runtime(PLAIN)]
+        if source.name == "conformance.cpp":
+            rest.append(self._other("conformance/main.cpp", PLAIN))
+        main = [] if source.name == "conformance.cpp" else ["-lgtest_main"]
+        program = self._folder / f"{name}_{source.stem}"
+        link = [*self._compiler, str(thing), *map(str, rest), *main, "-lgtest"]
         linked = self._run([*link, "-lboost_context", "-lpthread", "-o", str(program)])
-        for thing in objects[: len(sources)]:
-            thing.unlink()
-        # A test that is made of more than one source says nothing, and must not end everything.
+        thing.unlink()
+        # A test that is made of more than that says nothing, and must not end everything.
         return program if linked is not None and linked.returncode == 0 else None
 
-    def includes(self, source: Path) -> set[str]:
-        """Tell which headers of the project a source includes, as paths in include/warpheap.
-
-        Those that it includes under a condition count. To ask the compiler would take a minute.
-        """
-        found: set[Path] = set()
-        left = [source]
-        while left:
-            here = left.pop()
-            for name in self._included_by(here):
-                places = (folder / name for folder in (here.parent, *_FOLDERS))
-                place = next((place.resolve() for place in places if place.is_file()), None)
-                if place is not None and place not in found:
-                    found.add(place)
-                    left.append(place)
-        inside = ROOT / "include/warpheap"
-        return {str(path.relative_to(inside)) for path in found if inside in path.parents}
-
-    def _included_by(self, source: Path) -> list[str]:
-        with self._lock:
-            if source not in self._direct:
-                self._direct[source] = _INCLUDE.findall(source.read_text())
-            return self._direct[source]
+    def part(self, source: Path) -> Path:
+        """Compile what tests are linked with, once, with the project's headers."""
+        name = "part_" + str(source.relative_to(ROOT)).replace("/", "_")
+        return self._object(source, name, _TESTED, PLAIN)
 
     def run_tests(
         self, program: Path, seconds: float, *options: str, switch: int | None = None
     ) -> Verdict:
         """Run a test program: killed if a test fails, or if it crashes or has not finished."""
         command = [str(program), "--gtest_brief=1", "--gtest_fail_fast", *options]
-        done = self._limited(command, seconds, switch)
+        done = self._limited(command, seconds, switch, f" ulimit -d {_TEST_KIB};")
         if done is None:
             return Verdict("undecided", "")
         if done.returncode == -signal.SIGXCPU:
