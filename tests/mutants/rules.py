@@ -5,10 +5,19 @@ from __future__ import annotations
 
 import re
 
-from faults import Fault
+from faults import Fault, without_comments
 
 _OPEN, _CLOSE = "([{", ")]}"
 _BEFORE = re.compile(r"(?:\breturn|&&|\|\||[=?:,;]|(?<![<>=!])=)\s*$")
+# An assignment to a member or variable; in its value, nothing calls or reads through anything.
+_ASSIGNMENT = re.compile(
+    r"\s*(?P<base>(?:\w+(?:\[\w+\])*(?:\.|->))*)(?P<name>[a-zA-Z_]\w*)"
+    r" [-+|&]?= (?P<value>[^;]+);\s*"
+)
+_LITERAL = re.compile(r'"(?:\\.|[^"\\])*"')
+_NO_VALUE = re.compile(r"[\w)\]>]\s*\(|[{\[.&]|->|\+\+|--|(?<![\w)] )\*|(?<![<>=!])=(?!=)")
+# As clang-format writes them; those of structured bindings, too.
+_REFERENCE = r"(?<=[\w>])&&?\s*(?:\[[^\]]*)?\b"
 _CAST = re.compile(r"static_cast<[\w:]+(?:<[\w:]+>)?>|std::\w+(?=\{)|\bint(?=\()|\bword(?=\{)")
 # What only names or computes a value, of calls that have their own parentheses.
 _PURE = re.compile(r"(?:static_cast|reinterpret_cast)<[\w:* ]+>|std::(?:min|max)|(?<=\btable)\(\)")
@@ -29,6 +38,11 @@ def why_equivalent(body: str, fault: Fault, unseen: bool = False) -> str:
         )
     if fault.kind == "boundary" and fault.replacement and _same_if_equal(body, fault):
         return "If both operands are equal, so are both branches."
+    if fault.kind == "swapped" and _apart(body, fault):
+        return (
+            "Each assigns a value that is not read from memory which the other writes; no lane can "
+            "look between two stores that are not atomic."
+        )
     if fault.kind == "swapped" and unseen:
         first, second = _set_in(fault.about.removeprefix("comes before: ")), _set_in(fault.line)
         if first and second and first[0] not in second[1] and second[0] not in first[1]:
@@ -36,6 +50,30 @@ def why_equivalent(body: str, fault: Fault, unseen: bool = False) -> str:
                 "Neither statement sets what the other one uses, and nobody sees what is between."
             )
     return ""
+
+
+def _apart(body: str, fault: Fault) -> bool:
+    """Tell whether two assignments to members of one object, or to variables, are independent.
+
+    A name that the header declares as a reference could be another name of something else. A test
+    checks that headers have no unions, atomic members and assignments with side effects.
+    """
+    before = without_comments(body[: fault.start]).rstrip()
+    found = [_ASSIGNMENT.fullmatch(line) for line in fault.replacement.splitlines()]
+    if before[-1:] not in (";", "{", "}") or len(found) != 2 or None in found:
+        return False
+    one, other = (match for match in found if match)
+    values = [_CAST.sub("", _LITERAL.sub("0", match["value"])) for match in (one, other)]
+    names = {one["name"], other["name"]}
+    where = "" if re.fullmatch(r"\w+\.", one["base"]) else one["base"]
+    read = set(re.findall(r"[a-zA-Z_]\w*", " ".join((where, *values))))
+    return (
+        one["base"] == other["base"]
+        and len(names) == 2
+        and not any(_NO_VALUE.search(value) for value in values)
+        and not names & read
+        and not any(re.search(_REFERENCE + rf"{name}\b", body) for name in names | read)
+    )
 
 
 def _set_in(statement: str) -> tuple[str, set[str]] | None:

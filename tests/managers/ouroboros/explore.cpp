@@ -53,6 +53,8 @@ const registrar added[]{
     // Two chunks of 1024 bytes, behind 9216.
     registrar{
         manager_subject("ouroboros_s_p_wide", wide_chunks<more_pages_than_slots>(11264, 2 * 64))},
+    registrar{{"ouroboros_s_p_parked", subject_kind::manager,
+               parked_page_cases(wide_chunks<more_pages_than_slots>(11264, 2 * 64)), "", ""}},
     registrar{
         manager_subject("ouroboros_va_p_wide",
                         // 31 chunks, of which queues may take four for each of six classes.

@@ -249,6 +249,51 @@ inline std::vector<named_case> pair_cases(const any_setup& how) {
           case_of<one_pair_left>("one_new_chunk", how, false)};
 }
 
+/// A lane frees a page for which the queue has no room, and takes all pages that are queued.
+/// Another lane, which then finds the queue empty, must find the page where it is parked.
+class parked_before_all_are_taken : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit parked_before_all_are_taken(const any_setup& how) : heap_world(uncounted(how)) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> all;
+      while (std::byte* const page = heap.take(bytes)) all.push_back(page);
+      page_ = all.back();
+      for (int i = 0; i < queued; ++i) heap.give(all[static_cast<std::size_t>(i)]);
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    heap.adopt(page_, bytes);
+  }
+
+  void lane() {
+    int wanted = 1;
+    if (simt::thread_rank() == 0) {
+      give(page_);
+      wanted = queued;
+    }
+    for (; wanted != 0; --wanted) {
+      if (heap.take(bytes) == nullptr) {
+        heap.blocks().note("null, and a page was free all the time");
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t bytes = 16;
+  static constexpr int queued = 32;
+
+  std::byte* page_ = nullptr;
+};
+
+inline std::vector<named_case> parked_page_cases(const any_setup& how) {
+  return {case_of<parked_before_all_are_taken>("parked_before_all_are_taken", how)};
+}
+
 template <class M>
 setup<M> wide_chunks(std::size_t region_bytes, int pages) {
   return {.region_bytes = region_bytes,
