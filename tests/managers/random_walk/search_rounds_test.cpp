@@ -41,6 +41,11 @@ TEST(search_rounds, who_was_not_served_takes_from_where_a_round_has_left_somethi
   EXPECT_EQ(times, 1);
 }
 
+TEST(search_rounds, format_leaves_nothing_of_what_was_there) {
+  using random_walk::shared_rounds;
+  EXPECT_TRUE(formats_all_of<shared_rounds>([](shared_rounds& one) { one.format(); }));
+}
+
 // Lanes that do not divide a slice look at some places behind it, which are those of the next one.
 TEST(unit_map, lanes_take_runs_only_where_there_are_units) {
   constexpr std::uint32_t words = 256;  // two slices
