@@ -312,6 +312,15 @@ class arena_of_shards {
     });
     return got;
   }
+  /// Whether there is a block of this alignment, of which `less` bytes less than the largest block
+  /// are asked for.
+  bool has_aligned(std::size_t alignment, std::size_t less) const {
+    void* block = nullptr;
+    machine().launch({1, 1}, [&, to = &block] {
+      *to = layer_.aligned_malloc(alignment, layer_.largest_block() - less);
+    });
+    return block != nullptr;
+  }
   void rewind() const {
     machine().launch({1, 1}, [&] { layer_.rewind(0, 1); });
   }
@@ -355,6 +364,14 @@ TEST(arena, pieces_grow_to_the_order_for_which_there_is_room_in_a_word) {
   EXPECT_EQ(scratch.stats().pieces, 17u);
   EXPECT_EQ(scratch.stats().piece_bytes, 64u * (65535 + 32768)) << "the last two are equal";
   EXPECT_TRUE(scratch.is_sound());
+}
+
+TEST(arena, an_aligned_block_may_be_as_large_as_what_is_skipped_leaves) {
+  const arena_of_shards<> scratch(1);
+  for (const std::size_t alignment : {32, 256, 1024}) {
+    EXPECT_TRUE(scratch.has_aligned(alignment, alignment - 16)) << alignment;
+    EXPECT_FALSE(scratch.has_aligned(alignment, alignment - 17)) << alignment;
+  }
 }
 
 TEST(arena, a_piece_that_another_shard_has_kept_is_used_where_memory_ends) {

@@ -122,6 +122,29 @@ TEST(checked_neighbours, a_block_whose_header_is_overwritten_in_quarantine_is_no
   }
 }
 
+template <class Handle>
+struct free_one {
+  Handle heap;
+  std::byte* pointer;
+  WARPHEAP_DEVICE void operator()() const { heap.free(pointer); }
+};
+
+// A block of 40 bytes has a guard of as many behind it, and slices of 128 bytes leave 16 then.
+TEST(checked_neighbours, a_pointer_is_within_a_block_up_to_the_end_of_its_guard) {
+  using manager_type = checked<gallatin<>>;
+  for (const int at : {1, 79, 80, 95}) {
+    const heap<manager_type> heap(machine(), std::size_t{1} << 20);
+    const device_array<std::byte*> taken(1);
+    machine().launch({1, 1}, take_blocks<handle<manager_type>>{heap.ref(), 40, taken.get()});
+    machine().launch({1, 1}, free_one<handle<manager_type>>{heap.ref(), taken.read()[0] + at});
+    const incident_report found = heap.incidents();
+    ASSERT_EQ(found.incidents.size(), 1u) << at;
+    EXPECT_EQ(found.incidents[0].what,
+              at < 80 ? incident::kind::interior_free : incident::kind::foreign_free)
+        << at;
+  }
+}
+
 /// Writes `count` bytes from `from` bytes behind a block's start on, and frees all, every
 /// `step`-th first.
 template <class Handle>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <new>
 #include <vector>
 
@@ -42,6 +43,17 @@ class rubbish {
   std::size_t bytes_;
   std::byte* base_;
 };
+
+/// Whether `format(object)` decides about each byte of an object, whatever memory held before: so a
+/// run can be repeated. For types without padding.
+template <class T, class Format>
+bool formats_all_of(const Format& format) {
+  alignas(T) std::byte objects[2][sizeof(T)];
+  std::fill_n(objects[0], sizeof(T), std::byte{0xcd});
+  std::fill_n(objects[1], sizeof(T), std::byte{0x32});
+  for (auto& one : objects) format(*reinterpret_cast<T*>(one));
+  return std::equal(std::begin(objects[0]), std::end(objects[0]), std::begin(objects[1]));
+}
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

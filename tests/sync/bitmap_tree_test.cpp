@@ -15,10 +15,10 @@ namespace {
 class bitmap_tree_over : public ::testing::TestWithParam<std::uint32_t> {
  protected:
   bitmap_tree_over()
-      : words(bitmap_tree::words_for(universe()), 0xcdcdcdcdcdcdcdcdull),
-        tree(words.data(), universe()) {
+      : words(bitmap_tree::words_for(universe()) + 1, guard), tree(words.data(), universe()) {
     tree.format(0, 0, 1);
   }
+  ~bitmap_tree_over() override { EXPECT_EQ(words.back(), guard) << "behind the tree's words"; }
 
   static std::uint32_t universe() { return GetParam(); }
 
@@ -37,6 +37,8 @@ class bitmap_tree_over : public ::testing::TestWithParam<std::uint32_t> {
     }
     EXPECT_EQ(found, oracle);
   }
+
+  static constexpr std::uint64_t guard = 0xcdcdcdcdcdcdcdcdull;
 
   std::vector<std::uint64_t> words;
   bitmap_tree tree;
@@ -156,6 +158,22 @@ TEST_P(bitmap_tree_over, draws_each_element_and_no_other) {
   std::set<std::uint32_t> drawn;
   for (int i = 0; i < 2000; ++i) drawn.insert(tree.draw(random.next()));
   EXPECT_EQ(drawn, oracle);
+}
+
+TEST_P(bitmap_tree_over, has_nothing_in_words_behind_its_last_one) {
+  tree.format(universe(), 0, 1);
+  EXPECT_NE(tree.peek_word(tree.leaf_words() - 1), 0u);
+  EXPECT_EQ(tree.peek_word(tree.leaf_words()), 0u);
+}
+
+TEST_P(bitmap_tree_over, that_is_elsewhere_is_another_set) {
+  std::vector<std::uint64_t> others(words);
+  const bitmap_tree other = tree.at(others.data());
+  EXPECT_TRUE(other.insert(universe() - 1));
+  EXPECT_TRUE(other.contains(universe() - 1));
+  EXPECT_FALSE(tree.contains(universe() - 1));
+  EXPECT_EQ(other.successor(0), universe() - 1);
+  expect_equal();
 }
 
 INSTANTIATE_TEST_SUITE_P(universes, bitmap_tree_over,

@@ -2,6 +2,7 @@
 // How places are cut into slices, up to as many as 32 bits can number. No memory stands behind
 // them.
 #include "warpheap/sync/shared_search.hpp"
+#include "rubbish.hpp"
 
 #include "warpheap/simt/cpu/explorer.hpp"
 
@@ -39,6 +40,10 @@ TEST_P(search_of_places, visits_each_of_them_once_in_order) {
 INSTANTIATE_TEST_SUITE_P(sizes, search_of_places,
                          ::testing::Values(1u, 129u, (1u << 23) + 1, 1u << 24, (1u << 25) + 77,
                                            1u << 31, (1u << 31) + 1, 0xffff'0001u, UINT32_MAX));
+
+TEST(shared_search, format_leaves_nothing_of_what_was_there) {
+  EXPECT_TRUE(formats_all_of<shared_search<>>([](shared_search<>& one) { one.format(); }));
+}
 
 }  // namespace
 }  // namespace test

@@ -174,7 +174,7 @@ TEST(fdg_inspection, a_list_that_is_longer_than_its_count_is_found_and_not_follo
   superblocks.format(0, 1);
   headers.format(0, 1);
   const std::uint32_t number = headers.open(1, 0);
-  for (const std::uint32_t piece : {5u, 2u}) {
+  for (const std::uint32_t piece : {7u, 2u}) {  // the last one counts as well
     EXPECT_TRUE(superblocks.free_ones().remove(piece));
     superblocks.piece(piece).length = 1;
     superblocks.piece(piece).owner = number;

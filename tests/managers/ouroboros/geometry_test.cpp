@@ -119,6 +119,9 @@ TYPED_TEST(ouroboros_limits, a_heap_that_is_too_small_says_how_much_it_needs) {
   } catch (const region_too_small& refusal) {
     EXPECT_NO_THROW(this->over(refusal.enough())) << refusal.what();
     EXPECT_THROW(this->over(refusal.enough() - 1), region_too_small) << refusal.what();
+    // Room for one chunk of the longest pages, beside what queues may take.
+    const TypeParam smallest = this->over(refusal.enough());
+    EXPECT_EQ(smallest.map().chunk_count(), smallest.map().for_queues() + sizes::most_span);
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a step of a walk is worth when lanes race for the pages that it has seen.
+#include "rubbish.hpp"
+
 #include "warpheap/managers/random_walk/bitmap_pages.hpp"
+#include "warpheap/managers/random_walk/rw.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
@@ -78,6 +81,23 @@ TEST(random_walk_steps, a_lane_that_loses_a_page_takes_another_of_the_same_word)
 
 TEST(random_walk_steps, a_team_makes_up_for_lost_pages_from_the_words_of_the_step) {
   expect_one_step<random_walk::bitmap_config{.search = search_kind::collaborative}>();
+}
+
+TEST(random_walk_steps, each_page_that_a_walk_draws_is_a_step) {
+  simt::device_properties one_lane;
+  one_lane.resident_threads = 1;
+  const rubbish memory(16 * page_bytes);
+  const rw<> pages(memory.all(), one_lane, {.page_bytes = page_bytes});
+  std::uint32_t steps = 0;
+  const auto outcome = simt::explorer({1, 1}).run({simt::strategy::sticky, 1}, [&] {
+    pages.format(0, 1);
+    const auto counting = pages.counting(&steps);
+    EXPECT_NE(counting.take_page(), random_walk::no_page);
+    EXPECT_EQ(steps, 1u) << "all pages were free";
+    for (std::uint32_t taken = 1; taken < pages.page_count() - 1; ++taken) counting.take_page();
+  });
+  EXPECT_EQ(outcome.stuck, "");
+  EXPECT_GT(steps, pages.page_count()) << "some were in use";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <cstdint>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -138,6 +139,35 @@ TEST_F(scatter_room_seen, a_page_of_the_largest_chunks_suits_a_request_for_them)
   seen_.add(sizes::chunk_sizes, 7);
   EXPECT_EQ(seen_.page_for(sizes::chunk_sizes), 7u);
   EXPECT_EQ(seen_.page_for(sizes::chunk_sizes / 2), 7u);
+}
+
+// Their places lie behind the bits, and may be further away than here.
+TEST(scatter_room_seen_alone, format_writes_as_many_bits_and_places_as_there_are_sizes) {
+  using room = room_seen<config>;
+  constexpr std::uint32_t sizes = geometry<config>::chunk_sizes;
+  constexpr std::uint32_t words = sizes / 64 + 1;
+  std::vector<std::uint64_t> seen(words + 1, 99);
+  std::vector<std::uint32_t> places(sizes + 2, 99);
+  room::storage where;
+  where.seen = seen.data();
+  where.pages = places.data();
+  room all;
+  all.format({}, where);
+  EXPECT_EQ(seen[words - 1], 0u);
+  EXPECT_EQ(seen[words], 99u);
+  EXPECT_EQ(places[sizes], room::none);
+  EXPECT_EQ(places[sizes + 1], 99u);
+}
+
+// Else what stood there might say that nothing of a size is left.
+TEST(scatter_size_exhaustion, format_clears_the_words_of_all_sizes_and_nothing_behind_them) {
+  constexpr std::uint32_t sizes = 5;
+  for (const std::uint64_t lanes : {1u, 4u}) {
+    std::vector<std::uint64_t> words(size_exhaustion::words_for(sizes) + 1, 1);
+    const size_exhaustion out(words.data(), sizes);
+    for (std::uint64_t rank = 0; rank < lanes; ++rank) out.format(rank, lanes);
+    EXPECT_EQ(words, (std::vector<std::uint64_t>{0, 0, 0, 0, 0, 0, 1})) << lanes;
+  }
 }
 
 TEST(scatter_inspection, pages_that_are_missing_from_the_front_on_are_found) {

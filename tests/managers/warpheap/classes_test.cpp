@@ -119,6 +119,23 @@ TEST_F(warpheap_hints, all_chunks_of_the_class_are_named_and_none_that_was_taken
   });
 }
 
+// The count of chunks is only a guess: a chunk may be counted twice for a moment. What follows the
+// hints of a class are those of the next one.
+TEST_F(warpheap_hints, a_turn_names_no_chunk_of_another_class_if_too_many_are_counted) {
+  ASSERT_NE(take_one(heap_, parts().classes().sizes().slot_bytes(1)), nullptr);
+  const std::uint32_t counted = parts().universe() + 32;
+  parts().classes().of(0).population = counted;
+  std::set<std::uint32_t> named;
+  machine().launch({1, 1}, [&] {
+    for (std::uint32_t turn = 0; turn < counted; ++turn) {
+      named.insert(parts().classes().hinted(0, turn, 1, true).chunk);
+    }
+  });
+  for (const std::uint32_t chunk : named) {
+    EXPECT_TRUE(chunk == 0 || owner_of(chunk) == chunk_owner::first_class) << chunk;
+  }
+}
+
 TEST_F(warpheap_hints, a_class_is_tight_when_an_eighth_of_its_words_or_half_of_very_few_has_room) {
   auto& record = parts().classes().of(0);
   record.population = 1;

@@ -59,6 +59,20 @@ TEST(xmalloc_inspection, a_fifo_that_names_a_block_behind_the_last_of_a_superblo
   EXPECT_TRUE(breaks(heap, 2));
 }
 
+TEST(xmalloc_supply, the_largest_size_of_a_superblock_is_taken_from_one) {
+  using sizes = xmalloc_parts::geometry<small_config>;
+  const heap<small> heap(machine(), 8 * 1024);
+  const auto parts = heap.ref().manager().parts();
+  const auto kind_of = [&](std::size_t bytes) {
+    std::byte* block = nullptr;
+    machine().launch({1, 1}, [&] { block = parts.take(bytes); });
+    EXPECT_NE(block, nullptr);
+    return xmalloc_parts::block_word(xmalloc_parts::word_before(block)).kind();
+  };
+  EXPECT_EQ(kind_of(sizes::largest_basic), xmalloc_parts::block_kind::basic);
+  EXPECT_EQ(kind_of(sizes::largest_basic + 1), xmalloc_parts::block_kind::memory);
+}
+
 TEST(xmalloc_inspection, a_fifo_that_names_the_end_of_the_heap_is_found) {
   const heap<xmalloc<>> heap(machine(), 4_MiB);
   const auto parts = heap.ref().manager().parts();

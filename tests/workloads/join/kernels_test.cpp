@@ -31,6 +31,18 @@ TEST(join_kernels, partitions_begin_where_those_before_end_and_the_last_one_ends
   EXPECT_EQ(offsets, (std::vector<std::uint64_t>{0, 1, 3, 3, 4, 99}));
 }
 
+TEST(join_kernels, as_many_chains_are_prepared_as_there_are) {
+  std::vector<join::match_chain> chains(4);
+  const auto prepare = [&](std::uint64_t count, std::uint32_t page_bytes) {
+    machine().launch({1, 32}, join::prepare_chains{{{chains.data(), count, page_bytes}}});
+  };
+  prepare(3, 64);
+  prepare(2, 128);
+  EXPECT_EQ(chains[0].page_bytes(), 128u);
+  EXPECT_EQ(chains[1].page_bytes(), 128u);
+  EXPECT_EQ(chains[2].page_bytes(), 64u) << "behind those that were to be prepared";
+}
+
 TEST(join_kernels, matches_are_gathered_chain_by_chain_and_nothing_behind_them_is_touched) {
   constexpr std::uint32_t page_bytes = 64;  // four matches
   const heap<rw_malloc<>> memory(machine(), 1_MiB);

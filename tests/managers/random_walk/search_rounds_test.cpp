@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a search of all words takes, and from where.
+#include "rubbish.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/random_walk/search_rounds.hpp"
+#include "warpheap/managers/random_walk/unit_map.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <set>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using random_walk::no_run;
+using random_walk::run_left;
+
+void run(std::uint64_t lanes, const auto& kernel) {
+  simt::explorer explorer({1, lanes}, 1'000'000);
+  EXPECT_EQ(explorer.run({simt::strategy::sticky, 1}, kernel).stuck, "");
+}
+
+TEST(search_rounds, who_was_not_served_takes_from_where_a_round_has_left_something) {
+  random_walk::shared_rounds memory;
+  std::uint32_t taken_from = 0;
+  int times = 0;
+  run(1, [&] {
+    memory.format();
+    random_walk::search_rounds(
+        memory, simt::coalesced(nullptr), 1, [&] { return times == 0 ? 2u : 0u; },
+        [](std::uint32_t /*first*/, std::uint32_t /*count*/) { return run_left{5, 2}; },
+        [&](std::uint32_t word) {
+          taken_from = word;
+          ++times;
+        });
+  });
+  EXPECT_EQ(taken_from, 5u);
+  EXPECT_EQ(times, 1);
+}
+
+TEST(search_rounds, format_leaves_nothing_of_what_was_there) {
+  using random_walk::shared_rounds;
+  EXPECT_TRUE(formats_all_of<shared_rounds>([](shared_rounds& one) { one.format(); }));
+}
+
+// Lanes that do not divide a slice look at some places behind it, which are those of the next one.
+TEST(unit_map, lanes_take_runs_only_where_there_are_units) {
+  constexpr std::uint32_t words = 256;  // two slices
+  constexpr std::uint32_t width = 32;
+  const rubbish memory(64_KiB);
+  region_cursor cursor = memory.cursor();
+  const random_walk::unit_map<32, 1, true> units(cursor, words * width);
+  run(1, [&] {
+    units.format(0, 1);
+    const simt::group alone = simt::coalesced(nullptr);
+    while (units.take_runs(alone, width) != no_run) {
+    }
+    units.give_run(words / 2 * width);
+  });
+  std::set<std::uint32_t> taken;
+  run(3, [&] { taken.insert(units.search(simt::warp(), 1, no_run)); });
+  EXPECT_EQ(taken, (std::set<std::uint32_t>{4096, 4097, 4098}));
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
