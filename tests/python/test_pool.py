@@ -151,6 +151,13 @@ def test_names_are_listed_in_errors() -> None:
     assert "reserved" in upstreams()
 
 
+def test_an_error_of_the_driver_is_not_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "last_error", lambda: "cannot allocate device memory: why")
+    driver_failed = 3  # WARPHEAP_ERROR
+    with pytest.raises(RuntimeError, match="cannot allocate device memory: why"):
+        native.expect(driver_failed)
+
+
 def test_statistics_are_those_of_the_c_interface() -> None:
     header = Path(__file__).parents[2] / "include/warpheap/host/c/pool_stats.h"
     assert (

@@ -16,6 +16,12 @@
 
 namespace warpheap::host::cuda {
 
+/// The driver has refused a call. The message is the driver's, and says what was attempted.
+class driver_error : public error {
+ public:
+  using error::error;
+};
+
 /// The functions of the CUDA driver that the pools use, looked up when first needed, so that a
 /// program with pools also runs without a driver.
 class driver {
@@ -72,9 +78,18 @@ class driver {
     return message != nullptr ? message : "error " + std::to_string(static_cast<int>(result));
   }
 
-  /// \throws error with what failed and why
+  /// \throws driver_error with what failed and why
   void expect(CUresult result, const char* what) const {
-    if (result != CUDA_SUCCESS) throw error(std::string(what) + ": " + text(result));
+    if (result != CUDA_SUCCESS) throw driver_error(std::string(what) + ": " + text(result));
+  }
+
+  /// Whether a call that asks for memory has succeeded; false when out of memory. After any other
+  /// error, such as that of an earlier kernel, it would help neither to free something nor to ask
+  /// for less. \throws driver_error in that case
+  bool granted(CUresult result, const char* what) const {
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) return false;
+    expect(result, what);
+    return true;
   }
 
  private:

@@ -34,12 +34,13 @@ class driver_allocator final : public pool_interface {
     const driver& d = driver::get();
     const device_context::scope current(device_);
     CUdeviceptr memory = 0;
-    const CUresult got = kind_ == kind::malloc
-                             ? d.cuMemAlloc_ptr(&memory, bytes)
-                             : d.cuMemAllocAsync_ptr(&memory, bytes, handle(stream));
+    const bool got =
+        d.granted(kind_ == kind::malloc ? d.cuMemAlloc_ptr(&memory, bytes)
+                                        : d.cuMemAllocAsync_ptr(&memory, bytes, handle(stream)),
+                  "cannot allocate device memory");
     // Relaxed: counters that order nothing.
-    (got == CUDA_SUCCESS ? allocations_ : failures_).fetch_add(1, std::memory_order_relaxed);
-    return got == CUDA_SUCCESS ? reinterpret_cast<void*>(memory) : nullptr;
+    (got ? allocations_ : failures_).fetch_add(1, std::memory_order_relaxed);
+    return got ? reinterpret_cast<void*>(memory) : nullptr;
   }
 
   void deallocate(void* memory, stream_id stream) override {

@@ -17,7 +17,8 @@ class malloc_upstream final : public upstream {
   void* allocate(std::size_t bytes) override {
     const device_context::scope current(device_);
     CUdeviceptr memory = 0;
-    const bool got = driver::get().cuMemAlloc_ptr(&memory, bytes) == CUDA_SUCCESS;
+    const driver& d = driver::get();
+    const bool got = d.granted(d.cuMemAlloc_ptr(&memory, bytes), "cannot allocate device memory");
     return got ? reinterpret_cast<void*>(memory) : nullptr;
   }
   void deallocate(void* memory, std::size_t) noexcept override {
@@ -40,8 +41,13 @@ class malloc_async_upstream final : public upstream {
     const driver& d = driver::get();
     const device_context::scope current(device_);
     CUdeviceptr memory = 0;
-    if (d.cuMemAllocAsync_ptr(&memory, bytes, nullptr) != CUDA_SUCCESS) return nullptr;
-    d.cuStreamSynchronize_ptr(nullptr);
+    if (!d.granted(d.cuMemAllocAsync_ptr(&memory, bytes, nullptr),
+                   "cannot allocate memory of the driver's pool")) {
+      return nullptr;
+    }
+    const CUresult waited = d.cuStreamSynchronize_ptr(nullptr);
+    if (waited != CUDA_SUCCESS) d.cuMemFreeAsync_ptr(memory, nullptr);
+    d.expect(waited, "cannot wait for memory of the driver's pool");
     return reinterpret_cast<void*>(memory);
   }
   void deallocate(void* memory, std::size_t) noexcept override {

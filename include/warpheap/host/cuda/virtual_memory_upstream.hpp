@@ -32,7 +32,7 @@ class virtual_memory_upstream final : public upstream {
                                                  CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
              "the device has no virtual memory functions");
     std::size_t free = 0;
-    d.expect(d.cuMemGetInfo_ptr(&free, &device_bytes_), "the device's memory cannot be read");
+    d.expect(d.cuMemGetInfo_ptr(&free, &device_bytes_), cannot_read);
   }
 
   ~virtual_memory_upstream() override {
@@ -43,14 +43,20 @@ class virtual_memory_upstream final : public upstream {
   void* allocate(std::size_t bytes) override {
     const driver& d = driver::get();
     const device_context::scope current(device_);
-    const std::size_t addresses = round(std::max(bytes, room * device_bytes_));
+    if (bytes > device_bytes_) return nullptr;
+    const std::size_t addresses = round(room * device_bytes_);
     CUdeviceptr place = 0;
-    if (d.cuMemAddressReserve_ptr(&place, addresses, page_, 0, 0) != CUDA_SUCCESS) return nullptr;
+    if (!d.granted(d.cuMemAddressReserve_ptr(&place, addresses, page_, 0, 0),
+                   "cannot reserve addresses")) {
+      return nullptr;
+    }
     pages& r = regions_[place];
     r.resize(addresses / page_);
-    if (map(place, r, 0, round(bytes) / page_)) return reinterpret_cast<void*>(place);
+    const CUresult mapped = map(place, r, 0, round(bytes) / page_);
+    if (mapped == CUDA_SUCCESS) return reinterpret_cast<void*>(place);
     d.cuMemAddressFree_ptr(place, addresses);
     regions_.erase(place);
+    have_memory(mapped);  // may throw
     return nullptr;
   }
 
@@ -59,14 +65,15 @@ class virtual_memory_upstream final : public upstream {
     auto& [place, r] = *region_of(memory);
     const std::size_t first = bytes / page_;
     const std::size_t end = round(bytes + more) / page_;
-    return end <= r.size() && map(place, r, r[first] != 0 ? first + 1 : first, end);
+    return end <= r.size() && have_memory(map(place, r, r[first] != 0 ? first + 1 : first, end));
   }
 
   std::size_t available_bytes() const override {
     const device_context::scope current(device_);
     std::size_t free = 0;
     std::size_t total = 0;
-    driver::get().cuMemGetInfo_ptr(&free, &total);
+    const driver& d = driver::get();
+    d.expect(d.cuMemGetInfo_ptr(&free, &total), cannot_read);
     return free + aside_.size() * page_;
   }
 
@@ -94,7 +101,7 @@ class virtual_memory_upstream final : public upstream {
     const device_context::scope current(device_);
     auto& [base, r] = *region_of(place);
     const std::size_t first = (reinterpret_cast<CUdeviceptr>(place) - base) / page_;
-    return map(base, r, first, first + bytes / page_);
+    return have_memory(map(base, r, first, first + bytes / page_));
   }
 
   void deallocate(void* memory, std::size_t) noexcept override {
@@ -116,6 +123,7 @@ class virtual_memory_upstream final : public upstream {
 
   /// Addresses that a region reserves for each byte of the device's memory.
   static constexpr std::size_t room = 8;
+  static constexpr char cannot_read[] = "the device's memory cannot be read";
 
   std::size_t round(std::size_t bytes) const { return round_up(bytes, page_); }
 
@@ -124,36 +132,44 @@ class virtual_memory_upstream final : public upstream {
   }
 
   // Gets memory for the pages from `first` up to, but not including, `end`, none of which has any:
-  // all or nothing.
-  bool map(CUdeviceptr base, pages& r, std::size_t first, std::size_t end) {
-    if (first >= end) return true;
+  // all or nothing. Returns the driver's first error.
+  CUresult map(CUdeviceptr base, pages& r, std::size_t first, std::size_t end) {
+    if (first >= end) return CUDA_SUCCESS;
     const driver& d = driver::get();
+    CUresult result = CUDA_SUCCESS;
     std::size_t page = first;
-    while (page < end && map_one(base + page * page_, r[page])) ++page;
-    const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    if (page == end && d.cuMemSetAccess_ptr(base + first * page_, (end - first) * page_, &access,
-                                            1) == CUDA_SUCCESS) {
-      return true;
+    while (page < end && (result = map_one(base + page * page_, r[page])) == CUDA_SUCCESS) ++page;
+    if (result == CUDA_SUCCESS) {
+      const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+      result = d.cuMemSetAccess_ptr(base + first * page_, (end - first) * page_, &access, 1);
     }
+    if (result == CUDA_SUCCESS) return result;
     while (page-- != first) d.cuMemRelease_ptr(unmap(base, r, page));
-    return false;
+    return result;
   }
 
-  bool map_one(CUdeviceptr place, memory_handle& memory) {
+  CUresult map_one(CUdeviceptr place, memory_handle& memory) {
     const driver& d = driver::get();
     memory_handle got = 0;
     if (!aside_.empty()) {
       got = aside_.back();
       aside_.pop_back();
-    } else if (d.cuMemCreate_ptr(&got, page_, &properties_, 0) != CUDA_SUCCESS) {
-      return false;
+    } else {
+      const CUresult created = d.cuMemCreate_ptr(&got, page_, &properties_, 0);
+      if (created != CUDA_SUCCESS) return created;
     }
-    if (d.cuMemMap_ptr(place, page_, 0, got, 0) == CUDA_SUCCESS) {
+    const CUresult mapped = d.cuMemMap_ptr(place, page_, 0, got, 0);
+    if (mapped == CUDA_SUCCESS) {
       memory = got;
-      return true;
+    } else {
+      d.cuMemRelease_ptr(got);
     }
-    d.cuMemRelease_ptr(got);
-    return false;
+    return mapped;
+  }
+
+  // What `map` returned; false when out of memory. \throws driver_error for another error
+  static bool have_memory(CUresult mapped) {
+    return driver::get().granted(mapped, "cannot map device memory");
   }
 
   memory_handle unmap(CUdeviceptr base, pages& r, std::size_t page) noexcept {

@@ -243,8 +243,10 @@ class held_regions {
   // stays, as holes.
   bool commit(const growth_site& site, std::size_t room) {
     std::size_t filled = 0;
-    const bool all = pages_.fill(site.range, filled);
-    hold(filled);
+    const bool all = pages_.fill(site.range, [&](std::size_t bytes) {
+      filled += bytes;
+      hold(bytes);
+    });
     if (!all || site.beyond == 0) return all;
     const std::size_t wanted =
         std::min(round_up(site.beyond, options_.region_bytes), room - filled);

@@ -76,10 +76,11 @@ class page_moves {
                   [&](void* place, std::size_t part) { source_.decommit(place, part); });
   }
 
-  /// Gets memory for the vacant pages that `range` touches, and adds the bytes to `got`; false if
-  /// the upstream does not have enough for all. Memory that was obtained before a failure stays, as
-  /// holes.
-  bool fill(extent range, std::size_t& got) {
+  /// Gets memory for the vacant pages that `range` touches, and calls `hold(bytes)` for each piece;
+  /// false if the upstream does not have enough for all. Memory that was obtained before a failure,
+  /// or before an exception of the upstream, stays, as holes.
+  template <class Hold>
+  bool fill(extent range, Hold&& hold) {
     std::vector<extent> parts;
     if constexpr (vacatable_policy<Policy>) {
       policy_.for_each_unused([&](extent part, bool vacant) {
@@ -89,7 +90,7 @@ class page_moves {
       for (const extent& part : parts) {
         if (!source_.commit(reinterpret_cast<void*>(part.base), part.bytes)) return false;
         policy_.fill(part);
-        got += part.bytes;
+        hold(part.bytes);
       }
     }
     return true;

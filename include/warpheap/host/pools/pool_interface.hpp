@@ -20,6 +20,7 @@ class pool_interface {
 
   /// At least `bytes` bytes at a multiple of `alignment` (a power of two; blocks are always aligned
   /// to the granule), for work in `stream` from now on; null when out of memory and for 0 bytes.
+  /// \throws what the upstream throws if it fails for another reason; nothing was allocated then
   virtual void* try_allocate(std::size_t bytes, std::size_t alignment, stream_id stream) = 0;
 
   /// Takes back memory that was last used by work in `stream`; null does nothing.
@@ -64,7 +65,8 @@ class pool_interface {
   /// during the call. A block that is freed and pending counts as used.
   virtual void for_each_block(const std::function<void(extent, bool)>& visit) const = 0;
 
-  /// Like `try_allocate`, but throws instead of returning null. \throws out_of_memory
+  /// Like `try_allocate`, but throws instead of returning null. \throws out_of_memory; for other
+  /// failures of the upstream, what that throws
   void* allocate(std::size_t bytes, std::size_t alignment, stream_id stream) {
     void* memory = try_allocate(bytes, alignment, stream);
     if (memory == nullptr && bytes != 0) {

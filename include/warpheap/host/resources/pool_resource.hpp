@@ -15,9 +15,10 @@ namespace warpheap::host {
 /// Shared ownership of a pool, in the form in which CCCL and RMM take memory resources: stream
 /// first, sizes on both calls, copyable, comparable. Copies refer to the same pool.
 ///
-/// `allocate` throws out_of_memory; `deallocate` throws invalid_argument for a pointer that is not
-/// a live block. The derived classes of cuda/device_resource.hpp say where the memory is
-/// accessible, as `cuda::mr` properties.
+/// `allocate` throws out_of_memory, and passes on what an upstream throws that fails for another
+/// reason; `deallocate` throws invalid_argument for a pointer that is not a live block. The derived
+/// classes of cuda/device_resource.hpp say where the memory is accessible, as `cuda::mr`
+/// properties.
 class pool_resource : public earlier_names<pool_resource> {
  public:
   using earlier_names::allocate;

@@ -8,6 +8,9 @@
 namespace warpheap::host {
 
 /// Where a pool gets its regions from. Called rarely and under the pool's lock.
+///
+/// An upstream that fails for another reason than a lack of memory throws an exception that is not
+/// out_of_memory, and has changed nothing. The pool passes it on and remains usable.
 class upstream {
  public:
   /// What `allocate` returns is a multiple of it.

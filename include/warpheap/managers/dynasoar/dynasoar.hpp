@@ -149,8 +149,10 @@ class dynasoar {
     blocks_.release(type, {number, static_cast<std::uint32_t>(inside / shape::slot_bytes(type))});
   }
 
+  /// 0 for a pointer outside the heap.
   WARPHEAP_DEVICE std::size_t usable_size(void* pointer) const {
     const std::uint64_t block = state().offset(pointer) / shape::block_bytes;
+    if (block >= state().count()) return 0;
     return shape::slot_bytes(state().type_of(static_cast<std::uint32_t>(block)));
   }
 

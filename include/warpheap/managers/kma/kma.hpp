@@ -166,7 +166,7 @@ class kma {
 
   WARPHEAP_DEVICE void free(void* block) const {
     const std::uint64_t offset = offset_of(block);
-    if (offset >= std::uint64_t{superblocks_.count()} * Config.superblock_bytes) return;
+    if (is_outside(offset)) return;
     const auto superblock = static_cast<std::uint32_t>(offset / Config.superblock_bytes);
     const auto inside = static_cast<std::uint32_t>(offset % Config.superblock_bytes);
     const simt::group same = simt::coalesced(data_).match(superblock);
@@ -180,9 +180,12 @@ class kma {
     same.sync();
   }
 
+  /// 0 for a pointer outside the heap.
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
-    return sizes::block_bytes(superblocks_.class_of(
-        static_cast<std::uint32_t>(offset_of(block) / Config.superblock_bytes)));
+    const std::uint64_t offset = offset_of(block);
+    if (is_outside(offset)) return 0;
+    return sizes::block_bytes(
+        superblocks_.class_of(static_cast<std::uint32_t>(offset / Config.superblock_bytes)));
   }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
@@ -199,6 +202,9 @@ class kma {
   }
   WARPHEAP_DEVICE std::uint64_t offset_of(void* block) const {
     return static_cast<std::uint64_t>(static_cast<std::byte*>(block) - data_);
+  }
+  WARPHEAP_DEVICE bool is_outside(std::uint64_t offset) const {
+    return offset >= std::uint64_t{superblocks_.count()} * Config.superblock_bytes;
   }
 
   kma_superblocks<Config> superblocks_;

@@ -97,7 +97,10 @@ class rw {
     if (pages_.holds(block)) give_page(pages_.number(block));
   }
 
-  WARPHEAP_DEVICE std::size_t usable_size(void* /*block*/) const { return largest_block(); }
+  /// 0 for a pointer outside the heap.
+  WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
+    return pages_.holds(block) ? largest_block() : 0;
+  }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {

@@ -91,7 +91,9 @@ class list_heap {
     running_.end(operation, 1);
   }
 
+  /// 0 for a pointer outside the heap.
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
+    if (!chunks_.holds(block)) return 0;
     const std::uint32_t chunk = chunks_.chunk_of(block);
     return std::size_t{chunks_.next_of(chunk) - chunk} * granule - Config.header_bytes();
   }

@@ -155,8 +155,10 @@ class scatter_alloc {
     }
   }
 
+  /// 0 for a pointer outside the heap.
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
     const std::uint64_t offset = pages_.table().offset_of(block);
+    if (offset >= largest_block()) return 0;
     const auto state = pages_.table().look(static_cast<std::uint32_t>(offset / sizes::page_bytes));
     return state.is_run() ? std::size_t{state.pages()} * sizes::page_bytes
                           : std::size_t{state.units()} * sizes::unit_bytes;
