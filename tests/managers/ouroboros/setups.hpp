@@ -4,6 +4,7 @@
 #include "end_of_memory_cases.hpp"
 #include "manager_cases.hpp"
 #include "manager_world.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 
@@ -268,18 +269,18 @@ class parked_before_all_are_taken : public heap_world {
   void reset(std::uint64_t seed) {
     heap_world::reset(seed);
     heap.adopt(page_, bytes);
+    queue_is_empty_ = false;
   }
 
   void lane() {
-    int wanted = 1;
     if (simt::thread_rank() == 0) {
       give(page_);
-      wanted = queued;
-    }
-    for (; wanted != 0; --wanted) {
-      if (heap.take(bytes) == nullptr) {
-        heap.blocks().note("null, and a page was free all the time");
-      }
+      for (int i = 0; i < queued; ++i) want();
+      queue_is_empty_ = true;
+    } else {
+      // Orders nothing: only the manager's own words do.
+      while (!queue_is_empty_) simt::backoff(1);
+      want();
     }
   }
 
@@ -287,7 +288,12 @@ class parked_before_all_are_taken : public heap_world {
   static constexpr std::uint32_t bytes = 16;
   static constexpr int queued = 32;
 
+  void want() {
+    if (heap.take(bytes) == nullptr) heap.blocks().note("null, and a page was free all the time");
+  }
+
   std::byte* page_ = nullptr;
+  untracked<bool> queue_is_empty_;
 };
 
 inline std::vector<named_case> parked_page_cases(const any_setup& how) {
