@@ -7,6 +7,7 @@
 #include "warpheap/managers/gallatin/gallatin.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -28,6 +29,38 @@ TEST(gallatin_blocks, format_writes_only_what_is_its_own) {
         0, 1, [&](std::uint64_t word) { ADD_FAILURE() << "tree " << tree << ", word " << word; });
   }
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
+}
+
+// What stands behind the table of segments reads like one of tree 0.
+TEST(gallatin_slots, one_that_names_the_block_behind_the_last_does_not_count_as_in_use) {
+  using geometry = gallatin_geometry<gallatin_config{}>;
+  geometry shape(64_MiB, 2);
+  shape.set_segments(128);
+  const rubbish memory(1_MiB);
+  region_cursor cursor = memory.cursor();
+  const gallatin_blocks<gallatin_config{}> blocks(shape, cursor);
+  const gallatin_buffers<gallatin_config{}> buffers(blocks, cursor);
+  const auto inspected = [&] {
+    inspection found;
+    machine().launch({1, 1}, [&] { gallatin_inspector(buffers, found).run(0, 1); });
+    return found;
+  };
+  machine().launch({1, 1}, [&] {
+    blocks.format(0, 1);
+    buffers.format(0, 1);
+    buffers.refill(0, 0, 7);
+  });
+  EXPECT_EQ(inspected().violations[5], 0u);
+  EXPECT_EQ(inspected().blocks_in_use, 7u);
+  gallatin_slot named = buffers.look(0, 0);
+  auto* const words = reinterpret_cast<std::uint64_t*>(memory.all().base);
+  std::uint64_t* const slot = std::find(words, words + 1_MiB / 8, named.word());
+  named.block = 128u << geometry::blocks_shift_of(0);
+  *slot = named.word();
+  ASSERT_EQ(buffers.look(0, 0).block, named.block);
+  ASSERT_EQ(blocks.kind(128), 0u);
+  EXPECT_EQ(inspected().violations[5], 1u);
+  EXPECT_EQ(inspected().blocks_in_use, 0u) << "no slot names the block that it had";
 }
 
 class gallatin_inspection : public ::testing::Test {

@@ -4,11 +4,13 @@
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
+#include "warpheap/managers/halloc/full_search.hpp"
 #include "warpheap/managers/halloc/heads.hpp"
 #include "warpheap/managers/halloc/inspection.hpp"
 #include "warpheap/managers/halloc/slabs.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -63,6 +65,30 @@ TEST(halloc_inspection, a_free_slab_that_no_request_would_find_is_wrong) {
   EXPECT_EQ(broken(), 0u);
   machine().launch({1, 1}, [&] { EXPECT_TRUE(table.set(slabs<config>::free_set).remove(2)); });
   EXPECT_EQ(broken(), 1u);
+}
+
+// Each in another word of the slab's map.
+TEST(halloc_full_search, one_round_serves_as_many_lanes_as_there_are_places) {
+  constexpr std::uint32_t lanes = 4;
+  geometry<config> shape(1_MiB);
+  shape.set_slabs(1);
+  const rubbish memory(1_MiB + 256_KiB);
+  region_cursor cursor = memory.cursor();
+  const places<config> all(shape, cursor);
+  std::vector<void*> blocks(lanes);
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    while (full_search<config>(all, 0).run() != nullptr) {
+    }
+    for (std::uint32_t i = 0; i < lanes; ++i) {
+      const std::uint32_t chunk = i * chunk_map::word_chunks;
+      all.table().map(0).put_back(chunk, all.table().map(0).clear_length(chunk));
+      all.table().subtract(0, geometry<config>::span(0));
+    }
+  });
+  machine().launch({1, lanes},
+                   [&] { blocks[simt::thread_rank()] = full_search<config>(all, 0).run(); });
+  EXPECT_EQ(std::count(blocks.begin(), blocks.end(), nullptr), 0);
 }
 
 }  // namespace
