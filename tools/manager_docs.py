@@ -253,10 +253,8 @@ def surveyed_launches(managers: list[Manager]) -> str:
     )
     if not rows:
         return ""
-    text = (
-        "\nThe longest launch in the survey's case `steady`: as many lanes in a heap of 256 MiB, "
-    )
-    text += "on an NVIDIA\nH200 ("
+    text = "\nThe longest launch in the survey's case `steady`, of 262,144 lanes on each of three "
+    text += "streams in a\nheap of 256 MiB on an NVIDIA H200 ("
     text += f"[its rows](../../{STEADY_ROWS})):\n\n"
     return text + "| manager | sizes | longest launch |\n|---|---|---|\n" + rows
 
