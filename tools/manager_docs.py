@@ -9,7 +9,8 @@ Names, descriptions, publications and deviations are what the managers say about
 - why a manager is slow under steady load is the paragraph ``/// Steady load: ...``, or
   ``/// Steady load (names): ...`` of some managers of the folder.
 
-How long launches took is the newest line of each manager in results/checks/steady_load.txt. With
+How long launches took is the newest line of each manager in results/checks/steady_load.txt, and
+the rows of the survey's case ``steady`` in results/nvidia-h200/steady. With
 ``--check`` nothing is written, and the exit status is 1 if a file differs.
 """
 
@@ -30,6 +31,7 @@ BEGIN = "<!-- The managers, made by tools/manager_docs.py -->\n"
 END = "<!-- End of the managers -->\n"
 UNITS = ("B", "KiB", "MiB", "GiB")
 STEADY = "results/checks/steady_load.txt"
+STEADY_ROWS = "results/nvidia-h200/steady"
 STEADY_REASON = re.compile(r"Steady load(?: \((.*?)\))?: (.*)")
 TYPE = re.compile(r"(?:template|class|struct|enum) ?\b")
 SENTENCE = re.compile(r".*?[^. ]{2}\.(?= [A-Z]|$)")
@@ -183,26 +185,78 @@ def longest_launches(text: str) -> dict[str, float]:
     }
 
 
+def published_launches(root: Path) -> dict[str, list[tuple[str, float]]]:
+    """What each manager's published rows of the case ``steady`` say: (sizes, longest launch in ms),
+    in the order of the rows.
+    """
+    published: dict[str, list[tuple[str, float]]] = {}
+    for file in sorted((root / STEADY_ROWS).glob("*.jsonl")):
+        for row in map(json.loads, file.read_text().splitlines()):
+            if row["status"] == "ok":
+                published.setdefault(row["manager"], []).append((sizes(row), row["longest_ms"]))
+    return published
+
+
+def sizes(row: Manager) -> str:
+    """The sizes that the lanes of a row ask for."""
+    least, most = row["size_min"], row["size_max"]
+    if least == most:
+        return f"{least:,} B"
+    kind = "powers of two" if row["distribution"] == "powers" else "any size"
+    return f"{kind}, {least:,} to {most:,} B"
+
+
+def duration(ms: float) -> str:
+    """A time as headers quote it."""
+    return f"{ms:.0f} ms" if ms < 999.5 else f"{ms / 1000:.2f} s"
+
+
 def steady_load(headers: Path, managers: list[Manager]) -> str:
     """The section on launches that want more memory than there is; empty if none was measured and
     the header says nothing about them."""
-    checks = ROOT / STEADY
-    longest = longest_launches(checks.read_text()) if checks.exists() else {}
-    measured = [(m["name"], longest[m["name"]]) for m in managers if m["name"] in longest]
+    text = steady_reasons(headers) + checked_launches(managers) + surveyed_launches(managers)
+    return "\n## Under steady load\n" + text if text else ""
+
+
+def steady_reasons(headers: Path) -> str:
+    """What the headers of the folder say about steady load."""
     text = ""
     for header in sorted(headers.glob("*.hpp")):
         if why := STEADY_REASON.match(paragraph(header, "Steady load")):
             reason = f"{why[1]}: {why[2]}" if why[1] else why[2][0].upper() + why[2][1:]
             text += textwrap.fill(reason, 100) + "\n"
+    return text
+
+
+def checked_launches(managers: list[Manager]) -> str:
+    """The longest launches of the load whose every word is checked."""
+    checks = ROOT / STEADY
+    longest = longest_launches(checks.read_text()) if checks.exists() else {}
+    measured = [(m["name"], longest[m["name"]]) for m in managers if m["name"] in longest]
     if not measured:
-        return "\n## Under steady load\n" + text if text else ""
-    text = "\n## Under steady load\n" + text
-    text += "\nThe longest launch of 262,144 lanes on each of three streams that want more than a "
+        return ""
+    text = "\nThe longest launch of 262,144 lanes on each of three streams that want more than a "
     text += "heap of\n1 GiB has, in ms on an NVIDIA H200 or H100, with every word checked ("
     text += f"[steady_load.txt](../../{STEADY})):\n\n"
     text += "| " + " | ".join(f"`{name}`" for name, _ in measured) + " |\n"
     text += "|" + "---|" * len(measured) + "\n"
     return text + "| " + " | ".join(f"{ms:,.0f}" for _, ms in measured) + " |\n"
+
+
+def surveyed_launches(managers: list[Manager]) -> str:
+    """The longest launches of the published rows of the case ``steady``."""
+    published = published_launches(ROOT)
+    rows = "".join(
+        f"| `{m['name']}` | {what} | {duration(ms)} |\n"
+        for m in managers
+        for what, ms in published.get(m["name"], ())
+    )
+    if not rows:
+        return ""
+    text = "\nThe longest launch in the survey's case `steady`, of 262,144 lanes on each of three "
+    text += "streams in a\nheap of 256 MiB on an NVIDIA H200 ("
+    text += f"[its rows](../../{STEADY_ROWS})):\n\n"
+    return text + "| manager | sizes | longest launch |\n|---|---|---|\n" + rows
 
 
 def page(folder: str, managers: list[Manager]) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A limit needs a reason and a measurement."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -46,6 +47,41 @@ class Limits(unittest.TestCase):
         self.assertIn("no launch was measured", self.check("a pages 400"))
         self.results.write_text(LINE.format(20))
         self.assertIn("took 20 ms", self.check("a pages 400"))
+
+    def publish(self, ms: float, name: str = "a", status: str = "ok") -> None:
+        """Let the survey have a row of this manager."""
+        rows = self.root / manager_docs.STEADY_ROWS
+        rows.mkdir(parents=True)
+        row = {"manager": name, "status": status, "longest_ms": ms}
+        row |= {"size_min": 16, "size_max": 4096, "distribution": "powers"}
+        (rows / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+
+    def test_a_slow_row_of_the_survey_without_a_sentence(self) -> None:
+        self.publish(412.4, name="b")
+        self.assertEqual(
+            self.check("a pages 400\nb pages 100"),
+            "b: a row has 412 ms (powers of two, 16 to 4,096 B), and no header says why",
+        )
+
+    def test_a_row_of_the_survey_above_the_limit_is_quoted(self) -> None:
+        self.publish(1441)
+        self.assertIn("a: a row has 1.44 s", self.check("a pages 400"))
+        self.header.write_text("/// Steady load (`a`): lanes wait, for up to 1.44 s.\n")
+        self.assertEqual(self.check("a pages 400"), "")
+
+    def test_rows_of_the_survey_that_need_no_words(self) -> None:
+        self.publish(300)
+        self.assertEqual(self.check("a pages 400"), "")
+        self.header.write_text("")
+        self.results.write_text("")
+        (self.root / manager_docs.STEADY_ROWS / "a.jsonl").unlink()
+        (self.root / manager_docs.STEADY_ROWS).rmdir()
+        self.publish(99)
+        self.assertEqual(self.check("a pages 100"), "")
+
+    def test_a_row_of_the_survey_that_has_no_time(self) -> None:
+        self.publish(0, name="b", status="skipped")
+        self.assertEqual(self.check("a pages 400\nb pages 100"), "")
 
     def test_a_launch_above_its_limit(self) -> None:
         self.assertIn("took 200 ms", self.check("a pages 100"))

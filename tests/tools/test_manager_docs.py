@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests of the program that writes what the docs say about the managers."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -122,6 +123,17 @@ class Files(unittest.TestCase):
         text = manager_docs.page("pages", both)
         self.assertIn(reason + "\nThe longest launch", text)
         self.assertTrue("\n| `a` |\n|---|\n| 1,235 |\n" in text, text)
+        rows = self.root / manager_docs.STEADY_ROWS
+        rows.mkdir(parents=True)
+        row: dict[str, Any] = {"manager": "b", "status": "ok", "longest_ms": 1440.6}
+        row |= {"size_min": 64, "size_max": 64, "distribution": "uniform"}
+        other = row | {"size_min": 16, "size_max": 4096, "longest_ms": 99.4}
+        skipped = row | {"status": "skipped", "longest_ms": None}
+        (rows / "b.jsonl").write_text("".join(json.dumps(r) + "\n" for r in (row, other, skipped)))
+        text = manager_docs.page("pages", both)
+        table = "| `b` | 64 B | 1.44 s |\n| `b` | any size, 16 to 4,096 B | 99 ms |\n"
+        self.assertTrue(f"|---|---|---|\n{table}" in text, text)
+        (rows / "b.jsonl").unlink()
         (self.headers / "pages.hpp").write_text("")
         checks.write_text("")
         self.assertNotIn("Under steady load", manager_docs.page("pages", both))

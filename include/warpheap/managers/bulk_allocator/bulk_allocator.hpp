@@ -45,7 +45,10 @@
 /// I9 nobody reclaims (0).
 ///
 /// Steady load: where memory ends, requests wait for growth that comes to nothing, and for the one
-/// lane that reclaims.
+/// lane that reclaims; while anything is reclaimed, they try again, up to 16 times. Those of more
+/// than 1 KiB ask the tree each for itself (see below). In the survey's case, a launch with sizes
+/// from 16 B to 4 KiB took 1.82 s, and one with 64 B alone a third of that. In the checked load,
+/// whose heap is four times as large, the longest took a sixth.
 ///
 /// Blocks of the tree: each lane asks for itself, and free merges buddies at once. So when many
 /// lanes take a page each, all of them, and those that split for them at each order above, ask the

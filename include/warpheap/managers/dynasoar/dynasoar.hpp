@@ -17,8 +17,7 @@
 /// - malloc: the lanes of a warp that want the same type draw an active block and take their free
 ///   slots in it by one atomic AND; after five futile draws, they give a free block the type.
 /// - free: an atomic OR sets the slot's bit. A block that had no free slot becomes active; one
-/// whose
-///   slots are all free becomes a free block.
+///   whose slots are all free becomes a free block.
 ///
 /// Layout (m blocks, k types; defaults: blocks of 1 KiB, k = 7):
 ///
@@ -37,7 +36,10 @@
 /// I6 no move is in progress (place: 0)
 ///
 /// Steady load: the moves of other lanes spoil the search of one that finds nothing, which then
-/// searches again, up to 64 times.
+/// searches again, up to 64 times. In a full heap, nearly every free is a move, because its block
+/// had no free slot, and so is the malloc that takes the slot again; all moves are counted in one
+/// word. In the survey's case, a launch with blocks of 64 B took 1.44 s. In the checked load, with
+/// sizes up to 1 KiB and a heap four times as large, the longest took less than a quarter of that.
 ///
 /// Progress, null and memory orders: blocks.hpp.
 ///

@@ -10,6 +10,13 @@
 /// for others, all of whose pages are then parked; a million lanes must not meet in one word for
 /// that. A group takes one parked chunk at a time: if a page is a whole chunk, 32 lanes take 32
 /// turns.
+///
+/// Sizes in turn (VA and VL): the queues of all sizes share room for as many free pages as a 256th
+/// of the heap has entries. The sizes that were freed first fill it, and pages of later sizes are
+/// parked. A million blocks of 16, 32 ... 8192 B in turn in 16 GiB are 10.5 million pages, and
+/// there is room for 8.3 million: nearly all pages from 4096 B on are parked. Such a request draws
+/// on a bitmap tree instead of a queue. In addition, a chunk keeps its page size, so what smaller
+/// sizes have taken is missing for the last one, and it gets nulls.
 
 #include "warpheap/managers/ouroboros/memory_map.hpp"
 
