@@ -136,7 +136,8 @@ class gallatin_buffers {
     if (!gallatin_slot::of(seen).is_empty()) return claim::lost;
     if (!blocks_.obtainable(geometry::tree_of(unit))) return claim::nothing_there;
     const std::uint64_t filling = gallatin_slot{gallatin_slot::filling, 0}.word();
-    // Acquire and release: the slot's owners come one after the other.
+    // Acquire: pairs with the release of a search that has found the slot empty, so that `refill`
+    // tells that search. Slot and search are a store-load race, as in `exhaustion`.
     return at(slot, unit).compare_exchange(seen, filling, simt::order::acq_rel) ? claim::owned
                                                                                 : claim::lost;
   }
