@@ -137,6 +137,11 @@ TEST(binary_buddy, merges_only_with_its_buddy) {
   EXPECT_EQ(take(policy, 2), base);
 }
 
+TEST(binary_buddy, of_two_halves_the_left_one_is_split_on) {
+  with_region<binary_buddy> policy(8);
+  EXPECT_EQ(take(policy, 1), base);
+}
+
 TEST(binary_buddy, a_region_that_is_no_power_of_two_is_used_up_to_the_last_granule) {
   with_region<binary_buddy> policy(1 + 2 + 8 + 32);
   EXPECT_NE(take(policy, 32), 0u);
@@ -163,6 +168,15 @@ TEST(double_buddy, one_half_serves_when_the_other_is_used_up) {
   // 32 of one granule, and the other half in blocks of three with what does not fit those.
   EXPECT_GE(blocks, 32u + 10u);
   EXPECT_EQ(policy.check(), std::nullopt);
+}
+
+TEST(fibonacci_buddy, the_smaller_part_that_is_large_enough_is_split_on) {
+  for (const auto& [granules, offset] : {std::pair{3, 5}, {2, 5}, {5, 0}}) {
+    with_region<fibonacci_buddy> policy(8);
+    EXPECT_EQ(take(policy, static_cast<std::size_t>(granules)),
+              base + static_cast<std::size_t>(offset) * granule)
+        << granules << " of 8, which are 5 and 3";
+  }
 }
 
 TEST(fibonacci_buddy, every_tree_of_splits_merges_back) {

@@ -41,19 +41,21 @@ class walk {
   std::size_t draw(std::size_t below) { return random_() % below; }
 
   void act() {
-    switch (draw(16)) {
-      case 0: return come_or_go();
-      case 1: return grow();
-      case 2: return lose_memory();
-      case 3: return get_memory_back();
-      case 4:
-      case 5: return cut();
-      case 6:
-      case 7:
-      case 8:
-      case 9:
-      case 10: return give_back();
-      default: return take();
+    const std::size_t action = draw(16);
+    if (action == 0) {
+      come_or_go();
+    } else if (action == 1) {
+      grow();
+    } else if (action == 2) {
+      lose_memory();
+    } else if (action == 3) {
+      get_memory_back();
+    } else if (action <= 5) {
+      cut();
+    } else if (action <= 10) {
+      give_back();
+    } else {
+      take();
     }
   }
 
