@@ -14,8 +14,6 @@ const registrar added[]{
     registrar{manager_subject("scatter_alloc_two_levels", two_level_pages<test::two_levels>())},
     registrar{{"scatter_alloc_segments", subject_kind::manager,
                segment_cases(two_level_pages<test::two_levels>()), "", ""}},
-    registrar{{"scatter_alloc_emptied", subject_kind::manager,
-               emptied_page_cases(flat_pages<test::small>()), "", ""}},
 };
 
 }  // namespace

@@ -74,47 +74,6 @@ class freed_while_seen_full : public heap_world {
   std::byte* freed_ = nullptr;
 };
 
-/// A lane frees the only chunk of a page. While it is about to make the page unused, another lane
-/// takes and frees a chunk there. All other pages are held, so the first lane gets this one next,
-/// and its accesses must come after those of the other lane.
-class emptied_twice : public heap_world {
- public:
-  static constexpr simt::grid shape{2, 1};
-
-  explicit emptied_twice(const any_setup& how) : heap_world(uncounted(how)) {
-    heap.run_quietly([&] {
-      chunk_ = heap.take(chunk_bytes);
-      while (heap.take(page_bytes) != nullptr) {
-      }
-    });
-    heap.keep_state();
-  }
-
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    heap.adopt(chunk_, chunk_bytes);
-  }
-
-  void lane() {
-    if (simt::thread_rank() == 0) {
-      give(chunk_);
-      heap.take(page_bytes);
-    } else {
-      give(heap.take(chunk_bytes));
-    }
-  }
-
- private:
-  static constexpr std::uint32_t chunk_bytes = 32;
-  static constexpr std::uint32_t page_bytes = 200;
-
-  std::byte* chunk_ = nullptr;
-};
-
-inline std::vector<named_case> emptied_page_cases(const any_setup& how) {
-  return {case_of<emptied_twice>("emptied_twice", how)};
-}
-
 inline std::vector<named_case> segment_cases(const any_setup& how) {
   return {case_of<freed_while_seen_full>("freed_while_seen_full", how)};
 }
