@@ -18,7 +18,7 @@ namespace {
 using random_walk::no_run;
 using random_walk::run_left;
 
-void run(std::uint64_t lanes, const auto& kernel) {
+void run(std::uint32_t lanes, const auto& kernel) {
   simt::explorer explorer({1, lanes}, 1'000'000);
   EXPECT_EQ(explorer.run({simt::strategy::sticky, 1}, kernel).stuck, "");
 }
