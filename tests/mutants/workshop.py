@@ -22,7 +22,7 @@ from includes import FOLDERS, ROOT
 from switches import VARIABLE
 
 _FLAGS = ["-std=c++20", "-DWARPHEAP_CPU", "-O1", "-g1", "-DNDEBUG", "-fstack-clash-protection"]
-# An index behind an array ends the program, as nothing that is in memory there needs to matter.
+# An index behind an array ends the program: what lies there may not matter to any test.
 _FLAGS += ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]
 _FLAGS += ["-DWARPHEAP_TEST_SANITIZED=0", "-DWARPHEAP_TEST_VARIANTS=0"]
 _INCLUDES = [f"-I{folder}" for folder in FOLDERS]

@@ -18,7 +18,7 @@ namespace {
 using random_walk::no_run;
 using random_walk::run_left;
 
-void run(std::uint64_t lanes, const auto& kernel) {
+void run(std::uint32_t lanes, const auto& kernel) {
   simt::explorer explorer({1, lanes}, 1'000'000);
   EXPECT_EQ(explorer.run({simt::strategy::sticky, 1}, kernel).stuck, "");
 }
@@ -31,7 +31,9 @@ TEST(search_rounds, who_was_not_served_takes_from_where_a_round_has_left_somethi
     memory.format();
     random_walk::search_rounds(
         memory, simt::coalesced(nullptr), 1, [&] { return times == 0 ? 2u : 0u; },
-        [](std::uint32_t /*first*/, std::uint32_t /*count*/) { return run_left{5, 2}; },
+        [](std::uint32_t /*first*/, std::uint32_t /*count*/) {
+          return run_left{5, 2};
+        },
         [&](std::uint32_t word) {
           taken_from = word;
           ++times;
