@@ -10,7 +10,7 @@ namespace test {
 
 template <dynasoar_config Config>
 struct launch_limit<dynasoar<Config>> {
-  static constexpr double ms = 800;
+  static constexpr double ms = 700;
 };
 
 }  // namespace test
