@@ -199,11 +199,16 @@ class walk {
     ASSERT_EQ(tiled, managed - vacant_.size() * granule);
     if constexpr (vacatable_policy<Policy>) {
       std::size_t vacant = 0;
+      std::size_t unused = 0;
       policy_.for_each_unused([&](extent part, bool is_vacant) {
+        unused += part.bytes;
         vacant += is_vacant ? part.bytes : 0;
         EXPECT_EQ(vacant_.contains(part.base), is_vacant);
       });
       ASSERT_EQ(vacant, vacant_.size() * granule);
+      if (live_.empty()) {
+        ASSERT_EQ(unused, managed);
+      }
     }
   }
 
