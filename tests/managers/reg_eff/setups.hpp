@@ -38,8 +38,7 @@ using small_list =
 
 /// As `small_list`, one chunk in the beginning, rests in halves down to 4 blocks, and frees that
 /// leave merging to searches.
-using one_chunk =
-    reg_eff<reg_eff_config{.presplit_bytes = 0, .halves_from = 4, .merges = false}>;
+using one_chunk = reg_eff<reg_eff_config{.presplit_bytes = 0, .halves_from = 4, .merges = false}>;
 
 /// Behind offsets, operations, proof, search, tree and starts there are 118 granules, and 8 less
 /// for each offset more. A block and the header of the next chunk take a whole number of them.

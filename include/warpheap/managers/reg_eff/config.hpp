@@ -49,9 +49,9 @@ struct reg_eff_config {
   }
   constexpr bool is_valid() const {
     return (header_words == 1 || header_words == 2) && max_fragmentation_percent >= 100 &&
-           halves_from >= 2 &&
-           presplit_bytes % granule_bytes == 0 && presplit_bytes <= std::size_t{1} << 20 &&
-           granule_bytes >= 16 && is_power_of_two(granule_bytes);
+           halves_from >= 2 && presplit_bytes % granule_bytes == 0 &&
+           presplit_bytes <= std::size_t{1} << 20 && granule_bytes >= 16 &&
+           is_power_of_two(granule_bytes);
   }
   /// Granules of a chunk whose block has `bytes` bytes.
   WARPHEAP_HD constexpr std::uint64_t granules_for(std::uint64_t bytes) const {
