@@ -33,7 +33,7 @@ def main(verify: str, bench: str) -> int:
     wrong = refused(verify, "dynasor")
     mutant = refused(verify, "given_up")
     # `./dev test` without --all builds none.
-    has_mutants = any(name.startswith("mutant:") for name in explored["cases"])
+    has_mutants = bool(explored["mutants"])
     unhelpful = not 0 < len(wrong) <= 200 or ("did you mean mutant:" in mutant) != has_mutants
     if unhelpful:
         print(f"an unknown subject: {wrong}{mutant}")
