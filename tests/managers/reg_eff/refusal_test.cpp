@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What requests cost that cannot be served, by steps of the explorer.
+#include "refusal_steps.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
-#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <cstddef>
@@ -20,12 +20,6 @@ using one_offset = reg_eff<reg_eff_config{.presplit_bytes = 0}>;
 
 class reg_eff_refusal : public ::testing::Test {
  protected:
-  static std::uint64_t steps(simt::grid lanes, const auto& kernel) {
-    const auto outcome =
-        simt::explorer(lanes, 2'000'000).run({simt::strategy::uniform, 1}, [&] { kernel(); });
-    EXPECT_EQ(outcome.stuck, "");
-    return outcome.steps;
-  }
   static simt::device_properties one() {
     simt::device_properties properties;
     properties.multiprocessors = 1;
@@ -61,19 +55,11 @@ TEST_F(reg_eff_refusal, gives_up_beside_a_lane_that_always_frees_if_there_are_ma
     ASSERT_GT(blocks.size(), 2u * 2 * 2048);
     for (std::size_t i = 0; i < blocks.size(); i += 2) all_.free(blocks[i]);
   });
-  std::uint32_t given_up = 0;
-  const std::uint64_t taken = steps({2, 1}, [&, this] {
-    const simt::atomic_ref done(given_up);
-    if (simt::block_rank() == 0) {
-      EXPECT_EQ(all_.malloc(100), nullptr);
-      done.store(1, simt::order::relaxed);
-      return;
-    }
-    while (done.load(simt::order::relaxed) == 0) {
-      void* const block = all_.malloc(8);
-      if (block != nullptr) all_.free(block);
-    }
-  });
+  const std::uint64_t taken = steps_of_a_refusal([this] { return all_.malloc(100); },
+                                                 [this] {
+                                                   void* const block = all_.malloc(8);
+                                                   if (block != nullptr) all_.free(block);
+                                                 });
   EXPECT_LT(taken, 400'000u);
 }
 
