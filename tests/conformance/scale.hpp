@@ -31,7 +31,7 @@ struct scale {
     if (WARPHEAP_CUDA_MODEL && !small_run) return {1u << 20, 1u << 18, 64, 2048 * mib, odd_bytes};
     if (sanitized) return {256, 1024, 8, 32 * mib, odd_bytes};
     if (small_run) return {512, 2048, 8, 32 * mib, odd_bytes};
-    return {8192, 16384, 16, 64 * mib, odd_bytes};
+    return {8192, 16384, 24, 64 * mib, odd_bytes};
   }
 };
 
