@@ -13,10 +13,11 @@ namespace {
 
 struct counted_matches {
   std::uint32_t* count;
-  volatile std::uint32_t* last;
+  std::uint32_t* last;
   void operator()(const simt::group& together, bool found, std::uint64_t /*row*/,
                   const join_data::match& match) const {
-    *last = match.probe;  // so that lanes without a match load it, if they do, here as on a GPU
+    // So that lanes without a match load it, if they do, here as on a GPU.
+    simt::atomic_ref(*last).store(match.probe, simt::order::relaxed);
     const auto all = static_cast<std::uint32_t>(together.ballot(found).count());
     if (together.is_leader()) *count += all;
   }
