@@ -89,15 +89,13 @@ class Hunt:
             self._switchboard,
         )
         jobs = self._options.jobs
-        copies = [m for m in due if self._switchboard.layer(m) is None]
+        copies = [m for m in due if self._gains_by_company(m)]
         together = min(_MOST_TOGETHER, max(1, len(copies) // (_GROUPS_A_JOB * jobs)))
-        in_company = lambda m: bool(m.profiles) and self._switchboard.layer(m) is None  # noqa: E731
         begun = [m for m in due if m.tried]
         fresh = [m for m in due if not m.tried]
         parts = [
-            # Only what must be compiled alone gains by company.
-            [[m] for m in part if not in_company(m)]
-            + list(_batches([m for m in part if in_company(m)], 0, together))
+            [[m] for m in part if not self._gains_by_company(m)]
+            + list(_batches([m for m in part if self._gains_by_company(m)], 0, together))
             for part in (begun, fresh)
         ]
         for groups in parts:
@@ -113,6 +111,13 @@ class Hunt:
             finally:
                 self._workshop.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
+
+    def _gains_by_company(self, mutant: Mutant) -> bool:
+        """Tell whether the explorer meets it in a program of its own copy of the headers.
+
+        Such copies share a program; switches do in any case.
+        """
+        return bool(mutant.profiles) and self._switchboard.layer(mutant) is None
 
     def _prepare(self, pool: ThreadPoolExecutor, mutants: list[Mutant]) -> list[Future[Any]]:
         """Let the pool compile what mutants meet next, so that few of them wait for one program."""

@@ -29,6 +29,7 @@ std::uint64_t steps_of_a_refusal(const auto& request, const auto& other) {
       done.store(1, simt::order::relaxed);
       return;
     }
+    // Ends: the other lane never waits, and the explorer gives each its turn.
     while (done.load(simt::order::relaxed) == 0) other();
   });
 }

@@ -14,14 +14,24 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-// The table of 128 segments fills its cache lines: the words behind it are another part's.
-TEST(gallatin_blocks, format_writes_only_what_is_its_own) {
+/// The tables of 128 segments, which fill their cache lines.
+class gallatin_tables : public ::testing::Test {
+ protected:
   using geometry = gallatin_geometry<gallatin_config{}>;
-  geometry shape(64_MiB, 2);
-  shape.set_segments(128);
-  const rubbish memory(1_MiB);
+
+  static geometry shape() {
+    geometry all(64_MiB, 2);
+    all.set_segments(128);
+    return all;
+  }
+
+  rubbish memory{1_MiB};
   region_cursor cursor = memory.cursor();
-  const gallatin_blocks<gallatin_config{}> blocks(shape, cursor);
+  gallatin_blocks<gallatin_config{}> blocks{shape(), cursor};
+};
+
+// The words behind a table are another part's.
+TEST_F(gallatin_tables, format_writes_only_what_is_its_own) {
   blocks.format(0, 1);
   blocks.free_segments().check(0, 1, [](std::uint64_t word) { ADD_FAILURE() << "word " << word; });
   for (std::uint32_t tree = 0; tree < geometry::trees; ++tree) {
@@ -32,13 +42,7 @@ TEST(gallatin_blocks, format_writes_only_what_is_its_own) {
 }
 
 // What stands behind the table of segments reads like one of tree 0.
-TEST(gallatin_slots, one_that_names_the_block_behind_the_last_does_not_count_as_in_use) {
-  using geometry = gallatin_geometry<gallatin_config{}>;
-  geometry shape(64_MiB, 2);
-  shape.set_segments(128);
-  const rubbish memory(1_MiB);
-  region_cursor cursor = memory.cursor();
-  const gallatin_blocks<gallatin_config{}> blocks(shape, cursor);
+TEST_F(gallatin_tables, a_slot_that_names_the_block_behind_the_last_does_not_count_as_in_use) {
   const gallatin_buffers<gallatin_config{}> buffers(blocks, cursor);
   const auto inspected = [&] {
     inspection found;

@@ -278,7 +278,8 @@ class parked_before_all_are_taken : public heap_world {
       for (int i = 0; i < queued; ++i) want();
       queue_is_empty_ = true;
     } else {
-      // Orders nothing: only the manager's own words do.
+      // Ends: the other lane does not wait for this one. Orders nothing: only the manager's own
+      // words do.
       while (!queue_is_empty_) simt::backoff(1);
       want();
     }
