@@ -39,7 +39,7 @@ class few_chunks_left : public ::testing::Test {
     in_a_lane([&] { EXPECT_LT(parts().eighths_left(), 4); });
   }
   const manager::supply& parts() const { return all_.parts(); }
-  std::uint32_t chunks_of_class() const { return parts().classes().of(of_).population; }
+  std::uint32_t chunks_of_class() const { return parts().classes().of(of_).turns.population; }
   template <class Function>
   void in_a_lane(const Function& what) const {
     machine().launch({1, 1}, what);
@@ -91,8 +91,26 @@ TEST(warpheap_growth, a_class_with_room_in_all_words_takes_no_chunk) {
   for (int round = 0; round < 8; ++round) {
     for (int group = 0; group < 15; ++group) {
       ASSERT_EQ(take_in_part(heap, 128, 7), 7u);
-      ASSERT_EQ(of_128_bytes.population, 1u) << "after " << group + 1 << " groups of seven lanes";
+      ASSERT_EQ(of_128_bytes.turns.population, 1u)
+          << "after " << group + 1 << " groups of seven lanes";
     }
+    heap.reset();
+  }
+}
+
+// Of a group of twenty lanes, the word has room for eleven, and the next one for the other nine.
+TEST(warpheap_growth, a_group_that_a_word_serves_in_part_finds_room_in_another) {
+  heap<manager> heap(machine(), 4_MiB);
+  const manager::classes classes = heap.ref().manager().parts().classes();
+  const auto& of_128_bytes = classes.of(classes.sizes().class_of(128));
+  ASSERT_EQ(of_128_bytes.shape.words, 3u);
+  ASSERT_EQ(of_128_bytes.shape.per_word, 43u);
+  for (int round = 0; round < 60; ++round) {
+    give(heap, {take_one(heap, 128)});  // now the class has a chunk
+    heap.ref().manager().parts().whole().next[0].taken = 0;
+    for (int warp = 0; warp < 3; ++warp) ASSERT_EQ(take_in_part(heap, 128, 32), 32u);
+    ASSERT_EQ(take_in_part(heap, 128, 20), 20u);
+    ASSERT_EQ(of_128_bytes.turns.population, 1u) << "round " << round;
     heap.reset();
   }
 }

@@ -104,7 +104,7 @@ TEST_F(warpheap_hints, all_chunks_of_the_class_are_named_and_none_that_was_taken
   machine().launch({1, 1}, [&] {
     const auto named = [&] {
       std::set<std::uint32_t> chunks;
-      for (std::uint32_t turn = 0; turn < parts().classes().of(of).population; ++turn) {
+      for (std::uint32_t turn = 0; turn < parts().classes().of(of).turns.population; ++turn) {
         chunks.insert(parts().classes().hinted(of, turn, 1, true).chunk);
       }
       return chunks;
@@ -124,7 +124,7 @@ TEST_F(warpheap_hints, all_chunks_of_the_class_are_named_and_none_that_was_taken
 TEST_F(warpheap_hints, a_turn_names_no_chunk_of_another_class_if_too_many_are_counted) {
   ASSERT_NE(take_one(heap_, parts().classes().sizes().slot_bytes(1)), nullptr);
   const std::uint32_t counted = parts().universe() + 32;
-  parts().classes().of(0).population = counted;
+  parts().classes().of(0).turns.population = counted;
   std::set<std::uint32_t> named;
   machine().launch({1, 1}, [&] {
     for (std::uint32_t turn = 0; turn < counted; ++turn) {
@@ -138,7 +138,7 @@ TEST_F(warpheap_hints, a_turn_names_no_chunk_of_another_class_if_too_many_are_co
 
 TEST_F(warpheap_hints, a_class_is_tight_when_an_eighth_of_its_words_or_half_of_very_few_has_room) {
   auto& record = parts().classes().of(0);
-  record.population = 1;
+  record.turns.population = 1;
   const auto is_tight = [&](std::uint32_t words, std::uint32_t with_room) {
     record.unmarked = with_room;
     return parts().classes().is_tight(0, words);
@@ -153,7 +153,7 @@ TEST_F(warpheap_hints, a_class_is_tight_when_an_eighth_of_its_words_or_half_of_v
 
 TEST_F(warpheap_hints, a_class_is_nearly_full_when_an_eighth_of_its_words_has_room_however_few) {
   auto& record = parts().classes().of(0);
-  record.population = 1;
+  record.turns.population = 1;
   const auto is_nearly_full = [&](std::uint32_t words, std::uint32_t with_room) {
     record.unmarked = with_room;
     return parts().classes().is_nearly_full(0, words);
@@ -166,7 +166,7 @@ TEST_F(warpheap_hints, a_class_is_nearly_full_when_an_eighth_of_its_words_has_ro
 
 TEST_F(warpheap_hints, some_lanes_look_for_the_last_word_that_may_have_room) {
   auto& record = parts().classes().of(0);
-  record.population = 1;
+  record.turns.population = 1;
   const auto lanes_that_look = [&](std::uint32_t with_room) {
     record.unmarked = with_room;
     int lanes = 0;

@@ -30,7 +30,7 @@ struct class_of_heap {
   class_of_heap(const heap<manager>& of, std::uint32_t bytes)
       : classes(of.ref().manager().parts().classes()),
         number(classes.sizes().class_of(bytes)),
-        chunks(classes.of(number).population),
+        chunks(classes.of(number).turns.population),
         words(classes.of(number).shape.words) {}
 };
 

@@ -47,7 +47,7 @@ WARPHEAP_BEGIN_NAMESPACE
 
 /// How the slots of a class are laid out in a chunk: word after word, all with equally many slots
 /// except for the last ones. So one word is likely to serve a group of lanes, whatever the size.
-struct warpheap_slots {
+struct alignas(16) warpheap_slots {
   std::uint32_t bytes;     ///< of a slot
   std::uint32_t count;     ///< of slots in a chunk
   std::uint32_t words;     ///< that have a bit for each

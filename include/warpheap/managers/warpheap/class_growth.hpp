@@ -122,13 +122,13 @@ class warpheap_class_growth {
     return scale_to(drawn, words_.shape().count * at_once) < static_cast<std::uint32_t>(lanes);
   }
   WARPHEAP_DEVICE bool begin_growth() const {
-    const simt::atomic_ref growing(supply_.classes().of(of_).growing);
+    const simt::atomic_ref growing(supply_.classes().of(of_).turns.growing);
     std::uint32_t nobody = 0;
     return growing.load(simt::order::relaxed) == 0 &&
            growing.compare_exchange(nobody, 1, simt::order::relaxed);
   }
   WARPHEAP_DEVICE void end_growth() const {
-    simt::atomic_ref(supply_.classes().of(of_).growing).store(0, simt::order::relaxed);
+    simt::atomic_ref(supply_.classes().of(of_).turns.growing).store(0, simt::order::relaxed);
   }
   /// Adds a chunk, whose first word is the team's; or if the class has an empty one, the team takes
   /// what it finds there. A collective.

@@ -26,15 +26,26 @@ class warpheap_classes {
  public:
   using chunks = warpheap_chunks<Config>;
 
-  struct alignas(64) record {
-    warpheap_slots shape;  ///< never changes, nor do the divisors by its members
+  // What one step needs lies together, so that it takes one load (`simt::load_hints`): lanes of a
+  // warp that want different classes wait for each load.
+
+  /// By members of the shape: where a slot is.
+  struct alignas(16) slot_divisors {
     short_divisor by_bytes;
-    short_divisor by_words;
     short_divisor by_per_word;
-    std::uint64_t unmarked;    ///< {changes: 32 | words that are not marked: 32}
+  };
+  /// Which word a turn selects.
+  struct alignas(16) turn_shape {
+    short_divisor by_words;
     std::uint32_t population;  ///< chunks, for those who only guess
     std::uint32_t growing;     ///< 1 while a group lets the class grow on behalf of others
-    std::uint32_t searching;   ///< lanes that look at listed words
+  };
+  struct alignas(64) record {
+    warpheap_slots shape;  ///< never changes, nor do the divisors by its members
+    slot_divisors divisors;
+    turn_shape turns;
+    std::uint64_t unmarked;   ///< {changes: 32 | words that are not marked: 32}
+    std::uint32_t searching;  ///< lanes that look at listed words
   };
 
   /// Where everything lies.
@@ -66,13 +77,11 @@ class warpheap_classes {
     for (std::uint64_t of = rank; of < sizes_.count(); of += count) {
       record& fresh = where_.records[of];
       fresh.shape = shape(static_cast<std::uint32_t>(of));
-      fresh.by_bytes = short_divisor::of(fresh.shape.bytes);
-      fresh.by_words = short_divisor::of(fresh.shape.words);
-      fresh.by_per_word = short_divisor::of(fresh.shape.per_word);
+      fresh.divisors = {short_divisor::of(fresh.shape.bytes),
+                        short_divisor::of(fresh.shape.per_word)};
+      fresh.turns = {short_divisor::of(fresh.shape.words), 0, 0};
       fresh.unmarked = 0;
-      fresh.growing = 0;
       fresh.searching = 0;
-      fresh.population = 0;
     }
     const std::uint64_t hints = hint_words(universe_) * sizes_.count();
     for (std::uint64_t i = rank; i < hints; i += count) where_.hints[i] = 0;
@@ -89,9 +98,7 @@ class warpheap_classes {
   }
   WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const {
     // Never changes after `format`, so the multiprocessor may keep it.
-    warpheap_slots& shape = where_.records[of].shape;
-    return {simt::load_hint(shape.bytes), simt::load_hint(shape.count),
-            simt::load_hint(shape.words), simt::load_hint(shape.per_word)};
+    return simt::load_hints(where_.records[of].shape);
   }
   /// A bit of a word of a chunk.
   struct slot_bit {
@@ -101,8 +108,9 @@ class warpheap_classes {
   /// Of the slot at byte `inside` of a chunk.
   WARPHEAP_DEVICE slot_bit bit_at(std::uint32_t of, std::uint32_t inside) const {
     record& known = where_.records[of];
-    const std::uint32_t slot = hinted(known.by_bytes).quotient(inside);
-    const std::uint32_t word = hinted(known.by_per_word).quotient(slot);
+    const slot_divisors divisors = simt::load_hints(known.divisors);
+    const std::uint32_t slot = divisors.by_bytes.quotient(inside);
+    const std::uint32_t word = divisors.by_per_word.quotient(slot);
     return {word, slot - word * simt::load_hint(known.shape.per_word)};
   }
   WARPHEAP_DEVICE record& of(std::uint32_t number) const { return where_.records[number]; }
@@ -153,7 +161,7 @@ class warpheap_classes {
     record& known = where_.records[of];
     const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
     if (now == 0) return false;
-    const std::uint32_t all = simt::load_hint(known.population) * words;
+    const std::uint32_t all = simt::load_hint(known.turns.population) * words;
     return scale_to(noise, all) <= now / 2 + all / 2048 || !is_tight(of, words);
   }
   /// Whether all are, as far as the multiprocessor knows.
@@ -190,7 +198,7 @@ class warpheap_classes {
     std::uint32_t entry = 0;
     if (team.is_leader()) {
       open(of).insert_bits(got.word, got.bits);
-      entry = simt::atomic_ref(where_.records[of].population)
+      entry = simt::atomic_ref(where_.records[of].turns.population)
                   .fetch_add(static_cast<std::uint32_t>(got.count()), simt::order::relaxed);
     }
     team.sync();
@@ -202,7 +210,7 @@ class warpheap_classes {
   /// Takes a chunk out whose words are closed. \pre the caller alone may do so
   WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
-    simt::atomic_ref population(where_.records[of].population);
+    simt::atomic_ref population(where_.records[of].turns.population);
     // The last one takes its place. A lane that interferes only spoils a hint.
     const std::uint32_t last = population.fetch_sub(1, simt::order::relaxed) - 1;
     const std::uint32_t moved = half_of(
@@ -225,9 +233,10 @@ class warpheap_classes {
   /// and not at what the multiprocessor remembers: in a class that grows, it remembers few chunks
   WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words,
                               bool fresh = false) const {
-    record& known = where_.records[of];
-    std::uint32_t hints = fresh ? simt::atomic_ref(known.population).load(simt::order::relaxed)
-                                : simt::load_hint(known.population);
+    turn_shape& known = where_.records[of].turns;
+    const turn_shape turns = simt::load_hints(known);
+    std::uint32_t hints =
+        fresh ? simt::atomic_ref(known.population).load(simt::order::relaxed) : turns.population;
     if (hints == 0) return {};
     hints = hints < universe_ ? hints : universe_;
     constexpr std::uint32_t places = warpheap_state::turn_places;
@@ -237,7 +246,7 @@ class warpheap_classes {
     const std::uint32_t all = own ? (hints - place + places - 1) / places : hints;
     const std::uint32_t round = taken / all;
     const std::uint32_t at = taken - round * all;
-    const std::uint32_t rounds = hinted(known.by_words).quotient(round);
+    const std::uint32_t rounds = turns.by_words.quotient(round);
     const std::uint32_t entry = own ? at * places + place : at;
     std::uint32_t& two = hint(of, entry);
     const std::uint32_t now =
@@ -255,10 +264,8 @@ class warpheap_classes {
                                     std::uint32_t each) const {
     record& known = where_.records[of];
     const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
-    return std::uint64_t{now} * each <= std::uint64_t{simt::load_hint(known.population)} * words;
-  }
-  WARPHEAP_DEVICE static short_divisor hinted(short_divisor& by) {
-    return {simt::load_hint(by.multiplier), simt::load_hint(by.shift)};
+    return std::uint64_t{now} * each <=
+           std::uint64_t{simt::load_hint(known.turns.population)} * words;
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> unmarked(std::uint32_t of) const {
     return simt::atomic_ref(where_.records[of].unmarked);

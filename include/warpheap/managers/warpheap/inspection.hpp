@@ -129,11 +129,11 @@ class warpheap_inspector {
                          told.words == slots.words && told.per_word == slots.per_word,
                      8, of);
     const auto& known = supply_.classes().of(of);
-    findings_.expect(known.by_bytes == short_divisor::of(slots.bytes) &&
-                         known.by_words == short_divisor::of(slots.words) &&
-                         known.by_per_word == short_divisor::of(slots.per_word),
+    findings_.expect(known.divisors.by_bytes == short_divisor::of(slots.bytes) &&
+                         known.turns.by_words == short_divisor::of(slots.words) &&
+                         known.divisors.by_per_word == short_divisor::of(slots.per_word),
                      8, of);
-    findings_.expect(known.growing == 0 && known.searching == 0, 7, of);
+    findings_.expect(known.turns.growing == 0 && known.searching == 0, 7, of);
     if (std::uint64_t{supply_.backed()} * supply_.chunks().stride() > most_counted) return;
     std::uint32_t unmarked = 0;
     int hidden = 0;

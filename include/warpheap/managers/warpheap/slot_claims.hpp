@@ -27,7 +27,9 @@ class warpheap_slot_claims {
   /// A slot; without a chunk, there was none.
   struct place {
     std::uint32_t chunk = none;
-    std::uint32_t slot = 0;
+    std::uint32_t slot = 0;  ///< without a chunk: whether others of the caller's group got one
+
+    WARPHEAP_HD bool is_left_over() const { return chunk == none && slot != 0; }
   };
 
   WARPHEAP_DEVICE warpheap_slot_claims(const supply& from, std::uint32_t of)
@@ -62,7 +64,8 @@ class warpheap_slot_claims {
     at.chunk = team.shuffle(at.chunk, leader);
     at.word = team.shuffle(at.word, leader);
     team.sync();  // what the leader has acquired is the members' as well
-    return same.rank() < popcount(bits) ? place_of(at, bits, same.rank()) : place{};
+    if (same.rank() < popcount(bits)) return place_of(at, bits, same.rank());
+    return {none, bits != 0 ? 1u : 0u};
   }
 
   /// Slots of the words whose turn it is, for those of a team that want one. One turn serves all

@@ -111,7 +111,14 @@ class warpheap_slot_search {
     // If most words have room, another turn finds some with the fewest steps. If there is plenty of
     // memory, the class grows alongside it, until one turn is enough for all.
     if (got.chunk == none && !words_.is_tight() && !supply_.whole().seems_dry()) {
-      got = simt::call_apart(&take_again_apart, own_turn(), of_, supply_.copy());
+      // A word that had room for some of the group tells that others have, too, and a launch ends
+      // sooner if no lane lets the class grow for the few of them that get none.
+      if (got.is_left_over()) {
+        got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
+      }
+      if (got.chunk == none) {
+        got = simt::call_apart(&take_again_apart, own_turn(), of_, supply_.copy());
+      }
     }
     if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
     team.sync();  // so that they go on together

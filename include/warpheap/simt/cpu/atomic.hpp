@@ -3,6 +3,7 @@
 
 #include "warpheap/simt/cpu/lane.hpp"
 
+#include <array>
 #include <atomic>
 #include <concepts>
 #include <cstdint>
@@ -149,6 +150,17 @@ inline constexpr order release_by_fence =
 template <class T>
 T load_hint(T& word) {
   return atomic_ref<T>(word).load(order::relaxed);
+}
+
+/// The same for four words that lie together. They need not be of one moment.
+template <class T>
+requires(sizeof(T) == 16 && alignof(T) >= 16) T load_hints(T& words) {
+  auto* const first = reinterpret_cast<std::uint32_t*>(&words);
+  const std::array<std::uint32_t, 4> values{load_hint(first[0]), load_hint(first[1]),
+                                            load_hint(first[2]), load_hint(first[3])};
+  T all;
+  std::memcpy(&all, &values, sizeof all);
+  return all;
 }
 
 /// Orders this lane's accesses before the fence against those after it.

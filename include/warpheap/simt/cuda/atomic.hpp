@@ -35,6 +35,19 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) WARPHEAP_DEVICE T load_hint(T& word) 
   return value;
 }
 
+/// The same for four words that lie together, by one load: lanes with different addresses wait for
+/// each load of a warp.
+template <class T>
+requires(sizeof(T) == 16 && alignof(T) >= 16) WARPHEAP_DEVICE T load_hints(T& words) {
+  uint4 values;
+  asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(values.x), "=r"(values.y), "=r"(values.z), "=r"(values.w)
+               : "l"(&words));
+  T all;
+  std::memcpy(&all, &values, sizeof all);
+  return all;
+}
+
 /// Orders this lane's accesses before the fence against those after it, at device scope.
 WARPHEAP_DEVICE inline void fence(order o) {
   if (o == order::seq_cst) {
