@@ -30,8 +30,5 @@ set(_source ${CMAKE_CURRENT_BINARY_DIR}/googletest.cpp)
 file(CONFIGURE OUTPUT ${_source} CONTENT "// Its target compiles a header.\n")
 add_library(warpheap_googletest OBJECT EXCLUDE_FROM_ALL ${_source})
 target_compile_options(warpheap_googletest PRIVATE ${WARPHEAP_TEST_OPTIONS})
-target_link_libraries(
-  warpheap_googletest
-  PRIVATE warpheap::cpu warpheap_test_support GTest::gtest
-)
+target_link_libraries(warpheap_googletest PRIVATE warpheap::cpu warpheap_test_support GTest::gtest)
 warpheap_precompile_googletest(warpheap_googletest)

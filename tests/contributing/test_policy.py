@@ -50,11 +50,13 @@ def main(root: Path, compiler: str) -> int:
     if Path(file).parent != Path(REGISTRY).parent:
         raise ValueError(f"{file} is not beside {REGISTRY}")
     registry = (root / REGISTRY).read_text(encoding="utf-8")
-    entries = [match.start() for match in re.finditer(r"^  f\(named_policy<", registry, re.MULTILINE)]
+    entries = [
+        match.start() for match in re.finditer(r"^  f\(named_policy<", registry, re.MULTILINE)
+    ]
     end = registry.index("\n}", entries[-1]) + 1
     first_include = registry.index('#include "warpheap/host/policies/')
     registry = (
-        f"{registry[:first_include]}{added.include}\n{registry[first_include:entries[1]]}"
+        f"{registry[:first_include]}{added.include}\n{registry[first_include : entries[1]]}"
         f"{added.entry}\n{registry[end:]}"
     )
     with tempfile.TemporaryDirectory() as name:
