@@ -3,6 +3,7 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 include(WarpheapTestSupport)
+include(WarpheapTestHeader)
 
 # warpheap_discover_tests(NAME LABEL): ctest runs the program's tests one by one, or, under a
 # sanitizer, where a process takes long to start, in two parts.
@@ -29,6 +30,7 @@ function(warpheap_add_test name label)
   add_executable(${name} ${ARGN})
   target_compile_options(${name} PRIVATE ${WARPHEAP_TEST_OPTIONS})
   target_link_libraries(${name} PRIVATE warpheap::cpu warpheap_test_support GTest::gtest)
+  warpheap_share_googletest(${name})
   if(NOT ARGN MATCHES "main\\.cpp")
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
   endif()

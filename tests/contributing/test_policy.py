@@ -3,10 +3,12 @@
 
 usage: test_policy.py ROOT COMPILER
 
-The page's two lines go into a copy of the registry, its file beside that; a program then makes
-the pool by its name and checks that the new rule chooses the hole.
+The page's two lines go into a copy of the registry, its file beside that. The policies after the
+first leave the copy: each takes a second to compile. A program then makes the pool by its name and
+checks that the new rule chooses the hole.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -48,11 +50,14 @@ def main(root: Path, compiler: str) -> int:
     if Path(file).parent != Path(REGISTRY).parent:
         raise ValueError(f"{file} is not beside {REGISTRY}")
     registry = (root / REGISTRY).read_text(encoding="utf-8")
-    last_policy = registry.rindex("  f(named_policy<")
+    entries = [
+        match.start() for match in re.finditer(r"^  f\(named_policy<", registry, re.MULTILINE)
+    ]
+    end = registry.index("\n}", entries[-1]) + 1
     first_include = registry.index('#include "warpheap/host/policies/')
     registry = (
-        f"{registry[:first_include]}{added.include}\n{registry[first_include:last_policy]}"
-        f"{added.entry}\n{registry[last_policy:]}"
+        f"{registry[:first_include]}{added.include}\n{registry[first_include : entries[1]]}"
+        f"{added.entry}\n{registry[end:]}"
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

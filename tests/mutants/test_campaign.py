@@ -3,6 +3,7 @@
 
 import argparse
 import contextlib
+import copy
 import io
 import json
 import sys
@@ -11,6 +12,7 @@ import time
 import unittest
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import campaign
@@ -271,6 +273,16 @@ class Rejecting(Workshop):
 
 
 class TheHunt(InAFolder):
+    table: dict[str, Any]
+    found: list[generated.Mutant]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        # Finding the mutants of all headers takes seconds.
+        cls.table = mutate.read_table(*mutate.table_files())
+        found = generated.all_mutants(cls.table)
+        cls.found = [m for m in found if m.header.startswith("managers/bump/")][:4]
+
     def hunt(
         self, killed: set[str], explored: int = 1000, equivalent: int = 0
     ) -> list[generated.Mutant]:
@@ -278,9 +290,7 @@ class TheHunt(InAFolder):
 
         So many of them are known to be equivalent, and then not hunted.
         """
-        table = mutate.read_table(*mutate.table_files())
-        chosen = [m for m in generated.all_mutants(table) if m.header.startswith("managers/bump/")]
-        chosen = chosen[:4]
+        chosen = copy.deepcopy(self.found)
         for one in chosen[:equivalent]:
             one.why_equivalent = "for this test"
         known = records.read(self.path, chosen) if self.path.exists() else {}
@@ -290,7 +300,7 @@ class TheHunt(InAFolder):
             test_seconds=1, without_tests=True, without_races=False,
             without_equivalent=equivalent != 0,
         )  # fmt: skip
-        hunt = campaign.Hunt(table, options, kept, records.Controls(kept, known))
+        hunt = campaign.Hunt(self.table, options, kept, records.Controls(kept, known))
         hunt._workshop = Rejecting(self.folder, killed, explored)
         hunt._workshop.prepare = lambda *_: []  # type: ignore[method-assign]
         for one in chosen:
