@@ -192,9 +192,8 @@ class size_index {
   // A moving average needs finer steps than granules.
   static constexpr int fraction_bits = Table::in_granules ? 8 : 0;
 
-  // The bits of the lower half's words, and of the first word of each half.
+  // The bits of the lower half's words.
   static constexpr std::uint64_t lower_half = (std::uint64_t{1} << words_a_half) - 1;
-  static constexpr std::uint64_t first_words = std::uint64_t{1} << words_a_half | 1;
 
   // Class c of row r is named by its list in the lower half, r * column_count + c.
   static std::size_t word_of(std::size_t list) { return list / 64; }
@@ -266,9 +265,7 @@ class size_index {
                                                      std::size_t own, effort how, bool low) {
     index best = find_in_half(table, bytes, own, 0, how, low);
     if (best == block_table::none) best = find_in_half(table, bytes, own, lists_a_half, how, low);
-    if (best != block_table::none) return best;
-    if (!is_divided_) clear_upper_words();
-    return smallest_above(own);
+    return best != block_table::none ? best : smallest_above(own);
   }
 
   // A block of the class itself in this half or, if `low`, of the classes up to twice the size; or
@@ -308,27 +305,21 @@ class size_index {
     std::uint64_t wanted = ~std::uint64_t{1} << own % 64;
     for (;;) {
       const std::uint64_t lower = classes_[word] & wanted;
-      const std::uint64_t either = lower | (classes_[words_a_half + word] & wanted);
+      const std::uint64_t upper = classes_[words_a_half + word];
+      const std::uint64_t either = lower | (upper & wanted);
+      // When nothing is divided any more, the upper half soon needs no search.
+      words_ &= ~(std::uint64_t{upper == 0} << (words_a_half + word));
       if (either != 0) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(either));
         const std::size_t half = (lower >> bit & 1) != 0 ? 0 : lists_a_half;
         return lists_.head(half + word * 64 + bit);
       }
-      // Only the first word is not searched as a whole.
-      if (wanted == ~std::uint64_t{0}) words_ &= ~(first_words << word);
+      words_ &= ~(std::uint64_t{classes_[word] == 0} << word);
       const std::uint64_t words =
           (words_ | words_ >> words_a_half) & lower_half & (~std::uint64_t{1} << word);
       if (words == 0) return block_table::none;
       word = static_cast<std::uint32_t>(std::countr_zero(words));
       wanted = ~std::uint64_t{0};
-    }
-  }
-
-  // When nothing is divided any more, the upper half becomes empty, and needs no search from then
-  // on.
-  [[gnu::noinline]] void clear_upper_words() {
-    for (std::size_t word = words_a_half; word != 2 * words_a_half; ++word) {
-      if (classes_[word] == 0) words_ &= ~(std::uint64_t{1} << word);
     }
   }
 
