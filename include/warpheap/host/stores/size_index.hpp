@@ -147,9 +147,9 @@ class size_index {
     if (best != block_table::none && !low) return best;
     // Every block of the classes above is large enough: looks at the first one of each.
     cursor from = above(own);
-    if (best == block_table::none) best = head_of(next_list(from, both_halves));
+    if (best == block_table::none) best = head_of(next_list(from));
     if (best == block_table::none || !low) return best;
-    return lowest_of(table, best, from, both_halves, widest(own));
+    return lowest_of(table, best, from, own + up_to_twice(own));
   }
 
   /// Checks I1 and I2, given the number of free blocks. O(blocks)
@@ -183,13 +183,17 @@ class size_index {
   static constexpr std::size_t column_count = std::size_t{1} << Bits;
   // Row 0 holds the sizes below 2^Bits granules; 48 bits of address space bound the others.
   static constexpr std::size_t row_count = 48 - Bits;
-  // The lists of a half fill whole words of the bitmap.
-  static constexpr std::size_t lists_a_half = (row_count * column_count + 63) / 64 * 64;
+  // The lists of a half fill whole words of the bitmap. There is a row more than there are sizes
+  // for, so that the classes up to twice any size are in the same half.
+  static constexpr std::size_t lists_a_half = ((row_count + 1) * column_count + 63) / 64 * 64;
   static constexpr std::size_t words_a_half = lists_a_half / 64;
   static_assert(2 * words_a_half <= 64, "a bit for each 64 lists must fit into a word");
 
   // A moving average needs finer steps than granules.
   static constexpr int fraction_bits = Table::in_granules ? 8 : 0;
+
+  // The bits of the lower half's words.
+  static constexpr std::uint64_t lower_half = (std::uint64_t{1} << words_a_half) - 1;
 
   // Class c of row r is named by its list in the lower half, r * column_count + c.
   static std::size_t word_of(std::size_t list) { return list / 64; }
@@ -199,18 +203,15 @@ class size_index {
     std::size_t word;
     std::uint64_t bits;
   };
-  // Which words a cursor may walk on to.
-  static constexpr std::uint64_t both_halves = ~std::uint64_t{0};
-  static constexpr std::uint64_t lower_half = (std::uint64_t{1} << words_a_half) - 1;
   static constexpr std::size_t no_list = ~std::size_t{0};
 
   cursor above(std::size_t list) const {
     return {word_of(list), classes_[word_of(list)] & (~std::uint64_t{1} << list % 64)};
   }
 
-  std::size_t next_list(cursor& from, std::uint64_t half) {
+  std::size_t next_list(cursor& from) {
     while (from.bits == 0) {
-      const std::uint64_t words = words_ & half & (~std::uint64_t{1} << from.word);
+      const std::uint64_t words = words_ & (~std::uint64_t{1} << from.word);
       if (words == 0) return no_list;
       from.word = static_cast<std::uint32_t>(std::countr_zero(words));
       from.bits = classes_[from.word];
@@ -226,9 +227,9 @@ class size_index {
     return list != no_list ? lists_.head(list) : block_table::none;
   }
 
-  // The class of twice the size of this class: in the next row, or of twice as many granules where
-  // each number of them has a class.
-  static std::size_t widest(std::size_t own) { return own + std::min(own, column_count); }
+  // How many classes up that of twice the size is: in the next row, or of twice as many granules
+  // where each number of them has a class.
+  static std::size_t up_to_twice(std::size_t own) { return std::min(own, column_count); }
 
   index first_that_fits(const Table& table, std::size_t list, std::size_t bytes, effort how) const {
     const std::size_t limit =
@@ -236,48 +237,90 @@ class size_index {
     return lists_.first_that_fits(table, list, bytes, limit);
   }
 
+  // The hole with the lower address of `best`, at `lowest`, and another one. No branch: processors
+  // cannot predict which it is. Nor does the inspection of a hole wait for that of the one before.
+  static void take_lower(const Table& table, index other, index& best, address& lowest) {
+    const address base = table[other].base;
+    const index is_lower = -static_cast<index>(base < lowest);
+    best = (other & is_lower) | (best & ~is_lower);
+    lowest = std::min(lowest, base);
+  }
+
   // Of this block and the first ones of the next lists, up to `last`, the one with the lowest
   // address.
-  index lowest_of(const Table& table, index best, cursor from, std::uint64_t half,
-                  std::size_t last) {
+  index lowest_of(const Table& table, index best, cursor from, std::size_t last) {
     address lowest = table[best].base;
     for (int met = 1; met < classes_met; ++met) {
-      const std::size_t list = next_list(from, half);
+      const std::size_t list = next_list(from);
       if (list > last) break;
-      // No branch: processors cannot predict which of two holes has the lower address. Nor does the
-      // inspection of a hole wait for that of the one before.
-      const index head = lists_.head(list);
-      const address base = table[head].base;
-      const index is_lower = -static_cast<index>(base < lowest);
-      best = (head & is_lower) | (best & ~is_lower);
-      lowest = std::min(lowest, base);
+      take_lower(table, lists_.head(list), best, lowest);
     }
     return best;
   }
 
   // The rule of `find_other` in the lower half, then in the upper one. Without a block in the upper
-  // half, it finds what `find_other` does.
-  index find_divided(const Table& table, std::size_t bytes, std::size_t own, effort how, bool low) {
-    for (const std::uint64_t half : {lower_half, both_halves}) {
-      const std::size_t first = half == lower_half ? 0 : lists_a_half;
-      index best = first_that_fits(table, first + own, bytes, how);
-      if (best != block_table::none && (!low || table[best].bytes == bytes)) return best;
-      if (!low) continue;
-      const std::size_t last = first + widest(own);
-      cursor from = above(first + own);
-      if (best == block_table::none) {
-        const std::size_t list = next_list(from, half);
-        if (list > last) continue;
-        best = lists_.head(list);
-      }
-      return lowest_of(table, best, from, half, last);
+  // half, it finds what `find_other` does. Apart, so that neither search needs the registers of the
+  // other.
+  [[gnu::noinline, gnu::flatten]] index find_divided(const Table& table, std::size_t bytes,
+                                                     std::size_t own, effort how, bool low) {
+    index best = find_in_half(table, bytes, own, 0, how, low);
+    if (best == block_table::none) best = find_in_half(table, bytes, own, lists_a_half, how, low);
+    return best != block_table::none ? best : smallest_above(own);
+  }
+
+  // A block of the class itself in this half or, if `low`, of the classes up to twice the size; or
+  // none.
+  index find_in_half(const Table& table, std::size_t bytes, std::size_t own, std::size_t half,
+                     effort how, bool low) const {
+    const std::size_t list = half + own;
+    index best = first_that_fits(table, list, bytes, how);
+    if (!low || (best != block_table::none && table[best].bytes == bytes)) return best;
+    // The bits of the lists behind this one, which may lie in two words. Both are read in any case:
+    // processors cannot predict in which of them the first bit is.
+    const std::uint64_t* const word = &classes_[word_of(list)];
+    std::uint64_t bits = word[0] >> list % 64 >> 1 | word[1] << (63 - list % 64);
+    bits &= (std::uint64_t{1} << up_to_twice(own)) - 1;
+    if (best == block_table::none) {
+      if (bits == 0) return best;
+      best = first_behind(list, bits);
     }
-    cursor from_lower = above(own);
-    cursor from_upper = above(own + lists_a_half);
-    const std::size_t lower = next_list(from_lower, lower_half);
-    const std::size_t upper = next_list(from_upper, both_halves);
-    // Of the smaller class, or of the lower half: `no_list` is larger than any.
-    return head_of(upper != no_list && upper - lists_a_half < lower ? upper : lower);
+    address lowest = table[best].base;
+    for (int met = 1; met < classes_met && bits != 0; ++met) {
+      take_lower(table, first_behind(list, bits), best, lowest);
+    }
+    return best;
+  }
+
+  // The newest block of the first list behind this one of those that have a bit, which is cleared.
+  index first_behind(std::size_t list, std::uint64_t& bits) const {
+    const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+    bits &= bits - 1;
+    return lists_.head(list + 1 + bit);
+  }
+
+  // The newest block of the smallest class above that has one, or none; of the lower half if both
+  // have one. One search looks at both: processors cannot predict which has the smaller class.
+  index smallest_above(std::size_t own) {
+    std::size_t word = word_of(own);
+    std::uint64_t wanted = ~std::uint64_t{1} << own % 64;
+    for (;;) {
+      const std::uint64_t lower = classes_[word] & wanted;
+      const std::uint64_t upper = classes_[words_a_half + word];
+      const std::uint64_t either = lower | (upper & wanted);
+      // When nothing is divided any more, the upper half soon needs no search.
+      words_ &= ~(std::uint64_t{upper == 0} << (words_a_half + word));
+      if (either != 0) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(either));
+        const std::size_t half = (lower >> bit & 1) != 0 ? 0 : lists_a_half;
+        return lists_.head(half + word * 64 + bit);
+      }
+      words_ &= ~(std::uint64_t{classes_[word] == 0} << word);
+      const std::uint64_t words =
+          (words_ | words_ >> words_a_half) & lower_half & (~std::uint64_t{1} << word);
+      if (words == 0) return block_table::none;
+      word = static_cast<std::uint32_t>(std::countr_zero(words));
+      wanted = ~std::uint64_t{0};
+    }
   }
 
   // No branch: processors cannot predict whether a class has one block or more.
@@ -299,7 +342,7 @@ class size_index {
   std::uint64_t words_ = 0;
   address usual_ = 0;       ///< the addresses up to it are the lower half
   address usual_fine_ = 0;  ///< the same with its fraction
-  std::array<std::uint64_t, 2 * words_a_half> classes_{};
+  std::array<std::uint64_t, 2 * words_a_half + 1> classes_{};  ///< the last word has no class
   free_lists<2 * lists_a_half, Table> lists_;
 };
 
