@@ -155,24 +155,6 @@ TEST(xmalloc_reuse, memoryblocks_merge_in_every_order) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-// Where searches have left many blocks that are too small, each would pass all of them otherwise.
-TEST(xmalloc_reuse, a_memoryblock_that_comes_back_is_found_before_those_that_came_earlier) {
-  const xmalloc_heap heap(machine(), 1_MiB);
-  const auto all = take_all(heap, 20'000, 1);
-  ASSERT_GT(all.size(), 20u);
-  const auto memory = heap.ref().manager().parts().memory();
-  for (std::size_t i = 0; i < all.size(); i += 2) {
-    give(heap, {all[i]});
-    const std::uint32_t first = memory.rover();
-    const std::uint32_t second = memory.next_free(first);
-    const auto has = [&](std::uint32_t unit) {
-      return unit <= memory.unit_of(all[i]) && memory.unit_of(all[i]) < memory.at(unit).next;
-    };
-    EXPECT_TRUE(has(first) || has(second)) << i;
-    expect_valid(heap);
-  }
-}
-
 TEST(xmalloc_reuse, heaps_smaller_than_a_superblock_serve_every_size) {
   const xmalloc_heap heap(machine(), 40_KiB);
   for (const std::size_t bytes :

@@ -225,15 +225,12 @@ class memoryblocks {
       unlink(freed.next);
       join(unit, at(freed.next).next);
     }
-    std::uint32_t merged = unit;
     if (freed.prev != none && at(freed.prev).state == memory_state::free) {
-      merged = freed.prev;
-      join(merged, freed.next);
-      if (merged == shared_->rover) return merged;
-      unlink(merged);
+      join(freed.prev, freed.next);
+      return freed.prev;
     }
-    link(merged);
-    return merged;
+    link(unit);
+    return unit;
   }
 
   WARPHEAP_DEVICE void join(std::uint32_t unit, std::uint32_t next) const {
@@ -241,16 +238,14 @@ class memoryblocks {
     at(next).prev = unit;
   }
 
-  /// Behind the rover, so that a search for which that is too small finds the block at once. What
-  /// searches have left too small, perhaps thousands of blocks, comes after it. \pre locked
   WARPHEAP_DEVICE void link(std::uint32_t unit) const {
-    const std::uint32_t prev = shared_->rover;
-    if (prev == none) {
+    const std::uint32_t next = shared_->rover;
+    if (next == none) {
       ring(unit) = {unit, unit};
       shared_->rover = unit;
       return;
     }
-    const std::uint32_t next = ring(prev).next;
+    const std::uint32_t prev = ring(next).prev;
     ring(unit) = {next, prev};
     ring(prev).next = unit;
     ring(next).prev = unit;

@@ -57,9 +57,8 @@
 /// only if some Superblock has no block that callers hold.
 ///
 /// Larger blocks come from that list one after the other: a million of 8 KiB take 0.9 s on a new
-/// heap. Where Superblocks of all classes held most of it, they took minutes (the case `sequence`
-/// was not finished after 270 s) when each search passed all blocks that earlier ones had left too
-/// small; since freed blocks are linked behind the rover, this was not measured on a GPU.
+/// heap, and minutes where Superblocks of all classes hold most of it (the case `sequence` was not
+/// finished after 270 s). It should not be used that way.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
