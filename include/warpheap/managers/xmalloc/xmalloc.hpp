@@ -57,8 +57,8 @@
 /// only if some Superblock has no block that callers hold.
 ///
 /// Larger blocks come from that list one after the other: a million of 8 KiB take 0.9 s on a new
-/// heap, and minutes where Superblocks of all classes hold most of it (the case `sequence` was not
-/// finished after 270 s). It should not be used that way.
+/// heap; where Superblocks of all classes hold most of it, a single launch took 30 s, and the case
+/// `sequence` was not finished after 270 s (docs/decisions/0041). It should not be used that way.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
