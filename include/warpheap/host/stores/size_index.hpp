@@ -82,7 +82,7 @@ class size_index {
   void resized(Table& table, index which) {
     const std::size_t own = class_of(table[which].bytes);
     const std::size_t list = table[which].tag;
-    if (list == own || list == own + lists_a_half) {
+    if (list == own || list == own + lists_per_half) {
       if (Bits != 0 || lists_.head(list) == which) return;
     }
     remove(table, which);
@@ -93,7 +93,7 @@ class size_index {
   /// that is freed between two holes. Such frees are rare enough to afford it, and frequent where
   /// there are many holes.
   void freed_between(address base) {
-    const auto small = static_cast<std::uint32_t>(classes_[0] | classes_[words_a_half]);
+    const auto small = static_cast<std::uint32_t>(classes_[0] | classes_[words_per_half]);
     // Classes as wide as a power of two gain much more than a search costs.
     is_divided_ = Bits == 0 ||
                   std::popcount(small) >= (is_divided_ ? sizes_to_stay_divided : sizes_to_divide);
@@ -137,7 +137,7 @@ class size_index {
   template <class IsSmall>
   index find_other(const Table& table, std::size_t bytes, std::uint16_t own, effort how,
                    IsSmall&& is_small) {
-    if (words_ >> words_a_half != 0) return find_divided(table, bytes, own, how, is_small());
+    if (words_ >> words_per_half != 0) return find_divided(table, bytes, own, how, is_small());
     index best = block_table::none;
     if (!lists_.empty(own)) {
       best = first_that_fits(table, own, bytes, how);
@@ -160,14 +160,14 @@ class size_index {
         return "I1: word " + std::to_string(word);
       }
     }
-    for (std::size_t list = 0; list < 2 * lists_a_half; ++list) {
+    for (std::size_t list = 0; list < 2 * lists_per_half; ++list) {
       if (((classes_[word_of(list)] >> list % 64 & 1) != 0) == lists_.empty(list)) {
         return "I1: class " + std::to_string(list);
       }
       for (index which = lists_.head(list); which != block_table::none;
            which = table[which].list_next, ++seen) {
         const auto& block = table[which];
-        if (!block.free || class_of(block.bytes) != list % lists_a_half || block.tag != list) {
+        if (!block.free || class_of(block.bytes) != list % lists_per_half || block.tag != list) {
           return "I2: the block at " + to_text(block.base) + " is in a wrong list";
         }
       }
@@ -184,9 +184,9 @@ class size_index {
   // Row 0 holds the sizes below 2^Bits granules; 48 bits of address space bound the others.
   static constexpr std::size_t row_count = 48 - Bits;
   // The lists of a half fill whole words of the bitmap.
-  static constexpr std::size_t lists_a_half = (row_count * column_count + 63) / 64 * 64;
-  static constexpr std::size_t words_a_half = lists_a_half / 64;
-  static_assert(2 * words_a_half <= 64, "a bit for each 64 lists must fit into a word");
+  static constexpr std::size_t lists_per_half = (row_count * column_count + 63) / 64 * 64;
+  static constexpr std::size_t words_per_half = lists_per_half / 64;
+  static_assert(2 * words_per_half <= 64, "a bit for each 64 lists must fit into a word");
 
   // A moving average needs finer steps than granules.
   static constexpr int fraction_bits = Table::in_granules ? 8 : 0;
@@ -201,7 +201,7 @@ class size_index {
   };
   // Which words a cursor may walk on to.
   static constexpr std::uint64_t both_halves = ~std::uint64_t{0};
-  static constexpr std::uint64_t lower_half = (std::uint64_t{1} << words_a_half) - 1;
+  static constexpr std::uint64_t lower_half = (std::uint64_t{1} << words_per_half) - 1;
   static constexpr std::size_t no_list = ~std::size_t{0};
 
   cursor above(std::size_t list) const {
@@ -259,7 +259,7 @@ class size_index {
   // half, it finds what `find_other` does.
   index find_divided(const Table& table, std::size_t bytes, std::size_t own, effort how, bool low) {
     for (const std::uint64_t half : {lower_half, both_halves}) {
-      const std::size_t first = half == lower_half ? 0 : lists_a_half;
+      const std::size_t first = half == lower_half ? 0 : lists_per_half;
       index best = first_that_fits(table, first + own, bytes, how);
       if (best != block_table::none && (!low || table[best].bytes == bytes)) return best;
       if (!low) continue;
@@ -273,11 +273,11 @@ class size_index {
       return lowest_of(table, best, from, half, last);
     }
     cursor from_lower = above(own);
-    cursor from_upper = above(own + lists_a_half);
+    cursor from_upper = above(own + lists_per_half);
     const std::size_t lower = next_list(from_lower, lower_half);
     const std::size_t upper = next_list(from_upper, both_halves);
     // Of the smaller class, or of the lower half: `no_list` is larger than any.
-    return head_of(upper != no_list && upper - lists_a_half < lower ? upper : lower);
+    return head_of(upper != no_list && upper - lists_per_half < lower ? upper : lower);
   }
 
   // No branch: processors cannot predict whether a class has one block or more.
@@ -287,7 +287,7 @@ class size_index {
 
   void push(Table& table, std::size_t list, index which) {
     // Apart from the choice itself no branch: processors cannot predict where a hole lies.
-    if (is_divided_) list += -std::size_t{table[which].base > usual_} & lists_a_half;
+    if (is_divided_) list += -std::size_t{table[which].base > usual_} & lists_per_half;
     table[which].tag = static_cast<std::uint16_t>(list);
     lists_.push(table, list, which);
     classes_[word_of(list)] |= std::uint64_t{1} << list % 64;
@@ -299,8 +299,8 @@ class size_index {
   std::uint64_t words_ = 0;
   address usual_ = 0;       ///< the addresses up to it are the lower half
   address usual_fine_ = 0;  ///< the same with its fraction
-  std::array<std::uint64_t, 2 * words_a_half> classes_{};
-  free_lists<2 * lists_a_half, Table> lists_;
+  std::array<std::uint64_t, 2 * words_per_half> classes_{};
+  free_lists<2 * lists_per_half, Table> lists_;
 };
 
 }  // namespace warpheap::host

@@ -83,8 +83,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 struct fdg_config {
-  /// Both powers of two. A heap has SuperBlocks of the largest size of which it holds four for each
-  /// resident warp.
+  /// Both powers of two. A heap's SuperBlocks have the largest size in this range that gives it
+  /// four for each resident warp.
   std::uint32_t least_superblock_bytes = 1024;
   std::uint32_t most_superblock_bytes = 8192;
 };

@@ -40,10 +40,10 @@ template <gallatin_config Config>
 class gallatin_geometry {
  public:
   static_assert(is_power_of_two(Config.smallest_slice) && Config.smallest_slice >= 16,
-                "smallest_slice must be a power of two, 16 at least");
+                "smallest_slice must be a power of two, at least 16");
   static_assert(is_power_of_two(Config.largest_slice) &&
                     Config.largest_slice >= Config.smallest_slice,
-                "largest_slice must be a power of two, smallest_slice at least");
+                "largest_slice must be a power of two, at least smallest_slice");
   static_assert(is_power_of_two(Config.segment_bytes) &&
                     Config.segment_bytes >= std::size_t{8} * Config.largest_slice &&
                     Config.segment_bytes <= (std::size_t{Config.largest_slice} << 16) &&

@@ -18,7 +18,7 @@
 /// - free clears the block's bit, then counts the slot in the state word. A superblock whose last
 ///   block is freed goes back into a queue, and one that was full becomes partly used.
 ///
-/// Memory layout (s superblocks; 9 classes; k buckets a class; q queues):
+/// Memory layout (s superblocks; 9 classes; k buckets per class; q queues):
 ///
 ///     [ moves ][ occupied queues: u64 ][ { head | tail } x q ][ links: u64 x s ]
 ///     [ { state: u64 {epoch:32 | mode:8 | class:8 | free slots:16}, bitmap: 8 x u32 } x s ]

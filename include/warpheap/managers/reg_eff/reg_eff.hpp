@@ -100,9 +100,9 @@ template <reg_eff_config Config = reg_eff_config{}>
 class reg_eff : public reg_eff_parts::heap_of<Config, Config.has_list()>::type {
   using base = typename reg_eff_parts::heap_of<Config, Config.has_list()>::type;
   static_assert(Config.is_valid(),
-                "reg_eff_config: header_words is 1 or 2, max_fragmentation_percent 100 at least, "
-                "granule_bytes a power of two, 16 at least, and presplit_bytes a multiple of it, "
-                "1 MiB at most");
+                "reg_eff_config: header_words is 1 or 2, max_fragmentation_percent at least 100, "
+                "granule_bytes a power of two, at least 16, and presplit_bytes a multiple of it, "
+                "at most 1 MiB");
 
  public:
   using base::base;

@@ -21,7 +21,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 struct scatter_config {
-  /// A power of two, 256 at least.
+  /// A power of two, at least 256.
   std::uint32_t page_bytes = 4096;
   /// A power of two.
   std::uint32_t region_pages = 16;
