@@ -85,6 +85,7 @@
 #include "warpheap/managers/bulk_allocator/arenas.hpp"
 #include "warpheap/managers/bulk_allocator/geometry.hpp"
 #include "warpheap/managers/bulk_allocator/inspection.hpp"
+#include "warpheap/managers/bulk_allocator/publication.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -106,14 +107,7 @@ class bulk_allocator {
       .name = "bulk_allocator",
       .description = "bulk semaphores, a buddy tree of pages, and arenas of bins for small sizes",
       .folder = "bulk_allocator",
-      .published =
-          {
-              .authors = "Isaac Gelado, Michael Garland",
-              .title = "Throughput-oriented GPU memory allocation",
-              .venue = "PPoPP",
-              .year = 2019,
-              .doi = "10.1145/3293883.3295727",
-          },
+      .published = bulk_parts::published,
       .deviations =
           {
               "Counts and links of bins stand in a table, so lists need no read-copy-update.",

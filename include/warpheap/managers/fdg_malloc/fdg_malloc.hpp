@@ -71,6 +71,7 @@
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/fdg_malloc/inspection.hpp"
+#include "warpheap/managers/fdg_malloc/publication.hpp"
 #include "warpheap/managers/fdg_malloc/superblocks.hpp"
 #include "warpheap/managers/fdg_malloc/warp_headers.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -99,11 +100,7 @@ class fdg_malloc {
       .name = "fdg_malloc",
       .description = "a heap for each warp, which bumps a pointer and is freed as a whole",
       .folder = "fdg_malloc",
-      .published = {.authors = "Sven Widmer, Dominik Wodniok, Nicolas Weber, Michael Goesele",
-                    .title = "Fast Dynamic Memory Allocator for Massively Parallel Architectures",
-                    .venue = "GPGPU-6",
-                    .year = 2013,
-                    .doi = "10.1145/2458523.2458535"},
+      .published = fdg_publication,
       .deviations = {"SuperBlocks come from the heap's own region, not from the CUDA allocator.",
                      "Block and offset are one word, so lanes may ask from several branches.",
                      "A table links SuperBlocks, in place of lists of 126 pointers.",

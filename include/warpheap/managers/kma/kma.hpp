@@ -80,6 +80,7 @@
 #include "warpheap/managers/kma/buckets.hpp"
 #include "warpheap/managers/kma/geometry.hpp"
 #include "warpheap/managers/kma/inspection.hpp"
+#include "warpheap/managers/kma/publication.hpp"
 #include "warpheap/managers/kma/state_words.hpp"
 #include "warpheap/managers/kma/superblocks.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -100,11 +101,7 @@ class kma {
       .name = "kma",
       .description = "superblocks found by hash, slots reserved in their state words",
       .folder = "kma",
-      .published = {.authors = "Roy Spliet, Lee Howes, Benedict R. Gaster, Ana Lucia Varbanescu",
-                    .title = "KMA: A Dynamic Memory Manager for OpenCL",
-                    .venue = "GPGPU-7",
-                    .year = 2014,
-                    .doi = "10.1145/2588768.2576781"},
+      .published = kma_publication,
       .deviations =
           {"State words and bitmaps are apart from the blocks, which are powers of two.",
            "State words and buckets carry an epoch.",
