@@ -25,9 +25,6 @@ struct gallatin_config {
   /// The blocks that wait in the buffer of one size take at most the heap divided by this. More
   /// slots mean less contention and more memory that only this size can use.
   std::uint32_t buffer_share = 16;
-  /// The search for blocks begins at a place that depends on the multiprocessor, not at the front:
-  /// less contention, more fragmentation.
-  bool hashed_blocks = false;
 };
 
 /// The numbers with which `gallatin` computes. All are powers of two, except for the units of

@@ -40,7 +40,8 @@ struct reg_eff_config {
   /// A free merges its chunk with the next one if that is free. Searches merge in any case.
   bool merges = true;
   /// Blocks are aligned to this, and chunks are multiples of it: a power of two, at least 16.
-  /// Positions are 31-bit numbers of granules, so 16 bytes limit a heap to 32 GiB.
+  /// Positions are 31-bit numbers of granules, so 16 bytes limit a heap to
+  /// 34,359,738,352 bytes, one granule less than 32 GiB.
   std::size_t granule_bytes = 16;
 
   WARPHEAP_HD constexpr bool has_list() const { return keeps == book_keeping::list; }
