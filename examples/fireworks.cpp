@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Things that are born and die: rockets climb and burst into sparks, sparks fall and go out. Each
-// step is a pass over all rockets and one over all sparks; nobody keeps a list of them. The objects
+// step is a pass over all rockets and one over all sparks; no one keeps a list of them. The objects
 // of a type lie in memory as a structure of arrays, so neighbouring threads read neighbouring
 // words. One source for both models: fireworks.cu includes this file for nvcc.
 //

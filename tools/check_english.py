@@ -9,6 +9,7 @@ it good. A line with the mark `english: ok` may quote what it likes.
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 # What to look for, and what to write instead.
@@ -49,11 +50,15 @@ PHRASES = (
         "'per', as in 'one bit per page'",
     ),
     (
-        r"(?:atomics?|registers?|threads|lanes|lines?|bytes|slots) a "
-        r"(?:lane|thread|warp|block|group|launch|kernel|page|chunk)"
-        r"(?! (?:can|has|holds|may|must|takes)\b)",
+        r"(?:atomics?|registers?|threads|lanes|lines?|bytes|slots|slices|buckets|searches|chunks"
+        r"|blocks|words|superblocks|[Oo]ne search) an? "
+        r"(?:lane|thread|warp|block|group|launch|kernel|page|chunk|bucket|slice|request|search"
+        r"|atomic|class|call|multiprocessor)"
+        r"(?! (?:can|has|had|holds|is|may|must|takes|that)\b)",
         "'per', as in 'bytes per block'",
     ),
+    (r"requests an? (?:lane|thread|warp|launch|group)", "'requests per lane'"),
+    (r"(?:names?|files?|[Oo]ne) a (?:line|request|search)", "'one per line'"),
     (r"(?:says?|tells?) of (?:an?|the|it|them|itself|each|this)", "'says about'"),
     (r"(?:knows?|knowing) nothing of", "'does not know'"),
     (r"(?:any|some)body", "'a lane', or the one who acts"),
@@ -62,16 +67,25 @@ PHRASES = (
     (r"others (?:are|were) faster", "'it lost to others'"),
     (r"[Aa]s of (?=`)", "'as in' or 'like'"),
 )
-EVERY = re.compile(
-    "|".join(rf"(?P<p{k}>(?<!\w)(?:{found})(?!\w))" for k, (found, _) in enumerate(PHRASES))
-)
+# Only in the library, where those who act are lanes, threads or callers.
+IN_HEADERS = ((r"[Nn]obody(?: else)?(?= [a-z])", "'no lane', or the one who acts"),)
+HEADERS = "include/"
 PERMIT = "english: ok"
 # What a comment's next line begins with.
 LINE_BREAK = re.compile(r"\s*\n\s*(?:///?|#|\*)?[<!]?\s*")
 
 
-def violations(text: str) -> Iterator[tuple[int, str, str]]:
-    """(line, phrase, better) of each phrase in a file's text."""
+@cache
+def any_of(phrases: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    """Matches each phrase as a group of its number."""
+    return re.compile(
+        "|".join(rf"(?P<p{k}>(?<!\w)(?:{found})(?!\w))" for k, (found, _) in enumerate(phrases))
+    )
+
+
+def violations(text: str, name: str = "") -> Iterator[tuple[int, str, str]]:
+    """(line, phrase, better) of each phrase in the text of a file."""
+    phrases = PHRASES + IN_HEADERS if name.startswith(HEADERS) else PHRASES
     # Every position of the joined text with the line that it is from.
     joined, starts, at = [], [], 0
     number = 1
@@ -83,17 +97,17 @@ def violations(text: str) -> Iterator[tuple[int, str, str]]:
         at += len(piece)
         number += part.count("\n")
     lines = text.splitlines()
-    for match in EVERY.finditer("".join(joined)):
+    for match in any_of(phrases).finditer("".join(joined)):
         line = next(n for start, n in reversed(starts) if start <= match.start())
         if PERMIT not in lines[line - 1]:
             assert match.lastgroup is not None
-            yield line, match.group(), PHRASES[int(match.lastgroup[1:])][1]
+            yield line, match.group(), phrases[int(match.lastgroup[1:])][1]
 
 
 def main(names: list[str]) -> int:
     found = 0
     for name in names:
-        for line, phrase, better in violations(Path(name).read_text(encoding="utf-8")):
+        for line, phrase, better in violations(Path(name).read_text(encoding="utf-8"), name):
             print(f"{name}:{line}: '{phrase}': {better}")
             found += 1
     return 1 if found else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints the requirements of a pyproject.toml, one a line.
+"""Prints the requirements of a pyproject.toml, one per line.
 
 Usage: requirements.py PYPROJECT [EXTRA...]: the project's own requirements, or with extras those of
 the extras alone. Needs nothing but Python 3.11, so that it runs before anything is installed.

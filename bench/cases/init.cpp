@@ -20,7 +20,7 @@ constexpr field<summary> reset_ms{
 
 /// Wall-clock time of the host: making a heap consists of more than launches.
 measurement measure_init(const case_run& c) {
-  // Nobody allocates, so any size of pages does; this is the managers' own default.
+  // No lane allocates, so any size of pages does; this is the managers' own default.
   constexpr std::uint64_t page_bytes = 256;
   std::vector<double> making;
   std::vector<double> resetting;

@@ -43,8 +43,8 @@ block_report examine_blocks(machine& on, const request_batch& batch, const std::
 request_batch batch_of(const parameters& chosen, std::uint64_t threads) {
   request_batch batch;
   batch.threads = threads;
-  batch.one_a_warp = chosen[given::mode] == "warp";
-  batch.count = batch.one_a_warp ? ceil_div(threads, lanes_a_warp) : threads;
+  batch.one_per_warp = chosen[given::mode] == "warp";
+  batch.count = batch.one_per_warp ? ceil_div(threads, lanes_per_warp) : threads;
   batch.size_min = chosen[given::size_min];
   batch.size_max = chosen[given::size_max];
   batch.sizes =

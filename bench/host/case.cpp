@@ -44,7 +44,7 @@ void check_memory(const case_run& c) {
 /// Why one launch cannot be served; empty if it can, or if the case waits for null.
 std::string does_not_fit(const case_entry& entry, const parameters& chosen) {
   if (entry.fills || !entry.has(given::heap_bytes)) return {};
-  const std::uint64_t lanes = chosen[given::mode] == "warp" ? lanes_a_warp : 1;
+  const std::uint64_t lanes = chosen[given::mode] == "warp" ? lanes_per_warp : 1;
   const std::uint64_t blocks = ceil_div(chosen[given::threads], lanes);
   const std::uint64_t size = chosen[given::size_max];
   const std::uint64_t heap = chosen[given::heap_bytes];

@@ -44,7 +44,7 @@ std::unique_ptr<test_heap> open_heap(const case_run& c) {
 heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads) {
   const std::uint64_t most = most_blocks(c, heap) + threads;
   request_batch all = batch_of(c.chosen, most);
-  all.one_a_warp = false;
+  all.one_per_warp = false;
   all.count = most;
   heap_fill filled{block_table(c.on, all)};
   std::uint64_t asked = 0;

@@ -16,14 +16,14 @@ enum class distribution : std::uint32_t {
 };
 
 /// Lanes of a warp in both models.
-inline constexpr std::uint64_t lanes_a_warp = 32;
+inline constexpr std::uint64_t lanes_per_warp = 32;
 
 /// The requests of one launch. Request i of the batch is number `first + i` of the case, and its
 /// size and the contents of its block depend on that number and the seed alone.
 struct request_batch {
   /// Lanes of the launch.
   std::uint64_t threads = 0;
-  /// Requests: one per lane, or with `one_a_warp` one by lane 0 of each warp.
+  /// Requests: one per lane, or with `one_per_warp` one by lane 0 of each warp.
   std::uint64_t count = 0;
   std::uint64_t first = 0;
   std::uint64_t size_min = 0;
@@ -33,7 +33,7 @@ struct request_batch {
   /// neighbours of four bytes. Null: sizes are drawn.
   const std::uint64_t* offsets = nullptr;
   distribution sizes = distribution::uniform;
-  bool one_a_warp = false;
+  bool one_per_warp = false;
 };
 
 /// Which blocks of a table are meant.

@@ -18,8 +18,8 @@ namespace lanes {
 /// The request that the calling lane makes; `batch.count` or more if it makes none.
 WARPHEAP_DEVICE inline std::uint64_t own_request(const bench::request_batch& batch) {
   const std::uint64_t rank = simt::thread_rank();
-  if (!batch.one_a_warp) return rank;
-  return simt::lane_id() == 0 ? rank / bench::lanes_a_warp : batch.count;
+  if (!batch.one_per_warp) return rank;
+  return simt::lane_id() == 0 ? rank / bench::lanes_per_warp : batch.count;
 }
 
 struct allocate {

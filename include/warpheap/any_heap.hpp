@@ -49,8 +49,8 @@ class any_heap {
   Handle ref() const {
     const void* handle = known().handle(typeid(Handle));
     if (handle == nullptr) {
-      throw invalid_argument("the heap is one of " + manager() + " on " + device() + " (" +
-                             known().handle_type().name() + "), and its handle was asked for as " +
+      throw invalid_argument("this heap of " + manager() + " on " + device() +
+                             " has a handle of type " + known().handle_type().name() + ", not " +
                              typeid(Handle).name());
     }
     return *static_cast<const Handle*>(handle);
@@ -109,7 +109,7 @@ class any_heap {
   };
 
   interface& known() const {
-    if (owned_ == nullptr) throw invalid_argument("this heap was moved to another one");
+    if (owned_ == nullptr) throw invalid_argument("this heap was moved from");
     return *owned_;
   }
 

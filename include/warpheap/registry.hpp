@@ -26,7 +26,7 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-// The published ones in the order of their years, variants of a paper together.
+// Baselines, then published ones by year (variants of a paper together), then the default manager.
 using portable_managers = type_list<                                                             //
     bump<bump_config{.counters = bump_counters::one}>,                                           //
     bump<bump_config{.counters = bump_counters::warp}>,                                          //
@@ -34,14 +34,14 @@ using portable_managers = type_list<                                            
     xmalloc<>,                                                                                   //
     scatter_alloc<>,                                                                             //
     fdg_malloc<>,                                                                                //
+    kma<>,                                                                                       //
+    halloc<>,                                                                                    //
     reg_eff<reg_eff_config{.keeps = book_keeping::counter}>,                                     //
     reg_eff<reg_eff_config{.keeps = book_keeping::wrapping_counter}>,                            //
     reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 2}>,                  //
     reg_eff<reg_eff_config{.offsets = memory_offsets::one, .header_words = 1}>,                  //
     reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 2}>,   //
     reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .header_words = 1}>,   //
-    kma<>,                                                                                       //
-    halloc<>,                                                                                    //
     dynasoar<>,                                                                                  //
     bulk_allocator<>,                                                                            //
     ouroboros<ouroboros_config{.queue = queue_kind::static_array, .item = item_kind::pages}>,    //
@@ -50,8 +50,8 @@ using portable_managers = type_list<                                            
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_array, .item = item_kind::chunks}>,  //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::pages}>,    //
     ouroboros<ouroboros_config{.queue = queue_kind::virtual_list, .item = item_kind::chunks}>,   //
-    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,                                                   //
     gallatin<>,                                                                                  //
+    rw<>, rw_bm<>, corw<>, crw<>, rw_malloc<>,                                                   //
     warpheap_manager<>>;
 
 /// A manager that exists, but not on this machine.

@@ -54,11 +54,13 @@ def _refuse_empty(words: list[str]) -> None:
 
     An unset shell variable is the usual cause, and "" would pass for "." as a folder.
     """
-    option = ""
-    for word in words:
+    before = ""
+    for number, word in enumerate(words, start=1):
         valueless = word.startswith("-") and word.endswith("=")
         if not word or valueless:
-            named = word.removesuffix("=") or option
-            complain("error", f"the value of '{named}' is empty" if named else "empty argument")
+            option = word.removesuffix("=") or (before if before.startswith("-") else "")
+            follows = f", after '{before}'," if before else ""
+            named = f"the value of '{option}'" if option else f"argument {number}{follows}"
+            complain("error", f"{named} is empty")
             raise SystemExit(EXIT_USAGE)
-        option = word if word.startswith("-") else ""
+        before = word

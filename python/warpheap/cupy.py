@@ -67,7 +67,9 @@ def allocator(pool: Pool) -> Any:
     def allocate(size: int) -> Any:
         device = current_device()
         if device != pool.device:
-            raise ValueError(f"this pool is of device {pool.device}, and {device} is current")
+            raise ValueError(
+                f"this pool is for device {pool.device}, but device {device} is current"
+            )
         stream = current_stream()
         try:
             address = pool.allocate(size, stream.ptr)

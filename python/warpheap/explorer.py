@@ -142,7 +142,9 @@ def explore(
     command += ["--seed", str(budget.first_seed), "--seconds", f"{budget.seconds:g}"]
     outcome = process.run(command, budget.seconds + _MARGIN_S, cancel)
     if outcome.timed_out:
-        return _broken(task, "timeout", f"no end within {budget.seconds + _MARGIN_S:g} s", outcome)
+        return _broken(
+            task, "timeout", f"had not finished after {budget.seconds + _MARGIN_S:g} s", outcome
+        )
     if outcome.returncode == 2:
         raise UserError(f"{program.name}: {outcome.last_error_line() or 'bad arguments'}")
     try:

@@ -54,6 +54,8 @@ class Pool(Closing):
         parts: int = 1,
     ) -> None:
         self._handle = ctypes.c_void_p()
+        if parts == 0:
+            raise ValueError("parts is 0: a pool has at least one part")
         self._library = native.library()
         options = native.Options(
             native.size("initial_bytes", initial_bytes),

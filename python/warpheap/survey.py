@@ -46,7 +46,7 @@ def run(plan: Sequence[Measurement], store: Store, time_limit_s: float, retry: b
         with process.terminate_as_interrupt(), steps("measuring", len(todo)) as progress:
             if len(todo) < len(plan):
                 there = len(plan) - len(todo)
-                progress.note(f"{there} of {len(plan)} measurements are there already")
+                progress.note(f"{there} of {len(plan)} measurements exist already")
             for wanted in todo:
                 progress.now(wanted.label())
                 row = measure(wanted, time_limit_s)

@@ -58,7 +58,7 @@ def _pool(policy: str, device: int, options: dict[str, Any]) -> Pool:
     if device in _pools:
         known = _pools[device]
         if options or known.policy != policy:
-            raise ValueError(f"device {device} has a pool already: '{known.policy}'")
+            raise ValueError(f"device {device} already has a pool: '{known.policy}'")
         return known
     made = Pool(policy, device=device, **options)
     native.expect(native.library().warpheap_torch_use(device, made.handle))

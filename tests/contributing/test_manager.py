@@ -2,13 +2,17 @@
 """Does adding a manager as CONTRIBUTING.md says work, word for word?
 
 The page's files go into a copy of the tree that has no other manager's tests, its entry into the
-copy's registry. Then the programs of the copy are built and asked for the manager.
+copy's registry. Then the programs of the copy are built and asked for the manager, and the tool
+drives them.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -74,12 +78,27 @@ def add_to_registry(registry: Path, include: str, kind: str) -> None:
     registry.write_text(text)
 
 
-def run(*command: object) -> str:
+def run(*command: object, environment: dict[str, str] | None = None) -> str:
     """Run a command; its output, or an error with that."""
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(c) for c in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | (environment or {}),
+    )
     if done.returncode != 0:
         raise AssertionError(f"{command} failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
     return done.stdout
+
+
+@functools.cache
+def tool_python() -> Path | None:
+    """An interpreter that has what the tool needs: this one, or that of the checkout."""
+    if importlib.util.find_spec("typer") and importlib.util.find_spec("matplotlib"):
+        return Path(sys.executable)
+    of_checkout = ROOT / ".venv/bin/python"
+    return of_checkout if of_checkout.exists() else None
 
 
 class AddedManager(unittest.TestCase):
@@ -152,6 +171,28 @@ class AddedManager(unittest.TestCase):
             *("--heap-bytes", "1048576", "--iterations", "2"),
         )
         self.assertEqual(json.loads(row)["status"], "ok")
+
+    def tool(self, *arguments: object) -> str:
+        """Run the tool on the programs of the copy."""
+        python = tool_python()
+        if python is None:
+            self.skipTest("no Python with the tool's packages: ./dev makes one in .venv")
+        command = (python, "-B", "-m", "warpheap", *arguments, "--build-dir", self.build)
+        return run(*command, environment={"PYTHONPATH": str(ROOT / "python")})
+
+    def test_the_tool_lists_it(self) -> None:
+        listed = json.loads(self.tool("list", "--backend", "cpu", "--json"))
+        names = [manager["name"] for manager in listed["backends"]["cpu"]["managers"]]
+        self.assertIn(NAME, names)
+
+    def test_a_survey_measures_and_draws_it(self) -> None:
+        out = self.scratch / "survey"
+        shutil.rmtree(out, ignore_errors=True)
+        self.tool("survey", "--quick", "--backend", "cpu", "--case", "alloc", "--out", out)
+        rows = [json.loads(row) for row in (out / "results.jsonl").read_text().splitlines()]
+        measured = [row for row in rows if row["manager"] == NAME and row["status"] == "ok"]
+        self.assertTrue(measured)
+        self.assertIn(NAME, (out / "report.html").read_text())
 
     def test_the_docs_have_it(self) -> None:
         program = self.build / "warpheap-bench-cpu"

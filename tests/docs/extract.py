@@ -4,8 +4,8 @@
 Usage: extract.py PAGE.md FOLDER. A block that begins with ```cpp is a file `NAME.cpp` or `NAME.cu`
 whose first line is a comment with that name; files of one stem make a program. One that begins with
 ```c is `NAME.c` in the same way. A block that begins with ```cmake is `FOLDER/CMakeLists.txt`; one
-that begins with ```sh may be `NAME.sh`, or no file. Prints the names, one a line. Files whose text
-is the same stay untouched, so that they are not compiled again.
+that begins with ```sh may be `NAME.sh`, or no file. Prints the names, one per line. Files whose
+text is the same stay untouched, so that they are not compiled again.
 """
 
 import re

@@ -130,8 +130,8 @@ struct tried {
 
 template <class Tried>
 class blocks_of_large_heaps : public ::testing::Test {};
-// Reg-Eff's heaps have 32 GiB at most, and XMalloc's less than 256. Their tables have a bit or two
-// for 16 bytes, all of which formatting writes.
+// Reg-Eff's heaps have less than 32 GiB, and XMalloc's less than 256. Their tables have a bit or
+// two for 16 bytes, all of which formatting writes.
 using managers_of_blocks = ::testing::Types<
     tried<scatter_alloc<>, 5, 70, 139>, tried<reg_eff<reg_eff_config{.presplit_bytes = 0}>, 5, 31>,
     tried<

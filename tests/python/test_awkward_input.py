@@ -38,9 +38,14 @@ def test_an_empty_value_is_an_error_that_names_the_option(
     assert not list(tmp_path.iterdir())
 
 
-def test_an_empty_argument_without_an_option_is_an_error(run: Run) -> None:
+def test_an_empty_argument_without_an_option_is_an_error_that_says_which(run: Run) -> None:
     result = run("report", "")
-    assert (result.returncode, result.stderr) == (2, "error: empty argument\n")
+    assert (result.returncode, result.stderr) == (
+        2,
+        "error: argument 2, after 'report', is empty\n",
+    )
+    result = run("")
+    assert (result.returncode, result.stderr) == (2, "error: argument 1 is empty\n")
 
 
 @pytest.mark.parametrize("name", [":x:", "[red]rw[/red]", "[/]"])

@@ -231,6 +231,11 @@ def test_most_calls_need_no_function_that_gives_up_the_lock(
         pool.check()
 
 
+def test_a_pool_without_parts_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^parts is 0: a pool has at least one part$"):
+        Pool("tlsf", upstream="reserved", parts=0)
+
+
 @pytest.mark.parametrize("bad", [-1, 1 << 64])
 def test_sizes_out_of_range_are_refused_with_the_limit(bad: int) -> None:
     wanted = rf"is {bad}: a number from 0 to {(1 << 64) - 1} is needed"

@@ -99,7 +99,7 @@ def test_second_run_measures_nothing_and_retry_only_what_broke(run: Run, tmp_pat
     again = run(*arguments, **extra)
     assert again.returncode == 1
     assert runs(marks) == 2 * POINTS
-    assert f"{2 * POINTS} of {2 * POINTS} measurements are there already" in again.stderr
+    assert f"{2 * POINTS} of {2 * POINTS} measurements exist already" in again.stderr
     run(*arguments, "--retry", **extra)
     assert runs(marks) == 3 * POINTS
     assert len(rows(tmp_path)) == 3 * POINTS

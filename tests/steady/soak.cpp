@@ -117,7 +117,7 @@ class soak {
       done_.longest_of = "round " + std::to_string(done_.rounds + 1) + ", " +
                          std::to_string(load.sizes.size_min) + " to " +
                          std::to_string(load.sizes.size_max) + " B, " +
-                         std::to_string(load.rounds) + " requests a lane";
+                         std::to_string(load.rounds) + " requests per lane";
     }
     done_.launches += together.size();
   }

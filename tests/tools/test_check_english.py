@@ -41,6 +41,12 @@ REFUSED = (
     "for the time when nobody allocates",
     "others were faster with the block",
     "progress as of `stream_pool`",
+    "k buckets a class",
+    "fewer slices a block in small heaps",
+    "one atomic a request",
+    "one search a group",
+    "13 requests a lane",
+    "prints the names, one a line",
 )
 PERMITTED = (
     "returns null when out of memory",
@@ -58,6 +64,8 @@ PERMITTED = (
     "nobody, and none of the others",
     "in the words a lane has read",
     "the state as of today",
+    "it requests a chunk and waits",
+    "a superblock is used again once a block of it is free",
 )
 
 
@@ -76,6 +84,14 @@ class CheckEnglishTest(unittest.TestCase):
         for text in PERMITTED:
             with self.subTest(text=text):
                 self.assertEqual(phrases(text), [])
+
+    def test_lanes_are_called_lanes_in_headers(self) -> None:
+        text = "/// The words, while nobody\n/// allocates.\n"
+        self.assertEqual(phrases(text), [])
+        found = list(check_english.violations(text, "include/warpheap/one.hpp"))
+        self.assertEqual([line for line, _, _ in found], [1])
+        state = "/// A chunk that belongs to nobody; `chunk_owner::nobody`.\n"
+        self.assertEqual(list(check_english.violations(state, "include/warpheap/one.hpp")), [])
 
     def test_a_phrase_over_the_end_of_a_comments_line(self) -> None:
         for mark in ("///", "//", "#", " *", ""):

@@ -20,8 +20,8 @@ class group_by_world {
  public:
   static constexpr std::uint32_t page_bytes = 24;
 
-  static constexpr std::uint32_t rows_a_lane = 2;
-  static constexpr std::uint32_t rows = Blocks * Threads * rows_a_lane;
+  static constexpr std::uint32_t rows_per_lane = 2;
+  static constexpr std::uint32_t rows = Blocks * Threads * rows_per_lane;
 
  private:
   static constexpr std::uint32_t children = 2;
@@ -50,8 +50,8 @@ class group_by_world {
     mine.run(
         pages_of{&heap_},
         [&](const auto& visit) {
-          const std::uint64_t first = simt::thread_rank() * rows_a_lane;
-          for (std::uint32_t i = 0; i < rows_a_lane; ++i) {
+          const std::uint64_t first = simt::thread_rank() * rows_per_lane;
+          for (std::uint32_t i = 0; i < rows_per_lane; ++i) {
             const auto row = static_cast<std::uint32_t>(first) + i;
             ++placed_[row];
             visit(group_by_data::keyed_row{child_of(row) << shift, row});
@@ -122,7 +122,7 @@ class group_by_world {
     return static_cast<std::uint32_t>(mix64(~seed_) >> block & 1);
   }
   std::uint32_t chain_of(std::uint32_t row) const {
-    return parent_of(row / (Threads * rows_a_lane)) * children + child_of(row);
+    return parent_of(row / (Threads * rows_per_lane)) * children + child_of(row);
   }
   group_by_data::row_chains view() {
     return {chains,        row_counts_.data(), page_counts_.data(),

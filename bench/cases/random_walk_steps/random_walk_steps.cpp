@@ -33,10 +33,10 @@ struct walked {
 walked look_at(std::vector<std::uint32_t> pages, const std::vector<std::uint32_t>& steps) {
   walked found;
   double warps = 0;
-  for (std::size_t i = 0; i < steps.size(); i += lanes_a_warp) {
+  for (std::size_t i = 0; i < steps.size(); i += lanes_per_warp) {
     const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto end =
-        begin + static_cast<std::ptrdiff_t>(std::min<std::size_t>(lanes_a_warp, steps.size() - i));
+    const auto end = begin + static_cast<std::ptrdiff_t>(
+                                 std::min<std::size_t>(lanes_per_warp, steps.size() - i));
     found.warp_average += *std::max_element(begin, end);
     ++warps;
     for (auto step = begin; step != end; ++step) found.thread_average += *step;

@@ -21,8 +21,8 @@ struct mark_runs {
 struct group_runs {
   bench::run_grouping in;
   WARPHEAP_DEVICE void operator()() const {
-    std::uint64_t i = simt::thread_rank() * bench::run_grouping::rows_a_lane;
-    std::uint64_t end = i + bench::run_grouping::rows_a_lane;
+    std::uint64_t i = simt::thread_rank() * bench::run_grouping::rows_per_lane;
+    std::uint64_t end = i + bench::run_grouping::rows_per_lane;
     if (end > in.rows) end = in.rows;
     while (i < end) {
       const std::uint32_t key = in.keys[i];

@@ -83,7 +83,7 @@ class pass_chains {
                                       segments_.data(), found_here.data()});
     const counts found = found_here.at(0);
     if (found.short_chains != 0) {
-      on_.launch_blocks(found.short_chains, lanes_a_warp, short_grouping::shared_bytes,
+      on_.launch_blocks(found.short_chains, lanes_per_warp, short_grouping::shared_bytes,
                         short_grouping{listed(), short_chains.data(), done});
     }
     return {found.parents, found.segments};
@@ -93,7 +93,7 @@ class pass_chains {
   void group_all(const group_list& done) const {
     const pooled_array<std::uint32_t> numbers(on_, chains_);
     on_.launch(chains_, group_naming{listed(), numbers.data(), done});
-    on_.launch(page_count_ * lanes_a_warp,
+    on_.launch(page_count_ * lanes_per_warp,
                page_grouping{pages_.data(), page_count_, numbers.data(), done});
   }
 
@@ -188,7 +188,7 @@ grouped_rows radix_group_by::two_pass() const {
   const std::uint64_t count = runs.at(rows);
   grouped_rows found{pooled_array<row_group>(on_, count), count};
   found.groups.clear();
-  on_.launch(ceil_div(rows, run_grouping::rows_a_lane),
+  on_.launch(ceil_div(rows, run_grouping::rows_per_lane),
              run_grouping{rows, keys.data(), values.data(), runs.data(), found.groups.data()});
   return found;
 }

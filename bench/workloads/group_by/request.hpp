@@ -16,7 +16,7 @@ struct run_marking {
 
 /// Aggregates the sorted rows, several per lane. `runs` are the prefix sums of the marks.
 struct run_grouping {
-  static constexpr std::uint64_t rows_a_lane = 16;
+  static constexpr std::uint64_t rows_per_lane = 16;
   std::uint64_t rows = 0;
   const std::uint32_t* keys = nullptr;
   const std::uint32_t* values = nullptr;

@@ -92,7 +92,7 @@ paged_join::paged_join(hash_join& of, test_heap& heap, std::uint32_t page_bytes)
     : join_(of),
       heap_(heap),
       page_bytes_(page_bytes),
-      warps_(ceil_div<std::uint64_t>(of.lanes(), lanes_a_warp)),
+      warps_(ceil_div<std::uint64_t>(of.lanes(), lanes_per_warp)),
       chains_(of.on_, warps_ * match_chains::bytes_each),
       lost_(of.on_, of.probe_.rows) {
   of.on_.launch(warps_, chain_preparing{chains()});
@@ -123,7 +123,7 @@ pooled_array<match> paged_join::gather() const {
   const std::vector<std::uint64_t> before = sizes_before();
   const device_array<std::uint64_t> offsets(join_.on_, before);
   pooled_array<match> matches(join_.on_, before.back());
-  join_.on_.launch(warps_ * lanes_a_warp,
+  join_.on_.launch(warps_ * lanes_per_warp,
                    match_gathering{chains(), offsets.data(), matches.data()});
   return matches;
 }

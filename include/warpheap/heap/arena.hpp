@@ -147,7 +147,7 @@ class arena {
   }
 
   void require_state() const {
-    if (state_.get() == nullptr) throw invalid_argument("this arena was moved to another one");
+    if (state_.get() == nullptr) throw invalid_argument("this arena was moved from");
   }
   void launch(detail::arena_task task) const {
     require_state();

@@ -209,7 +209,7 @@ class handle {
     simt::atomic_ref(failures_->counted[part].requests[static_cast<int>(why)])
         .fetch_add(static_cast<std::uint64_t>(together.size()), simt::order::relaxed);
     // A million stores to one word would queue up, too. What a multiprocessor knows of it may be
-    // old within a launch, in which nobody can say which request was the last.
+    // old within a launch, in which no order says which request was the last.
     std::uint64_t& last = failures_->last_bytes[static_cast<int>(why)];
     if (simt::load_hint(last) != bytes) {
       simt::atomic_ref(last).store(bytes, simt::order::relaxed);

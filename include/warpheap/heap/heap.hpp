@@ -108,7 +108,8 @@ struct visit_lanes {
 /// members throw invalid_argument.
 template <usable_manager M>
 class heap {
-  static_assert(M::about.growth == growing_manager<M>, "a manager grows exactly if it says so");
+  static_assert(M::about.growth == growing_manager<M>,
+                "about.growth must be true exactly if the manager can grow");
 
  public:
   using manager_type = M;
@@ -302,7 +303,7 @@ class heap {
   [[noreturn]] void refuse_growth(std::size_t bytes, growth_outcome why) const {
     const std::size_t left = manager_.largest_block() - largest_block();
     const std::string asked = "a heap cannot grow by " + std::to_string(bytes) + " bytes: ";
-    if (why == growth_outcome::no_bytes) throw invalid_argument(asked + "that is nothing");
+    if (why == growth_outcome::no_bytes) throw invalid_argument(asked + "nothing to add");
     if (why == growth_outcome::uneven) {
       throw invalid_argument(asked + "it grows by multiples of " +
                              std::to_string(manager_.growth_step()));
@@ -320,7 +321,7 @@ class heap {
     const auto start = reinterpret_cast<std::uintptr_t>(memory.base);
     const std::uintptr_t end = start + memory.bytes;
     if (memory.base == nullptr || memory.bytes < 2 * notes_bytes) {
-      throw region_too_small("a heap in memory of the caller's needs more than " +
+      throw region_too_small("a heap in the caller's memory needs more than " +
                              std::to_string(2 * notes_bytes) + " bytes: it got " +
                              std::to_string(memory.bytes) + " at " + std::to_string(start));
     }
@@ -330,7 +331,7 @@ class heap {
   notes* notes_of() const { return reinterpret_cast<notes*>(notes_.get()); }
 
   void require_region() const {
-    if (region_.get() == nullptr) throw invalid_argument("this heap was moved to another one");
+    if (region_.get() == nullptr) throw invalid_argument("this heap was moved from");
   }
 
   /// Enough lanes to fill the device, for work that is dealt out in strides.

@@ -80,7 +80,7 @@ struct incident {
   std::uint64_t other = 0;
   caller allocated{};
   caller freed{};
-  /// The call in which it was found; nobody if the host found it.
+  /// The call in which it was found; `caller::nobody` if the host found it.
   caller noticed{};
 
   /// One line: what, where, and who allocated, freed and found it.

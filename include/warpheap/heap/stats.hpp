@@ -37,11 +37,11 @@ struct heap_stats {
   std::vector<blocks_of_size> in_use;
   /// Requests that returned null because the heap was exhausted, since the heap was made or reset.
   std::uint64_t failures = 0;
-  /// Bytes that one of the latest of them asked for.
+  /// The size, in bytes, of one of the latest of these requests.
   std::uint64_t last_failed_bytes = 0;
   /// Requests beyond `largest_ever`, which no amount of free memory makes possible.
   std::uint64_t impossible = 0;
-  /// Bytes that one of the latest of them asked for.
+  /// The size, in bytes, of one of the latest of these requests.
   std::uint64_t last_impossible_bytes = 0;
   /// Only with the layer `counted`.
   std::optional<call_counts> calls;

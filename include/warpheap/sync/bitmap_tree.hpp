@@ -69,7 +69,7 @@ class bitmap_tree {
   }
 
   /// \param storage `words_for(universe)` words, to be formatted before use
-  /// \param universe elements are 0..universe-1; 1 at least, 2^31 at most
+  /// \param universe elements are 0..universe-1; from 1 to 2^31
   WARPHEAP_HD constexpr bitmap_tree(std::uint64_t* storage, std::uint32_t universe)
       : storage_(storage), universe_(universe), leaf_base_(leaf_base_for(universe)) {}
 

@@ -63,7 +63,7 @@ def replay(
 ) -> None:
     """Replay an allocation trace and compare resources: latencies, memory, fragmentation.
 
-    A resource that is not there gives a skipped row with the reason.
+    A resource that is not available becomes a skipped row that gives the reason.
     """
     # They load NumPy, Matplotlib and the pools.
     from warpheap.traces import resources, rmm_log  # noqa: PLC0415
@@ -131,7 +131,7 @@ def _load(name: str, slots: int, events: int, seed: int) -> Trace:
     loaded = rmm_log.read(path)
     if loaded.unmatched_frees:
         err.print(
-            f"{name}: {loaded.unmatched_frees} frees of memory that it did not allocate left out",
+            f"{name}: ignored {loaded.unmatched_frees} frees of memory that it did not allocate",
             soft_wrap=True,
         )
     return loaded

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``warpheap survey``: measure everything that is there, and draw the report."""
+"""``warpheap survey``: measure everything that is available, and draw the report."""
 
 from pathlib import Path
 from typing import Any, List, Optional  # noqa: UP035

@@ -55,7 +55,7 @@ class Graph:
 
 
 def build(file: str, source: Source, edges: Edges, folder: Path) -> Graph:
-    """Write the CSR file of a graph into a folder, named by the graph and its content's digest."""
+    """Write a graph's CSR file into a folder; its name is the graph's and its content's digest."""
     check_size(source.name, edges.line, edges.nodes, len(edges.source))
     offsets, neighbours = simple_undirected(edges)
     if not len(neighbours):

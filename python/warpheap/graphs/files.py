@@ -28,7 +28,7 @@ class Source:
     content: bytes
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Return each line with its number, counted from 1, without its line end."""
+        """Yield each line without its line break, and its number, counted from 1."""
         lines = self.content.decode("utf-8", errors="replace").split("\n")
         if not lines[-1]:
             lines.pop()  # nothing follows the last line feed

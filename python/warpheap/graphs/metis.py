@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """METIS graph files (chapter 4.1.1 of the METIS 5 manual): one line per node, with its neighbours.
 
-No well-kept Python library reads the format, so this module does; NumPy converts the numbers.
+No maintained Python library reads the format, so this module does; NumPy converts the numbers.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def kept_apart(known: Description, rows: pd.DataFrame, told: Collection[str]) ->
 
 
 def phrases(values: Mapping[str, Any], known: Description, leave_out: Iterable[str] = ()) -> str:
-    """Say in a few words what rows have in common; the two sizes are said together."""
+    """Describe briefly what rows have in common; the two sizes become one phrase."""
     told = {n: v for n, v in values.items() if n in known.fields and n not in leave_out}
     least, most = told.pop("size_min", None), told.pop("size_max", None)
     parts = [phrase(known.fields[name], value) for name, value in told.items()]

@@ -91,7 +91,7 @@ def load(places: Sequence[Path], by_commit: bool = False) -> Results:
 
 
 def as_usual(values: pd.Series, usual: Any) -> pd.Series:
-    """Fill in what rows leave out because it was as usual."""
+    """Fill in the usual value where rows leave it out."""
     return values.map(lambda value: usual if pd.isna(value) else value)
 
 

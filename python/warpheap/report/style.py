@@ -31,7 +31,7 @@ class Look:
     dash: Dash = SOLID
 
 
-_LOOKS = {
+_MANAGERS = {
     "bump": Look("#82969b", "o", DOTTED),
     "bump_warp": Look("#73645a", "s", DOTTED),
     "bump_sharded": Look("#826e91", "D", DASHED),
@@ -62,6 +62,8 @@ _LOOKS = {
     "dynasoar": Look("#d273aa", "p"),
     "bulk_allocator": Look("#0a6e96", "<"),
     "warpheap": Look("#ff050f", "*"),
+}
+_POOLS = {
     "first_fit": Look("#5064a5", "o"),
     "best_fit": Look("#0f9be1", "s"),
     "next_fit": Look("#b90fcd", "^"),
@@ -77,6 +79,7 @@ _LOOKS = {
     "rmm_pool": Look("#c8192d", "h", DASHED),
     "rmm_arena": Look("#eb0a6e", "p", DASHED),
 }
+_LOOKS = _MANAGERS | _POOLS
 _ORDER = {name: place for place, name in enumerate(_LOOKS)}
 _OTHER_COLOURS = sorted({look.colour for look in _LOOKS.values()})
 _OTHER_MARKERS = "os^vDXP<>ph*"

@@ -126,7 +126,7 @@ TEST_F(together, lanes_are_apart_by_what_those_below_ask_for_in_granules) {
 }
 
 TEST_F(together, who_does_not_fit_into_the_rest_goes_to_the_next_superblock) {
-  const auto places = ask(160, 0, 2);  // 5120 bytes a call
+  const auto places = ask(160, 0, 2);  // 5120 bytes per call
   EXPECT_EQ(places[31], 31 * 160);
   EXPECT_EQ(places[63] - places[32], 31 * 160);
   EXPECT_GE(std::abs(places[32]), 8192 - 31 * 160) << "not in the first one";

@@ -9,9 +9,9 @@ namespace test {
 
 /// Superblocks of which bitmaps have many words, and that each multiprocessor has buckets for.
 class kma_of_large_superblocks
-    : public kma<kma_config{.superblock_bytes = 65536, .superblocks_a_shard = 1}> {
+    : public kma<kma_config{.superblock_bytes = 65536, .superblocks_per_shard = 1}> {
  public:
-  using manager = kma<kma_config{.superblock_bytes = 65536, .superblocks_a_shard = 1}>;
+  using manager = kma<kma_config{.superblock_bytes = 65536, .superblocks_per_shard = 1}>;
   using manager::manager;
   static constexpr capabilities about = renamed(manager::about, "kma_65536");
 };
@@ -25,7 +25,7 @@ struct manager_traits<kma<Config>> : default_traits<kma<Config>> {
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
     // One superblock is the queue's dummy.
     constexpr std::size_t superblocks = 60;
-    static_assert(Config.superblock_bytes == 4096 && superblocks < Config.superblocks_a_shard);
+    static_assert(Config.superblock_bytes == 4096 && superblocks < Config.superblocks_per_shard);
     const std::size_t heap_bytes = layout_bytes()
                                        .array(1, 8)                 // moves
                                        .array(1, 8)                 // occupied

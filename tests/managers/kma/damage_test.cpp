@@ -10,8 +10,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-using small =
-    kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1, .superblocks_a_queue = 12}>;
+using small = kma<kma_config{
+    .superblock_bytes = 64, .superblocks_per_shard = 1, .superblocks_per_queue = 12}>;
 
 TEST(kma_damage, sees_words_that_are_wrong) {
   expect_damage_is_seen<small>(16 * 1024, {16, 24, 64},

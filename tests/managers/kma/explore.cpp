@@ -9,8 +9,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-using small =
-    kma<kma_config{.superblock_bytes = 64, .superblocks_a_shard = 1, .superblocks_a_queue = 12}>;
+using small = kma<kma_config{
+    .superblock_bytes = 64, .superblocks_per_shard = 1, .superblocks_per_queue = 12}>;
 using hasty_buckets = kma_buckets<kma_config{.futile_looks = 3}>;
 const registrar added[]{
     registrar{{"kma", subject_kind::manager, kma_cases(small_kma<small>()), "", ""}},

@@ -17,7 +17,7 @@ struct manager_traits<ouroboros<Config>> : default_traits<ouroboros<Config>> {
     constexpr std::size_t classes = 12;
     constexpr bool is_virtual = Config.queue != queue_kind::static_array;
     constexpr bool has_pages = Config.item == item_kind::pages;
-    // Three chunks a class, and a chunk a class that is filled (P), or 3 in all (C).
+    // Three chunks per class, and one per class that is filled (P), or 3 in all (C).
     constexpr std::size_t of_queues = is_virtual ? 3 * classes + (has_pages ? classes : 3) : 0;
     layout_bytes metadata;
     metadata.array(classes, 6 * 128)

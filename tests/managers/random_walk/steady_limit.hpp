@@ -12,18 +12,6 @@ template <rw_config Config, class Steps>
 struct launch_limit<rw<Config, Steps>> {
   static constexpr double ms = 500;
 };
-template <random_walk::bitmap_config Config>
-struct launch_limit<rw_bm<Config>> {
-  static constexpr double ms = 300;
-};
-template <random_walk::bitmap_config Config>
-struct launch_limit<corw<Config>> {
-  static constexpr double ms = 300;
-};
-template <random_walk::bitmap_config Config>
-struct launch_limit<crw<Config>> {
-  static constexpr double ms = 300;
-};
 template <rw_malloc_config Config>
 struct launch_limit<rw_malloc<Config>> {
   static constexpr double ms = 1000;

@@ -265,7 +265,7 @@ class checked {
     for (auto i = static_cast<std::uint64_t>(together.rank()); i < retired_.size(); i += step) {
       release(retired_.take(i), caller::here(tag_));
     }
-    together.sync();  // nobody asks again before all was given back
+    together.sync();  // no lane asks again before all was given back
   }
 
   checking::incident_log log_;

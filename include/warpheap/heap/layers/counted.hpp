@@ -94,7 +94,7 @@ class counted {
     const simt::group together = simt::coalesced(counts_).match(sign);
     const std::uint64_t sum = sync::sum_over(together, bytes).total;
     if (together.is_leader()) count(static_cast<std::uint64_t>(together.size()), sum, sign);
-    // Nobody goes on with a block that is not counted yet: it would be missing from the peak.
+    // No lane goes on with a block that is not counted yet: it would be missing from the peak.
     together.sync();
   }
 

@@ -206,8 +206,9 @@ class stream_pool final : public pool_interface {
 
   [[noreturn, gnu::noinline]] static void refuse(void* memory) {
     const auto base = reinterpret_cast<address>(memory);
-    throw invalid_argument(to_text(base) +
-                           " is not a live block: it was freed before, or is not of this pool");
+    throw invalid_argument(
+        to_text(base) +
+        " is not a live block: it was already freed, or this pool never returned it");
   }
 
   [[noreturn, gnu::noinline]] static void refuse_alignment(std::size_t alignment) {

@@ -19,8 +19,8 @@ namespace warpheap::host {
 class address_hash {
  public:
   explicit address_hash(std::size_t granule_bytes)
-      : factor_(granule_bytes < usual_granule ? chains_a_granule * (usual_granule / granule_bytes)
-                                              : chains_a_granule) {}
+      : factor_(granule_bytes < usual_granule ? chains_per_granule * (usual_granule / granule_bytes)
+                                              : chains_per_granule) {}
 
   /// Each bit depends on every lower bit of the address, and on no higher one: what is cut off
   /// above 2^64 is not missed.
@@ -32,7 +32,7 @@ class address_hash {
  private:
   static constexpr std::uint64_t usual_granule = 256;
   static constexpr int fraction_bits = 28;
-  static constexpr std::uint64_t chains_a_granule = 0x126b02e5;  // 1.151 with that many bits
+  static constexpr std::uint64_t chains_per_granule = 0x126b02e5;  // 1.151 with that many bits
 
   std::uint64_t factor_;
 };

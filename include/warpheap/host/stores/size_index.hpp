@@ -82,7 +82,7 @@ class size_index {
   void resized(Table& table, index which) {
     const std::size_t own = class_of(table[which].bytes);
     const std::size_t list = table[which].tag;
-    if (list == own || list == own + lists_a_half) {
+    if (list == own || list == own + lists_per_half) {
       if (Bits != 0 || lists_.head(list) == which) return;
     }
     remove(table, which);
@@ -93,7 +93,7 @@ class size_index {
   /// that is freed between two holes. Such frees are rare enough to afford it, and frequent where
   /// there are many holes.
   void freed_between(address base) {
-    const auto small = static_cast<std::uint32_t>(classes_[0] | classes_[words_a_half]);
+    const auto small = static_cast<std::uint32_t>(classes_[0] | classes_[words_per_half]);
     // Classes as wide as a power of two gain much more than a search costs.
     is_divided_ = Bits == 0 ||
                   std::popcount(small) >= (is_divided_ ? sizes_to_stay_divided : sizes_to_divide);
@@ -137,7 +137,7 @@ class size_index {
   template <class IsSmall>
   index find_other(const Table& table, std::size_t bytes, std::uint16_t own, effort how,
                    IsSmall&& is_small) {
-    if (words_ >> words_a_half != 0) return find_divided(table, bytes, own, how, is_small());
+    if (words_ >> words_per_half != 0) return find_divided(table, bytes, own, how, is_small());
     index best = block_table::none;
     if (!lists_.empty(own)) {
       best = first_that_fits(table, own, bytes, how);
@@ -160,14 +160,14 @@ class size_index {
         return "I1: word " + std::to_string(word);
       }
     }
-    for (std::size_t list = 0; list < 2 * lists_a_half; ++list) {
+    for (std::size_t list = 0; list < 2 * lists_per_half; ++list) {
       if (((classes_[word_of(list)] >> list % 64 & 1) != 0) == lists_.empty(list)) {
         return "I1: class " + std::to_string(list);
       }
       for (index which = lists_.head(list); which != block_table::none;
            which = table[which].list_next, ++seen) {
         const auto& block = table[which];
-        if (!block.free || class_of(block.bytes) != list % lists_a_half || block.tag != list) {
+        if (!block.free || class_of(block.bytes) != list % lists_per_half || block.tag != list) {
           return "I2: the block at " + to_text(block.base) + " is in a wrong list";
         }
       }
@@ -185,15 +185,15 @@ class size_index {
   static constexpr std::size_t row_count = 48 - Bits;
   // The lists of a half fill whole words of the bitmap. There is a row more than there are sizes
   // for, so that the classes up to twice any size are in the same half.
-  static constexpr std::size_t lists_a_half = ((row_count + 1) * column_count + 63) / 64 * 64;
-  static constexpr std::size_t words_a_half = lists_a_half / 64;
-  static_assert(2 * words_a_half <= 64, "a bit for each 64 lists must fit into a word");
+  static constexpr std::size_t lists_per_half = ((row_count + 1) * column_count + 63) / 64 * 64;
+  static constexpr std::size_t words_per_half = lists_per_half / 64;
+  static_assert(2 * words_per_half <= 64, "a bit for each 64 lists must fit into a word");
 
   // A moving average needs finer steps than granules.
   static constexpr int fraction_bits = Table::in_granules ? 8 : 0;
 
   // The bits of the lower half's words.
-  static constexpr std::uint64_t lower_half = (std::uint64_t{1} << words_a_half) - 1;
+  static constexpr std::uint64_t lower_half = (std::uint64_t{1} << words_per_half) - 1;
 
   // Class c of row r is named by its list in the lower half, r * column_count + c.
   static std::size_t word_of(std::size_t list) { return list / 64; }
@@ -264,7 +264,7 @@ class size_index {
   [[gnu::noinline, gnu::flatten]] index find_divided(const Table& table, std::size_t bytes,
                                                      std::size_t own, effort how, bool low) {
     index best = find_in_half(table, bytes, own, 0, how, low);
-    if (best == block_table::none) best = find_in_half(table, bytes, own, lists_a_half, how, low);
+    if (best == block_table::none) best = find_in_half(table, bytes, own, lists_per_half, how, low);
     return best != block_table::none ? best : smallest_above(own);
   }
 
@@ -305,18 +305,18 @@ class size_index {
     std::uint64_t wanted = ~std::uint64_t{1} << own % 64;
     for (;;) {
       const std::uint64_t lower = classes_[word] & wanted;
-      const std::uint64_t upper = classes_[words_a_half + word];
+      const std::uint64_t upper = classes_[words_per_half + word];
       const std::uint64_t either = lower | (upper & wanted);
       // When nothing is divided any more, the upper half soon needs no search.
-      words_ &= ~(std::uint64_t{upper == 0} << (words_a_half + word));
+      words_ &= ~(std::uint64_t{upper == 0} << (words_per_half + word));
       if (either != 0) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(either));
-        const std::size_t half = (lower >> bit & 1) != 0 ? 0 : lists_a_half;
+        const std::size_t half = (lower >> bit & 1) != 0 ? 0 : lists_per_half;
         return lists_.head(half + word * 64 + bit);
       }
       words_ &= ~(std::uint64_t{classes_[word] == 0} << word);
       const std::uint64_t words =
-          (words_ | words_ >> words_a_half) & lower_half & (~std::uint64_t{1} << word);
+          (words_ | words_ >> words_per_half) & lower_half & (~std::uint64_t{1} << word);
       if (words == 0) return block_table::none;
       word = static_cast<std::uint32_t>(std::countr_zero(words));
       wanted = ~std::uint64_t{0};
@@ -330,7 +330,7 @@ class size_index {
 
   void push(Table& table, std::size_t list, index which) {
     // Apart from the choice itself no branch: processors cannot predict where a hole lies.
-    if (is_divided_) list += -std::size_t{table[which].base > usual_} & lists_a_half;
+    if (is_divided_) list += -std::size_t{table[which].base > usual_} & lists_per_half;
     table[which].tag = static_cast<std::uint16_t>(list);
     lists_.push(table, list, which);
     classes_[word_of(list)] |= std::uint64_t{1} << list % 64;
@@ -342,8 +342,8 @@ class size_index {
   std::uint64_t words_ = 0;
   address usual_ = 0;       ///< the addresses up to it are the lower half
   address usual_fine_ = 0;  ///< the same with its fraction
-  std::array<std::uint64_t, 2 * words_a_half + 1> classes_{};  ///< the last word has no class
-  free_lists<2 * lists_a_half, Table> lists_;
+  std::array<std::uint64_t, 2 * words_per_half + 1> classes_{};  ///< the last word has no class
+  free_lists<2 * lists_per_half, Table> lists_;
 };
 
 }  // namespace warpheap::host

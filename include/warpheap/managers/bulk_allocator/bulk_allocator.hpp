@@ -29,20 +29,20 @@
 /// and tails have 128 bytes, so a bin of 16-byte blocks has 248 behind its header and 8 in its
 /// tail, and one of 1 KiB blocks has three and uses no tail.
 ///
-/// Invariants, while nobody allocates (place):
+/// Invariants, while no lane allocates (place):
 /// I1 each page is part of exactly one available node, large block or chunk (page);
-/// I2 the semaphore of an order has as many units as there are available nodes, and nobody at work
-///    (order);
+/// I2 the semaphore of an order has as many units as there are available nodes, and no lane is at
+///    work (order);
 /// I3 two buddies that are both available are noted as a pair (parent);
 /// I4 the words of the bitmap trees fit (word);
-/// I5 the semaphore of a list has as many units as its slabs have free items, nobody is at work,
+/// I5 the semaphore of a list has as many units as its slabs have free items, no lane is at work,
 ///    and the list is not locked (list);
 /// I6 the count of a slab is the number of clear bits in its map, and bits that stand for no item
 ///    are set (page);
 /// I7 a list has just the slabs that belong to it and have free items, and its links agree (list or
 ///    page);
 /// I8 a regular bin is taken in its chunk's map exactly if it is a bin of the same arena (page);
-/// I9 nobody reclaims (0).
+/// I9 no lane reclaims (0).
 ///
 /// Steady load: where memory ends, requests wait for growth that comes to nothing, and for the one
 /// lane that reclaims; while anything is reclaimed, they try again, up to 16 times. Those of more
@@ -64,14 +64,14 @@
 /// that others are about to move may be missed at those moments, so null is not exact.
 ///
 /// Deviations from the paper, and why:
-/// - counts and links of bins and chunks stand in a table beside the pages. A lane that comes late
+/// - counts and links of bins and chunks are in a table beside the pages. A lane that comes late
 ///   meets no user data there, so lists need neither read-copy-update, with its delegated barriers,
 ///   nor the collective mutex: a list has a lock, for changes only, and lanes of a warp draw as
 ///   one;
 /// - the available nodes of an order are bits of a bitmap tree, which are taken by one atomic; the
 ///   paper has a state in each node, busy, partial or available, and locks node and parent;
-/// - blocks have 16 bytes at least, as the contract has it, not 8;
-/// - semaphores are those of sync/, without compare-exchange: one atomic a request;
+/// - blocks have at least 16 bytes, as the contract requires, not 8;
+/// - semaphores are those of sync/, without compare-exchange: one atomic per request;
 /// - a chunk of 512 KiB has 128 bins, of which four are special; the paper names two;
 /// - a bin or chunk that is wholly free is kept if its list would be left with less than a slab's
 ///   worth, else a lane that takes and frees one block would make a chunk each time;
@@ -85,6 +85,7 @@
 #include "warpheap/managers/bulk_allocator/arenas.hpp"
 #include "warpheap/managers/bulk_allocator/geometry.hpp"
 #include "warpheap/managers/bulk_allocator/inspection.hpp"
+#include "warpheap/managers/bulk_allocator/publication.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -106,14 +107,7 @@ class bulk_allocator {
       .name = "bulk_allocator",
       .description = "bulk semaphores, a buddy tree of pages, and arenas of bins for small sizes",
       .folder = "bulk_allocator",
-      .published =
-          {
-              .authors = "Isaac Gelado, Michael Garland",
-              .title = "Throughput-oriented GPU memory allocation",
-              .venue = "PPoPP",
-              .year = 2019,
-              .doi = "10.1145/3293883.3295727",
-          },
+      .published = bulk_parts::published,
       .deviations =
           {
               "Counts and links of bins stand in a table, so lists need no read-copy-update.",

@@ -49,10 +49,10 @@ struct geometry {
                 "the header and a block of largest_small must fit into a page");
   static_assert(Config.page_bytes / Config.smallest_block / 8 <= Config.header_bytes &&
                     Config.page_bytes / Config.smallest_block <= 4095,
-                "header_bytes must have a bit for each block of the smallest size, 4095 at most");
+                "header_bytes must have a bit for each block of the smallest size, at most 4095");
   static_assert(Config.chunk_log2 >= 1 && Config.chunk_log2 <= 11 &&
                     (1u << Config.chunk_log2) / 8 <= Config.header_bytes,
-                "header_bytes must have a bit for each page of a chunk, 2048 at most");
+                "header_bytes must have a bit for each page of a chunk, at most 2048");
   static_assert(Config.chunks_per_arena != 0, "chunks_per_arena must not be 0");
 
   static constexpr int page_shift = floor_log2(Config.page_bytes);

@@ -94,7 +94,7 @@ class dynasoar_blocks {
   /// A slot of type `type`; none if nothing is free. Lanes that call together with the same type
   /// take their slots together, by one atomic if a block has enough of them.
   WARPHEAP_DEVICE place allocate(std::uint32_t type) const {
-    for (;;) {  // ends: each round serves the leader at least, or nobody any more
+    for (;;) {  // ends: each round serves at least the leader, or is the last one
       const simt::group same = simt::coalesced(&table_.copy()).match(type);
       claimed got;
       same.sync();  // what members have freed comes before what the leader takes for them

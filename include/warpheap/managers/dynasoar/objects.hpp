@@ -88,8 +88,8 @@ class dynasoar_objects<type_list<Types...>> {
   using options = no_options;
   using types = type_list<Types...>;
 
-  static_assert(sizeof...(Types) != 0, "dynasoar_objects needs a type at least");
-  static_assert(((alignof(Types) <= 64) && ...), "objects are aligned to 64 at most");
+  static_assert(sizeof...(Types) != 0, "dynasoar_objects needs at least one type");
+  static_assert(((alignof(Types) <= 64) && ...), "objects are aligned to at most 64");
 
   struct shape {
     static constexpr std::uint32_t types = sizeof...(Types);

@@ -71,6 +71,7 @@
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/fdg_malloc/inspection.hpp"
+#include "warpheap/managers/fdg_malloc/publication.hpp"
 #include "warpheap/managers/fdg_malloc/superblocks.hpp"
 #include "warpheap/managers/fdg_malloc/warp_headers.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -83,8 +84,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 struct fdg_config {
-  /// Both powers of two. A heap has SuperBlocks of the largest size of which it holds four for each
-  /// resident warp.
+  /// Both powers of two. A heap's SuperBlocks have the largest size in this range that gives it
+  /// four for each resident warp.
   std::uint32_t least_superblock_bytes = 1024;
   std::uint32_t most_superblock_bytes = 8192;
 };
@@ -99,11 +100,7 @@ class fdg_malloc {
       .name = "fdg_malloc",
       .description = "a heap for each warp, which bumps a pointer and is freed as a whole",
       .folder = "fdg_malloc",
-      .published = {.authors = "Sven Widmer, Dominik Wodniok, Nicolas Weber, Michael Goesele",
-                    .title = "Fast Dynamic Memory Allocator for Massively Parallel Architectures",
-                    .venue = "GPGPU-6",
-                    .year = 2013,
-                    .doi = "10.1145/2458523.2458535"},
+      .published = fdg_publication,
       .deviations = {"SuperBlocks come from the heap's own region, not from the CUDA allocator.",
                      "Block and offset are one word, so lanes may ask from several branches.",
                      "A table links SuperBlocks, in place of lists of 126 pointers.",

@@ -31,7 +31,7 @@ struct fdg_piece {
 class fdg_superblocks {
  public:
   static constexpr std::uint32_t none = bitmap_tree::none;
-  /// The bitmap tree has no more elements.
+  /// What a bitmap tree can hold at most.
   static constexpr std::uint32_t most = 1u << 31;
 
   fdg_superblocks() = default;

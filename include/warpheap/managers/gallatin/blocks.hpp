@@ -98,7 +98,7 @@ class gallatin_blocks {
     if (shift == 0) return own(free_segments().claim_some(want, 0), tree);
     for (;;) {
       const std::uint64_t before = moves(tree).load(simt::order::acquire);
-      blocks got = free_blocks(tree).claim_some(want, start_word(tree));
+      blocks got = free_blocks(tree).claim_some(want, 0);
       if (got.bits != 0) return got;
       if (free_segments().any()) {
         // Relaxed: only a hint that avoids the atomic below.
@@ -258,13 +258,6 @@ class gallatin_blocks {
   }
   WARPHEAP_DEVICE void set_kind(std::uint32_t segment, std::uint32_t kind) const {
     memory_table_.set(segment, kind);
-  }
-
-  /// Where to look for blocks first.
-  WARPHEAP_DEVICE std::uint32_t start_word(std::uint32_t tree) const {
-    if constexpr (!Config.hashed_blocks) return 0;
-    const auto hash = static_cast<std::uint32_t>(mix64(simt::sm_id()) >> 32);
-    return scale_to(hash, free_blocks(tree).leaf_words());
   }
 
   /// Segments become blocks of the last tree, which are as large.

@@ -19,9 +19,9 @@ WARPHEAP_BEGIN_NAMESPACE
 /// block, so a lane can never count on a block that has left the slot.
 ///
 /// The word's owner, the only lane that may store to it, is
-/// - while units are left: nobody;
+/// - while units are left: none;
 /// - once they are used up: the group whose addition crossed the capacity, until it has stored;
-/// - while the slot is empty: nobody. It becomes owned by exchanging `empty` for `filling`.
+/// - while the slot is empty: none. It becomes owned by exchanging `empty` for `filling`.
 /// Others may add at any time; what they add to a word without units is lost, and harmless: each
 /// resident lane adds to a used-up block at most once, then waits with loads until the word has
 /// changed, so the count stays below 2^32; and the counts of empty and filling words mean nothing.
@@ -95,8 +95,8 @@ class gallatin_buffers {
         at(slot, unit).fetch_add(gallatin_slot::units(count), simt::order::acquire));
   }
 
-  /// Gives a slot that the caller owns a new block, or makes it empty if there is none. The block,
-  /// of which the first units, `want` or all, are the caller's; or `empty`.
+  /// Puts a new block into a slot that the caller owns, or empties the slot if there is none.
+  /// Returns that block, whose first units (`want` or all) belong to the caller; or `empty`.
   WARPHEAP_DEVICE std::uint32_t refill(std::uint32_t slot, std::uint32_t unit,
                                        std::uint32_t want) const {
     const geometry shape = blocks_.shape();
@@ -106,7 +106,7 @@ class gallatin_buffers {
     const std::uint32_t at_once = (shape.slots(unit) >> geometry::blocks_shift_of(tree)) + 1;
     // Before a block leaves the tree: a search that has seen the slot empty, and finds the block
     // gone, confirms nothing then. One that comes later sees that the slot is owned or filled. A
-    // block of which nobody gets a unit yet is available to all in its slot.
+    // block of which no lane gets a unit yet is available to all in its slot.
     want != 0 ? blocks_.shortages().end(tree) : blocks_.shortages().end_all();
     const auto got = blocks_.acquire(tree, 1, at_once);
     gallatin_slot next;
@@ -114,9 +114,8 @@ class gallatin_buffers {
     if (got.bits != 0) {
       block = got.nth(0);
       blocks_.open(tree, block, unit, capacity, want < capacity);
-      // Lanes that came for units get them with the block: one that waited in the slot with nothing
-      // of it in use could be retired by another lane before this one comes back for it, and so on
-      // in turns.
+      // Lanes that came for units get them with the block. If it waited in the slot with no unit in
+      // use, another lane could retire it before this lane comes back for it, again and again.
       if (want < capacity) next = {block, want};
     }
     // Release: pairs with the acquire in `take`.

@@ -79,10 +79,11 @@
 ///   correction in advance, and freeing it is the same as freeing a slice. Each number of slices
 ///   has slots and blocks of its own.
 /// - Slots: one per size and multiprocessor, as far as `buffer_share` of the heap allows, filled at
-///   their first use. The paper's four slots for large slices are what limited it; its filled ones
-///   cannot start with less than 16 segments, and a slot that could not be refilled was lost.
-/// - Smaller segments with proportionally fewer slices a block in small heaps.
-/// - The first free segment is taken but under contention, when it is one of the first.
+///   their first use. The paper has four slots for large slices, which limited it. Its slots are
+///   filled from the start, which takes at least 16 segments, and a slot that could not be refilled
+///   was lost.
+/// - Smaller segments with proportionally fewer slices per block in small heaps.
+/// - A lane takes the first free segment, or under contention one of the first.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"

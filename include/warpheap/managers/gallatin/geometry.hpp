@@ -25,9 +25,6 @@ struct gallatin_config {
   /// The blocks that wait in the buffer of one size take at most the heap divided by this. More
   /// slots mean less contention and more memory that only this size can use.
   std::uint32_t buffer_share = 16;
-  /// The search for blocks begins at a place that depends on the multiprocessor, not at the front:
-  /// less contention, more fragmentation.
-  bool hashed_blocks = false;
 };
 
 /// The numbers with which `gallatin` computes. All are powers of two, except for the units of
@@ -40,10 +37,10 @@ template <gallatin_config Config>
 class gallatin_geometry {
  public:
   static_assert(is_power_of_two(Config.smallest_slice) && Config.smallest_slice >= 16,
-                "smallest_slice must be a power of two, 16 at least");
+                "smallest_slice must be a power of two, at least 16");
   static_assert(is_power_of_two(Config.largest_slice) &&
                     Config.largest_slice >= Config.smallest_slice,
-                "largest_slice must be a power of two, smallest_slice at least");
+                "largest_slice must be a power of two, at least smallest_slice");
   static_assert(is_power_of_two(Config.segment_bytes) &&
                     Config.segment_bytes >= std::size_t{8} * Config.largest_slice &&
                     Config.segment_bytes <= (std::size_t{Config.largest_slice} << 16) &&

@@ -114,7 +114,7 @@ class gallatin_shortages {
   };
   struct parts {
     of_kind searches[kinds];
-    /// Whether there has been a search: as long as there was none, nobody needs to be told.
+    /// Whether there has been a search: as long as there was none, no lane needs to be told.
     std::uint32_t searched;
   };
 

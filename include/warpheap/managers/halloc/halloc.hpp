@@ -47,7 +47,8 @@
 /// `patience`.
 ///
 /// Steady load: where slabs are nearly full, most requests find no place in a head, and take part
-/// in searches of all slabs.
+/// in searches of all slabs. In the survey's case with 64 B, half of the requests got null, and
+/// launches took up to 532 ms, by the row's rate 513 ms on average.
 ///
 /// Null: when a round of searches has examined every slab and found no place, and nothing came back
 /// meanwhile (shortages.hpp). If lanes that free and allocate keep disturbing the rounds, or an

@@ -31,7 +31,7 @@ class kma_buckets {
   /// Buckets of a class in a heap of this many superblocks.
   static std::uint32_t shards_for(std::uint32_t superblocks, std::uint32_t multiprocessors) {
     const std::uint32_t most = std::min(std::max(multiprocessors, 1u), most_shards);
-    return std::clamp(superblocks / Config.superblocks_a_shard, 1u, most);
+    return std::clamp(superblocks / Config.superblocks_per_shard, 1u, most);
   }
 
   WARPHEAP_HD std::uint32_t shards() const { return shards_; }

@@ -16,14 +16,14 @@ WARPHEAP_BEGIN_NAMESPACE
 struct kma_config {
   /// A power of two, up to 64 KiB.
   std::uint32_t superblock_bytes = 4096;
-  /// Of the smallest class; a power of two, 16 at least.
+  /// Of the smallest class; a power of two, at least 16.
   std::uint32_t least_block = 16;
   /// Each multiprocessor has its own buckets in heaps with this many superblocks per
   /// multiprocessor.
-  std::uint32_t superblocks_a_shard = 64;
+  std::uint32_t superblocks_per_shard = 64;
   /// There is one queue of empty superblocks for this many of them, but at most one for each
   /// multiprocessor; each queue keeps one superblock. At least 2.
-  std::uint32_t superblocks_a_queue = 256;
+  std::uint32_t superblocks_per_queue = 256;
   /// A request gets null after this many looks that found nothing while superblocks were on their
   /// way, or after four to eight times as many that lost what they saw to others.
   std::uint32_t futile_looks = 8;
@@ -40,8 +40,9 @@ struct kma_sizes {
                     Config.least_block >= 16 && Config.least_block <= Config.superblock_bytes &&
                     Config.superblock_bytes <= 65536,
                 "kma_config: powers of two, 16 <= least_block <= superblock_bytes <= 65536");
-  static_assert(Config.superblocks_a_shard != 0, "kma_config::superblocks_a_shard is 0");
-  static_assert(Config.superblocks_a_queue >= 2, "kma_config::superblocks_a_queue is less than 2");
+  static_assert(Config.superblocks_per_shard != 0, "kma_config::superblocks_per_shard is 0");
+  static_assert(Config.superblocks_per_queue >= 2,
+                "kma_config::superblocks_per_queue is less than 2");
   // A look costs 1 also if it finds two queues of which the bits are out of date, as half of 64 may
   // be: a lane that is alone must get beyond them.
   static_assert(Config.futile_looks >= 3, "kma_config::futile_looks is less than 3");

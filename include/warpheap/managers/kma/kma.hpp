@@ -18,7 +18,7 @@
 /// - free clears the block's bit, then counts the slot in the state word. A superblock whose last
 ///   block is freed goes back into a queue, and one that was full becomes partly used.
 ///
-/// Memory layout (s superblocks; 9 classes; k buckets a class; q queues):
+/// Memory layout (s superblocks; 9 classes; k buckets per class; q queues):
 ///
 ///     [ moves ][ occupied queues: u64 ][ { head | tail } x q ][ links: u64 x s ]
 ///     [ { state: u64 {epoch:32 | mode:8 | class:8 | free slots:16}, bitmap: 8 x u32 } x s ]
@@ -80,6 +80,7 @@
 #include "warpheap/managers/kma/buckets.hpp"
 #include "warpheap/managers/kma/geometry.hpp"
 #include "warpheap/managers/kma/inspection.hpp"
+#include "warpheap/managers/kma/publication.hpp"
 #include "warpheap/managers/kma/state_words.hpp"
 #include "warpheap/managers/kma/superblocks.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -100,11 +101,7 @@ class kma {
       .name = "kma",
       .description = "superblocks found by hash, slots reserved in their state words",
       .folder = "kma",
-      .published = {.authors = "Roy Spliet, Lee Howes, Benedict R. Gaster, Ana Lucia Varbanescu",
-                    .title = "KMA: A Dynamic Memory Manager for OpenCL",
-                    .venue = "GPGPU-7",
-                    .year = 2014,
-                    .doi = "10.1145/2588768.2576781"},
+      .published = kma_publication,
       .deviations =
           {"State words and bitmaps are apart from the blocks, which are powers of two.",
            "State words and buckets carry an epoch.",

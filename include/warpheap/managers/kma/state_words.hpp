@@ -51,7 +51,7 @@ struct kma_bucket {
   std::uint32_t superblock;
   std::uint32_t epoch;
 
-  /// \pre neither none nor poison
+  /// \pre `word` is neither none nor poison
   WARPHEAP_HD static constexpr kma_bucket of(std::uint64_t word) {
     return {static_cast<std::uint32_t>(word) - 1, static_cast<std::uint32_t>(word >> 32)};
   }

@@ -41,7 +41,7 @@ class kma_queue {
   };
 
   kma_queue() = default;
-  /// \param links of all nodes, which other queues have as well: a node is in one of them at a time
+  /// \param links of all nodes, which all queues share: a node is in one queue at a time
   /// \param first, last the nodes with which it begins
   WARPHEAP_HD kma_queue(ends* of, std::uint64_t* links, std::uint32_t first, std::uint32_t last)
       : ends_(of), links_(links), first_(first), last_(last) {}

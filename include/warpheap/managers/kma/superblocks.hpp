@@ -46,7 +46,7 @@ class kma_superblocks {
   /// Queues of empty superblocks in a heap of this many.
   static std::uint32_t queues_for(std::uint32_t superblocks, std::uint32_t multiprocessors) {
     const std::uint32_t limit = std::min(std::max(multiprocessors, 1u), kma_empty_queues::most);
-    return std::clamp(superblocks / Config.superblocks_a_queue, 1u, limit);
+    return std::clamp(superblocks / Config.superblocks_per_queue, 1u, limit);
   }
 
   WARPHEAP_HD std::uint32_t count() const { return count_; }

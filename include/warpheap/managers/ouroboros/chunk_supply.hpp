@@ -33,7 +33,7 @@ namespace ouroboros_parts {
 class chunk_supply {
  public:
   static constexpr std::uint32_t none = 0xffffffffu;
-  static constexpr std::uint32_t chunks_a_word = 16;
+  static constexpr std::uint32_t chunks_per_word = 16;
 
   struct words {
     /// Semaphore: chunks that may still be taken for data.
@@ -63,7 +63,7 @@ class chunk_supply {
     return sync::static_queue<std::uint32_t>::log2_of_slots(chunks);
   }
   WARPHEAP_HD static constexpr std::uint32_t mark_words(std::uint32_t chunks) {
-    return ceil_div(chunks, chunks_a_word);
+    return ceil_div(chunks, chunks_per_word);
   }
 
   /// \param for_queues chunks that queues may take; the first `in_use` chunks belong to them
@@ -135,7 +135,7 @@ class chunk_supply {
 
   /// Gives a chunk of `span` base chunks back, without its units of `left`.
   WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t span) const {
-    const std::uint32_t word = chunk / chunks_a_word;
+    const std::uint32_t word = chunk / chunks_per_word;
     const std::uint32_t marks = free_and_queued(chunk, span);
     // Acquire pairs with the release in `claim`: an entry comes after the previous one.
     const std::uint32_t before =
@@ -179,7 +179,7 @@ class chunk_supply {
     return own_->fresh < chunks_ ? static_cast<std::uint32_t>(own_->fresh) : chunks_;
   }
   WARPHEAP_DEVICE bool is_free(std::uint32_t chunk) const {
-    return chunk >= touched() || (marks_[chunk / chunks_a_word] & free_mark(chunk)) != 0;
+    return chunk >= touched() || (marks_[chunk / chunks_per_word] & free_mark(chunk)) != 0;
   }
   WARPHEAP_DEVICE std::uint64_t entries() const { return reuse_.size(); }
 
@@ -187,13 +187,13 @@ class chunk_supply {
   static constexpr std::uint32_t pause = 200;  // nanoseconds
 
   WARPHEAP_HD static std::uint32_t free_mark(std::uint32_t chunk) {
-    return 1u << (chunk % chunks_a_word * 2);
+    return 1u << (chunk % chunks_per_word * 2);
   }
   WARPHEAP_HD static std::uint32_t queued_mark(std::uint32_t chunk) {
     return free_mark(chunk) << 1;
   }
   WARPHEAP_HD static std::uint32_t free_and_queued(std::uint32_t chunk, std::uint32_t span) {
-    return bit_range<std::uint32_t>(static_cast<int>(chunk % chunks_a_word * 2),
+    return bit_range<std::uint32_t>(static_cast<int>(chunk % chunks_per_word * 2),
                                     static_cast<int>(2 * span));
   }
 
@@ -201,7 +201,7 @@ class chunk_supply {
   /// now belongs to the caller.
   WARPHEAP_DEVICE bool claim(std::uint32_t chunk) const {
     const std::uint32_t marks = free_mark(chunk) | queued_mark(chunk);
-    return (simt::atomic_ref(marks_[chunk / chunks_a_word])
+    return (simt::atomic_ref(marks_[chunk / chunks_per_word])
                 .fetch_and(~marks, simt::order::acq_rel) &
             free_mark(chunk)) != 0;
   }
@@ -209,11 +209,11 @@ class chunk_supply {
   WARPHEAP_DEVICE std::uint32_t claim_run(std::uint32_t word, std::uint32_t span) const {
     const simt::atomic_ref marks(marks_[word]);
     std::uint32_t seen = marks.load(simt::order::relaxed);
-    for (std::uint32_t i = 0; i < chunks_a_word; i += span) {
+    for (std::uint32_t i = 0; i < chunks_per_word; i += span) {
       const std::uint32_t run = free_and_queued(i, span) & free_marks;
       while ((seen & run) == run) {
         if (marks.compare_exchange(seen, seen & ~run, simt::order::acquire)) {
-          return word * chunks_a_word + i;
+          return word * chunks_per_word + i;
         }
       }
     }

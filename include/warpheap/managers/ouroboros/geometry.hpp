@@ -58,7 +58,7 @@ struct geometry {
 
   static_assert(is_power_of_two(Config.smallest_page) && Config.smallest_page >= 16,
                 "ouroboros: smallest_page must be a power of two of at least 16");
-  static_assert(Config.queues != 0 && classes <= 24, "ouroboros: 1 to 24 queues are possible");
+  static_assert(Config.queues != 0 && classes <= 24, "ouroboros: there must be 1 to 24 queues");
   static_assert(Config.second_queues != 0 || Config.third_queues == 0,
                 "ouroboros: an instance is stacked on one without queues");
   static_assert(chunk_log2 >= 6, "ouroboros: a chunk needs at least 64 bytes");

@@ -268,7 +268,7 @@ class memory_map {
   static_assert(sizes::most_pages_log2 + 27 <= page_index_bits,
                 "ouroboros: the index of a page has 40 bits");
   static_assert(sizes::classes <= sync::list_directory::most_queues,
-                "ouroboros: a list directory tells no more queues apart");
+                "ouroboros: more queues than a list directory can tell apart");
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves_word(std::uint32_t cls) const {
     return simt::atomic_ref(classes_[pages ? cls : 0].moves);

@@ -236,8 +236,8 @@ class bitmap_pages {
         .fetch_and(static_cast<word>(~(word{1} << index % width)), simt::order::release);
   }
 
-  /// Takes the first free page of a word at or after bit `from`, around its end; `no_page` when the
-  /// word is full. Repeats only if another lane wins the bit first.
+  /// Takes the first free page of a word at or after bit `from`, and then before it; `no_page` if
+  /// the word is full. Repeats only if another lane wins the bit first.
   WARPHEAP_DEVICE std::uint32_t take_from(std::uint32_t index, int from) const {
     simt::atomic_ref used(used_[index]);
     word seen = used.load(simt::order::relaxed);

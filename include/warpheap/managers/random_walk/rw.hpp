@@ -21,7 +21,8 @@
 /// Steady load (`rw`, and by words `rw_bm`, `corw` and `crw`): the fewer pages are free, the more
 /// are drawn for each request; if none is free, all are searched. A group searches with all of its
 /// lanes, and gives up after four searches that have left no page, or 16 whose pages others took,
-/// beside lanes that free all the time.
+/// beside lanes that free all the time. In the survey's case, launches took up to 497 ms (`rw`) and
+/// 215 ms (`corw`), and less than 100 ms with the other two.
 ///
 /// Progress: lock-free. A draw fails only because the page is in use. The full search at the end is
 /// bounded (`search_rounds`).

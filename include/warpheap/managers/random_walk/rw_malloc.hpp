@@ -64,7 +64,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 struct rw_malloc_config {
-  /// Bytes of a unit: a power of two, 64 at least.
+  /// Bytes of a unit: a power of two, at least 64.
   std::size_t unit_bytes = 256;
   /// Bits of a word of the bitmaps, and units of the largest block: 32 or 64.
   int word_bits = 32;
@@ -88,7 +88,7 @@ class rw_malloc {
   static_assert(Config.word_bits == 32 || Config.word_bits == 64,
                 "rw_malloc_config::word_bits must be 32 or 64");
   static_assert(is_power_of_two(Config.unit_bytes) && Config.unit_bytes >= 64,
-                "rw_malloc_config::unit_bytes must be a power of two, 64 at least");
+                "rw_malloc_config::unit_bytes must be a power of two, at least 64");
   static_assert(Config.low_water_ppm > 0 && Config.low_water_ppm < 1'000'000,
                 "rw_malloc_config::low_water_ppm must lie between 0 and 1,000,000");
 

@@ -20,7 +20,7 @@ using shared_rounds = shared_search<128, longest_run_left, 1>;
 /// gives up because others free and take all the time: after `FutileRounds` rounds without anything
 /// left for it when the group looks, or four times as many with something that others then took.
 ///
-/// A round during which nobody frees, and which leaves something, does not count: each such round
+/// A round during which no lane frees, and which leaves something, does not count: each such round
 /// ends because others have taken a part of what there was. So only beside lanes that free does a
 /// request give up while something is left.
 ///

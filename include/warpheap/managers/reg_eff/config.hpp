@@ -35,12 +35,13 @@ struct reg_eff_config {
   /// Bytes of the smallest chunks into which an empty heap is split; 0: it is one chunk.
   std::size_t presplit_bytes = 128;
   /// What a request leaves of a chunk becomes two chunks if it has room for this many requests of
-  /// the kind, 2 at least: else lanes that all want a part of one chunk take them one by one.
+  /// the kind, at least 2: else lanes that all want a part of one chunk take them one by one.
   std::uint32_t halves_from = 64;
   /// A free merges its chunk with the next one if that is free. Searches merge in any case.
   bool merges = true;
-  /// Blocks are aligned to this, and chunks are multiples of it: a power of two, 16 at least.
-  /// Positions are 31-bit numbers of granules, so 16 bytes limit a heap to 32 GiB.
+  /// Blocks are aligned to this, and chunks are multiples of it: a power of two, at least 16.
+  /// Positions are 31-bit numbers of granules, so 16 bytes limit a heap to
+  /// 34,359,738,352 bytes, one granule less than 32 GiB.
   std::size_t granule_bytes = 16;
 
   WARPHEAP_HD constexpr bool has_list() const { return keeps == book_keeping::list; }

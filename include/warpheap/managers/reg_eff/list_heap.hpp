@@ -276,8 +276,8 @@ class list_heap {
     return chunk;
   }
 
-  /// Examines `count` places from `first` on, of which each member has a part, and serves the
-  /// members from them. What is left in the caller's part.
+  /// Examines `count` places from `first` on, each member a part of them, and serves the members
+  /// from what it finds. Returns what is left in the caller's part.
   WARPHEAP_DEVICE runs_left::seen visit(const simt::group& team, std::uint32_t first,
                                         std::uint32_t count, std::uint32_t need,
                                         std::uint32_t& chunk) const {

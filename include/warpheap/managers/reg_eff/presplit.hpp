@@ -19,7 +19,7 @@ class presplit {
  public:
   presplit() = default;
 
-  /// \param granules of the heap; 1 at least, 2^31 at most
+  /// \param granules of the heap; from 1 to 2^31
   /// \param smallest chunk; 0: no trees
   /// \param trees 1 at least
   constexpr presplit(std::uint32_t granules, std::uint32_t smallest, std::uint32_t trees)

@@ -61,8 +61,8 @@
 /// - a lane that loses a race for a chunk skips a random distance: otherwise all lanes would walk
 ///   along the list in step, and lose a race for every chunk that another lane takes;
 /// - a request that finds nothing returns null; the published search never ends;
-/// - positions count granules of 16 bytes, and headers lie before them: heaps of up to 32 GiB, and
-///   aligned blocks;
+/// - positions count granules of 16 bytes, and headers lie before them: heaps of up to 2^31 - 1 of
+///   them, 16 bytes less than 32 GiB, and aligned blocks;
 /// - the smallest chunks of an empty heap have 128 bytes, not 16;
 /// - offsets that name an absorbed chunk are left alone: a search may start anywhere;
 /// - the lanes of a warp do not share a header: nothing can be freed alone then;
@@ -100,9 +100,9 @@ template <reg_eff_config Config = reg_eff_config{}>
 class reg_eff : public reg_eff_parts::heap_of<Config, Config.has_list()>::type {
   using base = typename reg_eff_parts::heap_of<Config, Config.has_list()>::type;
   static_assert(Config.is_valid(),
-                "reg_eff_config: header_words is 1 or 2, max_fragmentation_percent 100 at least, "
-                "granule_bytes a power of two, 16 at least, and presplit_bytes a multiple of it, "
-                "1 MiB at most");
+                "reg_eff_config: header_words is 1 or 2, max_fragmentation_percent at least 100, "
+                "granule_bytes a power of two, at least 16, and presplit_bytes a multiple of it, "
+                "at most 1 MiB");
 
  public:
   using base::base;
@@ -119,7 +119,7 @@ class reg_eff : public reg_eff_parts::heap_of<Config, Config.has_list()>::type {
                     "A search merges free chunks if that makes one large enough.",
                     "A lane that loses a race for a chunk goes on at random ahead.",
                     "A request that finds nothing returns null; the published search never ends.",
-                    "Positions count granules of 16 bytes: heaps up to 32 GiB, aligned blocks.",
+                    "Positions count granules of 16 bytes: heaps of less than 32 GiB, aligned blocks.",
                     "The smallest chunks of an empty heap have 128 bytes, not 16.",
                     "The lanes of a warp do not share a header.",
                 }

@@ -21,7 +21,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 struct scatter_config {
-  /// A power of two, 256 at least.
+  /// A power of two, at least 256.
   std::uint32_t page_bytes = 4096;
   /// A power of two.
   std::uint32_t region_pages = 16;
@@ -30,8 +30,6 @@ struct scatter_config {
   /// the last one also has the remaining pages.
   std::uint32_t super_blocks = 8;
   std::uint32_t least_block_pages = 64;
-  /// Percentage of a Super Block's pages in use from which the next one becomes the active one.
-  std::uint32_t fill_percent = 87;
   /// The number of failed searches after which probing skips a region: 3/4 of its pages.
   std::uint32_t rejecting_level = 12;
   /// The number of regions that a request probes, from its hashed page on, before it settles for a
@@ -58,8 +56,6 @@ struct geometry {
   static_assert(Config.super_blocks != 0 && Config.least_block_pages != 0 &&
                     Config.least_block_pages % Config.region_pages == 0,
                 "scatter_config::least_block_pages must be a multiple of region_pages");
-  static_assert(Config.fill_percent > 0 && Config.fill_percent <= 100,
-                "scatter_config::fill_percent must lie between 1 and 100");
   static_assert(Config.rejecting_level > 0 && Config.probed_regions > 0,
                 "scatter_config::rejecting_level and probed_regions must not be 0");
 

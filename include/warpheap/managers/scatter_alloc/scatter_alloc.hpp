@@ -44,8 +44,11 @@
 /// nothing takes part in at most four rounds of a search of all pages, which all such requests
 /// share (sync/shared_search.hpp): its cost does not depend on how many fail.
 ///
-/// Steady load: where few pages have room, most requests probe in vain, and take part in searches
-/// of all pages.
+/// Steady load: where few pages have room, most requests probe up to 256 regions in vain, and then
+/// take part in searches of all pages. In the survey's case, launches took up to 372 ms with 64 B,
+/// where half of the requests got null, and up to 828 ms with powers of two from 16 to 4096 B,
+/// where one in six did. A page serves chunks of one to two times its least size only, and of that
+/// heap a quarter was not in use at the end.
 ///
 /// Null: a look at all pages saw neither a free page nor a page with a suitable chunk, or others
 /// took or freed something suitable in each of four such rounds; no run of that length was seen.

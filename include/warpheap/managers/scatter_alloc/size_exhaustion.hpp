@@ -68,7 +68,7 @@ class size_exhaustion {
   WARPHEAP_DEVICE void withdraw() const {
     simt::atomic_ref word(words_[0]);
     std::uint64_t seen = word.load(simt::order::relaxed);
-    // One more than an odd word: the next epoch, nobody searching.
+    // One more than an odd word: the next epoch, with no lane searching.
     while ((seen & searching) != 0 &&
            !word.compare_exchange(seen, seen + 1, simt::order::relaxed)) {
     }

@@ -127,6 +127,9 @@ class super_blocks {
   }
 
  private:
+  /// Percentage of a Super Block's pages in use from which the next one becomes the active one.
+  static constexpr std::uint32_t fill_percent = 87;
+
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> active_word() const {
     return simt::atomic_ref(*active_);
   }
@@ -148,8 +151,7 @@ class super_blocks {
     return end_page(block) - first_page(block);
   }
   WARPHEAP_HD bool is_filled(std::uint32_t block, std::uint64_t word) const {
-    return std::uint64_t{used_pages(word)} * 100 >=
-           std::uint64_t{size(block)} * Config.fill_percent;
+    return std::uint64_t{used_pages(word)} * 100 >= std::uint64_t{size(block)} * fill_percent;
   }
 
   /// Lanes that change the count of one Super Block do it together.

@@ -102,7 +102,7 @@ class warpheap_chunk_moves {
     const auto rank = static_cast<std::uint32_t>(team.rank());
     const auto size = static_cast<std::uint32_t>(team.size());
     const int count = got.count();
-    // Each has a word in use, so that nobody takes it away before it is complete.
+    // Each has a word in use, so that no lane takes it away before it is complete.
     for (int k = team.rank(); k < count; k += team.size()) {
       supply_.chunks().give(got.nth(k), owner | chunks::word_in_use);
     }

@@ -49,8 +49,8 @@ class warpheap_chunk_runs {
       if (!team.any(in_vain)) continue;
       const bool collects = simt::call_apart(&help, supply_, team.mask(), wanted, in_vain);
       // The looks at the words are relaxed, so that many are under way at a time. Pairs with the
-      // release with which others took what was seen gone: they had announced that before, and
-      // `claims_returned_since` sees it.
+      // release with which others took what these looks saw gone: they had announced the claim
+      // before, so `claims_returned_since` sees it.
       simt::fence(simt::order::acquire);
       // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
       const std::uint32_t others =
@@ -203,7 +203,7 @@ class warpheap_chunk_runs {
     return find_run_in(in.pool().leaf_words(), wanted, 0,
                        [&](std::uint32_t word) { return see_in(in, what, word); });
   }
-  /// Nobody has claimed what it returns. A collective.
+  /// No lane has claimed what it returns. A collective.
   WARPHEAP_RARE static outcome search(simt::lane_mask members, const supply& in, sees what,
                                       std::uint32_t length, std::uint32_t from, bool wants) {
     const simt::group team(members);

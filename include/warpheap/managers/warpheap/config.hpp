@@ -20,7 +20,7 @@ struct warpheap_config {
   int most_at_once = 4;
   std::uint32_t least_takings = 256;
   std::uint32_t slots_at_once = 128;
-  /// Slots of one word of a chunk, 48 at most.
+  /// Slots of one word of a chunk, at most 48.
   int word_slots = 48;
   /// The number of consecutive offers leading to nothing that a lane takes while there may be other
   /// slots.

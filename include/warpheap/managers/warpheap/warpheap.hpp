@@ -87,7 +87,9 @@ class warpheap_manager {
 
   static constexpr capabilities about{
       .name = "warpheap",
-      .description = "words in turn of chunks of one size, offers when full, runs of chunks",
+      .description =
+          "bitmap words of one-size chunks, taken in turn; freed slots offered to waiting "
+          "lanes; runs of chunks for large blocks",
       .folder = "warpheap",
       .growth = true,
   };

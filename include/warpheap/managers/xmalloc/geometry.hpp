@@ -83,13 +83,13 @@ struct geometry {
       low_bits<std::uint32_t>(static_cast<int>(superblock_blocks));
 
   static_assert(is_power_of_two(Config.smallest_block) && Config.smallest_block >= unit,
-                "xmalloc_config::smallest_block must be a power of two, 64 at least");
+                "xmalloc_config::smallest_block must be a power of two, at least 64");
   static_assert(classes >= 1 && classes <= 8, "xmalloc_config::classes must be 1 to 8");
   static_assert(superblock_blocks >= 2 && superblock_blocks <= 32,
                 "xmalloc_config::superblock_blocks must be 2 to 32");
-  static_assert(lists >= 1, "xmalloc_config::lists must be 1 at least");
+  static_assert(lists >= 1, "xmalloc_config::lists must be at least 1");
   static_assert(is_power_of_two(Config.list_blocks) && Config.list_blocks >= 2,
-                "xmalloc_config::list_blocks must be a power of two, 2 at least");
+                "xmalloc_config::list_blocks must be a power of two, at least 2");
 
   /// In front of a Memoryblock's first byte, and of a Basicblock's.
   static constexpr std::size_t memory_header = 16;

@@ -88,7 +88,7 @@ class superblocks {
     return unit;
   }
 
-  /// Takes up to `wanted` blocks, one at least. \pre the caller owns the Superblock, `wanted != 0`
+  /// Takes from one to `wanted` blocks. \pre the caller owns the Superblock, `wanted != 0`
   WARPHEAP_DEVICE taken take(std::uint32_t superblock, std::uint32_t wanted) const {
     const auto now = word(superblock);
     std::uint64_t seen = now.load(simt::order::relaxed);

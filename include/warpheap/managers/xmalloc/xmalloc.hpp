@@ -79,7 +79,7 @@
 /// - refills of a class at once are limited, to one for each multiprocessor: or every starving
 ///   lane splits a Superblock of its own;
 /// - completely free Superblocks return to the heap by a trim, when a request finds no memory, and
-///   not at once: they are in a FIFO, whose middle nobody can reach. Each counts the blocks that
+///   not at once: they are in a FIFO, whose middle no lane can reach. Each counts the blocks that
 ///   callers have, so that a request knows whether a trim can bring anything;
 /// - a request for which there is no Superblock gets a Memoryblock of its own size: heaps that are
 ///   smaller than a Superblock work, and the heap's last bytes are used;

@@ -86,7 +86,7 @@ class device {
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || ordinal < 0 || ordinal >= count) {
       throw invalid_argument("CUDA device " + std::to_string(ordinal) +
-                             " is not there: " + std::to_string(count) + " devices were found" +
+                             " does not exist: " + std::to_string(count) + " devices were found" +
                              (status == cudaSuccess
                                   ? std::string()
                                   : std::string(" (") + cudaGetErrorString(status) + ")"));

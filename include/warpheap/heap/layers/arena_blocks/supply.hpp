@@ -82,7 +82,7 @@ class arena_supply {
     auto* block = static_cast<single*>(in.inner_.malloc(granules * granule + sizeof(single)));
     if (block == nullptr) return nullptr;
     block->granules = granules;
-    // Relaxed: the lists are read when nobody allocates.
+    // Relaxed: the lists are read when no lane allocates.
     const simt::atomic_ref head(in.list(simt::noise() % in.lists()));
     block->next = head.exchange(block, simt::order::relaxed);
     return block + 1;
@@ -163,7 +163,7 @@ class arena_supply {
     // Pairs with the release in `open`: the block is the caller's to write.
     const std::uint64_t start = sync::bump_together(team, in.used, wanted, simt::acquire_to_write);
     if (start + wanted <= all) return in.granules() + start * granule;
-    // The first share that does not fit ends the piece, and while `used` is beyond the end nobody
+    // The first share that does not fit ends the piece, and while `used` is beyond the end no lane
     // else gets anything. Back to where that share begins, so that smaller ones find the rest. An
     // exchange, relaxed: it continues the release sequence of `open`.
     if (start <= all) simt::atomic_ref(in.used).exchange(start, simt::order::relaxed);

@@ -24,7 +24,8 @@ class quarantine {
 
   WARPHEAP_HD std::uint64_t size() const { return size_; }
 
-  /// Keeps a block; the one that it replaces, or null. The caller now owns that. \pre `size() != 0`
+  /// Keeps a block. Returns the one that it replaces, which the caller now owns, or null. \pre
+  /// `size() != 0`
   WARPHEAP_DEVICE std::byte* replace(std::byte* block) const {
     const std::uint64_t turn = simt::atomic_ref(*turns_).fetch_add(1, simt::order::relaxed);
     return exchange(turn % size_, block);

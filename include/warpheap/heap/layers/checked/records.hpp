@@ -118,7 +118,8 @@ class block_table {
     return found.block == pointer ? found : known_block{};
   }
 
-  /// Claims the freeing of a block: true if it lived. Else `first` has freed it.
+  /// Claims the freeing of a block. Returns true if it was live; otherwise `first` is set to the
+  /// caller that freed it.
   WARPHEAP_DEVICE static bool claim(const known_block& of, caller by, caller& first) {
     // Acquire: what the owner of the record's last life did is over.
     return simt::atomic_ref(of.record->freed)
@@ -133,7 +134,7 @@ class block_table {
     simt::atomic_ref(of.record->extent).fetch_or(retired, simt::order::release);
   }
 
-  /// Sets a flag; the extent before that.
+  /// Sets a flag. Returns the extent as it was before.
   WARPHEAP_DEVICE static std::uint64_t set(const known_block& of, std::uint64_t flag) {
     // Relaxed: it says only that there is an incident.
     return simt::atomic_ref(of.record->extent).fetch_or(flag, simt::order::relaxed);
