@@ -4,6 +4,7 @@
 #include "fixture.hpp"
 
 #include <gtest/gtest.h>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -67,8 +68,20 @@ struct append_too_much {
   }
 };
 
+/// Overwrites what is freed. With zeroes: whoever follows a link of a freed page finds the end.
+struct erasing_heap {
+  heap_ref inner;
+  std::uint32_t bytes;
+  WARPHEAP_DEVICE void* malloc(std::size_t wanted) const { return inner.malloc(wanted); }
+  WARPHEAP_DEVICE void free(void* block) const {
+    for (std::uint32_t i = 0; i < bytes; ++i) static_cast<volatile std::byte*>(block)[i] = {};
+    inner.free(block);
+  }
+};
+static_assert(containers::block_heap<erasing_heap>);
+
 struct truncate_each {
-  heap_ref heap;
+  erasing_heap heap;
   chain* chains;
   std::uint32_t count;
   std::uint64_t keep;
@@ -126,13 +139,15 @@ std::vector<std::vector<std::uint32_t>> read(const device_array<chain>& chains,
   return result;
 }
 
-void truncate(const heap<>& subject, const device_array<chain>& chains, std::uint64_t keep) {
-  const auto count = static_cast<std::uint32_t>(chains.size());
-  machine().launch(covering(count), truncate_each{subject.ref(), chains.get(), count, keep});
-}
-
 /// 64 bytes: 12 elements.
 const chain small_pages{64};
+
+void truncate(const heap<>& subject, const device_array<chain>& chains, std::uint64_t keep) {
+  const auto count = static_cast<std::uint32_t>(chains.size());
+  machine().launch(
+      covering(count),
+      truncate_each{{subject.ref(), small_pages.page_bytes()}, chains.get(), count, keep});
+}
 
 TEST(page_chain, pages_have_the_size_that_was_asked_for) {
   EXPECT_EQ(chain::capacity_of(15), 0u);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "heap/arena_cases.hpp"
 #include "heap/layer_cases.hpp"
+#include "heap/warp_heap_of_each_cases.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
@@ -13,6 +14,12 @@ namespace {
 const registrar added[]{
     registrar{{"checked", subject_kind::manager, checked_cases<checked<layer_base, small_log>>(),
                "", ""}},
+    registrar{{"checked_quarantine", subject_kind::manager,
+               quarantine_cases<checked<layer_base, small_quarantine>>(), "", ""}},
+    registrar{
+        {"warp_heaps_as_blocks", subject_kind::manager,
+         warp_heap_of_each_cases(blocks_of_warp_heaps<warp_heaps_as_blocks<small_warp_heaps>>()),
+         "", ""}},
     registrar{{"arena", subject_kind::manager, arena_cases<arena_blocks<layer_base>>(), "", ""}},
     registrar{manager_subject("counted", counted_setup<counted<layer_base>>())},
     registrar{manager_subject("with_large", large_setup<with_large<few_pages, few_pages>>())},

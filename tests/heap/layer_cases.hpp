@@ -37,6 +37,8 @@ class layer_base : public few_pages {
 };
 
 inline constexpr checked_config small_log{.log_entries = 8};
+/// Each free replaces a block that another lane has freed, mostly.
+inline constexpr checked_config small_quarantine{.log_entries = 8, .quarantine_blocks = 2};
 
 /// 57 granules of 64 bytes, behind 1920 for the log and their records. The words of the pages take
 /// the first 128, and a page has guards of 64 bytes.
@@ -302,6 +304,25 @@ std::vector<named_case> checked_cases() {
   tight.region_bytes = 2304;
   cases.push_back(case_of<live_again<Checked>>("live_again", tight));
   return cases;
+}
+
+/// A block leaves quarantine by the hand of another lane than freed it, which looks at its poison.
+template <class Checked, std::uint64_t Slots>
+class kept_back : public correct_use<Checked, 1> {
+ public:
+  using correct_use<Checked, 1>::correct_use;
+
+  std::string verdict() {
+    const std::string wrong = this->expect(incident::kind::use_after_free, 0);
+    if (!wrong.empty() || this->in_use() == Slots) return wrong;
+    return std::to_string(this->in_use()) + " blocks are kept back";
+  }
+};
+
+template <class Checked>
+std::vector<named_case> quarantine_cases() {
+  return {case_of<kept_back<Checked, small_quarantine.quarantine_blocks>>(
+      "kept_back", checked_setup<Checked>())};
 }
 
 }  // namespace verify

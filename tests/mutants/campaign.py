@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Make mutants of the headers by itself, and report those that nothing rejects.
 
-Every header that a profile of the mutants' tables names is searched for places where one mistake
-can be made (faults.py). Each mistake becomes a mutant, compiled with others in one translation
-unit, and goes through stages (stages.py) until something rejects it: the explorer in the profiles
-that have its header, in sequentially consistent and weak memory, plain and under ThreadSanitizer,
-and the unit tests and the conformance suite beside the header's own tests (suites.py). The headers
-of host pools have no profile: their mutants meet the unit tests that have their code. All mutants
-go through their first stage, then the living through their second, and so on, in an order drawn by
---seed; those that the run of --resume began come before the others. What rejects a mutant is
-believed if it lets the headers as they are pass. Survivors that equivalent.toml knows to be
-equivalent, each with its argument, are counted apart.
+Every header that a profile of the mutants' tables names, or that a unit test has, is searched for
+places where one mistake can be made (faults.py). Each mistake becomes a mutant, compiled with
+others in one translation unit, and goes through stages (stages.py) until something rejects it: the
+explorer in the profiles that have its header, in sequentially consistent and weak memory, plain and
+under ThreadSanitizer, and the unit tests and the conformance suite beside the header's own tests
+(suites.py). Mutants of headers without a profile meet the unit tests that have their code;
+generated.py says of which headers none are made, and why. All mutants go through their first stage,
+then the living through their second, and so on, in an order drawn by --seed; those that the run of
+--resume began come before the others. What rejects a mutant is believed if it lets the headers as
+they are pass. Survivors that equivalent.toml knows to be equivalent, each with its argument, are
+counted apart.
 
 With --again, the mutants are those of an earlier run, on whatever headers that was, and each meets
 first what killed it there.

@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,17 @@ from workshop import Verdict
 
 INCLUDE = ROOT / "include/warpheap"
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-_TESTED = "host"  # its headers have no profile: their unit tests alone judge them
+_UNSEEN = "host/"  # no other thread of its tests sees what is between two statements
+# Headers that nothing judges, by how their paths begin, and why.
+NOT_JUDGED = {
+    "simt/": "The explorer and the tests run on it, and are linked with a library that has it as "
+    "it is; its litmus tests have planted bugs of their own.",
+    "host/cuda/": "Its tests have an imitation of CUDA's driver that only knows errors.",
+    "managers/cuda/": "It calls CUDA's own heap.",
+    "workloads/group_by/kernels.hpp": "Only the benchmarks run these kernels.",
+    "workloads/group_by/requests.hpp": "Only the benchmarks make these requests.",
+    "workloads/group_by/short_groups.hpp": "Only the benchmarks run these kernels.",
+}
 
 Key = tuple[str, str, str, str, int]
 
@@ -76,7 +87,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
         for header in how["headers"]:
             profiles.setdefault(header, []).append(name)
     for header in tested_headers():
-        profiles.setdefault(header, [])
+        profiles.setdefault(header, [])  # if no profile names it, unit tests alone judge it
     known = equivalents()
     unused = set(known)
     mutants: list[Mutant] = []
@@ -86,7 +97,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
         for fault, which in numbered(faults(body)):
             mutant = Mutant(f"g{len(mutants):04}", header, fault, offers, which=which)
             key = (header, fault.line, fault.about, which)
-            by_rule = rules.why_equivalent(body, fault, unseen=not offers)
+            by_rule = rules.why_equivalent(body, fault, unseen=header.startswith(_UNSEEN))
             mutant.why_equivalent = known.get(key, "") or by_rule
             unused.discard(key)
             mutants.append(mutant)
@@ -98,21 +109,22 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
     return mutants
 
 
-def tested_headers() -> set[str]:
-    """Find the headers that only unit tests judge: those with code that reaches one of these."""
+@cache
+def tested_headers() -> frozenset[str]:
+    """Find the headers of which unit tests have the code, but for those that nothing judges.
+
+    Those of the C interface declare what src/ defines.
+    """
     includes = Includes()
     found = {
-        header
-        for source in (ROOT / "tests" / _TESTED).glob("*_test.cpp")
-        for header in includes.reached(source)
+        header for test in (ROOT / "tests").rglob("*_test.cpp") for header in includes.reached(test)
     }
-    # Those of the C interface declare what src/ defines; of CUDA's driver, tests have an imitation
-    # that only knows errors.
-    return {
-        one
-        for one in found
-        if one.startswith(f"{_TESTED}/") and one.endswith(".hpp") and "/cuda/" not in one
-    }
+    return frozenset(one for one in found if one.endswith(".hpp") and not why_not_judged(one))
+
+
+def why_not_judged(header: str) -> str:
+    """Return why no mutants of a header are made; empty if they are."""
+    return next((why for start, why in NOT_JUDGED.items() if header.startswith(start)), "")
 
 
 def body_of(header: str) -> str:

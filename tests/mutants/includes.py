@@ -29,6 +29,7 @@ class Includes:
     def __init__(self) -> None:
         """Know nothing yet."""
         self._direct: dict[Path, list[str]] = {}
+        self._reached: dict[Path, dict[str, int]] = {}
         self._lock = threading.Lock()
 
     def of(self, source: Path) -> dict[str, int]:
@@ -63,11 +64,13 @@ class Includes:
 
     def reached(self, source: Path) -> dict[str, int]:
         """Tell which headers a test has code of: a part's are as far as the test is from them."""
-        found = self.of(source)
-        for part in self.parts(source):
-            for header, far in self.of(part).items():
-                found.setdefault(header, far)
-        return found
+        if source not in self._reached:
+            found = self.of(source)
+            for part in self.parts(source):
+                for header, far in self.of(part).items():
+                    found.setdefault(header, far)
+            self._reached[source] = found
+        return self._reached[source]
 
     def _places(self, source: Path) -> Iterator[Path]:
         with self._lock:

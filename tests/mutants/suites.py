@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -40,19 +40,23 @@ class Suites:
     def sources(self, header: str) -> list[Path]:
         """Find the tests that have a header's code, in the nearest folder of tests/ to its own.
 
-        Those that include it over the fewest others come first, and of these the smallest.
+        If none lies there, anywhere. Those that include it over the fewest others come first, and of these the smallest.
         """
         folder = _TESTS / Path(header).parent
         while not folder.is_dir():
             folder = folder.parent
+        tests = self._nearest(folder.glob("*_test.cpp"), header)
+        tests = tests or self._nearest(_TESTS.rglob("*_test.cpp"), header)
+        suites = (one for one in folder.glob("conformance.cpp") if header in self._includes.of(one))
+        return tests + list(suites)
+
+    def _nearest(self, sources: Iterable[Path], header: str) -> list[Path]:
         found: list[tuple[int, int, Path]] = []
-        for source in folder.glob("*_test.cpp"):
+        for source in sources:
             far = self._includes.reached(source).get(header)
             if far is not None:
                 found.append((far, source.stat().st_size, source))
-        tests = [source for _, _, source in sorted(found)]
-        suites = (one for one in folder.glob("conformance.cpp") if header in self._includes.of(one))
-        return tests + list(suites)
+        return [source for _, _, source in sorted(found)]
 
     def first_to_last(self, mutant: Mutant) -> list[Path]:
         """Return the tests of a mutant in the order in which it meets them.

@@ -21,7 +21,9 @@ import mutate
 import records
 import report
 import stages
-from faults import Fault
+from faults import Fault, faults
+from suites import Suites
+from switchboard import Switchboard
 from workshop import Flavour, OutOfTimeError, Verdict, Workshop
 
 SECONDS = 20.0
@@ -195,6 +197,30 @@ class EqualLines(unittest.TestCase):
             for place, line in enumerate(("x = 1;", "y = 1;", "x = 1;"))
         ]
         self.assertEqual([which for _, which in generated.numbered(faults)], [1, 0, 2])
+
+
+class TheHeaders(InAFolder):
+    def test_all_with_code_that_can_be_mutated_are_judged(self) -> None:
+        made = generated.all_mutants(mutate.read_table(*mutate.table_files()))
+        judged = {one.header for one in made}
+        left = set()
+        for path in generated.INCLUDE.rglob("*.hpp"):
+            header = str(path.relative_to(generated.INCLUDE))
+            if any(faults(generated.body_of(header))) and header not in judged:
+                left.add(header)
+        missing = [header for header in left if not generated.why_not_judged(header)]
+        self.assertEqual(missing, [], "no profile names these, and no unit test has them")
+        for start in generated.NOT_JUDGED:
+            self.assertTrue(any(one.startswith(start) for one in left), f"{start} is judged")
+
+    def test_those_without_a_profile_have_tests(self) -> None:
+        made = generated.all_mutants(mutate.read_table(*mutate.table_files()))
+        controls = records.Controls(records.Records(None), {})
+        workshop = Workshop(self.folder)
+        board = Switchboard([], workshop, self.folder)
+        suites = Suites(workshop, self.folder, 1, controls, board)
+        for header in sorted({one.header for one in made if not one.profiles}):
+            self.assertTrue(suites.sources(header), header)
 
 
 class Believed(InAFolder):

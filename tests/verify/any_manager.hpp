@@ -33,6 +33,32 @@ struct growth_count {
   int blocks_a_step = 0;
 };
 
+/// Whom freed memory serves once all lanes have ended: then nobody holds it for a moment, and a
+/// null cannot be excused by a race.
+enum class reuse_at_rest {
+  of_any_size,
+  of_any_size_once_empty,  ///< not while any block is in use
+  of_its_size,
+  none,
+};
+
+/// What a manager promises of freed memory.
+struct freed_memory {
+  reuse_at_rest serves;
+  /// Where it does not serve requests of any size at once: why not, as the manager's header has it.
+  const char* reason;
+};
+
+/// What follows from the claims of a manager.
+template <block_manager M>
+constexpr freed_memory freed_memory_of() {
+  if (!M::about.frees) return {reuse_at_rest::none, "single blocks cannot be freed"};
+  if (M::about.reuse == memory_reuse::none || M::about.reuse == memory_reuse::unchecked) {
+    return {reuse_at_rest::none, "what was freed is not handed out again before a reset"};
+  }
+  return {reuse_at_rest::of_any_size, ""};
+}
+
 /// How a manager is set up for exploration: as small as it goes, so that a schedule takes
 /// microseconds and lanes meet.
 template <block_manager M>
@@ -52,6 +78,8 @@ struct setup {
   bool exact_beside_frees = true;
   /// Freed blocks of one size are available again to requests of that size.
   bool reuses = M::about.reuse == memory_reuse::all;
+  /// Judged at the end of every case, whatever `exact` says (`any_heap::refused_at_rest`).
+  freed_memory freed = freed_memory_of<M>();
   /// `inspect` counts the blocks that callers hold.
   bool counts = M::about.frees;
   /// Null comes when the heap is full.
@@ -145,6 +173,7 @@ struct any_setup {
         exact(how.exact),
         exact_beside_frees(how.exact && how.exact_beside_frees),
         reuses(how.reuses),
+        freed(how.freed),
         counts(how.counts),
         ends(how.ends),
         frees(M::about.frees),
@@ -161,6 +190,7 @@ struct any_setup {
   bool exact;
   bool exact_beside_frees;
   bool reuses;
+  freed_memory freed;
   bool counts;
   bool ends;
   bool frees;

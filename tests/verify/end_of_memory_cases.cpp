@@ -158,6 +158,32 @@ class sizes_in_turn : public sizes_meet<remainder::freed> {
   alignas(8) std::uint32_t ended_ = 0;
 };
 
+/// Lanes take all that there is of one size, are refused the others, and free everything. What they
+/// concluded from their nulls must not outlive that: `refused_at_rest` is the verdict.
+class refused_and_freed : public heap_world {
+ public:
+  using heap_world::heap_world;
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    first_ = seed % sizes();
+    // Ends: of the first size, no heap holds so many.
+    while (first_ != 0 && heap.room(first_) == ledger::most_blocks) --first_;
+  }
+
+  void lane() {
+    std::vector<std::byte*> mine;
+    while (std::byte* const block = heap.take(heap.size(first_))) mine.push_back(block);
+    for (std::size_t i = 1; i < sizes(); ++i) give(heap.take(heap.size(first_ + i)));
+    for (std::byte* const block : mine) give(block);
+  }
+
+ private:
+  std::size_t sizes() const { return heap.how().sizes.size(); }
+
+  std::size_t first_ = 0;
+};
+
 /// Two lanes of a warp, one of which frees a block, and a lane of another warp all want one; three
 /// are free then. The lanes of the warp may be served together by the one that freed nothing: what
 /// the other has freed must come before what is taken for it, or the third lane sees all as taken
@@ -232,6 +258,9 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
   using unused = sizes_meet<remainder::unused>;
   cases.push_back(case_of<unused>("sizes_meet", how, 1));
   cases.push_back(case_of<unused>("sizes_meet_with_room", how, 3));
+  if (how.freed.serves != reuse_at_rest::none) {
+    cases.push_back(case_of<refused_and_freed>("refused_and_freed", how));
+  }
   if (how.frees && how.reuses) {
     using freed = sizes_meet<remainder::freed>;
     cases.push_back(case_of<freed>("sizes_meet_in_freed", how, 8));

@@ -297,6 +297,8 @@ class fill : public heap_world {
 
 }  // namespace
 
+std::string refused_at_rest(any_heap& heap) { return heap.refused_at_rest(); }
+
 std::vector<named_case> manager_cases(const any_setup& how) {
   std::vector<named_case> cases{
       case_of<malloc_free<two_warps>>("malloc_free", how),

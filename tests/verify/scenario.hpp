@@ -10,6 +10,8 @@
 ///   random in the case, the schedule apart, must come from `seed` alone;
 /// - `void lane()`: what each lane does;
 /// - `std::string verdict()`: after all lanes have ended, what is wrong; empty if nothing is;
+/// - `any_heap& explored()` if it runs in a manager's heap: what a lane alone asks for then, after
+///   the verdict, must be served;
 /// - `static constexpr bool races = true` if the lanes' own use of memory is wrong, so that races
 ///   which ThreadSanitizer reports are none of the subject's.
 ///
@@ -32,6 +34,9 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 class any_heap;
+
+/// What a lane alone is refused wrongly when all lanes of a case have ended; empty if nothing is.
+std::string refused_at_rest(any_heap& heap);
 
 /// A case, ready to be run in any number of orders.
 class scenario {
@@ -59,7 +64,11 @@ class scenario_over final : public scenario {
     if constexpr (!requires { World::races; }) {
       if (!race.empty()) return race;
     }
-    return world_.verdict();
+    std::string wrong = world_.verdict();
+    if constexpr (requires { world_.explored(); }) {
+      if (wrong.empty()) wrong = refused_at_rest(world_.explored());
+    }
+    return wrong;
   }
 
   any_heap* heap() override {

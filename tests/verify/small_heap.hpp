@@ -4,6 +4,7 @@
 #include "any_manager.hpp"
 #include "exact_memory.hpp"
 #include "ledger.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/heap/call_counts.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
@@ -51,8 +52,8 @@ class any_heap {
                              ": what the heap holds at first depends on which of the "
                              "lanes that format it is the first");
     }
-    keep_state();
     forget_blocks();
+    keep_state();
     require_books();
     for (std::size_t i = 0; i < how_.holds.size(); ++i) compare_room(how_.sizes[i], how_.holds[i]);
   }
@@ -92,8 +93,10 @@ class any_heap {
 
   /// The heap as it was when it was made, or as `keep_state` found it.
   void restore() {
-    std::memcpy(region_.base(), state_.data(), how_.region_bytes);
-    forget_blocks();
+    put_back();
+    if (!served_at_first_.empty()) return;
+    served_at_first_ = served_alone();
+    put_back();
   }
 
   /// From now on `restore` brings back the present state, in which the blocks held now are held by
@@ -102,6 +105,8 @@ class any_heap {
     state_.assign(region_.base(), region_.base() + how_.region_bytes);
     // What is held in the kept state is never freed.
     held_for_ever_ = ledger_.count();
+    had_others_at_first_ = had_others_;
+    served_at_first_.clear();
   }
 
   // For lanes.
@@ -131,6 +136,10 @@ class any_heap {
   /// that the manager gave without.
   void adopt(std::byte* block, std::uint32_t bytes) {
     const std::uint32_t tag = ledger_.add(block, bytes);
+    for (std::size_t i = 0; i < had_.size(); ++i) {
+      if (how_.sizes[i] == bytes) had_[i] = true;
+    }
+    if (bytes != how_.sizes[0]) had_others_ = true;
     auto* words = reinterpret_cast<std::uint32_t*>(block);
     for (std::uint32_t i = 0; i < bytes / 4; ++i) words[i] = tag;
   }
@@ -150,6 +159,35 @@ class any_heap {
     run_quietly([this, kept] {
       while (ledger_.count() > kept) give(ledger_.at(ledger_.count() - 1).start);
     });
+  }
+
+  /// What a lane alone is refused wrongly, as nobody else can have it; empty if nothing is. First
+  /// beside the blocks that are held, and then, after it has freed those.
+  std::string refused_at_rest() {
+    if (how_.freed.serves == reuse_at_rest::none) return "";
+    const std::vector<untracked<bool>> had = had_;
+    if (one_more_fits()) {
+      run_quietly([this] {
+        if (take(how_.sizes[0]) == nullptr) {
+          ledger_.note("null to a lane alone, and there is room for one block more");
+        }
+      });
+    }
+    empty_quietly();
+    if (how_.freed.serves == reuse_at_rest::of_any_size_once_empty && held_for_ever_ != 0) {
+      return ledger_.problem();
+    }
+    const std::vector<bool> served = served_alone();
+    for (std::size_t i = 0; i < served.size(); ++i) {
+      // Nothing is held that was not held in the first state, or when this size was had.
+      const bool is_free =
+          had[i] || (how_.freed.serves != reuse_at_rest::of_its_size && served_at_first_[i]);
+      if (is_free && !served[i]) {
+        return "null to a lane alone that asks for " + std::to_string(how_.sizes[i]) +
+               " bytes, and everything was freed";
+      }
+    }
+    return ledger_.problem();
   }
 
   /// Whether an empty heap holds as many blocks as the manager says, if it says anything.
@@ -195,8 +233,37 @@ class any_heap {
     return count;
   }
 
+  void put_back() {
+    std::memcpy(region_.base(), state_.data(), how_.region_bytes);
+    forget_blocks();
+  }
+
+  /// Of each size, whether a lane alone is served; one after the other.
+  std::vector<bool> served_alone() {
+    std::vector<bool> served;
+    run_quietly([&] {
+      for (const std::uint32_t bytes : how_.sizes) {
+        std::byte* const block = take(bytes);
+        served.push_back(block != nullptr);
+        if (block != nullptr && how_.frees) give(block);
+      }
+    });
+    return served;
+  }
+
+  /// Whether what is held leaves room for a block of the first size, by arithmetic: only blocks of
+  /// that size have been had, and fewer than an empty heap holds.
+  bool one_more_fits() const {
+    if (!how_.ends || !how_.counts || !how_.reuses) return false;
+    return !had_others_ && !had_others_at_first_ && held_for_ever_ + ledger_.count() < capacity();
+  }
+
   /// Refuses a setup whose books would have to ask the manager.
   void require_books() const {
+    if (how_.freed.serves != reuse_at_rest::of_any_size && *how_.freed.reason == 0) {
+      throw invalid_argument(how_.name +
+                             ": setup::freed must say why freed memory does not serve all sizes");
+    }
     if (!how_.ends && !how_.holds.empty()) {
       throw invalid_argument(how_.name + ": the heap never ends, and setup::holds says when");
     }
@@ -246,6 +313,8 @@ class any_heap {
   }
 
   void forget_blocks() {
+    had_.assign(how_.sizes.size(), false);
+    had_others_ = false;
     ledger_.reset(region_.base(), region_.base() + how_.region_bytes, how_.alignment);
   }
 
@@ -285,6 +354,13 @@ class any_heap {
   ledger ledger_;
   std::string wrong_room_;
   int held_for_ever_ = 0;
+  /// Of each size, whether a block of it was had since the state was put back.
+  std::vector<untracked<bool>> had_;
+  /// Whether one was had of another size than the first, since then, and before the state was kept.
+  untracked<bool> had_others_ = false;
+  bool had_others_at_first_ = false;
+  /// Of each size, whether the state that is put back has a block for a lane alone.
+  std::vector<bool> served_at_first_;
   simt::explorer alone_{{1, 1}, 2'000'000};
 };
 

@@ -60,7 +60,10 @@ gallatin_setup gallatin_with(std::uint32_t segments) {
         return {setup<M>{.region_bytes = bytes,
                          .sizes = {16, 64, 30, 200},
                          .holds = {room / 16, room / 64, room / 32, room / 256},
-                         .reuses = false},
+                         .reuses = false,
+                         .freed = {reuse_at_rest::of_any_size_once_empty,
+                                   "slices are reused only once all slices of their block are "
+                                   "back"}},
                 static_cast<std::uint32_t>(fitting.shape().segments()),
                 static_cast<std::uint32_t>(fitting.shape().segment_bytes()), [](any_manager& of) {
                   return static_cast<manager_behind<M>&>(of).get().segments();
@@ -103,6 +106,7 @@ class gallatin_world {
     refused = 0;
   }
   std::string verdict() { return heap.problem(); }
+  any_heap& explored() { return heap; }
 
  protected:
   struct held_block {

@@ -7,6 +7,7 @@ namespace {
 
 const registrar added{
     {"halloc", subject_kind::manager, halloc_cases(few_slabs<halloc<small_slabs>>()), "", ""}};
+const registrar single{manager_subject("halloc_one_slab", few_slabs<halloc<small_slabs>>(1))};
 
 }  // namespace
 }  // namespace verify

@@ -21,14 +21,15 @@ namespace verify {
 inline constexpr halloc_config small_slabs{
     .largest_slab = 4096, .smallest_slab = 4096, .slabs = 1, .sparse = 250, .probes = 4};
 
-/// Three slabs behind 10240 bytes, and sizes of three kinds of chunks, two of one kind.
+/// Slabs behind 10240 bytes, and sizes of three kinds of chunks, two of one kind.
 template <class M>
-setup<M> few_slabs() {
+setup<M> few_slabs(int slabs = 3) {
   constexpr int slab = 4096;
-  return {.region_bytes = 10240 + 3 * slab,
+  return {.region_bytes = static_cast<std::size_t>(10240 + slabs * slab),
           .sizes = {512, 1024, 768, 100},
           // 100 bytes are more than 96, and get 128.
-          .holds = {3 * (slab / 512), 3 * (slab / 1024), 3 * (slab / 768), 3 * (slab / 128)},
+          .holds = {slabs * (slab / 512), slabs * (slab / 1024), slabs * (slab / 768),
+                    slabs * (slab / 128)},
           .exact = false};
 }
 

@@ -34,13 +34,21 @@ using more_pages_than_slots = ouroboros<ouroboros_config{.queue = queue_kind::st
                                                          .queues = 7,
                                                          .second_queues = 0}>;
 
+/// Of pages, as the header says: a chunk keeps its page size.
+template <class M>
+freed_memory freed_memory_of_queues() {
+  if (M::about.reuse == memory_reuse::all) return {reuse_at_rest::of_any_size, ""};
+  return {reuse_at_rest::of_its_size, "P: as in the paper, a chunk keeps its page size"};
+}
+
 /// \param chunks that are not for queues
 template <class M>
 setup<M> small_chunks(std::size_t region_bytes, int chunks) {
   return {.region_bytes = region_bytes,
           .sizes = {16, 24, 64},
           .holds = {4 * chunks, 2 * chunks, chunks},
-          .reuses = true};
+          .reuses = true,
+          .freed = freed_memory_of_queues<M>()};
 }
 
 /// Blocks of the stacked instance, which are runs of two chunks.
@@ -49,7 +57,8 @@ setup<M> stacked_chunks(int chunks) {
   return {.region_bytes = 12 * 1024,
           .sizes = {128, 64, 100},
           .holds = {chunks / 2, chunks, chunks / 2},
-          .reuses = true};
+          .reuses = true,
+          .freed = freed_memory_of_queues<M>()};
 }
 
 /// A wholly free chunk changes its size while a warp is short of one page: five pages of the first
@@ -306,7 +315,8 @@ setup<M> wide_chunks(std::size_t region_bytes, int pages) {
   return {.region_bytes = region_bytes,
           .sizes = {16, 12, 8},
           .holds = {pages, pages, pages},
-          .reuses = true};
+          .reuses = true,
+          .freed = freed_memory_of_queues<M>()};
 }
 
 }  // namespace verify
