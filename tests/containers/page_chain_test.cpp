@@ -68,7 +68,7 @@ struct append_too_much {
   }
 };
 
-/// Overwrites what is freed. With zeroes: whoever follows a link of a freed page finds the end.
+/// Overwrites what is freed. With zeroes: a lane that follows a link of a freed page finds the end.
 struct erasing_heap {
   heap_ref inner;
   std::uint32_t bytes;

@@ -40,7 +40,8 @@ class Suites:
     def sources(self, header: str) -> list[Path]:
         """Find the tests that have a header's code, in the nearest folder of tests/ to its own.
 
-        If none lies there, anywhere. Those that include it over the fewest others come first, and of these the smallest.
+        If none lies there, anywhere. Those that include it over the fewest others come first, and
+        of these the smallest.
         """
         folder = _TESTS / Path(header).parent
         while not folder.is_dir():
