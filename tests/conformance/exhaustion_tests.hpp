@@ -53,6 +53,40 @@ CONFORMANCE_TEST(conformance, a_heap_that_was_full_of_small_blocks_serves_large_
   this->expect_empty(*heap);
 }
 
+CONFORMANCE_TEST(conformance, a_size_that_a_full_heap_refused_is_served_once_it_is_empty) {
+  WARPHEAP_REQUIRE(this->any_size, "blocks of more than one size");
+  WARPHEAP_REQUIRE(manager_traits<TypeParam>::whole_when_emptied, "reuse of all freed blocks");
+  WARPHEAP_REQUIRE(TypeParam::about.uses_region, "heaps of its own");
+  // So small that a manager has few of its largest pieces, or one.
+  constexpr std::size_t few_pieces = std::size_t{384} << 10;
+  const auto made_for = [&](std::size_t size) {
+    constexpr std::size_t least = manager_traits<TypeParam>::least_heap_bytes;
+    try {
+      return this->make_heap(size, std::max(few_pieces, least));
+    } catch (const invalid_argument&) {
+      return this->make_heap(size, std::max(2 * few_pieces, least));
+    }
+  };
+  constexpr std::size_t wanted[]{64, 512, 2048};
+  const auto one_alone = [&](const auto& heap, std::size_t size) {
+    const holding one = this->take(heap, {size});
+    this->give(heap, one);
+    return this->nulls(one) == 0;
+  };
+  for (const std::size_t filled : wanted) {
+    for (const std::size_t refused : wanted) {
+      const auto heap = made_for(refused);
+      if (filled == refused || !one_alone(*heap, refused)) continue;
+      const holding all = this->take_all(*heap, served<TypeParam>(filled));
+      one_alone(*heap, refused);
+      this->give(*heap, all);
+      EXPECT_TRUE(one_alone(*heap, refused))
+          << refused << " bytes, after a heap full of blocks of " << filled << " was emptied";
+      this->expect_empty(*heap);
+    }
+  }
+}
+
 CONFORMANCE_TEST(conformance, every_second_block_can_be_freed_and_had_again) {
   WARPHEAP_REQUIRE(TypeParam::about.reuse == memory_reuse::all, "reuse of all freed blocks");
   const std::uint64_t bytes = this->fill_bytes();

@@ -32,6 +32,7 @@ class InAFolder(unittest.TestCase):
 
 class IncludesAll(Includes):
     def __init__(self, header: str) -> None:
+        super().__init__()
         self._header = header
 
     def of(self, source: Path) -> dict[str, int]:

@@ -99,6 +99,18 @@ TEST(small_heap, a_setup_says_nothing_of_a_heap_without_an_end) {
       ThrowsMessage<invalid_argument>(HasSubstr("bump: the heap never ends")));
 }
 
+TEST(small_heap, a_setup_must_say_why_freed_memory_does_not_serve_all_sizes) {
+  const auto make = [](const char* why) {
+    any_heap(setup<one_counter>{.region_bytes = room,
+                                .sizes = sizes,
+                                .holds = holds,
+                                .freed = {reuse_at_rest::of_its_size, why}});
+  };
+  EXPECT_NO_THROW(make("chunks keep their size"));
+  EXPECT_THAT([&] { make(""); }, ThrowsMessage<invalid_argument>(HasSubstr(
+                                     "bump: setup::freed must say why freed memory does not")));
+}
+
 // For each number of words, so that the lane too far is not always the one that may be there.
 TEST(small_heap, an_array_that_is_formatted_one_word_too_far_is_found) {
   for (std::uint64_t words = 1; words < 30; ++words) {
