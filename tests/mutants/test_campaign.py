@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -199,10 +200,21 @@ class EqualLines(unittest.TestCase):
         self.assertEqual([which for _, which in generated.numbered(faults)], [1, 0, 2])
 
 
+@cache
+def the_table() -> dict[str, Any]:
+    """Read the tables of all managers."""
+    return mutate.read_table(*mutate.table_files())
+
+
+@cache
+def all_mutants() -> tuple[generated.Mutant, ...]:
+    """Find the mutants of all headers, which takes seconds. Not to be changed."""
+    return tuple(generated.all_mutants(the_table()))
+
+
 class TheHeaders(InAFolder):
     def test_all_with_code_that_can_be_mutated_are_judged(self) -> None:
-        made = generated.all_mutants(mutate.read_table(*mutate.table_files()))
-        judged = {one.header for one in made}
+        judged = {one.header for one in all_mutants()}
         left = set()
         for path in generated.INCLUDE.rglob("*.hpp"):
             header = str(path.relative_to(generated.INCLUDE))
@@ -214,12 +226,11 @@ class TheHeaders(InAFolder):
             self.assertTrue(any(one.startswith(start) for one in left), f"{start} is judged")
 
     def test_those_without_a_profile_have_tests(self) -> None:
-        made = generated.all_mutants(mutate.read_table(*mutate.table_files()))
         controls = records.Controls(records.Records(None), {})
         workshop = Workshop(self.folder)
         board = Switchboard([], workshop, self.folder)
         suites = Suites(workshop, self.folder, 1, controls, board)
-        for header in sorted({one.header for one in made if not one.profiles}):
+        for header in sorted({one.header for one in all_mutants() if not one.profiles}):
             self.assertTrue(suites.sources(header), header)
 
 
@@ -299,16 +310,6 @@ class Rejecting(Workshop):
 
 
 class TheHunt(InAFolder):
-    table: dict[str, Any]
-    found: list[generated.Mutant]
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        # Finding the mutants of all headers takes seconds.
-        cls.table = mutate.read_table(*mutate.table_files())
-        found = generated.all_mutants(cls.table)
-        cls.found = [m for m in found if m.header.startswith("managers/bump/")][:4]
-
     def hunt(
         self, killed: set[str], explored: int = 1000, equivalent: int = 0
     ) -> list[generated.Mutant]:
@@ -316,7 +317,8 @@ class TheHunt(InAFolder):
 
         So many of them are known to be equivalent, and then not hunted.
         """
-        chosen = copy.deepcopy(self.found)
+        found = [m for m in all_mutants() if m.header.startswith("managers/bump/")]
+        chosen = copy.deepcopy(found[:4])
         for one in chosen[:equivalent]:
             one.why_equivalent = "for this test"
         known = records.read(self.path, chosen) if self.path.exists() else {}
@@ -326,7 +328,7 @@ class TheHunt(InAFolder):
             test_seconds=1, without_tests=True, without_races=False,
             without_equivalent=equivalent != 0,
         )  # fmt: skip
-        hunt = campaign.Hunt(self.table, options, kept, records.Controls(kept, known))
+        hunt = campaign.Hunt(the_table(), options, kept, records.Controls(kept, known))
         hunt._workshop = Rejecting(self.folder, killed, explored)
         hunt._workshop.prepare = lambda *_: []  # type: ignore[method-assign]
         for one in chosen:
