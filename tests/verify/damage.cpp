@@ -20,8 +20,9 @@ namespace verify {
 
 namespace {
 
-/// A change takes up to 120 microseconds under AddressSanitizer; what takes much longer has no end.
-constexpr std::size_t changes_a_second = 4000;
+/// A change takes up to 180 microseconds under AddressSanitizer on a quiet machine, and a processor
+/// that is shared may take several times as long. What takes ten times as long has no end.
+constexpr std::size_t changes_a_second = 500;
 
 /// Lanes of two warps keep two blocks each, and free a third, in one order that is always the same.
 void populate(any_heap& heap) {
