@@ -206,6 +206,7 @@ TYPED_TEST(stray_writes, across_the_ends_of_a_block_are_reported_and_followed_by
   constexpr int counts[]{1, 33, 40, 44, 48, 52, 64, 80};
   constexpr int steps[]{1, -1, 13};  // upwards, downwards, mixed
   for (const std::size_t bytes : {1, 300, 1000}) {
+    if (race_checked && bytes != 300) continue;
     for (int i = 0; i < 8; ++i) {
       expect_a_report(bytes, static_cast<std::ptrdiff_t>(bytes), counts[i], steps[i % 3]);
       expect_a_report(bytes, -counts[i], counts[i], steps[(i + 1) % 3]);

@@ -21,11 +21,12 @@ def run(*command: str | Path, env: dict[str, str] | None = None, cwd: Path | Non
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-def unpacked_wheel(folder: Path, programs: str) -> Path:
-    """The wheel of this checkout, unpacked as pip does it; ``programs``: ON, OFF or AUTO."""
+def unpacked_wheel(folder: Path, **defines: str) -> Path:
+    """The wheel of this checkout, unpacked as pip does it; ``defines``: CMake's variables."""
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel")
     options = ("--no-deps", "--no-build-isolation", "--wheel-dir", folder)
-    run(*pip, *options, f"--config-settings=cmake.define.WARPHEAP_BENCH={programs}", PROJECT)
+    settings = (f"--config-settings=cmake.define.{name}={text}" for name, text in defines.items())
+    run(*pip, *options, *settings, PROJECT)
     (wheel,) = folder.glob("*.whl")
     # Compiled, for this platform and any Python 3.
     assert "-py3-none-linux" in wheel.name
@@ -38,8 +39,9 @@ def unpacked_wheel(folder: Path, programs: str) -> Path:
 
 @pytest.fixture(scope="module")
 def site_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel without the programs, which take minutes to build."""
-    return unpacked_wheel(tmp_path_factory.mktemp("wheel"), "OFF")
+    """The wheel without the programs and hardly optimised, since both take long."""
+    folder = tmp_path_factory.mktemp("wheel")
+    return unpacked_wheel(folder, WARPHEAP_BENCH="OFF", CMAKE_CXX_FLAGS_RELEASE="-Og -DNDEBUG")
 
 
 def test_the_wheel_holds_every_header_and_the_tool(site_packages: Path) -> None:
@@ -102,7 +104,7 @@ def test_drop_in_compiles_the_sources_of_the_wheel(site_packages: Path, tmp_path
 
 @pytest.mark.nightly
 def test_the_commands_work_with_the_programs_of_the_wheel(tmp_path: Path) -> None:
-    folder = unpacked_wheel(tmp_path, "AUTO")
+    folder = unpacked_wheel(tmp_path, WARPHEAP_BENCH="AUTO")
     kept = {k: v for k, v in os.environ.items() if not k.startswith("WARPHEAP_")}
     environment = kept | {"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin"}
 

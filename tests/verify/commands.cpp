@@ -82,7 +82,7 @@ std::vector<std::pair<combination, exploration>> check_in_rounds(const subject& 
                                                                  const std::string& only_memory,
                                                                  const budget& limits,
                                                                  double subject_seconds) {
-  constexpr std::uint64_t schedules_of_a_turn = 200;
+  constexpr std::uint64_t schedules_of_a_turn = 100;
   std::vector<std::pair<combination, exploration>> all;
   for (const combination& one : combinations(of, only_memory)) all.emplace_back(one, exploration{});
   double spent = 0;

@@ -18,13 +18,18 @@ explore_default_manager() {
 }
 
 # What the sanitizers' builds of `./dev test --all` leave out: every configuration of every manager
-# under AddressSanitizer, and all conformance suites under ThreadSanitizer.
-build_and_test_variants() { build_step "$1" warpheap-conformance && run_ctest "$1" "$1" -L conformance; }
+# and a quarter of an hour of each fuzzer under AddressSanitizer, and all conformance suites under
+# ThreadSanitizer.
+build_and_test_variants() {
+  build_step "$1" warpheap-conformance tests/host/all && run_ctest "$1" "$1" -L 'conformance|fuzz'
+}
 
-# `./dev test` compiles the CUDA half without optimising it where there is no GPU.
+# Where there is no GPU, `./dev test` compiles the CUDA half without optimising it, and asks for the
+# registers of one kernel a manager.
 optimise_cuda() {
   find_nvcc || { note "no nvcc is here: the CUDA half was not compiled" && return; }
-  build_step cuda-release bench/all examples/all
+  build_step cuda-release bench/all examples/all managers-registers-said &&
+    run_ctest nightly-cuda nightly-cuda
 }
 
 # The tests that pytest leaves out of `./dev test`.
