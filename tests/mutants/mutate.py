@@ -14,8 +14,9 @@ the types of its arguments, too, where a copy of the function would be a second 
 `generated = true` has no mutant in the table; it is for those that the campaign makes. A *mutant*
 names its profile, a text that stands in exactly one place of those headers, and what to put there
 instead. A text that is missing or ambiguous is an error, so that a mutant cannot
-rot. For one that takes seconds to find, `met` names the CASE/STRATEGY/MEMORY in which schedules
-meet it: those are explored first. Mistakes that a program makes by itself are those of faults.py.
+rot. For one that takes seconds to find, `met` names the CASE/STRATEGY/MEMORY/SEED where it was found:
+the schedules from that one on are explored first, and all others if the code has changed since so
+that they meet it no more. Mistakes that a program makes by itself are those of faults.py.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ PROFILE: dict[str, type] = {
     "cases": str,
 }
 OPTIONAL: dict[str, type] = {"sources": list, "generated": bool, "whole": bool, "met": str}
+MET = re.compile(r"\w+/\w+/\w+/\d+")
 MUTANT: dict[str, type] = {"name": str, "profile": str, "about": str, "find": str, "replace": str}
 
 
@@ -117,6 +119,11 @@ def check_part(path: Path, part: dict[str, Any]) -> None:
         for field in entry.keys() & OPTIONAL.keys():
             if not isinstance(entry[field], OPTIONAL[field]):
                 raise TableError(f"{path}: '{field}' of {what} is not a {OPTIONAL[field].__name__}")
+        met = entry.get("met", "")
+        if met and not MET.fullmatch(met):
+            raise TableError(
+                f"{path}: 'met' of {what} is '{met}', and not CASE/STRATEGY/MEMORY/SEED"
+            )
 
 
 def table_files() -> list[Path]:

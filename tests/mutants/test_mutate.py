@@ -65,9 +65,9 @@ class Mutated(unittest.TestCase):
     def test_a_subject_says_where_it_is_met(self) -> None:
         how = {"setups": [], "type": "one", "cases": "cases()", "original": "one"}
         copies = [("a", "wrong", "text"), ("b", "also wrong", "text")]
-        text = mutate.translation_unit(how, copies, {"b": "case/pct/weak"})
+        text = mutate.translation_unit(how, copies, {"b": "case/pct/weak/7"})
         self.assertIn('"one", "wrong", ""}};', text)
-        self.assertIn('"one", "also wrong", "case/pct/weak"}};', text)
+        self.assertIn('"one", "also wrong", "case/pct/weak/7"}};', text)
 
     def test_nested_namespaces_still_see_the_originals(self) -> None:
         text = self.mutated("return 42;", "return 41;")
@@ -143,6 +143,12 @@ class Table(unittest.TestCase):
         self.check(text, "'headers' of profile 'p' is not a list")
         where = MUTANT.format("a", "p") + "met = 3\n"
         self.check(PROFILE.format("p") + where, r"'met' of mutant number 1 \('a'\) is not a str")
+
+    def test_a_place_without_a_seed(self) -> None:
+        where = MUTANT.format("a", "p") + 'met = "case/pct/weak"\n'
+        self.check(
+            PROFILE.format("p") + where, "'case/pct/weak', and not CASE/STRATEGY/MEMORY/SEED"
+        )
 
     def test_a_table_of_another_shape(self) -> None:
         self.check("mutant = 3\n", "'mutant' is not a list of tables")

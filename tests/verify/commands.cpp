@@ -123,16 +123,19 @@ class hunt {
   /// In half of the time.
   std::optional<bool> look_where_it_is_met() {
     if (mutant_.met.empty()) return std::nullopt;
+    const std::size_t end = mutant_.met.rfind('/');
+    const std::string where = mutant_.met.substr(0, end);
     bool known = false;
-    for (const combination& one : combinations(mutant_, "")) known |= name(one) == mutant_.met;
+    for (const combination& one : combinations(mutant_, "")) known |= name(one) == where;
     // ThreadSanitizer's build has one memory.
     if (!known && !WARPHEAP_THREAD_SANITIZER) {
-      throw bad_request(mutant_.name + " cannot be met in " + mutant_.met + ", which is unknown");
+      throw bad_request(mutant_.name + " cannot be met in " + where + ", which is unknown");
     }
     budget half = limits_;
     half.seconds /= 2;
+    half.first_seed = std::stoull(mutant_.met.substr(end + 1));
     for (const combination& one : all_) {
-      if (name(one) == mutant_.met) return look(one, half);
+      if (name(one) == where) return look(one, half);
     }
     return std::nullopt;
   }

@@ -98,7 +98,7 @@ struct subject {
   /// Of a mutant: the subject that it is a mutant of, and what is broken.
   std::string original;
   std::string about;
-  /// Of a mutant that is rarely met: where it is, as CASE/STRATEGY/MEMORY.
+  /// Of a mutant that is rarely met: where it was, as CASE/STRATEGY/MEMORY/SEED.
   std::string met = {};
 };
 
