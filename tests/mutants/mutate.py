@@ -13,10 +13,10 @@ A profile with `whole = true` copies all of them: its headers have functions tha
 the types of its arguments, too, where a copy of the function would be a second one. A profile with
 `generated = true` has no mutant in the table; it is for those that the campaign makes. A *mutant*
 names its profile, a text that stands in exactly one place of those headers, and what to put there
-instead. A text that is missing or ambiguous is an error, so that a mutant cannot
-rot. For one that takes seconds to find, `met` names the CASE/STRATEGY/MEMORY/SEED where it was found:
-the schedules from that one on are explored first, and all others if the code has changed since so
-that they meet it no more. Mistakes that a program makes by itself are those of faults.py.
+instead. A text that is missing or ambiguous is an error, so that a mutant cannot rot. For one that
+takes seconds to find, `met` names the CASE/STRATEGY/MEMORY/SEED where it was found: the schedules
+from that one on are explored first, and all others if the code has changed since so that they meet
+it no more. Mistakes that a program makes by itself are those of faults.py.
 """
 
 from __future__ import annotations
