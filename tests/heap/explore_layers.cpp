@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "heap/arena_cases.hpp"
 #include "heap/layer_cases.hpp"
+#include "heap/quarantine_cases.hpp"
 #include "heap/warp_heap_of_each_cases.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/heap/layers/checked/quarantine.hpp"
 #include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/heap/layers/with_large.hpp"
 
@@ -16,6 +18,8 @@ const registrar added[]{
                "", ""}},
     registrar{{"checked_quarantine", subject_kind::manager,
                quarantine_cases<checked<layer_base, small_quarantine>>(), "", ""}},
+    registrar{{"quarantine", subject_kind::structure,
+               slots_of_quarantine<checking::quarantine>(), "", ""}},
     registrar{
         {"warp_heaps_as_blocks", subject_kind::manager,
          warp_heap_of_each_cases(blocks_of_warp_heaps<warp_heaps_as_blocks<small_warp_heaps>>()),

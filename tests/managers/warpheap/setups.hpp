@@ -164,6 +164,7 @@ std::vector<named_case> exact_cases() {
   using part = one_chunk_left<M, true>;
   cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
   cases.push_back(case_of<offers_for_all>("offers_for_all", how));
+  cases.push_back(case_of<closed_in_part>("closed_in_part", how));
   return cases;
 }
 
