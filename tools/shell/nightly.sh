@@ -17,13 +17,6 @@ explore_default_manager() {
     --seconds 6000 >&2
 }
 
-# What the sanitizers' builds of `./dev test --all` leave out: every configuration of every manager
-# and a quarter of an hour of each fuzzer under AddressSanitizer, and all conformance suites under
-# ThreadSanitizer.
-build_and_test_variants() {
-  build_step "$1" warpheap-conformance tests/host/all && run_ctest "$1" "$1" -L 'conformance|fuzz'
-}
-
 # Where there is no GPU, `./dev test` compiles the CUDA half without optimising it, and asks for the
 # registers of one kernel a manager.
 optimise_cuda() {
@@ -65,8 +58,10 @@ command_nightly() {
   stage build "The CPU half is built" build_step cpu-release
   stage explore "The explorer, 100,000 schedules of each combination" explore_deeply
   stage explore-default "The default manager, 1,000,000 schedules of each combination" explore_default_manager
-  stage nightly-asan "All configurations under AddressSanitizer" build_and_test_variants nightly-asan
-  stage nightly-tsan "All configurations under ThreadSanitizer" build_and_test_variants nightly-tsan
+  # What the sanitizers' builds of `./dev test --all` leave out: every configuration of every manager,
+  # a quarter of an hour of each fuzzer, and, under ThreadSanitizer, all suites of managers.
+  stage nightly-asan "All configurations under AddressSanitizer" build_and_ctest nightly-asan
+  stage nightly-tsan "All configurations under ThreadSanitizer" build_and_ctest nightly-tsan
   stage cuda-compile "The CUDA half is compiled and optimised" optimise_cuda
   stage nightly "The tool's tests that take minutes" run_nightly_pytest
   stage coverage "Coverage of the device code by the CPU tests" measure_coverage
