@@ -98,40 +98,6 @@ class two_close_one_chunk : public full_heap {
   }
 };
 
-/// An empty chunk of a class, which is all that is free, is wanted as one large block by a lane, while
-/// two others take a slot of its class each. The first one may close a word of the chunk, find the
-/// other one in use and open the first one again: a lane that finds no slot meanwhile must know that
-/// the chunk is on its way. So those two are served if the first one is not.
-class closed_in_part : public full_heap {
- public:
-  static constexpr simt::grid shape{3, 1};
-
-  explicit closed_in_part(const any_setup& how) : full_heap(how, 60) {
-    free_quietly({4, 5, 6, 7});
-    begin_here({});
-  }
-  void reset(std::uint64_t seed) {
-    full_heap::reset(seed);
-    in_slots_ = 0;
-    whole_ = false;
-  }
-  void lane() {
-    if (simt::thread_rank() == 0) {
-      whole_ = heap.take(256) != nullptr;
-    } else if (heap.take(60) != nullptr) {
-      ++in_slots_;
-    }
-  }
-  std::string verdict() {
-    if (whole_ || in_slots_ == 2) return heap.problem();
-    return std::to_string(in_slots_) + " of 2 lanes were served by a chunk with room for both";
-  }
-
- private:
-  untracked<int> in_slots_ = 0;
-  untracked<bool> whole_ = false;
-};
-
 /// As many offers as lanes that want one, from the start, while others make more. Parts of warps,
 /// in a heap that is marked as dry.
 class offers_for_all : public full_heap {

@@ -76,10 +76,60 @@ setup<M> blocks_of_chunks() {
           .holds = {5, 5 * 2, 5 * 4, 5 * 3},
           .exact = false};
 }
+
+/// An empty chunk of a class is wanted by a lane as one large block, while another lane takes a
+/// slot of it and gives that back. A third one watches: as long as the chunk is being closed, so
+/// that it can be found nowhere, a move is announced.
+template <class M>
+class closing_is_announced : public full_heap {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  explicit closing_is_announced(const any_setup& how) : full_heap(how, 60) {
+    free_quietly({4, 5, 6, 7});
+    begin_here({});
+  }
+  void reset(std::uint64_t seed) {
+    full_heap::reset(seed);
+    unannounced_ = false;
+  }
+  void lane() {
+    const std::uint64_t rank = simt::thread_rank();
+    if (rank == 0) {
+      heap.take(256);
+    } else if (rank == 1) {
+      if (std::byte* const mine = heap.take(60)) heap.give(mine);
+    } else {
+      for (int look = 0; look < 20; ++look) {
+        // No other lane runs between the two looks.
+        const std::uint32_t state = parts().chunks().examine(watched);
+        if ((state & M::supply::chunks_type::closing) != 0 && !is_announced()) unannounced_ = true;
+      }
+    }
+  }
+  std::string verdict() {
+    return unannounced_ ? "a chunk is being closed, and no move is announced" : heap.problem();
+  }
+
+ private:
+  static constexpr std::uint32_t watched = 1;  // of four blocks
+
+  const auto& parts() { return static_cast<manager_behind<M>&>(heap.manager()).get().parts(); }
+  WARPHEAP_UNTRACKED bool is_announced() {
+    std::uint32_t lanes = 0;
+    for (const auto& hand : parts().whole().moving) lanes |= hand.lanes;
+    return lanes != 0;
+  }
+
+  untracked<bool> unannounced_ = false;
+};
+
 /// Two lanes close one chunk, of which others claim slots.
 template <class M>
 std::vector<named_case> closed_by_two() {
-  return {case_of<two_close_one_chunk>("two_close_one_chunk", any_setup(few_chunks<M>()))};
+  const any_setup how = few_chunks<M>();
+  return {case_of<two_close_one_chunk>("two_close_one_chunk", how),
+          case_of<closing_is_announced<M>>("closing_is_announced", how)};
 }
 /// Lanes close the last chunk, to take it from its class, while others claim slots of it, or have
 /// freed some and have yet to say so. Empty chunks of classes become large blocks.
@@ -164,7 +214,6 @@ std::vector<named_case> exact_cases() {
   using part = one_chunk_left<M, true>;
   cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
   cases.push_back(case_of<offers_for_all>("offers_for_all", how));
-  cases.push_back(case_of<closed_in_part>("closed_in_part", how));
   return cases;
 }
 
