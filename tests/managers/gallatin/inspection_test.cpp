@@ -33,7 +33,8 @@ class gallatin_tables : public ::testing::Test {
 // The words behind a table are another part's.
 TEST_F(gallatin_tables, format_writes_only_what_is_its_own) {
   blocks.format(0, 1);
-  blocks.free_segments().check(0, 1, [](std::uint64_t word) { ADD_FAILURE() << "word " << word; });
+  blocks.segments().free_segments().check(
+      0, 1, [](std::uint64_t word) { ADD_FAILURE() << "word " << word; });
   for (std::uint32_t tree = 0; tree < geometry::trees; ++tree) {
     blocks.free_blocks(tree).check(
         0, 1, [&](std::uint64_t word) { ADD_FAILURE() << "tree " << tree << ", word " << word; });
@@ -62,7 +63,7 @@ TEST_F(gallatin_tables, a_slot_that_names_the_block_behind_the_last_does_not_cou
   named.block = 128u << geometry::blocks_shift_of(0);
   *slot = named.word();
   ASSERT_EQ(buffers.look(0, 0).block, named.block);
-  ASSERT_EQ(blocks.kind(128), 0u);
+  ASSERT_EQ(blocks.segments().kind(128), 0u);
   EXPECT_EQ(inspected().violations[5], 1u);
   EXPECT_EQ(inspected().blocks_in_use, 0u) << "no slot names the block that it had";
 }

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// Gallatin's segments and blocks (managers/gallatin/gallatin.hpp explains them): which lane owns a
-/// segment, which blocks are free, and how many units of a block are not yet given back.
+/// Gallatin's blocks (managers/gallatin/gallatin.hpp explains them): which are free, and how many
+/// units of the others are not yet given back.
 
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/gallatin/geometry.hpp"
-#include "warpheap/managers/gallatin/memory_table.hpp"
+#include "warpheap/managers/gallatin/segments.hpp"
 #include "warpheap/managers/gallatin/shortages.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_runs.hpp"
@@ -23,18 +23,14 @@ template <gallatin_config Config>
 class gallatin_blocks {
  public:
   using geometry = gallatin_geometry<Config>;
+  using segment_store = gallatin_segments<Config>;
   using blocks = bitmap_tree::word_elements;
-  static constexpr std::uint32_t none = bitmap_tree::none;
 
   /// What a block's counter says besides how many units are left: the unit, or this.
   static constexpr std::uint32_t whole_block = 127;
 
   gallatin_blocks() = default;
-  gallatin_blocks(const geometry& shape, region_cursor& cursor) : shape_(shape) {
-    control_ = cursor.take<control>(1, alignof(control));
-    shortages_ = gallatin_shortages<Config>(cursor);
-    memory_table_ = gallatin_memory_table(cursor, shape.segments());
-    segment_words_ = cursor.take<std::uint64_t>(bitmap_tree::words_for(shape.segments()), 128);
+  gallatin_blocks(const geometry& shape, region_cursor& cursor) : segments_(shape, cursor) {
     tree_stride_ = static_cast<std::uint32_t>(round_up<std::size_t>(
         bitmap_tree::words_for(shape.segments() << geometry::blocks_shift), 16));
     tree_words_ = cursor.take<std::uint64_t>(std::size_t{tree_stride_} * geometry::trees, 128);
@@ -42,36 +38,23 @@ class gallatin_blocks {
         cursor.take<std::uint32_t>(std::size_t{shape.segments()} << geometry::blocks_shift, 128);
   }
 
-  WARPHEAP_HD geometry shape() const { return shape_; }
-  WARPHEAP_HD const gallatin_shortages<Config>& shortages() const { return shortages_; }
+  WARPHEAP_HD const segment_store& segments() const { return segments_; }
+  WARPHEAP_HD geometry shape() const { return segments_.shape(); }
+  WARPHEAP_HD const gallatin_shortages<Config>& shortages() const { return segments_.shortages(); }
 
-  WARPHEAP_DEVICE bitmap_tree free_segments() const {
-    return bitmap_tree(segment_words_, shape_.segments());
-  }
   /// The free blocks of all segments that belong to `tree`.
   WARPHEAP_DEVICE bitmap_tree free_blocks(std::uint32_t tree) const {
     return bitmap_tree(tree_words_ + std::size_t{tree} * tree_stride_,
-                       shape_.segments() << geometry::blocks_shift_of(tree));
+                       shape().segments() << geometry::blocks_shift_of(tree));
   }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    free_segments().format(free_segments().universe(), rank, count);
+    segments_.format(rank, count);
     for (std::uint32_t tree = 0; tree < geometry::trees; ++tree) {
       free_blocks(tree).format(0, rank, count);
-      if (rank == 0) control_->moves[tree].word = 0;
     }
-    if (rank == 0) {
-      control_->run_lock = 0;
-      control_->run_claims = 0;
-    }
-    shortages_.format(rank, count);
-    memory_table_.format(shape_.segments(), rank, count);
-    const std::uint64_t counters = std::uint64_t{shape_.segments()} << geometry::blocks_shift;
+    const std::uint64_t counters = std::uint64_t{shape().segments()} << geometry::blocks_shift;
     for (std::uint64_t i = rank; i < counters; i += count) counters_[i] = 0;
-  }
-
-  WARPHEAP_DEVICE std::uint32_t kind(std::uint32_t segment) const {
-    return memory_table_.kind(segment);
   }
 
   /// Whether there is a block of `tree`, a segment that could be cut into blocks, one that is on
@@ -95,20 +78,21 @@ class gallatin_blocks {
                                  std::uint32_t segments_at_once) const {
     const int shift = geometry::blocks_shift_of(tree);
     // A segment that is a single block never has both free and used blocks.
-    if (shift == 0) return own(free_segments().claim_some(want, 0), tree);
+    if (shift == 0) return own(segments_.free_segments().claim_some(want, 0), tree);
     for (;;) {
-      const std::uint64_t before = moves(tree).load(simt::order::acquire);
+      const std::uint64_t before = segments_.moves(tree).load(simt::order::acquire);
       blocks got = free_blocks(tree).claim_some(want, 0);
       if (got.bits != 0) return got;
-      if (free_segments().any()) {
+      if (segments_.free_segments().any()) {
         // Relaxed: only a hint that avoids the atomic below.
-        if (in_progress(moves(tree).load(simt::order::relaxed)) < segments_at_once) {
-          const std::uint64_t others = moves(tree).fetch_add(begins, simt::order::relaxed);
-          if (in_progress(others) < segments_at_once) got = format_segment(tree, want);
-          moves(tree).fetch_add(ends, simt::order::release);
+        const std::uint64_t now = segments_.moves(tree).load(simt::order::relaxed);
+        if (sync::moves::in_progress(now) < segments_at_once) {
+          if (segments_.begin_move(tree) < segments_at_once) got = format_segment(tree, want);
+          segments_.end_move(tree);
           if (got.bits != 0) return got;
         }
-      } else if (in_progress(before) == 0 && moves(tree).load(simt::order::acquire) == before) {
+      } else if (sync::moves::in_progress(before) == 0 &&
+                 segments_.moves(tree).load(simt::order::acquire) == before) {
         return {};  // no segment has moved between the look at the blocks and at the segments
       }
       simt::backoff(200);
@@ -161,116 +145,41 @@ class gallatin_blocks {
     if ((before & units_mask) == count) {
       release_block(tree, block);
     } else if ((before & slot_flag) != 0) {
-      shortages_.end_all();  // perhaps none of its units is in use now
+      shortages().end_all();  // perhaps none of its units is in use now
     }
-  }
-
-  /// Takes the last `length` adjacent free segments and returns the first of them, or none. One
-  /// lane at a time: two lanes that each held a part of what the other needs would both fail.
-  /// \param busy set if another lane is doing so, and nothing was tried
-  WARPHEAP_DEVICE std::uint32_t acquire_run(std::uint32_t length, bool& busy) const {
-    const simt::atomic_ref lock(control_->run_lock);
-    // Acquire and release order the holders; the holder never waits.
-    busy = lock.exchange(1, simt::order::acquire) != 0;
-    if (busy) return none;
-    const std::uint32_t first = claim_announced_run(length);
-    if (first != none) {
-      for (std::uint32_t i = 1; i < length; ++i) set_kind(first + i, gallatin_segment::inside);
-      set_kind(first, gallatin_segment::run(length));
-    }
-    lock.store(0, simt::order::release);
-    return first;
-  }
-
-  WARPHEAP_DEVICE void release_run(std::uint32_t first, std::uint32_t length) const {
-    // Written before they are free: then they belong to the lane that claims them.
-    for (std::uint32_t i = 0; i < length; ++i) set_kind(first + i, gallatin_segment::free);
-    insert_run(free_segments(), first, length);
-    shortages_.end_all();
-  }
-
-  /// No lane moves a segment or holds the lock.
-  WARPHEAP_DEVICE bool idle() const {
-    bool quiet = control_->run_lock == 0 && in_progress(control_->run_claims) == 0;
-    for (std::uint32_t tree = 0; tree < geometry::trees; ++tree)
-      quiet = quiet && in_progress(control_->moves[tree].word) == 0;
-    return quiet;
   }
 
  private:
-  // Counted in words of `sync::moves`: moves of segments between the free segments and the blocks
-  // of a tree; and, in a separate word, claims of runs of segments: a claim that takes the words of
-  // the tree one after another and fails has hidden segments from all other lanes.
-  static constexpr std::uint64_t begins = sync::moves::begins;
-  static constexpr std::uint64_t ends = sync::moves::ends;
   // A block's counter: {in a slot:1 | unit:7 | units left:24}
   static constexpr std::uint32_t slot_flag = 0x80000000u;
   static constexpr int unit_shift = 24;
   static constexpr std::uint32_t units_mask = (1u << unit_shift) - 1;
 
-  /// On lines of their own: in a mixed load, segments of all trees move at the same time.
-  struct control {
-    struct alignas(128) move_count {
-      std::uint64_t word;
-    };
-    move_count moves[geometry::trees];
-    alignas(128) std::uint64_t run_claims;
-    std::uint32_t run_lock;
-  };
-
-  WARPHEAP_HD static constexpr std::uint32_t in_progress(std::uint64_t moves_word) {
-    return sync::moves::in_progress(moves_word);
-  }
-
   template <class Any>
   WARPHEAP_DEVICE bool obtainable(std::uint32_t tree, const Any& any) const {
-    const std::uint64_t before = moves(tree).load(simt::order::acquire);
-    const std::uint64_t runs_before = run_claims().load(simt::order::acquire);
-    if (in_progress(before) != 0 || in_progress(runs_before) != 0 || any(free_blocks(tree)) ||
-        any(free_segments())) {
+    const auto before = segments_.announced(tree);
+    if (before.in_progress() || any(free_blocks(tree)) || any(segments_.free_segments())) {
       return true;
     }
-    return moves(tree).load(simt::order::acquire) != before ||
-           run_claims().load(simt::order::acquire) != runs_before;
+    return segments_.announced_since(before, tree);
   }
 
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> run_claims() const {
-    return simt::atomic_ref(control_->run_claims);
-  }
-  /// The last run of free segments. Repeated failures end when no run is seen any more: each failed
-  /// claim has lost a segment to another lane.
-  WARPHEAP_DEVICE std::uint32_t claim_announced_run(std::uint32_t length) const {
-    for (;;) {
-      const std::uint32_t top = find_last_run(free_segments(), length);
-      if (top == none) return none;
-      run_claims().fetch_add(begins, simt::order::relaxed);
-      const bool claimed = claim_run(free_segments(), top + 1 - length, length);
-      run_claims().fetch_add(ends, simt::order::release);
-      if (claimed) return top + 1 - length;
-    }
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> moves(std::uint32_t tree) const {
-    return simt::atomic_ref(control_->moves[tree].word);
-  }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> counter(std::uint32_t tree,
                                                           std::uint32_t block) const {
     return simt::atomic_ref(counters_[geometry::counter_of(tree, block)]);
   }
-  WARPHEAP_DEVICE void set_kind(std::uint32_t segment, std::uint32_t kind) const {
-    memory_table_.set(segment, kind);
-  }
 
   /// Segments become blocks of the last tree, which are as large.
-  WARPHEAP_DEVICE blocks own(const blocks& segments, std::uint32_t tree) const {
-    for (int i = 0; i < segments.count(); ++i) set_kind(segments.nth(i), tree);
-    return segments;
+  WARPHEAP_DEVICE blocks own(const blocks& claimed, std::uint32_t tree) const {
+    for (int i = 0; i < claimed.count(); ++i) segments_.set_kind(claimed.nth(i), tree);
+    return claimed;
   }
 
   /// Cuts a segment into blocks: up to `want` for the caller, the others for the tree.
   WARPHEAP_DEVICE blocks format_segment(std::uint32_t tree, int want) const {
-    const std::uint32_t segment = free_segments().claim_first();
-    if (segment == none) return {};
-    set_kind(segment, tree);
+    const std::uint32_t segment = segments_.free_segments().claim_first();
+    if (segment == segment_store::none) return {};
+    segments_.set_kind(segment, tree);
     const int shift = geometry::blocks_shift_of(tree);
     const std::uint32_t first = segment << shift;
     const auto kept = static_cast<std::uint32_t>(want < (1 << shift) ? want : (1 << shift));
@@ -288,14 +197,11 @@ class gallatin_blocks {
     const int shift = geometry::blocks_shift_of(tree);
     const std::uint32_t segment = block >> shift;
     if (shift != 0 && !insert_and_claim_all(tree, block, segment << shift, 1u << shift)) {
-      shortages_.end(tree);
+      shortages().end(tree);
       return;
     }
-    // Before it is free: then it belongs to the lane that claims it.
-    set_kind(segment, gallatin_segment::free);
-    free_segments().insert(segment);
-    shortages_.end_all();
-    if (shift != 0) moves(tree).fetch_add(ends, simt::order::release);
+    segments_.release(segment);
+    if (shift != 0) segments_.end_move(tree);
   }
 
   /// Inserts a block among the `count` blocks of its segment, from `first` on. If that makes all of
@@ -311,18 +217,14 @@ class gallatin_blocks {
     // Again after a claim that failed: a lane that gave the missing block back meanwhile has seen
     // some of the segment's blocks gone, and left the segment to this one.
     while (contains_run(siblings, first, count)) {
-      moves(tree).fetch_add(begins, simt::order::relaxed);
+      segments_.begin_move(tree);
       if (claim_run(siblings, first, count)) return true;
-      moves(tree).fetch_add(ends, simt::order::release);
+      segments_.end_move(tree);
     }
     return false;
   }
 
-  geometry shape_;
-  control* control_ = nullptr;
-  gallatin_shortages<Config> shortages_;
-  gallatin_memory_table memory_table_;
-  std::uint64_t* segment_words_ = nullptr;
+  segment_store segments_;
   std::uint64_t* tree_words_ = nullptr;
   std::uint32_t* counters_ = nullptr;
   std::uint32_t tree_stride_ = 0;

@@ -92,6 +92,7 @@
 #include "warpheap/managers/gallatin/geometry.hpp"
 #include "warpheap/managers/gallatin/inspection.hpp"
 #include "warpheap/managers/gallatin/publication.hpp"
+#include "warpheap/managers/gallatin/segments.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -104,6 +105,7 @@ class gallatin {
  public:
   using options = no_options;
   using geometry = gallatin_geometry<Config>;
+  using segment_store = gallatin_segments<Config>;
   using block_store = gallatin_blocks<Config>;
   using block_buffers = gallatin_buffers<Config>;
 
@@ -161,11 +163,11 @@ class gallatin {
     const std::uint64_t segment = offset >> shape().segment_shift();
     if (segment >= shape().segments()) return;  // not of this heap
     const auto first = static_cast<std::uint32_t>(segment);
-    const std::uint32_t kind = buffers_.blocks().kind(first);
+    const std::uint32_t kind = buffers_.blocks().segments().kind(first);
     if (kind < geometry::trees) {
       free_unit(kind, static_cast<std::uint32_t>(offset >> shape().block_shift(kind)));
     } else if (gallatin_segment::is_run(kind)) {
-      buffers_.blocks().release_run(first, gallatin_segment::length(kind));
+      buffers_.blocks().segments().release_run(first, gallatin_segment::length(kind));
     }
   }
 
@@ -342,7 +344,7 @@ class gallatin {
   WARPHEAP_DEVICE void* malloc_run(std::size_t bytes) const {
     const auto length = static_cast<std::uint32_t>((bytes - 1) >> shape().segment_shift()) + 1;
     const std::uint32_t first = simt::call_apart(&take_run, buffers_.copy(), length);
-    if (first == block_store::none) return nullptr;
+    if (first == segment_store::none) return nullptr;
     return segments_ + (std::size_t{first} << shape().segment_shift());
   }
 
@@ -352,13 +354,13 @@ class gallatin {
     bool last_time = false;
     for (int patience_left = patience;;) {
       bool busy = false;
-      const std::uint32_t first = in.blocks().acquire_run(length, busy);
-      if (first != block_store::none) return first;
+      const std::uint32_t first = in.blocks().segments().acquire_run(length, busy);
+      if (first != segment_store::none) return first;
       if (busy) {
         simt::backoff(wait_ns);
         continue;
       }
-      if (last_time) return block_store::none;
+      if (last_time) return segment_store::none;
       const std::uint32_t all = in.blocks().shape().multiprocessors();
       const outlook found = in.search(alone, block_buffers::no_unit, 0, all).outlook;
       if (found == outlook::elsewhere_coming && patience_left > 0) {

@@ -8,6 +8,7 @@
 #include "warpheap/managers/gallatin/blocks.hpp"
 #include "warpheap/managers/gallatin/buffers.hpp"
 #include "warpheap/managers/gallatin/geometry.hpp"
+#include "warpheap/managers/gallatin/segments.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
@@ -23,12 +24,13 @@ class gallatin_inspector {
   WARPHEAP_DEVICE gallatin_inspector(const gallatin_buffers<Config>& buffers, inspection& findings)
       : buffers_(buffers),
         blocks_(buffers.blocks()),
+        segments_(blocks_.segments()),
         shape_(blocks_.shape()),
         findings_(findings) {}
 
   WARPHEAP_DEVICE void run(std::uint64_t rank, std::uint64_t count) const {
     const auto wrong_word = [this](std::uint64_t word) { findings_.expect(false, 1, word); };
-    blocks_.free_segments().check(rank, count, wrong_word);
+    segments_.free_segments().check(rank, count, wrong_word);
     for (std::uint32_t tree = 0; tree < geometry::trees; ++tree) {
       blocks_.free_blocks(tree).check(rank, count, wrong_word);
     }
@@ -40,13 +42,14 @@ class gallatin_inspector {
       slot(static_cast<std::uint32_t>(i / geometry::units),
            static_cast<std::uint32_t>(i % geometry::units));
     }
-    if (rank == 0) findings_.expect(blocks_.idle(), 8, 0);
+    if (rank == 0) findings_.expect(segments_.idle(), 8, 0);
   }
 
  private:
   WARPHEAP_DEVICE void segment(std::uint32_t s) const {
-    const std::uint32_t kind = blocks_.kind(s);
-    findings_.expect(blocks_.free_segments().contains(s) == (kind == gallatin_segment::free), 2, s);
+    const std::uint32_t kind = segments_.kind(s);
+    findings_.expect(segments_.free_segments().contains(s) == (kind == gallatin_segment::free), 2,
+                     s);
     const bool in_run = s != 0 && continues_run(s - 1);
     findings_.expect(in_run == (kind == gallatin_segment::inside), 3, s);
     if (gallatin_segment::is_run(kind)) {
@@ -74,19 +77,19 @@ class gallatin_inspector {
 
   /// Whether the segment after `s` belongs to the same run.
   WARPHEAP_DEVICE bool continues_run(std::uint32_t s) const {
-    const std::uint32_t kind = blocks_.kind(s);
+    const std::uint32_t kind = segments_.kind(s);
     if (gallatin_segment::is_run(kind)) return gallatin_segment::length(kind) > 1;
     if (kind != gallatin_segment::inside) return false;
     std::uint32_t first = s;
-    while (first != 0 && blocks_.kind(first) == gallatin_segment::inside) --first;
-    const std::uint32_t head = blocks_.kind(first);
+    while (first != 0 && segments_.kind(first) == gallatin_segment::inside) --first;
+    const std::uint32_t head = segments_.kind(first);
     return gallatin_segment::is_run(head) && s + 1 < first + gallatin_segment::length(head);
   }
 
   WARPHEAP_DEVICE bool run_is_whole(std::uint32_t first, std::uint32_t length) const {
     if (length == 0 || length > shape_.segments() - first) return false;
     for (std::uint32_t i = 1; i < length; ++i) {
-      if (blocks_.kind(first + i) != gallatin_segment::inside) return false;
+      if (segments_.kind(first + i) != gallatin_segment::inside) return false;
     }
     return true;
   }
@@ -132,7 +135,7 @@ class gallatin_inspector {
     const std::uint32_t blocks = shape_.segments() << geometry::blocks_shift_of(tree);
     const bool usable = now.has_units(shape_.capacity(unit)) && now.block < blocks &&
                         i < shape_.slots(unit) &&
-                        blocks_.kind(now.block >> geometry::blocks_shift_of(tree)) == tree;
+                        segments_.kind(now.block >> geometry::blocks_shift_of(tree)) == tree;
     findings_.expect(usable, 6, place);
     if (!usable) return;
     const std::uint32_t rest = shape_.capacity(unit) - now.taken;
@@ -152,6 +155,7 @@ class gallatin_inspector {
 
   const gallatin_buffers<Config>& buffers_;
   const gallatin_blocks<Config>& blocks_;
+  const gallatin_segments<Config>& segments_;
   geometry shape_;
   inspection& findings_;
 };

@@ -8,9 +8,9 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/managers/scatter_alloc/full_search.hpp"
 #include "warpheap/managers/scatter_alloc/geometry.hpp"
-#include "warpheap/managers/scatter_alloc/page_chunks.hpp"
 #include "warpheap/managers/scatter_alloc/page_supply.hpp"
 #include "warpheap/managers/scatter_alloc/page_table.hpp"
+#include "warpheap/managers/scatter_alloc/page_teams.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
@@ -57,7 +57,7 @@ class chunk_search {
           if (at >= end || !seems_useful(at, units)) continue;
           const std::uint64_t meeting = std::uint64_t{at} << 32 | units;
           void* const found =
-              chunks().take(simt::coalesced(&pages_.searches()).match(meeting), at, units);
+              teams().take(simt::coalesced(&pages_.searches()).match(meeting), at, units);
           if (found != nullptr) return found;
         }
         blocks.reject(region, level);
@@ -86,12 +86,12 @@ class chunk_search {
       page = same.broadcast(page);
       opened = same.broadcast(opened);
       if (page == page_supply<Config>::none) return nullptr;
-      void* const block = chunks().first(page, units, same.rank(), opened);
+      void* const block = teams().first(page, units, same.rank(), opened);
       if (block != nullptr) return block;
     }
   }
 
-  WARPHEAP_DEVICE page_chunks<Config> chunks() const { return page_chunks<Config>(pages_); }
+  WARPHEAP_DEVICE page_teams<Config> teams() const { return page_teams<Config>(pages_); }
 
   const page_supply<Config>& pages_;
 };

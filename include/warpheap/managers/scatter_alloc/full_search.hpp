@@ -6,9 +6,9 @@
 /// need one share it, so its cost to a launch does not depend on how many requests fail.
 
 #include "warpheap/managers/scatter_alloc/geometry.hpp"
-#include "warpheap/managers/scatter_alloc/page_chunks.hpp"
 #include "warpheap/managers/scatter_alloc/page_supply.hpp"
 #include "warpheap/managers/scatter_alloc/page_table.hpp"
+#include "warpheap/managers/scatter_alloc/page_teams.hpp"
 #include "warpheap/managers/scatter_alloc/room_seen.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -88,7 +88,7 @@ class full_search {
   WARPHEAP_DEVICE void* take_at(const simt::group& same, std::uint32_t page,
                                 std::uint32_t request) const {
     if (request != sizes::page_request) {
-      return page_chunks<Config>(pages_).take(same, page, request);
+      return page_teams<Config>(pages_).take(same, page, request);
     }
     return same.is_leader() ? pages_.take_page(page) : nullptr;
   }

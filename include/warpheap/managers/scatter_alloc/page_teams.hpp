@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Lanes that meet at a page with the same size are served there together.
+/// Teams: lanes that meet at a page with the same size are served there together.
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/managers/scatter_alloc/geometry.hpp"
@@ -16,11 +16,11 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace scatter_parts {
 
 template <scatter_config Config>
-class page_chunks {
+class page_teams {
   using sizes = geometry<Config>;
 
  public:
-  WARPHEAP_DEVICE explicit page_chunks(const page_supply<Config>& pages) : pages_(pages) {}
+  WARPHEAP_DEVICE explicit page_teams(const page_supply<Config>& pages) : pages_(pages) {}
 
   /// Chunks for members of `same`, who all want `units`, in one page; null for those without.
   WARPHEAP_DEVICE void* take(const simt::group& same, std::uint32_t page,
@@ -45,7 +45,7 @@ class page_chunks {
   }
 
   /// The chunk that a member has of a page that its leader has opened, the first `opened` chunks
-  /// being the group's.
+  /// being the team's.
   WARPHEAP_DEVICE void* first(std::uint32_t page, std::uint32_t units, int rank,
                               std::uint32_t opened) const {
     const auto chunk = static_cast<std::uint32_t>(rank);
