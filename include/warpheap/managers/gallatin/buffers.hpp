@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Gallatin's block buffers (managers/gallatin/gallatin.hpp explains them): the blocks that units
-/// are handed out of, one slot for each kind of unit and multiprocessor.
+/// Gallatin's block buffers (managers/gallatin/gallatin.hpp explains them): the blocks that units,
+/// which are slices or several of them, are handed out of, one slot for each kind of unit and
+/// multiprocessor.
 
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/managers/gallatin/blocks.hpp"

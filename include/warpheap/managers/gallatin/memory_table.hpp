@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+/// \file
+/// The memory table of Gallatin: what each segment is used for.
+
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
 
