@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Says which kernels of plain_kernels.cu cannot be launched with 1024 threads per block.
 
-`check_registers.py compile NVCC INCLUDE FILE [NVCC'S OPTIONS...]` writes what ptxas says about them
-to FILE, and the headers that it depends on to FILE.d; `check_registers.py judge FILE` exits 1 if one
-needs too many registers.
+`check_registers.py compile NVCC INCLUDE FILE all|two_calls` writes what ptxas says about all of
+them, or about those that call malloc twice, to FILE, and the headers that it depends on to FILE.d;
+`check_registers.py judge FILE all|two_calls` exits 1 if one needs too many registers.
 """
 
 import pathlib
@@ -20,6 +20,7 @@ FORMS = {
     "allocate_constant": "malloc once, with a constant size",
     "allocate_twice": "malloc twice",
 }
+WHICH = {"all": set(FORMS), "two_calls": {"allocate_twice"}}
 
 Counts = dict[tuple[str, str], int]
 
@@ -31,9 +32,10 @@ def form_and_manager(kernel: str) -> tuple[str, str]:
     return form, "".join(letters).rstrip("\0")
 
 
-def compile_kernels(nvcc: str, include: str, said: str, *more: str) -> None:
+def compile_kernels(nvcc: str, include: str, said: str, which: str) -> None:
     source = pathlib.Path(__file__).with_name("plain_kernels.cu")
-    options = ["-arch=sm_90", "-O3", "-std=c++20", "-DNDEBUG", f"-I{include}", "-Xptxas=-v", *more]
+    options = ["-arch=sm_90", "-O3", "-std=c++20", "-DNDEBUG", f"-I{include}", "-Xptxas=-v"]
+    options.append(f"-DWARPHEAP_ALL_PLAIN_KERNELS={int(which == 'all')}")
     depends = ["-MD", "-MF", f"{said}.d", "-MT", said]
     run = subprocess.run(
         [nvcc, *options, *depends, "-cubin", "-o", f"{said}.cubin", str(source)],
@@ -47,10 +49,11 @@ def compile_kernels(nvcc: str, include: str, said: str, *more: str) -> None:
     pathlib.Path(said).write_text(run.stdout)
 
 
-def registers(said: str) -> Counts:
+def registers(said: str, which: str) -> Counts:
     text = pathlib.Path(said).read_text()
     found = {form_and_manager(kernel): int(count) for kernel, count in ENTRY.findall(text)}
-    if "allocate_twice" not in {form for form, _ in found} or not all(map(all, found)):
+    missing = WHICH[which] - {form for form, manager in found if manager}
+    if missing or not all(map(all, found)):
         sys.exit(f"no registers were found in what nvcc says:\n{text}")
     return found
 
@@ -59,8 +62,8 @@ def most(found: Counts, manager: str) -> int:
     return max(count for (_, name), count in found.items() if name == manager)
 
 
-def judge(said: str) -> None:
-    found = registers(said)
+def judge(said: str, which: str) -> None:
+    found = registers(said, which)
     managers = sorted({name for _, name in found}, key=lambda name: most(found, name))
     for manager in managers:
         counts = (found.get((form, manager)) for form in FORMS)

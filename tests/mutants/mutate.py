@@ -39,7 +39,7 @@ PROFILE: dict[str, type] = {
     "cases": str,
 }
 OPTIONAL: dict[str, type] = {"sources": list, "generated": bool, "whole": bool, "met": str}
-MET = re.compile(r"\w+/\w+/\w+/\d+")
+MET = re.compile(r"\w+/\w+/\w+/\d{1,18}")
 MUTANT: dict[str, type] = {"name": str, "profile": str, "about": str, "find": str, "replace": str}
 
 

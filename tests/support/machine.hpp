@@ -19,6 +19,19 @@ inline constexpr bool race_checked = false;
 inline constexpr bool race_checked = WARPHEAP_THREAD_SANITIZER;
 #endif
 
+/// Whether AddressSanitizer looks at each access.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool address_checked = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+inline constexpr bool address_checked = true;
+#else
+inline constexpr bool address_checked = false;
+#endif
+#else
+inline constexpr bool address_checked = false;
+#endif
+
 /// Threads of a block in tests of any size. A lane costs ThreadSanitizer 850 KiB.
 inline constexpr std::uint32_t block_threads = WARPHEAP_CUDA_MODEL || !sanitized ? 256 : 64;
 

@@ -172,9 +172,10 @@ class hunt {
     if (!result.found) return std::nullopt;
     const task_request task{mutant_.name, where.test->name, where.how.first, where.memory.first};
     const bool again = found_again(task, result.found->seed);
-    std::printf("%s %-42s %6.2f s  %s/%llu: %s\n", again ? "found    " : "NOT AGAIN",
-                mutant_.name.c_str(), spent_, name(where).c_str(),
-                static_cast<unsigned long long>(result.found->seed),
+    const std::string place = name(where) + "/" + std::to_string(result.found->seed);
+    std::printf("%s %-42s %6.2f s  %s%s: %s\n", again ? "found    " : "NOT AGAIN",
+                mutant_.name.c_str(), spent_, place.c_str(),
+                mutant_.met.empty() || mutant_.met == place ? "" : " (not where it was met)",
                 first_line(result.found->what).c_str());
     return again;
   }

@@ -32,7 +32,7 @@ run_nightly_pytest() { run_pytest nightly -m nightly; }
 # build/reports/coverage.txt.
 measure_coverage() {
   local build=$root/build/cpu-coverage
-  build_step cpu-coverage tests/{core,simt,sync,managers,conformance}/all warpheap-verify || return
+  build_step cpu-coverage tests/all || return
   find "$build" -name '*.gcda' -delete
   run_ctest coverage cpu-coverage || return
   {

@@ -94,7 +94,7 @@ command_test() {
     stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
     stage cpu-tsan "The CPU half under ThreadSanitizer" build_and_ctest cpu-tsan
   else
-    note "left out: mutants, headers alone and the sanitizers; './dev test --all' has them, as CI"
+    note "left out: mutants, headers alone, the sanitizers and fuzzers; './dev test --all' has them, as CI"
   fi
   if find_nvcc; then
     stage cuda-compile "The CUDA half is compiled" compile_cuda

@@ -24,10 +24,10 @@ namespace {
 
 /// Powers of two, and sizes that take several slices or whole blocks.
 const std::vector<std::size_t> sizes =
-    race_checked ? std::vector<std::size_t>{256, 10000, 256_KiB}
-    : sanitized  ? std::vector<std::size_t>{256, 4096, 10000, 40000, 256_KiB}
-                 : std::vector<std::size_t>{16,    64,    256,    1024,  2048,   4096,
-                                            10000, 20000, 32_KiB, 40000, 100000, 256_KiB};
+    sanitized
+        ? std::vector<std::size_t>{256, 4096, 10000, 40000, 256_KiB}
+        : std::vector<std::size_t>{16,   32,    64,    128,    256,   512,   1024,   2048,   4096,
+                                   8192, 10000, 20000, 32_KiB, 40000, 65536, 100000, 256_KiB};
 
 constexpr std::size_t small_heap = race_checked ? 4_MiB : sanitized ? 16_MiB : 32_MiB;
 constexpr std::uint64_t batch = 20'000;

@@ -50,7 +50,7 @@ std::size_t blocks_in(std::size_t chunks, std::size_t bytes) {
 }
 
 /// Each lane is a thread to ThreadSanitizer: with a sanitizer, fewer and larger blocks.
-constexpr std::size_t least_bytes = race_checked ? 3264 : sanitized ? 1024 : 16;
+constexpr std::size_t least_bytes = WARPHEAP_TEST_SANITIZED ? 1024 : 16;
 
 TEST(growth, every_size_fills_what_there_is_and_then_what_is_added) {
   for (const std::size_t bytes : {16u, 48u, 256u, 1024u, 3264u, 8192u, 16384u, 65536u}) {

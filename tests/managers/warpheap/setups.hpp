@@ -77,6 +77,12 @@ setup<M> blocks_of_chunks() {
           .exact = false};
 }
 
+/// What the manager of a case consists of.
+template <class M>
+const auto& parts_of(any_heap& heap) {
+  return static_cast<manager_behind<M>&>(heap.manager()).get().parts();
+}
+
 /// An empty chunk of a class is wanted by a lane as one large block, while another lane takes a
 /// slot of it and gives that back. A third one watches: as long as the chunk is being closed, so
 /// that it can be found nowhere, a move is announced.
@@ -114,7 +120,7 @@ class closing_is_announced : public full_heap {
  private:
   static constexpr std::uint32_t watched = 1;  // of four blocks
 
-  const auto& parts() { return static_cast<manager_behind<M>&>(heap.manager()).get().parts(); }
+  const auto& parts() { return parts_of<M>(heap); }
   WARPHEAP_UNTRACKED bool is_announced() {
     std::uint32_t lanes = 0;
     for (const auto& hand : parts().whole().moving) lanes |= hand.lanes;
@@ -196,7 +202,7 @@ class one_chunk_left : public heap_world {
   }
 
  private:
-  const auto& parts() { return static_cast<manager_behind<M>&>(heap.manager()).get().parts(); }
+  const auto& parts() { return parts_of<M>(heap); }
   std::uint32_t chunk_bytes() { return parts().classes().sizes().chunk_bytes(); }
 
   std::uint64_t frees_;
