@@ -30,9 +30,9 @@ struct scale {
     const bool small = sanitized || small_run;
     const std::size_t odd_bytes = std::size_t{1} << (race_checked ? 16 : small ? 18 : 20);
     if (WARPHEAP_CUDA_MODEL && !small_run) return {1u << 20, 1u << 18, 64, 2048 * mib, odd_bytes};
-    // Half of what a small run does: what a sanitizer looks for depends on the paths that are
-    // taken, and blocks that fill the heap are as large.
-    if (sanitized) return {128, 512, 8, 16 * mib, odd_bytes};
+    // What a sanitizer looks for depends on the paths that are taken, seldom on how often; blocks
+    // that fill the heap decide which path it is.
+    if (sanitized) return {128, 1024, 8, 32 * mib, odd_bytes};
     if (small_run) return {512, 2048, 8, 32 * mib, odd_bytes};
     return {8192, 16384, 24, 64 * mib, odd_bytes};
   }

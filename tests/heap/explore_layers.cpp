@@ -18,8 +18,8 @@ const registrar added[]{
                "", ""}},
     registrar{{"checked_quarantine", subject_kind::manager,
                quarantine_cases<checked<layer_base, small_quarantine>>(), "", ""}},
-    registrar{{"quarantine", subject_kind::structure,
-               slots_of_quarantine<checking::quarantine>(), "", ""}},
+    registrar{{"quarantine", subject_kind::structure, slots_of_quarantine<checking::quarantine>(),
+               "", ""}},
     registrar{
         {"warp_heaps_as_blocks", subject_kind::manager,
          warp_heap_of_each_cases(blocks_of_warp_heaps<warp_heaps_as_blocks<small_warp_heaps>>()),

@@ -16,16 +16,14 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 /// Lanes write to their blocks and put them into the slots of a quarantine; they take those of
-/// others out. Each block leaves once, and with what its lane has written: the layer `checked` looks
-/// at the poison in it.
+/// others out. Each block leaves once, and with what its lane has written: the layer `checked`
+/// looks at the poison in it.
 template <class Quarantine>
 class blocks_pass_through {
  public:
   static constexpr simt::grid shape{2, 2};
 
-  blocks_pass_through() : retired_(&turns_, slots_.data(), slots_.size()) {
-    retired_.format(0, 1);
-  }
+  blocks_pass_through() : retired_(&turns_, slots_.data(), slots_.size()) { retired_.format(0, 1); }
 
   void reset(std::uint64_t /*seed*/) {
     turns_ = 0;
