@@ -165,3 +165,14 @@ def test_the_map_of_contributing_names_what_there_is() -> None:
         told = [Path(name).name for name in names if not re.search(r"[A-Z ]", name)]
         missing += [f"{folders}: {name}" for name in told if name not in there]
     assert missing == []
+
+
+def test_the_map_of_contributing_names_each_part_of_a_manager() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = text.split("## Where things are", 1)[1].split("\n## ", 1)[0]
+    named = {Path(name).name for name in re.findall(r"`([^`]+)`", text)}
+    headers = list((ROOT / "include/warpheap/managers").glob("*/*.hpp"))
+    parts = [h for h in headers if h.stem != h.parent.name]
+    assert len(parts) > 80
+    unnamed = [f"{part.parent.name}/{part.stem}" for part in parts if part.stem not in named]
+    assert unnamed == []
