@@ -91,6 +91,16 @@ struct truncate_each {
   }
 };
 
+struct clear_each {
+  heap_ref heap;
+  chain* chains;
+  std::uint32_t count;
+  WARPHEAP_DEVICE void operator()() const {
+    const std::uint64_t me = simt::thread_rank();
+    if (me < count) chains[me].clear(heap);
+  }
+};
+
 /// Warp w copies chain w to `out + w * stride`, lane 0 alone or all together, by the place that the
 /// elements have in their page.
 struct read_chains {
@@ -194,6 +204,23 @@ TEST(page_chain, keeps_what_warps_append) {
   for (const std::uint32_t count : refused.read()) EXPECT_EQ(count, 0u);
   truncate(subject, chains, 0);
   expect_nothing_left(subject);
+}
+
+TEST(page_chain, is_as_new_when_it_was_cleared) {
+  const heap<> subject(machine(), 4_MiB);
+  const device_array<chain> chains(64, small_pages);
+  const device_array<std::uint32_t> refused(64, 99);
+  for (int round = 0; round < 2; ++round) {
+    machine().launch({1, 64}, append_by_lane{subject.ref(), chains.get(), 30, refused.get()});
+    for (const auto& values : read(chains, 90)) ASSERT_EQ(values.size(), 90u);
+    machine().launch({1, 64}, clear_each{subject.ref(), chains.get(), 64});
+    for (const chain& one : chains.read()) {
+      ASSERT_TRUE(one.empty());
+      ASSERT_EQ(one.first(), nullptr);
+      EXPECT_EQ(one.page_bytes(), small_pages.page_bytes());
+    }
+    expect_nothing_left(subject);
+  }
 }
 
 TEST(page_chain, refuses_runs_that_fit_in_no_page) {

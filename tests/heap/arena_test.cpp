@@ -237,6 +237,7 @@ TEST(arena, gives_back_when_it_ends) {
     EXPECT_GT(second.stats().handed_out_bytes, 0u);
     EXPECT_THROW(first.release(), invalid_argument);  // NOLINT(bugprone-use-after-move)
     EXPECT_THROW(first.ref(), invalid_argument);
+    EXPECT_THROW(static_cast<void>(first.stats()), invalid_argument);
   }
   EXPECT_EQ(subject.stats().blocks_in_use, 0u);
 }

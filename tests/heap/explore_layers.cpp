@@ -24,6 +24,10 @@ const registrar added[]{
         {"warp_heaps_as_blocks", subject_kind::manager,
          warp_heap_of_each_cases(blocks_of_warp_heaps<warp_heaps_as_blocks<small_warp_heaps>>()),
          "", ""}},
+    registrar{
+        {"warp_heaps_as_blocks_of_arenas", subject_kind::manager,
+         warp_heap_of_each_cases(blocks_of_arenas<warp_heaps_as_blocks<test::warp_arenas<>>>()), "",
+         ""}},
     registrar{{"arena", subject_kind::manager, arena_cases<arena_blocks<layer_base>>(), "", ""}},
     registrar{manager_subject("counted", counted_setup<counted<layer_base>>())},
     registrar{manager_subject("with_large", large_setup<with_large<few_pages, few_pages>>())},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "conformance/reference/warp_arenas.hpp"
 #include "manager_world.hpp"
 
 #include "warpheap/heap/layers/warp_heaps_as_blocks.hpp"
@@ -20,6 +21,17 @@ using small_warp_heaps =
 template <class M>
 setup<M> blocks_of_warp_heaps() {
   return {.region_bytes = 1024 + 6144, .sizes = {16, 24}, .holds = {52 * 4, 52 * 2}};
+}
+
+/// 64 entries of 16 bytes, and an arena for each lane. What `begin` writes there is plain memory,
+/// so others may not look at it before they were told.
+template <class M>
+setup<M> blocks_of_arenas() {
+  using arenas = test::warp_arenas<>;
+  constexpr int lanes = 8;
+  return {.region_bytes = 1024 + lanes * (arenas::arena_bytes + 16),
+          .sizes = {256, 512},
+          .holds = {arenas::arena_bytes / 256, arenas::arena_bytes / 512}};
 }
 
 /// The lanes of a warp come in several branches, each of which may make a warp heap. One of them

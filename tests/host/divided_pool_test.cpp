@@ -42,6 +42,17 @@ TEST(divided_pool, threads_in_turn_have_parts_of_their_own) {
   EXPECT_EQ(pool->stats().regions, 3u) << "the fourth thread is in the first one's part";
 }
 
+TEST(divided_pool, has_from_one_to_as_many_parts_as_it_says) {
+  const auto source = std::make_shared<counted_upstream>();
+  for (const std::size_t parts : {std::size_t{1}, pool_type::most_parts}) {
+    const auto pool = divided(source, parts, {.region_bytes = 1_MiB});
+    EXPECT_NE(pool->try_allocate(256, 256, stream_id::none), nullptr) << parts;
+  }
+  for (const std::size_t parts : {std::size_t{0}, pool_type::most_parts + 1}) {
+    EXPECT_THROW(divided(source, parts), invalid_argument) << parts;
+  }
+}
+
 TEST(pool_stats, every_field_is_added_but_the_size_that_failed_last) {
   using fields = std::array<std::uint64_t, sizeof(pool_stats) / sizeof(std::uint64_t)>;
   fields words;

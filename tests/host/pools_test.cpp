@@ -228,6 +228,8 @@ TEST_P(pools, grow_to_the_limit_and_give_free_regions_back) {
   EXPECT_LE(source->held(), 16_MiB);
   EXPECT_GE(blocks.size() * 100000, 4_MiB);
   EXPECT_GT(source->regions(), 1u);
+  const std::size_t most = source->held();
+  EXPECT_EQ(pool->stats().peak_reserved_bytes, most);
   EXPECT_EQ(pool->trim(0), 0u) << "every region has a block in use";
   for (void* block : blocks) pool->deallocate(block, stream_id::none);
   const std::size_t held = source->held();
@@ -240,6 +242,9 @@ TEST_P(pools, grow_to_the_limit_and_give_free_regions_back) {
   EXPECT_EQ(source->held(), 0u);
   void* again = pool->try_allocate(100000, 1, stream_id::none);
   EXPECT_NE(again, nullptr);
+  EXPECT_LT(source->held(), most);
+  EXPECT_EQ(pool->stats().reserved_bytes, source->held());
+  EXPECT_EQ(pool->stats().peak_reserved_bytes, most);
   pool->deallocate(again, stream_id::none);
 }
 

@@ -3,6 +3,7 @@
 // that a pool cannot tell which of them served a call.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <random>
@@ -19,34 +20,40 @@
 namespace warpheap::host {
 namespace {
 
-/// Knows where an address is, in numbers that two pools have in common: all regions are equally
-/// aligned.
+/// Knows where an address is, in numbers that two pools have in common: regions begin at equal
+/// distances, the lowest free one first, because a pool may prefer blocks by their addresses.
 class numbered_upstream final : public upstream {
  public:
+  ~numbered_upstream() override { source_.deallocate(all_, most * room); }
+
   void* allocate(std::size_t bytes) override {
     ++calls;
-    void* const memory = source_.allocate(bytes);
-    if (memory != nullptr) regions_.push_back({reinterpret_cast<address>(memory), bytes});
-    return memory;
+    const auto free = std::find(held_.begin(), held_.end(), false);
+    if (bytes > room || free == held_.end()) return nullptr;
+    *free = true;
+    return at(all_, static_cast<std::size_t>(free - held_.begin()) * room);
   }
-  void deallocate(void* memory, std::size_t bytes) noexcept override {
-    source_.deallocate(memory, bytes);
+  void deallocate(void* memory, std::size_t) noexcept override {
+    held_[place_of(memory).first - 1] = false;
   }
   std::string_view name() const override { return "numbered"; }
 
   /// Numbers of the region and of the byte in it.
   std::pair<std::size_t, std::size_t> place_of(const void* memory) const {
-    const auto base = reinterpret_cast<address>(memory);
-    std::size_t number = regions_.size();
-    while (number != 0 && !regions_[number - 1].contains(base)) --number;
-    return {number, number != 0 ? base - regions_[number - 1].base : 0};
+    if (memory == nullptr) return {};
+    const std::size_t offset = reinterpret_cast<address>(memory) - reinterpret_cast<address>(all_);
+    return {offset / room + 1, offset % room};
   }
 
   std::size_t calls = 0;
 
  private:
-  reserved_pages_upstream source_{2_MiB, 16_MiB};
-  std::vector<extent> regions_;
+  static constexpr std::size_t room = 16_MiB;
+  static constexpr std::size_t most = 16;
+
+  reserved_pages_upstream source_{2_MiB, most* room};
+  void* all_ = source_.allocate(most * room);
+  std::array<bool, most> held_{};
 };
 
 void expect_equal(const pool_stats& a, const pool_stats& b) {

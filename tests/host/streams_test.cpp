@@ -229,6 +229,21 @@ TEST_P(streams, a_stream_that_is_alone_again_owns_the_pool_again) {
   EXPECT_TRUE(events->is_safe(three, two, events->submitted[two]));
 }
 
+TEST_P(streams, a_stream_that_is_put_behind_another_waits_for_what_is_there) {
+  const auto pool = make();
+  events->submit(one);
+  pool->order(one, two);
+  EXPECT_TRUE(events->is_safe(two, one, 1));
+  events->submit(one);
+  EXPECT_FALSE(events->is_safe(two, one, 2)) << "that came later";
+  EXPECT_FALSE(events->is_safe(three, one, 1));
+  EXPECT_EQ(events->blocked, 0) << "the waiting is the stream's, not the caller's";
+  EXPECT_EQ(events->live, 0);
+  const int calls = events->calls;
+  pool->order(one, one);
+  EXPECT_EQ(events->calls, calls) << "a stream's own work is in order";
+}
+
 TEST_P(streams, memory_for_no_stream_is_waited_for) {
   const auto pool = make({.initial_bytes = 1_MiB, .limit_bytes = 1_MiB});
   void* block = pool->try_allocate(200000, 256, one);

@@ -15,6 +15,8 @@ from switchboard import Switchboard
 from workshop import Verdict, Workshop
 
 _TESTS = ROOT / "tests"
+# Whose tests need CUDA's headers, and a library that stands in for its driver: they are not built.
+_WITH_A_DRIVER = "host/cuda/"
 
 
 class Suites:
@@ -54,8 +56,9 @@ class Suites:
     def _nearest(self, sources: Iterable[Path], header: str) -> list[Path]:
         found: list[tuple[int, int, Path]] = []
         for source in sources:
-            far = self._includes.reached(source).get(header)
-            if far is not None:
+            reached = self._includes.reached(source)
+            far = reached.get(header)
+            if far is not None and not any(one.startswith(_WITH_A_DRIVER) for one in reached):
                 found.append((far, source.stat().st_size, source))
         return [source for _, _, source in sorted(found)]
 

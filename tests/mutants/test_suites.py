@@ -83,6 +83,15 @@ class Sources(InAFolder):
         source.write_text('#include "warpheap/host/policies/tlsf.hpp"\n')
         self.assertEqual(Includes().parts(source), [])
 
+    def test_one_that_needs_a_driver_is_left_out(self) -> None:
+        workshop = Workshop(self.folder)
+        controls = records.Controls(records.Records(None), {})
+        suites = Suites(workshop, self.folder, 1, controls, Switchboard([], workshop, self.folder))
+        left_out = ROOT / "tests/host/driver_errors_test.cpp"
+        for header in ("host/pools/stream_pool.hpp", "host/policies/tlsf.hpp"):
+            self.assertIn(header, Includes().reached(left_out))
+            self.assertNotIn(left_out, suites.sources(header))
+
     def test_the_nearest_is_the_first(self) -> None:
         workshop = Workshop(self.folder)
         controls = records.Controls(records.Records(None), {})

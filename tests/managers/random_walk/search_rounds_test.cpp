@@ -69,6 +69,25 @@ TEST(unit_map, lanes_take_runs_only_where_there_are_units) {
   EXPECT_EQ(taken, (std::array<std::uint32_t, 3>{4096, 4097, 4098}));
 }
 
+// Behind the words of what is in use lie those of where runs end, with few bits in them.
+TEST(unit_map, no_run_goes_on_behind_the_last_word) {
+  constexpr std::uint32_t width = 32;
+  const rubbish memory(4_KiB);
+  region_cursor cursor = memory.cursor();
+  const random_walk::unit_map<32, 1, true> units(cursor, 2 * width);
+  run(1, [&] {
+    units.format(0, 1);
+    const simt::group alone = simt::coalesced(nullptr);
+    while (units.take_runs(alone, 1) != no_run) {
+    }
+    for (std::uint32_t unit = 0; unit < width; ++unit) units.give_run(unit);
+    EXPECT_EQ(units.take_runs(alone, width), 0u);
+    for (std::uint32_t unit = 48; unit < 2 * width; ++unit) units.give_run(unit);
+    EXPECT_EQ(units.take_runs(alone, 17), no_run);
+    EXPECT_EQ(units.take_runs(alone, 16), 48u);
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

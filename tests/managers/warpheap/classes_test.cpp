@@ -164,6 +164,19 @@ TEST_F(warpheap_hints, a_class_is_nearly_full_when_an_eighth_of_its_words_has_ro
   EXPECT_FALSE(is_nearly_full(2, 1));
 }
 
+// One that never had a chunk as well: what is known of all its words holds for none.
+TEST_F(warpheap_hints, a_class_without_words_has_none_with_room) {
+  machine().launch({1, 1}, [this] {
+    const auto& classes = parts().classes();
+    for (std::uint32_t of = 0; of < classes.sizes().count(); ++of) {
+      const bool has_words = classes.of(of).turns.population != 0;
+      EXPECT_EQ(classes.all_marked(of) == 0, has_words) << of;
+      classes.count_unmarked(of, 1);
+      EXPECT_EQ(classes.all_marked(of), 0u) << of;
+    }
+  });
+}
+
 TEST_F(warpheap_hints, some_lanes_look_for_the_last_word_that_may_have_room) {
   auto& record = parts().classes().of(0);
   record.turns.population = 1;

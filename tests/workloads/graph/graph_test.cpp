@@ -226,6 +226,27 @@ TEST(rmat, has_hubs_and_depends_on_the_seed) {
   EXPECT_LT(same, count / 100);
 }
 
+// In a graph of two vertices, the scrambling can only exchange them: each edge falls into the
+// quarter (0, 0) with a chance of 0.57, or into (1, 1) if they are exchanged.
+TEST(rmat, quarters_have_the_shares_of_graph500) {
+  for (const std::uint64_t seed : {2, 3}) {
+    const std::uint32_t count = 100000;
+    double shares[2][2]{};
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint64_t key = graph::rmat_edge(seed, i, 1);
+      ASSERT_LT(key >> 32, 2u);
+      ASSERT_LT(static_cast<std::uint32_t>(key), 2u);
+      shares[key >> 32][key & 1] += 1.0 / count;
+    }
+    const auto first = graph::scrambled(0, seed, 1);
+    const auto last = graph::scrambled(1, seed, 1);
+    EXPECT_NEAR(shares[first][first], 0.57, 0.01) << seed;
+    EXPECT_NEAR(shares[first][last], 0.19, 0.01) << seed;
+    EXPECT_NEAR(shares[last][first], 0.19, 0.01) << seed;
+    EXPECT_NEAR(shares[last][last], 0.05, 0.01) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the owner of a Superblock takes of its blocks.
+#include "machine.hpp"
+#include "rubbish.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/xmalloc/superblocks.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using namespace xmalloc_parts;
+// As many blocks as a map has bits.
+constexpr xmalloc_config config{.superblock_blocks = 32};
+using all_of_them = superblocks<config>;
+
+class xmalloc_superblocks : public ::testing::Test {
+ protected:
+  xmalloc_superblocks() {
+    machine().launch({1, 1}, [this] {
+      memory_.format(0);
+      blocks_.format(0);
+    });
+  }
+
+  rubbish bytes_{1_MiB};
+  region_cursor cursor_ = bytes_.cursor();
+  memoryblocks<config> memory_{cursor_, 8192};
+  all_of_them blocks_{memory_, cursor_};
+};
+
+TEST_F(xmalloc_superblocks, who_wants_all_blocks_gets_them_and_is_no_owner) {
+  machine().launch({1, 1}, [this] {
+    all_of_them::taken got{};
+    ASSERT_NE(blocks_.carve(0, 32, 32, got), none);
+    EXPECT_EQ(got.blocks, 0xffffffffu);
+    EXPECT_FALSE(got.owns);
+  });
+}
+
+TEST_F(xmalloc_superblocks, each_block_can_be_the_last_that_is_taken) {
+  machine().launch({1, 1}, [this] {
+    all_of_them::taken got{};
+    const std::uint32_t superblock = blocks_.carve(0, 32, 32, got);
+    ASSERT_NE(superblock, none);
+    for (int i = 0; i < 32; ++i) {
+      const std::uint32_t one = 1u << i;
+      ASSERT_TRUE(blocks_.give_back(superblock, one)) << i;
+      got = blocks_.take(superblock, 1);
+      EXPECT_EQ(got.blocks, one) << i;
+      EXPECT_FALSE(got.owns) << i;
+    }
+  });
+}
+
+TEST_F(xmalloc_superblocks, blocks_are_taken_from_the_first_on) {
+  machine().launch({1, 1}, [this] {
+    all_of_them::taken got{};
+    const std::uint32_t superblock = blocks_.carve(0, 3, 3, got);
+    ASSERT_NE(superblock, none);
+    EXPECT_EQ(got.blocks, 0x7u);
+    EXPECT_TRUE(got.owns);
+    got = blocks_.take(superblock, 28);
+    EXPECT_EQ(got.blocks, 0x7ffffff8u);
+    EXPECT_TRUE(got.owns);
+    got = blocks_.take(superblock, 28);
+    EXPECT_EQ(got.blocks, 0x80000000u);
+    EXPECT_FALSE(got.owns);
+  });
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
