@@ -7,7 +7,7 @@
 ///
 /// With one ring for all sizes, as in the paper, a search walks past every block that is too small:
 /// a million blocks of 8 KiB took minutes in a heap that smaller classes had cut up
-/// (docs/decisions/0042).
+/// (docs/decisions/0041 and 0042).
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
@@ -32,8 +32,6 @@ struct free_ring_heads {
 template <class Sizes>
 class free_rings {
  public:
-  static constexpr int orders = free_ring_heads::orders;
-
   WARPHEAP_HD free_rings(free_ring_heads& heads, std::byte* base) : heads_(&heads), base_(base) {}
 
   WARPHEAP_DEVICE void format() const {
@@ -48,12 +46,13 @@ class free_rings {
   template <class SizeOf>
   WARPHEAP_DEVICE std::uint32_t find(std::uint32_t units, const SizeOf& size_of) const {
     const int order = floor_log2(units);
-    const std::uint32_t near = search(order, units, few_looks, size_of);
+    const std::uint32_t rings = heads_->occupied >> order;
+    const bool has_near = (rings & 1u) != 0;
+    const std::uint32_t near = has_near ? search(order, units, few_looks, size_of) : none;
     if (near != none) return near;
-    const std::uint32_t above =
-        order + 1 < orders ? heads_->occupied >> (order + 1) << (order + 1) : 0;
-    if (above != 0) return heads_->first[lowest_bit(above)];
-    return search(order, units, all_looks, size_of);
+    const std::uint32_t above = rings & ~1u;
+    if (above != 0) return heads_->first[order + lowest_bit(above)];
+    return has_near ? search(order, units, all_looks, size_of) : none;
   }
 
   /// Adds a block. The next search of its ring looks at it first.
@@ -116,13 +115,12 @@ class free_rings {
                                      Sizes::memory_header);
   }
 
-  /// A block of at least `units` among the next `looks` of a ring. The next search goes on behind
+  /// A block of at least `units` among the next `looks` of a ring that has blocks. The next search goes on behind
   /// those that were too small.
   template <class SizeOf>
   WARPHEAP_DEVICE std::uint32_t search(int order, std::uint32_t units, std::uint32_t looks,
                                        const SizeOf& size_of) const {
     std::uint32_t& first = heads_->first[order];
-    if (first == none) return none;
     std::uint32_t unit = first;
     do {
       if (size_of(unit) >= units) {

@@ -56,9 +56,11 @@
 /// lock, and gives up if it does not get the lock soon. A trim, for which all would wait, begins
 /// only if some Superblock has no block that callers hold.
 ///
-/// Larger blocks come from that list one after the other: a million of 8 KiB take 0.9 s on a new
-/// heap; where Superblocks of all classes hold most of it, a single launch took 30 s, and the case
-/// `sequence` was not finished after 270 s (docs/decisions/0041). It should not be used that way.
+/// Larger blocks come from that list one after the other: a million of 8 KiB take a second on a new
+/// heap. Where Superblocks of all classes held most of it, a single launch took 30 s, with one ring
+/// for free Memoryblocks of all sizes. With a ring for each power of two (free_rings.hpp), a search
+/// no longer passes those that are too small; how long that launch takes now was not measured
+/// (docs/decisions/0042).
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
