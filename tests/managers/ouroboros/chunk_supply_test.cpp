@@ -13,14 +13,23 @@ namespace {
 
 using ouroboros_parts::chunk_supply;
 
+class ouroboros_chunk_supply : public ::testing::Test {
+ protected:
+  static constexpr std::uint32_t chunks = 64;
+  static constexpr std::uint32_t span = 4;
+
+  chunk_supply supply() { return {&own_, marks_.data(), slots_.data(), chunks, span}; }
+
+ private:
+  chunk_supply::words own_;
+  std::vector<std::uint32_t> marks_ = std::vector<std::uint32_t>(chunk_supply::mark_words(chunks));
+  std::vector<std::uint32_t> slots_ =
+      std::vector<std::uint32_t>(std::size_t{1} << chunk_supply::queue_log2(chunks));
+};
+
 // So the search of all chunks stays what comes last.
-TEST(ouroboros_chunk_supply, a_run_that_became_free_is_found_without_a_search) {
-  constexpr std::uint32_t chunks = 64;
-  constexpr std::uint32_t span = 4;
-  chunk_supply::words own;
-  std::vector<std::uint32_t> marks(chunk_supply::mark_words(chunks));
-  std::vector<std::uint32_t> slots(std::size_t{1} << chunk_supply::queue_log2(chunks));
-  const chunk_supply supply(&own, marks.data(), slots.data(), chunks, span);
+TEST_F(ouroboros_chunk_supply, a_run_that_became_free_is_found_without_a_search) {
+  const chunk_supply supply = this->supply();
   for (std::uint32_t run = 0; run < chunks; run += span) {
     machine().launch({1, 1}, [&] {
       supply.format(0, 1, 0, chunks);
@@ -29,6 +38,29 @@ TEST(ouroboros_chunk_supply, a_run_that_became_free_is_found_without_a_search) {
         supply.give(run + i, 1);
       }
       EXPECT_EQ(supply.take_run(span, false), run);
+    });
+  }
+}
+
+// Seed 90000324 of ouroboros_s_c_stacked, sizes_meet: the last run had served one chunk, and its
+// other half was new.
+TEST_F(ouroboros_chunk_supply, new_chunks_and_freed_ones_are_a_run_together) {
+  const chunk_supply supply = this->supply();
+  for (std::uint32_t taken = 1; taken < span; ++taken) {
+    machine().launch({1, 1}, [&] {
+      supply.format(0, 1, 0, chunks - span);
+      std::vector<std::uint32_t> held;
+      for (std::uint32_t i = 0; i < taken; ++i) held.push_back(supply.take());
+      EXPECT_EQ(supply.take_run(span, true), chunk_supply::none);
+      for (const std::uint32_t chunk : held) supply.give(chunk, 1);
+      EXPECT_EQ(supply.take_run(span, true), chunks - span) << taken;
+      EXPECT_EQ(supply.take_run(span, true), chunk_supply::none);
+    });
+    machine().launch({1, 1}, [&] {
+      supply.format(0, 1, 0, chunks - span);
+      const std::uint32_t chunk = supply.take();
+      supply.give(chunk, 1);
+      EXPECT_EQ(supply.take_run(span, true), chunks - span);
     });
   }
 }

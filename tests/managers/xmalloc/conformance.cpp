@@ -19,7 +19,7 @@ struct manager_traits<xmalloc<Config>> : default_traits<xmalloc<Config>> {
           .array(1, 8)                // trims
           .array(5 * 4 + 5, 512)      // FIFOs: counts and ends
           .array(5 * 4 * 4 + 512, 8)  // their slots
-          .array(4, 128)              // moves, lock, rover
+          .array(5, 128)              // moves, lock, rings
           .then(units * 64 + 64);
     };
     // Memoryblocks of 16 KiB with their headers.

@@ -5,6 +5,7 @@
 #include "manager_world.hpp"
 #include "managers/xmalloc/small.hpp"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +17,9 @@ namespace verify {
 /// piece or two.
 using small_xmalloc = test::small;
 
-/// Behind 4608 bytes, and before 192 for the end and what belongs to it, there are 117 units of 64.
-inline constexpr int xmalloc_units = (12 * 1024 - 4608 - 192) / 64;
+inline constexpr std::size_t xmalloc_bytes = 12 * 1024 + 128;
+/// Behind 4736 bytes, and before 192 for the end and what belongs to it, there are 117 units of 64.
+inline constexpr int xmalloc_units = (static_cast<int>(xmalloc_bytes) - 4736 - 192) / 64;
 
 /// Superblocks of three blocks, and Memoryblocks of what they leave. A Superblock begins with 40
 /// bytes, a Memoryblock with 16.
@@ -32,7 +34,7 @@ inline constexpr int units_of_second = (40 + 3 * 128 + 63) / 64;
 /// Blocks of both classes and Memoryblocks, none of them coalesced.
 template <class M>
 setup<M> single_requests() {
-  return {.region_bytes = 12 * 1024,
+  return {.region_bytes = xmalloc_bytes,
           .sizes = {48, 112, 200},
           .holds = {blocks_in(units_of_first, 1), blocks_in(units_of_second, 2), xmalloc_units / 4},
           .exact = false};
@@ -42,7 +44,7 @@ setup<M> single_requests() {
 template <class M>
 setup<M> coalesced_requests() {
   constexpr int small = blocks_in(units_of_first, 1);
-  return {.region_bytes = 12 * 1024,
+  return {.region_bytes = xmalloc_bytes,
           .sizes = {56, 16, 32, 112},
           .holds = {blocks_in(units_of_first, 2), small, small, blocks_in(units_of_second, 2)},
           .exact = false};

@@ -220,17 +220,22 @@ class chunk_supply {
     return none;
   }
 
+  /// New chunks before a run become free ones, as do the last ones if they are too few for a run:
+  /// beside a chunk that was given back, they may be one.
   WARPHEAP_DEVICE std::uint32_t take_fresh_run(std::uint32_t span) const {
     const simt::atomic_ref next(own_->fresh);
     std::uint64_t seen = next.load(simt::order::relaxed);
-    for (;;) {
+    while (seen < chunks_) {
       const std::uint64_t start = (seen + span - 1) & ~std::uint64_t{span - 1};
-      if (start + span > chunks_) return none;
-      const std::uint64_t skipped = seen;
-      if (!next.compare_exchange(seen, start + span, simt::order::relaxed)) continue;
-      for (std::uint64_t c = skipped; c < start; ++c) give(static_cast<std::uint32_t>(c), 1);
-      return static_cast<std::uint32_t>(start);
+      const bool fits = start + span <= chunks_;
+      const std::uint64_t first = seen;
+      const std::uint64_t end = fits ? start : chunks_;
+      if (!next.compare_exchange(seen, fits ? start + span : end, simt::order::relaxed)) continue;
+      for (std::uint64_t c = first; c < end; ++c) give(static_cast<std::uint32_t>(c), 1);
+      return fits ? static_cast<std::uint32_t>(start)
+                  : claim_run(static_cast<std::uint32_t>(first / chunks_per_word), span);
     }
+    return none;
   }
 
   WARPHEAP_DEVICE void push(std::uint32_t chunk) const {

@@ -4,6 +4,7 @@
 /// \file
 /// Checks the numbered invariants of managers/xmalloc/xmalloc.hpp, and counts what is in use.
 
+#include "warpheap/core/bits.hpp"
 #include "warpheap/heap/inspection.hpp"
 #include "warpheap/managers/xmalloc/coalescing.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
@@ -135,20 +136,30 @@ class inspector {
       }
     }
     findings_.expect(entries == held && blocks == cached && all_.blocks().unused() == unused, 5, 0);
-    ring(free_blocks);
+    rings(free_blocks);
   }
 
-  WARPHEAP_DEVICE void ring(std::uint64_t free_blocks) const {
+  /// Each ring has all free blocks of its size, once: rings of others would have more or fewer
+  /// together, or end in one that is of another size.
+  WARPHEAP_DEVICE void rings(std::uint64_t free_blocks) const {
     const auto& memory = all_.memory();
-    std::uint32_t unit = memory.rover();
-    for (std::uint64_t left = free_blocks; left != 0; --left) {
-      const bool is_free = unit < memory.units() && memory.at(unit).state == memory_state::free;
-      findings_.expect(is_free, 8, unit);
-      if (!is_free) return;
-      unit = memory.next_free(unit);
-      findings_.expect((unit == memory.rover()) == (left == 1), 8, unit);
+    std::uint64_t left = free_blocks;
+    for (int order = 0; order < free_ring_heads::orders; ++order) {
+      const std::uint32_t first = memory.free().first(order);
+      findings_.expect(memory.free().is_occupied(order) == (first != none), 8, order);
+      if (first == none) continue;
+      std::uint32_t unit = first;
+      do {
+        const bool is_free = left != 0 && unit < memory.units() &&
+                             memory.at(unit).state == memory_state::free &&
+                             floor_log2(memory.at(unit).next - unit) == order;
+        findings_.expect(is_free, 8, unit);
+        if (!is_free) return;
+        --left;
+        unit = memory.free().next(unit);
+      } while (unit != first);
     }
-    findings_.expect(free_blocks != 0 || unit == none, 8, unit);
+    findings_.expect(left == 0, 8, memory.units());
   }
 
   WARPHEAP_DEVICE void memory_block(std::uint32_t unit, std::uint32_t units) const {

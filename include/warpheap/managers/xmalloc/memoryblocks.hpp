@@ -3,22 +3,24 @@
 
 /// \file
 /// The bottom of XMalloc: a linked list of Memoryblocks, free and in use, that tile the heap. A
-/// search walks the free ones; a block that is freed merges with free neighbours.
+/// search looks at the free ones (free_rings.hpp); a block that is freed merges with free
+/// neighbours.
 ///
 /// One lock guards the list, so headers of neighbours, which are read and changed while blocks
-/// merge and split, never go out of date. Everything that says `\pre locked` is plain access. The
-/// search is next fit, and a block is cut off the end of a free one, which then keeps its place in
-/// the ring of free blocks. A futile search records its size, and searches for that or more return
-/// at once until a merged block is that large.
+/// merge and split, never go out of date. Everything that says `\pre locked` is plain access. A
+/// block is cut off the end of a free one, which keeps its place in its ring unless it is now of
+/// another one. A futile search records its size, and searches for that or more return at once
+/// until a merged block is that large.
 ///
 /// Lanes that call together hold the lock together, one after the other.
 ///
-/// Progress: blocking. The lanes that hold the lock walk the ring of free blocks at most twice each
+/// Progress: blocking. The lanes that hold the lock look at the free blocks at most twice each
 /// and wait only for each other. Where no Superblock of the smallest class fits, a lane that wants
 /// a block gives up after others have held the lock several times: there, most lanes that hold it
 /// find nothing, and so many queue that waiting for a turn takes longer than everything else.
 
 #include "warpheap/heap/region.hpp"
+#include "warpheap/managers/xmalloc/free_rings.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -69,9 +71,9 @@ class memoryblocks {
     if (rank != 0) return;
     at(0) = {units_, none, memory_state::free, 0};
     at(units_) = {none, 0, memory_state::end, 0};
-    ring(0) = {0, 0};
     shared_->lock = 0;
-    shared_->rover = 0;
+    free().format();
+    free().link(0, units_);
     shared_->none_from = units_ + 1;
   }
 
@@ -116,8 +118,7 @@ class memoryblocks {
   // Only while no lane allocates.
 
   WARPHEAP_DEVICE bool is_locked() const { return shared_->lock % 2 != 0; }
-  WARPHEAP_DEVICE std::uint32_t rover() const { return shared_->rover; }
-  WARPHEAP_DEVICE std::uint32_t next_free(std::uint32_t unit) const { return ring(unit).next; }
+  WARPHEAP_DEVICE free_rings<sizes> free() const { return {shared_->free, base_}; }
 
  private:
   // Nanoseconds: about the time that the lock is held.
@@ -130,20 +131,11 @@ class memoryblocks {
   struct shared_words {
     /// Odd while lanes hold the lock.
     alignas(128) std::uint32_t lock;
-    /// A free block, where the next search begins; `none` if there is none.
-    std::uint32_t rover;
+    free_ring_heads free;
     /// No free block has that many units.
     alignas(128) std::uint32_t none_from;
   };
-  /// The first bytes of a free block.
-  struct links {
-    std::uint32_t next;
-    std::uint32_t prev;
-  };
-
-  WARPHEAP_DEVICE links& ring(std::uint32_t unit) const {
-    return *reinterpret_cast<links*>(bytes_of(unit));
-  }
+  WARPHEAP_DEVICE std::uint32_t size_of(std::uint32_t unit) const { return at(unit).next - unit; }
 
   /// Calls `locked()` in each lane that calls together, one after the other, while their leader
   /// holds the lock. Calls it in none of them if others have held the lock `holders` times before.
@@ -189,73 +181,51 @@ class memoryblocks {
   /// A free block of `units` or more. \pre locked
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t units) const {
     if (is_out(units)) return none;
-    if (shared_->rover != none) {
-      std::uint32_t unit = shared_->rover;
-      do {
-        if (at(unit).next - unit >= units) return unit;
-        unit = ring(unit).next;
-      } while (unit != shared_->rover);
-    }
-    simt::atomic_ref(shared_->none_from).store(units, simt::order::relaxed);
-    return none;
+    const std::uint32_t found =
+        free().find(units, [&](std::uint32_t unit) { return size_of(unit); });
+    if (found == none) simt::atomic_ref(shared_->none_from).store(units, simt::order::relaxed);
+    return found;
   }
 
   /// The last `units` of a free block, or all of it. \pre locked
   WARPHEAP_DEVICE std::uint32_t cut(std::uint32_t unit, std::uint32_t units) const {
-    const std::uint32_t next = at(unit).next;
-    if (next - unit == units) {
-      unlink(unit);
+    const std::uint32_t before = size_of(unit);
+    if (before == units) {
+      free().unlink(unit, before);
       return unit;
     }
-    const std::uint32_t last = next - units;
-    at(last).next = next;
+    const std::uint32_t last = at(unit).next - units;
+    join(last, at(unit).next);
     at(last).prev = unit;
-    at(next).prev = last;
     at(unit).next = last;
-    shared_->rover = unit;
+    free().resize(unit, before, before - units);
     return last;
   }
 
-  /// Frees a block, and merges it with its free neighbours. \pre locked
+  /// Frees a block, and merges it with its free neighbours. Returns the block that it is then a
+  /// part of. \pre locked
   WARPHEAP_DEVICE std::uint32_t merge(std::uint32_t unit) const {
     header& freed = at(unit);
     freed.state = memory_state::free;
     freed.word = 0;
     if (at(freed.next).state == memory_state::free) {
-      unlink(freed.next);
+      free().unlink(freed.next, size_of(freed.next));
       join(unit, at(freed.next).next);
     }
     if (freed.prev != none && at(freed.prev).state == memory_state::free) {
-      join(freed.prev, freed.next);
-      return freed.prev;
+      const std::uint32_t front = freed.prev;
+      const std::uint32_t before = size_of(front);
+      join(front, freed.next);
+      free().resize(front, before, size_of(front));
+      return front;
     }
-    link(unit);
+    free().link(unit, size_of(unit));
     return unit;
   }
 
   WARPHEAP_DEVICE void join(std::uint32_t unit, std::uint32_t next) const {
     at(unit).next = next;
     at(next).prev = unit;
-  }
-
-  WARPHEAP_DEVICE void link(std::uint32_t unit) const {
-    const std::uint32_t next = shared_->rover;
-    if (next == none) {
-      ring(unit) = {unit, unit};
-      shared_->rover = unit;
-      return;
-    }
-    const std::uint32_t prev = ring(next).prev;
-    ring(unit) = {next, prev};
-    ring(prev).next = unit;
-    ring(next).prev = unit;
-  }
-
-  WARPHEAP_DEVICE void unlink(std::uint32_t unit) const {
-    const links around = ring(unit);
-    ring(around.prev).next = around.next;
-    ring(around.next).prev = around.prev;
-    if (shared_->rover == unit) shared_->rover = around.next == unit ? none : around.next;
   }
 
   shared_words* shared_ = nullptr;

@@ -16,7 +16,7 @@
 ///
 /// Layout (defaults):
 ///
-///     [ trims, moves | FIFOs: counts, ends, slots | lock, rover | Memoryblocks ... | end ]
+///     [ trims, moves | FIFOs: counts, ends, slots | lock, rings | Memoryblocks ... | end ]
 ///     [ Superblocks of which callers have no block: how many ]
 ///     Memoryblock:  [ next: u32 | prev: u32 | state: u32 | word ] [ bytes ... ]   n x 64 B
 ///     Superblock:   a Memoryblock of [ {held:1, map:32}: u64 | class: u32 | blocks lent: u32 ]
@@ -37,7 +37,7 @@
 ///    which no block is lent is right (0);
 /// I6 a parent in use has 1 to as many live pieces as it was made with (unit);
 /// I7 Memoryblocks tile the heap, neighbours agree, and no two free ones touch (unit);
-/// I8 the ring of free Memoryblocks has each of them once (unit);
+/// I8 a ring has each free Memoryblock of its power of two once (unit);
 /// I9 nothing is locked and nothing is being moved (0).
 ///
 /// Progress: FIFOs are waited for as bounded_queue.hpp says; Superblocks' words are lock-free; the
