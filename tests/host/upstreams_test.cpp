@@ -134,5 +134,20 @@ TEST(reserved_pages_upstream, addresses_around_a_region_go_back) {
               static_cast<double>(large));
 }
 
+TEST(reserved_pages_upstream, the_first_region_has_most_addresses_and_the_thousandth_enough) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs terabytes of addresses";
+  reserved_pages_upstream reserved;
+  for (int round = 0; round < 2; ++round) {
+    std::vector<void*> regions;
+    for (int n = 0; n < 1000; ++n) {
+      regions.push_back(reserved.allocate(2_MiB));
+      ASSERT_NE(regions.back(), nullptr) << n;
+    }
+    EXPECT_TRUE(reserved.extend(regions.front(), 2_MiB, 254_GiB)) << "round " << round;
+    EXPECT_TRUE(reserved.extend(regions.back(), 2_MiB, 7_GiB)) << "round " << round;
+    for (void* region : regions) reserved.deallocate(region, 2_MiB);
+  }
+}
+
 }  // namespace
 }  // namespace warpheap::host
