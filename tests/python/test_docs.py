@@ -18,7 +18,7 @@ from warpheap.report.docs import Documents
 ROOT = Path(__file__).resolve().parents[2]
 # A number with the unit of a measurement; sizes of heaps and blocks are parameters.
 MEASURED = re.compile(r"\d\s?(?:µs|us|ms|ns|s|%|×|times)(?![\w/])")
-# Numbers with such a unit that are none of a row: what the code or a measurement is set to, and what
+# Numbers with such a unit that no row holds: what the code or a measurement is set to, and what
 # the text file beside them says.
 SETTINGS = {
     "docs/host.md": (
