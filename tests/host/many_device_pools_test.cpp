@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -52,6 +53,29 @@ TEST_F(many_device_pools, a_thousand_have_addresses) {
   EXPECT_GE(pools.back()->trim(0), 100_GiB);
   EXPECT_NE(pools.front()->try_allocate(100_GiB, 1, stream_id::none), nullptr);
   EXPECT_EQ(pools.front()->stats().regions, 1u);
+}
+
+// On a full device, every second block is freed, and larger ones come from the pages of the holes:
+// from those of one region as well as from those of the many that the last of the pools has.
+TEST_F(many_device_pools, pages_of_holes_serve_large_blocks_in_one_region_and_in_many) {
+  fake.device_bytes = 20'000'000'000;
+  make_pools(1000);
+  for (const auto& pool : {std::ref(pools.front()), std::ref(pools.back())}) {
+    pool_interface& filled = *pool.get();
+    std::vector<void*> blocks;
+    while (void* block = filled.try_allocate(64_MiB, 1, stream_id::none)) blocks.push_back(block);
+    ASSERT_GE(blocks.size(), 200u);
+    std::size_t holes = 0;
+    for (std::size_t n = 0; n < blocks.size(); n += 2, ++holes) {
+      filled.deallocate(blocks[n], stream_id::none);
+    }
+    std::size_t served = 0;
+    while (filled.try_allocate(128_MiB, 1, stream_id::none) != nullptr) ++served;
+    // A hole of 32 pages has 31 whole ones: the pool's first block is small.
+    EXPECT_GE(served, holes * 31 / 64) << filled.stats().regions << " regions";
+    EXPECT_EQ(filled.stats().regions == 1, &pool.get() == &pools.front());
+    pool.get().reset();
+  }
 }
 
 // Heap and mapped bytes in use, those of the driver of the tests' own among them.
