@@ -2,7 +2,7 @@
 """Measures the pools and their peers on the same traces, and writes rows of the case host_pools.
 
 usage: compare.py PROGRAM ROWS [--traces DIR] [--repeats N] [--subjects NAME...] [--threads]
-       [--making] [--replay] [--counted ROWS] [--machine TEXT] [--commit HASH]
+       [--making] [--replay] [--processors N] [--counted ROWS] [--machine TEXT] [--commit HASH]
 
 With --threads, one, two and four threads share each subject instead, and the rows are of the case
 host_pools_threads: the median of the repeats, and the most calls a second. More threads have more
@@ -18,7 +18,8 @@ PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. Th
 of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of more than two
 million events are measured a third as often as N says. Subjects run in turn, and the time is the
 thread's processor time, so that other programs on the machine disturb little; callgrind counts the
-instructions of the first calls of a trace.
+instructions of the first calls of a trace. All runs are pinned to the same N processors, the last
+ones that this process may use: to two with --threads, to one otherwise; 0 pins nothing.
 
 What is counted and not timed is the same on every machine. With --repeats 0 nothing is timed; a
 machine that is quiet but has no callgrind takes the counts of such a run of the same program by
@@ -63,6 +64,15 @@ REPLAY_COUNTS = ("replay_instructions", "loop_instructions")
 COMMAND = "bench/host_pools/compare.py PROGRAM ROWS --traces DIR"
 # Of more blocks the sizes are smaller: OffsetAllocator knows at most 2^32 granules.
 SMALL = synthetic.Recipe(1 << 8, 1 << 20, logarithmic=True)
+
+
+def pin(processors: int) -> None:
+    """Let this process, and all that it starts, run on so many processors; 0 changes nothing."""
+    usable = sorted(os.sched_getaffinity(0))
+    if not 0 <= processors <= len(usable):
+        raise ValueError(f"--processors {processors}: this process may use {len(usable)}")
+    if processors:
+        os.sched_setaffinity(0, usable[-processors:])
 
 
 # The counts of an earlier run: what they are of, and their values.
@@ -247,11 +257,12 @@ def this_machine() -> str:
     return f"{model.group(1) if model else 'unknown processor'}, {os.cpu_count()} processors"
 
 
-def append(file: Path, rows: list[dict], stamp: dict) -> None:
+def append(file: Path, rows: list[dict], stamp: dict, processors: int) -> None:
     """Append rows to a file, each with what they have in common."""
     with file.open("a", encoding="utf-8") as out:
         for row in rows:
-            out.write(json.dumps(row | stamp) + "\n")
+            command = f"{row['command']} --processors {processors}"
+            out.write(json.dumps(row | stamp | {"command": command}) + "\n")
 
 
 def main() -> int:
@@ -265,6 +276,7 @@ def main() -> int:
     parser.add_argument("--threads", action="store_true")
     parser.add_argument("--making", action="store_true")
     parser.add_argument("--replay", action="store_true")
+    parser.add_argument("--processors", type=int)
     parser.add_argument("--counted", type=Path)
     parser.add_argument("--machine", default=this_machine())
     parser.add_argument("--commit")
@@ -277,6 +289,14 @@ def main() -> int:
     if unknown := set(subjects) - set(known):
         print(f"unknown subjects {sorted(unknown)}; known: {' '.join(known)}", file=sys.stderr)
         return 2
+    processors = options.processors
+    if processors is None:
+        processors = 2 if options.threads else 1
+    try:
+        pin(processors)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
     load = os.getloadavg()[0]
     logs = sorted(options.traces.glob("*.csv*")) if options.traces else []
     stamp = {
@@ -286,10 +306,12 @@ def main() -> int:
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
     if options.threads:
-        append(options.rows, measure_threads(options.program, subjects, options.repeats), stamp)
+        rows = measure_threads(options.program, subjects, options.repeats)
+        append(options.rows, rows, stamp, processors)
         return 0
     if options.making:
-        append(options.rows, measure_making(options.program, subjects, options.repeats), stamp)
+        rows = measure_making(options.program, subjects, options.repeats)
+        append(options.rows, rows, stamp, processors)
         return 0
     counted = read_counted(options.counted) if options.counted else None
     for trace in itertools.chain(map(rmm_log.read, logs), benchmarks()):
@@ -301,7 +323,7 @@ def main() -> int:
             if options.replay
             else measure(options.program, trace, subjects, repeats, counted)
         )
-        append(options.rows, rows, stamp)
+        append(options.rows, rows, stamp, processors)
     return 0
 
 

@@ -28,7 +28,7 @@ std::uintptr_t next_place(std::size_t bytes) {
 
 CUresult take(const char* function, CUdeviceptr* place, std::size_t bytes) {
   if (const CUresult error = verdict(function); error != CUDA_SUCCESS) return error;
-  if (bytes > fake_driver::device_bytes - fake().used()) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (bytes > fake().device_bytes - fake().used()) return CUDA_ERROR_OUT_OF_MEMORY;
   *place = next_place(bytes);
   fake().blocks[*place] = bytes;
   return CUDA_SUCCESS;
@@ -80,8 +80,8 @@ CUresult cuMemAllocAsync(CUdeviceptr* place, std::size_t bytes, CUstream) {
 CUresult cuMemFreeAsync(CUdeviceptr place, CUstream) { return give(place); }
 CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
   if (const CUresult error = verdict("cuMemGetInfo"); error != CUDA_SUCCESS) return error;
-  *free = fake_driver::device_bytes - fake().used();
-  *total = fake_driver::device_bytes;
+  *free = fake().device_bytes - fake().used();
+  *total = fake().device_bytes;
   return CUDA_SUCCESS;
 }
 CUresult cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, void*) { return CUDA_SUCCESS; }
@@ -95,6 +95,7 @@ CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocation
 CUresult cuMemAddressReserve(CUdeviceptr* place, std::size_t bytes, std::size_t, CUdeviceptr,
                              unsigned long long) {
   if (const CUresult error = verdict("cuMemAddressReserve"); error != CUDA_SUCCESS) return error;
+  if (bytes > fake_driver::address_limit - fake().reserved()) return CUDA_ERROR_OUT_OF_MEMORY;
   *place = next_place(bytes);
   fake().addresses[*place] = bytes;
   return CUDA_SUCCESS;
@@ -105,7 +106,7 @@ CUresult cuMemAddressFree(CUdeviceptr place, std::size_t) {
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
                      const CUmemAllocationProp*, unsigned long long) {
   if (const CUresult error = verdict("cuMemCreate"); error != CUDA_SUCCESS) return error;
-  if (bytes > fake_driver::device_bytes - fake().used()) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (bytes > fake().device_bytes - fake().used()) return CUDA_ERROR_OUT_OF_MEMORY;
   static CUmemGenericAllocationHandle last = 0;
   *handle = ++last;
   fake().handles.insert(*handle);

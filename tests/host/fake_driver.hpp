@@ -8,11 +8,16 @@
 #include <set>
 #include <string>
 
-/// A CUDA driver without a device: one GPU of 1 GiB whose memory is only counted. A program that is
-/// linked with it finds it wherever it looks for `libcuda.so.1`. For one thread.
+/// A CUDA driver without a device: one GPU of 1 GiB, if a test says nothing else, whose memory is
+/// only counted. A program that is linked with it finds it wherever it looks for `libcuda.so.1`.
+/// For one thread.
 struct fake_driver {
-  static constexpr std::size_t device_bytes = std::size_t{1} << 30;
+  static constexpr std::size_t usual_device_bytes = std::size_t{1} << 30;
   static constexpr std::size_t page = std::size_t{2} << 20;
+  /// Addresses that can be reserved: those of a process.
+  static constexpr std::size_t address_limit = std::size_t{1} << 47;
+
+  std::size_t device_bytes = usual_device_bytes;
 
   /// The one of this process.
   static fake_driver& get();
@@ -30,6 +35,11 @@ struct fake_driver {
   std::set<CUmemGenericAllocationHandle> handles;  ///< of cuMemCreate
   std::map<CUdeviceptr, CUmemGenericAllocationHandle> mapped;
 
+  std::size_t reserved() const {
+    std::size_t bytes = 0;
+    for (const auto& [place, size] : addresses) bytes += size;
+    return bytes;
+  }
   std::size_t used() const {
     std::size_t bytes = handles.size() * page;
     for (const auto& [place, size] : blocks) bytes += size;

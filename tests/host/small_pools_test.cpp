@@ -133,22 +133,26 @@ TEST_P(small_pools, a_thousand_work_with_8_GB_of_addresses) {
 
 TEST(small_pools_under_a_limit, a_thousand_of_the_c_interface_work_with_8_GB_of_addresses) {
   if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs terabytes of addresses";
-  const auto run = [] {
-    std::vector<warpheap_pool*> pools(1000);
-    for (warpheap_pool*& pool : pools) {
-      const warpheap_pool_options defaults{};
-      if (warpheap_pool_create("tlsf", "host", 0, &defaults, &pool) != WARPHEAP_OK) return 1;
-      void* block = nullptr;
-      if (warpheap_pool_allocate(pool, 1000, 256, 0, &block) != WARPHEAP_OK) return 2;
-      std::memset(block, 1, 1000);
-    }
-    for (warpheap_pool* pool : pools) {
-      if (warpheap_pool_check(pool) != WARPHEAP_OK) return 3;
-      warpheap_pool_destroy(pool);
-    }
-    return 0;
-  };
-  EXPECT_EXIT(exit_under_a_limit(8'000'000'000, run), testing::ExitedWithCode(0), "");
+  for (const std::string upstream : {"host", "reserved", "reserved_pages"}) {
+    const auto run = [&] {
+      std::vector<warpheap_pool*> pools(1000);
+      for (warpheap_pool*& pool : pools) {
+        const warpheap_pool_options defaults{};
+        if (warpheap_pool_create("tlsf", upstream.c_str(), 0, &defaults, &pool) != WARPHEAP_OK) {
+          return 1;
+        }
+        void* block = nullptr;
+        if (warpheap_pool_allocate(pool, 1000, 256, 0, &block) != WARPHEAP_OK) return 2;
+        if (upstream == "host") std::memset(block, 1, 1000);
+      }
+      for (warpheap_pool* pool : pools) {
+        if (warpheap_pool_check(pool) != WARPHEAP_OK) return 3;
+        warpheap_pool_destroy(pool);
+      }
+      return 0;
+    };
+    EXPECT_EXIT(exit_under_a_limit(8'000'000'000, run), testing::ExitedWithCode(0), "") << upstream;
+  }
 }
 
 TEST(small_pools_under_a_limit, a_pool_without_memory_for_its_books_fails_and_stays_sound) {

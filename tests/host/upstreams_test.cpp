@@ -8,6 +8,7 @@
 
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
+#include "warpheap/host/upstreams/address_share.hpp"
 #include "warpheap/host/upstreams/reserved_upstream.hpp"
 #include "warpheap/host/upstreams/shared_upstream.hpp"
 
@@ -97,6 +98,37 @@ TEST(shared_upstream, an_address_that_comes_again_starts_without_vacant_pages) {
   }
 }
 
+TEST(address_share, asks_for_half_as_many_until_it_gets_them_or_is_at_the_least) {
+  const address_share share;
+  std::vector<std::size_t> asked;
+  const auto most_of = [&](std::size_t available) {
+    asked.clear();
+    return share.reserve(3 * page, 18 * page, page, [&](std::size_t bytes) {
+      asked.push_back(bytes / page);
+      return bytes <= available;
+    });
+  };
+  EXPECT_EQ(most_of(18 * page), 18 * page);
+  EXPECT_EQ(most_of(18 * page - 1), 9 * page);
+  EXPECT_EQ(most_of(3 * page), 3 * page);
+  EXPECT_EQ(most_of(3 * page - 1), 0u);
+  EXPECT_EQ(asked, (std::vector<std::size_t>{18, 9, 4, 3}));
+}
+
+TEST(address_share, is_smaller_the_more_there_are_but_not_than_what_is_needed) {
+  const auto granted = [](std::size_t) { return true; };
+  std::vector<std::unique_ptr<address_share>> shares;
+  for (int n = 0; n < 1000; ++n) shares.push_back(std::make_unique<address_share>());
+  const std::size_t last = shares.back()->reserve(page, 1024_GiB, page, granted);
+  EXPECT_LE(last, 9_GiB);
+  EXPECT_GE(last, 8_GiB);
+  EXPECT_EQ(last % page, 0u);
+  EXPECT_EQ(shares.back()->reserve(20_GiB, 1024_GiB, page, granted), 20_GiB);
+  EXPECT_EQ(shares.front()->reserve(page, 1024_GiB, page, granted), 1024_GiB);
+  shares.clear();
+  EXPECT_EQ(address_share().reserve(page, 1024_GiB, page, granted), 1024_GiB) << "they came back";
+}
+
 // The addresses that this process has.
 std::size_t mapped_bytes() {
   std::size_t pages = 0;
@@ -132,6 +164,21 @@ TEST(reserved_pages_upstream, addresses_around_a_region_go_back) {
   for (void* region : regions) reserved.deallocate(region, large);
   EXPECT_NEAR(static_cast<double>(mapped_bytes()), static_cast<double>(before),
               static_cast<double>(large));
+}
+
+TEST(reserved_pages_upstream, the_first_region_has_most_addresses_and_the_thousandth_enough) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs terabytes of addresses";
+  reserved_pages_upstream reserved;
+  for (int round = 0; round < 2; ++round) {
+    std::vector<void*> regions;
+    for (int n = 0; n < 1000; ++n) {
+      regions.push_back(reserved.allocate(2_MiB));
+      ASSERT_NE(regions.back(), nullptr) << n;
+    }
+    EXPECT_TRUE(reserved.extend(regions.front(), 2_MiB, 254_GiB)) << "round " << round;
+    EXPECT_TRUE(reserved.extend(regions.back(), 2_MiB, 7_GiB)) << "round " << round;
+    for (void* region : regions) reserved.deallocate(region, 2_MiB);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 import gzip
 import json
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,70 @@ def test_a_double_free_is_named(tmp_path: Path) -> None:
     file.write_text("\n".join([*lines[:4], lines[3], ""]))
     with pytest.raises(UserError, match=r":5: 0x7f00 is freed a second time"):
         rmm_log.read(file)
+
+
+def test_a_double_free_of_what_was_allocated_before_the_log_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "twice.csv"
+    free = "7,10:00:00.000003,free,0xdead00,16,0"
+    file.write_text("\n".join([*LINES.splitlines()[:2], free, free, ""]))
+    with pytest.raises(UserError, match=r":4: 0xdead00 is freed a second time"):
+        rmm_log.read(file)
+    # Between two frees, the address may be handed out again.
+    again = free.replace("free", "allocate")
+    file.write_text("\n".join([*LINES.splitlines()[:2], free, again, free, ""]))
+    assert rmm_log.read(file).unmatched_frees == 1
+    # Null may be freed as often as one likes.
+    null = free.replace("0xdead00", "(nil)")
+    file.write_text("\n".join([*LINES.splitlines()[:2], null, null, ""]))
+    assert rmm_log.read(file).unmatched_frees == 0
+
+
+def halves_of_a_log() -> list[bytes]:
+    lines = LINES.encode().splitlines(keepends=True)
+    return [b"".join(lines[:3]), b"".join(lines[3:])]
+
+
+@pytest.mark.parametrize(
+    "suffix, compress, between, behind",
+    [
+        (".gz", gzip.compress, b"", b""),
+        (".gz", gzip.compress, b"\0" * 3, b"\0" * 512),
+        (".xz", lzma.compress, b"", b""),
+        (".xz", lzma.compress, b"\0" * 8, b""),
+        (".xz", lzma.compress, b"", b"\0" * 4),
+    ],
+)
+def test_all_parts_of_an_archive_are_read(
+    tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes], between: bytes, behind: bytes
+) -> None:
+    whole = tmp_path / "whole.csv"
+    whole.write_text(LINES)
+    first, second = map(compress, halves_of_a_log())
+    archive = tmp_path / f"parts.csv{suffix}"
+    archive.write_bytes(first + between + second + behind)
+    assert np.array_equal(rmm_log.read(archive).operations, rmm_log.read(whole).operations)
+
+
+@pytest.mark.parametrize("suffix, compress", [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_what_follows_the_first_part_of_an_archive_is_not_ignored(
+    tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]
+) -> None:
+    first, second = map(compress, halves_of_a_log())
+    damaged = bytes([second[0] ^ 0xFF]) + second[1:]
+    archive = tmp_path / f"parts.csv{suffix}"
+    for rest in (damaged, second[:1], second[:-1], b"\0\0\0\0" + damaged, b"more"):
+        archive.write_bytes(first + rest)
+        with pytest.raises(UserError, match="damaged compressed file"):
+            rmm_log.read(archive)
+
+
+def test_padding_of_an_xz_archive_is_a_multiple_of_four(tmp_path: Path) -> None:
+    archive = tmp_path / "padded.csv.xz"
+    first, second = map(lzma.compress, halves_of_a_log())
+    for rest in (b"\0" * 3, b"\0" * 6 + second):
+        archive.write_bytes(first + rest)
+        with pytest.raises(UserError, match=r"damaged compressed file: \d zeros behind a stream"):
+            rmm_log.read(archive)
 
 
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:

@@ -39,12 +39,14 @@ run_ctest() {
 
 build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
 
-# cpu_half ON|OFF: with or without mutants, which judge the explorer and not the managers, and headers
-# alone, of which other tests include nearly all. They take long.
+# cpu_half ON|OFF: with or without mutants, which judge the explorer and not the managers, headers
+# alone, of which other tests include nearly all, and the comparison of the host pools. They take long.
 cpu_half() {
   # shellcheck disable=SC2034 # `configure` reads it.
   local settings=(-D "WARPHEAP_MUTANTS=$1" -D "WARPHEAP_TEST_HEADERS=$1")
-  build_and_ctest cpu-release
+  build_and_ctest cpu-release || return
+  # Half a minute to compile, and the tool's tests run it where it is.
+  if [[ $1 == ON ]]; then build_step cpu-release warpheap-bench-host-pools; fi
 }
 
 # run_pytest NAME [ARGUMENT...]: the tests of the tool.

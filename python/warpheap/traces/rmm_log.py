@@ -20,16 +20,15 @@ from warpheap.traces.trace import Trace
 HEADER = "Thread,Time,Action,Pointer,Size,Stream"
 _FIELDS = HEADER.count(",") + 1
 _FAILURE = "allocate failure"
-_DECOMPRESS = {".gz": gzip.decompress, ".xz": lzma.decompress}
 _HEXADECIMAL = re.compile(r"(0[xX])?[0-9a-fA-F]{1,16}")
 
 
 def read(path: Path) -> Trace:
     """Read a log; raises UserError with file, line and reason if it is malformed.
 
-    Failed requests are left out, as are frees of memory that the log never allocated: a log may
-    begin after its program did. The number of these is ``unmatched_frees``. A block that is freed
-    twice, or with another size than it was allocated with, is an error.
+    Failed requests are left out, as are frees of null, and of memory that the log never allocated:
+    a log may begin after its program did. The number of the latter is ``unmatched_frees``. A block
+    that is freed twice, or with another size than it was allocated with, is an error.
     """
     operations: list[int] = []
     streams: list[int] = []
@@ -52,10 +51,12 @@ def read(path: Path) -> Trace:
             operations.append(size)
             asked += 1
         elif action == "free":
+            if block is None and address == 0:
+                continue
             if address not in known:
                 unmatched += 1
-                continue
-            if block is None and address == 0:
+                # A second free of it is one too many, whenever it was allocated.
+                known[address] = (None, 0)
                 continue
             if block is None:
                 raise _bad(path, number, f"{where} is freed a second time")
@@ -112,6 +113,26 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 raise _bad(path, 1, f"the header '{HEADER}' is expected")
         elif content:
             yield number, content
+
+
+def _unpack_xz(stored: bytes) -> bytes:
+    """Unpack all streams. ``lzma.decompress`` ends in silence where the next one does not parse."""
+    parts = []
+    rest = stored
+    while rest:
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        parts.append(stream.decompress(rest))
+        if not stream.eof:
+            raise EOFError("it ends within a stream")
+        behind = stream.unused_data
+        rest = behind.lstrip(b"\0")
+        padding = len(behind) - len(rest)
+        if padding % 4 != 0:
+            raise lzma.LZMAError(f"{padding} zeros behind a stream, a multiple of 4 is expected")
+    return b"".join(parts)
+
+
+_DECOMPRESS = {".gz": gzip.decompress, ".xz": _unpack_xz}
 
 
 def _content(path: Path) -> bytes:

@@ -10,14 +10,17 @@
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/host/cuda/device_context.hpp"
+#include "warpheap/host/upstreams/address_share.hpp"
 #include "warpheap/host/upstreams/upstream.hpp"
 
 namespace warpheap::host::cuda {
 
-/// Device memory that the driver's virtual memory functions map to reserved addresses. Each region
-/// reserves several times as many addresses as the device has memory, so that it can grow in place,
+/// Device memory that the driver's virtual memory functions map to reserved addresses. A region
+/// reserves eight times as many addresses as the device has memory, so that it can grow in place,
 /// even after its pages have moved: a pool over this upstream has one region and holds hardly more
-/// than it needs. Freeing returns physical memory without the device-wide wait of `cudaFree`.
+/// than it needs. Where a process has many regions, a new one reserves fewer (`address_share`; with
+/// a device of 150 GB, from the eighth on), and a pool that outgrows one takes another. Freeing
+/// returns physical memory without the device-wide wait of `cudaFree`.
 ///
 /// Each page has its own mapping, because the driver only unmaps whole mappings.
 class virtual_memory_upstream final : public upstream {
@@ -44,20 +47,26 @@ class virtual_memory_upstream final : public upstream {
     const driver& d = driver::get();
     const device_context::scope current(device_);
     if (bytes > device_bytes_) return nullptr;
-    const std::size_t addresses = round(room * device_bytes_);
+    regions made;
+    region& r = made[0];
+    r.pages.resize(round(bytes) / page_);
     CUdeviceptr place = 0;
-    if (!d.granted(d.cuMemAddressReserve_ptr(&place, addresses, page_, 0, 0),
-                   "cannot reserve addresses")) {
+    r.addresses = r.share.reserve(
+        round(bytes), round(room * device_bytes_), page_, [&](std::size_t addresses) {
+          return d.granted(d.cuMemAddressReserve_ptr(&place, addresses, page_, 0, 0),
+                           "cannot reserve addresses");
+        });
+    if (r.addresses == 0) return nullptr;
+    const CUresult mapped = map(place, r, 0, r.pages.size());
+    if (mapped != CUDA_SUCCESS) {
+      d.cuMemAddressFree_ptr(place, r.addresses);
+      have_memory(mapped);  // may throw
       return nullptr;
     }
-    pages& r = regions_[place];
-    r.resize(addresses / page_);
-    const CUresult mapped = map(place, r, 0, round(bytes) / page_);
-    if (mapped == CUDA_SUCCESS) return reinterpret_cast<void*>(place);
-    d.cuMemAddressFree_ptr(place, addresses);
-    regions_.erase(place);
-    have_memory(mapped);  // may throw
-    return nullptr;
+    auto node = made.extract(0);
+    node.key() = place;
+    regions_.insert(std::move(node));
+    return reinterpret_cast<void*>(place);
   }
 
   bool extend(void* memory, std::size_t bytes, std::size_t more) override {
@@ -65,7 +74,9 @@ class virtual_memory_upstream final : public upstream {
     auto& [place, r] = *region_of(memory);
     const std::size_t first = bytes / page_;
     const std::size_t end = round(bytes + more) / page_;
-    return end <= r.size() && have_memory(map(place, r, r[first] != 0 ? first + 1 : first, end));
+    if (end > r.addresses / page_) return false;
+    r.pages.resize(std::max(end, r.pages.size()));
+    return have_memory(map(place, r, r.pages[first] != 0 ? first + 1 : first, end));
   }
 
   std::size_t available_bytes() const override {
@@ -108,37 +119,43 @@ class virtual_memory_upstream final : public upstream {
     const device_context::scope current(device_);
     const auto found = region_of(memory);
     auto& [place, r] = *found;
-    for (std::size_t page = 0; page < r.size(); ++page) {
-      if (r[page] != 0) driver::get().cuMemRelease_ptr(unmap(place, r, page));
+    for (std::size_t page = 0; page < r.pages.size(); ++page) {
+      if (r.pages[page] != 0) driver::get().cuMemRelease_ptr(unmap(place, r, page));
     }
-    driver::get().cuMemAddressFree_ptr(place, r.size() * page_);
+    driver::get().cuMemAddressFree_ptr(place, r.addresses);
     regions_.erase(found);
   }
   std::string_view name() const override { return "virtual_memory"; }
 
  private:
   using memory_handle = CUmemGenericAllocationHandle;
-  /// The memory of each page for which addresses are reserved; 0 for pages without memory.
-  using pages = std::vector<memory_handle>;
+  struct region {
+    address_share share;
+    std::size_t addresses = 0;
+    /// The memory of each page up to the last that ever had any; 0 for pages without memory.
+    std::vector<memory_handle> pages;
+  };
+  using regions = std::map<CUdeviceptr, region>;
 
-  /// Addresses that a region reserves for each byte of the device's memory.
+  /// Addresses that a region reserves for each byte of the device's memory, if its share allows it.
   static constexpr std::size_t room = 8;
   static constexpr char cannot_read[] = "the device's memory cannot be read";
 
   std::size_t round(std::size_t bytes) const { return round_up(bytes, page_); }
 
-  std::map<CUdeviceptr, pages>::iterator region_of(void* place) {
+  regions::iterator region_of(void* place) {
     return std::prev(regions_.upper_bound(reinterpret_cast<CUdeviceptr>(place)));
   }
 
   // Gets memory for the pages from `first` up to, but not including, `end`, none of which has any:
   // all or nothing. Returns the driver's first error.
-  CUresult map(CUdeviceptr base, pages& r, std::size_t first, std::size_t end) {
+  CUresult map(CUdeviceptr base, region& r, std::size_t first, std::size_t end) {
     if (first >= end) return CUDA_SUCCESS;
     const driver& d = driver::get();
     CUresult result = CUDA_SUCCESS;
     std::size_t page = first;
-    while (page < end && (result = map_one(base + page * page_, r[page])) == CUDA_SUCCESS) ++page;
+    while (page < end && (result = map_one(base + page * page_, r.pages[page])) == CUDA_SUCCESS)
+      ++page;
     if (result == CUDA_SUCCESS) {
       const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
       result = d.cuMemSetAccess_ptr(base + first * page_, (end - first) * page_, &access, 1);
@@ -172,16 +189,16 @@ class virtual_memory_upstream final : public upstream {
     return driver::get().granted(mapped, "cannot map device memory");
   }
 
-  memory_handle unmap(CUdeviceptr base, pages& r, std::size_t page) noexcept {
+  memory_handle unmap(CUdeviceptr base, region& r, std::size_t page) noexcept {
     driver::get().cuMemUnmap_ptr(base + page * page_, page_);
-    return std::exchange(r[page], 0);
+    return std::exchange(r.pages[page], 0);
   }
 
   device_context device_;
   CUmemAllocationProp properties_{};
   std::size_t page_ = 0;
   std::size_t device_bytes_ = 0;
-  std::map<CUdeviceptr, pages> regions_;
+  regions regions_;
   std::vector<memory_handle> aside_;
 };
 
