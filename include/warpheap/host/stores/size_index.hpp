@@ -158,12 +158,12 @@ class size_index {
     std::size_t seen = 0;
     for (std::size_t word = 0; word < classes_.size(); ++word) {
       if (classes_[word] != 0 && (words_ >> word & 1) == 0) {
-        return "I1: word " + std::to_string(word);
+        return "I1: word " + std::to_string(word) + " has a class, and its bit is not set";
       }
     }
     for (std::size_t list = 0; list < 2 * lists_per_half; ++list) {
       if (((classes_[word_of(list)] >> list % 64 & 1) != 0) == lists_.empty(list)) {
-        return "I1: class " + std::to_string(list);
+        return "I1: the bit of class " + std::to_string(list) + " is wrong";
       }
       for (index which = lists_.head(list); which != block_table::none;
            which = table[which].list_next, ++seen) {
