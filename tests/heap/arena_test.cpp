@@ -313,14 +313,18 @@ class arena_of_shards {
     });
     return got;
   }
-  /// Whether there is a block of this alignment, of which `less` bytes less than the largest block
-  /// are asked for.
+  /// Whether there can be a block of this alignment, of which `less` bytes less than the largest
+  /// block are asked for. If so, there is.
   bool has_aligned(std::size_t alignment, std::size_t less) const {
-    void* block = nullptr;
-    machine().launch({1, 1}, [&, to = &block] {
-      *to = layer_.aligned_malloc(alignment, layer_.largest_block() - less);
+    bool can = false;
+    machine().launch({1, 1}, [&, to = &can] {
+      const std::size_t bytes = layer_.largest_block() - less;
+      *to = layer_.can_align(alignment, bytes);
+      if (*to) {
+        EXPECT_NE(layer_.aligned_malloc(alignment, bytes), nullptr);
+      }
     });
-    return block != nullptr;
+    return can;
   }
   void rewind() const {
     machine().launch({1, 1}, [&] { layer_.rewind(0, 1); });

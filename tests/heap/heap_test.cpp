@@ -147,8 +147,9 @@ TEST(report, tells_impossible_requests_from_exhaustion) {
   const std::string largest = std::to_string(subject.largest_block());
   take(subject, 3, subject.largest_block() + 1);
   std::string text = subject.report();
-  EXPECT_THAT(text, HasSubstr("failed: 3 requests beyond the largest block of this heap, " +
-                              largest + " bytes, which it never serves"));
+  EXPECT_THAT(text,
+              HasSubstr("failed: 3 requests that this heap never serves: its largest block has " +
+                        largest + " bytes"));
   EXPECT_THAT(text, Not(HasSubstr("exhausted")));
   EXPECT_THAT(text, HasSubstr(std::to_string(subject.largest_block() + 1)));
   take(subject, 1000, subject.largest_block());
@@ -228,7 +229,7 @@ TEST(on_failure, a_trap_names_the_request) {
     machine().launch({1, 1}, take_tagged<handle<manager_type>>{subject.ref(), 8193});
   };
   EXPECT_DEATH(misuse(),
-               "malloc\\(8193\\) returned null: this heap never serves more than 8192 "
+               "malloc\\(8193\\) returned null: this heap never serves it, and at most 8192 "
                "bytes; block 0 thread 0 tag 5");
 }
 #endif

@@ -6,6 +6,8 @@
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
+#include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/heap/layers/with_large.hpp"
 #include "warpheap/managers/bump/bump.hpp"
 #include "warpheap/managers/cuda/cuda.hpp"
@@ -27,6 +29,24 @@ static_assert(any_size_manager<both> && both::about.reuse == memory_reuse::all);
 static_assert(both::about.largest_block == 0 && halloc<>::about.largest_block == 3072);
 using with_counter = with_large<halloc<>, bump<>>;
 static_assert(with_counter::about.reuse == memory_reuse::none && !with_counter::about.frees);
+
+// `checked` keeps records of blocks in the heap's region. CUDA's allocator has others.
+template <class M>
+concept can_be_checked = requires {
+  typename checked<M>;
+};
+class allocator_beside : public scatter_alloc<> {
+ public:
+  using scatter_alloc<>::scatter_alloc;
+  static constexpr capabilities about = [] {
+    capabilities same = scatter_alloc<>::about;
+    same.blocks_in_region = builtin_about.blocks_in_region;
+    return same;
+  }();
+};
+static_assert(can_be_checked<both> && !can_be_checked<allocator_beside>);
+static_assert(!can_be_checked<with_large<halloc<>, allocator_beside>>);
+static_assert(!can_be_checked<counted<with_large<halloc<>, allocator_beside>>>);
 
 /// Blocks of these sizes, one for each lane, in order.
 template <class M>

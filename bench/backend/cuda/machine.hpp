@@ -30,8 +30,11 @@ class cuda_machine final : public local_machine {
 
   void* allocate_pooled(std::size_t bytes) override {
     void* pointer = nullptr;
-    if (cudaMallocAsync(&pointer, bytes, nullptr) == cudaSuccess) return pointer;
+    const cudaError_t status = cudaMallocAsync(&pointer, bytes, nullptr);
+    if (status == cudaSuccess) return pointer;
     cudaGetLastError();  // the error must not surface at the next call
+    if (status != cudaErrorMemoryAllocation)
+      check(status, "allocate memory from the device's pool");
     throw out_of_memory("cannot allocate " + std::to_string(bytes) + " bytes from the pool of " +
                         info().device + ", which has " + std::to_string(info().memory_bytes) +
                         " bytes of memory");

@@ -4,6 +4,8 @@
 #include "bench/peers/cuda/cuco.hpp"
 #include "bench/peers/cuda/rows.hpp"
 
+#include "warpheap/core/align.hpp"
+
 #include <cuco/static_map.cuh>
 
 #include <cooperative_groups.h>
@@ -59,7 +61,7 @@ __global__ void gather(const std::uint32_t* keys, const std::uint32_t* places, s
 }
 
 unsigned blocks_for(std::uint64_t threads) {
-  return static_cast<unsigned>((threads + block_threads - 1) / block_threads);
+  return static_cast<unsigned>(ceil_div<std::uint64_t>(threads, block_threads));
 }
 
 template <int GroupSize>

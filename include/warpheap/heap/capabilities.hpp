@@ -52,6 +52,8 @@ struct capabilities {
   bool growth = false;
   /// Blocks come from the heap's region. Otherwise the region is a token, and only its size counts.
   bool uses_region = true;
+  /// No block lies outside the heap's region, not even a large one.
+  bool blocks_in_region = true;
   /// `heap::reset` frees everything.
   bool resets = true;
 

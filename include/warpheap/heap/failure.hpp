@@ -10,7 +10,7 @@ WARPHEAP_BEGIN_NAMESPACE
 /// Why a request was not served.
 enum class failure_reason {
   exhausted,   ///< no room for it now
-  impossible,  ///< larger than `largest_block()`: never served, however empty the heap is
+  impossible,  ///< too large, or too widely aligned: never served, however empty the heap is
 };
 
 /// What the handle of a heap counts in device memory: only requests that were not served, so that a

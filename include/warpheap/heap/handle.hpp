@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/core/bits.hpp"
 #include "warpheap/heap/contracts/contracts.hpp"
 #include "warpheap/heap/failure.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -75,10 +76,13 @@ class handle {
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(together.broadcast(address)));
   }
 
-  /// Like malloc, at a multiple of `alignment`. \pre `alignment` is a power of two
+  /// Like malloc, at a multiple of `alignment`. Also null if that is not a power of two, or so
+  /// large that this heap can never serve it.
   WARPHEAP_DEVICE void* aligned_malloc(std::size_t alignment,
                                        std::size_t bytes) const requires aligns_blocks<M> {
-    return possible(bytes) ? counted(manager_.aligned_malloc(alignment, bytes), bytes) : nullptr;
+    if (!possible(bytes)) return nullptr;
+    if (!can_align(alignment, bytes)) return never(bytes);
+    return counted(manager_.aligned_malloc(alignment, bytes), bytes);
   }
 
   /// Usable bytes of a live block, at least as many as were asked for; 0 for null.
@@ -186,11 +190,22 @@ class handle {
     simt::expect_lane();
     // One comparison: 0 - 1 is the largest number.
     if (bytes - 1 < manager_.largest_block()) return true;
-    if (bytes != 0) {
-      note(failure_reason::impossible, bytes);
-      if constexpr (hears_failures<M>) manager_.failed(bytes, failure_reason::impossible);
-    }
+    if (bytes != 0) never(bytes);
     return false;
+  }
+
+  /// Managers compute with powers of two only.
+  WARPHEAP_DEVICE bool can_align(std::size_t alignment, [[maybe_unused]] std::size_t bytes) const {
+    if (!is_power_of_two(alignment)) return false;
+    if constexpr (limits_alignment<M>) return manager_.can_align(alignment, bytes);
+    return true;
+  }
+
+  /// Null for a request that this heap can never serve, which is counted.
+  WARPHEAP_DEVICE void* never(std::size_t bytes) const {
+    note(failure_reason::impossible, bytes);
+    if constexpr (hears_failures<M>) manager_.failed(bytes, failure_reason::impossible);
+    return nullptr;
   }
 
   WARPHEAP_DEVICE void* counted(void* block, std::size_t bytes) const {

@@ -39,7 +39,8 @@ struct heap_stats {
   std::uint64_t failures = 0;
   /// The size, in bytes, of one of the latest of these requests.
   std::uint64_t last_failed_bytes = 0;
-  /// Requests beyond `largest_ever`, which no amount of free memory makes possible.
+  /// Requests that no amount of free memory makes possible: beyond `largest_ever`, or of an
+  /// alignment that the heap has no place for.
   std::uint64_t impossible = 0;
   /// The size, in bytes, of one of the latest of these requests.
   std::uint64_t last_impossible_bytes = 0;
@@ -64,8 +65,8 @@ struct heap_stats {
     }
     if (impossible != 0) {
       text += "failed: " + count_of(impossible, "request") +
-              " beyond the largest block of this heap, " + std::to_string(largest_ever) +
-              " bytes, which it never serves; one of the last asked for " +
+              " that this heap never serves: its largest block has " +
+              std::to_string(largest_ever) + " bytes; one of the last asked for " +
               std::to_string(last_impossible_bytes) + " bytes\n";
     }
     if (failures != 0) {

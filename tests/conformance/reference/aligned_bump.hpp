@@ -49,6 +49,11 @@ class aligned_bump {
     WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
     return take(bytes, alignment < 16 || Fault == bump_fault::ignores_alignment ? 16 : alignment);
   }
+  WARPHEAP_DEVICE bool can_align(std::size_t alignment, std::size_t bytes) const {
+    const auto base = reinterpret_cast<std::uintptr_t>(base_);
+    const std::size_t before = round_up<std::uintptr_t>(base + 8, alignment) - base;
+    return before <= bytes_ && bytes <= bytes_ - before;
+  }
   WARPHEAP_DEVICE void free(void* /*block*/) const {}
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
     return static_cast<std::uint64_t*>(block)[-1] / (Fault == bump_fault::tells_too_little ? 2 : 1);

@@ -62,6 +62,7 @@ TEST(warpheap_aligned_run, what_was_freed_serves_the_same_request_again) {
 TEST(warpheap_aligned_run, an_alignment_beyond_the_heap_is_served_where_the_heap_has_such_a_place) {
   const exposed_heap<small> subject(80 * 1024);
   const auto& heap = subject.heap();
+  std::uint64_t never = 0;
   machine().launch({1, 1}, [&] {
     for (int log2 = 17; log2 < 64; ++log2) {
       const std::size_t wide = std::size_t{1} << log2;
@@ -73,8 +74,11 @@ TEST(warpheap_aligned_run, an_alignment_beyond_the_heap_is_served_where_the_heap
       const std::uintptr_t place = (first + wide - 1) / wide * wide;  // 0: beyond all addresses
       const bool fits = place != 0 && place + bytes <= first + heap.largest_block();
       EXPECT_EQ(block != nullptr, fits) << "2^" << log2;
+      never += fits ? 0 : 1;
     }
   });
+  EXPECT_EQ(heap.stats().impossible, never);
+  EXPECT_EQ(heap.stats().failures, 0u);
   expect_valid(heap);
 }
 

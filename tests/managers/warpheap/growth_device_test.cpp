@@ -146,8 +146,8 @@ TEST(growth, the_report_says_what_a_heap_never_serves) {
   growing_heap heap = half_a_heap();
   const std::size_t whole = heap.ref().largest_block();
   EXPECT_EQ(take_one(heap, whole + 1), nullptr);
-  EXPECT_THAT(heap.report(), HasSubstr("the largest block of this heap, " + std::to_string(whole) +
-                                       " bytes, which it never serves"));
+  EXPECT_THAT(heap.report(),
+              HasSubstr("never serves: its largest block has " + std::to_string(whole) + " bytes"));
 }
 
 }  // namespace

@@ -40,6 +40,14 @@ concept aligns_blocks = block_manager<M> && requires(const M m, std::size_t byte
   { m.aligned_malloc(bytes, bytes) } -> std::same_as<void*>;
 };
 
+/// `can_align(alignment, bytes)`: whether a heap whose whole region is memory serves that when it
+/// is empty. The handle then answers requests that can never be served, as it does those beyond
+/// `largest_block()`. \pre like that of `aligned_malloc`
+template <class M>
+concept limits_alignment = aligns_blocks<M> && requires(const M m, std::size_t bytes) {
+  { m.can_align(bytes, bytes) } -> std::same_as<bool>;
+};
+
 /// `tagged(tag)`: the same manager, whose reports about calls through this handle carry the tag.
 template <class M>
 concept tags_calls = requires(const M m, std::uint32_t tag) {

@@ -137,11 +137,16 @@ class arena_blocks {
 
   /// O(1) as malloc; takes `alignment - 16` bytes more.
   WARPHEAP_DEVICE void* aligned_malloc(std::size_t alignment, std::size_t bytes) const {
+    WARPHEAP_ASSERT(can_align(alignment, bytes));
     if (alignment <= granule) return malloc(bytes);
-    const std::size_t skipped = alignment - granule;
-    if (skipped > largest_ || bytes > largest_ - skipped) return nullptr;
-    const auto start = reinterpret_cast<std::uintptr_t>(malloc(bytes + skipped));
+    const auto start = reinterpret_cast<std::uintptr_t>(malloc(bytes + alignment - granule));
     return reinterpret_cast<void*>(align_up<std::uintptr_t>(start, alignment));
+  }
+
+  WARPHEAP_DEVICE bool can_align(std::size_t alignment, std::size_t bytes) const {
+    if (alignment <= granule) return true;
+    const std::size_t skipped = alignment - granule;
+    return skipped <= largest_ && bytes <= largest_ - skipped;
   }
 
   WARPHEAP_DEVICE void free(void* /*block*/) const {}

@@ -68,7 +68,7 @@ struct checked_config {
 
 /// `heap::incidents()` lists what was found; the heap's destructor prints it to stderr.
 template <block_manager M, checked_config Config = checked_config{}>
-class checked {
+requires(M::about.blocks_in_region) class checked {
   using known_block = checking::known_block;
   using table = checking::block_table;
 
@@ -83,7 +83,6 @@ class checked {
     return inner;
   }();
   static_assert(!hears_failures<M>, "on_failure must be the outermost layer");
-  static_assert(M::about.uses_region, "checked needs a manager whose blocks lie in its region");
 
   checked(const region& memory, const simt::device_properties& machine, const options& settings)
       : checked(parts(memory), machine, settings) {}

@@ -27,7 +27,7 @@ struct trap_on_failure {
     std::printf(
         "warpheap: malloc(%llu) returned null: %s %llu bytes; block %llu thread %llu tag %llu\n",
         number(request.bytes),
-        request.why == failure_reason::impossible ? "this heap never serves more than"
+        request.why == failure_reason::impossible ? "this heap never serves it, and at most"
                                                   : "the heap is exhausted, and serves at most",
         number(request.largest_block), number(request.by.block()), number(request.by.thread()),
         number(request.by.tag()));

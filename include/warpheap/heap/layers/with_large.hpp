@@ -19,8 +19,8 @@ WARPHEAP_BEGIN_NAMESPACE
 ///     heap<with_large<halloc<>, warpheap_manager<>>>  another manager
 ///     heap<halloc<>>                                  none: larger requests get null
 ///
-/// Neither helps out when the other one is exhausted. Only what both can is offered. Not to be used
-/// under `checked` with a manager whose blocks do not lie in a region.
+/// Neither helps out when the other one is exhausted. Only what both can is offered. `checked` does
+/// not take it if one of them has blocks that do not lie in a region.
 ///
 /// Layout: [ region of Small ][ region of Large ], the second one `large_percent` of all. A manager
 /// whose blocks do not lie in a region, as CUDA's, leaves all of it to the other one, and is told
@@ -53,6 +53,7 @@ class with_large {
                      ? memory_reuse::unchecked
                      : std::min(both.reuse, Large::about.reuse);
     both.growth = false;
+    both.blocks_in_region = both.blocks_in_region && Large::about.blocks_in_region;
     both.resets = both.resets && Large::about.resets;
     return both;
   }();

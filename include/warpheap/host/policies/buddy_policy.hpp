@@ -128,7 +128,7 @@ class buddy_policy : public rounding_policy {
   std::optional<std::string> check() const {
     for (int order = 0; order < buddies::orders; ++order) {
       if ((nonempty_ >> order & 1) == lists_.empty(order)) {
-        return "B1: the bit of order " + std::to_string(order);
+        return "B1: the bit of order " + std::to_string(order) + " is wrong";
       }
     }
     return check_lists(lists_, [&](std::size_t list, index which) -> std::optional<std::string> {

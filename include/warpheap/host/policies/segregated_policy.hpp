@@ -174,7 +174,7 @@ class segregated_policy {
     std::optional<std::string> wrong = free_.check(tiles_.table, tiles_.count_free());
     tiles_.for_each_tile([&](const auto& b) {
       if (!b.free && !b.vacant && b.tag != free_.class_of(b.bytes)) {
-        wrong = "K1: the tag of the block at " + to_text(b.base);
+        wrong = "K1: the tag of the block at " + to_text(b.base) + " is not its class";
       }
     });
     return wrong;

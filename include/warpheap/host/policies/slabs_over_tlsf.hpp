@@ -119,9 +119,11 @@ class slabs_over {
       const slab& s = slab_at(which);
       std::size_t free_count = 0;
       for (const std::uint64_t word : s.free) free_count += std::popcount(word);
-      if (free_count != s.free_count) wrong = "P1: the slab at " + to_text(block.base);
-      if (s.free_count == objects_of(s.size_class)) wrong = "P2: empty: " + to_text(block.base);
-      if (block.bytes != slab_bytes_) wrong = "P3: the slab at " + to_text(block.base);
+      const std::string which_slab = "the slab at " + to_text(block.base);
+      if (free_count != s.free_count)
+        wrong = "P1: " + which_slab + " counts its free objects wrong";
+      if (s.free_count == objects_of(s.size_class)) wrong = "P2: " + which_slab + " is empty";
+      if (block.bytes != slab_bytes_) wrong = "P3: " + which_slab + " is not as large as a slab";
       with_room += s.free_count != 0;
     });
     if (!wrong && found != slabs_.used()) wrong = "P3: a slab is not a block";

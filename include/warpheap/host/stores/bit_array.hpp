@@ -7,17 +7,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "warpheap/core/align.hpp"
+
 namespace warpheap::host {
 
 /// A row of bits that is searched and filled word by word. Complexity: O(bits passed / 64).
 class bit_array {
  public:
-  explicit bit_array(std::size_t bits) : size_(bits), words_((bits + 63) / 64) {}
+  explicit bit_array(std::size_t bits) : size_(bits), words_(ceil_div<std::size_t>(bits, 64)) {}
 
   /// Adds bits that are not set.
   void extend(std::size_t bits) {
     size_ += bits;
-    words_.resize((size_ + 63) / 64);
+    words_.resize(ceil_div<std::size_t>(size_, 64));
   }
 
   std::size_t size() const { return size_; }

@@ -89,10 +89,14 @@ class hybrid_array_list {
     address lowest = 0;
     for (const chunk* where = head_; where != nullptr; where = where->next) {
       if ((where != head_ && where->count == 0) || where->count > Capacity) {
-        return "L1: a chunk of " + std::to_string(where->count) + " entries";
+        return "L1: a chunk has " + std::to_string(where->count) + " entries; it may have 1 to " +
+               std::to_string(Capacity);
       }
       for (std::size_t at = 0; at < where->count; ++at) {
-        if (where->entries[at].base < lowest) return "L2: at " + to_text(where->entries[at].base);
+        if (where->entries[at].base < lowest) {
+          return "L2: the entry at " + to_text(where->entries[at].base) +
+                 " overlaps the one before";
+        }
         lowest = where->entries[at].end();
       }
     }

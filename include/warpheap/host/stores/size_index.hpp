@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/host/policy_options.hpp"
 #include "warpheap/host/stores/free_lists.hpp"
@@ -157,12 +158,12 @@ class size_index {
     std::size_t seen = 0;
     for (std::size_t word = 0; word < classes_.size(); ++word) {
       if (classes_[word] != 0 && (words_ >> word & 1) == 0) {
-        return "I1: word " + std::to_string(word);
+        return "I1: word " + std::to_string(word) + " has a class, and its bit is not set";
       }
     }
     for (std::size_t list = 0; list < 2 * lists_per_half; ++list) {
       if (((classes_[word_of(list)] >> list % 64 & 1) != 0) == lists_.empty(list)) {
-        return "I1: class " + std::to_string(list);
+        return "I1: the bit of class " + std::to_string(list) + " is wrong";
       }
       for (index which = lists_.head(list); which != block_table::none;
            which = table[which].list_next, ++seen) {
@@ -185,7 +186,8 @@ class size_index {
   static constexpr std::size_t row_count = 48 - Bits;
   // The lists of a half fill whole words of the bitmap. There is a row more than there are sizes
   // for, so that the classes up to twice any size are in the same half.
-  static constexpr std::size_t lists_per_half = ((row_count + 1) * column_count + 63) / 64 * 64;
+  static constexpr std::size_t lists_per_half =
+      round_up<std::size_t>((row_count + 1) * column_count, 64);
   static constexpr std::size_t words_per_half = lists_per_half / 64;
   static_assert(2 * words_per_half <= 64, "a bit for each 64 lists must fit into a word");
 

@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #endif
 
+#include "warpheap/core/align.hpp"
+
 namespace warpheap::host {
 
 /// Memory of a table that grows. Small tables are in the C library's heap. Large ones have pages of
@@ -61,9 +63,7 @@ class table_memory {
     return first;
   }
 
-  static std::size_t whole_pages(std::size_t bytes) {
-    return (bytes + huge_page - 1) / huge_page * huge_page;
-  }
+  static std::size_t whole_pages(std::size_t bytes) { return round_up(bytes, huge_page); }
 
   // The first pages of its own.
   bool map(std::size_t used, std::size_t bytes) {

@@ -150,14 +150,15 @@ class tiled_regions_of {
     for (const auto& region : regions_) {
       const auto& edge = table[region.data];
       if (edge.base != region.range.base || edge.bytes != 0 || edge.free || edge.left != 0) {
-        return "T5: the edge of the region at " + to_text(region.range.base);
+        return "T5: the edge of the region at " + to_text(region.range.base) + " is wrong";
       }
       if (auto wrong = table.check_region(edge.right, region.range, region.data)) return wrong;
       ++count;
     }
     for_each_tile([&](const auto&) { ++count; });
     if (count != table.size())
-      return "T4: " + std::to_string(table.size() - count) + " records lost";
+      return "T4: of " + std::to_string(table.size()) + " records, the regions have " +
+             std::to_string(count);
     return std::nullopt;
   }
 
@@ -186,7 +187,8 @@ class tiled_regions_of {
     std::optional<std::string> wrong;
     for_each_tile([&](const auto& b) {
       if (b.left.is_free() != table[b.left].free || b.right.is_free() != table[b.right].free) {
-        wrong = "C2: what the block at " + to_text(b.base) + " knows of its neighbours";
+        wrong =
+            "C2: the block at " + to_text(b.base) + " is wrong about whether a neighbour is free";
       }
     });
     return wrong;

@@ -84,7 +84,7 @@ struct geometry {
   }
 
   WARPHEAP_HD static constexpr std::uint32_t chunk_of(std::uint32_t page) {
-    return page & ~(chunk_pages - 1);
+    return align_down(page, chunk_pages);
   }
 
   /// The byte at which block `index` of a bin starts.

@@ -18,6 +18,7 @@ inline constexpr capabilities builtin_about{
                            "Operations"},
     .deviations = {"Requests beyond the heap's size never reach it."},
     .uses_region = false,
+    .blocks_in_region = false,
     .resets = false,
 };
 

@@ -71,19 +71,12 @@ class dynasoar_table {
     simt::atomic_ref(types_[block]).store(type, simt::order::relaxed);
   }
 
-  // Moves, announced before they hide free slots and concluded once those can be found again. As in
-  // `bitmap_tree`: a lane that sees what a move changed sees its announcement, for the change is a
-  // release. The end of a move is one, for what it ends.
+  // Moves of what has free slots: see `sync::moves`. What hides them is a release.
 
-  WARPHEAP_DEVICE void announce() const {
-    simt::atomic_ref(*moves_).fetch_add(sync::moves::begins, simt::order::relaxed);
-  }
-  WARPHEAP_DEVICE void conclude() const {
-    simt::atomic_ref(*moves_).fetch_add(sync::moves::ends, simt::order::release);
-  }
-  /// See `sync::moves`.
+  WARPHEAP_DEVICE void announce() const { sync::moves::announce(simt::atomic_ref(*moves_)); }
+  WARPHEAP_DEVICE void conclude() const { sync::moves::conclude(simt::atomic_ref(*moves_)); }
   WARPHEAP_DEVICE std::uint64_t moves() const {
-    return simt::atomic_ref(*moves_).load(simt::order::acquire);
+    return sync::moves::look(simt::atomic_ref(*moves_));
   }
   WARPHEAP_HD static constexpr bool any_in_progress(std::uint64_t moves) {
     return sync::moves::in_progress(moves) != 0;

@@ -65,12 +65,9 @@ class gallatin_segments {
   }
   /// Returns how many were on their way before.
   WARPHEAP_DEVICE std::uint32_t begin_move(std::uint32_t tree) const {
-    return sync::moves::in_progress(
-        moves(tree).fetch_add(sync::moves::begins, simt::order::relaxed));
+    return sync::moves::in_progress(sync::moves::announce(moves(tree)));
   }
-  WARPHEAP_DEVICE void end_move(std::uint32_t tree) const {
-    moves(tree).fetch_add(sync::moves::ends, simt::order::release);
-  }
+  WARPHEAP_DEVICE void end_move(std::uint32_t tree) const { sync::moves::conclude(moves(tree)); }
 
   /// What hides segments from a search for free ones and for blocks of a tree: they are on their
   /// way between these, or a run is being claimed, which may fail and put them back.
@@ -83,7 +80,7 @@ class gallatin_segments {
     }
   };
   WARPHEAP_DEVICE announcements announced(std::uint32_t tree) const {
-    return {moves(tree).load(simt::order::acquire), run_claims().load(simt::order::acquire)};
+    return {sync::moves::look(moves(tree)), sync::moves::look(run_claims())};
   }
   /// Whether there was one since `before`.
   WARPHEAP_DEVICE bool announced_since(const announcements& before, std::uint32_t tree) const {
@@ -151,9 +148,9 @@ class gallatin_segments {
     for (;;) {
       const std::uint32_t top = find_last_run(free_segments(), length);
       if (top == none) return none;
-      run_claims().fetch_add(sync::moves::begins, simt::order::relaxed);
+      sync::moves::announce(run_claims());
       const bool claimed = claim_run(free_segments(), top + 1 - length, length);
-      run_claims().fetch_add(sync::moves::ends, simt::order::release);
+      sync::moves::conclude(run_claims());
       if (claimed) return top + 1 - length;
     }
   }

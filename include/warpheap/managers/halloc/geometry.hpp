@@ -9,6 +9,7 @@
 /// sizes share four kinds of chunks, of 16, 24, 256 and 384 bytes; a block is 1, 2, 4 or 8 chunks
 /// and starts at a multiple of that number.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
 #include "warpheap/core/units.hpp"
@@ -105,7 +106,7 @@ class geometry {
     const int doublings = static_cast<int>(size >> 1);
     const std::uint32_t room =
         (size & 1) != 0 ? (slab_bytes() >> (doublings + 3)) / 3 : slab_bytes() >> (doublings + 4);
-    return room & ~(neighbours(size) - 1);
+    return align_down(room, neighbours(size));
   }
   WARPHEAP_HD constexpr std::uint32_t chunks(std::uint32_t size) const {
     return blocks(size) * span(size);
@@ -137,7 +138,7 @@ class walk {
  public:
   /// \param neighbours a power of two
   WARPHEAP_HD constexpr walk(std::uint32_t request, std::uint32_t blocks, std::uint32_t neighbours)
-      : place_(((request & ~(neighbours - 1)) * spread + (request & (neighbours - 1))) % blocks),
+      : place_((align_down(request, neighbours) * spread + (request & (neighbours - 1))) % blocks),
         step_(prime % blocks),
         blocks_(blocks) {}
 

@@ -5,6 +5,7 @@
 /// What can be chosen about KMA, and the sizes that follow from it: plain arithmetic, the same on
 /// host and device.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
 
@@ -34,7 +35,7 @@ template <kma_config Config>
 struct kma_sizes {
   static constexpr std::uint32_t most_slots = Config.superblock_bytes / Config.least_block;
   static constexpr std::uint32_t classes = static_cast<std::uint32_t>(floor_log2(most_slots)) + 1;
-  static constexpr std::uint32_t bit_words = (most_slots + 31) / 32;
+  static constexpr std::uint32_t bit_words = ceil_div(most_slots, 32u);
 
   static_assert(is_power_of_two(Config.superblock_bytes) && is_power_of_two(Config.least_block) &&
                     Config.least_block >= 16 && Config.least_block <= Config.superblock_bytes &&

@@ -222,19 +222,15 @@ class kma_superblocks {
     if (announced) conclude();
   }
 
-  /// Says that a superblock is on its way. Relaxed: what then takes it away from where it was
-  /// releases this.
-  WARPHEAP_DEVICE void announce() const {
-    simt::atomic_ref(*moves_).fetch_add(sync::moves::begins, simt::order::relaxed);
-  }
-  /// Release: a lane that sees the end sees the superblock where it is now.
-  WARPHEAP_DEVICE void conclude() const {
-    simt::atomic_ref(*moves_).fetch_add(sync::moves::ends, simt::order::release);
-  }
+  // Superblocks on their way: see `sync::moves`. What takes one away from where it was is a
+  // release.
+
+  WARPHEAP_DEVICE void announce() const { sync::moves::announce(simt::atomic_ref(*moves_)); }
+  WARPHEAP_DEVICE void conclude() const { sync::moves::conclude(simt::atomic_ref(*moves_)); }
 
   /// The argument for a later call of `nothing_moved_since`.
   WARPHEAP_DEVICE std::uint64_t moves() const {
-    return simt::atomic_ref(*moves_).load(simt::order::acquire);
+    return sync::moves::look(simt::atomic_ref(*moves_));
   }
   /// Whether no superblock was on its way from `before` until now. Not a load, which may miss an
   /// announcement: then a slot that was freed and one that was taken, in different superblocks, may

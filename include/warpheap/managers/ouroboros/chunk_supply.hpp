@@ -144,7 +144,7 @@ class chunk_supply {
     if (largest_run > 1) {
       simt::atomic_ref(own_->given).fetch_add(1, simt::order::release);
       const std::uint32_t run =
-          free_and_queued(chunk & ~(largest_run - 1), largest_run) & free_marks;
+          free_and_queued(align_down(chunk, largest_run), largest_run) & free_marks;
       if (((before | marks) & run) == run) {
         simt::atomic_ref(own_->hint).store(word, simt::order::relaxed);
       }

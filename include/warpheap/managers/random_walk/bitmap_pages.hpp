@@ -40,6 +40,7 @@
 #include "warpheap/managers/random_walk/full_search.hpp"
 #include "warpheap/managers/random_walk/hand_out.hpp"
 #include "warpheap/managers/random_walk/inspection.hpp"
+#include "warpheap/managers/random_walk/page_blocks.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 #include "warpheap/managers/random_walk/publication.hpp"
 #include "warpheap/managers/random_walk/walk_draws.hpp"
@@ -64,7 +65,7 @@ struct bitmap_config {
 };
 
 template <bitmap_config Config, class Steps = uncounted_steps>
-class bitmap_pages {
+class bitmap_pages : public page_blocks<bitmap_pages<Config, Steps>> {
  public:
   using options = page_options;
 
@@ -115,8 +116,6 @@ class bitmap_pages {
                  });
   }
 
-  WARPHEAP_HD std::size_t largest_block() const { return pages_.page_bytes(); }
-
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     if (rank == 0) out_->format();
     for (std::uint64_t i = rank; i < words_; i += count) used_[i] = beyond(i);
@@ -128,29 +127,13 @@ class bitmap_pages {
     }
   }
 
-  WARPHEAP_DEVICE void* malloc([[maybe_unused]] std::size_t bytes) const {
-    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    const std::uint32_t page = take_page();
-    return page == no_page ? nullptr : pages_.address(page);
-  }
-
-  WARPHEAP_DEVICE void free(void* block) const {
-    WARPHEAP_ASSERT(block != nullptr);
-    if (pages_.holds(block)) give_page(pages_.number(block));
-  }
-
-  /// 0 for a pointer outside the heap.
-  WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
-    return pages_.holds(block) ? largest_block() : 0;
-  }
-
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {
     const word* const locks = Config.lock_map ? locks_ : nullptr;
     inspect_bits<word>(used_, locks, pages_, rank, count, findings);
   }
 
-  WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
+  WARPHEAP_HD const page_pool& pages() const { return pages_; }
   static constexpr int word_bits = Config.word_bits;
   static constexpr search_kind search = Config.search;
 

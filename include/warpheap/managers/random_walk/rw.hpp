@@ -37,6 +37,7 @@
 #include "warpheap/managers/random_walk/exhaustion_rule.hpp"
 #include "warpheap/managers/random_walk/full_search.hpp"
 #include "warpheap/managers/random_walk/inspection.hpp"
+#include "warpheap/managers/random_walk/page_blocks.hpp"
 #include "warpheap/managers/random_walk/page_pool.hpp"
 #include "warpheap/managers/random_walk/publication.hpp"
 #include "warpheap/managers/random_walk/walk_draws.hpp"
@@ -53,7 +54,7 @@ struct rw_config {
 };
 
 template <rw_config Config = rw_config{}, class Steps = random_walk::uncounted_steps>
-class rw {
+class rw : public random_walk::page_blocks<rw<Config, Steps>> {
  public:
   using options = random_walk::page_options;
 
@@ -80,27 +81,9 @@ class rw {
                  });
   }
 
-  WARPHEAP_HD std::size_t largest_block() const { return pages_.page_bytes(); }
-
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     if (rank == 0) out_->format();
     for (std::uint64_t i = rank; i < pages_.count(); i += count) flags_[i] = 0;
-  }
-
-  WARPHEAP_DEVICE void* malloc([[maybe_unused]] std::size_t bytes) const {
-    WARPHEAP_ASSERT(bytes != 0 && bytes <= largest_block());
-    const std::uint32_t page = take_page();
-    return page == random_walk::no_page ? nullptr : pages_.address(page);
-  }
-
-  WARPHEAP_DEVICE void free(void* block) const {
-    WARPHEAP_ASSERT(block != nullptr);
-    if (pages_.holds(block)) give_page(pages_.number(block));
-  }
-
-  /// 0 for a pointer outside the heap.
-  WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
-    return pages_.holds(block) ? largest_block() : 0;
   }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
@@ -108,7 +91,7 @@ class rw {
     random_walk::inspect_flags(flags_, pages_, rank, count, findings);
   }
 
-  WARPHEAP_HD std::uint32_t page_count() const { return pages_.count(); }
+  WARPHEAP_HD const random_walk::page_pool& pages() const { return pages_; }
   static constexpr int word_bits = 1;
 
   /// The same pages; each draw of a thread is counted in `counts[thread_rank()]`.

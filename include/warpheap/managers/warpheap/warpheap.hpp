@@ -158,6 +158,12 @@ class warpheap_manager {
     return malloc_aligned_run(alignment, bytes);
   }
 
+  WARPHEAP_DEVICE bool can_align(std::size_t alignment, std::size_t bytes) const {
+    if (alignment <= sizes().chunk_bytes()) return true;
+    const std::size_t first = first_aligned(alignment);
+    return first < supply_.universe() && chunks_for(bytes) <= supply_.universe() - first;
+  }
+
   /// 0 for a pointer outside the heap, and for one to a chunk in which no block begins.
   WARPHEAP_DEVICE std::size_t usable_size(void* block) const {
     const std::uint64_t chunk = offset_of(block) >> shift();
@@ -313,12 +319,18 @@ class warpheap_manager {
     warpheap_chunk_runs<Config>(to).give(first);
   }
 
+  /// The first chunk at a multiple of `alignment`, which is larger than a chunk; beyond all chunks
+  /// if there is none.
+  WARPHEAP_DEVICE std::size_t first_aligned(std::size_t alignment) const {
+    const auto base = reinterpret_cast<std::uintptr_t>(base_);
+    return (round_up<std::uintptr_t>(base, alignment) - base) >> shift();
+  }
+
   /// For alignments larger than a chunk: a run that begins at an address of that alignment. A
   /// request that fails costs O(chunks / 64), unless it is known that there is no such run at any
   /// address.
   WARPHEAP_DEVICE void* malloc_aligned_run(std::size_t alignment, std::size_t bytes) const {
-    const auto base = reinterpret_cast<std::uintptr_t>(base_);
-    const std::size_t offset = (round_up<std::uintptr_t>(base, alignment) - base) >> shift();
+    const std::size_t offset = first_aligned(alignment);
     if (offset >= supply_.universe()) return nullptr;
     const std::size_t step = alignment >> shift();
     // Steps beyond the heap: there is one place.

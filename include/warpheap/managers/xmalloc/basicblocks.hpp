@@ -76,12 +76,11 @@ class basicblocks {
     const bool kept = list.push(same, unit);
     if (same.all(kept)) return;
     // If a lane then owns the block's Superblock, others are hidden until that is in its FIFO.
-    if (same.is_leader()) moves(cls).fetch_add(sync::moves::begins, simt::order::relaxed);
+    if (same.is_leader()) sync::moves::announce(moves(cls));
     same.sync();
     if (!kept) return_block(cls, block);
     same.sync();
-    // Release pairs with `look_at_moves`.
-    if (same.is_leader()) moves(cls).fetch_add(sync::moves::ends, simt::order::release);
+    if (same.is_leader()) sync::moves::conclude(moves(cls));
   }
 
   /// Gives a block back to its Superblock.
@@ -99,11 +98,10 @@ class basicblocks {
     return any;
   }
 
-  /// Moves of blocks of a class between the levels, which hide them during that time: two equal
-  /// words without a move in progress mean that there was none in between. Acquire pairs with the
-  /// release of a move's end: what was moved is seen after it.
+  /// Moves of blocks of a class between the levels, which hide them during that time: see
+  /// `sync::moves`.
   WARPHEAP_DEVICE std::uint64_t look_at_moves(std::uint32_t cls) const {
-    return moves(cls).load(simt::order::acquire);
+    return sync::moves::look(moves(cls));
   }
   WARPHEAP_HD static std::uint32_t in_progress(std::uint64_t moves) {
     return sync::moves::in_progress(moves);
@@ -149,10 +147,7 @@ class basicblocks {
       block = superblocks_.block(superblock, cls, nth(blocks, rank));
     }
     if (got > size) simt::call_apart(&buffer_apart, *this, same, cls, superblock, blocks, size);
-    // Release pairs with `look_at_moves`.
-    if (at == entrance::open && same.is_leader()) {
-      moves(cls).fetch_add(sync::moves::ends, simt::order::release);
-    }
+    if (at == entrance::open && same.is_leader()) sync::moves::conclude(moves(cls));
     if (block != nullptr) return outcome::served;
     return at == entrance::nothing_to_refill_from ? outcome::nothing : outcome::others_served;
   }
