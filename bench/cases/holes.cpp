@@ -17,7 +17,7 @@ constexpr field<bool> quarter_in_one_block{
     {.name = "quarter_in_one_block",
      .about = "whether the empty heap serves a quarter of itself in one block; null: not claimed"}};
 constexpr field<bool> half_in_one_block{
-    {.name = "half_in_one_block", .about = "the same of half of it"}};
+    {.name = "half_in_one_block", .about = "whether it serves half of itself, likewise"}};
 
 /// Whether a heap that is all free hands out one block of `bytes`; null if the manager does not
 /// claim such blocks.

@@ -27,7 +27,7 @@ constexpr parameter<std::string_view> contents{
 
 constexpr field<double> malloc_rate{{.name = "malloc_rate",
                                      .unit = "M/s",
-                                     .about = "mallocs that were served, in millions a second",
+                                     .about = "mallocs that were served, in millions per second",
                                      .better = "more"}};
 constexpr field<double> live_share{{.name = "live_share",
                                     .unit = "share",
@@ -35,7 +35,7 @@ constexpr field<double> live_share{{.name = "live_share",
                                     .better = "more"}};
 constexpr field<std::uint64_t> refused{{.name = "refused",
                                         .unit = "requests",
-                                        .about = "that got null from the full heap",
+                                        .about = "requests that got null from the full heap",
                                         .role = field_role::detail}};
 
 /// Slots for about twice what the heap can hold.

@@ -271,7 +271,7 @@ FIGURES = (
 )
 
 _DRAWN = frozenset(spec.case for spec in FIGURES)
-# Of a time the longest launch is drawn beside the median.
+# The longest launch of a time is drawn beside the median.
 _PARTS = {"median": ", median", "max": ", longest launch"}
 
 
