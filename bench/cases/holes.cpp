@@ -44,7 +44,7 @@ measurement measure_holes(const case_run& c) {
   const block_report full = blocks.examine(c.manager.alignment);
   free_blocks(*heap, count, blocks.addresses(), {selection::kind::every_second, 0, 0});
   const std::uint64_t freed = full.served - blocks.examine(c.manager.alignment, false).served;
-  if (freed == 0) throw not_claimed("the heap is too small for two blocks");
+  if (freed == 0) throw too_small_for(c, "two blocks");
 
   request_batch again = batch_of(c.chosen, freed);
   again.first = count;  // other contents than the first blocks

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <vector>
 
 namespace warpheap::bench {
@@ -80,7 +81,11 @@ measurement measure_steady(const case_run& c) {
     longest = std::max(longest, launch_all());
   }
   const exchange_report before = report.to_host().front();
-  if (before.nulls == 0) throw not_claimed("the heap did not get full: give it fewer bytes");
+  if (before.nulls == 0) {
+    throw not_claimed("the heap of " + std::to_string(c.chosen[given::heap_bytes]) +
+                      " bytes did not get full with blocks of " + sizes_in_words(c) + " in " +
+                      std::to_string(most_filling) + " rounds: give it fewer bytes");
+  }
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t run = 0; run < c.chosen[given::iterations]; ++run) {
     longest = std::max(longest, launch_all());
