@@ -58,7 +58,7 @@ PHRASES = (
         "'per', as in 'bytes per block'",
     ),
     (r"requests an? (?:lane|thread|warp|launch|group)", "'requests per lane'"),
-    (r"(?:names?|files?|[Oo]ne) a (?:line|request|search)", "'one per line'"),
+    (r"(?:names|files|[Oo]ne) a (?:line|request|search)", "'one per line'"),
     (r"(?:says?|tells?) of (?:an?|the|it|them|itself|each|this)", "'says about'"),
     (r"(?:knows?|knowing) nothing of", "'does not know'"),
     (r"(?:any|some)body", "'a lane', or the one who acts"),

@@ -56,7 +56,7 @@ def verdict(managers: int, compiled: float, tested: float) -> list[str]:
     each["test"] = (tested / managers, TEST_LIMIT_S)
     text = ", ".join(f"{cost:.1f} s to {what}" for what, (cost, _) in each.items())
     over = [
-        f"OVER: {what} takes {cost:.1f} s a manager, the limit is {limit:g} s"
+        f"OVER: {what} takes {cost:.1f} s per manager, the limit is {limit:g} s"
         for what, (cost, limit) in each.items()
         if cost > limit
     ]

@@ -5,6 +5,7 @@
 /// What the machines of both models have in common.
 
 #include "bench/backend/catalog.hpp"
+#include "bench/host/arguments.hpp"
 #include "bench/kernel_list.hpp"
 #include "bench/lanes/kernel.hpp"
 #include "bench/lanes/resources.hpp"
@@ -66,7 +67,9 @@ class local_machine : public bench::machine {
     for (const catalog_entry& entry : catalog_) {
       if (entry.info.name == manager) return entry;
     }
-    throw invalid_argument("'" + manager + "' is not a manager of this program");
+    throw invalid_argument(
+        "'" + manager + "' is not a manager of this program; known managers: " +
+        bench::names_of(catalog_, [](const catalog_entry& entry) { return entry.info.name; }));
   }
 
   std::vector<double> run(const std::type_info& kernel,

@@ -17,7 +17,7 @@ constexpr field<bool> quarter_in_one_block{
     {.name = "quarter_in_one_block",
      .about = "whether the empty heap serves a quarter of itself in one block; null: not claimed"}};
 constexpr field<bool> half_in_one_block{
-    {.name = "half_in_one_block", .about = "the same of half of it"}};
+    {.name = "half_in_one_block", .about = "whether it serves half of itself, likewise"}};
 
 /// Whether a heap that is all free hands out one block of `bytes`; null if the manager does not
 /// claim such blocks.
@@ -44,7 +44,7 @@ measurement measure_holes(const case_run& c) {
   const block_report full = blocks.examine(c.manager.alignment);
   free_blocks(*heap, count, blocks.addresses(), {selection::kind::every_second, 0, 0});
   const std::uint64_t freed = full.served - blocks.examine(c.manager.alignment, false).served;
-  if (freed == 0) throw not_claimed("the heap is too small for two blocks");
+  if (freed == 0) throw too_small_for(c, "two blocks");
 
   request_batch again = batch_of(c.chosen, freed);
   again.first = count;  // other contents than the first blocks

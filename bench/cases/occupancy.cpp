@@ -2,6 +2,7 @@
 #include "bench/host/support.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace warpheap::bench {
 
@@ -24,12 +25,18 @@ constexpr field<std::uint64_t> asked_blocks{
 measurement measure_occupancy(const case_run& c) {
   const auto heap = open_heap(c);
   const auto held = occupy(c, *heap);
-  if (held == nullptr) throw not_claimed("nothing of the heap is occupied: use alloc");
+  if (held == nullptr) {
+    throw not_claimed("free_percent is 100, so nothing of the heap is occupied: use alloc");
+  }
   const block_report kept = held->blocks.examine(c.manager.alignment);
   // What the filling could not have is not free, so that this is exact for blocks of one size.
   const std::uint64_t all = held->blocks.batch().count - held->nulls;
   const std::uint64_t asked = std::min((all - std::min(all, kept.served)) / 2, most_asked);
-  if (asked == 0) throw not_claimed("the heap is too small: no block of it is free");
+  if (asked == 0) {
+    throw not_claimed("a heap of " + std::to_string(c.chosen[given::heap_bytes]) +
+                      " bytes has no two free blocks of " + sizes_in_words(c) +
+                      " beside those that stay: give it more bytes or a larger free_percent");
+  }
   request_batch batch = batch_of(c.chosen, asked);
   batch.first = held->blocks.batch().count;  // other contents than the blocks that stay
   const block_table blocks(c.on, batch);

@@ -41,6 +41,17 @@ std::unique_ptr<test_heap> open_heap(const case_run& c) {
   return open_heap(c, c.chosen[given::size_max]);
 }
 
+std::string sizes_in_words(const case_run& c) {
+  const std::string least = std::to_string(c.chosen[given::size_min]);
+  const std::string most = std::to_string(c.chosen[given::size_max]);
+  return (least == most ? "" : least + " to ") + most + " bytes";
+}
+
+not_claimed too_small_for(const case_run& c, const std::string& what) {
+  return not_claimed("a heap of " + std::to_string(c.chosen[given::heap_bytes]) +
+                     " bytes is too small for " + what + " of " + sizes_in_words(c));
+}
+
 heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads) {
   const std::uint64_t most = most_blocks(c, heap) + threads;
   request_batch all = batch_of(c.chosen, most);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace warpheap::bench {
 
@@ -18,6 +19,12 @@ namespace warpheap::bench {
 /// them. \throws not_claimed if the manager cannot serve that size
 std::unique_ptr<test_heap> open_heap(const case_run& c, std::uint64_t largest);
 std::unique_ptr<test_heap> open_heap(const case_run& c);
+
+/// The sizes that a case asks for, in words: '64 bytes' or '16 to 64 bytes'.
+std::string sizes_in_words(const case_run& c);
+
+/// The reason of a case whose heap has no room for what is named, such as 'two blocks'.
+not_claimed too_small_for(const case_run& c, const std::string& what);
 
 /// Blocks that fill a heap up, and what filling it took.
 struct heap_fill {

@@ -66,7 +66,7 @@ struct launch_request {
   std::uint64_t threads = 0;
   std::uint32_t threads_per_block = 0;
   const void* request = nullptr;
-  /// Of a block, for kernels that use block-shared memory.
+  /// What each block has, for kernels that use block-shared memory.
   std::uint32_t shared_bytes = 0;
 };
 
@@ -134,7 +134,7 @@ class test_heap : public launcher {
 
   virtual heap_state state() const = 0;
 
-  /// Of a manager that hands out numbered pages; 0 for others.
+  /// How many numbered pages the manager hands out; 0 if it has none.
   std::uint32_t page_count() const { return page_count_; }
 
  private:

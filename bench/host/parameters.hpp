@@ -28,9 +28,9 @@ inline constexpr std::uint64_t most_whole = std::numeric_limits<std::int64_t>::m
 
 /// What a parameter's values can be.
 struct parameter_limits {
-  /// Of whole numbers; a number with a fraction must be above `least`.
+  /// The limits of whole numbers; a number with a fraction must be above `least`.
   std::uint64_t least = 0, most = most_whole;
-  /// Of texts; none: any text.
+  /// The texts that are allowed; none: any text.
   std::array<const char*, 2> choices{};
   /// A flag that sets every parameter of this alias; one of them alone sets the others, too.
   const char* alias = "";
@@ -141,11 +141,12 @@ inline constexpr parameter<std::uint64_t> iterations{
      .role = field_role::detail,
      .always = true},
     {.least = 1, .most = most_runs}};
-inline constexpr parameter<std::uint64_t> seed{{.name = "seed",
-                                                .about = "of everything that is drawn at random",
-                                                .role = field_role::facet,
-                                                .phrase = "seed {}",
-                                                .always = true}};
+inline constexpr parameter<std::uint64_t> seed{
+    {.name = "seed",
+     .about = "everything drawn at random follows from it",
+     .role = field_role::facet,
+     .phrase = "seed {}",
+     .always = true}};
 inline constexpr parameter<double> free_percent{
     {.name = "free_percent",
      .unit = "%",

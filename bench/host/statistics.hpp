@@ -10,7 +10,7 @@ namespace warpheap::bench {
 struct summary {
   double first = 0;
   double median = 0, mean = 0;
-  /// Of the sample (n - 1); 0 for a single run.
+  /// The standard deviation of the sample (n - 1); 0 for a single run.
   double std = 0;
   double min = 0, max = 0;
   /// Percentiles by nearest rank.

@@ -15,9 +15,9 @@ namespace warpheap::bench::host_pools {
 /// The operations of a trace file: 64-bit words, as warpheap_trace has them (host/c/replay.h).
 struct trace {
   std::vector<std::int64_t> operations;
-  /// Of the requests, whole granules. Kept: where a large vector has been freed, the C library puts
-  /// the pools' tables into its heap, and whether they are copied as they grow depends on what else
-  /// lies there.
+  /// Requests in whole granules. Kept: where a large vector has been freed, the C library
+  /// puts the pools' tables into its heap, and whether they are copied as they grow depends on what
+  /// else lies there.
   std::vector<std::uint64_t> sizes;
   std::size_t warm_up = 0;
   std::size_t asks = 0;

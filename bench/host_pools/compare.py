@@ -62,7 +62,7 @@ LONG = 2_000_000
 COUNTS = ("smallest_range_bytes", "smallest_over_peak", "instructions")
 REPLAY_COUNTS = ("replay_instructions", "loop_instructions")
 COMMAND = "bench/host_pools/compare.py PROGRAM ROWS --traces DIR"
-# Of more blocks the sizes are smaller: OffsetAllocator knows at most 2^32 granules.
+# With more blocks the sizes are smaller: OffsetAllocator knows at most 2^32 granules.
 SMALL = synthetic.Recipe(1 << 8, 1 << 20, logarithmic=True)
 
 

@@ -34,7 +34,8 @@ class Field:
     the name of one. ``role`` is one of ROLES: an axis is what a figure may have as x, a facet what
     rows of one line have in common, a detail what tables alone show, a result what was measured.
     ``phrase`` says a value in a title, with ``{}`` for the value. ``always``: every row has it.
-    ``least`` is excluded for the kind number. ``alias``: a flag that sets all fields of that alias.
+    A value is at least ``least`` (more for the kind number) and at most ``most``, or it is one of
+    ``choices``, if there are any. ``alias``: a flag that sets all fields of that alias.
     """
 
     name: str
@@ -76,6 +77,8 @@ class Field:
     def fault(self, value: Any) -> str | None:
         """Say what is needed if this is not a value of the field, or return None."""
         if self.kind in ("text", "graph"):
+            if self.choices and value not in self.choices:
+                return "one of " + ", ".join(self.choices)
             return None if isinstance(value, str) else "a text"
         if self.kind == "flag":
             return None if isinstance(value, bool) else "true or false"
@@ -84,7 +87,10 @@ class Field:
         least = self.least or 0
         above = self.kind == "number" and self.least is not None
         good = _is_number(value) and (value > least if above else value >= least)
-        return None if good else f"a number {'above' if above else 'from'} {least:g}"
+        if good and (self.most is None or value <= self.most):
+            return None
+        limit = "" if self.most is None else f" to {self.most:.15g}"
+        return f"a number {'above' if above else 'from'} {least:.15g}{limit}"
 
 
 @dataclass(frozen=True)
@@ -156,11 +162,14 @@ class Description:
     def fault(self, row: Mapping[str, Any]) -> str | None:
         """Say which field of a row has a value that it cannot have, or return None.
 
-        Fields that are not described may have any value.
+        Fields that are not described may have any value, and so may those of a request that the
+        program rejected: the row says why.
         """
         for name in _NAMES:
             if not isinstance(row.get(name), str):
                 return f"the row has no {name}"
+        if row.get("rejected_request") is True:
+            return None
         for name, value in row.items():
             known = self.fields.get(name)
             what = known.fault(value) if known and value is not None else None

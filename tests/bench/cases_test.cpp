@@ -269,7 +269,11 @@ TEST(CasesOverSlots, OccupancyAsksForHalfOfWhatIsFree) {
   EXPECT_EQ(get<std::uint64_t>(row, "asked_blocks"), (64 - occupied) / 2);
   EXPECT_GE(get<double>(row, "longest_ms"), row.get(bench::fields::malloc_ms)->max);
   const auto whole = run_slots("good", "occupancy", {{"size", "1024"}, {"free_percent", "100"}});
-  EXPECT_EQ(whole.reason, "nothing of the heap is occupied: use alloc");
+  EXPECT_EQ(whole.reason, "free_percent is 100, so nothing of the heap is occupied: use alloc");
+  const auto full = run_slots("good", "occupancy", {{"size", "1024"}, {"free_percent", "0.001"}});
+  const std::string why = full.reason.value_or("");
+  EXPECT_NE(why.find(" bytes has no two free blocks of 1024 bytes beside"), std::string::npos)
+      << why;
 }
 
 TEST(CasesOverSlots, SequenceRunsOneSizeAfterAnother) {

@@ -61,7 +61,7 @@ TEST(c_api, quick_calls_do_what_the_others_do_or_nothing) {
   warpheap_pool_get_stats(pool, &stats);
   EXPECT_EQ(stats.allocations, 2u);
   EXPECT_EQ(stats.deallocations, 1u);
-  EXPECT_EQ(stats.failures, 0u) << "who calls quickly has not given up";
+  EXPECT_EQ(stats.failures, 0u) << "a caller that is quick has not given up";
   EXPECT_EQ(stats.bytes_in_use, 1024u);
   EXPECT_EQ(warpheap_pool_check(pool), WARPHEAP_OK);
   warpheap_pool_destroy(pool);

@@ -44,7 +44,7 @@ def report(mutants: list[Mutant], left: list[Mutant], minutes: float) -> int:
     print("killed by: " + ", ".join(f"{who} {count}" for who, count in by.most_common()))
     print(
         f"{len(mutants)} mutants: {counts['killed']} killed, {counts['survived']} survived, "
-        f"{counts['open']} open when the time was over, {counts['equivalent']} equivalent, "
+        f"{counts['open']} open at the end, {counts['equivalent']} equivalent, "
         f"{counts['stillborn']} do not compile"
     )
     matter = counts["killed"] + counts["survived"] + counts["open"]

@@ -282,6 +282,12 @@ class Workshop:
         failed = re.search(r"\[  FAILED  \] (\S+)", output)
         return Verdict("killed", f"tests: {failed[1] if failed else f'exit {done.returncode}'}")
 
+    def _killed(self, by: str) -> Verdict:
+        """Say by what, with no path of this machine: records are read on others."""
+        for folder in (self._folder.resolve(), self._folder.absolute(), ROOT):
+            by = by.replace(f"{folder}/", "")
+        return Verdict("killed", by)
+
     def explore(
         self, program: Path, mutant: str, seconds: float, switch: int | None = None
     ) -> Verdict:
@@ -294,12 +300,12 @@ class Workshop:
         output = done.stdout.decode(errors="replace")
         line = next((one for one in output.splitlines() if f"mutant:{mutant} " in one), "")
         if done.returncode == 0:
-            return Verdict("killed", " ".join(line.split()[2:]))
+            return self._killed(" ".join(line.split()[2:]))
         if done.returncode == 1 and line.startswith("NOT AGAIN"):
-            return Verdict("killed", "not again in a replay: " + " ".join(line.split()[3:]))
+            return self._killed("not again in a replay: " + " ".join(line.split()[3:]))
         if done.returncode == 1 and line.startswith("SURVIVED"):
             return Verdict("survived", "")
         if done.returncode == -signal.SIGXCPU or f"signal {signal.SIGXCPU:d}" in line:
-            return Verdict("killed", f"no end after {seconds + _START_S:g} s of one core")
+            return self._killed(f"no end after {seconds + _START_S:g} s of one core")
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
-        return Verdict("killed", f"exit code {done.returncode}: {last[0]}")
+        return self._killed(f"exit code {done.returncode}: {last[0]}")

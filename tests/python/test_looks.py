@@ -11,22 +11,7 @@ from matplotlib import image
 
 from test_report import load, plots_by_slug, row, sizes
 from warpheap.report import draw, page, style
-
-
-def linear(colour: str) -> list[float]:
-    """Return the red, green and blue light of an sRGB colour."""
-    parts = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-
-
-def luminance(colour: str) -> float:
-    r, g, b = linear(colour)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
+from warpheap.report.colours import contrast, lab
 
 
 @pytest.mark.parametrize("name", [*style._LOOKS, "someone_elses", "another"])
@@ -35,20 +20,6 @@ def test_colours_are_readable_on_both_pages(name: str) -> None:
     for background in re.findall(r"--page: (#[0-9a-f]{6})", css):
         assert contrast(style.look(name).colour, background) >= 3.0
     assert style.look(name) == style.look(name)
-
-
-def lab(colour: str) -> tuple[float, float, float]:
-    """Return the CIE L*a*b* coordinates of an sRGB colour, for the white of D65."""
-    r, g, b = linear(colour)
-    tristimulus = (
-        (0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047,
-        0.2126729 * r + 0.7151522 * g + 0.0721750 * b,
-        (0.0193339 * r + 0.1191920 * g + 0.9503041 * b) / 1.08883,
-    )
-    x, y, z = (
-        t ** (1 / 3) if t > 216 / 24389 else (24389 / 27 * t + 16) / 116 for t in tristimulus
-    )
-    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
 def test_lab_of_known_colours() -> None:
@@ -63,6 +34,17 @@ def test_every_look_in_the_table_has_a_colour_of_its_own() -> None:
         # Device managers share figures with each other, and so do pools.
         together = (one in style._MANAGERS) == (other in style._MANAGERS)
         assert apart >= (20 if together else 15), f"{one} and {other}: {apart:.1f}"
+
+
+def test_managers_that_are_not_in_the_table_have_colours_of_their_own() -> None:
+    names = [f"new_{number}" for number in range(100)]
+    fresh = [style.look(name).colour for name in names]
+    assert len(set(fresh)) == len(fresh)
+    for name, colour in zip(names, fresh, strict=True):
+        assert contrast(colour, "#ffffff") >= 3.0
+        for listed, look in style._LOOKS.items():
+            apart = math.dist(lab(colour), lab(look.colour))
+            assert apart >= 15, f"{name} and {listed}: {apart:.1f}"
 
 
 LONG = {"rw": 799.0, "reg_eff_cfm": 100.0, "ouroboros_va_p": 41.0}

@@ -39,7 +39,7 @@ class CostTest(unittest.TestCase):
         self.assertEqual(len(cost.verdict(10, 10.0, 10.0)), 1)
         within, over = cost.verdict(10, 10 * cost.COMPILE_LIMIT_S + 10, 10.0)
         self.assertIn("10 managers", within)
-        self.assertEqual(over, "OVER: compile takes 16.0 s a manager, the limit is 15 s")
+        self.assertEqual(over, "OVER: compile takes 16.0 s per manager, the limit is 15 s")
 
 
 if __name__ == "__main__":

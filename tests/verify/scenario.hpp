@@ -95,10 +95,10 @@ struct subject {
   std::string name;
   subject_kind kind;
   std::vector<named_case> cases;
-  /// Of a mutant: the subject that it is a mutant of, and what is broken.
+  /// Only for a mutant: the subject that it is a mutant of, and what is broken.
   std::string original;
   std::string about;
-  /// Of a mutant that is rarely met: where it was, as CASE/STRATEGY/MEMORY/SEED.
+  /// Only for a mutant that is rarely met: where it was, as CASE/STRATEGY/MEMORY/SEED.
   std::string met = {};
 };
 

@@ -3,7 +3,7 @@
 # Sourced by ./dev: builds the presets of CMakePresets.json. Needs $root and steps.sh.
 : "${root:?}"
 
-# Processes at a time: one a core, and no more than fit into memory at 1.5 GiB each.
+# Processes at a time: one per core, and no more than fit into memory at 1.5 GiB each.
 jobs() {
   local cores memory
   cores=$(nproc)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <vector>
 
 namespace warpheap::bench {
@@ -27,7 +28,7 @@ constexpr parameter<std::string_view> contents{
 
 constexpr field<double> malloc_rate{{.name = "malloc_rate",
                                      .unit = "M/s",
-                                     .about = "mallocs that were served, in millions a second",
+                                     .about = "mallocs that were served, in millions per second",
                                      .better = "more"}};
 constexpr field<double> live_share{{.name = "live_share",
                                     .unit = "share",
@@ -35,7 +36,7 @@ constexpr field<double> live_share{{.name = "live_share",
                                     .better = "more"}};
 constexpr field<std::uint64_t> refused{{.name = "refused",
                                         .unit = "requests",
-                                        .about = "that got null from the full heap",
+                                        .about = "requests that got null from the full heap",
                                         .role = field_role::detail}};
 
 /// Slots for about twice what the heap can hold.
@@ -80,7 +81,11 @@ measurement measure_steady(const case_run& c) {
     longest = std::max(longest, launch_all());
   }
   const exchange_report before = report.to_host().front();
-  if (before.nulls == 0) throw not_claimed("the heap did not get full: give it fewer bytes");
+  if (before.nulls == 0) {
+    throw not_claimed("the heap of " + std::to_string(c.chosen[given::heap_bytes]) +
+                      " bytes did not get full with blocks of " + sizes_in_words(c) + " in " +
+                      std::to_string(most_filling) + " rounds: give it fewer bytes");
+  }
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t run = 0; run < c.chosen[given::iterations]; ++run) {
     longest = std::max(longest, launch_all());

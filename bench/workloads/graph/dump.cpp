@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/workloads/graph/dump.hpp"
 
-#include "bench/host/parameters.hpp"
+#include "bench/host/files.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -10,7 +10,7 @@ namespace warpheap::bench {
 graph_dump::graph_dump(const std::string& path) : wanted_(path != "-") {
   if (!wanted_) return;
   out_.open(path);
-  if (!out_) throw usage_error(path + ": cannot be written");
+  if (!out_) throw cannot_write(path);
 }
 
 void graph_dump::write_update(const char* operation, std::uint32_t vertices,

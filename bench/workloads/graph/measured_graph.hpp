@@ -49,7 +49,7 @@ inline constexpr parameter<std::string_view> overfull{
 inline constexpr parameter<std::string_view> dump{
     {.name = "dump",
      .unit = "file",
-     .about = "for the edges after each update, as JSON lines; '-': none",
+     .about = "where to write the edges after each update, as JSON lines; '-': nowhere",
      .role = field_role::detail},
     {},
     "-"};
@@ -80,11 +80,13 @@ inline constexpr field<double> update_bandwidth{
 inline constexpr field<double> update_malloc_share{
     {.name = "update_malloc_share",
      .unit = "share",
-     .about = "of the warps' time, in malloc: deleting the last batch and inserting it again, on "
+     .about = "the warps' time in malloc: deleting the last batch and inserting it again, on "
               "the multiprocessors' clock",
      .better = "less"}};
-inline constexpr field<double> update_free_share{
-    {.name = "update_free_share", .unit = "share", .about = "the same of free", .better = "less"}};
+inline constexpr field<double> update_free_share{{.name = "update_free_share",
+                                                  .unit = "share",
+                                                  .about = "the warps' time in free",
+                                                  .better = "less"}};
 inline constexpr field<std::uint64_t> leaked_blocks{
     {.name = "leaked_blocks", .unit = "blocks", .about = "in use after the graph was destroyed"}};
 

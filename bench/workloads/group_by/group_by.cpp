@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bench/host/files.hpp"
 #include "bench/workloads/group_by/radix_group_by.hpp"
 #include "bench/workloads/tables/generated.hpp"
 
@@ -50,7 +51,7 @@ void write_result(const std::string& path, const paged_groups& found) {
   for (std::uint64_t i = 0; i < found.lost.rows(); ++i) {
     lost << found.lost.keys[i] << ',' << found.lost.values[i] << '\n';
   }
-  if (!groups.flush() || !lost.flush()) throw usage_error(path + ": cannot be written");
+  if (!groups.flush() || !lost.flush()) throw cannot_write(path);
 }
 
 /// Compares the groups made in pages with those of two passes. Returns the number of differences.

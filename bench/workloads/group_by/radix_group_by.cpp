@@ -39,7 +39,7 @@ class pass_chains {
         chains_(from.parents * row_distribution::children),
         row_counts_(on, chains_),
         starts_(on, chains_ + 1),
-        // Of the pages that a segment takes for a child, all but the last are full.
+        // All pages that a segment takes for a child are full, except the last.
         taken_(on, rows / rows_in_page(page_bytes) +
                        std::min(from.segments * row_distribution::children, rows)),
         taken_count_(on, 1),

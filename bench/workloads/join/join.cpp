@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bench/host/files.hpp"
 #include "bench/workloads/join/hash_join.hpp"
 #include "bench/workloads/tables/generated.hpp"
 
@@ -77,7 +78,7 @@ void write_result(const std::string& path, const paged_join& joined) {
   for (const auto& row : joined.lost_rows()) {
     lost << row.key << ',' << row.value << ',' << row.count << '\n';
   }
-  if (!matches.flush() || !lost.flush()) throw usage_error(path + ": cannot be written");
+  if (!matches.flush() || !lost.flush()) throw cannot_write(path);
 }
 
 /// Compares what the pages hold with the join in two passes. Returns the number of differences.

@@ -57,7 +57,7 @@ namespace fields {
 
 inline constexpr field<double> row_rate{{.name = "row_rate",
                                          .unit = "M/s",
-                                         .about = "rows of the input, in millions a second",
+                                         .about = "rows of the input, in millions per second",
                                          .better = "more"}};
 inline constexpr field<double> bandwidth{
     {.name = "bandwidth",
@@ -67,11 +67,11 @@ inline constexpr field<double> bandwidth{
 inline constexpr field<double> malloc_share{
     {.name = "malloc_share",
      .unit = "share",
-     .about = "of the warps' time, in malloc: a run of its own, on the multiprocessors' clock",
+     .about = "the warps' time in malloc: a run of its own, on the multiprocessors' clock",
      .better = "less"}};
 inline constexpr field<double> free_share{{.name = "free_share",
                                            .unit = "share",
-                                           .about = "of the whole time, in launches that free",
+                                           .about = "the time of the launches that free",
                                            .better = "less"}};
 inline constexpr field<summary> baseline_ms{
     {.name = "baseline_ms",

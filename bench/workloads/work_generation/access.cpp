@@ -98,7 +98,7 @@ measurement measure_access(const case_run& c) {
   wrong.add(blocks.examine(c.manager.alignment, false));
   std::vector<std::uint64_t> addresses = blocks.addresses_on_host();
   const word_list words(blocks.batch(), addresses);
-  if (words.owners.empty()) throw not_claimed("the heap is too small for a word");
+  if (words.owners.empty()) throw too_small_for(c, "a block");
   const device_array<std::uint32_t> owners(c.on, words.owners);
   const device_array<std::uint32_t> positions(c.on, words.positions);
   const word_table in_blocks{words.owners.size(), owners.data(), positions.data(),

@@ -42,7 +42,7 @@ template <std::unsigned_integral T>
 WARPHEAP_DEVICE sync::group_sum<T> sum_over(const simt::group& members, T value) {
   return sync::sum_over(members, value);
 }
-/// Of one lane: 0 before it, and its own value.
+/// A lane alone: 0 comes before it, and its own value is the total.
 template <std::unsigned_integral T>
 WARPHEAP_DEVICE sync::group_sum<T> sum_over(const lane_alone& /*me*/, T value) {
   return {0, value};

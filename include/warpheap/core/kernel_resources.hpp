@@ -7,11 +7,11 @@ namespace warpheap {
 
 /// What a kernel takes of the machine that it was compiled for.
 struct kernel_resources {
-  /// Of a thread.
+  /// Each thread has this many.
   std::uint64_t registers = 0;
-  /// Of a thread: its stack, and what its registers did not hold.
+  /// What each thread has: its stack, and what its registers did not hold.
   std::uint64_t local_bytes = 0;
-  /// Of a block, without what a launch asks for.
+  /// What each block has, without what a launch asks for.
   std::uint64_t shared_bytes = 0;
   /// Constants that the program defines and the kernel reads.
   std::uint64_t constant_bytes = 0;

@@ -4,6 +4,7 @@
 /// \file
 /// Misuse of a heap, as the layer `checked` reports it.
 
+#include "warpheap/core/count_of.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <concepts>
@@ -137,7 +138,7 @@ struct leak_group {
 
   /// One line: how many, how large, and the examples.
   std::string describe() const {
-    std::string text = "leak: " + std::to_string(blocks) + " blocks of " + std::to_string(bytes) +
+    std::string text = "leak: " + count_of(blocks, "block") + " of " + std::to_string(bytes) +
                        " bytes" + (tag != 0 ? ", tag " + std::to_string(tag) : "");
     for (std::size_t i = 0; i < examples.size(); ++i) {
       text += (i == 0 ? ", for example " : "; ") + incident::hex(examples[i].address) + " of " +
@@ -166,7 +167,7 @@ struct incident_report {
       text.push_back(incidents[i].describe());
     }
     const std::uint64_t more = unrecorded + (incidents.size() > most ? incidents.size() - most : 0);
-    if (more != 0) text.push_back(std::to_string(more) + " further incidents");
+    if (more != 0) text.push_back(count_of(more, "further incident"));
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < leaks.size(); ++i) {
@@ -178,9 +179,9 @@ struct incident_report {
       }
     }
     if (blocks != 0) {
-      text.push_back("leak: " + std::to_string(blocks) + " blocks of " +
-                     std::to_string(leaks.size() - most) + " further sizes, " +
-                     std::to_string(bytes) + " bytes in all");
+      text.push_back("leak: " + count_of(blocks, "block") + " of " +
+                     count_of(leaks.size() - most, "further size") + ", " + std::to_string(bytes) +
+                     " bytes in all");
     }
     return text;
   }

@@ -5,6 +5,7 @@
 /// The state of a heap as the host sees it. The same for all models of a machine, so that host code
 /// may pass it on, whatever compiled it.
 
+#include "warpheap/core/count_of.hpp"
 #include "warpheap/heap/call_counts.hpp"
 
 #include <cstdint>
@@ -79,10 +80,6 @@ struct heap_stats {
   }
 
  private:
-  static std::string count_of(std::uint64_t number, const char* what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-  }
-
   std::string why_exhausted() const {
     const std::uint64_t unused =
         heap_bytes - (bytes_in_use < heap_bytes ? bytes_in_use : heap_bytes);

@@ -12,9 +12,9 @@ namespace sync {
 /// for all of them, and each finds its share of the result.
 template <std::unsigned_integral T>
 struct group_sum {
-  /// Of the members with a lower lane number.
+  /// The sum of the members with a lower lane number.
   T before;
-  /// Of all members.
+  /// The sum of all members.
   T total;
 };
 

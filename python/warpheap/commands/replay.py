@@ -178,7 +178,7 @@ def _show(trace: Trace, rows: list[dict[str, Any]]) -> None:
             out.print(reason, soft_wrap=True)
         if "calls_per_second" in row:
             rate = row["calls_per_second"] / 1e6
-            out.print(f"{row['manager']}: {row['threads']} threads, {rate:.2f} M calls a second")
+            out.print(f"{row['manager']}: {row['threads']} threads, {rate:.2f} M calls per second")
 
 
 def _ns(summary: dict[str, float] | None, part: str) -> str:

@@ -35,7 +35,7 @@ def report(
 ) -> None:
     """Draw the figures and tables of one or more surveys into one self-contained HTML file.
 
-    Of a measurement that was repeated only the newest row is shown. With --docs, the tables,
+    A measurement that was repeated is shown by its newest row alone. With --docs, the tables,
     numbers and figures of a checkout's pages are made again from its published rows instead.
     """
     if docs is not None:

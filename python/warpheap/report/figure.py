@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from warpheap.report.fields import UNDESCRIBED, text
+from warpheap.row_fields import Field
 from warpheap.units import decimal
 
 Format = Callable[[float], str]
@@ -52,6 +55,23 @@ class FigureSpec:
     trend: bool = False
     note: str = ""
     where: Callable[[pd.DataFrame], Any] | None = None
+
+
+def axis_of(field: Field, label: str = "", column: str = "") -> Axis:
+    """Make the axis of a field: counts and sizes are logarithmic, shares are not."""
+    log = field.unit not in ("%", "share")
+    ticks = partial(text, field)
+    return Axis(column or field.name, label or name_of(field), ticks, log, field.better == "more")
+
+
+def name_of(field: Field) -> str:
+    """Return what an axis of the field is called."""
+    return field.about or field.name.replace("_", " ")
+
+
+def known_axis(name: str, label: str = "") -> Axis:
+    """Make the axis of a field of the published rows."""
+    return axis_of(UNDESCRIBED.fields[name], label)
 
 
 def one_size(table: pd.DataFrame) -> Any:

@@ -166,7 +166,7 @@ def _series(spec: FigureSpec, rows: pd.DataFrame) -> list[Series]:
     parts = [name for name in known if varied[name].nunique().max() > 1]
     series = []
     for key, line in _split(rows, ["manager", *parts], sort=False):
-        # Of several rows of one point a measured one counts, and of those the newest.
+        # If a point has several rows, a measured one counts, and the newest of those.
         line = line.assign(_there=line["_y"].notna())
         line = line.sort_values([spec.x.column, "_there", "time"], kind="stable")
         ordered = line.drop_duplicates(spec.x.column, keep="last")

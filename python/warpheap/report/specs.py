@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from warpheap.report import workloads
-from warpheap.report.fields import IMPLIED, SPLIT, UNDESCRIBED, measures, parameters, text
-from warpheap.report.figure import Axis, FigureSpec, one_size, share, times
+from warpheap.report.fields import IMPLIED, SPLIT, measures, parameters
+from warpheap.report.figure import (
+    Axis,
+    FigureSpec,
+    axis_of,
+    known_axis,
+    name_of,
+    one_size,
+    share,
+    times,
+)
 from warpheap.report.style import LIMIT_PROBE
-from warpheap.row_fields import Description, Field
+from warpheap.row_fields import Description
 from warpheap.units import milliseconds
 
 
@@ -25,26 +33,11 @@ def _mixed(table: pd.DataFrame) -> Any:
     return table["size_min"] < table["size_max"]
 
 
-def _axis(field: Field, label: str = "", column: str = "") -> Axis:
-    """Make the axis of a field: counts and sizes are logarithmic, shares are not."""
-    log = field.unit not in ("%", "share")
-    ticks = partial(text, field)
-    return Axis(column or field.name, label or _name(field), ticks, log, field.better == "more")
-
-
-def _name(field: Field) -> str:
-    return field.about or field.name.replace("_", " ")
-
-
-def _known(name: str, label: str = "") -> Axis:
-    return _axis(UNDESCRIBED.fields[name], label)
-
-
-_SIZE = _known("size_max", "block size")
-_UP_TO = _known("size_max", "largest size")
-_THREADS = _known("threads", "threads")
-_FREE_PAGES = replace(_known("free_percent", "free pages, share of all"), log=True)
-_IN_USE = _known("used_percent")
+_SIZE = known_axis("size_max", "block size")
+_UP_TO = known_axis("size_max", "largest size")
+_THREADS = known_axis("threads", "threads")
+_FREE_PAGES = replace(known_axis("free_percent", "free pages, share of all"), log=True)
+_IN_USE = known_axis("used_percent")
 _GRAPH = Axis("graph", "graph")
 _MALLOC = Axis("malloc_ms.median", "malloc, median of the warm launches", milliseconds)
 _FREE = Axis("free_ms.median", "free, median of the warm launches", milliseconds)
@@ -205,7 +198,7 @@ FIGURES = (
         bars=True,
     ),
     FigureSpec("graph-free", "graph_init", "freeing a graph", _GRAPH, _FREE, ("graph",), bars=True),
-    FigureSpec("init", "init", "making a heap", _known("heap_bytes", "heap size"), _INIT),
+    FigureSpec("init", "init", "making a heap", known_axis("heap_bytes", "heap size"), _INIT),
     *(_latency(operation, heap) for heap in ("warm", "fresh") for operation in ("malloc", "free")),
     *(_registers("registers", "registers", call, _REGISTERS) for call in ("malloc", "free")),
     *(_registers("local", "local memory", call, _LOCAL) for call in ("malloc", "free")),
@@ -278,7 +271,7 @@ FIGURES = (
 )
 
 _DRAWN = frozenset(spec.case for spec in FIGURES)
-# Of a time the longest launch is drawn beside the median.
+# The longest launch of a time is drawn beside the median.
 _PARTS = {"median": ", median", "max": ", longest launch"}
 
 
@@ -316,7 +309,7 @@ def by_roles(case: str, rows: pd.DataFrame, known: Description) -> Iterator[Figu
     for field, column in measures(known, case, rows.columns):
         _, _, part = column.partition(".")
         what = field.name.removesuffix("_ms").replace("_", " ")
-        y = _axis(field, what + _PARTS.get(part, ""), column)
+        y = axis_of(field, what + _PARTS.get(part, ""), column)
         name = "-".join(filter(None, (case, what.replace(" ", "_"), part)))
-        title = f"{what} against {_name(x)}"
-        yield FigureSpec(name, case, title, _axis(x), y, facets, trend=True)
+        title = f"{what} against {name_of(x)}"
+        yield FigureSpec(name, case, title, axis_of(x), y, facets, trend=True)

@@ -3,13 +3,17 @@
 
 All colours have a contrast of at least 3:1 to the white and to the dark page, and any two are 15 or
 more apart in CIE Lab (a test holds them to both). Variants of one manager share a hue and differ in
-lightness; marker and dash tell them apart without colour.
+lightness; marker and dash tell them apart without colour. A manager that is not in the table needs
+no entry: its name alone decides its look, with a colour apart from all of the table.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cache
+
+from warpheap.report import colours
 
 # Replaced by the page's own text colour in SVG, so that one figure serves light and dark pages.
 INK_SENTINEL = "#123456"
@@ -81,7 +85,6 @@ _POOLS = {
 }
 _LOOKS = _MANAGERS | _POOLS
 _ORDER = {name: place for place, name in enumerate(_LOOKS)}
-_OTHER_COLOURS = sorted({look.colour for look in _LOOKS.values()})
 _OTHER_MARKERS = "os^vDXP<>ph*"
 _OTHER_DASHES = (SOLID, DASHED, DOTTED)
 
@@ -91,12 +94,13 @@ def rank(manager: str) -> int:
     return _ORDER.get(manager, len(_ORDER))
 
 
+@cache
 def look(manager: str) -> Look:
     """Return the look of a manager; a name that is not in the table gets one from its hash."""
     if manager in _LOOKS:
         return _LOOKS[manager]
     number = int.from_bytes(hashlib.sha256(manager.encode()).digest()[:8], "little")
-    number, colour = divmod(number, len(_OTHER_COLOURS))
     number, marker = divmod(number, len(_OTHER_MARKERS))
     dash = _OTHER_DASHES[number % len(_OTHER_DASHES)]
-    return Look(_OTHER_COLOURS[colour], _OTHER_MARKERS[marker], dash)
+    colour = colours.unlike(manager, (known.colour for known in _LOOKS.values()))
+    return Look(colour, _OTHER_MARKERS[marker], dash)

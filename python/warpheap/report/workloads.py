@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from warpheap.report.figure import Axis, FigureSpec, one_size, share, times
-from warpheap.units import binary, milliseconds
+from warpheap.report.figure import Axis, FigureSpec, known_axis, one_size, share, times
+from warpheap.units import milliseconds
 
 _TWO_PASSES_NOTE = (
     "Two passes need no manager: count, prefix sum, one allocation, write. Below 1× the manager is "
@@ -15,12 +13,12 @@ _TWO_PASSES_NOTE = (
 _ACCESS_NOTE = "Threads use the words of all blocks in turn; the array has the same words."
 
 _TWO_PASSES = Axis("time_over_two_passes", "time ÷ time of two passes", times)
-_BATCH = Axis("batch", "edges of a batch")
-_ROWS = Axis("rows", "rows of the probe side")
-_GROUPS = Axis("distinct_keys", "different keys")
+_BATCH = known_axis("batch")
+_ROWS = known_axis("rows", "rows of the probe side")
+_GROUPS = known_axis("distinct_keys", "different keys")
 
-_SIZE = Axis("size_max", "block size", partial(binary, unit="B"))
-_THREADS = Axis("threads", "threads", binary)
+_SIZE = known_axis("size_max", "block size")
+_THREADS = known_axis("threads", "threads")
 
 _JOINS = ("match_percent", "key_skew", "page_bytes")
 _GROUP_BYS = ("rows", "key_skew", "page_bytes")

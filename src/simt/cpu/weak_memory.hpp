@@ -120,7 +120,7 @@ class weak_memory {
   void join(std::vector<timestamp>& into, view_place from) const;
 
   random_sequence random_{0};
-  /// Of 256 loads that could read an older store, those that do.
+  /// How many of 256 loads that could read an older store do.
   std::uint32_t stale_share_ = 0;
   std::uint32_t generation_ = 0;
   std::uint32_t words_ = 0;  // seen in this schedule; views have as many timestamps in use

@@ -16,7 +16,7 @@
 /// written, or only some in the middle, the cause is unclear, and the incident names both blocks
 /// (`overwritten`). Each gap is reported once.
 ///
-/// Layout: [ log ][ quarantine: u64 a slot ][ records: 24 B for each 64 B ][ the manager's region ]
+/// Layout: [ log ][ quarantine: u64s ][ records: 24 B for each 64 B ][ the manager's region ]
 ///   block: [ guard 32 B ][ the caller's bytes ][ guard 32 to 47 B ]
 ///
 /// Many managers keep data of their own directly before a block, where no guard is, and follow it
@@ -159,7 +159,7 @@ requires(M::about.blocks_in_region) class checked {
     return same;
   }
 
-  /// Of a layer behind this one. Bytes and blocks are those that this layer asks for.
+  /// What a layer behind this one counts. Bytes and blocks are those that this layer asks for.
   WARPHEAP_HD const call_counts* counts() const requires counts_calls<M> { return inner_.counts(); }
 
   /// What was found so far, after a look at all blocks that are in use or in quarantine, and a sum

@@ -39,7 +39,7 @@ class with_large {
   struct options {
     typename Small::options small{};
     typename Large::options large{};
-    /// Of the heap, for the large blocks: 1 to 99.
+    /// The share of the heap for the large blocks: 1 to 99.
     unsigned large_percent = 50;
   };
 

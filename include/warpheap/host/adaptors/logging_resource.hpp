@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 
 #include "warpheap/core/error.hpp"
 #include "warpheap/host/adaptors/resource_adaptor.hpp"
@@ -59,7 +61,9 @@ class logging_resource : public resource_adaptor<logging_resource<Resource>, Res
  private:
   struct log {
     explicit log(const std::string& path) : file(path) {
-      if (!file) throw error("the log '" + path + "' cannot be written");
+      if (!file)
+        throw error("the log '" + path +
+                    "' cannot be written: " + std::generic_category().message(errno));
       file << "Thread,Time,Action,Pointer,Size,Stream\n";
     }
 

@@ -106,7 +106,7 @@ template <class Allocate, class Deallocate, class Look>
 replay_result replay(const trace_view& trace, const replay_options& options, Allocate&& allocate,
                      Deallocate&& deallocate, Look&& look) {
   const auto asks = [](std::int64_t operation) { return operation >= 0; };
-  // Of the right size at once. A vector that grows frees large blocks of the process's heap, and
+  // The right size at once: a vector that grows frees large blocks of the process's heap, and
   // the C library then takes blocks of that size from where they cannot grow in place: the pool's
   // tables would be copied as they grow, which a program without this vector does not pay for.
   std::vector<std::size_t> sizes(static_cast<std::size_t>(

@@ -350,9 +350,9 @@ class block_table_of : public block_names {
   index spare_ = none;
 };
 
-/// Of addresses and bytes, as pools need it.
+/// For addresses and bytes, as pools need it.
 using block_table = block_table_of<std::size_t>;
-/// Of granules, less than 2^32 of them: for blocks that are known by offsets in one range.
+/// For granules, less than 2^32 of them: for blocks that are known by offsets in one range.
 using granule_table = block_table_of<std::uint32_t>;
 
 static_assert(sizeof(granule_table::block) == 32 && sizeof(block_table::block) == 40);

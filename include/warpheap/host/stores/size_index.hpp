@@ -248,8 +248,7 @@ class size_index {
     lowest = std::min(lowest, base);
   }
 
-  // Of this block and the first ones of the next lists, up to `last`, the one with the lowest
-  // address.
+  // The lowest by address of this block and of the first ones of the next lists, up to `last`.
   index lowest_of(const Table& table, index best, cursor from, std::size_t last) {
     address lowest = table[best].base;
     for (int met = 1; met < classes_met; ++met) {

@@ -183,12 +183,12 @@ class buddy_tree {
  private:
   static constexpr int patience = 64;
 
-  /// Of both bitmap trees of `order`.
+  /// The words that both bitmap trees of `order` take.
   WARPHEAP_HD std::size_t words_of(int order) const {
     return std::size_t{bitmap_tree::words_for(nodes_of(order))} +
            bitmap_tree::words_for(parents_of(order));
   }
-  /// Of nodes of `order`; 1 where there is none, as no bitmap tree is empty.
+  /// How many parents the nodes of `order` have; 1 where there is none, as no bitmap tree is empty.
   WARPHEAP_HD std::uint32_t parents_of(int order) const {
     return order < top() ? nodes_of(order + 1) : 1u;
   }

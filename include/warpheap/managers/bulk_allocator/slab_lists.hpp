@@ -36,7 +36,7 @@ struct alignas(128) slab_list {
   std::uint64_t units;
   std::uint32_t lock;
   std::uint32_t head;
-  /// Of an arena's list of chunks: some slab of the arena is wholly free, and was not given back.
+  /// In an arena's list of chunks: some slab of the arena is wholly free, and was not given back.
   std::uint32_t idle;
 };
 

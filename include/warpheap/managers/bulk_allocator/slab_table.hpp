@@ -75,7 +75,7 @@ class page_state {
 class slab_table {
  public:
   static constexpr std::uint32_t none = 0xffffffffu;
-  /// Of `previous`: the slab is in no list, or is the first of it.
+  /// What `previous` can also be: the slab is in no list, or is the first of it.
   static constexpr std::uint32_t unlinked = 0xffffffffu;
   static constexpr std::uint32_t first = 0xfffffffeu;
 

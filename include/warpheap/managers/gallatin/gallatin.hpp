@@ -180,7 +180,7 @@ class gallatin {
   using outlook = typename block_buffers::outlook;
   using shortages = gallatin_shortages<Config>;
 
-  /// Of a group that searches. Each search in vain is a strain on it: the more, the less hope there
+  /// How long a group searches. Each search in vain is a strain: the more, the less hope there
   /// is. Memory may always be on its way, and always to others.
   static constexpr int patience = 64;
   static constexpr int strain_of_hope = 2;
@@ -242,7 +242,7 @@ class gallatin {
     return buffers_.take(slot, unit, wanted);
   }
 
-  /// Of a group that found the slot as `before` and took its last `room` units, if any: fills the
+  /// For a group that found the slot as `before` and took its last `room` units, if any: fills the
   /// slot if that falls to the group. The new block, whose first units are the group's; or `empty`
   /// if there is none, or `filling` if another lane is filling the slot.
   WARPHEAP_DEVICE std::uint32_t next_block(std::uint32_t slot, std::uint32_t unit,

@@ -88,7 +88,7 @@ class gallatin_shortages {
 
   /// To be used for a search of that kind.
   WARPHEAP_DEVICE search& begin(std::uint32_t kind) const {
-    // Before the search examines anything: who changes it later sees this, see `exhaustion`.
+    // Before the search examines anything: a lane that changes it later sees this: `exhaustion`.
     const simt::atomic_ref searched(all_->searched);
     if (searched.load(simt::order::relaxed) == 0) searched.store(1, simt::order::relaxed);
     return of(kind);

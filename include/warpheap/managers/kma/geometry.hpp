@@ -17,7 +17,7 @@ WARPHEAP_BEGIN_NAMESPACE
 struct kma_config {
   /// A power of two, up to 64 KiB.
   std::uint32_t superblock_bytes = 4096;
-  /// Of the smallest class; a power of two, at least 16.
+  /// The block size of the smallest class; a power of two, at least 16.
   std::uint32_t least_block = 16;
   /// Each multiprocessor has its own buckets in heaps with this many superblocks per
   /// multiprocessor.

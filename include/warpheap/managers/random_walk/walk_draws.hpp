@@ -22,7 +22,7 @@ struct bit_place {
 /// the places are derived from one word of `simt::noise`.
 class walk_draws {
  public:
-  /// Of the calling lane alone.
+  /// For the calling lane alone.
   WARPHEAP_DEVICE walk_draws() : random_(simt::noise()) {}
   /// The same for all members. A collective.
   WARPHEAP_DEVICE explicit walk_draws(const simt::group& team)

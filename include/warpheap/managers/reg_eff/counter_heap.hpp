@@ -55,7 +55,7 @@ class counter_heap {
 
  private:
   static constexpr std::size_t granule = Config.granule_bytes;
-  /// Of any machine at one time: each may add one request after the counter has passed the end.
+  /// More than any machine runs at once: each may add one request after the counter's end.
   static constexpr std::uint64_t most_lanes = std::uint64_t{1} << 24;
 
   /// A cache line of its own, apart from blocks.

@@ -51,7 +51,7 @@ class page_supply {
   /// The chunk sizes for which there is neither a chunk nor a free page, and whether there is no
   /// free page.
   WARPHEAP_HD const size_exhaustion& out() const { return out_; }
-  /// Of all pages, for requests that found nothing by other means.
+  /// They look at all pages, for requests that found nothing by other means.
   WARPHEAP_DEVICE shared_searches& searches() const { return *searches_; }
   WARPHEAP_DEVICE bitmap_tree free_pages() const { return bitmap_tree(free_, table_.pages()); }
 

@@ -22,7 +22,7 @@ class page_teams {
  public:
   WARPHEAP_DEVICE explicit page_teams(const page_supply<Config>& pages) : pages_(pages) {}
 
-  /// Chunks for members of `same`, who all want `units`, in one page; null for those without.
+  /// Chunks for members of `same`, which all want `units`, in one page; null for those without.
   WARPHEAP_DEVICE void* take(const simt::group& same, std::uint32_t page,
                              std::uint32_t units) const {
     const auto size = static_cast<std::uint32_t>(same.size());

@@ -66,7 +66,7 @@ class warpheap_supply {
   WARPHEAP_HD state& whole() const { return *where_.whole; }
   WARPHEAP_HD const warpheap_listed_words& listed() const { return where_.listed; }
   WARPHEAP_HD const warpheap_offers& offers() const { return where_.offers; }
-  /// Of the run that starts at a chunk.
+  /// The length of the run that starts at a chunk.
   WARPHEAP_DEVICE std::uint32_t& run_length(std::uint32_t first) const {
     return where_.runs[first];
   }

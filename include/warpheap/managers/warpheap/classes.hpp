@@ -58,7 +58,7 @@ class warpheap_classes {
 
   /// A heap has no more chunks than a hint can tell apart.
   static constexpr int most_chunks_log2 = 16;
-  /// Of the hints of a class, two in a word.
+  /// How many words the hints of a class take: two hints are in each.
   WARPHEAP_HD static constexpr std::size_t hint_words(std::uint32_t universe) {
     return ceil_div<std::uint32_t>(universe, 2);
   }
@@ -105,7 +105,7 @@ class warpheap_classes {
     std::uint32_t word;
     std::uint32_t bit;
   };
-  /// Of the slot at byte `inside` of a chunk.
+  /// Where the bit is of the slot at byte `inside` of a chunk.
   WARPHEAP_DEVICE slot_bit bit_at(std::uint32_t of, std::uint32_t inside) const {
     record& known = where_.records[of];
     const slot_divisors divisors = simt::load_hints(known.divisors);

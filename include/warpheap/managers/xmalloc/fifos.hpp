@@ -123,7 +123,7 @@ class fifos {
     const int fair = share < 4 ? 2 : floor_log2(share);
     return fair < most ? fair : most;
   }
-  /// Of the second-level FIFO of class 0. A Superblock of class c has more units than its blocks,
+  /// For the second-level FIFO of class 0. A Superblock of class c has more units than its blocks,
   /// so `2^(result - c)` slots are enough for all of that class.
   static int log2_for_superblocks(std::uint32_t units) {
     const std::uint32_t least = sizes::superblock_blocks * sizes::block_units(0);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "warpheap/heap/incident.hpp"
+
+#include <gtest/gtest.h>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace {
+
+TEST(incident_report, one_of_a_kind_is_said_in_the_singular) {
+  incident_report report{.unrecorded = 1, .leaks = std::vector<leak_group>(21)};
+  for (leak_group& leak : report.leaks) {
+    leak.bytes = 64;
+    leak.blocks = 1;
+  }
+  const std::vector<std::string> lines = report.lines();
+  ASSERT_EQ(lines.size(), 22u);
+  EXPECT_EQ(lines[0], "1 further incident");
+  EXPECT_EQ(lines[1], "leak: 1 block of 64 bytes");
+  EXPECT_EQ(lines[21], "leak: 1 block of 1 further size, 64 bytes in all");
+}
+
+}  // namespace
+WARPHEAP_END_NAMESPACE
