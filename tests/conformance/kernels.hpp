@@ -111,31 +111,41 @@ struct fill_up {
   }
 };
 
-/// One lane fills the heap, and then gives a block back and has it again, lap after lap, with a
-/// request in between that must fail. In the end it frees everything.
+/// One lane gives `together` blocks of a full heap back and has as many again, lap after lap, with
+/// a request in between that must fail. Before its first laps it fills the heap, and after its last
+/// ones it frees everything.
 template <class Handle>
 struct exhaust_in_laps {
   Handle heap;
   std::uint64_t bytes;
+  std::uint64_t together;
+  std::uint64_t first_lap;
   std::uint64_t laps;
+  bool frees_all;
   void** blocks;
   std::uint64_t room;
+  /// `blocks` is the number of blocks of the full heap.
   tally* found;
 
   WARPHEAP_DEVICE void operator()() const {
-    std::uint64_t count = 0;
-    while (count < room && (blocks[count] = heap.malloc(bytes)) != nullptr) ++count;
-    for (std::uint64_t lap = 0; count != 0 && lap < laps; ++lap) {
-      void*& block = blocks[lap % count];
-      heap.free(block);
-      block = heap.malloc(bytes);
-      if (block == nullptr) ++found->nulls;
+    std::uint64_t& count = found->blocks;
+    if (first_lap == 0) {
+      while (count < room && (blocks[count] = heap.malloc(bytes)) != nullptr) ++count;
+    }
+    // The last blocks stay if there are too few of them.
+    const std::uint64_t parts = count / together;
+    for (std::uint64_t lap = first_lap; parts != 0 && lap < first_lap + laps; ++lap) {
+      void** const part = blocks + lap % parts * together;
+      for (std::uint64_t i = 0; i < together; ++i) heap.free(part[i]);
+      for (std::uint64_t i = 0; i < together; ++i) {
+        part[i] = heap.malloc(bytes);
+        if (part[i] == nullptr) ++found->nulls;
+      }
       void* const more = heap.malloc(bytes);
       if (more != nullptr) ++found->corrupted;
       heap.free(more);
     }
-    for (std::uint64_t i = 0; i < count; ++i) heap.free(blocks[i]);
-    found->blocks = count;
+    for (std::uint64_t i = 0; frees_all && i < count; ++i) heap.free(blocks[i]);
   }
 };
 

@@ -28,6 +28,9 @@ struct default_traits {
   /// A heap that was emptied holds this share of the blocks that it held when it was full: less
   /// than 1 only for a manager whose header says why.
   static constexpr double refill_share = 1.0;
+  /// Blocks of a size that a full heap hands out again once all of them are free, if they were
+  /// taken one after another.
+  static constexpr std::uint64_t reused_together(std::size_t /*bytes*/) { return 1; }
   /// Blocks that fill a heap, and threads that churn in it, at most: fewer only for a manager whose
   /// null is a search among all blocks, or whose lanes all meet at one word.
   static constexpr std::uint64_t most_fill_blocks = std::uint64_t{1} << 20;

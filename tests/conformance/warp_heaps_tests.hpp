@@ -102,6 +102,20 @@ CONFORMANCE_TEST(warp_heaps, a_warp_heap_that_is_tidied_up_is_as_good_as_new) {
   this->expect_empty(*heap);
 }
 
+// Generations, and whatever else counts how often a warp heap began, ended or was tidied up.
+CONFORMANCE_TEST(warp_heaps, they_begin_and_end_beyond_two_to_the_sixteenth_time) {
+  for (const bool tidies_up : {false, true}) {
+    const auto heap = this->make_heap();
+    const device_array<tally> found(1);
+    const std::uint32_t rounds = sanitized || WARPHEAP_CUDA_MODEL || small_run ? 300 : 66'000;
+    machine().launch({1, 2},
+                     begin_and_end<TypeParam>{heap->ref(), 64, 1, rounds, tidies_up, found.get()});
+    EXPECT_EQ(found.read()[0].nulls, 0u) << "memory was lost";
+    EXPECT_EQ(found.read()[0].corrupted, 0u) << "memory was freed too early";
+    this->expect_empty(*heap);
+  }
+}
+
 CONFORMANCE_TEST(warp_heaps, lanes_that_end_early_keep_nobody_waiting) {
   const auto heap = this->make_heap();
   const device_array<tally> found(1);

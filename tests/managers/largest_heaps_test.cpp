@@ -26,23 +26,6 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-constexpr std::size_t operator""_TiB(unsigned long long n) { return n << 40; }
-
-/// More lanes than any table has words: each writes at most one word of each.
-constexpr std::uint64_t grid = std::uint64_t{1} << 40;
-
-/// What the first lanes of the grid write. What the others would write is zero, which is there, but
-/// for sets of free units and lists of them.
-template <class M>
-void format_fronts(const M& manager, std::uint64_t lanes) {
-  for (std::uint64_t rank = 0; rank < lanes; ++rank) manager.format(rank, grid);
-}
-
-/// Empties a set of which as many lanes have written the fronts.
-void clear_fronts(const bitmap_tree& set, std::uint64_t lanes) {
-  for (std::uint64_t rank = 0; rank < lanes; ++rank) set.format(0, rank, grid);
-}
-
 using numbers = std::set<std::uint64_t>;
 
 /// The heap has only these units free, of which it hands out `at_once` at one time: blocks lead to

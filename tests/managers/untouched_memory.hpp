@@ -8,6 +8,7 @@
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/bitmap_tree.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -59,6 +60,23 @@ void in_region_of(std::size_t bytes, const Examine& examine) {
   if (!memory.there()) GTEST_SKIP() << "no " << bytes << " bytes of addresses";
   SCOPED_TRACE(std::to_string(bytes) + " bytes");
   examine(memory.all());
+}
+
+constexpr std::size_t operator""_TiB(unsigned long long n) { return n << 40; }
+
+/// More lanes than any table has words: each writes at most one word of each.
+constexpr std::uint64_t grid = std::uint64_t{1} << 40;
+
+/// What the first lanes of the grid write. What the others would write is zero, which is there, but
+/// for sets of free units and lists of them.
+template <class M>
+void format_fronts(const M& manager, std::uint64_t lanes) {
+  for (std::uint64_t rank = 0; rank < lanes; ++rank) manager.format(rank, grid);
+}
+
+/// Empties a set of which as many lanes have written the fronts.
+inline void clear_fronts(const bitmap_tree& set, std::uint64_t lanes) {
+  for (std::uint64_t rank = 0; rank < lanes; ++rank) set.format(0, rank, grid);
 }
 
 }  // namespace test

@@ -3,6 +3,8 @@
 
 #include "warpheap/core/config.hpp"
 
+#include <cstdint>
+
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
@@ -13,6 +15,15 @@ namespace test {
 template <class M>
 struct launch_limit {
   static constexpr double ms = 100;
+};
+
+/// Blocks of `bytes`, at most 4096, fill a heap that was emptied to at least this share of what it
+/// held when it was new. Specialised in the same place, for a manager whose larger blocks may lie
+/// so that fewer fit.
+template <class M>
+struct refill {
+  static constexpr std::uint64_t bytes = 4096;
+  static constexpr double share = 1;
 };
 
 }  // namespace test

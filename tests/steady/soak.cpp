@@ -6,7 +6,8 @@
 //   soak MANAGER SECONDS HEAP_BYTES LANES [SEED]
 //
 // Fails at the first round in which contents were wrong or the invariants do not hold, and at the
-// end if a block was lost. Prints what it has done every ten seconds.
+// end if a block was lost, by the manager's books or by what the heap holds then and when it was
+// new, or if no request was served. Prints what it has done every ten seconds.
 #include "bench/cases/steady/kernels.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
@@ -15,6 +16,7 @@
 
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "refill.hpp"
 #include "request.hpp"
 
 #include <algorithm>
@@ -32,7 +34,7 @@ namespace {
 using steady_load::request;
 
 /// What has happened so far.
-struct tally {
+struct progress {
   std::uint64_t rounds = 0;
   std::uint64_t launches = 0;
   double longest_ms = 0;
@@ -48,20 +50,25 @@ class soak {
   }
 
   int run() {
-    on_.synchronize();  // queues do not wait for the heap's first kernel
+    const filling full = fill_and_empty(on_, memory_, asked_.lanes);
+    start_ = std::chrono::steady_clock::now();
     double said = 0;
-    while (elapsed() < asked_.seconds) {
+    do {
       round();
       if (const std::string why = wrong(); !why.empty()) return say(why);
       if (elapsed() - said >= 10) {
         said = elapsed();
         say("so far");
       }
-    }
+    } while (elapsed() < asked_.seconds);
     const validation valid = memory_.validate();
-    const std::uint64_t lost = M::about.frees ? memory_.stats().blocks_in_use : 0;
     if (!valid.ok()) return say(valid.describe());
-    return lost == 0 ? say("ok") : say(std::to_string(lost) + " blocks were lost");
+    std::string why;
+    const std::uint64_t lost = memory_.stats().blocks_in_use;
+    if (lost != 0) why += std::to_string(lost) + " blocks were lost; ";
+    if (report_.read().front().served == 0) why += "no request was served; ";
+    why += wrong_with<M>(fill_and_empty(on_, memory_, asked_.lanes), full);
+    return say(why.empty() ? "ok" : why);
   }
 
  private:
@@ -151,9 +158,9 @@ class soak {
   random_sequence random_;
   device_array<bench::exchange_report> report_;
   device_array<bench::block_report> left_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_;
   int most_bytes_ = 0;  // log2
-  tally done_;
+  progress done_;
 };
 
 }  // namespace

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steady load with more demand than memory: the kernels of the survey's case `steady`, in three
-// queues at once, with every word of every block checked, and blocks in use counted at the end.
+// queues at once, with every word of every block checked, and blocks in use counted at the end. The
+// heap is filled when it is new, and in the end again: then it holds as many blocks.
 //
 //   steady MANAGER|all SECONDS HEAP_BYTES LANES [limited]   limited: a launch above its limit fails
 //   steady limits                                           a line NAME FOLDER LIMIT_MS for each
 //
-// Fails if contents were wrong, if blocks were lost, if the invariants do not hold, or if a launch
-// took longer than the manager's limit (launch_limit.hpp). On a GPU, `all` runs each manager in a
-// process of its own, and kills one that has not finished half a minute after its time: a manager
-// that hangs fails, and the others run all the same.
+// Fails if contents were wrong, if blocks were lost, by the manager's books or by what the heap
+// holds, if the invariants do not hold, or if a launch took longer than the manager's limit
+// (launch_limit.hpp). On a GPU, `all` runs each manager in a process of its own, and kills one that
+// has not finished half a minute after its time: a manager that hangs fails, and the others run all
+// the same.
 #include "bench/cases/steady/kernels.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -17,8 +19,8 @@
 #include "child.hpp"
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "refill.hpp"
 #include "request.hpp"
-#include "steady_limits.hpp"  // those of all folders of managers, made by CMake
 
 #include <algorithm>
 #include <array>
@@ -48,6 +50,9 @@ int run(const request& asked) {
   constexpr std::size_t usual = 4096;
   const std::uint64_t most_bytes = std::uint64_t{1}
                                    << floor_log2(std::min(usual, memory.largest_block()));
+  // Without `free`, a heap can be filled once.
+  filling full;
+  if (M::about.frees) full = fill_and_empty(on, memory, asked.lanes);
   // The mean of ten powers of two is a fifth of the largest.
   const std::uint64_t slot_count = 2 * asked.heap_bytes / (most_bytes / 5);
   const device_array<std::uint64_t> slots(slot_count);
@@ -98,6 +103,7 @@ int run(const request& asked) {
   const std::uint64_t lost = M::about.frees ? memory.stats().blocks_in_use : 0;
   std::string why;
   if (!valid.ok()) why += valid.describe();
+  if (M::about.frees) why += wrong_with<M>(fill_and_empty(on, memory, asked.lanes), full);
   if (corrupted != 0) why += "wrong contents; ";
   if (lost != 0) why += "blocks were lost; ";
   if (found.served == 0) why += "no request was served; ";

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -112,6 +113,41 @@ class DevTest(unittest.TestCase):
         usual = ["cpu-release", "python", "cuda-compile"]
         self.assertEqual(stages, [usual, [*usual[:2], "cpu-asan", "cpu-tsan", usual[2]]])
         self.assertIn("./dev test --all\n", (PROJECT / ".ci/run").read_text())
+
+    def nightly(self, stage: str, verify: str = "") -> subprocess.CompletedProcess[str]:
+        """One stage of the night, in a folder whose explorer is a script."""
+        root = Path(self.folder_with())
+        reports = root / "build/reports"
+        reports.mkdir(parents=True)
+        program = root / "build/cpu-release/bench/warpheap-verify"
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\n{verify}\n")
+        program.chmod(0o755)
+        script = (
+            f"root={root} reports={reports}; source {PROJECT}/tools/shell/nightly.sh;"
+            f"_base_python() {{ echo {sys.executable}; }}; jobs() {{ echo 3; }};"
+            "note() { echo $1 >&2; }; command_mutation() { echo $@; return 1; };"
+            f"code=0; {stage} || code=$?; exit $code"
+        )
+        return subprocess.run(["bash", "-euc", script], capture_output=True, text=True, check=False)
+
+    def test_by_night_every_subject_of_the_default_manager_is_explored_in_depth(self) -> None:
+        known = '{"managers": ["rw", "warpheap", "warpheap_a"], "structures": ["warpheap_b", "x"]}'
+        explorer = f"[ $1 = list ] && echo '{known}' || {{ echo $@; [ $3 != warpheap ]; }}"
+        shown = self.nightly("explore_default_manager", explorer)
+        explored = [line.split()[1:5] for line in shown.stderr.splitlines()]
+        depth = ["--schedules", "1000000"]
+        names = ["warpheap", "warpheap_a", "warpheap_b"]
+        self.assertEqual(explored, [["--subject", name, *depth] for name in names])
+        self.assertEqual(shown.returncode, 1)
+        nothing = '{"managers": [], "structures": []}'
+        self.assertEqual(self.nightly("explore_default_manager", f"echo '{nothing}'").returncode, 1)
+
+    def test_by_night_mutants_are_drawn_by_the_date(self) -> None:
+        shown = self.nightly("run_fresh_mutants")
+        self.assertRegex(shown.stderr, r"(?m)^--sample \d+ --seed 20\d{6} --minutes \d+ ")
+        self.assertIn("/build/reports/mutation.jsonl\n", shown.stderr)
+        self.assertEqual(shown.returncode, 1)
 
     def test_what_may_not_be_installed_is_named_with_the_command_that_installs_it(self) -> None:
         programs = ("bash", "env", "dirname", "mkdir", "cat", "grep", "apt-get", "dpkg-query")

@@ -11,10 +11,42 @@ explore_deeply() {
   "$root/build/cpu-release/bench/warpheap-verify" check --schedules 100000 --seconds 600 >&2
 }
 
-# The same of the default manager, ten times as deep.
+# The subjects of the default manager, a line each: that of all users, and those whose nulls are judged.
+default_subjects() {
+  "$root/build/cpu-release/bench/warpheap-verify" list | "$(_base_python)" -c '
+import json, sys
+known = json.load(sys.stdin)
+for name in known["managers"] + known["structures"]:
+    if name == "warpheap" or name.startswith("warpheap_"):
+        print(name)'
+}
+
+# The same of the default manager, ten times as deep. A finding does not keep the others from running.
 explore_default_manager() {
-  "$root/build/cpu-release/bench/warpheap-verify" check --subject warpheap --schedules 1000000 \
-    --seconds 6000 >&2
+  local subjects subject code=0
+  subjects=$(default_subjects) || return
+  [[ -n $subjects ]] || { note "the explorer has no subject of the default manager" && return 1; }
+  for subject in $subjects; do
+    "$root/build/cpu-release/bench/warpheap-verify" check --subject "$subject" --schedules 1000000 \
+      --seconds 6000 >&2 || code=1
+  done
+  return "$code"
+}
+
+# A hundred mutants, others each night: the date is the seed. What the hour does not suffice for is
+# open in mutation.jsonl, with which `./dev mutation --resume` goes on. A survivor fails the stage: a
+# test must kill it, or equivalent.toml say why none can.
+run_fresh_mutants() {
+  local seed code=0
+  seed=$(date +%Y%m%d)
+  {
+    echo "campaign.py --sample 100 --seed $seed --minutes 60 --without-equivalent," \
+      "$(git -C "$root" describe --always)"
+    command_mutation --sample 100 --seed "$seed" --minutes 60 --without-equivalent \
+      --jobs "$(jobs)" --json "$reports/mutation.jsonl" || code=$?
+  } >"$reports/mutation.txt"
+  cat "$reports/mutation.txt" >&2
+  return "$code"
 }
 
 # Where there is no GPU, `./dev test` compiles the CUDA half without optimising it, and asks for the
@@ -58,6 +90,7 @@ command_nightly() {
   stage build "The CPU half is built" build_step cpu-release
   stage explore "The explorer, 100,000 schedules of each combination" explore_deeply
   stage explore-default "The default manager, 1,000,000 schedules of each combination" explore_default_manager
+  stage mutation "A hundred fresh mutants, for an hour at most" run_fresh_mutants
   # What the sanitizers' builds of `./dev test --all` leave out: every configuration of every manager,
   # a quarter of an hour of each fuzzer, and, under ThreadSanitizer, all suites of managers.
   stage nightly-asan "All configurations under AddressSanitizer" build_and_ctest nightly-asan

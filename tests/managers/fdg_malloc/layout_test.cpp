@@ -45,6 +45,21 @@ TEST(fdg_malloc, heaps_beyond_32_bits_lay_themselves_out) {
   EXPECT_GT(large.largest_block(), std::size_t{128} << 30);
 }
 
+// Beside the participants in its word, which must not notice.
+TEST(fdg_malloc, the_generation_after_the_last_one_is_the_first) {
+  fdg_header header{};
+  header.phase = fdg_phase{0xffffffff, 2, 0}.word();
+  machine().launch({1, 1}, [&] {
+    std::uint64_t now = header.arrive();
+    EXPECT_EQ(fdg_phase::of(now).arrived, 1u);
+    now = header.arrive();
+    EXPECT_EQ(fdg_phase::of(now).arrived, fdg_phase::of(now).participants);
+    header.start_generation(fdg_phase::of(now));
+    header.wait_for_next_generation(now);
+  });
+  EXPECT_EQ(header.phase, (fdg_phase{0, 2, 0}.word()));
+}
+
 TEST(fdg_malloc, words_hold_what_they_are_made_of) {
   const fdg_bump bump = fdg_bump::of(fdg_bump{fdg_superblocks::most - 1, 512}.word());
   EXPECT_TRUE(bump.is_set());

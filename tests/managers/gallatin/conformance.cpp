@@ -9,6 +9,10 @@ template <gallatin_config Config>
 struct manager_traits<gallatin<Config>> : default_traits<gallatin<Config>> {
   // Reuse is partial, for a hole waits until all of its neighbours are free as well. Then it ends.
   static constexpr bool whole_when_emptied = true;
+  /// The units of a block, which has 64 slices in the smallest segments.
+  static constexpr std::uint64_t reused_together(std::size_t bytes) {
+    return bytes <= 4096 ? 64 : bytes <= 32768 ? 64 / ceil_div<std::size_t>(bytes, 4096) : 1;
+  }
 
   static std::vector<capacity> capacities(const simt::device_properties& on) {
     // The smallest segments, with 64 of the largest slices.

@@ -16,6 +16,12 @@ template <rw_malloc_config Config>
 struct launch_limit<rw_malloc<Config>> {
   static constexpr double ms = 1000;
 };
+/// Larger blocks are runs of units.
+template <rw_malloc_config Config>
+struct refill<rw_malloc<Config>> {
+  static constexpr std::uint64_t bytes = Config.unit_bytes;
+  static constexpr double share = 1;
+};
 
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -36,6 +36,38 @@ TEST(xmalloc_buffers, blocks_are_found_in_every_list_of_their_class) {
   });
 }
 
+// Small blocks go through a ring a lap in four requests, so this many laps come soon.
+TEST(xmalloc_buffers, go_on_beyond_two_to_the_sixteenth_lap) {
+  rubbish memory(1_MiB);
+  region_cursor cursor = memory.cursor();
+  const fifos<config> all(cursor, 4096);
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    const auto list = all.list(1, 0);
+    const auto second = all.second(1);
+    const auto lap = [&](const auto& ring, std::uint64_t values, std::uint32_t first) {
+      std::uint32_t unit = 0;
+      for (std::uint32_t i = 0; i < values; ++i) {
+        ASSERT_TRUE(ring.push(alone(), first + i));
+      }
+      ASSERT_FALSE(ring.push(alone(), first)) << "no more than it holds";
+      for (std::uint32_t i = 0; i < values; ++i) {
+        ASSERT_TRUE(fifos<config>::pop(alone(), ring, unit));
+        ASSERT_EQ(unit, first + i);
+      }
+      ASSERT_FALSE(fifos<config>::pop(alone(), ring, unit));
+    };
+    const std::uint32_t laps = sanitized ? 300 : 66'000;
+    for (std::uint32_t i = 0; i < laps; ++i) lap(list, all.list_blocks(), i);
+    // Of more slots, so tickets get as far in fewer laps.
+    const auto of_second = static_cast<std::uint32_t>(laps / all.second_blocks(1) + 1);
+    for (std::uint32_t i = 0; i < of_second; ++i) lap(second, all.second_blocks(1), i);
+    for (std::uint32_t cls = 0; cls < config.classes; ++cls) {
+      EXPECT_EQ(all.list_with_blocks(cls), none);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
