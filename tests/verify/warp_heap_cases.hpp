@@ -59,7 +59,7 @@ class warp_heap_world {
     if (!formats_in_any_order({region_.get(), bytes_}, format)) {
       throw invalid_argument("lanes that format the heap in another order leave another one");
     }
-    state_.assign(region_.get(), region_.get() + bytes_);
+    keep_state();
   }
 
   void reset(std::uint64_t /*seed*/) {
@@ -115,6 +115,9 @@ class warp_heap_world {
     return mine.count < static_cast<int>(mine.blocks.size());
   }
 
+  /// What was refused though it should not have been.
+  void note(const char* what) { ledger_.note(what); }
+
   void tidy_up(holding& mine) {
     check(mine);
     if (mine.from) manager_.tidy_up(mine.from);
@@ -123,6 +126,17 @@ class warp_heap_world {
     check(mine);
     if (mine.from) manager_.end(mine.from);
   }
+
+  // Only while no lane runs.
+
+  /// Runs `act` in a single lane.
+  template <class Act>
+  void run_alone(const Act& act) {
+    const auto outcome = alone_.run({simt::strategy::sticky, 1}, act);
+    if (!outcome.stuck.empty()) ledger_.note("a single lane does not finish");
+  }
+  /// From now on `reset` brings back the present state. What is held in it is not checked.
+  void keep_state() { state_.assign(region_.get(), region_.get() + bytes_); }
 
  private:
   struct releaser {
@@ -160,7 +174,7 @@ class warp_heap_world {
   /// How many blocks of the first size a single lane gets, after one that is as large as it goes.
   int count_alone() {
     int count = 0;
-    const auto outcome = alone_.run({simt::strategy::sticky, 1}, [&] {
+    run_alone([&] {
       const warp_heap mine = manager_.begin(simt::coalesced(nullptr));
       if (!mine || manager_.malloc(mine, manager_.largest_block()) == nullptr) count = -1;
       if (!mine) return;
@@ -168,7 +182,6 @@ class warp_heap_world {
       while (count >= 0 && manager_.malloc(mine, sizes_[0]) != nullptr) ++count;
       manager_.end(mine);
     });
-    if (!outcome.stuck.empty()) ledger_.note("a single lane does not finish");
     return count;
   }
 

@@ -169,13 +169,16 @@ class fdg_malloc {
     const std::uint64_t granules = ceil_div<std::size_t>(bytes, granule_bytes);
     const auto sum = sync::sum_over(same, granules);
     std::uint64_t start = nowhere;
-    if (same.is_leader()) start = take(of.number, sum.total);
+    same.sync();  // the leader sees what members have taken by themselves: it may be sure to win
+    if (same.is_leader()) {
+      start = take(of.number, sum.total, headers_.at(of.number).has_others(same.size()));
+    }
     same.sync();  // what the leader has acquired is the members' as well
     start = same.broadcast(start);
     if (start != nowhere) return data_ + (start + sum.before) * granule_bytes;
     if (same.size() == 1) return nullptr;
     // There is no room for all of them together: each lane requests separately.
-    start = take(of.number, granules);
+    start = take(of.number, granules, true);
     return start == nowhere ? nullptr : data_ + start * granule_bytes;
   }
 
@@ -206,9 +209,11 @@ class fdg_malloc {
   }
 
   /// The first of `granules` neighbouring granules, or nowhere.
-  WARPHEAP_DEVICE std::uint64_t take(std::uint32_t number, std::uint64_t granules) const {
+  /// \param has_rivals whether other lanes may allocate from this warp heap meanwhile
+  WARPHEAP_DEVICE std::uint64_t take(std::uint32_t number, std::uint64_t granules,
+                                     bool has_rivals) const {
     if (granules <= granules_of_one()) {
-      return take_of_superblock(number, static_cast<std::uint32_t>(granules));
+      return take_of_superblock(number, static_cast<std::uint32_t>(granules), has_rivals);
     }
     const std::uint64_t length = ceil_div<std::uint64_t>(granules, granules_of_one());
     if (length > superblocks_.count()) return nowhere;
@@ -219,8 +224,8 @@ class fdg_malloc {
     return first_granule(first);
   }
 
-  WARPHEAP_DEVICE std::uint64_t take_of_superblock(std::uint32_t number,
-                                                   std::uint32_t granules) const {
+  WARPHEAP_DEVICE std::uint64_t take_of_superblock(std::uint32_t number, std::uint32_t granules,
+                                                   bool has_rivals) const {
     const simt::atomic_ref bump(headers_.at(number).bump);
     std::uint32_t spare = fdg_superblocks::none;  // claimed, and not yet the current one
     // Acquire: the SuperBlock's former owners are done with it, which its claimer has acquired.
@@ -231,16 +236,22 @@ class fdg_malloc {
         const fdg_bump after{now.superblock, now.used + granules};
         if (!bump.compare_exchange(seen, after.word(), simt::order::acq_rel)) continue;
         // Others have already added a SuperBlock: this lane's is not needed.
-        if (spare != fdg_superblocks::none) give_back(spare);
+        if (spare != fdg_superblocks::none) superblocks_.put_back(spare);
         return first_granule(now.superblock) + now.used;
       }
       if (spare == fdg_superblocks::none) {
-        spare = superblocks_.take_one(simt::sm_id());
+        const std::uint64_t claims = superblocks_.claims();
+        spare = has_rivals ? superblocks_.try_one(simt::sm_id())
+                           : superblocks_.take_one(simt::sm_id());
         if (spare == fdg_superblocks::none) {
-          // The last one may have become this warp heap's. Ends: a new word for each look.
+          const bool is_sure = !superblocks_.claimed_since(claims);
+          // The last one may have become this warp heap's. Ends: a new word for each look, or see
+          // `wait_for_claims`.
           const std::uint64_t before = seen;
           seen = bump.load(simt::order::acquire);
-          if (seen == before) return nowhere;
+          if (seen != before) continue;
+          if (is_sure) return nowhere;
+          superblocks_.wait_for_claims();
           continue;
         }
       }
@@ -249,14 +260,10 @@ class fdg_malloc {
       if (!bump.compare_exchange(seen, fdg_bump{spare, granules}.word(), simt::order::acq_rel)) {
         continue;
       }
+      if (has_rivals) superblocks_.keep();
       record(number, spare, 1);
       return first_granule(spare);
     }
-  }
-
-  WARPHEAP_DEVICE void give_back(std::uint32_t superblock) const {
-    superblocks_.release(superblock, 1);
-    superblocks_.released();
   }
 
   WARPHEAP_DEVICE void record(std::uint32_t number, std::uint32_t first,

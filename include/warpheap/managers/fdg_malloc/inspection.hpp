@@ -28,6 +28,7 @@ class fdg_inspector {
     const auto wrong_word = [this](std::uint64_t word) { findings_.expect(false, 1, word); };
     superblocks_.free_ones().check(rank, count, wrong_word);
     headers_.free_ones().check(rank, count, wrong_word);
+    if (rank == 0) findings_.expect(superblocks_.idle(), 7, 0);
     for (std::uint64_t i = rank; i < superblocks_.count(); i += count) {
       superblock(static_cast<std::uint32_t>(i));
     }

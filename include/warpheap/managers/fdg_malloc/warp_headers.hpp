@@ -66,6 +66,13 @@ struct alignas(32) fdg_header {
     simt::atomic_ref(pieces).fetch_add(1, simt::order::relaxed);
   }
 
+  /// Whether there are more participants than the caller's group has. Acquire: pairs with the release
+  /// in `leave`. If there are none, the caller sees what those that have left have taken.
+  WARPHEAP_DEVICE bool has_others(int group_size) {
+    const std::uint64_t now = simt::atomic_ref(phase).load(simt::order::acquire);
+    return fdg_phase::of(now).participants != static_cast<std::uint32_t>(group_size);
+  }
+
   // Release: what the participant did with the blocks comes before they are free. Acquire: the last
   // one frees for all of them.
   WARPHEAP_DEVICE std::uint64_t arrive() {
