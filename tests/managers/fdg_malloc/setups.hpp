@@ -25,15 +25,14 @@ warp_heap_setup<M> small_fdg() {
           .sizes = {16, 40, 24, 100}};
 }
 
-/// Three SuperBlocks. Two lanes share a warp heap, and may each take one for it, of which one goes
-/// back. Another lane wants two in a row, and may be refused only if the one that stays is between
-/// the others.
+/// Three SuperBlocks. Two lanes share a warp heap and need one of them. Another lane wants two in a
+/// row, and may be refused only if that one is between the others.
 template <class M>
-class run_after_a_lost_race : public warp_heap_world<M> {
+class run_beside_two_lanes : public warp_heap_world<M> {
  public:
   static constexpr simt::grid shape{2, 2};
 
-  run_after_a_lost_race() : warp_heap_world<M>(before + 3 * superblock, 3 * 4, {16, 100}) {}
+  run_beside_two_lanes() : warp_heap_world<M>(before + 3 * superblock, 3 * 4, {16, 100}) {}
 
   void reset(std::uint64_t seed) {
     warp_heap_world<M>::reset(seed);
@@ -80,8 +79,8 @@ class run_after_a_lost_race : public warp_heap_world<M> {
 };
 
 /// Two SuperBlocks. Two lanes that share a warp heap need one of them, another warp the other one:
-/// all three are served, though the two lanes may each have a SuperBlock in hand, and though the
-/// tree may be empty before one of these becomes their warp heap's.
+/// all three are served, though none may be free before the one that the first of the two lanes has
+/// taken is their warp heap's.
 template <class M>
 class room_for_both : public warp_heap_world<M> {
  public:
@@ -172,7 +171,7 @@ class runs_across_words : public warp_heap_world<M> {
 template <class M>
 std::vector<named_case> fdg_cases() {
   std::vector<named_case> cases = warp_heap_cases(small_fdg<M>());
-  cases.push_back(case_of<run_after_a_lost_race<M>>("run_after_a_lost_race"));
+  cases.push_back(case_of<run_beside_two_lanes<M>>("run_beside_two_lanes"));
   cases.push_back(case_of<room_for_both<M>>("room_for_both"));
   cases.push_back(case_of<runs_across_words<M, 2, 1, 1>>("run_or_singles"));
   cases.push_back(case_of<runs_across_words<M, 3, 2, 1>>("runs_of_three"));

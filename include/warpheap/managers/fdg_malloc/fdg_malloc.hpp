@@ -169,16 +169,13 @@ class fdg_malloc {
     const std::uint64_t granules = ceil_div<std::size_t>(bytes, granule_bytes);
     const auto sum = sync::sum_over(same, granules);
     std::uint64_t start = nowhere;
-    same.sync();  // the leader sees what members have taken by themselves: it may be sure to win
-    if (same.is_leader()) {
-      start = take(of.number, sum.total, headers_.at(of.number).has_others(same.size()));
-    }
+    if (same.is_leader()) start = take(of.number, sum.total);
     same.sync();  // what the leader has acquired is the members' as well
     start = same.broadcast(start);
     if (start != nowhere) return data_ + (start + sum.before) * granule_bytes;
     if (same.size() == 1) return nullptr;
     // There is no room for all of them together: each lane requests separately.
-    start = take(of.number, granules, true);
+    start = take(of.number, granules);
     return start == nowhere ? nullptr : data_ + start * granule_bytes;
   }
 
@@ -209,11 +206,9 @@ class fdg_malloc {
   }
 
   /// The first of `granules` neighbouring granules, or nowhere.
-  /// \param has_rivals whether other lanes may allocate from this warp heap meanwhile
-  WARPHEAP_DEVICE std::uint64_t take(std::uint32_t number, std::uint64_t granules,
-                                     bool has_rivals) const {
+  WARPHEAP_DEVICE std::uint64_t take(std::uint32_t number, std::uint64_t granules) const {
     if (granules <= granules_of_one()) {
-      return take_of_superblock(number, static_cast<std::uint32_t>(granules), has_rivals);
+      return take_of_superblock(number, static_cast<std::uint32_t>(granules));
     }
     const std::uint64_t length = ceil_div<std::uint64_t>(granules, granules_of_one());
     if (length > superblocks_.count()) return nowhere;
@@ -224,45 +219,48 @@ class fdg_malloc {
     return first_granule(first);
   }
 
-  WARPHEAP_DEVICE std::uint64_t take_of_superblock(std::uint32_t number, std::uint32_t granules,
-                                                   bool has_rivals) const {
+  WARPHEAP_DEVICE std::uint64_t take_of_superblock(std::uint32_t number,
+                                                   std::uint32_t granules) const {
     const simt::atomic_ref bump(headers_.at(number).bump);
-    std::uint32_t spare = fdg_superblocks::none;  // claimed, and not yet the current one
     // Acquire: the SuperBlock's former owners are done with it, which its claimer has acquired.
     std::uint64_t seen = bump.load(simt::order::acquire);
     for (;;) {
       const fdg_bump now = fdg_bump::of(seen);
       if (now.is_set() && granules <= granules_of_one() - now.used) {
-        const fdg_bump after{now.superblock, now.used + granules};
+        const fdg_bump after{now.superblock, now.used + granules, now.is_replaced};
         if (!bump.compare_exchange(seen, after.word(), simt::order::acq_rel)) continue;
-        // Others have already added a SuperBlock: this lane's is not needed.
-        if (spare != fdg_superblocks::none) superblocks_.put_back(spare);
         return first_granule(now.superblock) + now.used;
       }
-      if (spare == fdg_superblocks::none) {
+      if (now.is_replaced) {
+        simt::backoff(64);  // ends: the lane that replaces it waits for nothing
+        seen = bump.load(simt::order::acquire);
+        continue;
+      }
+      if (superblocks_.seem_empty()) {
         const std::uint64_t claims = superblocks_.claims();
-        spare = has_rivals ? superblocks_.try_one(simt::sm_id())
-                           : superblocks_.take_one(simt::sm_id());
-        if (spare == fdg_superblocks::none) {
+        if (!superblocks_.free_ones().any()) {
           const bool is_sure = !superblocks_.claimed_since(claims);
-          // The last one may have become this warp heap's. Ends: a new word for each look, or see
-          // `wait_for_claims`.
+          // The last one may have become this warp heap's: then the word is another one.
           const std::uint64_t before = seen;
           seen = bump.load(simt::order::acquire);
-          if (seen != before) continue;
-          if (is_sure) return nowhere;
-          superblocks_.wait_for_claims();
+          if (is_sure && seen == before) return nowhere;
+          // Ends: another lane has taken of this warp heap, or is about to end a claim.
+          if (!is_sure) superblocks_.wait_for_claims();
           continue;
         }
       }
-      // Release for the loads above. Only participants do this, and memory is not freed under
-      // them: a word that was seen does not come back.
-      if (!bump.compare_exchange(seen, fdg_bump{spare, granules}.word(), simt::order::acq_rel)) {
-        continue;
+      // One lane at a time, as two would need only one SuperBlock, and others would miss the second.
+      // Release for the loads above.
+      if (!bump.compare_exchange(seen, seen | fdg_bump::replaced, simt::order::acq_rel)) continue;
+      const std::uint32_t next = superblocks_.take_one(simt::sm_id());
+      if (next == fdg_superblocks::none) {
+        seen = bump.fetch_and(~fdg_bump::replaced, simt::order::acq_rel) & ~fdg_bump::replaced;
+        continue;  // ends: there are none by now, or others have released some
       }
-      if (has_rivals) superblocks_.keep();
-      record(number, spare, 1);
-      return first_granule(spare);
+      // Lanes that take of the old one meanwhile may do so: nothing of it is taken twice.
+      bump.store(fdg_bump{next, granules}.word(), simt::order::release);
+      record(number, next, 1);
+      return first_granule(next);
     }
   }
 

@@ -82,8 +82,8 @@ class fdg_inspector {
       next = piece.next;
     }
     findings_.expect(next == 0 && listed == header.pieces, 3, place);
-    findings_.expect(has_current && std::uint64_t{bump.used} * 16 <= 1ull << superblock_shift_, 4,
-                     place);
+    const bool fits = std::uint64_t{bump.used} * 16 <= 1ull << superblock_shift_;
+    findings_.expect(has_current && fits && !bump.is_replaced, 4, place);
     const fdg_phase phase = fdg_phase::of(header.phase);
     findings_.expect(phase.arrived < phase.participants && phase.participants <= simt::warp_size, 5,
                      place);

@@ -5,8 +5,9 @@
 /// Where the warp heaps of fdg_malloc.hpp get SuperBlocks from: one, or several in a row for a
 /// request that is larger than one. What is taken together is a piece.
 ///
-/// A claim that may put back what it has taken hides that from all others. So it is announced, as
-/// `sync::moves` explains, and a search that finds nothing begins again if there was such a claim.
+/// A claim of a run that spans leaf words of the tree hides what it has taken and may put back. So
+/// it is announced, as `sync::moves` explains, and a search that finds nothing begins again if there
+/// was such a claim.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -67,36 +68,23 @@ class fdg_superblocks {
     return got.bits == 0 ? none : got.nth(0);
   }
 
-  /// The same for a lane that may give the SuperBlock back: until it calls `keep` or `put_back`,
-  /// which it must do without waiting, searches that find nothing wait for it.
-  WARPHEAP_DEVICE std::uint32_t try_one(std::uint32_t multiprocessor) const {
-    if (!free_ones().any()) return none;  // no announcements by lanes that only find nothing
-    begin_claim();
-    const std::uint32_t got = take_one(multiprocessor);
-    if (got == none) end_claim(sync::moves::ends_for_good);
-    return got;
-  }
-  WARPHEAP_DEVICE void keep() const { end_claim(sync::moves::ends_for_good); }
-  WARPHEAP_DEVICE void put_back(std::uint32_t superblock) const {
-    free_ones().insert(superblock);
-    end_claim(sync::moves::ends);
-  }
+  /// Only as reliable as the tree's hints.
+  WARPHEAP_DEVICE bool seem_empty() const { return !free_ones().peek_any(); }
 
-  /// To be read before a search. Acquire: pairs with the release in `end_claim`.
+  /// To be read before a search. Acquire: pairs with the release in `claim`.
   WARPHEAP_DEVICE std::uint64_t claims() const {
     return simt::atomic_ref(control_->claims).load(simt::order::acquire);
   }
   /// Whether a search that began after `before` was read, and found nothing, may have missed
-  /// something that a claim put back. A claim that it did not miss, as it kept what it took, has
-  /// done so before the caller's next look at its warp heap: acquire, as above.
+  /// something that a claim put back.
   WARPHEAP_DEVICE bool claimed_since(std::uint64_t before) const {
     return sync::moves::in_progress(before) != 0 || claims() != before;
   }
   /// Ends: lanes whose claims are announced wait for nothing; they may be of the caller's warp.
   WARPHEAP_DEVICE static void wait_for_claims() { simt::backoff(64); }
 
-  /// The first of `length` SuperBlocks in a row; none if there were none at a moment of the call,
-  /// nor in the hands of lanes that may put them back. Ends: each turn but the last one means that
+  /// The first of `length` SuperBlocks in a row; none if there were none at a moment of the call at
+  /// which no claim had taken any that it put back. Ends: each turn but the last one means that
   /// another lane has taken or released SuperBlocks, or is about to end a claim.
   WARPHEAP_DEVICE std::uint32_t take_run(std::uint32_t length) const {
     // What is confirmed for `most_units` must hold for all requests for that many or more.
@@ -125,7 +113,7 @@ class fdg_superblocks {
     insert_run(free_ones(), first, length);
   }
   /// Must be called after SuperBlocks of a warp heap have become free, once for all of them. Not
-  /// after a claim has put some back: no search confirms anything while a claim has them.
+  /// after a claim has put some back: no search confirms anything while a claim has taken them.
   WARPHEAP_DEVICE void released() const {
     simt::fence(simt::order::seq_cst);  // pairs with the one in `take_run`
     control_->runs.released();
@@ -137,25 +125,20 @@ class fdg_superblocks {
  private:
   struct control {
     exhaustion runs;
-    /// A `sync::moves` word: claims that may put back what they have taken.
+    /// A `sync::moves` word.
     std::uint64_t claims;
   };
-
-  /// Relaxed: what is taken next is taken with release.
-  WARPHEAP_DEVICE void begin_claim() const {
-    simt::atomic_ref(control_->claims).fetch_add(sync::moves::begins, simt::order::relaxed);
-  }
-  /// Release: who sees the end sees what was put back, or whose it has become.
-  WARPHEAP_DEVICE void end_claim(std::uint64_t how) const {
-    simt::atomic_ref(control_->claims).fetch_add(how, simt::order::release);
-  }
 
   /// A run within a leaf word is taken at once or not at all: it hides nothing.
   WARPHEAP_DEVICE bool claim(std::uint32_t first, std::uint32_t length) const {
     if (first / 64 == (first + length - 1) / 64) return claim_run(free_ones(), first, length);
-    begin_claim();
+    const simt::atomic_ref announced(control_->claims);
+    // Relaxed: the words are changed with release.
+    announced.fetch_add(sync::moves::begins, simt::order::relaxed);
     const bool claimed = claim_run(free_ones(), first, length);
-    end_claim(claimed ? sync::moves::ends_for_good : sync::moves::ends);
+    // Release: a search that sees the end sees what was put back.
+    announced.fetch_add(claimed ? sync::moves::ends_for_good : sync::moves::ends,
+                        simt::order::release);
     return claimed;
   }
 
