@@ -10,7 +10,9 @@
 #include "manager_world.hpp"
 #include "scenario.hpp"
 #include "small_heap.hpp"
+#include "untracked.hpp"
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
@@ -19,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,9 @@ struct warp_heap_setup {
   std::size_t scarce_bytes;
   int scarce_blocks;
   std::vector<std::uint32_t> sizes;
+  /// Memory in pieces of this size, at multiples of it, is one warp heap's or nobody's.
+  std::uint32_t unit_bytes;
+  int scarce_units;
 };
 
 /// Warp heaps in a region that is put back into its first state by a copy.
@@ -129,6 +135,19 @@ class warp_heap_world {
 
   // Only while no lane runs.
 
+  /// Whether there must be room for a block of `bytes`, by arithmetic: the units that are in use,
+  /// wherever they are, leave as many in a row as it needs.
+  bool has_room_for(std::uint32_t bytes, std::uint32_t unit_bytes, int units) const {
+    std::set<std::size_t> used;
+    for (int i = 0; i < ledger_.count(); ++i) {
+      const auto first = static_cast<std::size_t>(ledger_.at(i).start - region_.get());
+      const std::size_t last = first + ledger_.at(i).bytes - 1;
+      for (std::size_t u = first / unit_bytes; u <= last / unit_bytes; ++u) used.insert(u);
+    }
+    const int gaps = static_cast<int>(used.size()) + 1;
+    const int needed = static_cast<int>(ceil_div(bytes, unit_bytes));
+    return units - static_cast<int>(used.size()) > gaps * (needed - 1);
+  }
   /// Runs `act` in a single lane.
   template <class Act>
   void run_alone(const Act& act) {
@@ -227,37 +246,89 @@ class leave_early : public warp_heap_world<M> {
   }
 };
 
-/// Warp heaps come and go while the heap is exhausted, and no memory is lost.
+/// Warp heaps come and go while the heap is exhausted, and no memory is lost. What a lane was
+/// refused is served in the end, while all have what they have got, if there is room.
 template <class M>
 class scarcity : public warp_heap_world<M> {
  public:
-  using warp_heap_world<M>::warp_heap_world;
+  scarcity(const warp_heap_setup<M>& how)
+      : warp_heap_world<M>(how.scarce_bytes, how.scarce_blocks, how.sizes), how_(how) {}
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    served_ = 0;
+    mine_ = {};
+    refused_ = {};
+  }
+
   void lane() {
+    const std::uint64_t rank = simt::thread_rank();
     for (std::uint64_t round = 0; round < 2; ++round) {
-      auto mine = this->begin();
-      std::uint64_t which = simt::thread_rank() + round;
+      // The last warp heaps are not shared: nobody ends them before all have been judged.
+      auto mine = this->begin(simt::coalesced(nullptr).match(round == 0 ? lanes : rank));
+      std::uint64_t which = rank + round;
       while (this->has_room(mine) && this->take(mine, which)) ++which;
+      served_ += mine.count;
       if (round == 0) {
         this->tidy_up(mine);
         this->take(mine, which);
+        this->end(mine);
+      } else {
+        if (this->has_room(mine)) refused_[rank] = how_.sizes[which % how_.sizes.size()];
+        mine_[rank] = mine;
       }
-      this->end(mine);
     }
   }
+
+  std::string verdict() {
+    if (served_ == 0) return "all lanes are refused everything";
+    this->run_alone([this] {
+      for (std::size_t i = 0; i < mine_.size(); ++i) {
+        const std::uint32_t bytes = refused_[i];
+        if (bytes == 0 || !mine_[i].from) continue;
+        const bool must = this->has_room_for(bytes, how_.unit_bytes, how_.scarce_units);
+        if (must) this->take_bytes(mine_[i], bytes, true);
+      }
+      for (auto& one : mine_) this->end(one);
+    });
+    return warp_heap_world<M>::verdict();
+  }
+
+ private:
+  static constexpr std::size_t lanes = 8;
+
+  warp_heap_setup<M> how_;
+  untracked<int> served_ = 0;
+  std::array<typename warp_heap_world<M>::holding, lanes> mine_;
+  std::array<untracked<std::uint32_t>, lanes> refused_;
 };
 
-/// A warp heap has all memory for a while, and another one asks for half of it meanwhile. It may be
-/// refused, and what it concludes from that must not hold any longer when both have ended.
+/// Of two warp heaps, one asks for all memory for a while, and the other one for half of it. One of
+/// them is served; what the other one concludes from being refused must not hold any longer when
+/// both have ended.
 template <class M>
 class all_or_nothing : public warp_heap_world<M> {
  public:
   static constexpr simt::grid shape{2, 1};
   using warp_heap_world<M>::warp_heap_world;
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    served_ = 0;
+  }
   void lane() {
     auto mine = this->begin();
-    this->take_bytes(mine, simt::thread_rank() == 0 ? this->largest() : this->largest() / 2);
+    const bool wants_all = simt::thread_rank() == 0;
+    if (this->take_bytes(mine, wants_all ? this->largest() : this->largest() / 2)) ++served_;
     this->end(mine);
   }
+  std::string verdict() {
+    if (served_ == 0) return "both are refused, and all memory was free";
+    return warp_heap_world<M>::verdict();
+  }
+
+ private:
+  untracked<int> served_ = 0;
 };
 
 /// Two lanes share a warp heap. One of them takes all memory, both tidy up, and the other one gets
@@ -284,7 +355,7 @@ std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
                                           how.sizes),
       case_of<tidy_and_end<M, one_warp>>("one_warp", how.roomy_bytes, how.roomy_blocks, how.sizes),
       case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.roomy_blocks, how.sizes),
-      case_of<scarcity<M>>("scarcity", how.scarce_bytes, how.scarce_blocks, how.sizes),
+      case_of<scarcity<M>>("scarcity", how),
       case_of<all_or_nothing<M>>("all_or_nothing", how.scarce_bytes, how.scarce_blocks, how.sizes),
       case_of<tidied_up<M>>("tidied_up", how.scarce_bytes, how.scarce_blocks, how.sizes),
   };

@@ -23,7 +23,9 @@ warp_heap_setup<M> small_fdg() {
           .roomy_blocks = 52 * 4,
           .scarce_bytes = 1536,
           .scarce_blocks = 10 * 4,
-          .sizes = {16, 40, 24, 100}};
+          .sizes = {16, 40, 24, 100},
+          .unit_bytes = 64,
+          .scarce_units = 10};
 }
 
 /// Three SuperBlocks. Two lanes share a warp heap and need one of them. Another lane wants two in a
