@@ -12,16 +12,16 @@
 #include "small_heap.hpp"
 #include "untracked.hpp"
 
-#include "warpheap/core/align.hpp"
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -41,7 +41,9 @@ struct warp_heap_setup {
   std::vector<std::uint32_t> sizes;
   /// Memory in pieces of this size, at multiples of it, is one warp heap's or nobody's.
   std::uint32_t unit_bytes;
-  int scarce_units;
+  /// Of the scarce heap: bytes before the first one, and how many there are.
+  std::size_t scarce_front;
+  std::size_t scarce_units;
 };
 
 /// Warp heaps in a region that is put back into its first state by a copy.
@@ -135,18 +137,23 @@ class warp_heap_world {
 
   // Only while no lane runs.
 
-  /// Whether there must be room for a block of `bytes`, by arithmetic: the units that are in use,
-  /// wherever they are, leave as many in a row as it needs.
-  bool has_room_for(std::uint32_t bytes, std::uint32_t unit_bytes, int units) const {
-    std::set<std::size_t> used;
+  /// How many of `units` units of `unit_bytes`, which begin `front` bytes into the region, are in a
+  /// row without a block that is held: by arithmetic.
+  std::size_t longest_gap(std::size_t front, std::uint32_t unit_bytes, std::size_t units) const {
+    std::vector<bool> used(units);
     for (int i = 0; i < ledger_.count(); ++i) {
-      const auto first = static_cast<std::size_t>(ledger_.at(i).start - region_.get());
-      const std::size_t last = first + ledger_.at(i).bytes - 1;
-      for (std::size_t u = first / unit_bytes; u <= last / unit_bytes; ++u) used.insert(u);
+      const ledger::entry& block = ledger_.at(i);
+      const auto first = static_cast<std::size_t>(block.start - region_.get()) - front;
+      const std::size_t last = first + block.bytes - 1;
+      for (std::size_t u = first / unit_bytes; u <= last / unit_bytes; ++u) used.at(u) = true;
     }
-    const int gaps = static_cast<int>(used.size()) + 1;
-    const int needed = static_cast<int>(ceil_div(bytes, unit_bytes));
-    return units - static_cast<int>(used.size()) > gaps * (needed - 1);
+    std::size_t longest = 0;
+    std::size_t length = 0;
+    for (const bool is_used : used) {
+      length = is_used ? 0 : length + 1;
+      longest = std::max(longest, length);
+    }
+    return longest;
   }
   /// Runs `act` in a single lane.
   template <class Act>
@@ -286,8 +293,9 @@ class scarcity : public warp_heap_world<M> {
       for (std::size_t i = 0; i < mine_.size(); ++i) {
         const std::uint32_t bytes = refused_[i];
         if (bytes == 0 || !mine_[i].from) continue;
-        const bool must = this->has_room_for(bytes, how_.unit_bytes, how_.scarce_units);
-        if (must) this->take_bytes(mine_[i], bytes, true);
+        const std::size_t gap =
+            this->longest_gap(how_.scarce_front, how_.unit_bytes, how_.scarce_units);
+        if (bytes <= gap * how_.unit_bytes) this->take_bytes(mine_[i], bytes, true);
       }
       for (auto& one : mine_) this->end(one);
     });

@@ -5,7 +5,6 @@
 
 #include "warpheap/core/align.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +24,7 @@ warp_heap_setup<M> small_fdg() {
           .scarce_blocks = 10 * 4,
           .sizes = {16, 40, 24, 100},
           .unit_bytes = 64,
+          .scarce_front = 896,
           .scarce_units = 10};
 }
 
@@ -124,7 +124,6 @@ class runs_across_words : public warp_heap_world<M> {
     this->run_alone([this] {
       auto free = this->begin();
       this->take_bytes(free, wanted[0] * superblock, true);
-      first_free_ = free.blocks[0].start;
       others_ = this->begin();
       this->take_bytes(others_, held * superblock, true);
       this->end(free);
@@ -146,7 +145,9 @@ class runs_across_words : public warp_heap_world<M> {
 
   std::string verdict() {
     std::string wrong;
-    const std::uint32_t left = longest_left();
+    // By arithmetic: the manager may remember wrongly that there is none.
+    const std::size_t left =
+        this->longest_gap(front + held * superblock, superblock, superblocks - held);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (mine_[i].count != 0 || wanted[i] > left) continue;
       wrong = "a run of " + std::to_string(wanted[i]) + " was refused although it was free";
@@ -165,29 +166,11 @@ class runs_across_words : public warp_heap_world<M> {
   static constexpr std::uint32_t held = 63;
   static constexpr std::uint32_t superblocks = held + wanted[0];
   /// Each array begins at a multiple of 128: exhaustion, tree and pieces, tree, headers.
-  static constexpr std::size_t region_bytes =
-      128 + round_up<std::size_t>(32 + 12 * superblocks, 128) + 128 +
-      round_up<std::size_t>(32 * superblocks, 128) + superblock * superblocks;
-
-  /// By arithmetic: the manager may remember wrongly that there is none.
-  std::uint32_t longest_left() const {
-    std::array<bool, wanted[0]> taken{};
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (mine_[i].count == 0) continue;
-      const auto first = (mine_[i].blocks[0].start - first_free_) / superblock;
-      for (std::uint32_t k = 0; k < wanted[i]; ++k) taken[static_cast<std::size_t>(first) + k] = true;
-    }
-    std::uint32_t longest = 0;
-    std::uint32_t length = 0;
-    for (const bool is_taken : taken) {
-      length = is_taken ? 0 : length + 1;
-      longest = std::max(longest, length);
-    }
-    return longest;
-  }
+  static constexpr std::size_t front = 128 + round_up<std::size_t>(32 + 12 * superblocks, 128) +
+                                       128 + round_up<std::size_t>(32 * superblocks, 128);
+  static constexpr std::size_t region_bytes = front + superblock * superblocks;
 
   holding others_;
-  const std::byte* first_free_ = nullptr;
   std::array<holding, sizeof...(Lengths)> mine_;
 };
 
