@@ -10,11 +10,14 @@
 #include "manager_world.hpp"
 #include "scenario.hpp"
 #include "small_heap.hpp"
+#include "untracked.hpp"
 
 #include "warpheap/heap/manager.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +39,11 @@ struct warp_heap_setup {
   std::size_t scarce_bytes;
   int scarce_blocks;
   std::vector<std::uint32_t> sizes;
+  /// Memory in pieces of this size, at multiples of it, is one warp heap's or nobody's.
+  std::uint32_t unit_bytes;
+  /// Of the scarce heap: bytes before the first one, and how many there are.
+  std::size_t scarce_front;
+  std::size_t scarce_units;
 };
 
 /// Warp heaps in a region that is put back into its first state by a copy.
@@ -59,7 +67,7 @@ class warp_heap_world {
     if (!formats_in_any_order({region_.get(), bytes_}, format)) {
       throw invalid_argument("lanes that format the heap in another order leave another one");
     }
-    state_.assign(region_.get(), region_.get() + bytes_);
+    keep_state();
   }
 
   void reset(std::uint64_t /*seed*/) {
@@ -115,6 +123,9 @@ class warp_heap_world {
     return mine.count < static_cast<int>(mine.blocks.size());
   }
 
+  /// What was refused though it should not have been.
+  void note(const char* what) { ledger_.note(what); }
+
   void tidy_up(holding& mine) {
     check(mine);
     if (mine.from) manager_.tidy_up(mine.from);
@@ -123,6 +134,35 @@ class warp_heap_world {
     check(mine);
     if (mine.from) manager_.end(mine.from);
   }
+
+  // Only while no lane runs.
+
+  /// How many of `units` units of `unit_bytes`, which begin `front` bytes into the region, are in a
+  /// row without a block that is held: by arithmetic.
+  std::size_t longest_gap(std::size_t front, std::uint32_t unit_bytes, std::size_t units) const {
+    std::vector<bool> used(units);
+    for (int i = 0; i < ledger_.count(); ++i) {
+      const ledger::entry& block = ledger_.at(i);
+      const auto first = static_cast<std::size_t>(block.start - region_.get()) - front;
+      const std::size_t last = first + block.bytes - 1;
+      for (std::size_t u = first / unit_bytes; u <= last / unit_bytes; ++u) used.at(u) = true;
+    }
+    std::size_t longest = 0;
+    std::size_t length = 0;
+    for (const bool is_used : used) {
+      length = is_used ? 0 : length + 1;
+      longest = std::max(longest, length);
+    }
+    return longest;
+  }
+  /// Runs `act` in a single lane.
+  template <class Act>
+  void run_alone(const Act& act) {
+    const auto outcome = alone_.run({simt::strategy::sticky, 1}, act);
+    if (!outcome.stuck.empty()) ledger_.note("a single lane does not finish");
+  }
+  /// From now on `reset` brings back the present state. What is held in it is not checked.
+  void keep_state() { state_.assign(region_.get(), region_.get() + bytes_); }
 
  private:
   struct releaser {
@@ -160,7 +200,7 @@ class warp_heap_world {
   /// How many blocks of the first size a single lane gets, after one that is as large as it goes.
   int count_alone() {
     int count = 0;
-    const auto outcome = alone_.run({simt::strategy::sticky, 1}, [&] {
+    run_alone([&] {
       const warp_heap mine = manager_.begin(simt::coalesced(nullptr));
       if (!mine || manager_.malloc(mine, manager_.largest_block()) == nullptr) count = -1;
       if (!mine) return;
@@ -168,7 +208,6 @@ class warp_heap_world {
       while (count >= 0 && manager_.malloc(mine, sizes_[0]) != nullptr) ++count;
       manager_.end(mine);
     });
-    if (!outcome.stuck.empty()) ledger_.note("a single lane does not finish");
     return count;
   }
 
@@ -214,37 +253,90 @@ class leave_early : public warp_heap_world<M> {
   }
 };
 
-/// Warp heaps come and go while the heap is exhausted, and no memory is lost.
+/// Warp heaps come and go while the heap is exhausted, and no memory is lost. What a lane was
+/// refused is served in the end, while all have what they have got, if there is room.
 template <class M>
 class scarcity : public warp_heap_world<M> {
  public:
-  using warp_heap_world<M>::warp_heap_world;
+  scarcity(const warp_heap_setup<M>& how)
+      : warp_heap_world<M>(how.scarce_bytes, how.scarce_blocks, how.sizes), how_(how) {}
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    served_ = 0;
+    mine_ = {};
+    refused_ = {};
+  }
+
   void lane() {
+    const std::uint64_t rank = simt::thread_rank();
     for (std::uint64_t round = 0; round < 2; ++round) {
-      auto mine = this->begin();
-      std::uint64_t which = simt::thread_rank() + round;
+      // The last warp heaps are not shared: nobody ends them before all have been judged.
+      auto mine = this->begin(simt::coalesced(nullptr).match(round == 0 ? lanes : rank));
+      std::uint64_t which = rank + round;
       while (this->has_room(mine) && this->take(mine, which)) ++which;
+      served_ += mine.count;
       if (round == 0) {
         this->tidy_up(mine);
         this->take(mine, which);
+        this->end(mine);
+      } else {
+        if (this->has_room(mine)) refused_[rank] = how_.sizes[which % how_.sizes.size()];
+        mine_[rank] = mine;
       }
-      this->end(mine);
     }
   }
+
+  std::string verdict() {
+    if (served_ == 0) return "all lanes are refused everything";
+    this->run_alone([this] {
+      for (std::size_t i = 0; i < mine_.size(); ++i) {
+        const std::uint32_t bytes = refused_[i];
+        if (bytes == 0 || !mine_[i].from) continue;
+        const std::size_t gap =
+            this->longest_gap(how_.scarce_front, how_.unit_bytes, how_.scarce_units);
+        if (bytes <= gap * how_.unit_bytes) this->take_bytes(mine_[i], bytes, true);
+      }
+      for (auto& one : mine_) this->end(one);
+    });
+    return warp_heap_world<M>::verdict();
+  }
+
+ private:
+  static constexpr std::size_t lanes = 8;
+
+  warp_heap_setup<M> how_;
+  untracked<int> served_ = 0;
+  std::array<typename warp_heap_world<M>::holding, lanes> mine_;
+  std::array<untracked<std::uint32_t>, lanes> refused_;
 };
 
-/// A warp heap has all memory for a while, and another one asks for half of it meanwhile. It may be
-/// refused, and what it concludes from that must not hold any longer when both have ended.
+/// Of two warp heaps, one asks for all memory for a while, and the other one for half of it. One of
+/// them is served; what the other one concludes from being refused must not hold any longer when
+/// both have ended.
 template <class M>
 class all_or_nothing : public warp_heap_world<M> {
  public:
   static constexpr simt::grid shape{2, 1};
   using warp_heap_world<M>::warp_heap_world;
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    served_ = 0;
+  }
   void lane() {
     auto mine = this->begin();
-    this->take_bytes(mine, simt::thread_rank() == 0 ? this->largest() : this->largest() / 2);
+    const bool wants_all = simt::thread_rank() == 0;
+    if (this->take_bytes(mine, wants_all ? this->largest() : this->largest() / 2)) ++served_;
     this->end(mine);
   }
+  std::string verdict() {
+    if (served_ == 0) return "both are refused, and all memory was free";
+    return warp_heap_world<M>::verdict();
+  }
+
+ private:
+  untracked<int> served_ = 0;
 };
 
 /// Two lanes share a warp heap. One of them takes all memory, both tidy up, and the other one gets
@@ -271,7 +363,7 @@ std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
                                           how.sizes),
       case_of<tidy_and_end<M, one_warp>>("one_warp", how.roomy_bytes, how.roomy_blocks, how.sizes),
       case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.roomy_blocks, how.sizes),
-      case_of<scarcity<M>>("scarcity", how.scarce_bytes, how.scarce_blocks, how.sizes),
+      case_of<scarcity<M>>("scarcity", how),
       case_of<all_or_nothing<M>>("all_or_nothing", how.scarce_bytes, how.scarce_blocks, how.sizes),
       case_of<tidied_up<M>>("tidied_up", how.scarce_bytes, how.scarce_blocks, how.sizes),
   };

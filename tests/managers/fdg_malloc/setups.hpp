@@ -3,8 +3,12 @@
 
 #include "warp_heap_cases.hpp"
 
+#include "warpheap/core/align.hpp"
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -18,18 +22,20 @@ warp_heap_setup<M> small_fdg() {
           .roomy_blocks = 52 * 4,
           .scarce_bytes = 1536,
           .scarce_blocks = 10 * 4,
-          .sizes = {16, 40, 24, 100}};
+          .sizes = {16, 40, 24, 100},
+          .unit_bytes = 64,
+          .scarce_front = 896,
+          .scarce_units = 10};
 }
 
-/// Three SuperBlocks. Two lanes share a warp heap, and may each take one for it, of which one goes
-/// back. Another lane wants two in a row, and may find none meanwhile; but it must find them once
-/// the others have their blocks.
+/// Three SuperBlocks. Two lanes share a warp heap and need one of them. Another lane wants two in a
+/// row, and may be refused only if that one is between the others.
 template <class M>
-class run_after_a_lost_race : public warp_heap_world<M> {
+class run_beside_two_lanes : public warp_heap_world<M> {
  public:
   static constexpr simt::grid shape{2, 2};
 
-  run_after_a_lost_race() : warp_heap_world<M>(before + 3 * superblock, 3 * 4, {16, 100}) {}
+  run_beside_two_lanes() : warp_heap_world<M>(before + 3 * superblock, 3 * 4, {16, 100}) {}
 
   void reset(std::uint64_t seed) {
     warp_heap_world<M>::reset(seed);
@@ -58,7 +64,7 @@ class run_after_a_lost_race : public warp_heap_world<M> {
         while (served.load(simt::order::acquire) != 2) simt::backoff(1);
         const std::uint64_t in_use =
             (where.load(simt::order::relaxed) % 4096 - before) / superblock;
-        if (in_use == 0 || in_use == 2) this->take(mine, 1, true);
+        if (in_use == 0 || in_use == 2) this->note("two were refused although they were free");
       }
       asked.store(1, simt::order::release);
       this->end(mine);
@@ -75,51 +81,106 @@ class run_after_a_lost_race : public warp_heap_world<M> {
   std::uint32_t asked_ = 0;
 };
 
-/// Two SuperBlocks. Of two lanes that share a warp heap, one takes the first one for it; then
-/// another warp takes the second one, and keeps it until both are served. The other lane may find
-/// neither, but a SuperBlock with room has become its warp heap's meanwhile.
+/// Two SuperBlocks. Two lanes that share a warp heap need one of them, another warp the other one:
+/// all three are served, though none may be free before the one that the first of the two lanes has
+/// taken is their warp heap's.
 template <class M>
-class served_by_another : public warp_heap_world<M> {
+class room_for_both : public warp_heap_world<M> {
  public:
   static constexpr simt::grid shape{2, 2};
 
-  served_by_another() : warp_heap_world<M>(512 + 2 * 64, 2 * 4, {16}) {}
+  room_for_both() : warp_heap_world<M>(512 + 2 * 64, 2 * 4, {16}) {}
 
   void reset(std::uint64_t seed) {
     warp_heap_world<M>::reset(seed);
-    first_ = 0;
     served_ = 0;
   }
 
   void lane() {
-    const simt::atomic_ref<std::uint32_t> first(first_);
+    if (simt::block_rank() == 1 && simt::lane_id() != 0) return;
     const simt::atomic_ref<std::uint32_t> served(served_);
-    if (simt::block_rank() == 0) {
-      auto mine = this->begin(simt::warp());
-      this->take(mine, 0, true);
-      if (simt::lane_id() == 0) first.store(1, simt::order::release);
-      served.fetch_add(1, simt::order::release);
-      this->end(mine);
-    } else if (simt::lane_id() == 0) {
-      auto mine = this->begin();
-      // Ends: the lanes waited for wait for nothing.
-      while (first.load(simt::order::acquire) == 0) simt::backoff(1);
-      this->take(mine, 0);
-      while (served.load(simt::order::acquire) != 2) simt::backoff(1);
-      this->end(mine);
-    }
+    auto mine = this->begin(simt::block_rank() == 0 ? simt::warp() : simt::coalesced(nullptr));
+    this->take(mine, 0, true);
+    served.fetch_add(1, simt::order::release);
+    // Ends: lanes count themselves before they wait.
+    while (served.load(simt::order::acquire) != 3) simt::backoff(1);
+    this->end(mine);
   }
 
  private:
-  std::uint32_t first_ = 0;
   std::uint32_t served_ = 0;
+};
+
+/// SuperBlocks that are free are neighbours, of which the first is the last one of a leaf word.
+/// Lanes with warp heaps of their own want runs of them. As nobody frees, what is there in the end
+/// was there all the time: it must not have been refused.
+/// \tparam Lengths of the run that each lane wants; the first one wants all that are free
+template <class M, std::uint32_t... Lengths>
+class runs_across_words : public warp_heap_world<M> {
+ public:
+  static constexpr simt::grid shape{sizeof...(Lengths), 1};
+
+  runs_across_words() : warp_heap_world<M>(region_bytes, superblocks * 4, {16}) {
+    this->run_alone([this] {
+      auto free = this->begin();
+      this->take_bytes(free, wanted[0] * superblock, true);
+      others_ = this->begin();
+      this->take_bytes(others_, held * superblock, true);
+      this->end(free);
+    });
+    this->keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    others_.count = 0;
+    mine_ = {};
+  }
+
+  void lane() {
+    auto& mine = mine_[simt::thread_rank()];
+    mine = this->begin();
+    this->take_bytes(mine, wanted[simt::thread_rank()] * superblock);
+  }
+
+  std::string verdict() {
+    std::string wrong;
+    // By arithmetic: the manager may remember wrongly that there is none.
+    const std::size_t left =
+        this->longest_gap(front + held * superblock, superblock, superblocks - held);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (mine_[i].count != 0 || wanted[i] > left) continue;
+      wrong = "a run of " + std::to_string(wanted[i]) + " was refused although it was free";
+    }
+    this->run_alone([this] {
+      for (auto& one : mine_) this->end(one);
+      this->end(others_);
+    });
+    return wrong.empty() ? warp_heap_world<M>::verdict() : wrong;
+  }
+
+ private:
+  using holding = typename warp_heap_world<M>::holding;
+  static constexpr std::array<std::uint32_t, sizeof...(Lengths)> wanted{Lengths...};
+  static constexpr std::uint32_t superblock = 64;
+  static constexpr std::uint32_t held = 63;
+  static constexpr std::uint32_t superblocks = held + wanted[0];
+  /// Each array begins at a multiple of 128: exhaustion, tree and pieces, tree, headers.
+  static constexpr std::size_t front = 128 + round_up<std::size_t>(32 + 12 * superblocks, 128) +
+                                       128 + round_up<std::size_t>(32 * superblocks, 128);
+  static constexpr std::size_t region_bytes = front + superblock * superblocks;
+
+  holding others_;
+  std::array<holding, sizeof...(Lengths)> mine_;
 };
 
 template <class M>
 std::vector<named_case> fdg_cases() {
   std::vector<named_case> cases = warp_heap_cases(small_fdg<M>());
-  cases.push_back(case_of<run_after_a_lost_race<M>>("run_after_a_lost_race"));
-  cases.push_back(case_of<served_by_another<M>>("served_by_another"));
+  cases.push_back(case_of<run_beside_two_lanes<M>>("run_beside_two_lanes"));
+  cases.push_back(case_of<room_for_both<M>>("room_for_both"));
+  cases.push_back(case_of<runs_across_words<M, 2, 1, 1>>("run_or_singles"));
+  cases.push_back(case_of<runs_across_words<M, 3, 2, 1>>("runs_of_three"));
   return cases;
 }
 

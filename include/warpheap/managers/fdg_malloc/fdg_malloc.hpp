@@ -18,9 +18,10 @@
 ///
 /// Memory layout (s SuperBlocks of 8 KiB; less in small heaps):
 ///
-///     [ exhaustion of runs ][ free SuperBlocks: bitmap tree over s ][ pieces: 12 B x s ]
+///     [ exhaustion of runs | claims of runs: u64 ][ free SuperBlocks: bitmap tree over s ]
+///     [ pieces: 12 B x s ]
 ///     [ free headers: bitmap tree over s ]
-///     [ WarpHeaders: { bump: u64 {granules used:32 | SuperBlock + 1:32}
+///     [ WarpHeaders: { bump: u64 {is replaced:1 | granules used:31 | SuperBlock + 1:32}
 ///                      phase: u64 {generation:32 | participants:16 | of which arrived:16}
 ///                      newest piece + 1: u32 | pieces: u32 | 8 B unused } x s ]
 ///     [ SuperBlock 0 | SuperBlock 1 | ... ]
@@ -30,16 +31,20 @@
 /// I2 a SuperBlock is free exactly if it is in no piece; pieces do not overlap (place: the
 ///    SuperBlock)
 /// I3 a warp heap's list has as many pieces as the header counts, all its own (place: the header)
-/// I4 a warp heap's current SuperBlock is a piece of its own, no more than all of it used (place:
-///    the header)
+/// I4 a warp heap's current SuperBlock is a piece of its own, no more than all of it used, and no
+///    lane is about to replace it (place: the header)
 /// I5 fewer participants have arrived than there are, and those are a warp at most (place: the
 ///    header)
 /// I6 a piece belongs to a warp heap that is open (place: the SuperBlock)
+/// I7 no claim of a run is in progress (place: 0)
 ///
-/// Progress: begin, malloc and end are lock-free; a compare-exchange fails only when another lane
-/// has taken memory of this warp heap. tidy_up waits for participants that have yet to call it or
-/// end, as the contract says; they wait for nothing else, in no collective, and may be lanes of the
-/// waiter's own warp.
+/// Progress: begin and end are lock-free. In malloc, a compare-exchange fails only when another lane
+/// has taken memory of this warp heap or begins to replace its SuperBlock. malloc waits in two
+/// places, for lanes that wait for nothing and may be of the waiter's own warp: for the lane that
+/// replaces the current SuperBlock, if the request does not fit into the old one; and where it finds
+/// no memory, for claims of runs that may put back what they have taken. tidy_up waits for
+/// participants that have yet to call it or end, as the contract says; they wait for nothing else,
+/// in no collective, and may be lanes of the waiter's own warp.
 ///
 /// Steady load: its launches give single blocks back, which no warp heap can, so there is no
 /// number. Where memory ends, a request asks twice, for its group and for itself, and both answers
@@ -48,7 +53,8 @@
 ///
 /// Null: neither the sum that the lanes request together is available, nor what the lane alone
 /// requests: no run is free, or no SuperBlock, and the rest of the current one is too small. The
-/// rest of other warps' SuperBlocks does not count.
+/// rest of other warps' SuperBlocks does not count. What a claim of a run puts back counts as free
+/// all the time, and so does a SuperBlock that another lane has taken for the same warp heap.
 ///
 /// Reuse is partial: memory is reused only after its warp heap is tidied up or ended.
 ///
@@ -56,7 +62,8 @@
 /// - SuperBlocks come from the heap's own region, not from the CUDA allocator, which serialises
 ///   them. Larger requests get SuperBlocks in a row.
 /// - Block and offset are one word that lanes change by compare-exchange: the paper's lanes run in
-///   lockstep, those of today may ask from two branches at once.
+///   lockstep, those of today may ask from two branches at once. One of them at a time gets a new
+///   SuperBlock: if each took one, all but one would go back, and be missed by others meanwhile.
 /// - Pieces are linked through a table beside the SuperBlocks, in place of lists of 126 pointers
 ///   that are allocated themselves: noting a piece cannot fail.
 /// - Lanes whose sum does not fit into the current SuperBlock all go to the next one. In the paper
@@ -222,41 +229,46 @@ class fdg_malloc {
   WARPHEAP_DEVICE std::uint64_t take_of_superblock(std::uint32_t number,
                                                    std::uint32_t granules) const {
     const simt::atomic_ref bump(headers_.at(number).bump);
-    std::uint32_t spare = fdg_superblocks::none;  // claimed, and not yet the current one
     // Acquire: the SuperBlock's former owners are done with it, which its claimer has acquired.
     std::uint64_t seen = bump.load(simt::order::acquire);
     for (;;) {
       const fdg_bump now = fdg_bump::of(seen);
       if (now.is_set() && granules <= granules_of_one() - now.used) {
-        const fdg_bump after{now.superblock, now.used + granules};
+        const fdg_bump after{now.superblock, now.used + granules, now.is_replaced};
         if (!bump.compare_exchange(seen, after.word(), simt::order::acq_rel)) continue;
-        // Others have already added a SuperBlock: this lane's is not needed.
-        if (spare != fdg_superblocks::none) give_back(spare);
         return first_granule(now.superblock) + now.used;
       }
-      if (spare == fdg_superblocks::none) {
-        spare = superblocks_.take_one(simt::sm_id());
-        if (spare == fdg_superblocks::none) {
-          // The last one may have become this warp heap's. Ends: a new word for each look.
+      if (now.is_replaced) {
+        simt::backoff(64);  // ends: the lane that replaces it waits for nothing
+        seen = bump.load(simt::order::acquire);
+        continue;
+      }
+      if (superblocks_.seem_empty()) {
+        const std::uint64_t claims = superblocks_.claims();
+        if (!superblocks_.free_ones().any()) {
+          const bool is_sure = !superblocks_.claimed_since(claims);
+          // The last one may have become this warp heap's: then the word is another one.
           const std::uint64_t before = seen;
           seen = bump.load(simt::order::acquire);
-          if (seen == before) return nowhere;
+          if (is_sure && seen == before) return nowhere;
+          // Ends: another lane has taken of this warp heap, or is about to end a claim.
+          if (!is_sure) superblocks_.wait_for_claims();
           continue;
         }
       }
-      // Release for the loads above. Only participants do this, and memory is not freed under
-      // them: a word that was seen does not come back.
-      if (!bump.compare_exchange(seen, fdg_bump{spare, granules}.word(), simt::order::acq_rel)) {
-        continue;
+      // One lane at a time, as two would need only one SuperBlock, and others would miss the second.
+      // Release for the loads above.
+      if (!bump.compare_exchange(seen, seen | fdg_bump::replaced, simt::order::acq_rel)) continue;
+      const std::uint32_t next = superblocks_.take_one(simt::sm_id());
+      if (next == fdg_superblocks::none) {
+        seen = bump.fetch_and(~fdg_bump::replaced, simt::order::acq_rel) & ~fdg_bump::replaced;
+        continue;  // ends: there are none by now, or others have released some
       }
-      record(number, spare, 1);
-      return first_granule(spare);
+      // Lanes that take of the old one meanwhile may do so: nothing of it is taken twice.
+      bump.store(fdg_bump{next, granules}.word(), simt::order::release);
+      record(number, next, 1);
+      return first_granule(next);
     }
-  }
-
-  WARPHEAP_DEVICE void give_back(std::uint32_t superblock) const {
-    superblocks_.release(superblock, 1);
-    superblocks_.released();
   }
 
   WARPHEAP_DEVICE void record(std::uint32_t number, std::uint32_t first,

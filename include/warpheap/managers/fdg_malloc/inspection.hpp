@@ -28,6 +28,7 @@ class fdg_inspector {
     const auto wrong_word = [this](std::uint64_t word) { findings_.expect(false, 1, word); };
     superblocks_.free_ones().check(rank, count, wrong_word);
     headers_.free_ones().check(rank, count, wrong_word);
+    if (rank == 0) findings_.expect(superblocks_.idle(), 7, 0);
     for (std::uint64_t i = rank; i < superblocks_.count(); i += count) {
       superblock(static_cast<std::uint32_t>(i));
     }
@@ -81,8 +82,8 @@ class fdg_inspector {
       next = piece.next;
     }
     findings_.expect(next == 0 && listed == header.pieces, 3, place);
-    findings_.expect(has_current && std::uint64_t{bump.used} * 16 <= 1ull << superblock_shift_, 4,
-                     place);
+    const bool fits = std::uint64_t{bump.used} * 16 <= 1ull << superblock_shift_;
+    findings_.expect(has_current && fits && !bump.is_replaced, 4, place);
     const fdg_phase phase = fdg_phase::of(header.phase);
     findings_.expect(phase.arrived < phase.participants && phase.participants <= simt::warp_size, 5,
                      place);
