@@ -34,7 +34,10 @@ void raise(std::vector<T>& into, const T* from, std::size_t count) {
 void weak_memory::begin(std::uint64_t seed) {
   random_ = random_sequence(mix64(seed ^ 0x77656d656d6f7279ull));
   // Some bugs need many old values at once, others a single one among new ones.
-  stale_share_ = (random_.next() & 1u) != 0 ? 160 : 40;
+  const std::uint64_t drawn = random_.next();
+  stale_share_ = (drawn & 1u) != 0 ? 160 : 40;
+  constexpr std::array ages{hint_age::drawn, hint_age::drawn, hint_age::cached, hint_age::oldest};
+  hints_ = ages[drawn >> 1 & 3u];
   if (++generation_ == 0) {  // after 2^32 schedules, slots of the first would seem to be in use
     std::fill(table_.begin(), table_.end(), slot{});
     generation_ = 1;
@@ -48,6 +51,14 @@ void weak_memory::begin(std::uint64_t seed) {
   std::fill_n(sequential_.begin(), words_, 0);
   words_ = 0;
   published_.assign(1, 0);  // the place `no_view`
+}
+
+void weak_memory::location::restart(std::uint64_t value, timestamp at) {
+  count = 1;
+  initial = {value, at, no_view, false, nobody};
+  stores[0] = initial;
+  stored_by = 0;
+  line.at = no_line;
 }
 
 std::uint32_t weak_memory::location::open(std::uint32_t position) {
@@ -95,11 +106,7 @@ weak_memory::location& weak_memory::find(const void* word, std::uint32_t bytes) 
   if (found->generation == generation_) {
     location& known = locations_[found->index];
     store_record& last = known.newest();
-    if (last.value != value) {
-      const timestamp now = last.at + step;
-      known.count = 1;
-      known.stores[0] = {value, now, no_view, false};
-    }
+    if (last.value != value) known.restart(value, last.at + step);
     return known;
   }
   const std::uint32_t index = words_;
@@ -108,8 +115,7 @@ weak_memory::location& weak_memory::find(const void* word, std::uint32_t bytes) 
   if (2 * std::size_t{words_} > table_.size()) grow_table();
   location& added = locations_[index];
   added.index = index;
-  added.count = 1;
-  added.stores[0] = {value, 0, no_view, false};
+  added.restart(value, 0);
   return added;
 }
 
@@ -158,6 +164,15 @@ void weak_memory::read(lane_views& reader, const location& in, const store_recor
   join(acquires(o) ? reader.seen : reader.acquirable, from.published);
 }
 
+void weak_memory::remark_older(const char* how, const location& in, std::uint64_t value) {
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "reads%s an older store of word %u: %#llx, where the newest is %#llx", how,
+                in.index, static_cast<unsigned long long>(value),
+                static_cast<unsigned long long>(in.stores[in.count - 1].value));
+  simt::remark(text);
+}
+
 std::uint64_t weak_memory::load(std::uint32_t lane, const void* word, std::uint32_t bytes,
                                 order o) {
   location& in = find(word, bytes);
@@ -165,15 +180,39 @@ std::uint64_t weak_memory::load(std::uint32_t lane, const void* word, std::uint3
   timestamp floor = reader.seen[in.index];
   if (o == order::seq_cst) floor = std::max(floor, sequential_[in.index]);
   const store_record& from = in.stores[choose(reader, in, floor)];
-  if (from.at != in.newest().at && simt::traced()) {
-    char text[128];
-    std::snprintf(text, sizeof text,
-                  "reads an older store of word %u: %#llx, where the newest is %#llx", in.index,
-                  static_cast<unsigned long long>(from.value),
-                  static_cast<unsigned long long>(in.newest().value));
-    simt::remark(text);
-  }
+  if (from.at != in.newest().at && simt::traced()) remark_older("", in, from.value);
   read(reader, in, from, o);
+  return from.value;
+}
+
+const weak_memory::store_record& weak_memory::oldest_hint(std::uint32_t lane, const location& in) {
+  if ((in.stored_by >> lane & 1u) == 0) return in.initial;
+  std::uint32_t k = in.count - 1;
+  while (k > 0 && in.stores[k].by != lane) --k;
+  return in.stores[k];  // if the lane's own was dropped, all that are kept are newer
+}
+
+weak_memory::store_record weak_memory::draw_hint(const location& in, const store_record& oldest) {
+  const std::uint32_t newest = in.count - 1;
+  if ((random_.next() & 255u) >= stale_share_) return in.stores[newest];
+  std::uint32_t first = 0;
+  while (in.stores[first].at < oldest.at) ++first;
+  const bool is_kept = in.stores[first].at == oldest.at;
+  const std::uint32_t older = newest - first + (is_kept ? 0 : 1);
+  if (older == 0) return in.stores[newest];
+  const std::uint32_t wanted = random_.below(older);
+  return wanted == newest - first ? oldest : in.stores[first + wanted];
+}
+
+std::uint64_t weak_memory::hint(std::uint32_t lane, const void* word, std::uint32_t bytes) {
+  location& in = find(word, bytes);
+  const store_record& oldest = oldest_hint(lane, in);
+  const bool is_cached = hints_ == hint_age::cached && in.line.at >= oldest.at;
+  const store_record from = is_cached                    ? in.line
+                            : hints_ == hint_age::oldest ? oldest
+                                                         : draw_hint(in, oldest);
+  in.line = from;
+  if (from.at != in.newest().at && simt::traced()) remark_older(", by a hint,", in, from.value);
   return from.value;
 }
 
@@ -195,6 +234,7 @@ weak_memory::view_place weak_memory::publish(lane_views& writer, const location&
 void weak_memory::store(std::uint32_t lane, void* word, std::uint32_t bytes, std::uint64_t value,
                         order o) {
   location& in = find(word, bytes);
+  in.stored_by |= std::uint64_t{1} << lane;
   lane_views& writer = views_[lane];
   timestamp floor = writer.seen[in.index];
   if (o == order::seq_cst) floor = std::max(floor, sequential_[in.index]);
@@ -218,12 +258,12 @@ void weak_memory::store(std::uint32_t lane, void* word, std::uint32_t bytes, std
     const timestamp before = in.stores[wanted - 1].at;
     const timestamp at = before + (in.stores[wanted].at - before) / 2;
     const view_place published = publish(writer, in, at, o, no_view);
-    in.stores[in.open(wanted)] = {value, at, published, false};
+    in.stores[in.open(wanted)] = {value, at, published, false, static_cast<std::uint8_t>(lane)};
     return;
   }
   const timestamp at = in.newest().at + step;
   const view_place published = publish(writer, in, at, o, no_view);
-  in.stores[in.open(in.count)] = {value, at, published, false};
+  in.stores[in.open(in.count)] = {value, at, published, false, static_cast<std::uint8_t>(lane)};
   std::memcpy(word, &value, bytes);
 }
 
@@ -235,12 +275,13 @@ void weak_memory::load_newest(std::uint32_t lane, const void* word, std::uint32_
 void weak_memory::update(std::uint32_t lane, void* word, std::uint32_t bytes, std::uint64_t value,
                          order o) {
   location& in = find(word, bytes);
+  in.stored_by |= std::uint64_t{1} << lane;
   lane_views& both = views_[lane];
   const store_record before = in.newest();
   read(both, in, before, o);
   const timestamp at = before.at + step;
   const view_place published = publish(both, in, at, o, before.published);
-  in.stores[in.open(in.count)] = {value, at, published, true};
+  in.stores[in.open(in.count)] = {value, at, published, true, static_cast<std::uint8_t>(lane)};
   std::memcpy(word, &value, bytes);
 }
 

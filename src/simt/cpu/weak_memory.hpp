@@ -22,6 +22,13 @@
 ///   has not seen, as long as it does not come between a read-modify-write and what that one read.
 /// - A read-modify-write reads the newest store, also a compare-exchange that fails, because GPUs
 ///   perform them where the newest value is. (C++ allows a failed one to read an older store.)
+/// - A *hint* (`simt::load_hint`) reads any store that is kept, or the word's initial value,
+/// whatever
+///   the views say: it comes from a cache that nothing keeps coherent. Only what its own lane has
+///   stored is a bound, because program order is part of PTX's causality order. A hint changes
+///   no view, as it is a weak load of PTX: no fence makes an acquire of it. How old
+///   hints are is drawn for each schedule (`hint_age`), and no limit makes one new: a loop that
+///   waits for a hint can reach the limit of steps.
 ///
 /// Memory itself always holds the newest store of each word. Plain accesses go straight to it: that
 /// is exact for accesses that happen-before orders, and the others are data races, which
@@ -55,6 +62,7 @@ class weak_memory {
   // `word` is aligned to its size of 4 or 8 bytes.
 
   std::uint64_t load(std::uint32_t lane, const void* word, std::uint32_t bytes, simt::order o);
+  std::uint64_t hint(std::uint32_t lane, const void* word, std::uint32_t bytes);
   void store(std::uint32_t lane, void* word, std::uint32_t bytes, std::uint64_t value,
              simt::order o);
   /// The load of a read-modify-write that stores nothing.
@@ -80,12 +88,27 @@ class weak_memory {
     view_place published;
     /// Nothing may come between this store, a read-modify-write, and the one before it.
     bool follows_directly;
+    /// The lane that stored; `nobody` for an initial store.
+    std::uint8_t by;
   };
+  static constexpr std::uint8_t nobody = 0xff;
+  /// What hints read in a schedule.
+  enum class hint_age : std::uint8_t {
+    drawn,   ///< each time any store, as ordinary loads do
+    cached,  ///< what the first hint of the word has read, as long as a lane may
+    oldest,  ///< the oldest store, as if all words had been cached when the kernel began
+  };
+  static constexpr timestamp no_line = -1;
   struct location {
     std::uint32_t index;
     std::uint32_t count;
     std::array<store_record, recent_stores> stores;  // oldest first
+    store_record initial;                            ///< is often no longer among them
+    std::uint64_t stored_by;                         ///< a bit for each lane
+    store_record line;                               ///< what the last hint has read
 
+    /// Begins the history with a value that is visible to all.
+    void restart(std::uint64_t value, timestamp at);
     store_record& newest() { return stores[count - 1]; }
     /// Makes room at `position`; returns where that is after the oldest store was dropped.
     std::uint32_t open(std::uint32_t position);
@@ -110,6 +133,10 @@ class weak_memory {
   void grow_table();
 
   std::uint32_t choose(lane_views& of, const location& in, timestamp floor);
+  /// The oldest store that a hint of the lane may read.
+  static const store_record& oldest_hint(std::uint32_t lane, const location& in);
+  store_record draw_hint(const location& in, const store_record& oldest);
+  static void remark_older(const char* how, const location& in, std::uint64_t value);
   /// The lane has read `from`.
   void read(lane_views& reader, const location& in, const store_record& from, simt::order o);
   /// What a store of the lane publishes, of which one that it replaces has published `before`.
@@ -122,6 +149,7 @@ class weak_memory {
   random_sequence random_{0};
   /// Of 256 loads that could read an older store, those that do.
   std::uint32_t stale_share_ = 0;
+  hint_age hints_ = hint_age::drawn;
   std::uint32_t generation_ = 0;
   std::uint32_t words_ = 0;  // seen in this schedule; views have as many timestamps in use
   std::vector<slot> table_ = std::vector<slot>(1024);

@@ -51,6 +51,12 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
     if (runtime::memory_is_weak()) return from_bits(runtime::weak_load(at_, sizeof(T), o));
     return word().load(runtime::to_std(o));
   }
+  /// For `load_hint`.
+  T hint() const {
+    runtime::switch_point();
+    if (runtime::memory_is_weak()) return from_bits(runtime::weak_hint(at_, sizeof(T)));
+    return word().load(std::memory_order_relaxed);
+  }
   void store(T value, order o) const {
     runtime::switch_point();
     if (runtime::memory_is_weak()) return runtime::weak_store(at_, sizeof(T), to_bits(value), o);
@@ -146,10 +152,11 @@ inline constexpr order release_by_fence =
     WARPHEAP_THREAD_SANITIZER ? order::release : order::relaxed;
 
 /// Reads a word that others may change, as a hint. On CUDA, where the value comes from the
-/// multiprocessor's cache, it may be old for as long as the kernel runs.
+/// multiprocessor's cache, it may be old for as long as the kernel runs, but not older than what
+/// the lane itself has stored. In weak memory it may be as old.
 template <class T>
 T load_hint(T& word) {
-  return atomic_ref<T>(word).load(order::relaxed);
+  return atomic_ref<T>(word).hint();
 }
 
 /// The same for four words that lie together. They need not be of one moment.
