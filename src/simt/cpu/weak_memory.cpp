@@ -44,6 +44,7 @@ void weak_memory::begin(std::uint64_t seed) {
   }
   for (auto& of : views_) {
     std::fill_n(of.seen.begin(), words_, 0);
+    std::fill_n(of.ordered.begin(), words_, 0);
     std::fill_n(of.acquirable.begin(), words_, 0);
     of.released = no_view;
     of.stale_in_a_row = 0;
@@ -55,9 +56,8 @@ void weak_memory::begin(std::uint64_t seed) {
 
 void weak_memory::location::restart(std::uint64_t value, timestamp at) {
   count = 1;
-  initial = {value, at, no_view, false, nobody};
+  initial = {value, at, no_view, false};
   stores[0] = initial;
-  stored_by = 0;
   line.at = no_line;
 }
 
@@ -93,6 +93,7 @@ void weak_memory::add_word() {
   sequential_.push_back(0);
   for (auto& of : views_) {
     of.seen.push_back(0);
+    of.ordered.push_back(0);
     of.acquirable.push_back(0);
   }
 }
@@ -162,6 +163,7 @@ void weak_memory::read(lane_views& reader, const location& in, const store_recor
   auto& seen = reader.seen[in.index];
   seen = std::max(seen, from.at);
   join(acquires(o) ? reader.seen : reader.acquirable, from.published);
+  if (acquires(o)) std::copy_n(reader.seen.begin(), words_, reader.ordered.begin());
 }
 
 void weak_memory::remark_older(const char* how, const location& in, std::uint64_t value) {
@@ -185,11 +187,11 @@ std::uint64_t weak_memory::load(std::uint32_t lane, const void* word, std::uint3
   return from.value;
 }
 
-const weak_memory::store_record& weak_memory::oldest_hint(std::uint32_t lane, const location& in) {
-  if ((in.stored_by >> lane & 1u) == 0) return in.initial;
-  std::uint32_t k = in.count - 1;
-  while (k > 0 && in.stores[k].by != lane) --k;
-  return in.stores[k];  // if the lane's own was dropped, all that are kept are newer
+weak_memory::store_record weak_memory::oldest_hint(const location& in, timestamp floor) {
+  if (in.initial.at >= floor) return in.initial;
+  std::uint32_t k = 0;
+  while (in.stores[k].at < floor) ++k;
+  return in.stores[k];
 }
 
 weak_memory::store_record weak_memory::draw_hint(const location& in, const store_record& oldest) {
@@ -206,7 +208,7 @@ weak_memory::store_record weak_memory::draw_hint(const location& in, const store
 
 std::uint64_t weak_memory::hint(std::uint32_t lane, const void* word, std::uint32_t bytes) {
   location& in = find(word, bytes);
-  const store_record& oldest = oldest_hint(lane, in);
+  const store_record oldest = oldest_hint(in, views_[lane].ordered[in.index]);
   const bool is_cached = hints_ == hint_age::cached && in.line.at >= oldest.at;
   const store_record from = is_cached                    ? in.line
                             : hints_ == hint_age::oldest ? oldest
@@ -219,6 +221,7 @@ std::uint64_t weak_memory::hint(std::uint32_t lane, const void* word, std::uint3
 weak_memory::view_place weak_memory::publish(lane_views& writer, const location& in, timestamp at,
                                              order o, view_place before) {
   writer.seen[in.index] = at;
+  writer.ordered[in.index] = at;
   if (o == order::seq_cst) sequential_[in.index] = std::max(sequential_[in.index], at);
   if (!releases(o)) return keep_joined(writer.released, before);
   const view_place own = keep(writer.seen);
@@ -234,7 +237,6 @@ weak_memory::view_place weak_memory::publish(lane_views& writer, const location&
 void weak_memory::store(std::uint32_t lane, void* word, std::uint32_t bytes, std::uint64_t value,
                         order o) {
   location& in = find(word, bytes);
-  in.stored_by |= std::uint64_t{1} << lane;
   lane_views& writer = views_[lane];
   timestamp floor = writer.seen[in.index];
   if (o == order::seq_cst) floor = std::max(floor, sequential_[in.index]);
@@ -258,12 +260,12 @@ void weak_memory::store(std::uint32_t lane, void* word, std::uint32_t bytes, std
     const timestamp before = in.stores[wanted - 1].at;
     const timestamp at = before + (in.stores[wanted].at - before) / 2;
     const view_place published = publish(writer, in, at, o, no_view);
-    in.stores[in.open(wanted)] = {value, at, published, false, static_cast<std::uint8_t>(lane)};
+    in.stores[in.open(wanted)] = {value, at, published, false};
     return;
   }
   const timestamp at = in.newest().at + step;
   const view_place published = publish(writer, in, at, o, no_view);
-  in.stores[in.open(in.count)] = {value, at, published, false, static_cast<std::uint8_t>(lane)};
+  in.stores[in.open(in.count)] = {value, at, published, false};
   std::memcpy(word, &value, bytes);
 }
 
@@ -275,13 +277,12 @@ void weak_memory::load_newest(std::uint32_t lane, const void* word, std::uint32_
 void weak_memory::update(std::uint32_t lane, void* word, std::uint32_t bytes, std::uint64_t value,
                          order o) {
   location& in = find(word, bytes);
-  in.stored_by |= std::uint64_t{1} << lane;
   lane_views& both = views_[lane];
   const store_record before = in.newest();
   read(both, in, before, o);
   const timestamp at = before.at + step;
   const view_place published = publish(both, in, at, o, before.published);
-  in.stores[in.open(in.count)] = {value, at, published, true, static_cast<std::uint8_t>(lane)};
+  in.stores[in.open(in.count)] = {value, at, published, true};
   std::memcpy(word, &value, bytes);
 }
 
@@ -292,15 +293,20 @@ void weak_memory::fence(std::uint32_t lane, order o) {
     raise(of.seen, sequential_.data(), words_);
     std::copy_n(of.seen.begin(), words_, sequential_.begin());
   }
+  if (acquires(o)) std::copy_n(of.seen.begin(), words_, of.ordered.begin());
   if (releases(o)) of.released = keep(of.seen);
 }
 
 void weak_memory::synchronize(std::span<const std::uint32_t> lanes) {
   if (lanes.size() < 2) return;
-  auto& all = views_[lanes[0]].seen;
-  for (const std::uint32_t lane : lanes.subspan(1)) raise(all, views_[lane].seen.data(), words_);
-  for (const std::uint32_t lane : lanes.subspan(1)) {
-    std::copy_n(all.begin(), words_, views_[lane].seen.begin());
+  for (const auto view : {&lane_views::seen, &lane_views::ordered}) {
+    auto& all = views_[lanes[0]].*view;
+    for (const std::uint32_t lane : lanes.subspan(1)) {
+      raise(all, (views_[lane].*view).data(), words_);
+    }
+    for (const std::uint32_t lane : lanes.subspan(1)) {
+      std::copy_n(all.begin(), words_, (views_[lane].*view).begin());
+    }
   }
 }
 

@@ -22,13 +22,14 @@
 ///   has not seen, as long as it does not come between a read-modify-write and what that one read.
 /// - A read-modify-write reads the newest store, also a compare-exchange that fails, because GPUs
 ///   perform them where the newest value is. (C++ allows a failed one to read an older store.)
-/// - A *hint* (`simt::load_hint`) reads any store that is kept, or the word's initial value,
-/// whatever
-///   the views say: it comes from a cache that nothing keeps coherent. Only what its own lane has
-///   stored is a bound, because program order is part of PTX's causality order. A hint changes
-///   no view, as it is a weak load of PTX: no fence makes an acquire of it. How old
-///   hints are is drawn for each schedule (`hint_age`), and no limit makes one new: a loop that
-///   waits for a hint can reach the limit of steps.
+/// - A *hint* (`simt::load_hint`) reads any store that is kept, or the word's initial value, that
+/// is
+///   not older than what is *ordered* before it: what its lane has stored, and what the lane had
+///   seen at its last acquire, or a barrier's members at theirs. That is PTX's causality order,
+///   which also binds weak loads: an acquire clears the multiprocessor's cache. What the lane has
+///   only read does not bind a hint, so it may be older. A hint changes no view: it is a weak load,
+///   of which no fence makes an acquire. How old hints are is drawn for each schedule (`hint_age`),
+///   and no limit makes one new: a loop that waits for a hint can reach the limit of steps.
 ///
 /// Memory itself always holds the newest store of each word. Plain accesses go straight to it: that
 /// is exact for accesses that happen-before orders, and the others are data races, which
@@ -88,10 +89,7 @@ class weak_memory {
     view_place published;
     /// Nothing may come between this store, a read-modify-write, and the one before it.
     bool follows_directly;
-    /// The lane that stored; `nobody` for an initial store.
-    std::uint8_t by;
   };
-  static constexpr std::uint8_t nobody = 0xff;
   /// What hints read in a schedule.
   enum class hint_age : std::uint8_t {
     drawn,   ///< each time any store, as ordinary loads do
@@ -104,7 +102,6 @@ class weak_memory {
     std::uint32_t count;
     std::array<store_record, recent_stores> stores;  // oldest first
     store_record initial;                            ///< is often no longer among them
-    std::uint64_t stored_by;                         ///< a bit for each lane
     store_record line;                               ///< what the last hint has read
 
     /// Begins the history with a value that is visible to all.
@@ -115,6 +112,8 @@ class weak_memory {
   };
   struct lane_views {
     std::vector<timestamp> seen;
+    /// What bounds hints: `seen` at the last acquire, and what the lane has stored since.
+    std::vector<timestamp> ordered;
     /// In addition to `seen`, after the next acquire fence.
     std::vector<timestamp> acquirable;
     /// What the last release fence published.
@@ -133,8 +132,8 @@ class weak_memory {
   void grow_table();
 
   std::uint32_t choose(lane_views& of, const location& in, timestamp floor);
-  /// The oldest store that a hint of the lane may read.
-  static const store_record& oldest_hint(std::uint32_t lane, const location& in);
+  /// The oldest store that is kept and not older than `floor`.
+  static store_record oldest_hint(const location& in, timestamp floor);
   store_record draw_hint(const location& in, const store_record& oldest);
   static void remark_older(const char* how, const location& in, std::uint64_t value);
   /// The lane has read `from`.
