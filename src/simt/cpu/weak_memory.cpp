@@ -14,7 +14,10 @@ namespace {
 
 using simt::order;
 
-bool acquires(order o) { return o == order::acquire || o == order::acq_rel || o == order::seq_cst; }
+bool bounds_hints(order o) {
+  return o == order::acquire || o == order::acq_rel || o == order::seq_cst;
+}
+bool acquires(order o) { return bounds_hints(o) || o == order::acquire_but_hints; }
 bool releases(order o) { return o == order::release || o == order::acq_rel || o == order::seq_cst; }
 
 std::uint64_t in_memory(const void* word, std::uint32_t bytes) {
@@ -163,7 +166,7 @@ void weak_memory::read(lane_views& reader, const location& in, const store_recor
   auto& seen = reader.seen[in.index];
   seen = std::max(seen, from.at);
   join(acquires(o) ? reader.seen : reader.acquirable, from.published);
-  if (acquires(o)) std::copy_n(reader.seen.begin(), words_, reader.ordered.begin());
+  if (bounds_hints(o)) std::copy_n(reader.seen.begin(), words_, reader.ordered.begin());
 }
 
 void weak_memory::remark_older(const char* how, const location& in, std::uint64_t value) {
