@@ -23,13 +23,13 @@
 /// - A read-modify-write reads the newest store, also a compare-exchange that fails, because GPUs
 ///   perform them where the newest value is. (C++ allows a failed one to read an older store.)
 /// - A *hint* (`simt::load_hint`) reads any store that is kept, or the word's initial value, that
-/// is
-///   not older than what is *ordered* before it: what its lane has stored, and what the lane had
-///   seen at its last acquire, or a barrier's members at theirs. That is PTX's causality order,
-///   which also binds weak loads: an acquire clears the multiprocessor's cache. What the lane has
-///   only read does not bind a hint, so it may be older. A hint changes no view: it is a weak load,
-///   of which no fence makes an acquire. How old hints are is drawn for each schedule (`hint_age`),
-///   and no limit makes one new: a loop that waits for a hint can reach the limit of steps.
+///   is not older than what is *ordered* before it: what its lane has stored, and what the lane had
+///   seen at its last acquire, or members of a barrier at theirs. That is PTX's causality order,
+///   which also binds weak loads: an acquire clears the multiprocessor's cache. What a lane has
+///   only read relaxed binds no hint, although that order says so, too: nothing clears the cache
+///   then. A hint changes no view: it is a weak load, of which no fence makes an acquire. How old
+///   hints are is drawn for each schedule (`hint_age`), and no limit makes one new: a loop that
+///   waits for a hint can reach the limit of steps.
 ///
 /// Memory itself always holds the newest store of each word. Plain accesses go straight to it: that
 /// is exact for accesses that happen-before orders, and the others are data races, which
