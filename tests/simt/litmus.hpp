@@ -31,6 +31,7 @@ class cell {
  public:
   void store(int value, order o) { word().store(value, o); }
   int load(order o) { return word().load(o); }
+  int hint() { return simt::load_hint(value_); }
   int add(int value, order o) { return word().fetch_add(value, o); }
   int exchange(int value, order o) { return word().exchange(value, o); }
   /// What is in memory, which is the newest store.

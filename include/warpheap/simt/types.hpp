@@ -15,7 +15,15 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace simt {
 
 /// The memory orders of atomic operations, with the meanings of C++20, at device scope.
-enum class order { relaxed, acquire, release, acq_rel, seq_cst };
+enum class order {
+  relaxed,
+  acquire,
+  release,
+  acq_rel,
+  seq_cst,
+  /// `acquire_to_write` on the CPU: an acquire after which hints may be as old as before.
+  acquire_but_hints,
+};
 
 /// The shape of a launch. One-dimensional, because no device code of warpheap needs more.
 struct grid {

@@ -15,6 +15,9 @@ std::uint32_t me() { return static_cast<std::uint32_t>(here.lane->rank()); }
 std::uint64_t weak_load(const void* word, std::uint32_t bytes, order o) {
   return memory().load(me(), word, bytes, o);
 }
+std::uint64_t weak_hint(const void* word, std::uint32_t bytes) {
+  return memory().hint(me(), word, bytes);
+}
 void weak_store(void* word, std::uint32_t bytes, std::uint64_t value, order o) {
   memory().store(me(), word, bytes, value, o);
 }

@@ -14,7 +14,10 @@ namespace {
 
 using simt::order;
 
-bool acquires(order o) { return o == order::acquire || o == order::acq_rel || o == order::seq_cst; }
+bool bounds_hints(order o) {
+  return o == order::acquire || o == order::acq_rel || o == order::seq_cst;
+}
+bool acquires(order o) { return bounds_hints(o) || o == order::acquire_but_hints; }
 bool releases(order o) { return o == order::release || o == order::acq_rel || o == order::seq_cst; }
 
 std::uint64_t in_memory(const void* word, std::uint32_t bytes) {
@@ -34,13 +37,17 @@ void raise(std::vector<T>& into, const T* from, std::size_t count) {
 void weak_memory::begin(std::uint64_t seed) {
   random_ = random_sequence(mix64(seed ^ 0x77656d656d6f7279ull));
   // Some bugs need many old values at once, others a single one among new ones.
-  stale_share_ = (random_.next() & 1u) != 0 ? 160 : 40;
+  const std::uint64_t drawn = random_.next();
+  stale_share_ = (drawn & 1u) != 0 ? 160 : 40;
+  constexpr std::array ages{hint_age::drawn, hint_age::drawn, hint_age::cached, hint_age::oldest};
+  hints_ = ages[drawn >> 1 & 3u];
   if (++generation_ == 0) {  // after 2^32 schedules, slots of the first would seem to be in use
     std::fill(table_.begin(), table_.end(), slot{});
     generation_ = 1;
   }
   for (auto& of : views_) {
     std::fill_n(of.seen.begin(), words_, 0);
+    std::fill_n(of.ordered.begin(), words_, 0);
     std::fill_n(of.acquirable.begin(), words_, 0);
     of.released = no_view;
     of.stale_in_a_row = 0;
@@ -48,6 +55,13 @@ void weak_memory::begin(std::uint64_t seed) {
   std::fill_n(sequential_.begin(), words_, 0);
   words_ = 0;
   published_.assign(1, 0);  // the place `no_view`
+}
+
+void weak_memory::location::restart(std::uint64_t value, timestamp at) {
+  count = 1;
+  initial = {value, at, no_view, false};
+  stores[0] = initial;
+  line.at = no_line;
 }
 
 std::uint32_t weak_memory::location::open(std::uint32_t position) {
@@ -82,6 +96,7 @@ void weak_memory::add_word() {
   sequential_.push_back(0);
   for (auto& of : views_) {
     of.seen.push_back(0);
+    of.ordered.push_back(0);
     of.acquirable.push_back(0);
   }
 }
@@ -95,11 +110,7 @@ weak_memory::location& weak_memory::find(const void* word, std::uint32_t bytes) 
   if (found->generation == generation_) {
     location& known = locations_[found->index];
     store_record& last = known.newest();
-    if (last.value != value) {
-      const timestamp now = last.at + step;
-      known.count = 1;
-      known.stores[0] = {value, now, no_view, false};
-    }
+    if (last.value != value) known.restart(value, last.at + step);
     return known;
   }
   const std::uint32_t index = words_;
@@ -108,8 +119,7 @@ weak_memory::location& weak_memory::find(const void* word, std::uint32_t bytes) 
   if (2 * std::size_t{words_} > table_.size()) grow_table();
   location& added = locations_[index];
   added.index = index;
-  added.count = 1;
-  added.stores[0] = {value, 0, no_view, false};
+  added.restart(value, 0);
   return added;
 }
 
@@ -156,6 +166,16 @@ void weak_memory::read(lane_views& reader, const location& in, const store_recor
   auto& seen = reader.seen[in.index];
   seen = std::max(seen, from.at);
   join(acquires(o) ? reader.seen : reader.acquirable, from.published);
+  if (bounds_hints(o)) std::copy_n(reader.seen.begin(), words_, reader.ordered.begin());
+}
+
+void weak_memory::remark_older(const char* how, const location& in, std::uint64_t value) {
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "reads%s an older store of word %u: %#llx, where the newest is %#llx", how,
+                in.index, static_cast<unsigned long long>(value),
+                static_cast<unsigned long long>(in.stores[in.count - 1].value));
+  simt::remark(text);
 }
 
 std::uint64_t weak_memory::load(std::uint32_t lane, const void* word, std::uint32_t bytes,
@@ -165,21 +185,46 @@ std::uint64_t weak_memory::load(std::uint32_t lane, const void* word, std::uint3
   timestamp floor = reader.seen[in.index];
   if (o == order::seq_cst) floor = std::max(floor, sequential_[in.index]);
   const store_record& from = in.stores[choose(reader, in, floor)];
-  if (from.at != in.newest().at && simt::traced()) {
-    char text[128];
-    std::snprintf(text, sizeof text,
-                  "reads an older store of word %u: %#llx, where the newest is %#llx", in.index,
-                  static_cast<unsigned long long>(from.value),
-                  static_cast<unsigned long long>(in.newest().value));
-    simt::remark(text);
-  }
+  if (from.at != in.newest().at && simt::traced()) remark_older("", in, from.value);
   read(reader, in, from, o);
+  return from.value;
+}
+
+weak_memory::store_record weak_memory::oldest_hint(const location& in, timestamp floor) {
+  if (in.initial.at >= floor) return in.initial;
+  std::uint32_t k = 0;
+  while (in.stores[k].at < floor) ++k;
+  return in.stores[k];
+}
+
+weak_memory::store_record weak_memory::draw_hint(const location& in, const store_record& oldest) {
+  const std::uint32_t newest = in.count - 1;
+  if ((random_.next() & 255u) >= stale_share_) return in.stores[newest];
+  std::uint32_t first = 0;
+  while (in.stores[first].at < oldest.at) ++first;
+  const bool is_kept = in.stores[first].at == oldest.at;
+  const std::uint32_t older = newest - first + (is_kept ? 0 : 1);
+  if (older == 0) return in.stores[newest];
+  const std::uint32_t wanted = random_.below(older);
+  return wanted == newest - first ? oldest : in.stores[first + wanted];
+}
+
+std::uint64_t weak_memory::hint(std::uint32_t lane, const void* word, std::uint32_t bytes) {
+  location& in = find(word, bytes);
+  const store_record oldest = oldest_hint(in, views_[lane].ordered[in.index]);
+  const bool is_cached = hints_ == hint_age::cached && in.line.at >= oldest.at;
+  const store_record from = is_cached                    ? in.line
+                            : hints_ == hint_age::oldest ? oldest
+                                                         : draw_hint(in, oldest);
+  in.line = from;
+  if (from.at != in.newest().at && simt::traced()) remark_older(", by a hint,", in, from.value);
   return from.value;
 }
 
 weak_memory::view_place weak_memory::publish(lane_views& writer, const location& in, timestamp at,
                                              order o, view_place before) {
   writer.seen[in.index] = at;
+  writer.ordered[in.index] = at;
   if (o == order::seq_cst) sequential_[in.index] = std::max(sequential_[in.index], at);
   if (!releases(o)) return keep_joined(writer.released, before);
   const view_place own = keep(writer.seen);
@@ -251,15 +296,20 @@ void weak_memory::fence(std::uint32_t lane, order o) {
     raise(of.seen, sequential_.data(), words_);
     std::copy_n(of.seen.begin(), words_, sequential_.begin());
   }
+  if (acquires(o)) std::copy_n(of.seen.begin(), words_, of.ordered.begin());
   if (releases(o)) of.released = keep(of.seen);
 }
 
 void weak_memory::synchronize(std::span<const std::uint32_t> lanes) {
   if (lanes.size() < 2) return;
-  auto& all = views_[lanes[0]].seen;
-  for (const std::uint32_t lane : lanes.subspan(1)) raise(all, views_[lane].seen.data(), words_);
-  for (const std::uint32_t lane : lanes.subspan(1)) {
-    std::copy_n(all.begin(), words_, views_[lane].seen.begin());
+  for (const auto view : {&lane_views::seen, &lane_views::ordered}) {
+    auto& all = views_[lanes[0]].*view;
+    for (const std::uint32_t lane : lanes.subspan(1)) {
+      raise(all, (views_[lane].*view).data(), words_);
+    }
+    for (const std::uint32_t lane : lanes.subspan(1)) {
+      std::copy_n(all.begin(), words_, (views_[lane].*view).begin());
+    }
   }
 }
 

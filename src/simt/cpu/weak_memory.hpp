@@ -22,6 +22,14 @@
 ///   has not seen, as long as it does not come between a read-modify-write and what that one read.
 /// - A read-modify-write reads the newest store, also a compare-exchange that fails, because GPUs
 ///   perform them where the newest value is. (C++ allows a failed one to read an older store.)
+/// - A *hint* (`simt::load_hint`) reads any store that is kept, or the word's initial value, that
+///   is not older than what is *ordered* before it: what its lane has stored, and what the lane had
+///   seen at its last acquire, or members of a barrier at theirs. That is PTX's causality order,
+///   which also binds weak loads: an acquire clears the multiprocessor's cache. What a lane has
+///   only read relaxed binds no hint, although that order says so, too: nothing clears the cache
+///   then. A hint changes no view: it is a weak load, of which no fence makes an acquire. How old
+///   hints are is drawn for each schedule (`hint_age`), and no limit makes one new: a loop that
+///   waits for a hint can reach the limit of steps.
 ///
 /// Memory itself always holds the newest store of each word. Plain accesses go straight to it: that
 /// is exact for accesses that happen-before orders, and the others are data races, which
@@ -55,6 +63,7 @@ class weak_memory {
   // `word` is aligned to its size of 4 or 8 bytes.
 
   std::uint64_t load(std::uint32_t lane, const void* word, std::uint32_t bytes, simt::order o);
+  std::uint64_t hint(std::uint32_t lane, const void* word, std::uint32_t bytes);
   void store(std::uint32_t lane, void* word, std::uint32_t bytes, std::uint64_t value,
              simt::order o);
   /// The load of a read-modify-write that stores nothing.
@@ -81,17 +90,30 @@ class weak_memory {
     /// Nothing may come between this store, a read-modify-write, and the one before it.
     bool follows_directly;
   };
+  /// What hints read in a schedule.
+  enum class hint_age : std::uint8_t {
+    drawn,   ///< each time any store, as ordinary loads do
+    cached,  ///< what the first hint of the word has read, as long as a lane may
+    oldest,  ///< the oldest store, as if all words had been cached when the kernel began
+  };
+  static constexpr timestamp no_line = -1;
   struct location {
     std::uint32_t index;
     std::uint32_t count;
     std::array<store_record, recent_stores> stores;  // oldest first
+    store_record initial;                            ///< is often no longer among them
+    store_record line;                               ///< what the last hint has read
 
+    /// Begins the history with a value that is visible to all.
+    void restart(std::uint64_t value, timestamp at);
     store_record& newest() { return stores[count - 1]; }
     /// Makes room at `position`; returns where that is after the oldest store was dropped.
     std::uint32_t open(std::uint32_t position);
   };
   struct lane_views {
     std::vector<timestamp> seen;
+    /// What bounds hints: `seen` at the last acquire, and what the lane has stored since.
+    std::vector<timestamp> ordered;
     /// In addition to `seen`, after the next acquire fence.
     std::vector<timestamp> acquirable;
     /// What the last release fence published.
@@ -110,6 +132,10 @@ class weak_memory {
   void grow_table();
 
   std::uint32_t choose(lane_views& of, const location& in, timestamp floor);
+  /// The oldest store that is kept and not older than `floor`.
+  static store_record oldest_hint(const location& in, timestamp floor);
+  store_record draw_hint(const location& in, const store_record& oldest);
+  static void remark_older(const char* how, const location& in, std::uint64_t value);
   /// The lane has read `from`.
   void read(lane_views& reader, const location& in, const store_record& from, simt::order o);
   /// What a store of the lane publishes, of which one that it replaces has published `before`.
@@ -122,6 +148,7 @@ class weak_memory {
   random_sequence random_{0};
   /// How many of 256 loads that could read an older store do.
   std::uint32_t stale_share_ = 0;
+  hint_age hints_ = hint_age::drawn;
   std::uint32_t generation_ = 0;
   std::uint32_t words_ = 0;  // seen in this schedule; views have as many timestamps in use
   std::vector<slot> table_ = std::vector<slot>(1024);

@@ -19,6 +19,7 @@ constexpr std::memory_order to_std(order o) {
     case order::relaxed:
       return std::memory_order_relaxed;
     case order::acquire:
+    case order::acquire_but_hints:
       return std::memory_order_acquire;
     case order::release:
       return std::memory_order_release;
@@ -50,6 +51,12 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
     runtime::switch_point();
     if (runtime::memory_is_weak()) return from_bits(runtime::weak_load(at_, sizeof(T), o));
     return word().load(runtime::to_std(o));
+  }
+  /// For `load_hint`.
+  T hint() const {
+    runtime::switch_point();
+    if (runtime::memory_is_weak()) return from_bits(runtime::weak_hint(at_, sizeof(T)));
+    return word().load(std::memory_order_relaxed);
   }
   void store(T value, order o) const {
     runtime::switch_point();
@@ -137,8 +144,9 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
 template <class T>
 using block_atomic_ref = atomic_ref<T>;
 
-/// Acquire, for a lane that writes to what it has acquired before it reads it.
-inline constexpr order acquire_to_write = order::acquire;
+/// Acquire, for a lane that writes to what it has acquired before it reads it. Relaxed on CUDA, so
+/// what the multiprocessor's cache holds stays there, for hints to find.
+inline constexpr order acquire_to_write = order::acquire_but_hints;
 
 /// Release, for stores of a lane that has passed `fence(order::release)`. ThreadSanitizer does not
 /// support fences, so for it the stores release themselves.
@@ -146,10 +154,11 @@ inline constexpr order release_by_fence =
     WARPHEAP_THREAD_SANITIZER ? order::release : order::relaxed;
 
 /// Reads a word that others may change, as a hint. On CUDA, where the value comes from the
-/// multiprocessor's cache, it may be old for as long as the kernel runs.
+/// multiprocessor's cache, it may be old for as long as the kernel runs, but not older than what
+/// the lane itself has stored, or had seen at its last acquire. In weak memory it may be as old.
 template <class T>
 T load_hint(T& word) {
-  return atomic_ref<T>(word).load(order::relaxed);
+  return atomic_ref<T>(word).hint();
 }
 
 /// The same for four words that lie together. They need not be of one moment.

@@ -83,6 +83,8 @@ void wait_for_block();
 // Atomic accesses of lanes to words of 4 or 8 bytes, as weak memory shows them to the lanes.
 
 std::uint64_t weak_load(const void* word, std::uint32_t bytes, order o);
+/// The load of a hint, which may be older than what the lane has seen.
+std::uint64_t weak_hint(const void* word, std::uint32_t bytes);
 void weak_store(void* word, std::uint32_t bytes, std::uint64_t value, order o);
 /// The load of a read-modify-write that stores nothing: it reads what is in memory.
 void weak_load_newest(const void* word, std::uint32_t bytes, order o);
