@@ -86,7 +86,7 @@
 /// - a request for which there is no Superblock gets a Memoryblock of its own size: heaps that are
 ///   smaller than a Superblock work, and the heap's last bytes are used;
 /// - one lock guards the list of Memoryblocks, for all lanes that call together, and free ones are
-///   linked in a ring of their own.
+///   linked in a ring for each power of two, so that a search does not walk past all others.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
