@@ -171,12 +171,15 @@ def test_registers_are_bars_of_malloc_and_of_free(tmp_path: Path) -> None:
     assert (problem.managers, problem.reason) == ("bump", "cannot free single blocks")
 
 
-def test_a_late_manager_has_no_bar(tmp_path: Path) -> None:
+def test_a_late_manager_has_no_bar_and_words_that_say_why(tmp_path: Path) -> None:
     rows = [row(), row(manager="corw", status="timeout", reason="late", malloc=None, free=None)]
     plot = plots_by_slug(load(tmp_path, rows))["cuda-alloc-malloc-thread-1024"]
     text = draw.svg(plot)
     assert ">rw<" in text
-    assert ">corw<" not in text
+    assert text.index(">corw<") < text.index(">rw<"), "below all others"
+    assert text.count(">not finished in time<") == 1
+    without = plots_by_slug(load(tmp_path, rows[:1]))["cuda-alloc-malloc-thread-1024"]
+    assert ">not finished in time<" not in draw.svg(without)
 
 
 def occupancy(name: str, **fields: Any) -> list[dict[str, Any]]:

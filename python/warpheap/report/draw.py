@@ -183,20 +183,28 @@ def _mark_late(axes: Any, plot: Plot, ink: str) -> None:
 
 
 def _draw_bars(plot: Plot) -> tuple[Figure, Any]:
-    """One bar per manager, the best at the top, with its value at its end."""
+    """One bar per manager, the best at the top, with its value at its end.
+
+    Managers that had not finished in time have no bar, and stand below all others.
+    """
     sign = 1 if plot.spec.y.more_is_better else -1
     drawn = [(series.drawn[-1], series) for series in plot.series if series.drawn]
     bars = sorted(drawn, key=lambda b: sign * b[0])
-    left = 0.35 + 0.075 * max(len(series.label) for _, series in bars)
-    figure, axes = _canvas(plot, _BAR * len(bars) + 0.15, left, 0.0)
+    late = [series for series in plot.series if series.late and not series.drawn]
+    managers = late + [series for _, series in bars]
+    left = 0.35 + 0.075 * max(len(series.label) for series in managers)
+    figure, axes = _canvas(plot, _BAR * len(managers) + 0.15, left, 0.0)
     values = [value for value, _ in bars]
     axes.barh(
-        [series.label for _, series in bars],
-        values,
+        [series.label for series in managers],
+        [0.0] * len(late) + values,
         height=0.66,
-        color=[look(series.manager).colour for _, series in bars],
+        color=[look(series.manager).colour for series in managers],
     )
-    for row, value in enumerate(values):
+    for row in range(len(late)):
+        place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        axes.annotate("not finished in time", (0, row), (4, 0), va="center", size=8.5, **place)
+    for row, value in enumerate(values, start=len(late)):
         text = plot.spec.y.ticks(value)
         axes.annotate(text, (value, row), (4, 0), textcoords="offset points", va="center", size=8.5)
     if min(values) > 0 and max(values) > _LINEAR_SPREAD * min(values):
