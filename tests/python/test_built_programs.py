@@ -69,7 +69,7 @@ def test_a_case_that_is_one_file_is_everywhere(run: Run, build: Build, tmp_path:
     assert [field.name for field in known.results("pairs")] == ["pairs_ms"]
     assert known.fields["pairs"].say(4) == "4 pairs"
     assert known.fault(measured) is None
-    assert known.fault(measured | {"pairs": 0}) == "pairs is 0; a number from 1 is needed"
+    assert known.fault(measured | {"pairs": 0}) == "pairs is 0; a number from 1 to 1000 is needed"
     tells_apart = fields.identity(known)
     keyless = measured | {"key": None}
     assert len({published.identity(keyless | {"pairs": n}, tells_apart) for n in (1, 2)}) == 2

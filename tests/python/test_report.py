@@ -228,10 +228,10 @@ def test_bad_input(run: Run, tmp_path: Path, content: str | None, message: str) 
 @pytest.mark.parametrize(
     "fields, message",
     [
-        ({"threads": "abc"}, "threads is 'abc'; a number from 1 is needed"),
+        ({"threads": "abc"}, "threads is 'abc'; a number from 1 to 1073741824 is needed"),
         ({"heap_bytes": "q"}, "heap_bytes is 'q'; a number from 1 is needed"),
-        ({"threads": 0}, "threads is 0; a number from 1 is needed"),
-        ({"size_max": [64]}, "size_max is [64]; a number from 1 is needed"),
+        ({"threads": 0}, "threads is 0; a number from 1 to 1073741824 is needed"),
+        ({"size_max": [64]}, "size_max is [64]; a number from 1 to 1099511627776 is needed"),
         ({"seed": True}, "seed is True; a number from 0 is needed"),
         ({"null_returns": 10**400}, "null_returns is 1000"),
         ({"utilization": float("nan")}, "utilization is nan; a number from 0 is needed"),
