@@ -7,7 +7,9 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace {
 
 TEST(incident_report, one_of_a_kind_is_said_in_the_singular) {
-  incident_report report{.unrecorded = 1, .leaks = std::vector<leak_group>(21)};
+  incident_report report;
+  report.unrecorded = 1;
+  report.leaks.resize(21);
   for (leak_group& leak : report.leaks) {
     leak.bytes = 64;
     leak.blocks = 1;
