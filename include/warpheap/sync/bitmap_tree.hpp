@@ -294,12 +294,8 @@ class bitmap_tree {
   }
   WARPHEAP_DEVICE word_ref leaf(std::uint32_t word) const { return word_at(leaf_base_ + word); }
 
-  WARPHEAP_DEVICE void announce() const {
-    changes().fetch_add(sync::moves::begins, simt::order::relaxed);
-  }
-  WARPHEAP_DEVICE void conclude() const {
-    changes().fetch_add(sync::moves::ends, simt::order::release);
-  }
+  WARPHEAP_DEVICE void announce() const { sync::moves::announce(changes()); }
+  WARPHEAP_DEVICE void conclude() const { sync::moves::conclude(changes()); }
 
   /// Whether the bit above leaf word `index`, which the caller has changed, is set. Not a load: a
   /// lane that clears the bit afterwards must see the change when it looks at the word again.
