@@ -89,6 +89,23 @@ class wrong_use {
     layer_base::frees = 0;
   }
 
+  /// Lanes keep two blocks each, and free a third.
+  damaged_heap damaged() {
+    const auto populate = [this] {
+      wrong_use::reset(0);
+      simt::explorer lanes(shape, 2'000'000);
+      lanes.run({simt::strategy::uniform, 1}, [this] {
+        for (std::uint64_t i = 0; i < 3; ++i) {
+          void* const block = manager_.malloc(8 + i);
+          if (i == 1 && block != nullptr) manager_.free(block);
+        }
+      });
+    };
+    const auto inspect = [this](inspection& found) { manager_.inspect(0, 1, found); };
+    const std::size_t words = region_.all().bytes / sizeof(std::uint32_t);
+    return {{reinterpret_cast<std::uint32_t*>(region_.base()), words}, inspect, populate};
+  }
+
  protected:
   /// The incidents that are in the log, as the header says that it lies.
   std::uint64_t logged() const { return *reinterpret_cast<const std::uint64_t*>(region_.base()); }

@@ -2,6 +2,8 @@
 // A pointer to memory that is not the heap's is not an index into its tables.
 #include "machine.hpp"
 #include "manager_names.hpp"
+#include "warpheap/heap/layers/counted.hpp"
+#include "warpheap/managers/dynasoar/objects.hpp"
 #include "warpheap/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -72,6 +74,30 @@ TYPED_TEST(foreign_pointers, have_no_usable_bytes) {
   } else {
     GTEST_SKIP() << "does not know the sizes of its blocks";
   }
+}
+
+TEST(foreign_pointers_of_layers, are_ignored_and_not_counted) {
+  using counting = counted<rw_malloc<>>;
+  surrounded<counting> subject;
+  EXPECT_TRUE(subject.stays_as_it_is([](const counting& manager, std::byte* foreign) {
+    manager.free(foreign);
+    EXPECT_EQ(manager.counts()->live_blocks, 0u);
+  }));
+}
+
+struct number {
+  std::uint32_t value;
+  using fields = field_list<&number::value>;
+};
+
+/// Six bits of an object's address are its slot.
+TEST(foreign_objects, are_ignored) {
+  using objects = dynasoar_objects<type_list<number>>;
+  surrounded<objects> subject;
+  EXPECT_TRUE(subject.stays_as_it_is([](const objects& manager, std::byte* foreign) {
+    auto* const block = foreign - reinterpret_cast<std::uintptr_t>(foreign) % 64;
+    manager.destroy(objects::pointer<number>(block, 3));
+  }));
 }
 
 }  // namespace

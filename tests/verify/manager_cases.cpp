@@ -299,6 +299,22 @@ class fill : public heap_world {
 
 std::string refused_at_rest(any_heap& heap) { return heap.refused_at_rest(); }
 
+damaged_heap damaged_heap_of(any_heap& heap) {
+  // Lanes of two warps keep two blocks each, and free a third.
+  const auto populate = [&heap] {
+    heap.restore();
+    simt::explorer lanes(two_warps, 2'000'000);
+    lanes.run({simt::strategy::uniform, 1}, [&heap] {
+      const std::uint64_t rank = simt::thread_rank();
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        std::byte* const block = heap.take(heap.size(rank + i));
+        if (i == 1 && block != nullptr && heap.how().frees) heap.give(block);
+      }
+    });
+  };
+  return {heap.words(), [&heap](inspection& found) { heap.manager().inspect(found); }, populate};
+}
+
 std::vector<named_case> manager_cases(const any_setup& how) {
   std::vector<named_case> cases{
       case_of<malloc_free<two_warps>>("malloc_free", how),

@@ -11,7 +11,8 @@
 /// - `void lane()`: what each lane does;
 /// - `std::string verdict()`: after all lanes have ended, what is wrong; empty if nothing is;
 /// - `any_heap& explored()` if it runs in a manager's heap: what a lane alone asks for then, after
-///   the verdict, must be served;
+///   the verdict, must be served, and its words can be damaged;
+/// - `damaged_heap damaged()` instead, if it runs in a heap of another kind;
 /// - `static constexpr bool races = true` if the lanes' own use of memory is wrong, so that races
 ///   which ThreadSanitizer reports are none of the subject's.
 ///
@@ -21,11 +22,14 @@
 #include "races.hpp"
 #include "untracked.hpp"
 
+#include "warpheap/heap/inspection.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +38,15 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 class any_heap;
+
+/// A heap whose words can be damaged, to see what its inspection says.
+struct damaged_heap {
+  std::span<std::uint32_t> words;
+  std::function<void(inspection&)> inspect;
+  /// Puts blocks into use, always the same.
+  std::function<void()> populate;
+};
+damaged_heap damaged_heap_of(any_heap& heap);
 
 /// What a lane alone is refused wrongly when all lanes of a case have ended; empty if nothing is.
 std::string refused_at_rest(any_heap& heap);
@@ -45,8 +58,8 @@ class scenario {
   /// Runs the lanes once. What is wrong then; empty if nothing is.
   /// \param trace if given, every switch from lane to lane is appended
   virtual std::string run(const simt::schedule& order, std::string* trace) = 0;
-  /// What the case runs in, if that is a manager's heap; else null.
-  virtual any_heap* heap() = 0;
+  /// What the case runs in, if that is a heap that can be damaged.
+  virtual std::optional<damaged_heap> damaged() = 0;
 };
 
 template <class World>
@@ -71,9 +84,14 @@ class scenario_over final : public scenario {
     return wrong;
   }
 
-  any_heap* heap() override {
-    if constexpr (requires { world_.explored(); }) return &world_.explored();
-    return nullptr;
+  std::optional<damaged_heap> damaged() override {
+    if constexpr (requires { world_.explored(); }) {
+      return damaged_heap_of(world_.explored());
+    } else if constexpr (requires { world_.damaged(); }) {
+      return world_.damaged();
+    } else {
+      return std::nullopt;
+    }
   }
 
  private:

@@ -6,6 +6,7 @@
 /// `const registrar added{warp_heap_subject("name", warp_heap_setup<my_manager<...>>{...})};`
 
 #include "any_manager.hpp"
+#include "exact_memory.hpp"
 #include "ledger.hpp"
 #include "manager_world.hpp"
 #include "scenario.hpp"
@@ -19,9 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -58,21 +57,39 @@ class warp_heap_world {
       : bytes_(region_bytes),
         sizes_(sizes),
         capacity_(blocks),
-        region_(static_cast<std::byte*>(
-            std::aligned_alloc(4096, round_up<std::size_t>(region_bytes, 4096)))),
-        manager_({region_.get(), region_bytes}, explored_machine(), {}) {
+        region_(region_bytes),
+        manager_(region_.all(), explored_machine(), {}) {
     const auto format = [this](std::uint64_t rank, std::uint64_t count) {
       manager_.format(rank, count);
     };
-    if (!formats_in_any_order({region_.get(), bytes_}, format)) {
+    if (!formats_in_any_order(region_.all(), format)) {
       throw invalid_argument("lanes that format the heap in another order leave another one");
     }
     keep_state();
   }
 
   void reset(std::uint64_t /*seed*/) {
-    std::memcpy(region_.get(), state_.data(), bytes_);
-    ledger_.reset(region_.get(), region_.get() + bytes_, M::about.alignment);
+    std::memcpy(region_.base(), state_.data(), bytes_);
+    ledger_.reset(region_.base(), region_.base() + bytes_, M::about.alignment);
+  }
+
+  /// Two warp heaps have pieces of one SuperBlock and of several, and a third one has ended.
+  damaged_heap damaged() {
+    const auto populate = [this] {
+      warp_heap_world::reset(0);
+      run_alone([this] {
+        for (const bool ends : {false, true, false}) {
+          auto mine = begin();
+          for (std::uint64_t i = 0; has_room(mine) && take(mine, i); ++i) {
+          }
+          if (ends) end(mine);
+        }
+      });
+    };
+    const auto inspect = [this](inspection& found) { manager_.inspect(0, 1, found); };
+    return {{reinterpret_cast<std::uint32_t*>(region_.base()), bytes_ / sizeof(std::uint32_t)},
+            inspect,
+            populate};
   }
 
   /// All lanes have ended their heaps: nothing is in use, and all memory can be allocated again,
@@ -143,7 +160,7 @@ class warp_heap_world {
     std::vector<bool> used(units);
     for (int i = 0; i < ledger_.count(); ++i) {
       const ledger::entry& block = ledger_.at(i);
-      const auto first = static_cast<std::size_t>(block.start - region_.get()) - front;
+      const auto first = static_cast<std::size_t>(block.start - region_.base()) - front;
       const std::size_t last = first + block.bytes - 1;
       for (std::size_t u = first / unit_bytes; u <= last / unit_bytes; ++u) used.at(u) = true;
     }
@@ -162,13 +179,9 @@ class warp_heap_world {
     if (!outcome.stuck.empty()) ledger_.note("a single lane does not finish");
   }
   /// From now on `reset` brings back the present state. What is held in it is not checked.
-  void keep_state() { state_.assign(region_.get(), region_.get() + bytes_); }
+  void keep_state() { state_.assign(region_.base(), region_.base() + bytes_); }
 
  private:
-  struct releaser {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-
   /// A lane has held its blocks until now, whatever other participants have done.
   void check(holding& mine) {
     for (int i = 0; i < mine.count; ++i) {
@@ -214,7 +227,7 @@ class warp_heap_world {
   std::size_t bytes_;
   std::vector<std::uint32_t> sizes_;
   int capacity_;
-  std::unique_ptr<std::byte, releaser> region_;
+  exact_memory region_;
   M manager_;
   std::vector<std::byte> state_;
   ledger ledger_;

@@ -34,6 +34,7 @@ class counted {
 
   counted(const region& memory, const simt::device_properties& machine, const options& settings)
       : counts_(region_cursor(memory, about.name).template take<call_counts>(1)),
+        bytes_(behind(memory).bytes),
         inner_(behind(memory), machine, with_block_overhead<M>(settings, header)) {}
 
   WARPHEAP_HD std::size_t largest_block() const {
@@ -58,6 +59,11 @@ class counted {
   WARPHEAP_DEVICE void free(void* block) const {
     WARPHEAP_ASSERT(block != nullptr);
     auto* front = static_cast<std::byte*>(block) - header;
+    if constexpr (M::about.uses_region) {
+      const auto offset = reinterpret_cast<std::uintptr_t>(front) -
+                          reinterpret_cast<std::uintptr_t>(counts_ + 1);
+      if (offset >= bytes_ - header) return;  // not of this heap
+    }
     add(*reinterpret_cast<std::uint64_t*>(front), -1);
     inner_.free(front);
   }
@@ -115,6 +121,7 @@ class counted {
   }
 
   call_counts* counts_;
+  std::size_t bytes_;  ///< of the manager's region
   M inner_;
 };
 

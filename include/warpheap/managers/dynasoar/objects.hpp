@@ -181,6 +181,7 @@ class dynasoar_objects<type_list<Types...>> {
   WARPHEAP_DEVICE void destroy(pointer<T> object) const {
     WARPHEAP_ASSERT(object);
     const std::uint64_t block = state().offset(object.block()) / shape::block_bytes;
+    if (block >= state().count()) return;  // not of this heap
     blocks_.release(number_of<T>(), {static_cast<std::uint32_t>(block), object.slot()});
   }
 
