@@ -26,9 +26,9 @@ TEST(fdg_malloc_damage, sees_words_that_are_wrong) {
   const exposed_heap<small> subject(64 * 1024);
   machine().launch({1, 2}, begin_and_take{subject.heap().ref()});
   expect_valid(subject.heap());
-  const decltype(subject)::answers expected = {
-      {1, {4, 113}},  {2, {61, 11606}}, {3, {10, 1405}}, {4, {8, 1301}},
-      {5, {3, 1116}}, {6, {60, 1310}},  {7, {1, 51}}};
+  const decltype(subject)::answers expected = {{1, {4, 113}},  {2, {61, 11606}}, {3, {10, 1405}},
+                                               {4, {8, 1301}}, {5, {3, 1116}},   {6, {60, 1310}},
+                                               {7, {1, 51}}};
   EXPECT_EQ(subject.guarded_words(~0u), expected);
   expect_valid(subject.heap());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Free Memoryblocks by size: what is found, and how many blocks a search looks at.
+// Free Memoryblocks by size: what a search finds, and at how many blocks it looks.
 #include "warpheap/managers/xmalloc/free_rings.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
 
@@ -66,7 +66,8 @@ TEST_F(xmalloc_free_rings, a_block_is_found_for_its_size_and_less) {
   EXPECT_EQ(find(1), none);
 }
 
-TEST_F(xmalloc_free_rings, many_blocks_that_are_too_small_are_not_looked_at_if_a_larger_one_is_free) {
+TEST_F(xmalloc_free_rings,
+       many_blocks_that_are_too_small_are_not_looked_at_if_a_larger_one_is_free) {
   for (int i = 0; i < 1000; ++i) add(128);
   const std::uint32_t large = add(1000);
   for (int i = 0; i < 20; ++i) {

@@ -38,11 +38,11 @@
 /// I6 a piece belongs to a warp heap that is open (place: the SuperBlock)
 /// I7 no claim of a run is in progress (place: 0)
 ///
-/// Progress: begin and end are lock-free. In malloc, a compare-exchange fails only when another lane
-/// has taken memory of this warp heap or begins to replace its SuperBlock. malloc waits in two
+/// Progress: begin and end are lock-free. In malloc, a compare-exchange fails only when another
+/// lane has taken memory of this warp heap or begins to replace its SuperBlock. malloc waits in two
 /// places, for lanes that wait for nothing and may be of the waiter's own warp: for the lane that
-/// replaces the current SuperBlock, if the request does not fit into the old one; and where it finds
-/// no memory, for claims of runs that may put back what they have taken. tidy_up waits for
+/// replaces the current SuperBlock, if the request does not fit into the old one; and where it
+/// finds no memory, for claims of runs that may put back what they have taken. tidy_up waits for
 /// participants that have yet to call it or end, as the contract says; they wait for nothing else,
 /// in no collective, and may be lanes of the waiter's own warp.
 ///
@@ -256,8 +256,8 @@ class fdg_malloc {
           continue;
         }
       }
-      // One lane at a time, as two would need only one SuperBlock, and others would miss the second.
-      // Release for the loads above.
+      // One lane at a time, as two would need only one SuperBlock, and others would miss the
+      // second. Release for the loads above.
       if (!bump.compare_exchange(seen, seen | fdg_bump::replaced, simt::order::acq_rel)) continue;
       const std::uint32_t next = superblocks_.take_one(simt::sm_id());
       if (next == fdg_superblocks::none) {

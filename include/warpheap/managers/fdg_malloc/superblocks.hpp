@@ -6,8 +6,8 @@
 /// request that is larger than one. What is taken together is a piece.
 ///
 /// A claim of a run that spans leaf words of the tree hides what it has taken and may put back. So
-/// it is announced, as `sync::moves` explains, and a search that finds nothing begins again if there
-/// was such a claim.
+/// it is announced, as `sync::moves` explains, and a search that finds nothing begins again if
+/// there was such a claim.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"

@@ -14,8 +14,8 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// The current SuperBlock, how much of it is used, and whether a lane is about to put another one in
-/// its place, in one word.
+/// The current SuperBlock, how much of it is used, and whether a lane is about to put another one
+/// in its place, in one word.
 struct fdg_bump {
   std::uint32_t superblock;
   std::uint32_t used;  ///< granules
@@ -25,8 +25,8 @@ struct fdg_bump {
   static constexpr std::uint64_t replaced = std::uint64_t{1} << 63;
 
   WARPHEAP_HD static constexpr fdg_bump of(std::uint64_t word) {
-    return {static_cast<std::uint32_t>(word) - 1, static_cast<std::uint32_t>(word >> 32 & 0x7fffffff),
-            (word & replaced) != 0};
+    return {static_cast<std::uint32_t>(word) - 1,
+            static_cast<std::uint32_t>(word >> 32 & 0x7fffffff), (word & replaced) != 0};
   }
   WARPHEAP_HD constexpr std::uint64_t word() const {
     return (is_replaced ? replaced : 0) | std::uint64_t{used} << 32 | (superblock + 1);

@@ -115,8 +115,8 @@ class free_rings {
                                      Sizes::memory_header);
   }
 
-  /// A block of at least `units` among the next `looks` of a ring that has blocks. The next search goes on behind
-  /// those that were too small.
+  /// A block of at least `units` among the next `looks` of a ring that has blocks. The next search
+  /// goes on behind those that were too small.
   template <class SizeOf>
   WARPHEAP_DEVICE std::uint32_t search(int order, std::uint32_t units, std::uint32_t looks,
                                        const SizeOf& size_of) const {
