@@ -246,6 +246,8 @@ class large_bulk_heap {
           std::min((sizes::regular_bins - 2) * sizes::blocks(sizes::class_of(bytes)), 2000u);
       while (blocks.size() < fit) blocks.push_back(take(manager_, bytes));
       expect_apart(blocks, bytes, end - chunk, end);
+      // Its map of bins is in its first page, which was zero.
+      EXPECT_NE(*reinterpret_cast<const std::uint64_t*>(end - chunk), 0u);
       give(manager_, blocks);
     }
   }
