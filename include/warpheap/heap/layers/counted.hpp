@@ -60,8 +60,8 @@ class counted {
     WARPHEAP_ASSERT(block != nullptr);
     auto* front = static_cast<std::byte*>(block) - header;
     if constexpr (M::about.uses_region) {
-      const auto offset = reinterpret_cast<std::uintptr_t>(front) -
-                          reinterpret_cast<std::uintptr_t>(counts_ + 1);
+      const auto offset =
+          reinterpret_cast<std::uintptr_t>(front) - reinterpret_cast<std::uintptr_t>(counts_ + 1);
       if (offset >= bytes_ - header) return;  // not of this heap
     }
     add(*reinterpret_cast<std::uint64_t*>(front), -1);

@@ -8,8 +8,8 @@
 /// Deviation: requests beyond the heap's size never reach it. CUDA 13.0 answers some of those near
 /// SIZE_MAX with a pointer that is not a block.
 ///
-/// A pointer that is not a block of CUDA's heap is not refused, as by the other managers: where that
-/// heap lies is not known, and what CUDA does with such a pointer is undefined.
+/// A pointer that is not a block of CUDA's heap is not refused, as by the other managers: where
+/// that heap lies is not known, and what CUDA does with such a pointer is undefined.
 
 #include "warpheap/managers/cuda/about.hpp"
 
