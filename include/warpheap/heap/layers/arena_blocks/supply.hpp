@@ -59,7 +59,7 @@ class arena_supply {
     shard& of = in.shards_[at];
     const simt::atomic_ref growths(of.growths);
     // Acquire pairs with the release in `end_growth`: `current` is the one of that growth, or
-    // later.
+    // later. Without an acquire, the hint in `take` could be the same full piece each time.
     std::uint32_t turn = growths.load(simt::order::acquire);
     const piece_word seen(simt::atomic_ref(of.current).load(simt::order::acquire));
     if (in.seems_to_fit(seen, wanted)) return {};
