@@ -25,12 +25,12 @@ namespace {
 /// that is shared may take several times as long. What takes ten times as long has no end.
 constexpr std::size_t changes_a_second = 500;
 
-/// Managers that have no heap to damage, and why.
-constexpr std::array<std::pair<const char*, const char*>, 1> without_a_heap{
+/// Managers whose heaps are not damaged, and why.
+constexpr std::array<std::pair<const char*, const char*>, 1> left_out{
     {{"arena", "its links are addresses in a heap of which it does not know where it lies"}}};
 
 bool has_reason(const subject& manager) {
-  return std::any_of(without_a_heap.begin(), without_a_heap.end(),
+  return std::any_of(left_out.begin(), left_out.end(),
                      [&](const auto& one) { return manager.name == one.first; });
 }
 
