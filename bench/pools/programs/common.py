@@ -4,6 +4,7 @@
 import ctypes
 import dataclasses
 import hashlib
+import importlib
 import json
 import sys
 import time
@@ -22,6 +23,17 @@ def policy() -> str:
 def parts() -> int:
     """Return the number of the pool's parts."""
     return int(sys.argv[2]) if len(sys.argv) == 3 else 1
+
+
+def pool_for(framework: str, **options: Any) -> Any:
+    """Make the framework's memory that of the pool that the command line names; None: its own.
+
+    ``framework`` is a module of warpheap, such as torch; ``options`` are those of its ``use``.
+    """
+    chosen = policy()
+    if chosen == NATIVE:
+        return None
+    return importlib.import_module(f"warpheap.{framework}").use(chosen, **options)
 
 
 def digest(values: Any) -> str:

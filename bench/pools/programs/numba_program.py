@@ -2,7 +2,7 @@
 """A Numba program: arrays of changing sizes through a kernel."""
 
 import numpy as np
-from common import NATIVE, Clock, digest, policy, report
+from common import Clock, digest, pool_for, report
 from numba import cuda
 
 
@@ -30,12 +30,7 @@ def work() -> list[float]:
 
 def main() -> None:
     """Run natively or on a pool."""
-    chosen = policy()
-    pool = None
-    if chosen != NATIVE:
-        import warpheap.numba  # noqa: PLC0415
-
-        pool = warpheap.numba.use(chosen)
+    pool = pool_for("numba")
     clock = Clock()
     results = work()
     cuda.synchronize()

@@ -5,17 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import cupy
-from common import NATIVE, Clock, digest, parts, policy, report
+from common import Clock, digest, parts, pool_for, report
 
 
 def run(work: Callable[[], list[Any]]) -> None:
     """Run the program natively or on a pool, as the command line says, and report its results."""
-    chosen = policy()
-    pool = None
-    if chosen != NATIVE:
-        import warpheap.cupy  # noqa: PLC0415
-
-        pool = warpheap.cupy.use(chosen, parts=parts())
+    pool = pool_for("cupy", parts=parts())
     clock = Clock()
     results = work()
     row = {"seconds": clock.seconds(), "digest": digest(results)}

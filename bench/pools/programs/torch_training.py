@@ -7,7 +7,7 @@ import os
 os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # deterministic products
 
 import torch
-from common import NATIVE, Clock, digest, policy, report
+from common import Clock, digest, pool_for, report
 
 STEPS = 120
 VOCABULARY, WIDTH, HEADS, LAYERS = 2000, 512, 8, 6
@@ -49,12 +49,7 @@ def train() -> list[float]:
 
 def main() -> None:
     """Run natively or on a pool."""
-    chosen = policy()
-    pool = None
-    if chosen != NATIVE:
-        import warpheap.torch  # noqa: PLC0415
-
-        pool = warpheap.torch.use(chosen)
+    pool = pool_for("torch")
     clock = Clock()
     losses = train()
     torch.cuda.synchronize()

@@ -7,32 +7,35 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace lanes::graph_init {
 
+/// Calls `visit(block, neighbours, degree)` with the block of the lane's vertex, if it got one, and
+/// with the neighbours that it should hold.
+template <class Visit>
+WARPHEAP_DEVICE void visit_adjacency(const bench::adjacency_table& table, const Visit& visit) {
+  const std::uint64_t vertex = simt::thread_rank();
+  if (vertex >= table.nodes || table.addresses[vertex] == 0) return;
+  const std::uint64_t begin = table.offsets[vertex];
+  visit(reinterpret_cast<std::uint32_t*>(table.addresses[vertex]), table.neighbours + begin,
+        table.offsets[vertex + 1] - begin);
+}
+
 struct write_adjacencies {
   bench::adjacency_writing in;
   WARPHEAP_DEVICE void operator()() const {
-    const bench::adjacency_table& table = in.table;
-    const std::uint64_t vertex = simt::thread_rank();
-    if (vertex >= table.nodes || table.addresses[vertex] == 0) return;
-    auto* block = reinterpret_cast<std::uint32_t*>(table.addresses[vertex]);
-    const std::uint64_t begin = table.offsets[vertex];
-    const std::uint64_t degree = table.offsets[vertex + 1] - begin;
-    for (std::uint64_t i = 0; i < degree; ++i) block[i] = table.neighbours[begin + i];
+    visit_adjacency(
+        in.table, [](std::uint32_t* block, const std::uint32_t* neighbours, std::uint64_t degree) {
+          for (std::uint64_t i = 0; i < degree; ++i) block[i] = neighbours[i];
+        });
   }
 };
 
 struct count_wrong_adjacencies {
   bench::adjacency_check in;
   WARPHEAP_DEVICE void operator()() const {
-    const bench::adjacency_table& table = in.table;
-    const std::uint64_t vertex = simt::thread_rank();
-    if (vertex >= table.nodes || table.addresses[vertex] == 0) return;
-    const auto* block = reinterpret_cast<const std::uint32_t*>(table.addresses[vertex]);
-    const std::uint64_t begin = table.offsets[vertex];
-    const std::uint64_t degree = table.offsets[vertex + 1] - begin;
     bool same = true;
-    for (std::uint64_t i = 0; i < degree; ++i) {
-      same = same && block[i] == table.neighbours[begin + i];
-    }
+    visit_adjacency(in.table, [&](const std::uint32_t* block, const std::uint32_t* neighbours,
+                                  std::uint64_t degree) {
+      for (std::uint64_t i = 0; i < degree; ++i) same = same && block[i] == neighbours[i];
+    });
     // Relaxed: the host reads it after the launch.
     if (!same) simt::atomic_ref(*in.wrong).fetch_add(1, simt::order::relaxed);
   }

@@ -94,8 +94,7 @@ measurement measure_group_by(const case_run& c) {
   row.add(fields::free_ms, summarize_warm(freeing));
   row.add(group_ms, summarize_warm(grouping));
   row.add(fields::baseline_ms, summarize_warm(baseline));
-  row.add(fields::row_rate, static_cast<double>(group_by.rows()) / ms / 1e3);
-  row.add(fields::bandwidth, static_cast<double>(moved) / ms / 1e6);
+  add_rates(row, group_by.rows(), moved, ms);
   row.add(fields::malloc_share, time.to_host().front().malloc_share());
   row.add(fields::free_share, summarize_warm(freeing).median / ms);
   row.add(input_rows, input.rows());

@@ -136,8 +136,7 @@ measurement measure_join(const case_run& c) {
   row.add(fields::baseline_ms, summarize_warm(baseline));
   row.add(partition_ms, summarize_warm(partitioning));
   row.add(gather_ms, summarize_warm(gathering));
-  row.add(fields::row_rate, static_cast<double>(join.rows()) / ms / 1e3);
-  row.add(fields::bandwidth, static_cast<double>(moved) / ms / 1e6);
+  add_rates(row, join.rows(), moved, ms);
   row.add(fields::malloc_share, time.to_host().front().malloc_share());
   row.add(fields::free_share, free_ms / (ms + free_ms));
   row.add(build_rows, build.rows());

@@ -96,6 +96,13 @@ inline constexpr field<std::uint64_t> peak_bytes{
 
 }  // namespace fields
 
+/// Adds the rates of an operator's run: the rows of its input, and the bytes that it must move at
+/// least, over the whole time.
+inline void add_rates(measurement& row, std::uint64_t rows, std::uint64_t bytes_moved, double ms) {
+  row.add(fields::row_rate, static_cast<double>(rows) / ms / 1e3);
+  row.add(fields::bandwidth, static_cast<double>(bytes_moved) / ms / 1e6);
+}
+
 /// Pages, heap, repetitions and output: what every case over tables has after its own parameters.
 inline std::vector<case_parameter> with_pages(std::vector<case_parameter> own) {
   own.insert(own.end(), {{&given::page_bytes, "256"},

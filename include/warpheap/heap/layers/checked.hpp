@@ -66,9 +66,13 @@ struct checked_config {
   std::uint32_t quarantine_blocks = 0;
 };
 
+/// No block of such a manager lies outside its region, where the layer has no guards and records.
+template <class M>
+concept keeps_blocks_in_region = block_manager<M> && M::about.blocks_in_region;
+
 /// `heap::incidents()` lists what was found; the heap's destructor prints it to stderr.
-template <block_manager M, checked_config Config = checked_config{}>
-requires(M::about.blocks_in_region) class checked {
+template <keeps_blocks_in_region M, checked_config Config = checked_config{}>
+class checked {
   using known_block = checking::known_block;
   using table = checking::block_table;
 
@@ -286,7 +290,7 @@ struct examine_lanes {
 
 }  // namespace checking
 
-template <block_manager M, checked_config Config>
+template <keeps_blocks_in_region M, checked_config Config>
 incident_report checked<M, Config>::incidents(const device& on) const {
   on.launch(simt::grid::covering(on.properties().resident_threads),
             checking::examine_lanes<checked>{*this});

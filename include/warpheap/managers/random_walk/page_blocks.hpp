@@ -37,6 +37,9 @@ class page_blocks {
   }
 
  private:
+  friend Manager;
+  page_blocks() = default;
+
   WARPHEAP_HD const Manager& self() const { return static_cast<const Manager&>(*this); }
 };
 
