@@ -91,7 +91,7 @@ struct truncate_each {
   }
 };
 
-struct clear_each {
+struct clear_chains {
   heap_ref heap;
   chain* chains;
   std::uint32_t count;
@@ -213,7 +213,7 @@ TEST(page_chain, is_as_new_when_it_was_cleared) {
   for (int round = 0; round < 2; ++round) {
     machine().launch({1, 64}, append_by_lane{subject.ref(), chains.get(), 30, refused.get()});
     for (const auto& values : read(chains, 90)) ASSERT_EQ(values.size(), 90u);
-    machine().launch({1, 64}, clear_each{subject.ref(), chains.get(), 64});
+    machine().launch({1, 64}, clear_chains{subject.ref(), chains.get(), 64});
     for (const chain& one : chains.read()) {
       ASSERT_TRUE(one.empty());
       ASSERT_EQ(one.first(), nullptr);
