@@ -116,6 +116,12 @@ class supply {
     return self.price_of_another_try(basic, cls, units, before);
   }
 
+  /// Apart from the rest of a trim, which needs many registers by itself.
+  WARPHEAP_RARE static bool retire_apart(const supply& self, std::uint32_t cls,
+                                         std::uint32_t units) {
+    return self.retire_superblocks(cls, units);
+  }
+
   WARPHEAP_RARE static std::uint32_t take_memory_apart(const memoryblocks<Config>& from,
                                                        std::uint32_t units, std::uint32_t kept) {
     return from.take(units, memory_state::block, kept);
@@ -190,7 +196,7 @@ class supply {
     bool enough = false;
     for (std::uint32_t cls = 0; cls < sizes::classes && !enough; ++cls) {
       for (std::uint32_t i = 0; i < sizes::lists; ++i) empty_list(cls, buffered().list(cls, i));
-      enough = retire_superblocks(cls, units);
+      enough = simt::call_apart(&retire_apart, *this, cls, units);
     }
     trims.fetch_add(1, simt::order::release);  // pairs with `look`
     return true;
