@@ -262,7 +262,9 @@ class fdg_malloc {
       const std::uint32_t next = superblocks_.take_one(simt::sm_id());
       if (next == fdg_superblocks::none) {
         seen = bump.fetch_and(~fdg_bump::replaced, simt::order::acq_rel) & ~fdg_bump::replaced;
-        continue;  // ends: there are none by now, or others have released some
+        // Ends: others have released some, or the tree's upper words are about to say that there
+        // are none: a lane that takes the last one clears them, and waits for nothing.
+        continue;
       }
       // Lanes that take of the old one meanwhile may do so: nothing of it is taken twice.
       bump.store(fdg_bump{next, granules}.word(), simt::order::release);
