@@ -82,7 +82,7 @@ def test_steps_are_drawn_with_the_model_and_by_word_size(tmp_path: Path) -> None
     assert plot.series[0].model == [202.0, 2.02]
 
 
-def test_cases_that_wait_for_null_are_drawn_and_are_no_problem(tmp_path: Path) -> None:
+def test_cases_that_wait_for_null_are_drawn_and_are_not_a_problem(tmp_path: Path) -> None:
     rows = [
         row(case="utilization", size_min=s, size_max=s, null_returns=9, utilization=u, malloc=None)
         for s, u in ((100, 0.5), (1050, 0.75))
@@ -220,7 +220,7 @@ def test_a_case_without_an_entry_is_drawn_by_the_roles_of_its_fields(tmp_path: P
     assert len(steps) == 4
 
 
-def test_a_graph_is_no_axis_of_numbers(tmp_path: Path) -> None:
+def test_a_graph_is_not_an_axis_of_numbers(tmp_path: Path) -> None:
     rows = [
         row(case="novel", threads=threads, graph=graph, step_ms={"median": 1.0, "max": 2.0})
         for threads in (32, 1024)
