@@ -40,7 +40,7 @@ PHRASES = (
     (r"(?<!there )(?:is|are|was|were) none(?! left| of)", "'does not exist' or 'is not one'"),
     (r"nothing that is needed is missing", "'all requirements are met'"),
     (r"[Nn]othing here is", "'none of this is'"),
-    (r"(?:can|could|cannot|to) be had\b|is had\b", "'is available' or 'can be allocated'"),
+    (r"(?:can|could|cannot|to) be had\b|(?:is|are|was|were) had\b", "'is available' or 'got'"),
     (r"(?:of|in|with|takes?|has|as|up to) so many(?! \w+ that\b)", "'this many'"),
     (r"for want of", "'because there is no ...'"),
     (r"counts? from below|memory from below", "'upstream'"),

@@ -27,6 +27,7 @@ REFUSED = (
     "Nothing here is usual",
     "all blocks that can be had",
     "the memory cannot be had here",
+    "3 blocks were had from a heap",
     "a heap of so many chunks",
     "the answer is no JSON",
     "it fails for want of memory",

@@ -179,7 +179,7 @@ class any_heap {
     }
     const std::vector<bool> served = served_alone();
     for (std::size_t i = 0; i < served.size(); ++i) {
-      // Nothing is held that was not held in the first state, or when this size was had.
+      // Nothing is held that was not held in the first state, or when this size was served.
       const bool is_free =
           had[i] || (how_.freed.serves != reuse_at_rest::of_its_size && served_at_first_[i]);
       if (is_free && !served[i]) {
@@ -354,9 +354,9 @@ class any_heap {
   ledger ledger_;
   std::string wrong_room_;
   int held_always_ = 0;
-  /// Of each size, whether a block of it was had since the state was put back.
+  /// Of each size, whether one was served since the state was put back.
   std::vector<untracked<bool>> had_;
-  /// Whether one was had of another size than the first, since then, and before the state was kept.
+  /// Whether another size than the first was served, since then, and before the state was kept.
   untracked<bool> had_others_ = false;
   bool had_others_at_first_ = false;
   /// Of each size, whether the state that is put back has a block for a lane alone.
