@@ -2,7 +2,7 @@
 """Keeps turns of phrase that no native speaker would write out of comments, messages and pages.
 
 Usage: check_english.py FILE...: prints `FILE:LINE: 'found': better` for each and exits 1 if there
-is any. A phrase may go over a line's end. A name of four words or more is read as a phrase, too:
+is any. A phrase may go over a line's end. A name of three words or more is read as a phrase, too:
 those of tests are. It knows the worst only; that a text passes does not make it good. A line with
 the mark `english: ok` may quote what it likes.
 """
@@ -72,9 +72,10 @@ PHRASES = (
 IN_HEADERS = ((r"[Nn]obody(?: else)?(?= [a-z])", "'no lane', or the one who acts"),)
 HEADERS = "include/"
 PERMIT = "english: ok"
-# In snake_case or CamelCase. Shorter names, such as `is_none`, are no sentences.
-NAME = re.compile(r"[A-Za-z]\w*")
-LEAST_WORDS = 4
+# In snake_case or CamelCase, but for those of unittest, such as assertIsNone. Shorter ones, such as
+# `is_none`, are not sentences.
+NAME = re.compile(r"(?!assert[A-Z])\b[A-Za-z]\w*")
+LEAST_WORDS = 3
 WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 # What a comment's next line begins with.
 LINE_BREAK = re.compile(r"\s*\n\s*(?:///?|#|\*)?[<!]?\s*")

@@ -107,7 +107,7 @@ class CheckEnglishTest(unittest.TestCase):
             "TEST(heap, a_full_one_gives_null_and_is_whole_again) {",
             "TEST(Growth, EndsWhenMemoryIsOut) {",
             "    def test_what_is_no_file_is_named(self) -> None:",
-            'case_of<spinning>("kma_looks_for_ever", how)',
+            'case_of<spinning>("spin_for_ever", how)',
         ):
             with self.subTest(name=name):
                 self.assertEqual([line for line, _ in phrases(f"first line\n{name}\n")], [2])
