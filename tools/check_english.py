@@ -2,8 +2,9 @@
 """Keeps turns of phrase that no native speaker would write out of comments, messages and pages.
 
 Usage: check_english.py FILE...: prints `FILE:LINE: 'found': better` for each and exits 1 if there
-is any. A phrase may go over a line's end. It knows the worst only; that a text passes does not make
-it good. A line with the mark `english: ok` may quote what it likes.
+is any. A phrase may go over a line's end. A name of three words or more is read as a phrase, too:
+those of tests are. It knows the worst only; that a text passes does not make it good. A line with
+the mark `english: ok` may quote what it likes.
 """
 
 import re
@@ -39,7 +40,7 @@ PHRASES = (
     (r"(?<!there )(?:is|are|was|were) none(?! left| of)", "'does not exist' or 'is not one'"),
     (r"nothing that is needed is missing", "'all requirements are met'"),
     (r"[Nn]othing here is", "'none of this is'"),
-    (r"(?:can|could|cannot|to) be had\b|is had\b", "'is available' or 'can be allocated'"),
+    (r"(?:can|could|cannot|to) be had\b|(?:is|are|was|were) had\b", "'is available' or 'got'"),
     (r"(?:of|in|with|takes?|has|as|up to) so many(?! \w+ that\b)", "'this many'"),
     (r"for want of", "'because there is no ...'"),
     (r"counts? from below|memory from below", "'upstream'"),
@@ -71,6 +72,11 @@ PHRASES = (
 IN_HEADERS = ((r"[Nn]obody(?: else)?(?= [a-z])", "'no lane', or the one who acts"),)
 HEADERS = "include/"
 PERMIT = "english: ok"
+# In snake_case or CamelCase, but for those of unittest, such as assertIsNone. Shorter ones, such as
+# `is_none`, are not sentences.
+NAME = re.compile(r"(?!assert[A-Z])\b[A-Za-z]\w*")
+LEAST_WORDS = 3
+WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 # What a comment's next line begins with.
 LINE_BREAK = re.compile(r"\s*\n\s*(?:///?|#|\*)?[<!]?\s*")
 
@@ -97,11 +103,27 @@ def violations(text: str, name: str = "") -> Iterator[tuple[int, str, str]]:
         at += len(piece)
         number += part.count("\n")
     lines = text.splitlines()
+    yield from violations_in_names(lines)
     for match in any_of(phrases).finditer("".join(joined)):
         line = next(n for start, n in reversed(starts) if start <= match.start())
         if PERMIT not in lines[line - 1]:
             assert match.lastgroup is not None
             yield line, match.group(), phrases[int(match.lastgroup[1:])][1]
+
+
+def violations_in_names(lines: list[str]) -> Iterator[tuple[int, str, str]]:
+    """The same of the names in these lines."""
+    for number, line in enumerate(lines, 1):
+        if PERMIT in line:
+            continue
+        for name in NAME.findall(line):
+            words = WORD.findall(name)
+            if len(words) < LEAST_WORDS:
+                continue
+            for match in any_of(PHRASES).finditer(" ".join(words).lower()):
+                assert match.lastgroup is not None
+                better = PHRASES[int(match.lastgroup[1:])][1]
+                yield number, name, f"'{match.group()}': {better}"
 
 
 def main(names: list[str]) -> int:

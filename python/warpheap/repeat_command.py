@@ -46,9 +46,9 @@ def _replay(row: Mapping[str, Any]) -> list[str]:
 def _bench(row: Mapping[str, Any], known: Description) -> list[str]:
     words = ["warpheap", "bench", "--backend", row["backend"]]
     words += ["--case", row["case"], "--manager", row["manager"]]
-    for name in (parameter.name for parameter in known.parameters()):
-        if name != "mode" or row.get("mode") != "thread":
-            words += _flag(name, row.get(name))
+    # A row may have a value of a parameter that its case does not have, such as a mode.
+    for parameter in known.parameters(row["case"] if row["case"] in known.cases else None):
+        words += _flag(parameter.name, row.get(parameter.name))
     return words
 
 

@@ -202,7 +202,7 @@ TEST(CasesOverSlots, UtilizationIsOfTheWholeHeap) {
   EXPECT_EQ(row.get(bench::fields::null_returns), 6u);
 }
 
-TEST(CasesOverSlots, GrowthEndsWhenMemoryIsOut) {
+TEST(CasesOverSlots, GrowthEndsWhenMemoryIsExhausted) {
   const auto row = run_slots("good", "growth", {{"threads", "16"}, {"size_max", "1024"}});
   // Each round leaves 8 of 64 slots; the one that starts with fewer than 16 free is the last.
   EXPECT_EQ(get<std::uint64_t>(row, "rounds_done"), 8u);

@@ -98,7 +98,7 @@ TEST_F(Csr, RefusesFilesOfTheWrongLength) {
             "18446744073709551615 entries need");
 }
 
-TEST_F(Csr, RefusesOffsetsThatAreNone) {
+TEST_F(Csr, RefusesOffsetsOutOfOrder) {
   csr_bytes wrong;
   wrong.offsets = {1, 1, 3, 4};
   EXPECT_EQ(refusal(wrong.text()), "offset 0 is 1 instead of 0");
@@ -108,7 +108,7 @@ TEST_F(Csr, RefusesOffsetsThatAreNone) {
   EXPECT_EQ(refusal(wrong.text()), "the last offset is 3 instead of 4, the number of entries");
 }
 
-TEST_F(Csr, RefusesNeighboursThatAreNoVertices) {
+TEST_F(Csr, RefusesNeighboursThatAreNotVertices) {
   csr_bytes wrong;
   wrong.neighbours = {1, 0, 3, 1};
   EXPECT_EQ(refusal(wrong.text()), "entry 2 is vertex 3, of 3 vertices");

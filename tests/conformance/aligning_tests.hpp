@@ -68,7 +68,7 @@ CONFORMANCE_TEST(aligning, impossible_requests_are_refused_at_any_alignment) {
   EXPECT_EQ(heap->stats().failures, 0u);
 }
 
-CONFORMANCE_TEST(aligning, an_alignment_that_is_no_power_of_two_is_refused) {
+CONFORMANCE_TEST(aligning, an_alignment_that_is_not_a_power_of_two_is_refused) {
   const auto heap = this->make_heap(256);
   const std::vector<std::uint64_t> alignments{0, 3, 48, 4097, SIZE_MAX};
   const device_array<std::uint64_t> asked(alignments);

@@ -26,6 +26,12 @@ struct holding {
   std::vector<void*> blocks;
 };
 
+inline holding both(holding one, const holding& other) {
+  one.bytes.insert(one.bytes.end(), other.bytes.begin(), other.bytes.end());
+  one.blocks.insert(one.blocks.end(), other.blocks.begin(), other.blocks.end());
+  return one;
+}
+
 /// No two blocks share a byte, and each starts at a multiple of `alignment`.
 inline void expect_disjoint(const holding& held, std::size_t alignment) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;  // first byte, one past the last

@@ -41,7 +41,7 @@ CONFORMANCE_TEST(conformance, sizes_may_differ_from_lane_to_lane) {
   }
 }
 
-CONFORMANCE_TEST(conformance, a_request_of_nothing_gives_null_and_is_no_failure) {
+CONFORMANCE_TEST(conformance, a_request_of_nothing_returns_null_and_is_not_a_failure) {
   const auto heap = this->make_heap(256);
   const auto failures = heap->stats().failures;
   const auto impossible = heap->stats().impossible;
@@ -52,7 +52,7 @@ CONFORMANCE_TEST(conformance, a_request_of_nothing_gives_null_and_is_no_failure)
   this->expect_empty(*heap);
 }
 
-CONFORMANCE_TEST(conformance, impossible_requests_give_null_and_change_nothing) {
+CONFORMANCE_TEST(conformance, impossible_requests_return_null_and_change_nothing) {
   const auto heap = this->make_heap(256);
   const holding kept = this->take(*heap, this->requests(100, 256));
   std::vector<std::uint64_t> impossible{

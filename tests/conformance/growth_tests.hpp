@@ -127,17 +127,14 @@ CONFORMANCE_TEST(growth, what_cannot_be_added_is_refused_and_changes_nothing) {
 CONFORMANCE_TEST(growth, blocks_in_use_keep_their_contents_and_what_is_added_lies_apart) {
   const auto heap = this->make_part(this->part());
   const std::size_t bytes = this->step() / 2;
-  holding held = this->take_all(*heap, bytes);
+  const holding held = this->take_all(*heap, bytes);
   const std::size_t before = held.blocks.size();
   heap->grow(this->part());
   this->expect_in_use(*heap, before);
   const holding more = this->take_all(*heap, bytes);
   EXPECT_GE(more.blocks.size(), before / 2);
   this->expect_in_use(*heap, before + more.blocks.size());
-  holding both = held;
-  both.bytes.insert(both.bytes.end(), more.bytes.begin(), more.bytes.end());
-  both.blocks.insert(both.blocks.end(), more.blocks.begin(), more.blocks.end());
-  expect_disjoint(both, TypeParam::about.alignment);
+  expect_disjoint(both(held, more), TypeParam::about.alignment);
   this->give(*heap, held);
   this->give(*heap, more);
   this->expect_empty(*heap);

@@ -48,10 +48,7 @@ CONFORMANCE_TEST(conformance, two_heaps_do_not_meet) {
   const auto sizes = this->requests(1000, bytes);
   const holding of_one = this->take(*one, sizes);
   const holding of_other = this->take(*other, sizes);
-  holding both = of_one;
-  both.bytes.insert(both.bytes.end(), of_other.bytes.begin(), of_other.bytes.end());
-  both.blocks.insert(both.blocks.end(), of_other.blocks.begin(), of_other.blocks.end());
-  expect_disjoint(both, TypeParam::about.alignment);
+  expect_disjoint(both(of_one, of_other), TypeParam::about.alignment);
   this->give(*one, of_one);
   this->expect_empty(*one);
   this->expect_in_use(*other, sizes.size());

@@ -116,7 +116,7 @@ CONFORMANCE_TEST(warp_heaps, they_begin_and_end_beyond_two_to_the_sixteenth_time
   }
 }
 
-CONFORMANCE_TEST(warp_heaps, lanes_that_end_early_keep_nobody_waiting) {
+CONFORMANCE_TEST(warp_heaps, lanes_that_end_early_keep_no_lane_waiting) {
   const auto heap = this->make_heap();
   const device_array<tally> found(1);
   machine().launch(covering(this->threads), leave_one_by_one<TypeParam>{heap->ref(), found.get()});

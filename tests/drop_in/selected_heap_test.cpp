@@ -109,7 +109,7 @@ TEST(selected_heap, a_size_beyond_the_heap_returns_null_and_is_counted_apart) {
   EXPECT_EQ(subject.stats().failures, 0u);
 }
 
-TEST(selected_heap, pointers_outside_of_the_heap_are_ignored) {
+TEST(selected_heap, pointers_outside_the_heap_are_ignored) {
   for (const std::string_view name : selected_heap::names) {
     const selected_heap subject(machine(), 64_MiB, name);
     const device_array<void*> blocks(lanes);
@@ -125,7 +125,7 @@ TEST(selected_heap, pointers_outside_of_the_heap_are_ignored) {
   }
 }
 
-TEST(selected_heap, a_variable_that_nobody_filled_refers_to_no_heap) {
+TEST(selected_heap, a_variable_that_was_not_filled_refers_to_no_heap) {
   const device_memory memory(machine(), sizeof(malloc_ref));
   auto* state = reinterpret_cast<malloc_ref*>(memory.get());
   machine().fill(state, 0, sizeof(malloc_ref));

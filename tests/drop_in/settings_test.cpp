@@ -28,7 +28,7 @@ TEST(malloc_settings, sizes_have_binary_units) {
   EXPECT_EQ(parse_bytes("X", "18446744073709551615"), SIZE_MAX);
 }
 
-TEST(malloc_settings, what_is_no_size_is_named) {
+TEST(malloc_settings, text_that_is_not_a_size_is_named) {
   for (const char* text : {"", "0", "-1", " 1", "1 ", "1.5G", "1X", "1iB", "MiB", "1MB", "0x10",
                            "18446744073709551616", "16777216T", "99999999999G"}) {
     try {

@@ -3,6 +3,7 @@
 
 #include "arena_lanes.hpp"
 #include "device_array.hpp"
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
@@ -265,9 +266,7 @@ TEST(arena, names_what_pieces_can_be) {
 TEST(arena, inspection_sees_growth_without_an_end_and_pieces_of_more_than_they_have) {
   using layer = arena_blocks<rw_malloc<>>;
   const rubbish memory(1_MiB);
-  simt::device_properties one_shard;
-  one_shard.multiprocessors = 1;
-  const layer all(memory.all(), one_shard, {});
+  const layer all(memory.all(), machine_of(1), {});  // one shard
   machine().launch({1, 1}, [&] {
     all.format(0, 1);
     EXPECT_NE(all.malloc(64), nullptr);
@@ -300,7 +299,7 @@ class arena_of_shards {
 
   explicit arena_of_shards(std::uint32_t shards, std::size_t bytes = 256_KiB,
                            std::size_t piece_bytes = 1024)
-      : memory_(bytes), layer_(memory_.all(), with(shards), {.piece_bytes = piece_bytes}) {
+      : memory_(bytes), layer_(memory_.all(), machine_of(shards), {.piece_bytes = piece_bytes}) {
     machine().launch({1, 1}, [&] { layer_.format(0, 1); });
   }
 
@@ -341,12 +340,6 @@ class arena_of_shards {
   }
 
  private:
-  static simt::device_properties with(std::uint32_t shards) {
-    simt::device_properties properties;
-    properties.multiprocessors = shards;
-    return properties;
-  }
-
   rubbish memory_;
   layer layer_;
 };

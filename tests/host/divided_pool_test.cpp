@@ -93,7 +93,8 @@ TEST(divided_pool, any_thread_may_free_cut_and_measure_a_block) {
   EXPECT_EQ(pool->check(), std::nullopt);
 }
 
-TEST(divided_pool, what_is_no_live_block_is_refused_by_every_function_and_changes_nothing) {
+TEST(divided_pool,
+     a_pointer_that_is_not_a_live_block_is_refused_by_every_function_and_changes_nothing) {
   const auto pool = divided(std::make_shared<counted_upstream>(), 4);
   void* kept = pool->allocate(512, 256, stream_id::none);
   void* freed = nullptr;

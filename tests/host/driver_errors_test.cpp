@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fake_driver.hpp"
+#include "message_of.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/host/c/pool.h"
 #include "warpheap/host/cuda/driver_allocator.hpp"
@@ -40,16 +41,6 @@ class driver_errors : public testing::Test {
   fake_driver& fake = fake_driver::get();
 };
 
-template <class Call>
-std::string message_of_error(Call&& call) {
-  try {
-    call();
-  } catch (const driver_error& refused) {
-    return refused.what();
-  }
-  return "no driver_error";
-}
-
 TEST_F(driver_errors, only_a_lack_of_memory_is_null_from_malloc) {
   malloc_upstream source(0);
   refuse("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY);
@@ -59,7 +50,7 @@ TEST_F(driver_errors, only_a_lack_of_memory_is_null_from_malloc) {
     EXPECT_THROW(source.allocate(1_MiB), driver_error) << error;
   }
   refuse("cuMemAlloc", CUDA_ERROR_ILLEGAL_ADDRESS);
-  EXPECT_EQ(message_of_error([&] { source.allocate(1_MiB); }),
+  EXPECT_EQ(test::message_of<driver_error>([&] { source.allocate(1_MiB); }),
             "cannot allocate device memory: an illegal memory access was encountered");
   expect_nothing_held();
 }
@@ -72,7 +63,7 @@ TEST_F(driver_errors, only_a_lack_of_memory_is_null_from_malloc_async) {
   EXPECT_THROW(source.allocate(1_MiB), driver_error);
   fake.refusals.clear();
   refuse("cuStreamSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS);
-  EXPECT_EQ(message_of_error([&] { source.allocate(1_MiB); }),
+  EXPECT_EQ(test::message_of<driver_error>([&] { source.allocate(1_MiB); }),
             "cannot wait for memory of the driver's pool: an illegal memory access was "
             "encountered");
   expect_nothing_held();

@@ -142,7 +142,7 @@ TEST(binary_buddy, of_two_halves_the_left_one_is_split_on) {
   EXPECT_EQ(take(policy, 1), base);
 }
 
-TEST(binary_buddy, a_region_that_is_no_power_of_two_is_used_up_to_the_last_granule) {
+TEST(binary_buddy, a_region_that_is_not_a_power_of_two_is_used_up_to_the_last_granule) {
   with_region<binary_buddy> policy(1 + 2 + 8 + 32);
   EXPECT_NE(take(policy, 32), 0u);
   EXPECT_NE(take(policy, 8), 0u);

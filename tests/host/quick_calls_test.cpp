@@ -154,7 +154,7 @@ TEST_P(quick_calls, memory_behind_a_fence_is_left_to_the_calls_that_wait) {
   EXPECT_TRUE(events->is_safe(three, one, 1));
 }
 
-TEST_P(quick_calls, what_the_pool_does_not_have_is_no_failure_yet) {
+TEST_P(quick_calls, what_the_pool_does_not_have_is_not_a_failure_yet) {
   share();
   for (const stream_id stream : {one, two}) {
     const pool_stats before = pool->stats();

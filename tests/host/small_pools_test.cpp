@@ -177,7 +177,7 @@ TEST(small_pools_under_a_limit, a_pool_without_memory_for_its_books_fails_and_st
 // Adds regions until the process has no memory for them. The policy must be as it was before the
 // one that failed.
 template <class Policy>
-int add_regions_until_memory_is_out() {
+int add_regions_until_memory_is_exhausted() {
   constexpr std::size_t granule = 256;
   constexpr std::size_t bytes = 61 * granule;  // several roots of every buddy system
   Policy policy(policy_options{granule});
@@ -201,7 +201,7 @@ TEST_P(small_pools, a_region_without_memory_for_its_books_changes_nothing) {
   for_each_policy([](auto policy) {
     using type = typename decltype(policy)::type;
     if (policy.name != GetParam()) return;
-    EXPECT_EXIT(exit_under_a_limit(60'000'000, add_regions_until_memory_is_out<type>),
+    EXPECT_EXIT(exit_under_a_limit(60'000'000, add_regions_until_memory_is_exhausted<type>),
                 testing::ExitedWithCode(0), "");
   });
 }

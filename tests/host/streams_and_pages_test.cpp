@@ -57,7 +57,7 @@ TEST_F(streams_and_pages, pages_that_another_stream_freed_wait_for_that_stream) 
   EXPECT_EQ(pool->check(), std::nullopt);
 }
 
-TEST_F(streams_and_pages, work_that_does_not_end_costs_memory_and_is_no_hang) {
+TEST_F(streams_and_pages, work_that_never_ends_costs_memory_and_does_not_hang) {
   for (const stream_id caller : {one, two}) {
     make_growing();
     fragment(one);
@@ -107,7 +107,7 @@ TEST_F(streams_and_pages, a_move_that_saves_memory_waits_for_20_ms_at_most) {
   }
 }
 
-TEST_F(streams_and_pages, a_move_for_which_the_holes_have_too_few_pages_waits_for_nobody) {
+TEST_F(streams_and_pages, a_move_for_which_the_holes_have_too_few_pages_never_waits) {
   for (const stream_id caller : {one, two}) {
     make_growing();
     // Every second block is free, but a single hole has a whole page.

@@ -122,7 +122,7 @@ TEST_P(streams, a_guest_that_was_destroyed_is_not_asked) {
   EXPECT_EQ(pool->check(), std::nullopt);
 }
 
-TEST_P(streams, blocks_of_a_stream_that_was_destroyed_do_not_pend_for_ever) {
+TEST_P(streams, blocks_of_a_stream_that_was_destroyed_do_not_pend_forever) {
   const auto pool = make();
   void* mine = pool->try_allocate(5000, 256, two);
   void* block = pool->try_allocate(5000, 256, one);

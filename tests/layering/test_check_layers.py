@@ -129,7 +129,7 @@ class CheckerTest(unittest.TestCase):
                 for violation in violations:
                     self.assertIn("sync/a.hpp:3: CUDA word", violation)
 
-    def test_cuda_words_in_shared_code_outside_of_the_headers(self) -> None:
+    def test_cuda_words_in_shared_code_outside_the_headers(self) -> None:
         for file, violations in [
             ("src/simt/cpu/executor.cpp", 1),
             ("bench/workloads/join.hpp", 1),

@@ -126,7 +126,7 @@ class plain_launches : public ::testing::Test {
 
 TYPED_TEST_SUITE(plain_launches, managers::apply<::testing::Types>, manager_names);
 
-TYPED_TEST(plain_launches, of_1024_threads_a_block_are_served) {
+TYPED_TEST(plain_launches, blocks_of_1024_threads_are_served) {
   ASSERT_NO_FATAL_FAILURE(this->all_lanes_are_served());
   if constexpr (block_manager<TypeParam>) {
     this->blocks_hold_what_is_written_and_come_back();

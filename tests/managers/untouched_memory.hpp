@@ -5,6 +5,7 @@
 /// For tests of heaps that are far larger than the machine's memory.
 
 #include "machine.hpp"
+#include "machine_of.hpp"
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -20,10 +21,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
 inline simt::device_properties small_machine(std::uint32_t multiprocessors = 4) {
-  simt::device_properties properties;
-  properties.multiprocessors = multiprocessors;
-  properties.resident_threads = 64;
-  return properties;
+  return machine_of(multiprocessors, 64);
 }
 
 template <class Act>

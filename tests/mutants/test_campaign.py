@@ -150,7 +150,7 @@ class TheFile(InAFolder):
             with self.assertRaisesRegex(records.RecordError, "not the same"):
                 records.read(self.path, [mutant()])
 
-    def test_lines_that_are_no_verdicts_are_refused(self) -> None:
+    def test_lines_that_are_not_verdicts_are_refused(self) -> None:
         for text in ("{\n", "[]\n", '{"name": "g0001"}\n'):
             self.path.write_text(text)
             with self.assertRaisesRegex(records.RecordError, "jsonl:1: not a verdict"):
@@ -184,7 +184,7 @@ class Again(InAFolder):
         self.assertEqual(chosen[1].killed_before, ("", ""))
         self.assertTrue(all(one.tried == [] and one.verdict is None for one in chosen))
 
-    def test_lines_that_are_no_verdicts_are_refused(self) -> None:
+    def test_lines_that_are_not_verdicts_are_refused(self) -> None:
         for text in ("{\n", "[]\n", '{"name": "g0001"}\n'):
             self.path.write_text(text)
             with self.assertRaisesRegex(records.RecordError, "not verdicts"):

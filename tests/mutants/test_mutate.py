@@ -127,10 +127,10 @@ class Table(unittest.TestCase):
     def test_an_unknown_profile(self) -> None:
         self.check(PROFILE.format("p") + MUTANT.format("a", "q"), "no profile is called 'q'")
 
-    def test_a_name_that_is_no_identifier(self) -> None:
+    def test_a_name_that_is_not_an_identifier(self) -> None:
         self.check(PROFILE.format("p") + MUTANT.format("a-b", "p"), "lower-case letters")
 
-    def test_text_that_is_no_toml(self) -> None:
+    def test_text_that_is_not_toml(self) -> None:
         self.check("[profile.p\n", "at line 1")
 
     def test_a_field_that_is_missing(self) -> None:

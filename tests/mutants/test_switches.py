@@ -48,7 +48,9 @@ class Switches(unittest.TestCase):
         self.switchable = [fault for fault in found if can_switch(BODY, fault)]
         self.others = [fault for fault in found if fault not in self.switchable]
 
-    def test_what_the_compiler_evaluates_and_what_an_if_governs_is_no_switch(self) -> None:
+    def test_what_the_compiler_evaluates_and_what_an_if_governs_never_becomes_a_switch(
+        self,
+    ) -> None:
         lines = {fault.line for fault in self.others}
         self.assertEqual(
             lines,

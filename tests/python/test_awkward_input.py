@@ -70,7 +70,7 @@ def test_what_a_program_says_is_printed_as_it_stands(run: Run, tmp_path: Path) -
     assert ":x:" in shown.stdout
 
 
-def test_a_file_name_that_is_not_utf8_is_no_internal_error(run: Run, tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_utf8_is_not_an_internal_error(run: Run, tmp_path: Path) -> None:
     missing = run("report", NOT_UTF8)
     assert missing.returncode == 2
     assert "error: road\\udcff: " in missing.stderr
@@ -89,7 +89,7 @@ def test_a_file_name_that_is_not_utf8_is_no_internal_error(run: Run, tmp_path: P
     assert (tmp_path / f"{NOT_UTF8}.html").exists()
 
 
-def test_a_measurement_that_was_skipped_is_no_success(run: Run) -> None:
+def test_a_measurement_that_was_skipped_is_not_a_success(run: Run) -> None:
     result = run(*ALLOC, "skip", FAKE_EXTRA="skip")
     assert result.returncode == 1
     assert "not this time" in result.stdout

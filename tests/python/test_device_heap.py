@@ -100,7 +100,7 @@ def test_the_message_of_a_failed_compilation_is_shown(
     assert not list((tmp_path / "cache").iterdir()), "nothing half done is kept"
 
 
-def test_a_size_that_is_none_is_named() -> None:
+def test_text_that_is_not_a_size_is_named() -> None:
     with pytest.raises(ValueError, match="bytes is -1"):
         device_heap.DeviceHeap("90", bytes=-1)
 

@@ -273,7 +273,7 @@ def test_a_graph_that_memory_cannot_hold_is_refused_before_memory_is_taken(
     assert message.endswith("of memory to be read; this machine has 17179869184")
 
 
-def test_memory_that_is_out_all_the_same_is_told(
+def test_memory_that_is_exhausted_all_the_same_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
@@ -283,7 +283,7 @@ def test_memory_that_is_out_all_the_same_is_told(
     assert "g.mtx: does not fit into the memory" in fault(tmp_path, "g.mtx", MTX)
 
 
-def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "dir.mtx").mkdir()
     with pytest.raises(UserError, match=r"dir\.mtx: is a folder; a file is needed"):
         graphs.load(tmp_path / "dir.mtx", tmp_path)

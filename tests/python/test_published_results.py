@@ -117,7 +117,8 @@ def test_a_row_without_a_command_gets_one(tmp_path: Path) -> None:
     (bench,) = filed(tmp_path)["h200/alloc/rw.jsonl"]
     assert bench["command"] == (
         "warpheap bench --backend cuda --case alloc --manager rw --threads 1024 --iterations 10 "
-        "--size-min 64 --size-max 64 --heap-bytes 1073741824 --seed 1 --free-percent 50"
+        "--size-min 64 --size-max 64 --heap-bytes 1073741824 --seed 1 --mode thread "
+        "--free-percent 50"
     )
     (again,) = filed(tmp_path)["cpu/replay/tlsf.jsonl"]
     assert again["command"] == (

@@ -111,7 +111,7 @@ def test_what_older_programs_described_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["{", "[]", "{}", '{"fields": [{"name": "a", "kind": "odd"}], "cases": []}']
 )
-def test_a_file_that_is_no_description_is_named(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_a_description_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "fields.json").write_text(text)
     with pytest.raises(UserError, match=r"fields.json: not a description of rows"):
         row_fields.find(tmp_path / "rows.jsonl")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Only CUDA's error for a lack of memory becomes out_of_memory. Without a GPU: the linker replaces
 // the functions of CUDA by those below (`--wrap`).
+#include "message_of.hpp"
+
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/bump/bump.hpp"
 
@@ -53,20 +55,10 @@ cudaError_t __wrap_cudaGetLastError() { return std::exchange(left_behind, cudaSu
 namespace warpheap {
 namespace {
 
-template <class Error, class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& refused) {
-    return refused.what();
-  }
-  return "no such error";
-}
-
-TEST(device_errors, a_lack_of_memory_is_out_of_memory) {
+TEST(device_errors, a_lack_of_memory_becomes_out_of_memory) {
   refusal = cudaErrorMemoryAllocation;
   const device there = device::cuda(0);
-  const auto message = message_of<out_of_memory>([&] { there.allocate(12345); });
+  const auto message = test::message_of<out_of_memory>([&] { there.allocate(12345); });
   EXPECT_NE(message.find("cannot allocate 12345 bytes"), std::string::npos) << message;
   EXPECT_NE(message.find("100 of 1000 bytes of memory free"), std::string::npos) << message;
   EXPECT_EQ(left_behind, cudaSuccess) << "the next call would report it";
@@ -78,7 +70,7 @@ TEST(device_errors, any_other_error_is_cudas_own) {
   for (const cudaError_t error : {cudaErrorIllegalAddress, cudaErrorLaunchFailure,
                                   cudaErrorInvalidDevice, cudaErrorStreamCaptureUnsupported}) {
     refusal = error;
-    const auto message = message_of<simt::cuda_error>([&] { there.allocate(12345); });
+    const auto message = test::message_of<simt::cuda_error>([&] { there.allocate(12345); });
     EXPECT_NE(message.find("allocate device memory on CUDA device 0"), std::string::npos)
         << message;
     EXPECT_NE(message.find(cudaGetErrorName(error)), std::string::npos) << message;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The host side of the CPU model: memory, and what it refuses.
 #include "device_array.hpp"
+#include "message_of.hpp"
 
 #include "warpheap/core/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <functional>
 #include <string>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -14,18 +14,6 @@ namespace test {
 namespace {
 
 using ::testing::HasSubstr;
-
-/// The message of the `Error` that `act` throws; a failure if it throws none.
-template <class Error>
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& thrown) {
-    return thrown.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
 
 struct do_nothing {
   void operator()() const {}

@@ -80,7 +80,7 @@ TEST(executor, names_the_operation_and_the_mask_that_never_meet) {
   EXPECT_THAT(report, Not(HasSubstr("lane  9")));  // its group is itself alone
 }
 
-struct spin_for_ever {
+struct spin_forever {
   std::uint64_t* word;
   void operator()() const {
     if (simt::thread_rank() != 3) return;
@@ -88,10 +88,10 @@ struct spin_for_ever {
   }
 };
 
-TEST(executor, gives_up_on_a_lane_that_spins_for_ever) {
+TEST(executor, gives_up_on_a_lane_that_spins_forever) {
   const device on = small_device(10'000);
   alignas(8) std::uint64_t word = 0;
-  const std::string report = report_of(on, {2, 3}, spin_for_ever{&word});
+  const std::string report = report_of(on, {2, 3}, spin_forever{&word});
   EXPECT_THAT(report, HasSubstr("no lane has ended for 10000 turns"));
   EXPECT_THAT(report, HasSubstr("cpu_options::turn_limit"));
   EXPECT_THAT(report, HasSubstr("block 1 warp 0 lane  0: has given way"));

@@ -166,7 +166,7 @@ struct lock_then_coalesce {
   }
 };
 
-TEST(groups, form_inside_of_a_lock_that_the_other_lanes_spin_on) {
+TEST(groups, form_inside_a_lock_that_the_other_lanes_spin_on) {
   const device_array<std::uint32_t> lock(1);
   const device_array<std::uint32_t> counter(1);
   machine().launch({4, 64}, lock_then_coalesce{lock.get(), counter.get()});

@@ -125,7 +125,7 @@ outcomes store_buffering_by_exchange(order o) {
       two_registers);
 }
 
-TEST(litmus, an_exchange_is_no_fence) {
+TEST(litmus, an_exchange_is_not_a_fence) {
   EXPECT_EQ(store_buffering_by_exchange(acq_rel), all_but(2, {}));
   EXPECT_EQ(store_buffering_by_exchange(seq_cst), all_but(2, {{0, 0}}));
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code that is right if a hint is a relaxed load, and wrong if it may be older than what its lane
 // has seen: weak memory must find that, and nothing once the lane looks at memory.
-#include "machine.hpp"
+#include "planted.hpp"
 
-#include "warpheap/simt/cpu/explorer.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <gtest/gtest.h>
@@ -68,30 +67,6 @@ struct null_of_an_exhausted_heap {
   }
   bool is_sound() const { return !wrong_null; }
 };
-
-/// The first seed whose schedule is stuck or unsound; 0 if there is none.
-template <class Code>
-std::uint64_t first_finding(simt::strategy how, simt::memory_model memory) {
-  constexpr std::uint64_t schedules = sanitized ? 1'000 : 10'000;
-  simt::explorer explorer({2, 1}, 2000);
-  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
-    Code code;
-    const auto outcome =
-        explorer.run({how, seed, memory}, [&code] { code.lane(simt::thread_rank()); });
-    if (!outcome.stuck.empty() || !code.is_sound()) return seed;
-  }
-  return 0;
-}
-
-template <class Code>
-void expect(simt::memory_model memory, bool found) {
-  for (const auto how : {simt::strategy::sticky, simt::strategy::uniform, simt::strategy::pct}) {
-    EXPECT_EQ(first_finding<Code>(how, memory) != 0, found) << static_cast<int>(how);
-  }
-}
-
-constexpr auto sequential = simt::memory_model::sequential;
-constexpr auto weak = simt::memory_model::weak;
 
 TEST(planted_hint, a_loop_that_waits_for_a_hint_is_found_in_weak_memory_alone) {
   expect<wait_for_a_flag<look::hint>>(sequential, false);

@@ -14,7 +14,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-TEST(refill, tells_of_a_block_that_is_missing) {
+TEST(refill, reports_a_block_that_is_missing) {
   using manager = rw_malloc<>;
   const heap<manager> memory(machine(), 1_MiB);
   const filling full = fill_and_empty(machine(), memory, 200);

@@ -151,7 +151,7 @@ TYPED_TEST(numbers_of_chunks, wrap_around) {
   }
 }
 
-TYPED_TEST(numbers_of_chunks, are_followed_to_values_that_nobody_has_taken) {
+TYPED_TEST(numbers_of_chunks, are_followed_to_values_that_no_lane_has_taken) {
   this->alone([this] {
     const auto queue = this->memory.queue();
     for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(queue.push(7 * i));

@@ -27,6 +27,7 @@ REFUSED = (
     "Nothing here is usual",
     "all blocks that can be had",
     "the memory cannot be had here",
+    "3 blocks were had from a heap",
     "a heap of so many chunks",
     "the answer is no JSON",
     "it fails for want of memory",
@@ -100,6 +101,21 @@ class CheckEnglishTest(unittest.TestCase):
                     f"{mark} the holder never\n{mark} waits for\n{mark}   nobody else\n"
                 )
                 self.assertEqual(found, [(2, "waits for nobody")])
+
+    def test_a_name_is_a_phrase(self) -> None:
+        for name in (
+            "TEST(heap, a_full_one_gives_null_and_is_whole_again) {",
+            "TEST(Growth, EndsWhenMemoryIsOut) {",
+            "    def test_what_is_no_file_is_named(self) -> None:",
+            'case_of<spinning>("spin_for_ever", how)',
+        ):
+            with self.subTest(name=name):
+                self.assertEqual([line for line, _ in phrases(f"first line\n{name}\n")], [2])
+
+    def test_a_name_of_few_words_or_in_english_passes(self) -> None:
+        for name in ("is_none(piece)", "self.assertIsNone(it)", "a_full_heap_returns_null()"):
+            with self.subTest(name=name):
+                self.assertEqual(phrases(name), [])
 
     def test_a_marked_line_may_quote(self) -> None:
         self.assertEqual(phrases('"gives null"  # english: ok\n'), [])

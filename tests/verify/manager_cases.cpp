@@ -290,7 +290,7 @@ class fill : public heap_world {
 
  private:
   std::string miscount(int got) const {
-    return std::to_string(got) + " blocks were had from a heap that holds " +
+    return std::to_string(got) + " blocks came from a heap that holds " +
            std::to_string(heap.capacity());
   }
 };

@@ -4,6 +4,7 @@
 #include "scenario.hpp"
 #include "small_heap.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -51,6 +52,25 @@ class heap_world {
   }
 
   any_heap heap;
+};
+
+/// A heap with a block that lane 0 frees. What the other lanes do meanwhile, each class says.
+class freeing_world : public heap_world {
+ public:
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    heap.adopt(freed_, bytes_);
+  }
+
+ protected:
+  /// \param bytes of the block. Constructors set `freed_` to one that is in use.
+  freeing_world(const any_setup& how, std::uint32_t bytes)
+      : heap_world(uncounted(how)), bytes_(bytes) {}
+
+  std::byte* freed_ = nullptr;
+
+ private:
+  std::uint32_t bytes_;
 };
 
 }  // namespace verify

@@ -104,7 +104,7 @@ class any_heap {
   void keep_state() {
     state_.assign(region_.base(), region_.base() + how_.region_bytes);
     // What is held in the kept state is never freed.
-    held_for_ever_ = ledger_.count();
+    held_always_ = ledger_.count();
     had_others_at_first_ = had_others_;
     served_at_first_.clear();
   }
@@ -174,12 +174,12 @@ class any_heap {
       });
     }
     empty_quietly();
-    if (how_.freed.serves == reuse_at_rest::of_any_size_once_empty && held_for_ever_ != 0) {
+    if (how_.freed.serves == reuse_at_rest::of_any_size_once_empty && held_always_ != 0) {
       return ledger_.problem();
     }
     const std::vector<bool> served = served_alone();
     for (std::size_t i = 0; i < served.size(); ++i) {
-      // Nothing is held that was not held in the first state, or when this size was had.
+      // Nothing is held that was not held in the first state, or when this size was served.
       const bool is_free =
           had[i] || (how_.freed.serves != reuse_at_rest::of_its_size && served_at_first_[i]);
       if (is_free && !served[i]) {
@@ -214,7 +214,7 @@ class any_heap {
       }
     }
     if (how_.counts) {
-      const auto held = static_cast<std::uint64_t>(held_for_ever_ + ledger_.count());
+      const auto held = static_cast<std::uint64_t>(held_always_ + ledger_.count());
       if (found.blocks_in_use != held) {
         return std::to_string(found.blocks_in_use) + " blocks are in use and " +
                std::to_string(held) + " are held";
@@ -255,7 +255,7 @@ class any_heap {
   /// that size have been had, and fewer than an empty heap holds.
   bool one_more_fits() const {
     if (!how_.ends || !how_.counts || !how_.reuses) return false;
-    return !had_others_ && !had_others_at_first_ && held_for_ever_ + ledger_.count() < capacity();
+    return !had_others_ && !had_others_at_first_ && held_always_ + ledger_.count() < capacity();
   }
 
   /// Refuses a setup whose books would have to ask the manager.
@@ -336,7 +336,7 @@ class any_heap {
                                    std::to_string(real) + " there are";
     };
     // Blocks of the kept state were counted before the ledger began.
-    if (held_for_ever_ != 0) return "";
+    if (held_always_ != 0) return "";
     std::string wrong = expect("mallocs", found.mallocs, ledger_.taken());
     if (wrong.empty()) wrong = expect("frees", found.frees(), ledger_.given());
     if (wrong.empty()) wrong = expect("bytes", found.live_bytes, ledger_.bytes());
@@ -353,10 +353,10 @@ class any_heap {
   std::vector<std::byte> state_;
   ledger ledger_;
   std::string wrong_room_;
-  int held_for_ever_ = 0;
-  /// Of each size, whether a block of it was had since the state was put back.
+  int held_always_ = 0;
+  /// Of each size, whether one was served since the state was put back.
   std::vector<untracked<bool>> had_;
-  /// Whether one was had of another size than the first, since then, and before the state was kept.
+  /// Whether another size than the first was served, since then, and before the state was kept.
   untracked<bool> had_others_ = false;
   bool had_others_at_first_ = false;
   /// Of each size, whether the state that is put back has a block for a lane alone.

@@ -57,7 +57,7 @@ TEST(small_heap, a_region_without_room_for_the_cases_is_too_small) {
                   "request 15 of 24 that its cases make at once, of 16 bytes, has no block")));
 }
 
-TEST(small_heap, a_block_that_the_layout_has_room_for_and_nobody_gets_is_found) {
+TEST(small_heap, a_block_that_the_layout_has_room_for_and_no_lane_gets_is_found) {
   const auto problem = [](std::vector<block_count> said) {
     return any_heap(setup<one_counter>{.region_bytes = room, .sizes = sizes, .holds = said})
         .problem();

@@ -9,46 +9,69 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
-/// Tells `Memory` what rounds of searches found: the longest run that was left. Its words are
-/// accessed relaxed, because `shared_search` orders them.
+/// What rounds of searches find: the best of each round, as a number of which more is better, and
+/// `Memory`, which learns from it what is exhausted. Its words are accessed relaxed, because
+/// `shared_search` orders them.
 ///
 /// \tparam Memory like `exhaustion`
-template <class Memory>
-class longest_runs {
+template <class Memory, class Word>
+class best_of_rounds {
  public:
-  template <class... Parts>
-  WARPHEAP_DEVICE void format(const Parts&... parts) {
-    memory_.format(parts...);
-    token_ = 0;
-    longest_ = 0;
-    left_ = ~0u;
-  }
-
   WARPHEAP_DEVICE Memory& memory() { return memory_; }
 
   WARPHEAP_DEVICE void begin_round() {
     simt::atomic_ref(token_).store(memory_.announce().epoch, simt::order::relaxed);
-    simt::atomic_ref(longest_).store(0, simt::order::relaxed);
+    simt::atomic_ref(best_).store(0, simt::order::relaxed);
   }
-  WARPHEAP_DEVICE void note(std::uint32_t left) {
-    if (left != 0) simt::atomic_ref(longest_).fetch_max(left, simt::order::relaxed);
+  /// The best of the latest round so far.
+  WARPHEAP_DEVICE Word best() { return simt::atomic_ref(best_).load(simt::order::relaxed); }
+  /// That of the last round to end.
+  WARPHEAP_DEVICE Word left() { return simt::atomic_ref(left_).load(simt::order::relaxed); }
+
+ protected:
+  /// \param left what `left` returns before the first round has ended
+  template <class... Parts>
+  WARPHEAP_DEVICE void format(Word left, const Parts&... parts) {
+    memory_.format(parts...);
+    token_ = 0;
+    best_ = 0;
+    left_ = left;
   }
-  WARPHEAP_DEVICE void end_round() {
-    const std::uint32_t longest = simt::atomic_ref(longest_).load(simt::order::relaxed);
-    simt::atomic_ref(left_).store(longest, simt::order::relaxed);
-    memory_.confirm({simt::atomic_ref(token_).load(simt::order::relaxed)}, longest + 1);
+  WARPHEAP_DEVICE void raise(Word found) {
+    simt::atomic_ref(best_).fetch_max(found, simt::order::relaxed);
   }
-  /// The longest run that the last round to end has left, confirmed or not; without a round, more
-  /// than any caller wants.
-  WARPHEAP_DEVICE std::uint32_t left() {
-    return simt::atomic_ref(left_).load(simt::order::relaxed);
+  /// For `Memory::confirm`.
+  WARPHEAP_DEVICE typename Memory::token announced() {
+    return {simt::atomic_ref(token_).load(simt::order::relaxed)};
+  }
+  WARPHEAP_DEVICE void leave(Word best) {
+    simt::atomic_ref(left_).store(best, simt::order::relaxed);
   }
 
  private:
   Memory memory_;
   std::uint64_t token_;
-  std::uint32_t longest_;
-  std::uint32_t left_;
+  Word best_;
+  Word left_;
+};
+
+/// The longest run that is left. `left` is that of the last round to end, confirmed or not; without
+/// a round, more than any caller wants.
+template <class Memory>
+class longest_runs : public best_of_rounds<Memory, std::uint32_t> {
+ public:
+  template <class... Parts>
+  WARPHEAP_DEVICE void format(const Parts&... parts) {
+    best_of_rounds<Memory, std::uint32_t>::format(~0u, parts...);
+  }
+  WARPHEAP_DEVICE void note(std::uint32_t left) {
+    if (left != 0) this->raise(left);
+  }
+  WARPHEAP_DEVICE void end_round() {
+    const std::uint32_t longest = this->best();
+    this->leave(longest);
+    this->memory().confirm(this->announced(), longest + 1);
+  }
 };
 
 /// A search of all places of a heap, shared by the groups that found nothing by other means. It is

@@ -28,12 +28,12 @@ def _undescribed() -> Description:
 UNDESCRIBED = _undescribed()
 # How often a launch was repeated says how well it was measured, not what.
 NOT_IDENTITY = frozenset({"iterations"})
-# Rows that differ in one of these, or in a facet, are never joined by a line: see ``kept_apart``.
-SPLIT = ("heap_bytes", "seed", "distribution", "free_percent")
+# Titles say these only where a value is not the usual one, also where the values vary.
+SAID_IF_UNUSUAL = ("heap_bytes", "seed", "distribution", "free_percent")
 # Parameters that say the same in other words: with the first on an axis, the second is told, too.
 IMPLIED: Mapping[str, str] = {"used_percent": "free_percent"}
 # What a reader of tables need not know of every row.
-UNTOLD = frozenset({"seed", "iterations", "used_percent"})
+UNTOLD = frozenset({"seed", *NOT_IDENTITY, *IMPLIED})
 
 
 def describe(file: Path) -> Description:
@@ -62,14 +62,21 @@ def parameters(known: Description, columns: Iterable[str]) -> list[Field]:
 
 
 def kept_apart(known: Description, rows: pd.DataFrame, told: Collection[str]) -> list[str]:
-    """Return the parameters, beside those that a figure tells, of which a line has one value each.
+    """Return the parameters, beside those that a figure tells, of which a line has one value each:
+    rows that differ in one that is an axis or a facet are never joined.
 
     Most cases leave them at one value, which needs no mention.
     """
-    facets = [field.name for field in parameters(known, rows.columns) if field.role == "facet"]
-    same = "size_max" in told and (rows["size_min"] == rows["size_max"]).all()
-    known_anyway = {*told, *(["size_min"] if same else [])}
-    return [name for name in dict.fromkeys([*SPLIT, *facets]) if name not in known_anyway]
+    given = parameters(known, rows.columns)
+    roles = [field.name for field in given if field.role in ("axis", "facet")]
+    same = "size_max" in told and one_size(rows).all()
+    known_anyway = {*told, *IMPLIED, *(["size_min"] if same else [])}
+    return [n for n in dict.fromkeys([*SAID_IF_UNUSUAL, *roles]) if n not in known_anyway]
+
+
+def one_size(rows: pd.DataFrame) -> pd.Series:
+    """Choose the rows whose blocks are all of one size."""
+    return rows["size_min"] == rows["size_max"]
 
 
 def phrases(values: Mapping[str, Any], known: Description, leave_out: Iterable[str] = ()) -> str:

@@ -21,7 +21,8 @@ Format = Callable[[float], str]
 class Axis:
     """One axis: the column it shows, its label, and how its ticks are written (with the unit).
 
-    A y axis that is not ``log`` starts at 0.
+    The columns ``plus`` are added to that one, and the sum is divided by the column ``over``. A y
+    axis that is not ``log`` starts at 0.
     """
 
     column: str
@@ -29,13 +30,28 @@ class Axis:
     ticks: Format = decimal
     log: bool = True
     more_is_better: bool = False
+    plus: tuple[str, ...] = ()
+    over: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that it needs."""
+        return (self.column, *self.plus, *([self.over] if self.over else []))
+
+    def values(self, rows: pd.DataFrame) -> pd.Series:
+        """Return what it shows of each row."""
+        shown = pd.to_numeric(rows[self.column])
+        for name in self.plus:
+            shown = shown + pd.to_numeric(rows[name])
+        return shown / pd.to_numeric(rows[self.over]) if self.over else shown
 
 
 @dataclass(frozen=True)
 class FigureSpec:
     """One kind of figure; it is drawn once for each combination of the ``facets`` columns, whose
-    values its title says, and of all other parameters whose role is facet: those are said where a
-    value is not the usual one, so no figure need name them.
+    values its title says, and of all other parameters that are an axis or a facet by their role:
+    those are said where a value is not the usual one, so no figure need name them. An exception are
+    the parameters ``along``, which go with x.
 
     ``model`` is a column with values that theory gives for the same points; it is drawn dashed.
     ``series`` names columns that, with the manager, tell lines apart. ``bars`` draws x as bars. A
@@ -54,6 +70,7 @@ class FigureSpec:
     bars: bool = False
     trend: bool = False
     note: str = ""
+    along: tuple[str, ...] = ()
     where: Callable[[pd.DataFrame], Any] | None = None
 
 
@@ -72,11 +89,6 @@ def name_of(field: Field) -> str:
 def known_axis(name: str, label: str = "") -> Axis:
     """Make the axis of a field of the published rows."""
     return axis_of(UNDESCRIBED.fields[name], label)
-
-
-def one_size(table: pd.DataFrame) -> Any:
-    """Choose the rows whose blocks are all of one size."""
-    return table["size_min"] == table["size_max"]
 
 
 def share(value: float) -> str:

@@ -159,22 +159,6 @@ def _sections(table: pd.DataFrame, by_commit: bool, known: Description) -> list[
     return sorted(sections, key=lambda section: section.backend == "cpu")
 
 
-def _over_two_passes(rows: pd.DataFrame) -> pd.Series:
-    """Compare programs that take memory as they go with the same in two passes."""
-    ways = {
-        "join": (["join_ms.median"], "baseline_ms.median"),
-        "group_by": (["group_ms.median"], "baseline_ms.median"),
-        "work_generation": (["malloc_ms.median", "free_ms.median"], "two_pass_ms.median"),
-    }
-    ratio = pd.Series(float("nan"), index=rows.index)
-    for case, (parts, baseline) in ways.items():
-        of_case = rows["case"] == case
-        if of_case.any() and baseline in rows:
-            numbers = rows.loc[of_case, [*parts, baseline]].apply(pd.to_numeric)
-            ratio[of_case] = numbers[parts].sum(axis=1) / numbers[baseline]
-    return ratio
-
-
 def _usable(rows: pd.DataFrame, known: Description) -> pd.DataFrame:
     """Keep rows that did the whole work, and add what figures compare.
 
@@ -188,8 +172,6 @@ def _usable(rows: pd.DataFrame, known: Description) -> pd.DataFrame:
     usable = rows[(rows["status"] == "ok") & served & intact].copy()
     for name in _TIMES:
         usable[name] = pd.to_numeric(usable[name])
-    usable["time_over_two_passes"] = _over_two_passes(usable)
-    usable["malloc_first_over_warm"] = usable["malloc_ms.first"] / usable["malloc_ms.median"]
     # As texts: the type of a parameter that the probe never has differs, and would not compare.
     point = _point(known)
     points = usable[point].astype(str)

@@ -109,10 +109,10 @@ def _rank(facet: dict[str, Any]) -> list[tuple[str, Any]]:
 def _all(section: Section, specs: list[FigureSpec]) -> Iterator[Plot]:
     lost = section.rows[~section.rows.index.isin(section.usable.index)]
     for spec in specs:
-        if spec.y.column not in section.usable.columns or spec.x.column not in section.usable:
+        if not {spec.x.column, *spec.y.columns} <= set(section.usable.columns):
             continue
         rows = _of(section.usable, spec)
-        rows = rows.assign(_y=pd.to_numeric(rows[spec.y.column]))
+        rows = rows.assign(_y=spec.y.values(rows))
         rows = rows[rows["_y"].notna()]
         if spec.y.log and not spec.bars:
             rows = rows[rows["_y"] > 0]
@@ -132,7 +132,7 @@ def _facets(
     section: Section, spec: FigureSpec, rows: pd.DataFrame, lost: pd.DataFrame
 ) -> Iterator[Plot]:
     implied = IMPLIED.get(spec.x.column, spec.x.column)
-    told = (spec.x.column, implied, *spec.facets, *spec.series)
+    told = (spec.x.column, implied, *spec.facets, *spec.series, *spec.along)
     split = kept_apart(section.known, rows, told)
     usual = {name: _usual(section, spec.case, name) for name in split}
     rows = pd.concat([rows, lost]) if len(lost) else rows

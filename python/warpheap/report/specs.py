@@ -13,14 +13,13 @@ from typing import Any
 import pandas as pd
 
 from warpheap.report import workloads
-from warpheap.report.fields import IMPLIED, SPLIT, measures, parameters
+from warpheap.report.fields import IMPLIED, SAID_IF_UNUSUAL, measures, one_size, parameters
 from warpheap.report.figure import (
     Axis,
     FigureSpec,
     axis_of,
     known_axis,
     name_of,
-    one_size,
     share,
     times,
 )
@@ -42,7 +41,12 @@ _GRAPH = Axis("graph", "graph")
 _MALLOC = Axis("malloc_ms.median", "malloc, median of the warm launches", milliseconds)
 _FREE = Axis("free_ms.median", "free, median of the warm launches", milliseconds)
 _LONGEST = replace(_MALLOC, column="malloc_ms.max", label="malloc, longest of the warm launches")
-_COLD = Axis("malloc_first_over_warm", "first launch ÷ median of the warm launches", times)
+_COLD = Axis(
+    "malloc_ms.first",
+    "first launch ÷ median of the warm launches",
+    times,
+    over="malloc_ms.median",
+)
 _MALLOC_RATIO = Axis("malloc_over_limit", f"malloc ÷ malloc of {LIMIT_PROBE}", times)
 _FREE_RATIO = Axis("free_over_limit", f"free ÷ free of {LIMIT_PROBE}", times)
 _STEPS = Axis("tas", "steps")
@@ -298,8 +302,8 @@ def by_roles(case: str, rows: pd.DataFrame, known: Description) -> Iterator[Figu
     if not axes:
         return
     x = max(axes, key=lambda field: varied[field.name])
-    same = x.name == "size_max" and (rows["size_min"] == rows["size_max"]).all()
-    hidden = {x.name, *SPLIT, *implied, *(["size_min"] if same else [])}
+    same = x.name == "size_max" and one_size(rows).all()
+    hidden = {x.name, *SAID_IF_UNUSUAL, *implied, *(["size_min"] if same else [])}
     told = {"axis": 0, "facet": 1}  # the role, and how many values go without mention
     facets = tuple(
         f.name

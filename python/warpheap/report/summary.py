@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from warpheap.report.fields import UNTOLD, identity, parameters, phrases, text
+from warpheap.report.fields import UNTOLD, identity, one_size, parameters, phrases, text
 from warpheap.report.sections import Section, as_usual
 from warpheap.units import milliseconds
 
@@ -54,7 +54,7 @@ def reference(section: Section) -> tuple[str, pd.DataFrame]:
     Returns what they have in common, in words, and the rows: none if ``alloc`` was not measured.
     """
     rows = section.usable[section.usable["case"] == "alloc"]
-    rows = rows[(rows["mode"] == "thread") & (rows["size_min"] == rows["size_max"])]
+    rows = rows[(rows["mode"] == "thread") & one_size(rows)]
     if rows.empty:
         return "", rows
     usual = {name: _usual(rows[name]) for name in identity(section.known)}

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from warpheap.report.figure import Axis, FigureSpec, known_axis, one_size, share, times
+from warpheap.report.fields import one_size
+from warpheap.report.figure import Axis, FigureSpec, known_axis, share, times
 from warpheap.units import milliseconds
 
 _TWO_PASSES_NOTE = (
@@ -12,7 +13,6 @@ _TWO_PASSES_NOTE = (
 )
 _ACCESS_NOTE = "Threads use the words of all blocks in turn; the array has the same words."
 
-_TWO_PASSES = Axis("time_over_two_passes", "time ÷ time of two passes", times)
 _BATCH = known_axis("batch")
 _ROWS = known_axis("rows", "rows of the probe side")
 _GROUPS = known_axis("distinct_keys", "different keys")
@@ -23,6 +23,11 @@ _THREADS = known_axis("threads", "threads")
 _JOINS = ("match_percent", "key_skew", "page_bytes")
 _GROUP_BYS = ("rows", "key_skew", "page_bytes")
 _UPDATES = ("graph", "source_range", "adjacency")
+
+
+def _over_two_passes(column: str, baseline: str, plus: tuple[str, ...] = ()) -> Axis:
+    """Compare a program that takes memory as it goes with the same in two passes."""
+    return Axis(column, "time ÷ time of two passes", times, plus=plus, over=baseline)
 
 
 def _access(operation: str) -> FigureSpec:
@@ -49,24 +54,37 @@ def _graph(case: str, name: str, title: str, column: str) -> FigureSpec:
 
 
 def _time_in_malloc(
-    case: str, name: str, x: Axis, column: str, facets: tuple[str, ...]
+    case: str,
+    name: str,
+    x: Axis,
+    column: str,
+    facets: tuple[str, ...],
+    along: tuple[str, ...] = (),
 ) -> FigureSpec:
     """Make the figure of the share of a program's time that its warps spend in malloc."""
     y = Axis(column, "share of the warps' time", share, log=False)
-    return FigureSpec(f"{name}-malloc-share", case, f"{name}: time in malloc", x, y, facets)
+    title = f"{name}: time in malloc"
+    return FigureSpec(f"{name}-malloc-share", case, title, x, y, facets, along=along)
 
 
 FIGURES = (
     FigureSpec(
-        "join", "join", "hash join into pages", _ROWS, _TWO_PASSES, _JOINS, note=_TWO_PASSES_NOTE
+        "join",
+        "join",
+        "hash join into pages",
+        _ROWS,
+        _over_two_passes("join_ms.median", "baseline_ms.median"),
+        _JOINS,
+        along=("distinct_keys",),
+        note=_TWO_PASSES_NOTE,
     ),
-    _time_in_malloc("join", "join", _ROWS, "malloc_share", _JOINS),
+    _time_in_malloc("join", "join", _ROWS, "malloc_share", _JOINS, along=("distinct_keys",)),
     FigureSpec(
         "group-by",
         "group_by",
         "group-by in chains of pages",
         _GROUPS,
-        _TWO_PASSES,
+        _over_two_passes("group_ms.median", "baseline_ms.median"),
         _GROUP_BYS,
         note=_TWO_PASSES_NOTE,
     ),
@@ -76,7 +94,7 @@ FIGURES = (
         "work_generation",
         "malloc and free of as much as every thread produces",
         _THREADS,
-        _TWO_PASSES,
+        _over_two_passes("malloc_ms.median", "two_pass_ms.median", ("free_ms.median",)),
         ("size_min", "size_max"),
         note=_TWO_PASSES_NOTE,
     ),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the blocks of a chunk lie, and how many of them there are, on the host.
+#include "machine_of.hpp"
+
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -85,9 +87,9 @@ TEST(bulk_geometry, blocks_are_disjoint_and_free_finds_them) {
 }
 
 bulk_allocator<> laid_out(std::size_t bytes, std::uint32_t multiprocessors) {
-  simt::device_properties machine;
-  machine.multiprocessors = multiprocessors;
-  return {region{reinterpret_cast<std::byte*>(std::uintptr_t{1} << 30), bytes}, machine, {}};
+  return {region{reinterpret_cast<std::byte*>(std::uintptr_t{1} << 30), bytes},
+          machine_of(multiprocessors),
+          {}};
 }
 
 TEST(bulk_geometry, heaps_of_any_size_are_covered) {

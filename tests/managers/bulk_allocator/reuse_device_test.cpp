@@ -27,7 +27,7 @@ class bulk_reuse : public heap_test<manager> {
   std::uint64_t pages() const { return heap_.ref().manager().pages(); }
 };
 
-TEST_F(bulk_reuse, every_page_is_had_at_each_order) {
+TEST_F(bulk_reuse, every_page_can_be_allocated_at_each_order) {
   for (std::uint64_t bytes = 4096; bytes <= heap_.largest_block(); bytes *= 2) {
     const auto blocks = take_all(bytes);
     EXPECT_EQ(blocks.size(), pages() * 4096 / bytes) << bytes;
@@ -37,7 +37,7 @@ TEST_F(bulk_reuse, every_page_is_had_at_each_order) {
   }
 }
 
-TEST_F(bulk_reuse, every_bin_is_had_at_each_size) {
+TEST_F(bulk_reuse, every_bin_can_be_allocated_at_each_size) {
   for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
     const std::uint64_t bytes = std::uint64_t{16} << cls;
     const auto blocks = take_all(bytes);

@@ -81,17 +81,17 @@ class reclaimed_for_all : public heap_world {
 /// All that is free lies in one chunk: a bin of free blocks, and one that has a block in use. A
 /// lane frees that while another one looks for a page, or for a bin of another size, and reclaims.
 /// What it cannot give back because the first one is not done is not forgotten.
-class freed_while_reclaimed : public heap_world {
+class freed_while_reclaimed : public freeing_world {
  public:
   static constexpr simt::grid shape{2, 1};
 
-  explicit freed_while_reclaimed(const any_setup& how) : heap_world(uncounted(how)) {
+  explicit freed_while_reclaimed(const any_setup& how) : freeing_world(how, bytes) {
     heap.run_quietly([&] {
       std::vector<std::byte*> small(blocks);
       for (std::byte*& one : small) one = heap.take(bytes);
       while (heap.take(page) != nullptr) {
       }
-      last_ = small.back();
+      freed_ = small.back();
       small.pop_back();
       for (std::byte* const one : small) heap.give(one);
     });
@@ -99,15 +99,14 @@ class freed_while_reclaimed : public heap_world {
   }
 
   void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    heap.adopt(last_, bytes);
+    freeing_world::reset(seed);
     wanted_ = seed % 2 == 0 ? page : bytes / 2;
     got_ = nullptr;
   }
 
   void lane() {
     if (simt::thread_rank() == 0) {
-      give(last_);
+      give(freed_);
     } else {
       got_ = heap.take(wanted_);
     }
@@ -127,18 +126,17 @@ class freed_while_reclaimed : public heap_world {
   static constexpr std::uint32_t bytes = 32;
   static constexpr std::size_t blocks = 6;  // a bin and a half
 
-  std::byte* last_ = nullptr;
   std::uint32_t wanted_ = page;
   std::byte* got_ = nullptr;
 };
 
 /// Half of the heap is free. A lane frees the other half, which makes a node of the highest order,
 /// while another one looks from order to order for a page. Weak memory: as in `reclaimed_for_all`.
-class merged_into_the_top : public heap_world {
+class merged_into_the_top : public freeing_world {
  public:
   static constexpr simt::grid shape{2, 1};
 
-  explicit merged_into_the_top(const any_setup& how) : heap_world(uncounted(how)) {
+  explicit merged_into_the_top(const any_setup& how) : freeing_world(how, half) {
     heap.run_quietly([&] {
       std::vector<std::byte*> halves;
       while (std::byte* const one = heap.take(half)) halves.push_back(one);
@@ -149,11 +147,6 @@ class merged_into_the_top : public heap_world {
       freed_ = halves[0];
     });
     heap.keep_state();
-  }
-
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    heap.adopt(freed_, half);
   }
 
   void lane() {
@@ -167,8 +160,6 @@ class merged_into_the_top : public heap_world {
  private:
   static constexpr std::uint32_t page = 100;
   static constexpr std::uint32_t half = 400;
-
-  std::byte* freed_ = nullptr;
 };
 
 /// Three lanes of each of two warps want blocks of a size, and the heap has a single bin of four:
@@ -276,13 +267,13 @@ class buddies_freed_at_once : public heap_world {
 /// others want blocks: one of them makes bins of the node. The other one, whose unit is of the
 /// first bin, may come to a new bin even before its units are there. What it writes there must come
 /// after all accesses to the node.
-class bin_that_is_new : public heap_world {
+class bin_that_is_new : public freeing_world {
  public:
   static constexpr simt::grid shape{3, 1};
 
-  explicit bin_that_is_new(const any_setup& how) : heap_world(uncounted(how)) {
+  explicit bin_that_is_new(const any_setup& how) : freeing_world(how, node) {
     heap.run_quietly([&] {
-      node_ = heap.take(node);
+      freed_ = heap.take(node);
       std::byte* const first = heap.take(block);
       for (const std::uint32_t bytes : {block, block / 2, page}) {
         while (heap.take(bytes) != nullptr) {
@@ -293,14 +284,9 @@ class bin_that_is_new : public heap_world {
     heap.keep_state();
   }
 
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    heap.adopt(node_, node);
-  }
-
   void lane() {
     if (simt::thread_rank() == 0) {
-      give(node_);
+      give(freed_);
     } else {
       heap.take(block);
     }
@@ -310,8 +296,6 @@ class bin_that_is_new : public heap_world {
   static constexpr std::uint32_t block = 32;
   static constexpr std::uint32_t page = 100;
   static constexpr std::uint32_t node = 400;
-
-  std::byte* node_ = nullptr;
 };
 
 /// Lanes that free while another one needs what they free.

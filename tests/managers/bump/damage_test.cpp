@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an inspection says about counters, and what formatting leaves alone.
 #include "damage.hpp"
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -14,12 +15,6 @@ namespace {
 
 using single = bump<bump_config{.counters = bump_counters::one}>;
 using sharded = bump<bump_config{.counters = bump_counters::sharded}>;
-
-simt::device_properties of_two_multiprocessors() {
-  simt::device_properties properties;
-  properties.multiprocessors = 2;
-  return properties;
-}
 
 TEST(bump_damage, sees_words_that_are_wrong) {
   const exposed_heap<single> subject(8 * 1024);
@@ -44,7 +39,7 @@ TEST(bump, what_was_handed_out_is_in_use_even_if_more_was_asked_for) {
 
 TEST(bump, format_writes_the_counters_and_no_block) {
   rubbish memory(4_KiB);
-  const sharded all(memory.all(), of_two_multiprocessors(), {});
+  const sharded all(memory.all(), machine_of(2), {});
   machine().launch({1, 1}, [&] { all.format(0, 1); });
   EXPECT_TRUE(memory.is_untouched_from(memory.all().base + 2 * 128));
   EXPECT_FALSE(memory.is_untouched_from(memory.all().base + 128));

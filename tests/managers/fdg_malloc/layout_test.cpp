@@ -2,6 +2,7 @@
 // Where blocks of a warp heap lie: together, one after the other, SuperBlock by SuperBlock.
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -19,12 +20,7 @@ namespace {
 
 using manager = fdg_malloc<>;
 
-simt::device_properties with_warps(std::uint32_t warps) {
-  simt::device_properties properties;
-  properties.multiprocessors = 4;
-  properties.resident_threads = warps * 32;
-  return properties;
-}
+simt::device_properties with_warps(std::uint32_t warps) { return machine_of(4, warps * 32); }
 
 manager laid_out(std::size_t bytes, std::uint32_t warps) {
   auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);

@@ -26,8 +26,8 @@ class exactly_full : public gallatin_world<Shape> {
   }
   std::string verdict() {
     if (this->granted != expected_) {
-      return std::to_string(this->granted) + " blocks were had, and " + std::to_string(expected_) +
-             " fit";
+      return std::to_string(this->granted) + " blocks were handed out, and " +
+             std::to_string(expected_) + " fit";
     }
     return this->heap.problem();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes and numbers, without a heap.
+#include "machine_of.hpp"
 #include "size_classes.hpp"
 
 #include "warpheap/managers/gallatin/gallatin.hpp"
@@ -24,16 +25,10 @@ geometry of_heap(std::size_t bytes) {
   return shape;
 }
 
-simt::device_properties machine_with(std::uint32_t multiprocessors) {
-  simt::device_properties properties;
-  properties.multiprocessors = multiprocessors;
-  return properties;
-}
-
 /// The manager of a region that nobody touches: constructors only compute.
 gallatin<> over(std::size_t bytes) {
   return gallatin<>(region{reinterpret_cast<std::byte*>(std::uintptr_t{1} << 44), bytes},
-                    machine_with(h200), {});
+                    machine_of(h200), {});
 }
 
 TEST(gallatin_geometry, has_the_papers_trees) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an inspection makes of words that nobody writes.
 #include "machine.hpp"
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -84,14 +85,10 @@ class gallatin_inspection : public ::testing::Test {
     machine().launch({1, 1}, [&, to = &found] { all_.inspect(0, 1, *to); });
     return found.violations[invariant - 1];
   }
-  static simt::device_properties large_machine() {
-    simt::device_properties properties;
-    properties.multiprocessors = 132;
-    return properties;
-  }
+  static constexpr std::uint32_t multiprocessors = 132;
 
   rubbish memory_{16_MiB};
-  manager all_{memory_.all(), large_machine(), {}};
+  manager all_{memory_.all(), machine_of(multiprocessors), {}};
 };
 
 TEST_F(gallatin_inspection, a_block_of_units_that_there_are_not_is_found) {
@@ -106,7 +103,7 @@ TEST_F(gallatin_inspection, a_block_of_units_that_there_are_not_is_found) {
 
 TEST_F(gallatin_inspection, a_block_in_a_slot_behind_those_in_use_is_found) {
   const std::uint32_t behind = all_.shape().slots(last_tree);
-  ASSERT_LT(behind, large_machine().multiprocessors);
+  ASSERT_LT(behind, multiprocessors);
   machine().launch({1, 1}, [&] { all_.buffers().refill(behind - 1, last_tree, 1); });
   EXPECT_EQ(broken(6), 0u);
   machine().launch({1, 1}, [&] { all_.buffers().refill(behind, last_tree, 1); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What requests cost that cannot be served.
+#include "machine_of.hpp"
 #include "refusal_steps.hpp"
 #include "rubbish.hpp"
 
@@ -40,14 +41,8 @@ class exhausted_gallatin : public ::testing::Test {
 
   static constexpr simt::grid one_lane{1, 1};
 
-  static simt::device_properties large_machine() {
-    simt::device_properties properties;
-    properties.multiprocessors = 132;
-    return properties;
-  }
-
   rubbish memory_{16_MiB};
-  gallatin<> all_{memory_.all(), large_machine(), {}};
+  gallatin<> all_{memory_.all(), machine_of(132), {}};
   std::vector<void*> blocks_;
 };
 
@@ -75,7 +70,7 @@ TEST_F(exhausted_gallatin, requests_that_fail_at_once_share_a_search) {
   }
 }
 
-TEST_F(exhausted_gallatin, what_comes_back_to_a_used_block_is_no_reason_to_search) {
+TEST_F(exhausted_gallatin, what_comes_back_to_a_used_block_starts_no_search) {
   steps_of(64);
   steps(one_lane, [this] {
     for (std::size_t i = 0; i < blocks_.size(); i += 2) all_.free(blocks_[i]);

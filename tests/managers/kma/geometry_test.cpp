@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The arithmetic of sizes and words, and layouts at the edges.
 #include "machine.hpp"
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -18,15 +19,9 @@ namespace {
 
 using sizes = kma<>::sizes;
 
-simt::device_properties with_multiprocessors(std::uint32_t count) {
-  simt::device_properties properties;
-  properties.multiprocessors = count;
-  return properties;
-}
-
 kma<> laid_out(std::size_t bytes, std::uint32_t multiprocessors = 132) {
   auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
-  return kma<>({nowhere, bytes}, with_multiprocessors(multiprocessors), {});
+  return kma<>({nowhere, bytes}, machine_of(multiprocessors), {});
 }
 
 TEST(kma, classes_are_powers_of_two_from_16_bytes_to_a_superblock) {
@@ -125,7 +120,7 @@ TEST(kma, buckets_are_counted_up_to_the_last) {
 // which all superblocks are: none has more than one slot left.
 TEST(kma, a_pointer_just_behind_the_blocks_is_foreign) {
   const rubbish memory(128_KiB);
-  const kma<> heap(memory.all(), with_multiprocessors(1), {});
+  const kma<> heap(memory.all(), machine_of(1), {});
   heap.format(0, 1);
   std::vector<std::byte*> blocks;
   machine().launch({1, 1}, [&] {

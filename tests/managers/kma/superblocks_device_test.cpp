@@ -90,7 +90,7 @@ TEST_F(kma_superblock_use, a_superblock_has_as_many_blocks_as_fit) {
   }
 }
 
-TEST_F(kma_superblock_use, one_free_block_of_a_full_superblock_can_be_had) {
+TEST_F(kma_superblock_use, one_free_block_of_a_full_superblock_can_be_allocated) {
   const auto all = fill(64);
   free(all, 5, 64);
   EXPECT_EQ(fill(128).size(), 0u) << "no superblock is empty";

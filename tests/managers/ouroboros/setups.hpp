@@ -147,30 +147,25 @@ inline named_case run_for_one_lane(const any_setup& how) {
 /// Entries of the first chunk of a run are still queued, ahead of that of the only free chunk. A
 /// lane that has the unit of the latter may come to the former while another lane frees the run:
 /// what it writes there must come after all accesses to the run.
-class queued_chunk_of_a_run : public heap_world {
+class queued_chunk_of_a_run : public freeing_world {
  public:
   static constexpr simt::grid shape{2, 1};
 
-  explicit queued_chunk_of_a_run(const any_setup& how) : heap_world(uncounted(how)) {
+  explicit queued_chunk_of_a_run(const any_setup& how) : freeing_world(how, run) {
     heap.run_quietly([&] {
       std::byte* const pair = heap.take(run);
       std::byte* last = nullptr;
       while (std::byte* const one = heap.take(chunk)) last = one;
       heap.give(pair);
-      run_ = heap.take(run);
+      freed_ = heap.take(run);
       heap.give(last);
     });
     heap.keep_state();
   }
 
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    heap.adopt(run_, run);
-  }
-
   void lane() {
     if (simt::thread_rank() == 0) {
-      give(run_);
+      give(freed_);
     } else if (heap.take(chunk) == nullptr) {
       heap.blocks().note("null, and a chunk was free all the time");
     }
@@ -179,8 +174,6 @@ class queued_chunk_of_a_run : public heap_world {
  private:
   static constexpr std::uint32_t run = 128;
   static constexpr std::uint32_t chunk = 64;
-
-  std::byte* run_ = nullptr;
 };
 
 inline named_case run_with_queued_entries(const any_setup& how) {
@@ -261,29 +254,28 @@ inline std::vector<named_case> pair_cases(const any_setup& how) {
 
 /// A lane frees a page for which the queue has no room, and takes all pages that are queued.
 /// Another lane, which then finds the queue empty, must find the page where it is parked.
-class parked_before_all_are_taken : public heap_world {
+class parked_before_all_are_taken : public freeing_world {
  public:
   static constexpr simt::grid shape{2, 1};
 
-  explicit parked_before_all_are_taken(const any_setup& how) : heap_world(uncounted(how)) {
+  explicit parked_before_all_are_taken(const any_setup& how) : freeing_world(how, bytes) {
     heap.run_quietly([&] {
       std::vector<std::byte*> all;
       while (std::byte* const page = heap.take(bytes)) all.push_back(page);
-      page_ = all.back();
+      freed_ = all.back();
       for (int i = 0; i < queued; ++i) heap.give(all[static_cast<std::size_t>(i)]);
     });
     heap.keep_state();
   }
 
   void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    heap.adopt(page_, bytes);
+    freeing_world::reset(seed);
     queue_is_empty_ = false;
   }
 
   void lane() {
     if (simt::thread_rank() == 0) {
-      give(page_);
+      give(freed_);
       for (int i = 0; i < queued; ++i) want();
       queue_is_empty_ = true;
     } else {
@@ -302,7 +294,6 @@ class parked_before_all_are_taken : public heap_world {
     if (heap.take(bytes) == nullptr) heap.blocks().note("null, and a page was free all the time");
   }
 
-  std::byte* page_ = nullptr;
   untracked<bool> queue_is_empty_;
 };
 

@@ -4,6 +4,8 @@
 /// \file
 /// Ouroboros as small as it goes, for tests that run lanes one by one.
 
+#include "machine_of.hpp"
+
 #include "warpheap/managers/ouroboros/ouroboros.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
@@ -25,9 +27,9 @@ template <class M>
 class tiny_heap : public ::testing::Test {
  protected:
   static constexpr std::size_t bytes = 256 * 1024;
-  static constexpr std::size_t most_lanes = 64;
+  static constexpr std::uint32_t most_lanes = 64;
 
-  tiny_heap() : manager_(region{memory_->all, bytes}, machine(), {}) {
+  tiny_heap() : manager_(region{memory_->all, bytes}, machine_of(2, most_lanes), {}) {
     std::memset(memory_->all, 0xcd, bytes);
     manager_.format(0, 1);
   }
@@ -39,13 +41,6 @@ class tiny_heap : public ::testing::Test {
   }
 
  private:
-  static simt::device_properties machine() {
-    simt::device_properties properties;
-    properties.multiprocessors = 2;
-    properties.resident_threads = most_lanes;
-    return properties;
-  }
-
   struct alignas(4096) space {
     std::byte all[bytes];
   };

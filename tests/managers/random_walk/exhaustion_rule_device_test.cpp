@@ -107,7 +107,7 @@ template <class M>
 struct statistical_rule : testing::Test {};
 TYPED_TEST_SUITE(statistical_rule, subjects_of<exhaustion_rule::statistical>);
 
-TYPED_TEST(statistical_rule, gives_null_near_the_end_and_loses_nothing) {
+TYPED_TEST(statistical_rule, returns_null_near_the_end_and_loses_nothing) {
   const heap<TypeParam> subject(machine(), heap_bytes, {});
   for (int round = 0; round < 2; ++round) {
     auto all = take_all(subject, 1);

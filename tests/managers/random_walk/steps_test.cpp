@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a step of a walk is worth when lanes race for the pages that it has seen.
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/managers/random_walk/bitmap_pages.hpp"
@@ -29,7 +30,9 @@ constexpr int lanes = 8;
 template <random_walk::bitmap_config Config>
 class one_word {
  public:
-  one_word() : pages_(region{memory_->all.data(), bytes}, machine(), {.page_bytes = page_bytes}) {
+  one_word()
+      : pages_(region{memory_->all.data(), bytes}, machine_of(2, warps * lanes),
+               {.page_bytes = page_bytes}) {
     pages_.format(0, 1);
   }
 
@@ -37,13 +40,6 @@ class one_word {
 
  private:
   static constexpr std::size_t bytes = 31 * page_bytes;
-
-  static simt::device_properties machine() {
-    simt::device_properties properties;
-    properties.multiprocessors = 2;
-    properties.resident_threads = warps * lanes;
-    return properties;
-  }
 
   struct alignas(256) space {
     std::array<std::byte, bytes> all;

@@ -2,6 +2,7 @@
 // Where blocks lie: splitting, merging and memory offsets of the list, and the order of the
 // counters.
 #include "machine.hpp"
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -146,7 +147,7 @@ TEST(reg_eff_list, a_heap_in_pieces_serves_a_block_as_large_as_itself) {
   expect_whole_after_frees<false>();
 }
 
-TEST(reg_eff_list, what_was_out_is_had_again_once_it_is_freed) {
+TEST(reg_eff_list, what_was_exhausted_is_available_again_once_it_is_freed) {
   one_lane<reg_eff_config{}> lane(16_KiB);
   void* large = lane.take(8_KiB);
   ASSERT_NE(large, nullptr);
@@ -228,9 +229,7 @@ TEST(reg_eff_counters, a_request_that_fails_leaves_room_for_smaller_ones) {
 TEST(reg_eff_inspection, an_offset_at_the_terminator_is_found) {
   constexpr reg_eff_config config{.offsets = memory_offsets::per_multiprocessor};
   const rubbish memory(64_KiB);
-  simt::device_properties two;
-  two.multiprocessors = 2;
-  const reg_eff<config> manager(memory.all(), two, {});
+  const reg_eff<config> manager(memory.all(), machine_of(2), {});
   manager.format(0, 1);
   const auto broken = [&] {
     inspection found;
@@ -245,9 +244,7 @@ TEST(reg_eff_inspection, an_offset_at_the_terminator_is_found) {
 // What was counted when the heap was full, put back when it is not: behind the only offset.
 TEST(reg_eff_inspection, a_proof_of_exhaustion_that_is_wrong_is_found) {
   const rubbish memory(64_KiB);
-  simt::device_properties one;
-  one.multiprocessors = 1;
-  const reg_eff<> manager(memory.all(), one, {});
+  const reg_eff<> manager(memory.all(), machine_of(1), {});
   manager.format(0, 1);
   void* last = nullptr;
   machine().launch({1, 1}, [&, to = &last] {

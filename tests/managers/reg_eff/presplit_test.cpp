@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The chunks of an empty heap, and sizes in granules, without a heap.
+#include "machine_of.hpp"
+
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
 
@@ -140,8 +142,7 @@ TEST(reg_eff_config, halves_what_has_room_for_many_requests) {
 }
 
 TEST(reg_eff_layout, names_the_largest_heap_of_a_list_and_has_no_limit_for_counters) {
-  simt::device_properties machine;
-  machine.multiprocessors = h200;
+  const simt::device_properties machine = machine_of(h200);
   auto* const anywhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 44);
   // Nobody touches the region: constructors only compute.
   const reg_eff<> large({anywhere, 32_GiB - 16}, machine, {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What requests cost that cannot be served, by steps of the explorer.
+#include "machine_of.hpp"
 #include "refusal_steps.hpp"
 #include "rubbish.hpp"
 
@@ -20,14 +21,8 @@ using one_offset = reg_eff<reg_eff_config{.presplit_bytes = 0}>;
 
 class reg_eff_refusal : public ::testing::Test {
  protected:
-  static simt::device_properties one() {
-    simt::device_properties properties;
-    properties.multiprocessors = 1;
-    return properties;
-  }
-
   rubbish memory_{256_KiB};
-  one_offset all_{memory_.all(), one(), {}};
+  one_offset all_{memory_.all(), machine_of(1), {}};
 };
 
 // A search looks at each granule of the longest run, if a request needs as many, so that it knows

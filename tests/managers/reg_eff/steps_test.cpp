@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a malloc costs where all lanes begin to search at one offset: counted in switch points of
 // the seam, so that no clock is needed.
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -21,10 +22,7 @@ using one_offset = reg_eff<reg_eff_config{.offsets = memory_offsets::one, .heade
 /// Steps of a lane if so many take a block at once, on average over a few schedules.
 double steps_of_each(std::uint32_t lanes, std::size_t bytes, std::size_t of) {
   const rubbish memory(of);
-  simt::device_properties machine;
-  machine.multiprocessors = 2;
-  machine.resident_threads = lanes;
-  const one_offset manager(memory.all(), machine, {});
+  const one_offset manager(memory.all(), machine_of(2, lanes), {});
   simt::explorer together({lanes, 1}, 4'000'000);
   constexpr int schedules = 10;
   double steps = 0;

@@ -37,11 +37,11 @@ setup<M> two_level_pages() {
 
 /// A lane frees a chunk of a segment that is full otherwise, while another one looks there, notes
 /// that it is full, and takes the last chunk of the other segment. A note that stays is wrong.
-class freed_while_seen_full : public heap_world {
+class freed_while_seen_full : public freeing_world {
  public:
   static constexpr simt::grid shape{2, 1};
 
-  explicit freed_while_seen_full(const any_setup& how) : heap_world(uncounted(how)) {
+  explicit freed_while_seen_full(const any_setup& how) : freeing_world(how, bytes) {
     heap.run_quietly([&] {
       std::vector<std::byte*> all;
       while (std::byte* const chunk = heap.take(bytes)) all.push_back(chunk);
@@ -52,11 +52,6 @@ class freed_while_seen_full : public heap_world {
       heap.give(all[segment]);
     });
     heap.keep_state();
-  }
-
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    heap.adopt(freed_, bytes);
   }
 
   void lane() {
@@ -70,8 +65,6 @@ class freed_while_seen_full : public heap_world {
  private:
   static constexpr std::uint32_t bytes = 16;
   static constexpr std::size_t segment = 32;
-
-  std::byte* freed_ = nullptr;
 };
 
 inline std::vector<named_case> segment_cases(const any_setup& how) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes and limits, on the host: heaps of any size, whose memory nobody touches.
 #include "lanes.hpp"
+#include "machine_of.hpp"
 #include "size_classes.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -14,10 +15,8 @@ namespace {
 using sizes = xmalloc_parts::geometry<xmalloc_config{}>;
 
 xmalloc<> over(std::size_t bytes) {
-  simt::device_properties properties;
-  properties.multiprocessors = 132;
-  return xmalloc<>(region{reinterpret_cast<std::byte*>(std::uintptr_t{1} << 44), bytes}, properties,
-                   {});
+  return xmalloc<>(region{reinterpret_cast<std::byte*>(std::uintptr_t{1} << 44), bytes},
+                   machine_of(132), {});
 }
 
 TEST(xmalloc_geometry, a_size_has_the_smallest_class_that_holds_it) {

@@ -33,7 +33,7 @@ class xmalloc_superblocks : public ::testing::Test {
   all_of_them blocks_{memory_, cursor_};
 };
 
-TEST_F(xmalloc_superblocks, who_wants_all_blocks_gets_them_and_is_no_owner) {
+TEST_F(xmalloc_superblocks, a_lane_that_wants_all_blocks_gets_them_and_is_not_the_owner) {
   machine().launch({1, 1}, [this] {
     all_of_them::taken got{};
     ASSERT_NE(blocks_.carve(0, 32, 32, got), none);
