@@ -56,7 +56,7 @@ def measure(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PYTHONPATH", "")
 
     def run(rounds: int, seconds: float = 60.0) -> list[Row]:
-        check = script.Check(tmp_path, seconds, "abc")
+        check = script.Check(tmp_path, seconds, {"commit": "abc"})
         script.programs(check, None, [PROGRAM], rounds)
         return [json.loads(line) for line in (tmp_path / "pools.jsonl").read_text().splitlines()]
 
