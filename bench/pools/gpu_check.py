@@ -4,7 +4,8 @@
 usage: gpu_check.py OUT --build DIR [--traces DIR] [--site DIR] [--seconds N] [--commit HASH]
                     [--quick] [--parts PART...] [--programs PROGRAM...] [--rounds N]
 
-OUT gets `pools.jsonl`, one row per measurement, and `gpu_check.txt`, what was printed. DIR of
+OUT gets `pools.jsonl`, one row per measurement, and `gpu_check.txt`, what was printed. Each row
+says on which machine and when it was measured, so that `warpheap publish` can file it. DIR of
 --build is a build folder with the targets warpheap_c and, for RMM's resources, warpheap_rmm_peers.
 DIR of --traces has logs in RMM's format; DIR of --site is the folder of WARPHEAP_RMM_ROOT, with the
 wheels of librmm-cu13, rapids-logger, rmm-cu13 and cuda-bindings unpacked side by side. Whatever is
@@ -19,6 +20,7 @@ of the times is the median of those of the rounds.
 
 import argparse
 import ctypes
+import datetime
 import json
 import os
 import statistics
@@ -58,11 +60,11 @@ Row = dict[str, Any]
 class Check:
     """The folder of results, the clock and the budget."""
 
-    def __init__(self, out: Path, seconds: float, commit: str | None) -> None:
+    def __init__(self, out: Path, seconds: float, stamp: Row) -> None:
         out.mkdir(parents=True, exist_ok=True)
         self._rows = (out / "pools.jsonl").open("w", encoding="utf-8")
         self._text = (out / "gpu_check.txt").open("w", encoding="utf-8")
-        self._start, self._seconds, self._commit = time.monotonic(), seconds, commit
+        self._start, self._seconds, self._stamp = time.monotonic(), seconds, stamp
         self.wrong = 0
 
     def say(self, text: str) -> None:
@@ -73,7 +75,8 @@ class Check:
 
     def row(self, row: Row) -> None:
         """Write a row down at once."""
-        self._rows.write(json.dumps(row | {"commit": self._commit}) + "\n")
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self._rows.write(json.dumps(row | self._stamp | {"time": now}) + "\n")
         self._rows.flush()
         self.wrong += row.get("status") in ("failed", "crashed", "timeout")
 
@@ -106,7 +109,7 @@ def latencies(check: Check, quick: bool) -> None:
     # After all of the others: what was measured next to four threads on the driver's pool took 1.4
     # times as long in both runs that had it in between.
     for trace in made[1:]:
-        for resource in ("tlsf", "rmm_pool", "cuda_malloc_async"):
+        for resource in ("tlsf", "tlsf_in_4_parts", "rmm_pool", "cuda_malloc_async"):
             replay(check, trace, resource, smallest=False, threads=4)
 
 
@@ -129,8 +132,7 @@ def replay(
 
     if not check.has_time(f"{trace.name} on {name}"):
         return
-    peak = trace.peak_bytes()
-    size = resources.Size(0 if upstream else (2 * peak // (2 << 20) + 1) * (2 << 20))
+    size = resources.Size(0 if upstream else replay.start_bytes(trace, name))
     repeats = 1 if name in resources.DRIVER else 3
     request = replay.Request(size, repeats, smallest, threads)
     source = resources.upstream(upstream)
@@ -159,7 +161,7 @@ def programs(check: Check, site: Path | None, chosen: list[str], rounds: int) ->
         extra = [str(site)] if site is not None and program == "rmm_program" else []
         os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *extra, inherited])
         if reason := why_not(FRAMEWORKS[program]):
-            row = {"schema": 1, "case": "program", "program": program}
+            row = {"schema": 1, "case": "program", "backend": "cuda", "program": program}
             check.row({**row, "status": "skipped", "reason": reason})
             check.say(f"{program}: skipped: {reason}")
             continue
@@ -185,6 +187,13 @@ def programs(check: Check, site: Path | None, chosen: list[str], rounds: int) ->
                 check.say(f"{program} {manager}: {json.dumps(row)}")
 
 
+def row_of(case: str, program: str, manager: str) -> Row:
+    """Begin a row of a program."""
+    words = "bench/pools/gpu_check.py OUT --build DIR --site DIR --parts programs --programs"
+    row: Row = {"schema": 1, "case": case, "backend": "cuda", "program": program}
+    return row | {"manager": manager, "command": f"{words} {program}"}
+
+
 def median_run(runs: list[Row]) -> Row:
     """Return the first run that failed, or else that of median time, with the times of all."""
     for run in runs:
@@ -196,7 +205,7 @@ def median_run(runs: list[Row]) -> Row:
 
 def compare(program: str, manager: str, native: list[Row], pooled: list[Row]) -> Row:
     """Compare the runs on a pool with those without."""
-    row: Row = {"schema": 1, "case": "framework", "program": program, "manager": manager}
+    row = row_of("framework", program, manager)
     if broken := [run for run in [*native, *pooled] if run["status"] != "ok"]:
         status, reason = broken[0]["status"], f"{broken[0]['manager']}: {broken[0]['reason']}"
         return row | {"status": status, "reason": reason}
@@ -220,9 +229,12 @@ def why_not(framework: str) -> str | None:
 
 def one_program(check: Check, program: str, policy: str) -> Row:
     """Run one program on a pool, POLICY or POLICY_in_N_parts, and give its row."""
-    row: Row = {"schema": 1, "case": "program", "program": program, "manager": policy}
-    name, _, parts = policy.removesuffix("_parts").partition("_in_")
-    command = [sys.executable, str(PROGRAMS / f"{program}.py"), name, *([parts] if parts else [])]
+    from warpheap.traces.resources import in_parts  # noqa: PLC0415
+
+    row = row_of("program", program, policy)
+    name, parts = in_parts(policy)
+    command = [sys.executable, str(PROGRAMS / f"{program}.py"), name]
+    command += [str(parts)] if parts > 1 else []
     limit = min(PROGRAM_SECONDS, max(check.left(), 0))
     outcome = process.run(command, limit)
     if outcome.timed_out:
@@ -236,22 +248,20 @@ def one_program(check: Check, program: str, policy: str) -> Row:
     return row
 
 
-def device() -> Row:
-    """Say what the measurements were taken on."""
-    asked = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+def machine() -> Row:
+    """Say what the measurements are taken on: on the first device."""
+    asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     try:
         outcome = process.run(asked, PROGRAM_SECONDS)
-        text = outcome.stdout.strip() or f"nvidia-smi: {outcome.death()}"
+        text = outcome.stdout.partition("\n")[0].strip() or f"nvidia-smi: {outcome.death()}"
     except OSError as error:
         text = f"nvidia-smi: {error}"
+    name, _, driver = text.rpartition(", ")
     return {
-        "schema": 1,
-        "case": "machine",
-        "device": text,
+        "device": name or text,
+        "driver": driver if name else None,
         "python": sys.version.split()[0],
         "cpus": os.cpu_count(),
-        "status": "ok",
-        "reason": None,
     }
 
 
@@ -272,8 +282,9 @@ def main() -> int:
     library = given.build / "src" / "libwarpheap_c.so"
     if not library.exists():
         parser.error(f"{library} is not there: build the target warpheap_c in {given.build}")
-    check = Check(given.out, given.seconds, given.commit)
-    check.row(device())
+    stamp = machine() | {"commit": given.commit}
+    check = Check(given.out, given.seconds, stamp)
+    check.say(json.dumps(stamp))
     os.environ["WARPHEAP_LIBRARY"] = str(library.resolve())
     if given.site is not None:
         # The loader finds RMM's libraries by name once they are loaded.

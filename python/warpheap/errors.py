@@ -9,10 +9,6 @@ import os
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
-import typer
-
-from warpheap.console import complain, err
-
 EXIT_FAILED = 1  # what was asked for ran, and something in it is wrong
 EXIT_USAGE = 2  # what was asked for cannot be run
 EXIT_INTERNAL = 70  # a defect of the tool itself (EX_SOFTWARE)
@@ -60,6 +56,11 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 
     ``WARPHEAP_DEBUG=1`` lets the stack trace of an internal error through, for developers.
     """
+
+    # Only the tool has them: programs that replay traces with this package raise UserError, too.
+    import typer  # noqa: PLC0415
+
+    from warpheap.console import complain, err  # noqa: PLC0415
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:

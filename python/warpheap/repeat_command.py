@@ -25,7 +25,7 @@ def command(row: Mapping[str, Any], known: Description = UNDESCRIBED) -> str:
     if row.get("case") == "replay":
         return shlex.join(_replay(row))
     if row.get("case") in _POOL_PROGRAMS:
-        return "bench/pools/gpu_check.py OUT --traces DIR --wheels DIR"
+        return "bench/pools/gpu_check.py OUT --build DIR --traces DIR --site DIR"
     return shlex.join(_bench(row, known))
 
 

@@ -83,33 +83,40 @@ inline void replay_timeline(pool_interface& pool, const warpheap_trace& trace, s
 }
 
 /// Calls `run(trace)`, which returns the number of failures, for each trace in its own thread; all
-/// start together. \throws what a thread threw first
+/// start together. The time is that from the first start of a thread to the last end: on a busy
+/// machine, this thread may not run before the others have finished. \throws what a thread threw
+/// first
 template <class Run>
 void replay_threads(std::span<const warpheap_trace> traces, std::uint64_t* wall_ns,
                     std::uint64_t* failures, Run&& run) {
-  std::latch ready(static_cast<std::ptrdiff_t>(traces.size()) + 1);
+  using std::chrono::steady_clock;
+  std::latch ready(static_cast<std::ptrdiff_t>(traces.size()));
   // Relaxed: read after the threads were joined.
   std::atomic<std::uint64_t> failed{0};
   std::vector<std::exception_ptr> thrown(traces.size());
+  std::vector<steady_clock::time_point> starts(traces.size());
+  std::vector<steady_clock::time_point> ends(traces.size());
   std::vector<std::thread> threads;
   threads.reserve(traces.size());
   for (std::size_t thread = 0; thread < traces.size(); ++thread) {
     threads.emplace_back([&, thread] {
       ready.arrive_and_wait();
+      starts[thread] = steady_clock::now();
       try {
         failed.fetch_add(run(traces[thread]), std::memory_order_relaxed);
       } catch (...) {
         thrown[thread] = std::current_exception();
       }
+      ends[thread] = steady_clock::now();
     });
   }
-  ready.arrive_and_wait();
-  const auto start = std::chrono::steady_clock::now();
   for (std::thread& thread : threads) thread.join();
-  const auto wall = std::chrono::steady_clock::now() - start;
   for (const std::exception_ptr& e : thrown) {
     if (e != nullptr) std::rethrow_exception(e);
   }
+  const auto wall = traces.empty() ? steady_clock::duration{}
+                                   : *std::max_element(ends.begin(), ends.end()) -
+                                         *std::min_element(starts.begin(), starts.end());
   *wall_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count());
   *failures = failed.load(std::memory_order_relaxed);

@@ -122,10 +122,27 @@ TEST_F(many_device_pools, a_region_grows_to_the_last_page_that_it_reserves_and_n
   }
   EXPECT_EQ(fake.mapped.size(), 1u);
   EXPECT_FALSE(source.extend(region, 32 * page, page));
+  EXPECT_FALSE(source.extend(region, 32 * page, ~std::size_t{0}));
+  EXPECT_FALSE(source.extend(region, 31 * page, ~std::size_t{0} - 31 * page + 1));
   EXPECT_TRUE(source.commit(region, 2 * page)) << "where pages were before";
   EXPECT_EQ(fake.mapped.size(), 3u);
   source.deallocate(region, 32 * page);
   EXPECT_TRUE(fake.mapped.empty());
+}
+
+// AddressSanitizer reports a read behind the last page that the region ever had.
+TEST_F(many_device_pools, a_region_that_grows_by_nothing_stays_as_it_is) {
+  virtual_memory_upstream source(0);
+  constexpr std::size_t page = fake_driver::page;
+  void* const region = source.allocate(2 * page);
+  ASSERT_NE(region, nullptr);
+  EXPECT_TRUE(source.extend(region, 2 * page, 0));
+  EXPECT_EQ(fake.mapped.size(), 2u);
+  // A region whose last page has no memory gets none, either.
+  source.decommit(static_cast<char*>(region) + page, page);
+  EXPECT_TRUE(source.extend(region, page, 0));
+  EXPECT_EQ(fake.mapped.size(), 1u);
+  source.deallocate(region, 2 * page);
 }
 
 }  // namespace

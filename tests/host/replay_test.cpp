@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The loop that replays a trace, over an allocator that writes down its calls.
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "../../src/host/replay_pool.hpp"
 #include "warpheap/host/replay/replay.hpp"
 
 namespace warpheap::host {
@@ -140,6 +143,32 @@ TEST(replay, times_each_call_and_only_calls) {
   EXPECT_LT(result.cpu_ns, 100 * busy) << "of these calls alone";
   EXPECT_GT(result.clock_overhead_ns, 0);
   EXPECT_LT(result.clock_overhead_ns, 1e6);
+}
+
+// On a single processor, four threads may be through before the one that started them runs again:
+// its clock would then say that they took no time.
+TEST(replay, threads_are_timed_by_their_own_clocks) {
+  cpu_set_t usual;
+  ASSERT_EQ(sched_getaffinity(0, sizeof usual, &usual), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  constexpr std::uint64_t busy = 1'000'000;
+  constexpr std::array<warpheap_trace, 4> traces{};
+  for (int round = 0; round < 10; ++round) {
+    std::uint64_t wall = 0;
+    std::uint64_t failures = 0;
+    replay_threads(traces, &wall, &failures, [](const warpheap_trace& /*empty*/) {
+      const std::uint64_t start = processor_nanoseconds();
+      while (processor_nanoseconds() - start < busy) {
+      }
+      return 1u;
+    });
+    EXPECT_EQ(failures, traces.size());
+    EXPECT_GE(wall, traces.size() * busy);
+  }
+  EXPECT_EQ(sched_setaffinity(0, sizeof usual, &usual), 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ import importlib.util
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -45,18 +46,26 @@ def machine() -> Machine:
 
 
 @pytest.fixture
-def measure(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measure:
-    """Return the function that measures the program and returns the rows."""
+def script() -> ModuleType:
+    """Load the script."""
     spec = importlib.util.spec_from_file_location("gpu_check", ROOT / "bench/pools/gpu_check.py")
     assert spec is not None
     assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.fixture
+def measure(
+    script: ModuleType, machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Measure:
+    """Return the function that measures the program and returns the rows."""
     monkeypatch.setattr(script.process, "run", machine.run)
     monkeypatch.setenv("PYTHONPATH", "")
 
     def run(rounds: int, seconds: float = 60.0) -> list[Row]:
-        check = script.Check(tmp_path, seconds, "abc")
+        check = script.Check(tmp_path, seconds, {"commit": "abc", "device": "a GPU"})
         script.programs(check, None, [PROGRAM], rounds)
         return [json.loads(line) for line in (tmp_path / "pools.jsonl").read_text().splitlines()]
 
@@ -74,6 +83,7 @@ def test_the_first_native_run_does_not_count(machine: Machine, measure: Measure)
     machine.seconds = {"native": [50.0, 2.0], "tlsf": [1.0], "segregated_fit": [3.0]}
     rows = measure(rounds=1)
     assert machine.ran == ["native", "native", "tlsf", "segregated_fit"]
+    assert all(row["device"] == "a GPU" and row["commit"] == "abc" for row in rows)
     assert of(rows, "program", "native")["seconds_of_runs"] == [2.0]
     assert of(rows, "framework", "tlsf")["seconds_over_native"] == 0.5
     assert of(rows, "framework", "segregated_fit")["seconds_over_native"] == 1.5
@@ -116,3 +126,18 @@ def test_without_time_nothing_runs(machine: Machine, measure: Measure) -> None:
     (row, _) = measure(rounds=1, seconds=0.0)
     assert machine.ran == []
     assert (row["status"], row["reason"]) == ("skipped", "no time left")
+
+
+def test_threads_replay_last_and_on_a_pool_in_parts_too(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replays: list[tuple[str, int]] = []
+
+    def replay(_check: Any, _trace: Any, name: str, *, threads: int, **_: Any) -> None:
+        replays.append((name, threads))
+
+    monkeypatch.setattr(script, "replay", replay)
+    script.latencies(None, quick=True)
+    threads = [count for _, count in replays]
+    assert threads == sorted(threads)
+    assert ("tlsf_in_4_parts", 4) in replays

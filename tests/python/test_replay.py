@@ -4,6 +4,9 @@
 import gzip
 import json
 import lzma
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -250,6 +253,22 @@ def test_replay_compares_resources_and_draws(run, tmp_path: Path) -> None:
 
 
 @needs_library
+def test_a_pool_in_parts_is_replayed_in_threads(run) -> None:
+    done = run(
+        "replay", "malloc-large", "--live", "20", "--events", "500", "--upstream", "reserved",
+        "--resource", "tlsf", "--resource", "tlsf_in_2_parts", "--threads", "3", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    whole, in_parts = (json.loads(line) for line in done.stdout.splitlines())
+    assert in_parts["manager"] == "tlsf_in_2_parts"
+    assert in_parts["calls_per_second"] > 0
+    # Each part starts with what a pool of one thread starts with, and needs no more.
+    assert in_parts["initial_bytes"] == 2 * whole["initial_bytes"]
+    assert in_parts["reserved_bytes"] == 2 * whole["reserved_bytes"]
+    assert (in_parts["null_returns"], in_parts["threads_null_returns"]) == (0, 0)
+
+
+@needs_library
 def test_replay_prints_a_table(run, tmp_path: Path) -> None:
     file = tmp_path / "small.csv"
     file.write_text(LINES)
@@ -291,6 +310,9 @@ def test_a_pool_that_is_too_small_is_a_failure(run) -> None:
     [
         (["malloc-larg"], "did you mean 'malloc-large'"),
         (["malloc-large", "--resource", "tslf"], "did you mean 'tlsf'"),
+        (["malloc-large", "--resource", "tslf_in_2_parts"], "did you mean 'tlsf'"),
+        (["malloc-large", "--resource", "tlsf_in_1025_parts"], "a pool has at most 1024 parts"),
+        (["malloc-large", "--resource", "rmm_pool_in_2_parts"], "rmm_pool is not one of our pools"),
         (["malloc-large", "--upstream", "gpu"], "known upstreams: host"),
         (["/nowhere/x.csv"], "/nowhere/x.csv"),
     ],
@@ -310,6 +332,15 @@ def test_importing_the_bindings_needs_no_framework() -> None:
     for module in (warpheap.cupy, warpheap.numba, warpheap.torch):
         assert callable(module.use)
     assert callable(warpheap.rmm.resource)
+
+
+def test_replaying_from_a_program_needs_nothing_that_the_tool_prints_with() -> None:
+    without = "import sys; sys.modules.update(typer=None, rich=None); "
+    modules = "warpheap.process, warpheap.traces.replay, warpheap.traces.rmm_log"
+    command = [sys.executable, "-c", f"{without}import {modules}, warpheap.traces.synthetic"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_a_missing_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

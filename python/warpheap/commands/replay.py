@@ -23,19 +23,23 @@ if TYPE_CHECKING:
 
 _TRACE = "A log in RMM's format (.csv, .gz, .xz), or malloc-large, or malloc-large-log."
 _GOOD = ("ok", "skipped")
-_START_STEP = 2 << 20
 
 
 @guarded
 def replay(
     trace: str = typer.Argument(..., help=_TRACE),
     resource: list[str] = typer.Option(
-        ["tlsf"], "--resource", help="A pool or a peer; may be repeated. 'list' names them."
+        ["tlsf"],
+        "--resource",
+        help="A pool, POLICY or POLICY_in_N_parts, or a peer; may be repeated. 'list' names them.",
     ),
     upstream: str = typer.Option("", "--upstream", help="Where the pools get their memory."),
     device: int = typer.Option(0, "--device", min=0, help="The CUDA device."),
     initial_bytes: Optional[int] = typer.Option(
-        None, "--initial-bytes", min=0, help="Bytes taken at the start (default: twice the peak)."
+        None,
+        "--initial-bytes",
+        min=0,
+        help="Bytes taken at the start (default: twice the peak, for each part).",
     ),
     limit_bytes: int = typer.Option(
         0, "--limit-bytes", min=0, help="The most bytes to take; 0: no limit."
@@ -67,7 +71,7 @@ def replay(
     """
     # They load NumPy, Matplotlib and the pools.
     from warpheap.traces import resources, rmm_log  # noqa: PLC0415
-    from warpheap.traces.replay import Request, measure, timeline  # noqa: PLC0415
+    from warpheap.traces.replay import Request, measure, start_bytes, timeline  # noqa: PLC0415
 
     try:
         resources.check(resource)
@@ -78,8 +82,6 @@ def replay(
     loaded = _load(trace, slots, events, seed)
     if write_trace is not None:
         rmm_log.write(loaded, write_trace)
-    size = resources.Size(_start(loaded, initial_bytes, limit_bytes), limit_bytes)
-    request = Request(size, repeats, smallest, threads)
     stamp = {
         "seed": seed if trace != loaded.name and not Path(trace).exists() else None,
         "commit": programs.revision(library),
@@ -91,7 +93,11 @@ def replay(
         for name in resource:
             progress.now(name)
             where = resources.Resource(name, memory, device)
-            row = measure(loaded, where, request) | stamp
+            start = (
+                start_bytes(loaded, name, limit_bytes) if initial_bytes is None else initial_bytes
+            )
+            size = resources.Size(start, limit_bytes)
+            row = measure(loaded, where, Request(size, repeats, smallest, threads)) | stamp
             rows.append(row)
             if results is not None:
                 results.parent.mkdir(parents=True, exist_ok=True)
@@ -135,13 +141,6 @@ def _load(name: str, slots: int, events: int, seed: int) -> Trace:
             soft_wrap=True,
         )
     return loaded
-
-
-def _start(trace: Trace, asked: Optional[int], limit: int) -> int:
-    if asked is not None:
-        return asked
-    twice = (2 * trace.peak_bytes() // _START_STEP + 1) * _START_STEP
-    return min(twice, limit) if limit else twice
 
 
 def _show(trace: Trace, rows: list[dict[str, Any]]) -> None:

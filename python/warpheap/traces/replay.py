@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warpheap import native
 from warpheap.row_fields import Field
-from warpheap.traces.resources import Outcome, Resource, Size, Unavailable, view
+from warpheap.traces.resources import Outcome, Resource, Size, Unavailable, in_parts, view
 from warpheap.traces.trace import Trace
 
 SCHEMA = 1
@@ -26,6 +26,7 @@ FIELDS = (
     Field("limit_bytes", "bytes", "integer", "facet", phrase="limit of {}"),
 )
 GRANULE = 256
+_START_STEP = 2 << 20
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
 TIMELINE_POINTS = 400
 
@@ -42,6 +43,15 @@ class Request:
 
 Row = dict[str, Any]
 Timeline = NDArray[np.uint64]
+
+
+def start_bytes(trace: Trace, resource: str, limit: int = 0) -> int:
+    """Return what a resource starts with if nothing else is asked for: twice the peak in each part,
+    as one thread uses one part, and no more than the limit.
+    """
+    _, parts = in_parts(resource)
+    start = parts * (2 * trace.peak_bytes() // _START_STEP + 1) * _START_STEP
+    return min(start, limit) if limit else start
 
 
 def measure(trace: Trace, resource: Resource, request: Request) -> Row:
@@ -158,7 +168,10 @@ def smallest_pool(trace: Trace, resource: Resource) -> int:
 
 def _throughput(trace: Trace, resource: Resource, request: Request) -> Row:
     traces = in_streams(trace, request.threads, stream_maker(resource))
-    scaled = Size(request.size.initial * request.threads, request.size.limit * request.threads)
+    # What one thread of a pool in parts starts with is enough for as many as there are parts.
+    _, parts = in_parts(resource.name)
+    starts = -(-request.threads // parts)
+    scaled = Size(request.size.initial * starts, request.size.limit * request.threads)
     best = 0.0
     failures = 0
     for _ in range(request.repeats):

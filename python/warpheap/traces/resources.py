@@ -7,6 +7,7 @@ A resource is made for one replay, so that every replay starts with a fresh one.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,9 @@ from warpheap.traces.trace import Trace
 PEERS = ("rmm_pool", "rmm_arena")
 DRIVER = ("cuda_malloc", "cuda_malloc_async")
 HOST_UPSTREAMS = ("host", "reserved", "reserved_pages")
+MOST_PARTS = 1024
 PEER_LIBRARY = "libwarpheap_rmm_peers.so"
+_IN_PARTS = re.compile(r"(\w+)_in_([1-9][0-9]*)_parts")
 _WORDS = ctypes.POINTER(ctypes.c_uint32)
 
 
@@ -50,6 +53,15 @@ class Outcome:
     peak_bytes: int
     span_bytes: int
     clock_overhead_ns: float
+
+
+def in_parts(name: str) -> tuple[str, int]:
+    """Split ``POLICY_in_N_parts``, the name of a pool in parts, into its policy and N.
+
+    Any other name has one part.
+    """
+    found = _IN_PARTS.fullmatch(name)
+    return (found.group(1), int(found.group(2))) if found else (name, 1)
 
 
 @dataclass(frozen=True)
@@ -136,9 +148,10 @@ class Instance:
 class _Own(Instance):
     def __init__(self, resource: Resource, size: Size) -> None:
         super().__init__(native.library(), "warpheap_")
-        options = native.Options(size.initial, size.limit, 0, 0)
+        policy, parts = in_parts(resource.name)
+        options = native.Options(size.initial, size.limit, 0, 0, 0, parts)
         status = self.function("pool_create")(
-            resource.name.encode(),
+            policy.encode(),
             resource.upstream.encode(),
             resource.device,
             ctypes.byref(options),
@@ -244,5 +257,10 @@ def check(names: list[str]) -> None:
         raise UserError("no resource was named")
     listed = known()
     for name in names:
-        if name not in listed:
-            raise unknown("resource", name, listed)
+        policy, parts = in_parts(name)
+        if policy not in listed:
+            raise unknown("resource", policy, listed)
+        if policy != name and policy in PEERS + DRIVER:
+            raise UserError(f"'{name}': {policy} is not one of our pools, and has no parts")
+        if parts > MOST_PARTS:
+            raise UserError(f"'{name}': a pool has at most {MOST_PARTS} parts")

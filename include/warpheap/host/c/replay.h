@@ -52,8 +52,8 @@ WARPHEAP_API warpheap_status warpheap_replay_timeline(warpheap_pool* pool,
                                                       const warpheap_trace* trace, size_t points,
                                                       warpheap_timeline_point* timeline);
 
-/* Makes the calls of several traces at once, each from its own thread; `wall_ns` is the time until
- * the last one is done. */
+/* Makes the calls of several traces at once, each from its own thread; `wall_ns` is the time from
+ * the start of the first thread until the last one is done. */
 WARPHEAP_API warpheap_status warpheap_replay_threads(warpheap_pool* pool,
                                                      const warpheap_trace* traces, size_t threads,
                                                      uint64_t* wall_ns, uint64_t* failures);

@@ -72,9 +72,10 @@ class virtual_memory_upstream final : public upstream {
   bool extend(void* memory, std::size_t bytes, std::size_t more) override {
     const device_context::scope current(device_);
     auto& [place, r] = *region_of(memory);
+    if (more > r.addresses - bytes) return false;
+    if (more == 0) return true;
     const std::size_t first = bytes / page_;
     const std::size_t end = round(bytes + more) / page_;
-    if (end > r.addresses / page_) return false;
     r.pages.resize(std::max(end, r.pages.size()));
     return have_memory(map(place, r, r.pages[first] != 0 ? first + 1 : first, end));
   }

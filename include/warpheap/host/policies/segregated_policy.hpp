@@ -147,6 +147,21 @@ class segregated_policy {
   /// Returns the block's size; 0, with nothing changed, if the handle is not of a live block.
   std::size_t deallocate(block_table::handle handle) { return release(table().take_back(handle)); }
 
+  /// The same in steps, for a caller that wants the usual ones without the registers of the rarest:
+  /// takes the block back (none: the handle is not of a live block) and puts it among the free
+  /// ones.
+  index take_back(block_table::handle handle) {
+    const index which = table().take_back(handle);
+    if (which != block_table::none) bytes_in_use_ -= table()[which].bytes;
+    return which;
+  }
+  bool lies_between_holes(index which) const {
+    return tiles_.table[which].left.is_free() && tiles_.table[which].right.is_free();
+  }
+  void put_back(index which) { merge_and_insert(which); }
+  /// \pre the block lies between holes
+  void put_between_holes(index which) { join(which, table()[which].left, table()[which].right); }
+
   std::size_t truncate(address base, std::size_t bytes) {
     const index which = table().find(base);
     const std::size_t keep = tiles_.round(bytes);
@@ -285,6 +300,11 @@ class segregated_policy {
 
   // Apart: it needs the most registers and is the rarest.
   [[gnu::noinline]] void merge_both(index which, index left, index right) {
+    join(which, left, right);
+  }
+
+  // The three are neighbours, and the two others are free.
+  void join(index which, index left, index right) {
     free_.freed_between(table()[which].base);
     free_.remove(table(), right);
     table().absorb_right(which, right);

@@ -62,8 +62,10 @@ class offset_range {
   /// any other.
   using needs = policy::needs;
   bool is_plain(std::uint64_t bytes, std::uint64_t alignment) const {
-    return bytes - 1 < most_bytes && (alignment & (alignment - 1)) == 0 &&
-           (alignment - 1) >> shift_ == 0;
+    const std::uint64_t past = alignment - 1;
+    // One branch: it is hardly ever taken.
+    static_assert(std::has_single_bit(most_bytes));
+    return ((bytes - 1) / most_bytes | (alignment & past) | past >> shift_) == 0;
   }
   needs needs_of(std::uint64_t bytes) const { return policy_.needs_of(granules_of(bytes)); }
   /// The size of the block that serves it.
@@ -81,6 +83,18 @@ class offset_range {
                                  static_cast<std::uint32_t>(handle >> 32)};
     return bytes_of(policy_.deallocate(of));
   }
+
+  /// The steps of `deallocate`, likewise: the record of the block that is taken back, or none; and
+  /// how it becomes a hole, which takes most registers if it lies between two.
+  using index = policy::index;
+  static constexpr index none = block_table::none;
+  index take_back(std::uint64_t handle) {
+    return policy_.take_back(
+        {static_cast<std::uint32_t>(handle), static_cast<std::uint32_t>(handle >> 32)});
+  }
+  bool lies_between_holes(index which) const { return policy_.lies_between_holes(which); }
+  void put_back(index which) { policy_.put_back(which); }
+  void put_between_holes(index which) { policy_.put_between_holes(which); }
 
   /// The size of the range in bytes, whole granules.
   std::uint64_t bytes() const { return granules_ << shift_; }

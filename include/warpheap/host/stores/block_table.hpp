@@ -165,9 +165,11 @@ class block_table_of : public block_names {
 
   /// Tells both neighbours whether the block is free.
   void tell_neighbours(index which, bool is_free) {
-    const block& b = (*this)[which];
-    (*this)[b.left].right = {which, is_free};
-    (*this)[b.right].left = {which, is_free};
+    // Read before anything is written, so what a caller knows of them holds for both.
+    const neighbour left = (*this)[which].left;
+    const neighbour right = (*this)[which].right;
+    (*this)[left].right = {which, is_free};
+    (*this)[right].left = {which, is_free};
   }
 
   /// Marks a block as handed out: from now on, `find` finds it.

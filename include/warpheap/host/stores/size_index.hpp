@@ -75,7 +75,12 @@ class size_index {
 
   /// The same for a block that is already tagged with its class, so nothing is computed before the
   /// list is accessed.
-  void insert_tagged(Table& table, index which) { push(table, table[which].tag, which); }
+  void insert_tagged(Table& table, index which) {
+    const std::size_t own = table[which].tag;
+    const std::size_t list = is_divided_ ? half_of(table, which, own) : own;
+    if (is_divided_) table[which].tag = static_cast<std::uint16_t>(list);
+    link(table, list, which);
+  }
 
   /// Updates the index after a block in it has changed its size. A block that leaves its class
   /// becomes the newest of its new one; one that stays keeps its place. In classes as wide as a
@@ -138,7 +143,7 @@ class size_index {
   template <class IsSmall>
   index find_other(const Table& table, std::size_t bytes, std::uint16_t own, effort how,
                    IsSmall&& is_small) {
-    if (words_ >> words_per_half != 0) return find_divided(table, bytes, own, how, is_small());
+    if (words_ > lower_half) return find_divided(table, bytes, own, how, is_small());
     index best = block_table::none;
     if (!lists_.empty(own)) {
       best = first_that_fits(table, own, bytes, how);
@@ -148,8 +153,14 @@ class size_index {
     if (best != block_table::none && !low) return best;
     // Every block of the classes above is large enough: looks at the first one of each.
     cursor from = above(own);
-    if (best == block_table::none) best = head_of(next_list(from));
-    if (best == block_table::none || !low) return best;
+    if (best == block_table::none) {
+      const std::size_t list = next_list(from);
+      if (list == no_list) return block_table::none;
+      best = lists_.head(list);
+      // A hint for the compiler: the list has a block (I1).
+      if (best == block_table::none) __builtin_unreachable();
+    }
+    if (!low) return best;
     return lowest_of(table, best, from, own + up_to_twice(own));
   }
 
@@ -222,11 +233,6 @@ class size_index {
     const auto bit = static_cast<std::uint32_t>(std::countr_zero(from.bits));
     from.bits &= from.bits - 1;
     return from.word * 64 + bit;
-  }
-
-  // The newest block of a list, or none of no list.
-  index head_of(std::size_t list) const {
-    return list != no_list ? lists_.head(list) : block_table::none;
   }
 
   // How many classes up that of twice the size is: in the next row, or of twice as many granules
@@ -330,9 +336,18 @@ class size_index {
   }
 
   void push(Table& table, std::size_t list, index which) {
-    // Apart from the choice itself no branch: processors cannot predict where a hole lies.
-    if (is_divided_) list += -std::size_t{table[which].base > usual_} & lists_per_half;
+    if (is_divided_) list = half_of(table, which, list);
     table[which].tag = static_cast<std::uint16_t>(list);
+    link(table, list, which);
+  }
+
+  // The list of a block's class in the half that it belongs to. No branch: processors cannot
+  // predict where a hole lies.
+  std::size_t half_of(const Table& table, index which, std::size_t own) const {
+    return own + (-std::size_t{table[which].base > usual_} & lists_per_half);
+  }
+
+  void link(Table& table, std::size_t list, index which) {
     lists_.push(table, list, which);
     classes_[word_of(list)] |= std::uint64_t{1} << list % 64;
     words_ |= std::uint64_t{1} << word_of(list);

@@ -22,7 +22,8 @@ class upstream {
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void deallocate(void* memory, std::size_t bytes) noexcept = 0;
   /// Extends an allocation of `bytes` bytes in place by `more` bytes, which follow it directly.
-  /// False, with nothing changed, if that is impossible.
+  /// False, with nothing changed, if that is impossible. Any number of bytes may be asked for; 0
+  /// changes nothing.
   virtual bool extend(void* /*memory*/, std::size_t /*bytes*/, std::size_t /*more*/) {
     return false;
   }
