@@ -366,27 +366,6 @@ TEST(checked_layer, each_byte_of_the_guards_is_looked_at) {
   }
 }
 
-/// Writes before a block and behind it, and nothing into it.
-template <class Handle>
-struct write_around {
-  Handle heap;
-  WARPHEAP_DEVICE void operator()() const {
-    auto* const block = static_cast<std::byte*>(heap.malloc(40));
-    block[-1] = block[41] = std::byte{0x11};
-    heap.free(block);
-  }
-};
-
-TEST(checked_layer, both_ends_of_a_block_are_reported) {
-  using manager_type = checked<gallatin<>>;
-  const heap<manager_type> heap(machine(), std::size_t{1} << 20);
-  machine().launch({1, 1}, write_around<handle<manager_type>>{heap.ref()});
-  const auto found = heap.incidents().incidents;
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].what, kind::underrun);
-  EXPECT_EQ(found[1].what, kind::overwritten);
-}
-
 TEST(checked_layer, damage_between_two_blocks_is_blamed_on_where_it_began) {
   std::byte* taken[2];
   for (const bool lower_first : {true, false}) {
