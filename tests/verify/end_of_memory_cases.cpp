@@ -263,9 +263,11 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
   using unused = sizes_meet<remainder::unused>;
   cases.push_back(case_of<unused>("sizes_meet", how, 1));
   cases.push_back(case_of<unused>("sizes_meet_with_room", how, 3));
-  if (how.exact_for_one_size) {
+  if (how.exact_for_one_size && !how.exact) {
     constexpr std::size_t only_the_first = 1;
+    constexpr int most = ledger::most_blocks;
     cases.push_back(case_of<unused>("one_size_meets", how, 1, only_the_first));
+    cases.push_back(case_of<unused>("one_size_with_room", how, most, only_the_first));
   }
   if (how.freed.serves != reuse_at_rest::none) {
     cases.push_back(case_of<refused_and_freed>("refused_and_freed", how));
