@@ -24,6 +24,26 @@ struct write_around {
   }
 };
 
+/// Writes to a block from one byte before it up to one byte behind it.
+template <class Handle>
+struct write_across {
+  Handle heap;
+  WARPHEAP_DEVICE void operator()() const {
+    auto* const block = static_cast<std::byte*>(heap.malloc(40));
+    for (int i = -1; i <= 40; ++i) block[i] = std::byte{0x11};
+    heap.free(block);
+  }
+};
+
+TEST(checked_gaps, a_write_across_a_block_that_comes_from_no_other_one_is_reported) {
+  using manager_type = checked<gallatin<>>;
+  const heap<manager_type> heap(machine(), std::size_t{1} << 20);
+  machine().launch({1, 1}, write_across<handle<manager_type>>{heap.ref()});
+  const auto found = heap.incidents().incidents;
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].what, incident::kind::underrun);
+}
+
 TEST(checked_gaps, both_sides_of_a_block_are_reported) {
   using manager_type = checked<gallatin<>>;
   const heap<manager_type> heap(machine(), std::size_t{1} << 20);
