@@ -141,7 +141,7 @@ void clear(const heap<>& subject, const device_array<words>& vectors) {
   expect_nothing_left(subject);
 }
 
-TEST(device_vector, a_block_that_was_taken_over_is_used_to_its_end) {
+TEST(device_vector, a_block_that_was_taken_over_is_used_up) {
   const heap<> subject(machine(), 1_MiB);
   const device_array<words> vectors(std::vector<words>(1));
   const device_array<std::uint32_t> capacity(1);
