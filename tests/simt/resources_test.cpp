@@ -9,12 +9,12 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-struct keep_much_in_few;
+struct turn_round_in_few;
 
 }  // namespace test
 
 template <>
-inline constexpr int simt::enough_registers<test::keep_much_in_few> = 24;
+inline constexpr int simt::enough_registers<test::turn_round_in_few> = 24;
 
 namespace test {
 
@@ -35,8 +35,17 @@ struct keep_much {
   }
 };
 
-/// The same in as few as it says.
-struct keep_much_in_few : keep_much {};
+/// Has two dozen words at hand at once, each in two registers.
+struct turn_round {
+  std::uint64_t* out;
+  WARPHEAP_DEVICE void operator()() const {
+    std::uint64_t words[24];
+    for (int i = 0; i < 24; ++i) words[i] = out[i * simt::grid_size()];
+    for (int i = 0; i < 24; ++i) out[i * simt::grid_size()] = words[23 - i];
+  }
+};
+/// The same in fewer, as it says above.
+struct turn_round_in_few : turn_round {};
 
 TEST(resources, are_known_of_every_kernel_that_can_be_launched_or_of_none) {
   if (!device::tells_resources) {
@@ -53,7 +62,8 @@ TEST(resources, are_known_of_every_kernel_that_can_be_launched_or_of_none) {
   EXPECT_LE(much.registers, 64u);
   EXPECT_GE(much.local_bytes, kept_words * sizeof(std::uint64_t));
   EXPECT_EQ(much.block_threads, 1024u);
-  const kernel_resources few = machine().resources<keep_much_in_few>();
+  EXPECT_GT(machine().resources<turn_round>().registers, 24u);
+  const kernel_resources few = machine().resources<turn_round_in_few>();
   EXPECT_LE(few.registers, 24u);
   EXPECT_EQ(few.block_threads, 1024u);
 }
