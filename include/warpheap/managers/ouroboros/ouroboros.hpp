@@ -47,10 +47,9 @@
 /// Steady load: lanes of a size meet at one semaphore and one queue. Where memory ends, they wait
 /// for growth that others cannot deliver. C also borrows pages of other sizes and takes entries of
 /// their queues until it finds a wholly free chunk, up to 64 times with pauses. In the survey's
-/// case mixed powers of two took it 409 ms (`va_c`), and P 100 ms (`vl_p`); sizes of 1 to 32 KiB
-/// took it 1.6 s (`s_c`), and P 111 ms (`s_p`). With 64 B, launches of P took up to 156 ms (`s_p`;
-/// 126 on average by the row's rate), 117 ms (`vl_p`; 85) and 74 ms (`va_p`; 32), with one queue
-/// each; without a profile, what sets them apart is unknown.
+/// case powers of two took it 409 ms (`va_c`), and P 100 ms (`vl_p`); 1 to 32 KiB took it 1.6 s
+/// (`s_c`), and P 111 ms (`s_p`). With 64 B, P took up to 156 ms (`s_p`), 117 ms (`vl_p`) and 74 ms
+/// (`va_p`), with one queue each; without a profile, what sets them apart is unknown.
 ///
 /// Deviations from the paper, and why:
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, all at once; the
