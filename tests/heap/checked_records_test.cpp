@@ -82,6 +82,8 @@ TEST(checked_records, a_record_that_was_overwritten_is_reported_and_not_believed
   }
   ASSERT_NE(record, 0u);
   run(1, reinterpret_cast<std::uint64_t*>(memory.get() + record));
+  // One lane looks at all records, and the damage of one is not that of those behind it.
+  machine().launch({1, 1}, checking::examine_lanes<manager_type>{heap.ref().manager()});
   for (int times = 0; times < 2; ++times) {
     const auto report = heap.incidents();
     ASSERT_EQ(report.incidents.size(), 1u) << "reported once";
@@ -137,13 +139,16 @@ class few_records {
 TEST(checked_records, a_block_of_any_size_is_found_from_just_above) {
   for (std::uint64_t granules = 2; granules <= 30; ++granules) {
     for (const std::size_t less : {0, 16, 48}) {
-      few_records test;
-      const auto block = test.add(1, granules * 64 - 64 - less);
-      ASSERT_EQ(block.end(), test.place(1 + granules) - less);
-      EXPECT_EQ(test.below(granules, 1), block.block) << granules << " granules, less " << less;
-      bool damaged = false;
-      for (std::uint64_t i = 2; i < 32; ++i) EXPECT_FALSE(test.table.look(i, damaged));
-      EXPECT_FALSE(damaged) << "a link is not damage";
+      for (const std::uint64_t at : {0, 1}) {
+        few_records test;
+        const auto block = test.add(at, granules * 64 - 64 - less);
+        ASSERT_EQ(block.end(), test.place(at + granules) - less);
+        EXPECT_EQ(test.below(at + granules - 1, 1), block.block)
+            << granules << " granules, less " << less << ", at " << at;
+        bool damaged = false;
+        for (std::uint64_t i = at + 1; i < 32; ++i) EXPECT_FALSE(test.table.look(i, damaged));
+        EXPECT_FALSE(damaged) << "a link is not damage";
+      }
     }
   }
 }
