@@ -7,6 +7,7 @@
 
 #include "bench/lanes/kernel.hpp"
 #include "bench/lanes/requests.hpp"
+#include "warpheap/heap/handle.hpp"
 #include "warpheap/simt/simt.hpp"
 
 #include <cstddef>
@@ -26,4 +27,13 @@ bench::call_resources resources_of(const device& on) {
 }
 
 }  // namespace lanes
+
+/// These kernels only call the manager, so its registers are enough for them.
+template <class M>
+inline constexpr int simt::enough_registers<lanes::bound<lanes::allocate, handle<M>>> =
+    M::about.registers;
+template <class M>
+inline constexpr int simt::enough_registers<lanes::bound<lanes::release, handle<M>>> =
+    M::about.registers;
+
 WARPHEAP_END_NAMESPACE

@@ -78,6 +78,22 @@ struct clear_each {
   }
 };
 
+/// Hands over a block with three elements that it has filled, and appends a fourth.
+struct replace_and_push {
+  heap_ref heap;
+  words* vector;
+  std::uint32_t* capacity;
+  std::uint32_t* moved;
+  WARPHEAP_DEVICE void operator()() const {
+    auto* const block = static_cast<std::uint32_t*>(heap.malloc(words::bytes_for(3)));
+    for (std::uint32_t i = 0; i < 3; ++i) block[i] = i;
+    heap.free(vector->replace(block, 3));
+    *capacity = vector->capacity();
+    vector->push(heap, 3);
+    *moved = vector->data() != block ? 1 : 0;
+  }
+};
+
 /// Copies vector i to `out + i * stride`, and notes its size and capacity.
 struct read_each {
   const words* vectors;
@@ -128,6 +144,19 @@ void clear(const heap<>& subject, const device_array<words>& vectors) {
     ASSERT_EQ(one.data(), nullptr);
   }
   expect_nothing_left(subject);
+}
+
+TEST(device_vector, a_block_that_was_taken_over_is_used_up) {
+  const heap<> subject(machine(), 1_MiB);
+  const device_array<words> vectors(std::vector<words>(1));
+  const device_array<std::uint32_t> capacity(1);
+  const device_array<std::uint32_t> moved(1);
+  machine().launch({1, 1},
+                   replace_and_push{subject.ref(), vectors.get(), capacity.get(), moved.get()});
+  EXPECT_EQ(capacity.read()[0], 4u) << "of 16 bytes";
+  EXPECT_EQ(moved.read()[0], 0u);
+  EXPECT_EQ(read(vectors, 4).values[0], (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  clear(subject, vectors);
 }
 
 TEST(device_vector, blocks_are_powers_of_two) {

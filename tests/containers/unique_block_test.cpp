@@ -42,6 +42,17 @@ struct own_blocks {
   }
 };
 
+/// A block of one heap takes over one of another heap.
+struct take_over {
+  heap_ref first;
+  heap_ref second;
+  WARPHEAP_DEVICE void operator()() const {
+    block_of_words mine(first, 2);
+    mine = block_of_words(second, 2);
+    [[maybe_unused]] std::uint64_t* const kept = mine.release();
+  }
+};
+
 /// Requests that are never served give blocks that are false, and freeing those does nothing.
 struct ask_for_too_much {
   heap_ref heap;
@@ -80,6 +91,14 @@ TEST(unique_block, has_one_owner_and_is_freed_once) {
   machine().launch({4, 128}, own_blocks{subject.ref(), wrong.get()});
   EXPECT_EQ(sum(wrong), 0u);
   expect_nothing_left(subject);
+}
+
+TEST(unique_block, frees_what_it_had_in_the_heap_that_it_is_from) {
+  const heap<> first(machine(), 1_MiB);
+  const heap<> second(machine(), 1_MiB);
+  machine().launch({1, 1}, take_over{first.ref(), second.ref()});
+  expect_nothing_left(first);
+  EXPECT_EQ(second.stats().blocks_in_use, 1u) << "released, and never freed";
 }
 
 TEST(unique_block, is_null_for_what_is_never_served) {

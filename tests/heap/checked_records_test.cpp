@@ -4,9 +4,11 @@
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/heap/layers/checked/quarantine.hpp"
 #include "warpheap/managers/random_walk/rw_bm.hpp"
 
 #include <gtest/gtest.h>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -15,6 +17,17 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
+
+TEST(checked_quarantine, of_any_size_keeps_as_many_blocks) {
+  std::uint64_t turns = 0;
+  std::vector<std::uint64_t> slots(3);
+  const checking::quarantine kept(&turns, slots.data(), slots.size());
+  std::byte blocks[7];
+  for (std::size_t i = 0; i < 7; ++i) {
+    std::byte* const oldest = i < 3 ? nullptr : &blocks[i - 3];
+    EXPECT_EQ(kept.replace(&blocks[i]), oldest) << i;
+  }
+}
 
 using kind = incident::kind;
 constexpr std::size_t kib = 1024;

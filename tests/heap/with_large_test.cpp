@@ -121,6 +121,13 @@ TEST(with_large, the_largest_small_block_is_a_small_one) {
   EXPECT_FALSE(is_small(taken[2]));
 }
 
+TEST(with_large, the_small_ones_decide_what_is_possible_where_no_large_one_fits) {
+  const heap<with_counter> heap(machine(), 290_KiB, {.large_percent = 1});
+  ASSERT_EQ(heap.largest_block(), 3072u) << "2816 bytes are for large ones";
+  EXPECT_NE(take(heap, {3072}).front(), nullptr);
+  EXPECT_EQ(heap.stats().impossible, 0u);
+}
+
 TEST(with_large, without_it_large_requests_get_null) {
   const heap<halloc<>> heap(machine(), 16_MiB);
   const std::vector<void*> taken = take(heap, {3072, 3073});

@@ -242,6 +242,16 @@ TEST_P(pages, trimming_gives_the_pages_of_holes_back) {
   expect_sound();
 }
 
+TEST_P(pages, a_region_that_goes_back_counts_what_is_left_of_it) {
+  make({.region_bytes = page});
+  fragment(10);
+  ASSERT_EQ(pool->trim(0), 15 * page);
+  while (!held.empty()) give(held.pick(0));
+  EXPECT_EQ(pool->trim(0), 15 * page) << "15 of the 30 pages went back before";
+  EXPECT_EQ(source->held(), 0u);
+  EXPECT_EQ(pool->stats().reserved_bytes, 0u);
+}
+
 TEST_P(pages, an_alignment_is_kept_where_pages_come_together) {
   make({.limit_bytes = 40 * page, .region_bytes = page});
   fragment(10);

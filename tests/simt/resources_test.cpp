@@ -9,6 +9,15 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
+struct keep_much_in_few;
+
+}  // namespace test
+
+template <>
+inline constexpr int simt::enough_registers<test::keep_much_in_few> = 24;
+
+namespace test {
+
 struct do_little {
   std::uint64_t* out;
   WARPHEAP_DEVICE void operator()() const { out[simt::thread_rank()] = simt::thread_rank(); }
@@ -26,6 +35,9 @@ struct keep_much {
   }
 };
 
+/// The same in as few as it says.
+struct keep_much_in_few : keep_much {};
+
 TEST(resources, are_known_of_every_kernel_that_can_be_launched_or_of_none) {
   if (!device::tells_resources) {
     EXPECT_THROW(machine().resources<do_little>(), invalid_argument);
@@ -41,6 +53,9 @@ TEST(resources, are_known_of_every_kernel_that_can_be_launched_or_of_none) {
   EXPECT_LE(much.registers, 64u);
   EXPECT_GE(much.local_bytes, kept_words * sizeof(std::uint64_t));
   EXPECT_EQ(much.block_threads, 1024u);
+  const kernel_resources few = machine().resources<keep_much_in_few>();
+  EXPECT_LE(few.registers, 24u);
+  EXPECT_EQ(few.block_threads, 1024u);
 }
 
 }  // namespace test

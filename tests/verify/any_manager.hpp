@@ -74,6 +74,11 @@ struct setup {
   growth_count grows{};
   /// Null is given only when there was no free block at some moment of the call.
   bool exact = true;
+  /// The same while all lanes want one size and none frees; where `exact`, in any case.
+  bool exact_for_one_size = false;
+  /// An empty heap has room for all that the lanes of a case make at once, so that null is wrong
+  /// there if it is exact. Where memory ends on purpose, it is judged anyway.
+  bool fits = true;
   /// Also while others free and allocate: no lane loses to those that take what others free.
   bool exact_beside_frees = true;
   /// Freed blocks of one size are available again to requests of that size.
@@ -171,7 +176,9 @@ struct any_setup {
         holds(how.holds),
         grows(how.grows),
         exact(how.exact),
-        exact_beside_frees(how.exact && how.exact_beside_frees),
+        exact_for_one_size(how.exact || how.exact_for_one_size),
+        fits(how.fits),
+        exact_beside_frees(how.exact && how.fits && how.exact_beside_frees),
         reuses(how.reuses),
         freed(how.freed),
         counts(how.counts),
@@ -188,6 +195,8 @@ struct any_setup {
   std::vector<block_count> holds;
   growth_count grows;
   bool exact;
+  bool exact_for_one_size;
+  bool fits;
   bool exact_beside_frees;
   bool reuses;
   freed_memory freed;

@@ -28,12 +28,15 @@ template <remainder Last>
 class sizes_meet : public heap_world {
  public:
   /// \param blocks that are left: of the largest size if unused, else of the first size
-  sizes_meet(const any_setup& how, int blocks) : heap_world(how) {
-    const auto& sizes = heap.how().sizes;
+  /// \param sizes that lanes want: 1 for the first one alone, all if 0
+  sizes_meet(const any_setup& how, int blocks, std::size_t sizes = 0)
+      : heap_world(how), wanted_(sizes == 0 ? how.sizes.size() : sizes) {
+    const std::vector<std::uint32_t>& all_sizes = heap.how().sizes;
     if constexpr (Last == remainder::unused) {
-      const auto most = std::max_element(sizes.begin(), sizes.end());
+      const auto most = std::max_element(all_sizes.begin(), all_sizes.end());
       std::vector<std::byte*> all;
-      take_before(*most, all, heap.room(static_cast<std::size_t>(most - sizes.begin())) - blocks);
+      take_before(*most, all,
+                  heap.room(static_cast<std::size_t>(most - all_sizes.begin())) - blocks);
     } else {
       heap.fill_quietly();
       heap.empty_quietly(std::max(0, heap.capacity() - blocks));
@@ -50,12 +53,13 @@ class sizes_meet : public heap_world {
   void lane() {
     // Which lanes want which size differs from schedule to schedule.
     const std::uint64_t first = mix64(seed_) ^ mix64(simt::thread_rank() + 1);
-    for (std::uint64_t i = 0; i < 2; ++i) want((first + i) % refused_.size());
+    for (std::uint64_t i = 0; i < 2; ++i) want((first + i) % wanted_);
   }
 
   std::string verdict() {
     std::string wrong = heap.problem();
-    if (!wrong.empty() || !heap.how().exact) return wrong;
+    const bool is_judged = wanted_ == 1 ? heap.how().exact_for_one_size : heap.how().exact;
+    if (!wrong.empty() || !is_judged) return wrong;
     for (std::size_t which = 0; which < refused_.size(); ++which) {
       if (!refused_[which]) continue;
       const std::uint32_t bytes = heap.size(which);
@@ -90,6 +94,7 @@ class sizes_meet : public heap_world {
     });
   }
 
+  std::size_t wanted_;
   std::uint64_t seed_ = 0;
   std::vector<untracked<bool>> refused_;
 };
@@ -258,6 +263,12 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
   using unused = sizes_meet<remainder::unused>;
   cases.push_back(case_of<unused>("sizes_meet", how, 1));
   cases.push_back(case_of<unused>("sizes_meet_with_room", how, 3));
+  if (how.exact_for_one_size && !how.exact) {
+    constexpr std::size_t only_the_first = 1;
+    constexpr int most = ledger::most_blocks;
+    cases.push_back(case_of<unused>("one_size_meets", how, 1, only_the_first));
+    cases.push_back(case_of<unused>("one_size_with_room", how, most, only_the_first));
+  }
   if (how.freed.serves != reuse_at_rest::none) {
     cases.push_back(case_of<refused_and_freed>("refused_and_freed", how));
   }

@@ -90,7 +90,9 @@ class two_heaps : public heap_world {
     any_heap& mine = simt::lane_id() % 2 == 0 ? heap : other_;
     for (std::uint64_t round = 0; round < 2; ++round) {
       std::byte* block = mine.take(mine.size(static_cast<std::uint64_t>(simt::lane_id()) / 4));
-      if (block == nullptr && mine.how().exact) mine.blocks().note("null although memory is free");
+      if (block == nullptr && mine.how().exact && mine.how().fits) {
+        mine.blocks().note("null although memory is free");
+      }
       simt::backoff(1);
       if (block != nullptr && mine.how().frees) mine.give(block);
     }
@@ -223,7 +225,7 @@ class out_of_memory_case : public nearly_full {
 
   std::string verdict() {
     const int got = heap.blocks().count();
-    if (got > free_ || (heap.how().exact && got != free_)) {
+    if (got > free_ || (heap.how().exact_for_one_size && got != free_)) {
       return std::to_string(got) + " lanes got a block, and " + std::to_string(free_) +
              " were free";
     }
@@ -274,7 +276,7 @@ class fill : public heap_world {
     const int got = all.blocks().count();
     std::string wrong = all.problem();
     if (wrong.empty()) wrong = all.wrong_capacity();
-    if (all.how().exact && got != all.capacity()) wrong = miscount(got);
+    if (all.how().exact_for_one_size && got != all.capacity()) wrong = miscount(got);
     if (wrong.empty() && got != all.capacity()) {
       all.fill_quietly();
       if (all.blocks().count() != all.capacity()) wrong = miscount(all.blocks().count());

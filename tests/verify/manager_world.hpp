@@ -40,7 +40,7 @@ class heap_world {
   /// A block, or a finding if there is none though there should be.
   std::byte* must_take(std::uint32_t bytes) {
     std::byte* block = heap.take(bytes);
-    if (block == nullptr && heap.how().exact) {
+    if (block == nullptr && heap.how().exact && heap.how().fits) {
       heap.blocks().note("null although memory is free");
     }
     return block;

@@ -63,7 +63,7 @@ class any_heap {
   /// cases is not a mistake of the manager.
   /// \throws invalid_argument with the request that failed
   void require_room(int lanes, int each) {
-    if (!how_.exact) return;
+    if (!how_.exact || !how_.fits) return;
     int served = 0;
     run_quietly([&] {
       while (served < lanes * each && take(size(request(served, each))) != nullptr) ++served;

@@ -42,6 +42,12 @@ struct grid {
   }
 };
 
+/// The registers of a lane in which a kernel does its work without spilling more, where that is
+/// less than the 64 that blocks of 1024 threads leave: more lanes then fit on a multiprocessor
+/// (docs/decisions/0045). 0: not known. Specialised for functors; the CPU has no such limit.
+template <class Functor>
+inline constexpr int enough_registers = 0;
+
 /// What managers and programs need to know about a machine.
 struct device_properties {
   /// "cuda" or "cpu"

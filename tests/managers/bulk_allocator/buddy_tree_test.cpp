@@ -80,6 +80,23 @@ TEST(buddy_tree, a_pair_one_of_whose_units_is_lent_is_merged_later) {
   }
 }
 
+// Two pairs are noted, of pages and of nodes of two. A unit of the former is still lent.
+TEST(buddy_tree, a_pair_that_cannot_be_merged_keeps_no_other_one_from_it) {
+  const small_tree tree(128);
+  small_tree::in_a_lane([&] {
+    for (int left = 128; left != 0; --left) ASSERT_NE(tree->take(0), bulk_parts::buddy_tree::none);
+    for (std::uint32_t page = 0; page < 3; ++page) EXPECT_TRUE(tree->give(0, page));
+    ASSERT_EQ(tree->units(1).ask(1, 2, false).granted, 1);
+    EXPECT_FALSE(tree->give(0, 3));
+    tree->units(1).signal(1);
+    EXPECT_TRUE(tree->give(0, 64));
+    ASSERT_EQ(tree->units(0).ask(1, 2, false).granted, 1);
+    EXPECT_FALSE(tree->give(0, 65));
+    EXPECT_FALSE(tree->merge_pairs());
+    EXPECT_EQ(tree->take(2), 0u);
+  });
+}
+
 // A merge goes on as far as buddies are available.
 TEST(buddy_tree, pairs_of_pairs_are_merged_as_well) {
   const small_tree tree(8);

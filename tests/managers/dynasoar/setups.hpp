@@ -26,8 +26,7 @@ setup<M> single_slots() {
 /// Three blocks, which change their type all the time, and more requests than slots.
 template <class M>
 setup<M> few_blocks() {
-  return {
-      .region_bytes = 1152 + 3 * 64, .sizes = {32, 16}, .holds = {3 * 2, 3 * 4}, .exact = false};
+  return {.region_bytes = 1152 + 3 * 64, .sizes = {32, 16}, .holds = {3 * 2, 3 * 4}, .fits = false};
 }
 
 }  // namespace verify

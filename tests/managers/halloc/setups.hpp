@@ -30,7 +30,8 @@ setup<M> few_slabs(int slabs = 3) {
           // 100 bytes are more than 96, and get 128.
           .holds = {slabs * (slab / 512), slabs * (slab / 1024), slabs * (slab / 768),
                     slabs * (slab / 128)},
-          .exact = false};
+          .exact = false,
+          .exact_for_one_size = true};
 }
 
 /// All that is free is a place in the head of larger blocks, which one lane looks at there, while

@@ -51,7 +51,7 @@ setup<M> long_runs() {
   return {.region_bytes = 64 * (2 + units),
           .sizes = {64, 64 * 14, 64 * 9, 64 * 20},
           .holds = {units, runs(14), runs(9), runs(20)},
-          .exact = false};
+          .fits = false};
 }
 
 }  // namespace verify

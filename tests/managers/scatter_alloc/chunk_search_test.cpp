@@ -8,6 +8,7 @@
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -30,6 +31,17 @@ TEST(scatter_alloc, a_free_page_is_found_wherever_it_is_without_a_look_at_the_ot
     heap.on().launch({1, 1}, [&] { heap.ref().free(block); });
     EXPECT_EQ(take_one(heap, 256), all[i]);
   }
+}
+
+// Two pages are free in the last part of the heap, apart, so a run is looked for there first.
+TEST(scatter_alloc, a_run_is_found_before_the_part_where_the_search_begins) {
+  const heap<small> heap(machine(), 30_KiB);
+  block_list all = take_all(heap, 200, 32);
+  std::sort(all.begin(), all.end());
+  ASSERT_GT(all.size(), 96u);
+  ASSERT_LE(all.size(), 128u) << "a part in the second word of the tree of free pages";
+  give(heap, {all[0], all[1], all[all.size() - 1], all[all.size() - 3]});
+  EXPECT_EQ(take_one(heap, 300), all[0]);
 }
 
 }  // namespace

@@ -71,9 +71,9 @@ class fdg_superblocks {
   /// Only as reliable as the tree's hints.
   WARPHEAP_DEVICE bool seem_empty() const { return !free_ones().peek_any(); }
 
-  /// To be read before a search. Acquire: pairs with the release in `claim`.
+  /// To be read before a search.
   WARPHEAP_DEVICE std::uint64_t claims() const {
-    return simt::atomic_ref(control_->claims).load(simt::order::acquire);
+    return sync::moves::look(simt::atomic_ref(control_->claims));
   }
   /// Whether a search that began after `before` was read, and found nothing, may have missed
   /// something that a claim put back.
@@ -133,12 +133,14 @@ class fdg_superblocks {
   WARPHEAP_DEVICE bool claim(std::uint32_t first, std::uint32_t length) const {
     if (first / 64 == (first + length - 1) / 64) return claim_run(free_ones(), first, length);
     const simt::atomic_ref announced(control_->claims);
-    // Relaxed: the words are changed with release.
-    announced.fetch_add(sync::moves::begins, simt::order::relaxed);
+    sync::moves::announce(announced);
     const bool claimed = claim_run(free_ones(), first, length);
-    // Release: a search that sees the end sees what was put back.
-    announced.fetch_add(claimed ? sync::moves::ends_for_good : sync::moves::ends,
-                        simt::order::release);
+    if (claimed) {
+      // Relaxed: nothing was put back that a search would have to see.
+      announced.fetch_add(sync::moves::ends_for_good, simt::order::relaxed);
+    } else {
+      sync::moves::conclude(announced);
+    }
     return claimed;
   }
 

@@ -54,8 +54,9 @@
 /// meanwhile (shortages.hpp). If lanes that free and allocate keep disturbing the rounds, or an
 /// empty head of another size is being replaced, after `patience` attempts. A place that another
 /// lane has claimed in part and is about to give back counts as taken; so near exhaustion, two
-/// requests of different sizes may both fail although one could have been served. A size cannot use
-/// partly filled slabs of other kinds of chunks.
+/// requests of different sizes may both fail although one could have been served. So while all
+/// lanes want one size and none frees, null is exact. A size cannot use partly filled slabs of
+/// other kinds of chunks.
 ///
 /// Deviations from the publication, and why:
 /// - Requests above 3072 bytes are not served; the publication passes them to CUDA's allocator.

@@ -37,7 +37,9 @@
 ///
 /// Steady load: searches of the list take a step for each of its chunks, and those of lanes that
 /// want long runs take several rounds. With powers of two from 16 to 4096 B a launch took 2.03 s
-/// (C), 2.11 s (CF), 2.10 s (CM) or 2.40 s (CFM); with 64 B alone an eighth of that.
+/// (C), 2.11 s (CF), 2.10 s (CM) or 2.40 s (CFM); with 64 B alone an eighth of that. The emptied
+/// heap holds 97 % of the blocks of 112 B that it held when it was new: chunks stay in pieces that
+/// merge only as far as a request needs, and one that is not twice as large as needed is not split.
 ///
 /// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that is not
 /// possible at once. A search visits at most 64 free chunks; then lanes share a search of all of

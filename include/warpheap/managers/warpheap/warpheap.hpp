@@ -92,6 +92,7 @@ class warpheap_manager {
           "lanes; runs of chunks for large blocks",
       .folder = "warpheap",
       .growth = true,
+      .registers = 40,
   };
 
   warpheap_manager(const region& memory, const simt::device_properties& /*machine*/,

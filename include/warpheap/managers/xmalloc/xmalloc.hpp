@@ -56,11 +56,17 @@
 /// lock, and gives up if it does not get the lock soon. A trim, for which all would wait, begins
 /// only if some Superblock has no block that callers hold.
 ///
+/// On a used heap this is not enough. Where an earlier fill has left all memory in Superblocks of
+/// the largest class, half of the requests end as Memoryblocks of their own, one by one behind the
+/// lock: a launch of the steady load took 4 s in one program and 18 s in another, above the limit
+/// of 3 s that empty heaps keep (docs/decisions/0044). With sizes of 1 to 32 KiB, the survey's case
+/// did not finish in 60 s.
+///
 /// Larger blocks come from that list one after the other: a million of 8 KiB take a second on a new
-/// heap. Where Superblocks of all classes held most of it, a single launch took 30 s, with one ring
+/// heap. Where Superblocks of all classes held most of it, a single launch took 30 s with one ring
 /// for free Memoryblocks of all sizes. With a ring for each power of two (free_rings.hpp), a search
-/// no longer passes those that are too small; how long that launch takes now was not measured
-/// (docs/decisions/0042).
+/// no longer passes those that are too small, but each trim returns memory for one or two requests:
+/// the case `sequence` with a million lanes still does not finish in 60 s.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of

@@ -41,6 +41,19 @@ template <class Functor>
 __global__ void __launch_bounds__(most_threads, least_blocks) run(const Functor functor) {
   functor();
 }
+/// Blocks of `most_threads` can be launched, too.
+template <class Functor>
+__global__ void __maxnreg__(enough_registers<Functor>) run_in_few(const Functor functor) {
+  functor();
+}
+template <class Functor>
+constexpr auto kernel_of() {
+  if constexpr (enough_registers<Functor> != 0) {
+    return &run_in_few<Functor>;
+  } else {
+    return &run<Functor>;
+  }
+}
 
 }  // namespace runtime
 
@@ -167,8 +180,8 @@ class device {
     }
     if (shape.blocks == 0) return;
     make_current();
-    runtime::run<<<shape.blocks, shape.threads_per_block, shape.shared_bytes, stream_.get()>>>(
-        functor);
+    const auto kernel = runtime::kernel_of<Functor>();
+    kernel<<<shape.blocks, shape.threads_per_block, shape.shared_bytes, stream_.get()>>>(functor);
     check(cudaGetLastError(), "launch a kernel");
   }
 
@@ -178,7 +191,7 @@ class device {
   kernel_resources resources() const {
     make_current();
     cudaFuncAttributes found;
-    check(cudaFuncGetAttributes(&found, runtime::run<Functor>), "look at a kernel");
+    check(cudaFuncGetAttributes(&found, runtime::kernel_of<Functor>()), "look at a kernel");
     return {.registers = static_cast<std::uint64_t>(found.numRegs),
             .local_bytes = found.localSizeBytes,
             .shared_bytes = found.sharedSizeBytes,

@@ -72,8 +72,13 @@ class gaps {
   /// damage stays present until its lane has been here, and flags change nowhere else.
   WARPHEAP_DEVICE void report_damage(const known_block& of, caller by) const {
     if (!log_.begin_report()) return;
-    blame(before_gap_of(of, SIZE_MAX), upper_end(table_.again(of)), by);
-    blame(lower_end(table_.again(of)), if_present(upper_end(table_.from(of.end()))), by);
+    const gap_end below = before_gap_of(of, SIZE_MAX);
+    gap_end upper = upper_end(table_.again(of));
+    const gap_end above = if_present(upper_end(table_.from(of.end())));
+    // Damage at both ends that comes from neither neighbour began in one of these two gaps.
+    if (!below.guard.first && !above.guard.last) upper.crossed = false;
+    blame(below, upper, by);
+    blame(lower_end(table_.again(of)), above, by);
     log_.end_report();
   }
 
