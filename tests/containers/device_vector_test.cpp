@@ -138,6 +138,11 @@ contents read(const device_array<words>& vectors, std::uint32_t stride) {
 void clear(const heap<>& subject, const device_array<words>& vectors) {
   const auto count = static_cast<std::uint32_t>(vectors.size());
   machine().launch(covering(count), clear_each{subject.ref(), vectors.get(), count});
+  for (const words& one : vectors.read()) {
+    ASSERT_TRUE(one.empty());
+    ASSERT_EQ(one.capacity(), 0u);
+    ASSERT_EQ(one.data(), nullptr);
+  }
   expect_nothing_left(subject);
 }
 

@@ -59,13 +59,12 @@ struct append_by_warp {
   }
 };
 
-struct append_too_much {
+struct append_run {
   heap_ref heap;
-  chain* of;
+  chain* to;
+  std::uint32_t count;
   std::uint32_t* served;
-  WARPHEAP_DEVICE void operator()() const {
-    *served = (of->append(heap, 13) != nullptr) + (of->append(heap, 0) != nullptr);
-  }
+  WARPHEAP_DEVICE void operator()() const { *served = to->append(heap, count) != nullptr; }
 };
 
 /// Overwrites what is freed. With zeroes: a lane that follows a link of a freed page finds the end.
@@ -226,9 +225,22 @@ TEST(page_chain, is_as_new_when_it_was_cleared) {
 TEST(page_chain, refuses_runs_that_fit_in_no_page) {
   const heap<> subject(machine(), 1_MiB);
   const device_array<chain> chains(1, small_pages);
+  for (const std::uint32_t count : {0u, 13u}) {
+    const device_array<std::uint32_t> served(1, 99);
+    machine().launch({1, 1}, append_run{subject.ref(), chains.get(), count, served.get()});
+    EXPECT_EQ(served.read()[0], 0u) << count;
+  }
+  expect_nothing_left(subject);
+}
+
+TEST(page_chain, a_run_may_fill_a_page) {
+  const heap<> subject(machine(), 1_MiB);
+  const device_array<chain> chains(1, small_pages);
   const device_array<std::uint32_t> served(1, 99);
-  machine().launch({1, 1}, append_too_much{subject.ref(), chains.get(), served.get()});
-  EXPECT_EQ(served.read()[0], 0u);
+  machine().launch({1, 1}, append_run{subject.ref(), chains.get(), 12, served.get()});
+  EXPECT_EQ(served.read()[0], 1u);
+  EXPECT_EQ(chains.read()[0].size(), 12u);
+  truncate(subject, chains, 0);
   expect_nothing_left(subject);
 }
 

@@ -5,6 +5,8 @@
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/managers/bump/bump.hpp"
+#include "warpheap/managers/dynasoar/objects.hpp"
+#include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 #include "warpheap/managers/random_walk/rw.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 #include "warpheap/warpheap.hpp"
@@ -46,11 +48,31 @@ static_assert(
     std::is_same_v<decltype(warpheap::heap{machine(), 1})::manager_type, default_manager>);
 static_assert(std::is_same_v<heap<>::ref_type, heap_ref>);
 
+struct point {
+  std::uint64_t x;
+  using fields = field_list<&point::x>;
+};
+
 TEST(handle, host_code_that_allocates_gets_an_error_and_no_crash) {
   const heap<rw_malloc<>> subject(machine(), 1_MiB);
   EXPECT_THROW(subject.ref().malloc(16), invalid_argument);
   EXPECT_THROW(subject.ref().free(nullptr), invalid_argument);
   EXPECT_EQ(subject.ref().largest_block(), subject.largest_block());
+}
+
+TEST(handle, host_code_gets_the_same_error_from_whatever_only_lanes_can_do) {
+  const heap<> blocks(machine(), 1_MiB);
+  EXPECT_THROW(blocks.ref().usable_size(nullptr), invalid_argument);
+  EXPECT_THROW(blocks.ref().grow(simt::group(simt::lane_mask{1}), 4_KiB), invalid_argument);
+  const heap<fdg_malloc<>> warp_heaps(machine(), 1_MiB);
+  EXPECT_THROW(warp_heaps.ref().begin(), invalid_argument);
+  const heap<dynasoar_objects<type_list<point>>> objects(machine(), 1_MiB);
+  EXPECT_THROW(objects.ref().make<point>(point{7}), invalid_argument);
+}
+
+TEST(handle, the_counts_of_failures_have_no_bytes_that_nobody_writes) {
+  // The host copies all of them.
+  EXPECT_TRUE(std::has_unique_object_representations_v<failure_counts>);
 }
 
 TEST(handle, the_largest_block_is_that_of_the_options_and_of_the_heap) {

@@ -117,6 +117,22 @@ TEST(heap, memory_of_the_callers_that_is_too_small_is_refused) {
   EXPECT_THROW((heap<gallatin<>>(machine(), region{memory.get(), 4096})), region_too_small);
 }
 
+TEST(heap, one_that_was_moved_from_refuses_whatever_needs_its_region) {
+  using manager_type = checked<rw<>>;
+  heap<manager_type> gone(machine(), 1_MiB);
+  const heap<manager_type> owner = std::move(gone);
+  EXPECT_THROW(gone.ref(), invalid_argument);
+  EXPECT_THROW(gone.largest_block(), invalid_argument);
+  EXPECT_THROW(gone.reset(), invalid_argument);
+  EXPECT_THROW(gone.stats(), invalid_argument);
+  EXPECT_THROW(gone.validate(), invalid_argument);
+  EXPECT_THROW(gone.incidents(), invalid_argument);
+  EXPECT_NE(take(owner, 1, 16).front(), nullptr);
+  warpheap::heap grown(machine(), 1_MiB);
+  const heap<> other = std::move(grown);
+  EXPECT_THROW(grown.grow(4_KiB), invalid_argument);
+}
+
 TEST(report, says_what_is_in_use_by_size) {
   const heap<gallatin<>> subject(machine(), 64_MiB);
   take(subject, 30, 16);

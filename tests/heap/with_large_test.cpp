@@ -48,6 +48,24 @@ static_assert(can_be_checked<both> && !can_be_checked<allocator_beside>);
 static_assert(!can_be_checked<with_large<halloc<>, allocator_beside>>);
 static_assert(!can_be_checked<counted<with_large<halloc<>, allocator_beside>>>);
 
+/// A manager that can more than the one beside it.
+class of_wide_blocks_that_grows : public halloc<> {
+ public:
+  using halloc<>::halloc;
+  static constexpr capabilities about = [] {
+    capabilities more = halloc<>::about;
+    more.alignment = 4096;
+    more.growth = true;
+    return more;
+  }();
+};
+
+TEST(with_large, only_what_both_can_is_offered) {
+  constexpr capabilities offered = with_large<of_wide_blocks_that_grows, bump<>>::about;
+  EXPECT_EQ(offered.alignment, bump<>::about.alignment);
+  EXPECT_FALSE(offered.growth) << "the layer itself cannot grow";
+}
+
 /// Blocks of these sizes, one for each lane, in order.
 template <class M>
 std::vector<void*> take(const heap<M>& from, const std::vector<std::uint64_t>& sizes) {

@@ -170,6 +170,16 @@ TEST(double_buddy, one_half_serves_when_the_other_is_used_up) {
   EXPECT_EQ(policy.check(), std::nullopt);
 }
 
+TEST(double_buddy, each_half_of_a_region_has_the_largest_blocks_of_its_family) {
+  // The second half of 16 granules is a block of 6 and what it leaves, that of 6 is a block of 3.
+  with_region<double_buddy> sixteen(16);
+  for (const std::size_t granules : {8, 6, 2}) EXPECT_NE(take(sixteen, granules), 0u) << granules;
+  EXPECT_EQ(take(sixteen, 1), 0u);
+  with_region<double_buddy> six(6);
+  for (const std::size_t granules : {3, 2, 1}) EXPECT_NE(take(six, granules), 0u) << granules;
+  EXPECT_EQ(take(six, 1), 0u);
+}
+
 TEST(fibonacci_buddy, the_smaller_part_that_is_large_enough_is_split_on) {
   for (const auto& [granules, offset] : {std::pair{3, 5}, {2, 5}, {5, 0}}) {
     with_region<fibonacci_buddy> policy(8);
@@ -177,6 +187,15 @@ TEST(fibonacci_buddy, the_smaller_part_that_is_large_enough_is_split_on) {
               base + static_cast<std::size_t>(offset) * granule)
         << granules << " of 8, which are 5 and 3";
   }
+}
+
+TEST(fibonacci_buddy, no_order_has_room_for_more_than_the_largest) {
+  using buddies::fibonacci;
+  // Constants, since a constant never comes of a read behind the sizes.
+  constexpr int largest = fibonacci::wanted(fibonacci::sizes.back()).front();
+  constexpr int none = fibonacci::wanted(fibonacci::sizes.back() + 1).front();
+  EXPECT_EQ(largest, buddies::orders - 1);
+  EXPECT_EQ(none, buddies::unsplit);
 }
 
 TEST(fibonacci_buddy, every_tree_of_splits_merges_back) {

@@ -116,6 +116,16 @@ TEST(segregated_fit, a_thorough_search_finds_what_a_bounded_one_misses) {
   EXPECT_EQ(take(policy, 6, effort::thorough), six);
 }
 
+TEST(tlsf, the_part_behind_an_aligned_block_is_newer_than_the_one_before_it) {
+  with_region<tlsf> policy(64 + 129);
+  ASSERT_EQ(take(policy, 64), base);
+  const address aligned = policy.allocate(granule, 128 * granule, effort::bounded).base;
+  ASSERT_EQ(aligned, base + 128 * granule);
+  // Both have 64 granules.
+  EXPECT_EQ(take(policy, 64), aligned + granule);
+  EXPECT_EQ(take(policy, 64), base + 64 * granule);
+}
+
 TEST(tlsf, a_search_never_returns_a_block_that_is_too_small) {
   std::mt19937 random(5);
   with_region<tlsf> policy(100000);

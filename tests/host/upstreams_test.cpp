@@ -2,10 +2,10 @@
 // Upstreams by themselves, up to the last byte of what they may give.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
 #include <vector>
 
+#include "mapped_bytes.hpp"
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/host/upstreams/address_share.hpp"
@@ -127,13 +127,6 @@ TEST(address_share, is_smaller_the_more_there_are_but_not_than_what_is_needed) {
   EXPECT_EQ(shares.front()->reserve(page, 1024_GiB, page, granted), 1024_GiB);
   shares.clear();
   EXPECT_EQ(address_share().reserve(page, 1024_GiB, page, granted), 1024_GiB) << "they came back";
-}
-
-// The addresses that this process has.
-std::size_t mapped_bytes() {
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * 4096;
 }
 
 TEST(reserved_pages_upstream, a_region_grows_to_the_last_byte_that_it_reserves) {

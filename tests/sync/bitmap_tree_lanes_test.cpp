@@ -13,6 +13,9 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
+// In device code, nvcc computes constants otherwise than lanes do.
+static_assert(lowest_bit(0x28u) == 3 && lowest_bit(std::uint64_t{1} << 40) == 40);
+
 struct format_tree {
   bitmap_tree tree;
   bool full;

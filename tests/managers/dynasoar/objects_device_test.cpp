@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -101,6 +102,14 @@ std::uint64_t made_of(const heap<menagerie>& in, std::uint64_t lanes) {
 void expect_in_use(const heap<menagerie>& of, std::uint64_t objects) {
   EXPECT_TRUE(of.validate().ok()) << of.validate().describe();
   EXPECT_EQ(of.stats().blocks_in_use, objects);
+}
+
+TEST(dynasoar_objects_on_device, a_heap_that_was_moved_from_has_none_to_visit) {
+  heap<menagerie> gone(machine(), heap_bytes);
+  const heap<menagerie> owner = std::move(gone);
+  const device_array<census> seen(1);
+  const check_heavies visit{owner.ref(), seen.get()};
+  EXPECT_THROW(gone.parallel_do<heavy>(visit), invalid_argument);
 }
 
 TEST(dynasoar_objects_on_device, blocks_go_from_type_to_type_and_back) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a manager notes about itself is where readers look for it.
+#include "warpheap/heap/inspection.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+TEST(inspection, an_invariant_that_does_not_hold_has_its_own_count_and_place) {
+  inspection found;
+  found.expect(true, 4, 50);
+  found.expect(false, 5, 70);
+  found.expect(false, 5, 71);
+  for (int i = 0; i < inspection::most_invariants; ++i) {
+    EXPECT_EQ(found.violations[i], i == 4 ? 2u : 0u) << "I" << i + 1;
+    EXPECT_EQ(found.places[i], i == 4 ? 71u : 0u) << "I" << i + 1;
+  }
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the memory of a table leaves behind when it cannot grow (stores_test.cpp tests the rest).
+#include "warpheap/host/stores/table_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+
+#include "mapped_bytes.hpp"
+#include "warpheap/core/units.hpp"
+
+namespace warpheap::host {
+namespace {
+
+TEST(table_memory, addresses_that_cannot_become_memory_go_back) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs memory of its own";
+  table_memory table;
+  const std::size_t before = mapped_bytes();
+  rlimit usual{};
+  getrlimit(RLIMIT_DATA, &usual);
+  const rlimit none{1, usual.rlim_max};  // the kernel takes 0 for no limit
+  setrlimit(RLIMIT_DATA, &none);
+  const bool grew = table.grow(0, 1_GiB);
+  setrlimit(RLIMIT_DATA, &usual);
+  if (grew) GTEST_SKIP() << "the system does not limit memory apart from addresses";
+  EXPECT_EQ(table.place(), nullptr);
+  EXPECT_LT(mapped_bytes(), before + 512_MiB);
+  EXPECT_TRUE(table.grow(0, 8_MiB));
+}
+
+}  // namespace
+}  // namespace warpheap::host
