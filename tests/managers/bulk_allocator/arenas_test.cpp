@@ -26,6 +26,20 @@ TEST(bulk_allocator, a_heap_that_is_full_is_not_asked_again_and_again) {
   EXPECT_LT(outcome.steps, 100u);
 }
 
+// What was given back is merged once. Then the notes that said so are gone.
+TEST(bulk_allocator, a_heap_that_is_full_again_is_not_reclaimed_again_and_again) {
+  const heap<bulk_allocator<small_pages>> heap(machine(), 16_KiB);
+  give(heap, take_all(heap, 16, 32));
+  ASSERT_FALSE(take_all(heap, 100, 32).empty());
+  void* block = nullptr;
+  simt::explorer explorer({1, 1});
+  const auto outcome =
+      explorer.run({simt::strategy::sticky, 1}, [&] { block = heap.ref().malloc(100); });
+  EXPECT_EQ(outcome.stuck, "");
+  EXPECT_EQ(block, nullptr);
+  EXPECT_LT(outcome.steps, 100u);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

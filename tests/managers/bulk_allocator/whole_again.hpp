@@ -298,12 +298,55 @@ class bin_that_is_new : public freeing_world {
   static constexpr std::uint32_t node = 400;
 };
 
+/// Two blocks are left of a bin, and enough others are free for it to go back to its chunk once
+/// these are, too. Nothing but the bin serves blocks of another size, which the second lane wants.
+/// The first one may not have said yet that its block is free for others of its size.
+class bin_that_goes_back : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit bin_that_goes_back(const any_setup& how) : heap_world(uncounted(how)) {
+    heap.run_quietly([this] {
+      // They come bin by bin, the first one of a bin from its front.
+      std::vector<std::byte*> all;
+      while (std::byte* const one = heap.take(bytes)) all.push_back(one);
+      for (const std::uint32_t other : {bytes / 2, page}) {
+        while (heap.take(other) != nullptr) {
+        }
+      }
+      // All of a bin, which is kept, three blocks of the next one, and two of the last one.
+      for (const int i : {0, 1, 2, 3, 4, 5, 6, 9, 10}) heap.give(all[i]);
+      freed_[0] = all[8];
+      freed_[1] = all[11];
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    for (std::byte* const one : freed_) heap.adopt(one, bytes);
+  }
+
+  void lane() {
+    const std::uint64_t rank = simt::thread_rank();
+    give(freed_[rank]);
+    if (rank == 1) heap.take(bytes / 2);
+  }
+
+ private:
+  static constexpr std::uint32_t page = 100;
+  static constexpr std::uint32_t bytes = 32;
+
+  std::byte* freed_[2] = {};
+};
+
 /// Lanes that free while another one needs what they free.
 template <class M>
 std::vector<named_case> freed_at_once_cases() {
   const any_setup bins = few_bins<M>(6144, 31);
   return {case_of<buddies_freed_at_once>("buddies_freed_at_once", any_setup(few_nodes<M>())),
-          case_of<bin_that_is_new>("bin_that_is_new", bins)};
+          case_of<bin_that_is_new>("bin_that_is_new", bins),
+          case_of<bin_that_goes_back>("bin_that_goes_back", bins)};
 }
 
 template <class M>

@@ -8,6 +8,7 @@
 #include "warpheap/managers/bump/bump.hpp"
 
 #include <gtest/gtest.h>
+#include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -43,6 +44,21 @@ TEST(bump, format_writes_the_counters_and_no_block) {
   machine().launch({1, 1}, [&] { all.format(0, 1); });
   EXPECT_TRUE(memory.is_untouched_from(memory.all().base + 2 * 128));
   EXPECT_FALSE(memory.is_untouched_from(memory.all().base + 128));
+}
+
+// Before it wraps around and hands out memory again.
+TEST(bump, a_counter_that_has_run_on_is_set_back_to_the_end) {
+  const rubbish memory(4_KiB);
+  const single all(memory.all(), machine_of(2), {});
+  auto& counter = *reinterpret_cast<std::uint64_t*>(memory.all().base);
+  void* block = &counter;
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    counter = std::uint64_t{1} << 61;
+    block = all.malloc(16);
+  });
+  EXPECT_EQ(block, nullptr);
+  EXPECT_EQ(counter, all.largest_block() / 16);
 }
 
 }  // namespace

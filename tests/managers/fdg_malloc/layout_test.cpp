@@ -10,6 +10,7 @@
 #include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -219,6 +220,26 @@ TEST(fdg_malloc, a_new_heap_serves_a_block_of_all_its_superblocks) {
     EXPECT_NE(of.malloc(mine, of.manager().largest_block()), nullptr);
     of.end(mine);
   });
+}
+
+// Memory that held a heap before may say that no run of any length is there.
+TEST(fdg_malloc, a_new_heap_does_not_believe_what_an_earlier_one_knew_of_runs) {
+  const rubbish memory(16_KiB);
+  auto* const words = reinterpret_cast<std::uint64_t*>(memory.all().base);
+  const auto none = [](std::uint64_t& word) {
+    auto& runs = reinterpret_cast<exhaustion&>(word);
+    runs.format();
+    runs.confirm(runs.announce(), 1);
+  };
+  std::for_each(words, words + 16_KiB / sizeof(std::uint64_t), none);
+  region_cursor cursor = memory.cursor();
+  const fdg_superblocks superblocks(cursor, 8);
+  std::uint32_t first = fdg_superblocks::none;
+  machine().launch({1, 1}, [&] {
+    superblocks.format(0, 1);
+    first = superblocks.take_run(2);
+  });
+  EXPECT_EQ(first, 6u);
 }
 
 }  // namespace

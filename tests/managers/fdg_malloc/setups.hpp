@@ -111,6 +111,38 @@ class room_for_both : public warp_heap_world<M> {
   std::uint32_t served_ = 0;
 };
 
+/// Two SuperBlocks. Three lanes that share a warp heap want half of one each. One of them ends
+/// another warp heap, which has one of the two, before it asks. So a lane that finds the other one
+/// used up by that lane must know of this one: all three are served.
+template <class M>
+class half_for_each : public warp_heap_world<M> {
+ public:
+  static constexpr simt::grid shape{1, 3};
+
+  half_for_each() : warp_heap_world<M>(512 + 2 * 64, 2 * 2, {32}) {
+    this->run_alone([this] {
+      other_ = this->begin();
+      this->take_bytes(other_, 64, true);
+    });
+    this->keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    other_.count = 0;
+  }
+
+  void lane() {
+    auto mine = this->begin(simt::warp());
+    if (simt::lane_id() == 0) this->end(other_);
+    this->take(mine, 0, true);
+    this->end(mine);
+  }
+
+ private:
+  typename warp_heap_world<M>::holding other_;
+};
+
 /// SuperBlocks that are free are neighbours, of which the first is the last one of a leaf word.
 /// Lanes with warp heaps of their own want runs of them. As nobody frees, what is there in the end
 /// was there all the time: it must not have been refused.
@@ -179,6 +211,7 @@ std::vector<named_case> fdg_cases() {
   std::vector<named_case> cases = warp_heap_cases(small_fdg<M>());
   cases.push_back(case_of<run_beside_two_lanes<M>>("run_beside_two_lanes"));
   cases.push_back(case_of<room_for_both<M>>("room_for_both"));
+  cases.push_back(case_of<half_for_each<M>>("half_for_each"));
   cases.push_back(case_of<runs_across_words<M, 2, 1, 1>>("run_or_singles"));
   cases.push_back(case_of<runs_across_words<M, 3, 2, 1>>("runs_of_three"));
   return cases;

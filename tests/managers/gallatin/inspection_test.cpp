@@ -106,8 +106,10 @@ TEST_F(gallatin_inspection, a_block_in_a_slot_behind_those_in_use_is_found) {
   ASSERT_LT(behind, multiprocessors);
   machine().launch({1, 1}, [&] { all_.buffers().refill(behind - 1, last_tree, 1); });
   EXPECT_EQ(broken(6), 0u);
+  EXPECT_EQ(broken(5), 0u);
   machine().launch({1, 1}, [&] { all_.buffers().refill(behind, last_tree, 1); });
   EXPECT_EQ(broken(6), 1u);
+  EXPECT_EQ(broken(5), 1u) << "the block is in no slot that counts";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "warpheap/managers/kma/kma.hpp"
 
 #include <gtest/gtest.h>
+#include <cstring>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -21,6 +22,13 @@ TEST(kma_damage, sees_words_that_are_wrong) {
                                 {4, {145, 1090}},
                                 {5, {140, 140}},
                                 {6, {1, 51}}});
+}
+
+// The first block lies behind the last bucket.
+TEST(kma_damage, an_inspection_does_not_read_what_users_write) {
+  const exposed_heap<small> subject(16 * 1024);
+  for (void* const block : take_all(subject.heap(), 64, 1)) std::memset(block, 0xff, 64);
+  expect_valid(subject.heap());
 }
 
 }  // namespace
