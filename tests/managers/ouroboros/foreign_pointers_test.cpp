@@ -12,7 +12,7 @@ namespace test {
 namespace {
 
 // Behind the words of the chunks there is one that looks like a chunk with pages.
-TEST(ouroboros_foreign_pointers, what_lies_just_behind_the_chunks_is_none) {
+TEST(ouroboros_foreign_pointers, pointers_just_behind_the_chunks_are_ignored) {
   const rubbish memory(1024 * 1024);
   const ouroboros<> manager(memory.all(), machine().properties(), {});
   manager.format(0, 1);
