@@ -15,7 +15,7 @@ namespace {
 using manager = tiny<item_kind::pages, queue_kind::static_array>;
 class ouroboros_parked_pages : public tiny_heap<manager> {};
 
-// Who is told of pages finds them at once: it does not wait for the lanes that free them.
+// A lane that is told of pages finds them at once: it does not wait for the lanes that free them.
 TEST_F(ouroboros_parked_pages, are_there_when_they_are_counted) {
   const auto& map = manager_.map();
   const ouroboros_parts::page_queues<std::decay_t<decltype(map)>> queues(map);
