@@ -69,6 +69,40 @@ TEST(unit_map, lanes_take_runs_only_where_there_are_units) {
   EXPECT_EQ(taken, (std::array<std::uint32_t, 3>{4096, 4097, 4098}));
 }
 
+// It has waited for a round of others, and does not begin another one.
+TEST(unit_map, takes_what_a_round_of_others_has_left) {
+  constexpr std::uint32_t width = 32;
+  const rubbish memory(4_KiB);
+  region_cursor cursor = memory.cursor();
+  const random_walk::unit_map<32, 1, true> units(cursor, 100 * width);
+  auto* const rounds = memory.cursor().take<random_walk::shared_rounds>(1);
+  run(1, [&] {
+    units.format(0, 1);
+    while (units.take_runs(simt::coalesced(nullptr), width) != no_run) {
+    }
+    for (const std::uint32_t word : {2u, 70u}) units.give_run(word * width);
+  });
+  std::uint32_t state = 0;
+  const simt::atomic_ref round_has_begun(state);
+  std::uint32_t taken = no_run;
+  const auto lane = [&] {
+    if (simt::block_rank() == 0) {
+      while (round_has_begun.load(simt::order::relaxed) == 0) simt::backoff(1);
+      taken = units.search(simt::warp(), 5, no_run);
+      return;
+    }
+    rounds->search(
+        simt::warp(), 100, [] { return width + 1; },
+        [&](std::uint32_t /*first*/, std::uint32_t /*count*/) {
+          round_has_begun.store(1, simt::order::relaxed);
+          for (int i = 0; i < 20; ++i) simt::backoff(1);
+          return run_left{70, width};
+        });
+  };
+  EXPECT_EQ(simt::explorer({2, 1}, 10'000).run({simt::strategy::uniform, 1}, lane).stuck, "");
+  EXPECT_EQ(taken, 70 * width);
+}
+
 // Behind the words of what is in use lie those of where runs end, with few bits in them.
 TEST(unit_map, no_run_goes_on_behind_the_last_word) {
   constexpr std::uint32_t width = 32;

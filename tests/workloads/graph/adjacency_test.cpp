@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <cstdint>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -46,6 +47,21 @@ TEST(block_adjacency, its_block_shrinks_as_soon_as_a_quarter_suffices) {
     EXPECT_TRUE(subject.contains(15));
     subject.clear(ref);
   });
+}
+TEST(block_adjacency, moves_only_if_its_block_has_no_room) {
+  const heap<rw_malloc<>> memory(machine(), 64_KiB);
+  machine().launch({1, 1}, [&, ref = memory.ref()] {
+    const std::uint32_t targets[]{0, 1, 2, 3, 4};
+    graph::block_adjacency subject(0);
+    EXPECT_EQ(subject.insert(ref, simt::warp(), targets, 3), 3u);
+    std::vector<void*> rest;  // so that there is no block to move to
+    while (void* const block = ref.malloc(16)) rest.push_back(block);
+    EXPECT_EQ(subject.insert(ref, simt::warp(), targets + 3, 1), 1u);
+    EXPECT_EQ(subject.insert(ref, simt::warp(), targets + 4, 1), 0u);
+    for (void* const block : rest) ref.free(block);
+    subject.clear(ref);
+  });
+  EXPECT_EQ(memory.stats().blocks_in_use, 0u);
 }
 
 TEST(paged_adjacency, deleted_targets_are_gone) {

@@ -4,6 +4,7 @@
 #include "warpheap/workloads/graph/heap_runner.hpp"
 #include "warpheap/workloads/graph/rmat.hpp"
 
+#include "device_array.hpp"
 #include "machine.hpp"
 
 #include "warpheap/core/random.hpp"
@@ -224,6 +225,17 @@ TEST(rmat, has_hubs_and_depends_on_the_seed) {
   const double hub = *std::max_element(degrees.begin(), degrees.end());
   EXPECT_NEAR(hub / count, 0.0371, 0.003);
   EXPECT_LT(same, count / 100);
+}
+
+// A launch has more lanes than there are edges.
+TEST(rmat, as_many_edges_are_written_as_were_asked_for) {
+  constexpr std::uint64_t unwritten = ~std::uint64_t{0};
+  const device_array<std::uint64_t> edges(64, unwritten);
+  machine().launch({2, 32}, graph::generate_rmat{{1, 100, 40, 12, edges.get()}});
+  const keys written = edges.read();
+  for (std::uint64_t i = 0; i < written.size(); ++i) {
+    EXPECT_EQ(written[i], i < 40 ? graph::rmat_edge(1, 100 + i, 12) : unwritten) << i;
+  }
 }
 
 // In a graph of two vertices, the scrambling can only exchange them: each edge falls into the
