@@ -127,6 +127,7 @@ TEST(heap, one_that_was_moved_from_refuses_whatever_needs_its_region) {
   EXPECT_THROW(gone.stats(), invalid_argument);
   EXPECT_THROW(gone.validate(), invalid_argument);
   EXPECT_THROW(gone.incidents(), invalid_argument);
+  EXPECT_THROW(gone.report(), invalid_argument);
   EXPECT_NE(take(owner, 1, 16).front(), nullptr);
   warpheap::heap grown(machine(), 1_MiB);
   const heap<> other = std::move(grown);

@@ -246,6 +246,7 @@ class heap {
   /// What is in use, what failed and why, and anything else that is wrong with the heap, as a few
   /// lines of readable text. O(metadata), on the device; with the layer `checked`, O(heap).
   std::string report() const {
+    require_region();
     std::string text = std::string(M::about.name) + " on " + device_.properties().name + "\n" +
                        stats().describe() + validate().describe();
     if constexpr (reports_incidents<M>) {
