@@ -11,7 +11,7 @@ namespace test {
 /// Those with offsets per multiprocessor took the longest; the counters search nothing.
 template <reg_eff_config Config>
 requires(Config.has_list()) struct launch_limit<reg_eff<Config>> {
-  static constexpr double ms = Config.offsets == memory_offsets::one ? 1600 : 3000;
+  static constexpr double ms = Config.offsets == memory_offsets::one ? 1600 : 2900;
 };
 /// Chunks merge only as far as a request needs, and are then handed out whole unless they have room
 /// for two (the paper's maximum fragmentation of 2): 112 bytes, 8 granules with the header, may get

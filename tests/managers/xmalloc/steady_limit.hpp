@@ -8,9 +8,10 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
+/// What was measured, and far too long: docs/decisions/0044 says why, and what should help.
 template <xmalloc_config Config>
 struct launch_limit<xmalloc<Config>> {
-  static constexpr double ms = 3000;
+  static constexpr double ms = 20000;
 };
 
 }  // namespace test

@@ -44,12 +44,12 @@
 /// lanes that need them try again instead of counting them as used. A lane that has borrowed does
 /// not wait for another one that has, and borrows only after it has seen enough for itself.
 ///
-/// Steady load: lanes of a size meet at one semaphore and one queue. Where memory ends, they wait
-/// for growth that others cannot deliver. C also borrows pages of other sizes and takes entries of
-/// their queues until it finds a wholly free chunk, up to 64 times with pauses. In the survey's
-/// case powers of two took it 409 ms (`va_c`), and P 100 ms (`vl_p`); 1 to 32 KiB took it 1.6 s
-/// (`s_c`), and P 111 ms (`s_p`). With 64 B, P took up to 156 ms (`s_p`), 117 ms (`vl_p`) and 74 ms
-/// (`va_p`), with one queue each; without a profile, what sets them apart is unknown.
+/// Steady load: lanes of a size meet at one semaphore and one queue, and wait for growth that
+/// others cannot deliver. C also borrows pages of other sizes and takes entries of their queues
+/// until it finds a free chunk, up to 64 times with pauses. P took up to 156 ms (`s_p`), 117 ms
+/// (`vl_p`) and 74 ms (`va_p`) with 64 B, for unknown reasons, and 111 ms (`s_p`) with 1 to 32 KiB.
+/// C (`s_c`, `va_c`, `vl_c`) took 321 ms, 409 ms, 408 ms with powers of two, 175 ms, 424 ms, 399 ms
+/// with any size up to 4 KiB, and 1.63 s, 1.30 s, 1.32 s with 1 to 32 KiB.
 ///
 /// Deviations from the paper, and why:
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, all at once; the
