@@ -28,12 +28,13 @@ bench::call_resources resources_of(const device& on) {
 
 }  // namespace lanes
 
-/// These kernels only call the manager, so its registers are enough for them.
+/// These kernels only call the manager: the registers that it states, if it does, are enough.
 template <class M>
+requires requires { M::registers; }
 inline constexpr int simt::enough_registers<lanes::bound<lanes::allocate, handle<M>>> =
-    M::about.registers;
+    M::registers;
 template <class M>
-inline constexpr int simt::enough_registers<lanes::bound<lanes::release, handle<M>>> =
-    M::about.registers;
+requires requires { M::registers; }
+inline constexpr int simt::enough_registers<lanes::bound<lanes::release, handle<M>>> = M::registers;
 
 WARPHEAP_END_NAMESPACE

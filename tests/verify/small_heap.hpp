@@ -39,19 +39,23 @@ bool formats_in_any_order(const region& memory, const Format& format) {
   return true;
 }
 
+/// The same. \throws invalid_argument in place of false
+template <class Format>
+void format_in_any_order(const std::string& name, const region& memory, const Format& format) {
+  if (formats_in_any_order(memory, format)) return;
+  throw invalid_argument(name +
+                         ": what the heap holds at first depends on which of the lanes that "
+                         "format it is the first");
+}
+
 /// A manager in a region of a few KiB that is put back into its first state by a copy.
 class any_heap {
  public:
   explicit any_heap(const any_setup& how)
       : how_(how), region_(how.region_bytes), manager_(made(region_.all(), how)) {
-    const auto format = [this](std::uint64_t rank, std::uint64_t count) {
+    format_in_any_order(how.name, region_.all(), [this](std::uint64_t rank, std::uint64_t count) {
       manager_->format(rank, count);
-    };
-    if (!formats_in_any_order(region_.all(), format)) {
-      throw invalid_argument(how.name +
-                             ": what the heap holds at first depends on which of the "
-                             "lanes that format it is the first");
-    }
+    });
     forget_blocks();
     keep_state();
     require_books();

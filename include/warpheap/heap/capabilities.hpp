@@ -54,9 +54,6 @@ struct capabilities {
   bool uses_region = true;
   /// No block lies outside the heap's region, not even a large one.
   bool blocks_in_region = true;
-  /// The registers in which a kernel that calls `malloc` or `free`, and does little else, spills no
-  /// more than with 64; 0: not known.
-  int registers = 0;
   /// `heap::reset` frees everything.
   bool resets = true;
 

@@ -56,6 +56,7 @@ class destroyed_by_others : public object_world<M> {
   void lane() {
     const auto rank = simt::thread_rank();
     boxes_[rank] = this->make(rank + this->seed(), true);
+    // Pairs with the acquire of the lane that destroys it.
     simt::atomic_ref(full_[rank]).store(1, simt::order::release);
     // Ends: the other lane fills its box before it waits itself.
     const auto other = (rank + case_lanes / 2) % case_lanes;
@@ -128,6 +129,7 @@ class types_alternate : public object_world<M> {
       auto& mine = made_[rank * 3 + round];
       mine = this->make(1 + (mix64(this->seed() + round) ^ mix64(rank + 1)) % 2);
       if (!mine) continue;
+      // Release hands the object over, with its contents; acquire takes one from the lane before.
       const auto other =
           simt::atomic_ref(left_).exchange(rank * 3 + round + 1, simt::order::acq_rel);
       if (other != 0) this->destroy(made_[other - 1]);
@@ -162,7 +164,8 @@ class destroyed_and_made_again : public object_world<M> {
     const auto rank = simt::thread_rank();
     for (std::uint64_t round = 0; round < 2; ++round) {
       const auto of = (rank + 3 * round) % case_lanes;
-      // Ends: the lane that put an object there has nothing to wait for in that round.
+      // Acquire pairs with the release below. Ends: the lane that puts an object there in a round
+      // waits for one of the round before at most, and those of the first are there.
       while (simt::atomic_ref(full_[of]).load(simt::order::acquire) != round + 1) {
         simt::backoff(1);
       }
@@ -195,6 +198,7 @@ class types_in_turn : public object_world<M> {
       this->destroy(this->make(1 + (this->seed() + simt::block_rank() + round) % 2));
     }
     const simt::atomic_ref<std::uint32_t> ended(ended_);
+    // Pairs with itself: the last lane has acquired what all others destroyed.
     if (ended.fetch_add(1, simt::order::acq_rel) + 1 != case_lanes) return;
     this->destroy(this->make(this->seed() / 2, true));
   }
