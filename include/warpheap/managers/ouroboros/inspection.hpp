@@ -54,13 +54,23 @@ class inspector {
       findings_.expect(map_.table().free_bits(number, count) == state.free_pages(), 1, number);
       const std::uint64_t held = count - state.free_pages();
       findings_.in_use(held, held << sizes::page_log2(state.cls()));
+      for (std::uint32_t i = 1; i < 1u << sizes::span_log2(state.cls()); ++i) {
+        findings_.expect(map_.table().get(number + i).word() == chunk_state::tail(i).word(), 2,
+                         number + i);
+      }
     } else if (state.kind() == chunk_kind::tail) {
-      const bool sound = state.offset() <= number &&
-                         map_.table().get(number - state.offset()).kind() == chunk_kind::data;
-      findings_.expect(sound, 2, number);
+      findings_.expect(is_in_a_run(number, state.offset()), 2, number);
     }
     findings_.expect(map_.supply().is_free(number) == (state.kind() == chunk_kind::unused), 2,
                      number);
+  }
+
+  /// Whether a data chunk begins `offset` base chunks before, and reaches as far.
+  WARPHEAP_DEVICE bool is_in_a_run(std::uint32_t number, std::uint32_t offset) const {
+    if (offset > number) return false;
+    const auto head = map_.table().get(number - offset);
+    return head.kind() == chunk_kind::data && head.cls() < sizes::classes &&
+           offset < 1u << sizes::span_log2(head.cls());
   }
 
   WARPHEAP_DEVICE void size_class(std::uint32_t cls) const {

@@ -22,7 +22,7 @@
 ///
 /// Invariants, while no lane allocates (place):
 /// I1 a data chunk counts as many free pages as its bitmap shows (chunk);
-/// I2 a tail belongs to a data chunk of its run, and free chunks have no state (chunk);
+/// I2 the other base chunks of a run are its tails, and free chunks have no state (chunk);
 /// I3 P: the room of a static queue, or of all virtualised ones together, and what their positions
 ///    bind add up to the whole (class);
 /// I4 the semaphore of a class has the free pages of its queue, and expects none (class);
