@@ -76,11 +76,13 @@ class inspector {
   WARPHEAP_DEVICE void size_class(std::uint32_t cls) const {
     std::uint64_t free_pages = 0;
     std::uint64_t with_free = 0;
+    std::int64_t whole = 0;
     for (std::uint32_t chunk = 0; chunk < map_.supply().touched(); ++chunk) {
       const auto state = map_.table().get(chunk);
       if (state.kind() != chunk_kind::data || state.cls() != cls) continue;
       free_pages += state.free_pages();
       with_free += state.free_pages() != 0 ? 1 : 0;
+      whole += state.free_pages() == 1u << sizes::pages_log2(cls) ? 1 : 0;
     }
     const std::uint64_t entries = map_.queue(cls).size();
     const auto units = map_.units(cls).read();
@@ -96,7 +98,8 @@ class inspector {
         findings_.expect(room + bound == map_.all_amounts().room(), 3, cls);
       }
     }
-    findings_.expect(entries == Items::entries_expected(with_free, entries), 6, cls);
+    const bool is_counted = Map::pages || map_.words(cls).whole == whole;
+    findings_.expect(is_counted && entries == Items::entries_expected(with_free, entries), 6, cls);
   }
 
   WARPHEAP_DEVICE void supply() const {

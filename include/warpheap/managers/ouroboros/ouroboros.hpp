@@ -28,7 +28,7 @@
 /// I4 the semaphore of a class has the free pages of its queue, and expects none (class);
 /// I5 entries of queues are pages of their class that are not parked, or chunks with free pages
 ///    (position);
-/// I6 a queue of chunks has one entry for each chunk with free pages (class);
+/// I6 a queue of chunks has one entry for each with free pages, and counts those all free (class);
 /// I7 the units left for data, data chunks, and queue chunks make up all chunks (left).
 ///
 /// Progress: malloc and free loop only if another lane has taken, freed or made something since
