@@ -3,6 +3,7 @@
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
+#include "warpheap/managers/random_walk/inspection.hpp"
 #include "warpheap/managers/random_walk/unit_map.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
@@ -74,6 +75,18 @@ TEST_F(unit_map_slices, a_lane_beyond_the_slice_takes_nothing) {
     EXPECT_EQ(three_lanes.run({simt::strategy::sticky, seed}, search_beside_claim).stuck, "");
     EXPECT_EQ(found, next_slice * 32) << seed;
   }
+}
+
+// It goes on in the next word, or it would have a mark.
+TEST_F(unit_map_slices, a_run_that_ends_with_a_word_has_a_mark) {
+  const random_walk::unit_inspector inspector(units);
+  used[0] = 1u << 31;
+  inspection found;
+  inspector.inspect(0, found);
+  EXPECT_EQ(found.violations[2], 0u);
+  used[1] = 0;
+  inspector.inspect(0, found);
+  EXPECT_EQ(found.violations[2], 1u);
 }
 
 }  // namespace
