@@ -115,6 +115,47 @@ class run_put_back : public heap_world {
   untracked<int> served_ = 0;
 };
 
+/// A lane frees a run, and another one wants a page: now or later it gets one.
+class run_comes_back : public freeing_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit run_comes_back(const any_setup& how) : freeing_world(how, 2 * page_bytes) {
+    heap.run_quietly([&] {
+      freed_ = heap.take(2 * page_bytes);
+      while (heap.take(page_bytes) != nullptr) {
+      }
+    });
+    heap.keep_state();
+  }
+
+  void reset(std::uint64_t seed) {
+    freeing_world::reset(seed);
+    served_ = 0;
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      give(freed_);
+    } else if (heap.take(page_bytes) != nullptr) {
+      ++served_;
+    }
+  }
+
+  std::string verdict() {
+    heap.run_quietly([&] {
+      while (heap.take(page_bytes) != nullptr) ++served_;
+    });
+    if (served_ != 2) return std::to_string(served_) + " pages were served, and two were freed";
+    return heap.problem();
+  }
+
+ private:
+  static constexpr std::uint32_t page_bytes = 256;
+
+  untracked<int> served_ = 0;
+};
+
 /// Flat pages behind more than a word of the set.
 template <class M>
 setup<M> many_flat_pages() {
@@ -123,7 +164,8 @@ setup<M> many_flat_pages() {
 }
 
 inline std::vector<named_case> page_cases(const any_setup& how) {
-  return {case_of<run_put_back>("run_put_back", how)};
+  return {case_of<run_put_back>("run_put_back", how),
+          case_of<run_comes_back>("run_comes_back", how)};
 }
 
 inline std::vector<named_case> segment_cases(const any_setup& how) {
