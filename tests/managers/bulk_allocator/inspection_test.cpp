@@ -35,6 +35,25 @@ TEST(bulk_allocator_inspection, a_bin_of_a_list_that_there_is_not_is_found_and_n
   EXPECT_EQ(found.blocks_in_use, 0u);
 }
 
+// Its bins would lie behind the heap.
+TEST(bulk_allocator_inspection, a_chunk_that_reaches_beyond_the_last_page_is_wrong) {
+  using sizes = geometry<config>;
+  const rubbish memory(2_MiB);
+  region_cursor cursor = memory.cursor();
+  arenas<config> all;
+  all.lay_out(cursor, 2 * sizes::chunk_pages - 1, 1);
+  inspection found;
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    all.table().format_map(sizes::chunk_pages, sizes::regular_bins, 0);
+    all.table().set_state(sizes::chunk_pages,
+                          page_state::slab(all.chunks_of(0), sizes::regular_bins));
+    inspector<config>(all, found).run(0, 1);
+  });
+  EXPECT_EQ(found.violations[7], 1u);
+  EXPECT_EQ(found.places[7], sizes::chunk_pages);
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -8,7 +8,9 @@
 #include "warpheap/managers/bump/bump.hpp"
 
 #include <gtest/gtest.h>
+#include <array>
 #include <cstdint>
+#include <numeric>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -44,6 +46,20 @@ TEST(bump, format_writes_the_counters_and_no_block) {
   machine().launch({1, 1}, [&] { all.format(0, 1); });
   EXPECT_TRUE(memory.is_untouched_from(memory.all().base + 2 * 128));
   EXPECT_FALSE(memory.is_untouched_from(memory.all().base + 128));
+}
+
+// A shard has room for three of four blocks that lanes ask for together.
+TEST(bump, lanes_that_find_their_shard_full_go_on_to_the_next_one) {
+  const rubbish memory(256 + 2 * 48);
+  const sharded all(memory.all(), machine_of(2), {});
+  ASSERT_EQ(all.largest_block(), 48u);
+  std::array<std::uint32_t, 4> served{};
+  machine().launch({1, 1}, [&] { all.format(0, 1); });
+  machine().launch({1, 4}, [&] {
+    if (all.malloc(16) != nullptr) served[simt::thread_rank()] = 1;
+    if (all.malloc(16) != nullptr) ++served[simt::thread_rank()];
+  });
+  EXPECT_EQ(std::accumulate(served.begin(), served.end(), 0u), 6u);
 }
 
 // Before it wraps around and hands out memory again.

@@ -143,6 +143,91 @@ class half_for_each : public warp_heap_world<M> {
   typename warp_heap_world<M>::holding other_;
 };
 
+/// Three SuperBlocks. A warp heap has used all but a granule of one of them. If one of the three
+/// lanes that share it gets that granule, one SuperBlock is enough for the other two, and the
+/// third one is there for another warp heap.
+template <class M>
+class one_for_two_lanes : public warp_heap_world<M> {
+ public:
+  static constexpr simt::grid shape{2, 3};
+
+  one_for_two_lanes() : warp_heap_world<M>(512 + 3 * 64, 3 * 4, {16}) {}
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    ready_ = 0;
+    asked_ = 0;
+    rest_ = nullptr;
+    rest_is_used_ = false;
+    served_ = 0;
+  }
+
+  void lane() {
+    const bool shares = simt::block_rank() == 0;
+    const int rank = simt::lane_id();
+    if (!shares && rank != 0) return;
+    const simt::atomic_ref<std::uint32_t> ready(ready_);
+    const simt::atomic_ref<std::uint32_t> asked(asked_);
+    auto mine = this->begin(shares ? simt::warp() : simt::coalesced(nullptr));
+    if (shares && rank == 0) {
+      if (this->take_bytes(mine, 48, true)) rest_ = mine.blocks[0].start + 48;
+      ready.store(1, simt::order::release);
+    }
+    // Ends: the lane that is waited for has waited for nothing.
+    while (shares && ready.load(simt::order::acquire) == 0) simt::backoff(1);
+    if (this->take_bytes(mine, !shares ? 64 : rank == 1 ? 16 : 32)) {
+      ++served_;
+      if (shares && rank == 1) rest_is_used_ = mine.blocks[0].start == rest_;
+    }
+    asked.fetch_add(1, simt::order::release);
+    // Ends: lanes count themselves before they wait.
+    while (asked.load(simt::order::acquire) != 4) simt::backoff(1);
+    this->end(mine);
+  }
+
+  std::string verdict() {
+    if (rest_is_used_ && served_ != 4) return "one SuperBlock was enough for two lanes";
+    return warp_heap_world<M>::verdict();
+  }
+
+ private:
+  std::uint32_t ready_ = 0;
+  std::uint32_t asked_ = 0;
+  untracked<std::byte*> rest_ = nullptr;
+  untracked<bool> rest_is_used_ = false;
+  untracked<int> served_ = 0;
+};
+
+/// One SuperBlock of four granules. Four lanes that share a warp heap want one each, and one of
+/// them wants two before. What is too little for all that ask together is enough for some of them.
+template <class M>
+class less_than_all_want : public warp_heap_world<M> {
+ public:
+  static constexpr simt::grid shape{1, 4};
+
+  less_than_all_want() : warp_heap_world<M>(512 + 64, 4, {16}) {}
+
+  void reset(std::uint64_t seed) {
+    warp_heap_world<M>::reset(seed);
+    granules_ = 0;
+  }
+
+  void lane() {
+    auto mine = this->begin(simt::warp());
+    if (simt::lane_id() == 0 && this->take_bytes(mine, 32)) granules_ = granules_ + 2;
+    if (this->take(mine, 0)) ++granules_;
+    this->end(mine);
+  }
+
+  std::string verdict() {
+    if (granules_ != 4) return std::to_string(granules_) + " granules of four were served";
+    return warp_heap_world<M>::verdict();
+  }
+
+ private:
+  untracked<int> granules_ = 0;
+};
+
 /// SuperBlocks that are free are neighbours, of which the first is the last one of a leaf word.
 /// Lanes with warp heaps of their own want runs of them. As nobody frees, what is there in the end
 /// was there all the time: it must not have been refused.
@@ -212,6 +297,8 @@ std::vector<named_case> fdg_cases() {
   cases.push_back(case_of<run_beside_two_lanes<M>>("run_beside_two_lanes"));
   cases.push_back(case_of<room_for_both<M>>("room_for_both"));
   cases.push_back(case_of<half_for_each<M>>("half_for_each"));
+  cases.push_back(case_of<one_for_two_lanes<M>>("one_for_two_lanes"));
+  cases.push_back(case_of<less_than_all_want<M>>("less_than_all_want"));
   cases.push_back(case_of<runs_across_words<M, 2, 1, 1>>("run_or_singles"));
   cases.push_back(case_of<runs_across_words<M, 3, 2, 1>>("runs_of_three"));
   return cases;

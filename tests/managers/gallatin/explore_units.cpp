@@ -38,13 +38,13 @@ class exactly_full : public gallatin_world<Shape> {
   int expected_;
 };
 
-/// As `exactly_full`, and everything waits, unused, in the buffers of another size.
+/// As `exactly_full`, and everything waits, unused, in the buffer of another size.
 template <simt::grid Shape>
 class idle_buffers : public exactly_full<Shape> {
  public:
-  idle_buffers(gallatin_maker make, std::uint32_t idle_bytes, std::uint32_t segments, int fitting,
-               int each)
-      : exactly_full<Shape>(make, segments, 64, fitting, each) {
+  idle_buffers(gallatin_maker make, std::uint32_t idle_bytes, std::uint32_t segments,
+               std::uint32_t bytes, int fitting, int each)
+      : exactly_full<Shape>(make, segments, bytes, fitting, each) {
     this->give_before(this->take_before(idle_bytes));
     this->start_here();
   }
@@ -141,11 +141,16 @@ class refused_before : public gallatin_world<simt::grid{2, 1}> {
   }
 };
 
-/// Everything waits in the buffer of another size, with one unit in use.
+/// Everything waits in the buffer of another size, with one unit in use: of those that were handed
+/// out, which are some or all but one.
 class last_user_of_a_slot_leaves : public refused_before {
  public:
-  explicit last_user_of_a_slot_leaves(gallatin_maker make) : refused_before(make, 1) {
-    start_here({{take_before(64), 64}});
+  last_user_of_a_slot_leaves(gallatin_maker make, int handed_out) : refused_before(make, 1) {
+    std::byte* const last = take_before(64);
+    std::vector<std::byte*> others;
+    for (int i = 1; i < handed_out; ++i) others.push_back(take_before(64));
+    for (std::byte* const block : others) give_before(block);
+    start_here({{last, 64}});
   }
 };
 
@@ -200,6 +205,27 @@ class returned_by_the_refused : public gallatin_world<simt::grid{2, 1}> {
  private:
   std::uint32_t in_vain_;
   std::uint32_t bytes_;
+};
+
+/// Two of three segments wait in the buffers of other sizes. A lane that wants all three in vain
+/// returns one of them, and another lane that wants those two the other one.
+class idle_run_returned : public gallatin_world<simt::grid{2, 1}> {
+ public:
+  explicit idle_run_returned(gallatin_maker make) : gallatin_world<simt::grid{2, 1}>(make, 3) {
+    std::byte* const first = take_before(16);
+    std::byte* const second = take_before(32);
+    std::byte* const third = take_before(segment_bytes());
+    give_before(first);
+    give_before(second);
+    start_here({{third, segment_bytes()}});
+  }
+
+  void lane() {
+    const bool in_vain = simt::thread_rank() == 0;
+    if (take((in_vain ? 3 : 2) * segment_bytes()) == nullptr && !in_vain) {
+      heap.blocks().note("null, and two segments were idle");
+    }
+  }
 };
 
 /// One lane of a warp waits for what the next one has yet to do: a manager that takes the lanes of
@@ -295,9 +321,10 @@ std::vector<named_case> gallatin_return_cases(const gallatin_makers& with) {
   constexpr simt::grid two_lanes{2, 1};
   return {
       case_of<whole_blocks>("whole_blocks", with.halves),
-      case_of<idle_buffers<two_warps>>("idle_buffer", with.small, 16u, 2u, 16, 2),
-      case_of<idle_buffers<two_lanes>>("idle_buffer_two_lanes", with.small, 16u, 1u, 2, 1),
-      case_of<idle_buffers<two_lanes>>("idle_buffer_of_slices", with.small, 192u, 1u, 2, 1),
+      case_of<idle_buffers<two_warps>>("idle_buffer", with.small, 16u, 2u, 64u, 16, 2),
+      case_of<idle_buffers<two_lanes>>("idle_buffer_two_lanes", with.small, 16u, 1u, 64u, 2, 1),
+      case_of<idle_buffers<two_lanes>>("idle_buffer_of_slices", with.small, 192u, 1u, 64u, 2, 1),
+      case_of<idle_buffers<two_lanes>>("idle_buffer_for_slices", with.small, 64u, 1u, 192u, 2, 1),
       case_of<segments_change_sizes>("churn_of_64", with.small, 1u, sizes{64}),
       case_of<segments_change_sizes>("churn_of_16_and_32", with.small, 1u, sizes{16, 32}),
       case_of<segments_change_sizes>("churn_of_three_sizes", with.small, 2u, sizes{16, 64, 192}),
@@ -306,7 +333,9 @@ std::vector<named_case> gallatin_return_cases(const gallatin_makers& with) {
       case_of<returned_by_the_refused>("block_returned_by_the_refused", with.small, 1u, 64u, 16u),
       case_of<returned_by_the_refused>("segment_returned_by_the_refused", with.small, 2u, 1024u,
                                        64u),
-      case_of<last_user_of_a_slot_leaves>("last_user_of_a_slot_leaves", with.small),
+      case_of<idle_run_returned>("idle_run_returned", with.small),
+      case_of<last_user_of_a_slot_leaves>("last_user_of_a_slot_leaves", with.small, 1),
+      case_of<last_user_of_a_slot_leaves>("last_user_of_a_used_slot_leaves", with.small, 7),
       case_of<last_user_of_a_block_leaves>("last_user_of_a_block_leaves", with.small),
       case_of<last_user_of_a_segment_leaves>("last_user_of_a_segment_leaves", with.small),
       case_of<out_and_back>("out_and_back", with.small),

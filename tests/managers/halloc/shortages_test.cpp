@@ -36,6 +36,21 @@ TEST_F(halloc_shortage, ends_for_all_sizes_with_the_last_block_of_a_slab) {
   EXPECT_EQ(take(768, 1).size(), 1u);
 }
 
+// A slab of 4 KiB has ten chunks of 384 bytes, of which blocks of four or eight chunks can use the
+// first eight. A search for such a block also says what it leaves for shorter ones.
+TEST_F(halloc_shortage, of_a_long_block_says_nothing_of_the_last_chunks_of_a_slab) {
+  block_list all = take_all(384);
+  std::sort(all.begin(), all.end());
+  ASSERT_EQ(all.size() % 10, 0u);
+  const block_list last{all[9]};
+  give(last);
+  ASSERT_TRUE(take(3072, 1).empty());
+  EXPECT_EQ(take(384, 1), last);
+  give({all[0], all[2], all[8], all[9]});
+  ASSERT_TRUE(take(1536, 1).empty());
+  EXPECT_EQ(take(768, 1), block_list{all[8]});
+}
+
 // A slab with a small block in every eighth chunk looks sparse, and has no place for one of eight.
 TEST(halloc_used_up_heads, are_replaced_a_few_times_and_then_all_slabs_are_searched) {
   using often_sparse =

@@ -98,9 +98,80 @@ class freed_in_two_words : public heap_world {
   std::byte* freed_[2] = {};
 };
 
+/// Two superblocks are full of halves, of which some are freed, and the queue keeps a third one.
+class halves_are_freed : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    for (std::byte* const block : freed_) heap.adopt(block, half);
+  }
+
+ protected:
+  static constexpr std::uint32_t half = 512;
+
+  /// \param blocks of the first superblock that are in use
+  halves_are_freed(const any_setup& how, std::size_t blocks) : heap_world(uncounted(how)) {
+    heap.run_quietly([&] {
+      std::vector<std::byte*> all;
+      while (std::byte* const block = heap.take(half)) all.push_back(block);
+      std::sort(all.begin(), all.end());
+      freed_.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(blocks));
+      for (std::size_t i = blocks; i < 2; ++i) heap.give(all[i]);
+    });
+    heap.keep_state();
+  }
+
+  /// Fills a superblock, twice: a queue that keeps one returns the other one last. Gives back all
+  /// of the first, and one block of the second.
+  void fill_twice(std::uint32_t bytes) {
+    for (const bool last_time : {false, true}) {
+      std::vector<std::byte*> blocks(2 * half / bytes);
+      for (std::byte*& block : blocks) block = heap.take(bytes);
+      if (last_time) blocks.resize(1);
+      for (std::byte* const block : blocks) give(block);
+    }
+  }
+
+  std::vector<std::byte*> freed_;
+};
+
+/// A lane frees the last block of a superblock, which others take and use in part before it goes
+/// on: the set of its class has it then.
+class emptied_and_taken : public halves_are_freed {
+ public:
+  explicit emptied_and_taken(const any_setup& how) : halves_are_freed(how, 1) {}
+
+  void lane() {
+    if (simt::thread_rank() == 0) return give(freed_[0]);
+    fill_twice(half);
+  }
+};
+
+/// A lane frees one of two blocks. Before the set of the class has the superblock, the other block
+/// is freed, and the superblock is of another class.
+class in_the_set_too_late : public halves_are_freed {
+ public:
+  explicit in_the_set_too_late(const any_setup& how) : halves_are_freed(how, 2) {}
+
+  void lane() {
+    const std::uint64_t rank = simt::thread_rank();
+    give(freed_[rank]);
+    if (rank == 0) {
+      heap.take(half);
+    } else {
+      fill_twice(half / 2);
+    }
+  }
+};
+
 template <class M>
 std::vector<named_case> wide_kma_cases() {
-  return {case_of<freed_in_two_words>("freed_in_two_words", any_setup(wide_kma<M>()))};
+  const any_setup how(wide_kma<M>());
+  return {case_of<freed_in_two_words>("freed_in_two_words", how),
+          case_of<emptied_and_taken>("emptied_and_taken", how),
+          case_of<in_the_set_too_late>("in_the_set_too_late", how)};
 }
 
 }  // namespace verify

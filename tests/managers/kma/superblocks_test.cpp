@@ -4,6 +4,8 @@
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
+#include "warpheap/managers/kma/buckets.hpp"
+#include "warpheap/managers/kma/inspection.hpp"
 #include "warpheap/managers/kma/superblock_queue.hpp"
 #include "warpheap/managers/kma/superblocks.hpp"
 
@@ -78,6 +80,25 @@ TEST(kma_superblocks, there_are_plenty_while_half_of_the_queues_have_some) {
     EXPECT_NE(queues.dequeue(), queues.none);
     EXPECT_FALSE(queues.plenty());
   });
+}
+
+// Lanes of two multiprocessors would take its slots at the same place.
+TEST(kma_inspection, a_superblock_in_two_buckets_is_wrong) {
+  const rubbish memory(64_KiB);
+  region_cursor cursor = memory.cursor();
+  const kma_superblocks<config> all(cursor, 3, 1);
+  auto* const words = cursor.take<std::uint64_t>(0, 128);
+  const kma_buckets<config> buckets(cursor, 2);
+  all.format(0, 1);
+  buckets.format(0, 1);
+  machine().launch({1, 1}, [&] { EXPECT_TRUE(buckets.reserve(all, 0, 1, 0)); });
+  inspection found;
+  kma_inspector<config>(all, buckets, found).run(0, 1);
+  EXPECT_EQ(found.violations[4], 0u);
+  ASSERT_NE(words[0], kma_bucket::none);
+  words[buckets.count() / 2] = words[0];
+  kma_inspector<config>(all, buckets, found).run(0, 1);
+  EXPECT_EQ(found.violations[4], 1u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -62,6 +63,32 @@ TEST_F(ouroboros_chunk_supply, new_chunks_and_freed_ones_are_a_run_together) {
       supply.give(chunk, 1);
       EXPECT_EQ(supply.take_run(span, true), chunks - span);
     });
+  }
+}
+
+// A run is taken by its marks, and one of its entries is found to be void before the run comes
+// back.
+TEST_F(ouroboros_chunk_supply, each_chunk_of_a_run_has_one_entry_again) {
+  const chunk_supply supply = this->supply();
+  constexpr std::uint32_t other = 40;
+  for (std::uint32_t void_one = 0; void_one < span; ++void_one) {
+    machine().launch({1, 1}, [&] {
+      supply.format(0, 1, 0, chunks);
+      supply.give(void_one, 1);
+      supply.give(other, 1);
+      for (std::uint32_t i = 0; i < span; ++i) {
+        if (i != void_one) supply.give(i, 1);
+      }
+      EXPECT_EQ(supply.take_run(span, true), 0u);
+      EXPECT_EQ(supply.take(), other);
+      supply.give(0, span);
+    });
+    ASSERT_EQ(supply.entries(), span) << void_one;
+    std::set<std::uint32_t> all;
+    machine().launch({1, 1}, [&] {
+      for (std::uint32_t i = 0; i < span; ++i) all.insert(supply.take());
+    });
+    EXPECT_EQ(all.size(), span);
   }
 }
 

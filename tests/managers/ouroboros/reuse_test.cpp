@@ -155,6 +155,27 @@ TYPED_TEST(ouroboros_chunks, chunks_with_a_page_in_use_stay) {
   EXPECT_EQ(this->take_all(64).size(), odd.size());
 }
 
+// A warp takes all pages of a chunk that was wholly free.
+TYPED_TEST(ouroboros_chunks, a_free_chunk_that_is_taken_at_once_counts_no_longer) {
+  const auto one_chunk = this->take(256, 32);
+  for (std::byte* const page : one_chunk) this->give({page});
+  EXPECT_EQ(this->take(256, 32).size(), 32u);
+  expect_valid(this->heap_);
+}
+
+// More chunks in the queue than attempts to take one away.
+TYPED_TEST(ouroboros_chunks, a_free_chunk_behind_many_in_use_serves_another_size) {
+  auto all = this->take_all(4096);
+  std::sort(all.begin(), all.end());
+  block_list first;
+  for (std::size_t i = 0; i < 200; i += 2) first.push_back(all.at(i));
+  this->give(first);
+  EXPECT_TRUE(this->take(8192, 1).empty());
+  this->give({all[all.size() - 2]});
+  this->give({all[all.size() - 1]});
+  EXPECT_EQ(this->take(8192, 1).size(), 1u);
+}
+
 // Tiny chunks, so that entries fill queue chunks: eight entries each.
 template <queue_kind Queue, item_kind Item>
 using tiny =

@@ -25,6 +25,13 @@ TEST(rw_bm_damage, sees_words_that_are_wrong) {
   expect_damage_is_seen<rw_bm<>>(16384, {256, 100}, {{1, {1, 26}}});
 }
 
+constexpr random_walk::bitmap_config with_locks{.search = random_walk::search_kind::independent,
+                                                .lock_map = true};
+
+TEST(rw_bm_damage, sees_a_word_that_is_locked) {
+  expect_damage_is_seen<rw_bm<with_locks>>(16384, {256, 100}, {{1, {1, 26}}, {2, {1, 51}}});
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -44,6 +44,23 @@ TEST(search_rounds, who_was_not_served_takes_from_where_a_round_has_left_somethi
   EXPECT_EQ(times, 1);
 }
 
+// Others have taken all that there was, but nobody has freed anything: there is still something.
+TEST(search_rounds, a_loss_counts_only_if_something_was_freed_meanwhile) {
+  random_walk::shared_rounds memory;
+  constexpr int more_than_enough = 100;
+  int losses = 0;
+  run(1, [&] {
+    memory.format();
+    random_walk::search_rounds(
+        memory, simt::coalesced(nullptr), 1, [&] { return losses < more_than_enough ? 2u : 0u; },
+        [](std::uint32_t /*first*/, std::uint32_t /*count*/) {
+          return run_left{5, 2};
+        },
+        [&](std::uint32_t /*word*/) { ++losses; });
+  });
+  EXPECT_EQ(losses, more_than_enough);
+}
+
 TEST(search_rounds, format_leaves_nothing_of_what_was_there) {
   using random_walk::shared_rounds;
   EXPECT_TRUE(formats_all_of<shared_rounds>([](shared_rounds& one) { one.format(); }));

@@ -44,6 +44,18 @@ TEST(scatter_alloc, a_run_is_found_before_the_part_where_the_search_begins) {
   EXPECT_EQ(take_one(heap, 300), all[0]);
 }
 
+// Chunks, pages and runs, none of which is there.
+TEST(scatter_alloc, a_request_that_was_refused_is_refused_at_once_again) {
+  const heap<small> heap(machine(), 30_KiB);
+  take_all(heap, 256, 32);
+  for (const std::size_t bytes : {100, 200, 300}) {
+    EXPECT_EQ(take_one(heap, bytes), nullptr);
+    simt::explorer explorer({1, 1});
+    const auto again = explorer.run({simt::strategy::sticky, 1}, [&] { heap.ref().malloc(bytes); });
+    EXPECT_LT(again.steps, 40u) << bytes;
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

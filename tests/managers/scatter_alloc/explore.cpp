@@ -14,6 +14,8 @@ const registrar added[]{
     registrar{manager_subject("scatter_alloc_two_levels", two_level_pages<test::two_levels>())},
     registrar{{"scatter_alloc_segments", subject_kind::manager,
                segment_cases(two_level_pages<test::two_levels>()), "", ""}},
+    registrar{{"scatter_alloc_pages", subject_kind::manager,
+               page_cases(many_flat_pages<test::small>()), "", ""}},
 };
 
 }  // namespace

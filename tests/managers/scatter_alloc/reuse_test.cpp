@@ -41,6 +41,15 @@ TEST_F(scatter_alloc_reuse, every_chunk_of_every_page_is_handed_out) {
   }
 }
 
+// Lanes that come together take one run for all, or else each its own.
+TEST_F(scatter_alloc_reuse, runs_that_lie_apart_serve_lanes_that_come_together) {
+  auto all = take_all(4096);
+  std::sort(all.begin(), all.end());
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i + 3 <= all.size(); i += 3, ++runs) give({all[i], all[i + 1]});
+  EXPECT_EQ(take(8192, runs).size(), runs);
+}
+
 // Masks of small chunks lie where users of other sizes have written.
 TEST_F(scatter_alloc_reuse, a_page_serves_every_size_once_it_is_empty) {
   for (const std::uint64_t bytes : {16, 2048, 64, 4096, 32, 9000, 112, 3000, 16}) {

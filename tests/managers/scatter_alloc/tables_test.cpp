@@ -62,6 +62,15 @@ TEST(scatter_super_blocks, what_is_freed_opens_its_own_region_and_no_other) {
       EXPECT_EQ(blocks.level(region), region == freed ? 0u : 1u) << region;
     }
   }
+  // A run in two of them opens both.
+  for (std::uint32_t region = 0; region < 4; ++region) blocks.reject(region, 0);
+  machine().launch({1, 1}, [&] {
+    blocks.take(2 * config.region_pages - 1, 2);
+    blocks.give(2 * config.region_pages - 1, 2);
+  });
+  for (std::uint32_t region = 0; region < 4; ++region) {
+    EXPECT_EQ(blocks.level(region), region == 1 || region == 2 ? 0u : 1u) << region;
+  }
   EXPECT_TRUE(memory.is_untouched_behind(cursor));
 }
 
@@ -139,6 +148,13 @@ TEST_F(scatter_room_seen, a_page_of_the_largest_chunks_suits_a_request_for_them)
   seen_.add(sizes::chunk_sizes, 7);
   EXPECT_EQ(seen_.page_for(sizes::chunk_sizes), 7u);
   EXPECT_EQ(seen_.page_for(sizes::chunk_sizes / 2), 7u);
+}
+
+TEST_F(scatter_room_seen, a_free_page_suits_every_request) {
+  seen_.add(room::free_page, 7);
+  for (const std::uint32_t request : {1u, sizes::chunk_sizes, sizes::page_request}) {
+    EXPECT_EQ(seen_.page_for(request), 7u) << request;
+  }
 }
 
 // Their places lie behind the bits, and may be further away than here.

@@ -54,23 +54,35 @@ class inspector {
       findings_.expect(map_.table().free_bits(number, count) == state.free_pages(), 1, number);
       const std::uint64_t held = count - state.free_pages();
       findings_.in_use(held, held << sizes::page_log2(state.cls()));
+      for (std::uint32_t i = 1; i < 1u << sizes::span_log2(state.cls()); ++i) {
+        findings_.expect(map_.table().get(number + i).word() == chunk_state::tail(i).word(), 2,
+                         number + i);
+      }
     } else if (state.kind() == chunk_kind::tail) {
-      const bool sound = state.offset() <= number &&
-                         map_.table().get(number - state.offset()).kind() == chunk_kind::data;
-      findings_.expect(sound, 2, number);
+      findings_.expect(is_in_a_run(number, state.offset()), 2, number);
     }
     findings_.expect(map_.supply().is_free(number) == (state.kind() == chunk_kind::unused), 2,
                      number);
   }
 
+  /// Whether a data chunk begins `offset` base chunks before, and reaches as far.
+  WARPHEAP_DEVICE bool is_in_a_run(std::uint32_t number, std::uint32_t offset) const {
+    if (offset > number) return false;
+    const auto head = map_.table().get(number - offset);
+    return head.kind() == chunk_kind::data && head.cls() < sizes::classes &&
+           offset < 1u << sizes::span_log2(head.cls());
+  }
+
   WARPHEAP_DEVICE void size_class(std::uint32_t cls) const {
     std::uint64_t free_pages = 0;
     std::uint64_t with_free = 0;
+    std::int64_t whole = 0;
     for (std::uint32_t chunk = 0; chunk < map_.supply().touched(); ++chunk) {
       const auto state = map_.table().get(chunk);
       if (state.kind() != chunk_kind::data || state.cls() != cls) continue;
       free_pages += state.free_pages();
       with_free += state.free_pages() != 0 ? 1 : 0;
+      whole += state.free_pages() == 1u << sizes::pages_log2(cls) ? 1 : 0;
     }
     const std::uint64_t entries = map_.queue(cls).size();
     const auto units = map_.units(cls).read();
@@ -86,7 +98,8 @@ class inspector {
         findings_.expect(room + bound == map_.all_amounts().room(), 3, cls);
       }
     }
-    findings_.expect(entries == Items::entries_expected(with_free, entries), 6, cls);
+    const bool is_counted = Map::pages || map_.words(cls).whole == whole;
+    findings_.expect(is_counted && entries == Items::entries_expected(with_free, entries), 6, cls);
   }
 
   WARPHEAP_DEVICE void supply() const {

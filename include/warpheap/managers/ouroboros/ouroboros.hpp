@@ -22,13 +22,13 @@
 ///
 /// Invariants, while no lane allocates (place):
 /// I1 a data chunk counts as many free pages as its bitmap shows (chunk);
-/// I2 a tail belongs to a data chunk of its run, and free chunks have no state (chunk);
+/// I2 the other base chunks of a run are its tails, and free chunks have no state (chunk);
 /// I3 P: the room of a static queue, or of all virtualised ones together, and what their positions
 ///    bind add up to the whole (class);
 /// I4 the semaphore of a class has the free pages of its queue, and expects none (class);
 /// I5 entries of queues are pages of their class that are not parked, or chunks with free pages
 ///    (position);
-/// I6 a queue of chunks has one entry for each chunk with free pages (class);
+/// I6 a queue of chunks has one entry for each with free pages, and counts those all free (class);
 /// I7 the units left for data, data chunks, and queue chunks make up all chunks (left).
 ///
 /// Progress: malloc and free loop only if another lane has taken, freed or made something since
