@@ -165,7 +165,7 @@ class basicblocks {
   }
 
   WARPHEAP_DEVICE bool may_refill(std::uint32_t cls) const {
-    return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::superblock_units(cls));
+    return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::least_units(cls));
   }
 
   WARPHEAP_RARE static std::uint64_t open_apart(const basicblocks& self, std::uint32_t cls,

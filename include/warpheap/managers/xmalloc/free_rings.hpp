@@ -55,6 +55,11 @@ class free_rings {
     return has_near ? search(order, units, all_looks, size_of) : none;
   }
 
+  /// The block at which the next search of the ring of the largest blocks begins.
+  WARPHEAP_DEVICE std::uint32_t large() const {
+    return heads_->occupied == 0 ? none : heads_->first[highest_bit(heads_->occupied)];
+  }
+
   /// Adds a block. The next search of its ring looks at it first.
   WARPHEAP_DEVICE void link(std::uint32_t unit, std::uint32_t units) const {
     const int order = floor_log2(units);

@@ -83,21 +83,31 @@ class memoryblocks {
     return units >= simt::atomic_ref(shared_->none_from).load(simt::order::relaxed);
   }
 
-  /// A block of `units`, in the given state; `none` if there is none, or if memory is scarce and
-  /// others hold the lock all the time.
+  /// A block of `units`; `none` if there is none, or if memory is scarce and others hold the lock
+  /// all the time.
   /// \param kept free blocks of this many units stay whole: `none`, too, if there is one. 0: take
   /// any
-  WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, memory_state state,
-                                     std::uint32_t kept = 0) const {
+  WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, std::uint32_t kept = 0) const {
     if (is_out(units)) return none;
     std::uint32_t taken = none;
-    const bool is_scarce = is_out(sizes::superblock_units(0));
-    in_turn(is_scarce ? most_holders : any_holders, [&] {
+    in_turn(most_turns(), [&] {
       const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
+      if (found != none) taken = cut(found, units, memory_state::block);
+    });
+    return taken;
+  }
+
+  /// A block for a Superblock of a class, as large as there is, up to a whole one; `none` like
+  /// `take`. \param blocks receives the number of Basicblocks that fit into it
+  WARPHEAP_DEVICE std::uint32_t take_superblock(std::uint32_t cls, std::uint32_t& blocks) const {
+    if (is_out(sizes::least_units(cls))) return none;
+    std::uint32_t taken = none;
+    in_turn(most_turns(), [&] {
+      std::uint32_t found = search(sizes::superblock_units(cls));
+      if (found == none) found = search_large(sizes::least_units(cls));
       if (found == none) return;
-      taken = cut(found, units);
-      at(taken).state = state;
-      at(taken).word = block_word::memory().bits();
+      blocks = sizes::blocks_that_fit(cls, size_of(found));
+      taken = cut(found, sizes::superblock_units(cls, blocks), memory_state::superblock);
     });
     return taken;
   }
@@ -178,6 +188,11 @@ class memoryblocks {
     simt::atomic_ref(shared_->lock).store(key + 2, simt::order::release);
   }
 
+  /// How often others may hold the lock before a lane that wants memory gives up.
+  WARPHEAP_DEVICE std::uint32_t most_turns() const {
+    return is_out(sizes::least_units(0)) ? most_holders : any_holders;
+  }
+
   /// A free block of `units` or more. \pre locked
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t units) const {
     if (is_out(units)) return none;
@@ -187,19 +202,29 @@ class memoryblocks {
     return found;
   }
 
-  /// The last `units` of a free block, or all of it. \pre locked
-  WARPHEAP_DEVICE std::uint32_t cut(std::uint32_t unit, std::uint32_t units) const {
+  /// A free block of the largest power of two, if that is `units` or more. \pre locked
+  WARPHEAP_DEVICE std::uint32_t search_large(std::uint32_t units) const {
+    const std::uint32_t found = free().large();
+    return found != none && size_of(found) >= units ? found : search(units);
+  }
+
+  /// The last `units` of a free block, or all of it, for use. \pre locked
+  WARPHEAP_DEVICE std::uint32_t cut(std::uint32_t unit, std::uint32_t units,
+                                    memory_state state) const {
     const std::uint32_t before = size_of(unit);
+    std::uint32_t taken = unit;
     if (before == units) {
       free().unlink(unit, before);
-      return unit;
+    } else {
+      taken = at(unit).next - units;
+      join(taken, at(unit).next);
+      at(taken).prev = unit;
+      at(unit).next = taken;
+      free().resize(unit, before, before - units);
     }
-    const std::uint32_t last = at(unit).next - units;
-    join(last, at(unit).next);
-    at(last).prev = unit;
-    at(unit).next = last;
-    free().resize(unit, before, before - units);
-    return last;
+    at(taken).state = state;
+    at(taken).word = block_word::memory().bits();
+    return taken;
   }
 
   /// Frees a block, and merges it with its free neighbours. Returns the block that it is then a

@@ -50,6 +50,11 @@ class superblocks {
 
   WARPHEAP_HD const memoryblocks<Config>& memory() const { return memory_; }
 
+  /// A map of `blocks` blocks that are all free.
+  WARPHEAP_HD static constexpr std::uint32_t map_of(std::uint32_t blocks) {
+    return low_bits<std::uint32_t>(static_cast<int>(blocks));
+  }
+
   WARPHEAP_DEVICE void format(std::uint64_t rank) const {
     if (rank == 0) *unused_ = 0;
   }
@@ -68,23 +73,26 @@ class superblocks {
     return reinterpret_cast<const std::uint32_t*>(block)[-2];
   }
 
-  /// Splits a new Superblock, and takes its first `wanted` blocks, `lent` of them for callers.
-  /// `none` if there is no memory.
+  /// Splits a new Superblock, of fewer blocks where no whole one fits, and takes its first `wanted`
+  /// blocks, up to `lent` of them for callers. `none` if there is no memory.
   WARPHEAP_DEVICE std::uint32_t carve(std::uint32_t cls, std::uint32_t wanted, std::uint32_t lent,
                                       taken& got) const {
-    const std::uint32_t unit = memory_.take(sizes::superblock_units(cls), memory_state::superblock);
+    std::uint32_t blocks = 0;
+    const std::uint32_t unit = memory_.take_superblock(cls, blocks);
     if (unit == none) return none;
-    for (std::uint32_t i = 0; i < sizes::superblock_blocks; ++i) {
+    for (std::uint32_t i = 0; i < blocks; ++i) {
       std::byte* const first = block(unit, cls, i);
       reinterpret_cast<std::uint32_t*>(first)[-2] = i * sizes::block_units(cls);
       word_before(first) = block_word::basic(cls).bits();
     }
     head(unit).cls = cls;
-    head(unit).lent = lent < sizes::superblock_blocks ? lent : sizes::superblock_blocks;
-    const std::uint32_t left = sizes::all_blocks & ~lowest(sizes::all_blocks, wanted);
+    head(unit).lent = lent < blocks ? lent : blocks;
+    head(unit).blocks = blocks;
+    const std::uint32_t all = map_of(blocks);
+    const std::uint32_t left = all & ~lowest(all, wanted);
     // Relaxed: other lanes learn of the Superblock and its blocks from a FIFO.
     word(unit).store(left == 0 ? 0 : left | held, simt::order::relaxed);
-    got = {sizes::all_blocks & ~left, left != 0};
+    got = {all & ~left, left != 0};
     return unit;
   }
 
@@ -113,16 +121,22 @@ class superblocks {
     return (before & held) == 0;
   }
 
-  /// Returns the memory of a Superblock if all of its blocks are free; the units of the free
-  /// Memoryblock that it became part of, or 0. \pre the caller owns the Superblock
-  WARPHEAP_DEVICE std::uint32_t retire(std::uint32_t superblock) const {
+  /// What a Superblock became.
+  struct retired {
+    /// Its units; 0 if it stays.
+    std::uint32_t units;
+    /// Those of the free Memoryblock that it is a part of.
+    std::uint32_t merged;
+  };
+  /// Returns the memory of a Superblock if all of its blocks are free. \pre the caller owns it
+  WARPHEAP_DEVICE retired retire(std::uint32_t superblock) const {
     // Acquire pairs with `give_back`: the last owners of all blocks are done with them.
-    if (static_cast<std::uint32_t>(word(superblock).load(simt::order::acquire)) !=
-        sizes::all_blocks) {
-      return 0;
-    }
+    const auto map = static_cast<std::uint32_t>(word(superblock).load(simt::order::acquire));
+    const std::uint32_t blocks = head(superblock).blocks;
+    if (map != map_of(blocks)) return {0, 0};
+    const std::uint32_t units = sizes::superblock_units(head(superblock).cls, blocks);
     count_unused(-1);
-    return memory_.give(superblock);
+    return {units, memory_.give(superblock)};
   }
 
   /// Callers get `count` blocks of a Superblock, which the calling lane still has.
@@ -143,6 +157,9 @@ class superblocks {
   // Only while no lane allocates.
 
   WARPHEAP_DEVICE std::uint32_t cls(std::uint32_t superblock) const { return head(superblock).cls; }
+  WARPHEAP_DEVICE std::uint32_t blocks(std::uint32_t superblock) const {
+    return head(superblock).blocks;
+  }
   WARPHEAP_DEVICE std::uint64_t state(std::uint32_t superblock) const {
     return head(superblock).word;
   }
@@ -153,12 +170,14 @@ class superblocks {
   WARPHEAP_DEVICE std::int64_t unused() const { return *unused_; }
 
  private:
-  /// At a Superblock's first byte.
+  /// At a Superblock's first byte. Class and number of blocks never change.
   struct header {
     std::uint64_t word;
     std::uint32_t cls;
     /// Blocks that callers have.
     std::uint32_t lent;
+    /// Blocks that it was split into.
+    std::uint32_t blocks;
   };
   static_assert(sizes::memory_header + sizeof(header) + sizes::basic_header <= sizes::first_block);
 

@@ -58,7 +58,7 @@ class supply {
       // Not where a Superblock fits, which serves more requests: that memory arrived after this
       // lane looked.
       const std::uint32_t unit = simt::call_apart(&take_memory_apart, memory(), units,
-                                                  basic ? sizes::superblock_units(cls) : 0u);
+                                                  basic ? sizes::least_units(cls) : 0u);
       if (unit != none) return memory().bytes_of(unit);
       const std::uint32_t price = simt::call_apart(&price_apart, *this, basic, cls, units, before);
       if (price == 0 || price > patience) return nullptr;
@@ -97,6 +97,27 @@ class supply {
   static constexpr std::uint32_t price_of_look = 1;
   static constexpr std::uint32_t price_of_trim = 8;
 
+  /// When a trim ends. Most of it is for requests that come after its own: if each trim returned
+  /// memory for one of them, the next one would begin at once (docs/decisions/0046).
+  struct trim_goal {
+    /// Of a Memoryblock that is to be free; 0 once it is.
+    std::uint32_t block;
+    /// To be returned in all, but by no more than so many Superblocks, since others wait.
+    std::uint32_t units;
+    std::uint32_t superblocks = most_superblocks;
+
+    WARPHEAP_DEVICE bool is_reached() const {
+      return block == 0 && (units == 0 || superblocks == 0);
+    }
+    WARPHEAP_DEVICE void returned(std::uint32_t some, std::uint32_t merged) {
+      if (merged >= block) block = 0;
+      units -= some < units ? some : units;
+      if (superblocks != 0) --superblocks;
+    }
+  };
+  static constexpr std::uint32_t most_superblocks = 1024;
+  WARPHEAP_DEVICE std::uint32_t share_of_trim() const { return memory().units() / 8; }
+
   /// The moves and trims that hide blocks for a while, as a lane saw them.
   struct glance {
     std::uint64_t moves;
@@ -117,14 +138,13 @@ class supply {
   }
 
   /// Apart from the rest of a trim, which needs many registers by itself.
-  WARPHEAP_RARE static bool retire_apart(const supply& self, std::uint32_t cls,
-                                         std::uint32_t units) {
-    return self.retire_superblocks(cls, units);
+  WARPHEAP_RARE static void retire_apart(const supply& self, std::uint32_t cls, trim_goal& goal) {
+    self.retire_superblocks(cls, goal);
   }
 
   WARPHEAP_RARE static std::uint32_t take_memory_apart(const memoryblocks<Config>& from,
                                                        std::uint32_t units, std::uint32_t kept) {
-    return from.take(units, memory_state::block, kept);
+    return from.take(units, kept);
   }
 
   /// The cost of another attempt for a lane that found nothing anywhere; 0 if there is no hope. One
@@ -172,8 +192,8 @@ class supply {
     return price_of_look;
   }
 
-  /// A trim stops when it has found memory for its own lane, which others may take. As long as
-  /// callers have no block of some Superblock, another one may bring more.
+  /// Others may take what a trim has returned. As long as callers have no block of some Superblock,
+  /// another one may bring more.
   WARPHEAP_DEVICE std::uint32_t price_after_trim() const {
     return blocks().any_unused() ? price_of_look : price_of_trim;
   }
@@ -183,7 +203,8 @@ class supply {
   }
 
   /// Returns the Basicblocks in lists to their Superblocks, and then the memory of free
-  /// Superblocks, until a Memoryblock of `units` is free. False if another lane trims.
+  /// Superblocks, until a Memoryblock of `units` is free and some more. False if another lane
+  /// trims.
   ///
   /// Ends: it takes no more out of a FIFO than was in it when it got to that FIFO.
   WARPHEAP_DEVICE bool trim(std::uint32_t units) const {
@@ -193,10 +214,10 @@ class supply {
     if (seen % 2 != 0 || !trims.compare_exchange(seen, seen + 1, simt::order::acquire)) {
       return false;
     }
-    bool enough = false;
-    for (std::uint32_t cls = 0; cls < sizes::classes && !enough; ++cls) {
+    trim_goal goal{units, share_of_trim()};
+    for (std::uint32_t cls = 0; cls < sizes::classes && !goal.is_reached(); ++cls) {
       for (std::uint32_t i = 0; i < sizes::lists; ++i) empty_list(cls, buffered().list(cls, i));
-      enough = simt::call_apart(&retire_apart, *this, cls, units);
+      simt::call_apart(&retire_apart, *this, cls, goal);
     }
     trims.fetch_add(1, simt::order::release);  // pairs with `look`
     return true;
@@ -210,20 +231,19 @@ class supply {
     }
   }
 
-  /// True if a Memoryblock of `units` is free then.
-  WARPHEAP_DEVICE bool retire_superblocks(std::uint32_t cls, std::uint32_t units) const {
+  WARPHEAP_DEVICE void retire_superblocks(std::uint32_t cls, trim_goal& goal) const {
     const auto second = buffered().second(cls);
     for (std::int64_t left = fifos::count(second); left > 0 && blocks().any_unused(); --left) {
       std::uint32_t superblock = none;
-      if (!fifos::pop(alone(), second, superblock)) return false;
-      const std::uint32_t merged = blocks().retire(superblock);
-      if (merged == 0) {
+      if (!fifos::pop(alone(), second, superblock)) return;
+      const auto retired = blocks().retire(superblock);
+      if (retired.units == 0) {
         buffered().push_second(cls, superblock);
-      } else if (merged >= units) {
-        return true;
+        continue;
       }
+      goal.returned(retired.units, retired.merged);
+      if (goal.is_reached()) return;
     }
-    return false;
   }
 
   /// Odd while a lane trims.
