@@ -20,7 +20,7 @@ namespace verify {
 
 /// Units of the smallest Superblock.
 template <class Memory>
-inline constexpr std::uint32_t least_superblock = Memory::sizes::superblock_units(0);
+inline constexpr std::uint32_t least_superblock = Memory::sizes::least_units(0);
 
 /// One lane wants a block, while the lock is always held. The other lane stands for those that hold
 /// it: its first word counts them.
@@ -42,7 +42,7 @@ class lock_changes_hands {
     const simt::atomic_ref answered(answered_);
     const simt::atomic_ref held(lock());
     if (simt::thread_rank() == 0) {
-      const bool served = list().take(1, in_use) != ~0u;
+      const bool served = list().take(1) != ~0u;
       if (served == is_scarce)
         wrong_ = served ? "the lock is held twice" : "null, and memory is free";
       answered.store(1, simt::order::relaxed);
@@ -57,7 +57,6 @@ class lock_changes_hands {
   std::string verdict() { return wrong_ == nullptr ? "" : wrong_; }
 
  private:
-  static constexpr auto in_use = decltype(Memory::header::state){1};
   static constexpr bool is_scarce = Units < least_superblock<Memory>;
 
   Memory list() {
