@@ -112,17 +112,13 @@ class memoryblocks {
     return taken;
   }
 
-  /// Frees a block. Returns the units of the free block of which it is then a part.
-  WARPHEAP_DEVICE std::uint32_t give(std::uint32_t unit) const {
-    std::uint32_t size = 0;
+  WARPHEAP_DEVICE void give(std::uint32_t unit) const {
     in_turn(any_holders, [&] {
-      const std::uint32_t merged = merge(unit);
-      size = at(merged).next - merged;
+      const std::uint32_t size = size_of(merge(unit));
       if (is_out(size)) {
         simt::atomic_ref(shared_->none_from).store(size + 1, simt::order::relaxed);
       }
     });
-    return size;
   }
 
   // Only while no lane allocates.

@@ -121,22 +121,17 @@ class superblocks {
     return (before & held) == 0;
   }
 
-  /// What a Superblock became.
-  struct retired {
-    /// Its units; 0 if it stays.
-    std::uint32_t units;
-    /// Those of the free Memoryblock that it is a part of.
-    std::uint32_t merged;
-  };
-  /// Returns the memory of a Superblock if all of its blocks are free. \pre the caller owns it
-  WARPHEAP_DEVICE retired retire(std::uint32_t superblock) const {
+  /// Returns the memory of a Superblock if all of its blocks are free; its units then, otherwise 0.
+  /// \pre the caller owns the Superblock
+  WARPHEAP_DEVICE std::uint32_t retire(std::uint32_t superblock) const {
     // Acquire pairs with `give_back`: the last owners of all blocks are done with them.
     const auto map = static_cast<std::uint32_t>(word(superblock).load(simt::order::acquire));
     const std::uint32_t blocks = head(superblock).blocks;
-    if (map != map_of(blocks)) return {0, 0};
+    if (map != map_of(blocks)) return 0;
     const std::uint32_t units = sizes::superblock_units(head(superblock).cls, blocks);
     count_unused(-1);
-    return {units, memory_.give(superblock)};
+    simt::call_apart(&give_apart, memory_, superblock);
+    return units;
   }
 
   /// Callers get `count` blocks of a Superblock, which the calling lane still has.
@@ -170,6 +165,11 @@ class superblocks {
   WARPHEAP_DEVICE std::int64_t unused() const { return *unused_; }
 
  private:
+  /// Apart from the trim around it, which needs many registers by itself.
+  WARPHEAP_RARE static void give_apart(memoryblocks<Config> memory, std::uint32_t unit) {
+    memory.give(unit);
+  }
+
   /// At a Superblock's first byte. Class and number of blocks never change.
   struct header {
     std::uint64_t word;

@@ -97,26 +97,28 @@ class supply {
   static constexpr std::uint32_t price_of_look = 1;
   static constexpr std::uint32_t price_of_trim = 8;
 
-  /// When a trim ends. Most of it is for requests that come after its own: if each trim returned
-  /// memory for one of them, the next one would begin at once (docs/decisions/0046).
+  /// What a trim returns at least, if there is as much. Most of it is for requests that come after
+  /// its own: if each trim returned memory for one of them, the next one would begin at once
+  /// (docs/decisions/0046). Since others wait, no more Superblocks than `most`.
   struct trim_goal {
-    /// Of a Memoryblock that is to be free; 0 once it is.
-    std::uint32_t block;
-    /// To be returned in all, but by no more than so many Superblocks, since others wait.
+    /// Of a Memoryblock that is to be free.
     std::uint32_t units;
-    std::uint32_t superblocks = most_superblocks;
+    /// In all.
+    std::uint32_t share;
+    std::uint32_t superblocks = most;
 
-    WARPHEAP_DEVICE bool is_reached() const {
-      return block == 0 && (units == 0 || superblocks == 0);
+    static constexpr std::uint32_t most = 1024;
+
+    WARPHEAP_DEVICE bool is_reached(const memoryblocks<Config>& memory) const {
+      return (share == 0 || superblocks == 0) && !memory.is_out(units);
     }
-    WARPHEAP_DEVICE void returned(std::uint32_t some, std::uint32_t merged) {
-      if (merged >= block) block = 0;
-      units -= some < units ? some : units;
+    WARPHEAP_DEVICE void returned(std::uint32_t some) {
+      share -= some < share ? some : share;
       if (superblocks != 0) --superblocks;
     }
   };
-  static constexpr std::uint32_t most_superblocks = 1024;
-  WARPHEAP_DEVICE std::uint32_t share_of_trim() const { return memory().units() / 8; }
+  /// A trim returns a part of the heap in so many.
+  static constexpr std::uint32_t trims_of_a_heap = 8;
 
   /// The moves and trims that hide blocks for a while, as a lane saw them.
   struct glance {
@@ -214,8 +216,8 @@ class supply {
     if (seen % 2 != 0 || !trims.compare_exchange(seen, seen + 1, simt::order::acquire)) {
       return false;
     }
-    trim_goal goal{units, share_of_trim()};
-    for (std::uint32_t cls = 0; cls < sizes::classes && !goal.is_reached(); ++cls) {
+    trim_goal goal{units, memory().units() / trims_of_a_heap};
+    for (std::uint32_t cls = 0; cls < sizes::classes && !goal.is_reached(memory()); ++cls) {
       for (std::uint32_t i = 0; i < sizes::lists; ++i) empty_list(cls, buffered().list(cls, i));
       simt::call_apart(&retire_apart, *this, cls, goal);
     }
@@ -236,13 +238,13 @@ class supply {
     for (std::int64_t left = fifos::count(second); left > 0 && blocks().any_unused(); --left) {
       std::uint32_t superblock = none;
       if (!fifos::pop(alone(), second, superblock)) return;
-      const auto retired = blocks().retire(superblock);
-      if (retired.units == 0) {
+      const std::uint32_t units = blocks().retire(superblock);
+      if (units == 0) {
         buffered().push_second(cls, superblock);
         continue;
       }
-      goal.returned(retired.units, retired.merged);
-      if (goal.is_reached()) return;
+      goal.returned(units);
+      if (goal.is_reached(memory())) return;
     }
   }
 
