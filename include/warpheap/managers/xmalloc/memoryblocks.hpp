@@ -23,6 +23,7 @@
 #include "warpheap/managers/xmalloc/free_rings.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
 #include "warpheap/simt/simt.hpp"
+#include "warpheap/sync/group_sum.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -89,11 +90,19 @@ class memoryblocks {
   /// any
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, std::uint32_t kept = 0) const {
     if (is_out(units)) return none;
+    const simt::group together = simt::coalesced(base_);
+    const std::uint32_t key = lock(together, most_turns());
+    if (key == none) return none;
     std::uint32_t taken = none;
-    in_turn(most_turns(), [&] {
-      const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
-      if (found != none) taken = cut(found, units, memory_state::block);
-    });
+    if (together.size() != 1 && !together.any(kept != 0)) taken = take_together(together, units);
+    // All of them have something, or none.
+    if (!together.any(taken != none)) {
+      in_turn(together, together.mask(), [&] {
+        const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
+        if (found != none) taken = cut(found, units, memory_state::block);
+      });
+    }
+    unlock(together, key);
     return taken;
   }
 
@@ -102,23 +111,42 @@ class memoryblocks {
   WARPHEAP_DEVICE std::uint32_t take_superblock(std::uint32_t cls, std::uint32_t& blocks) const {
     if (is_out(sizes::least_units(cls))) return none;
     std::uint32_t taken = none;
-    in_turn(most_turns(), [&] {
+    const simt::group together = simt::coalesced(base_);
+    const std::uint32_t key = lock(together, most_turns());
+    if (key == none) return none;
+    in_turn(together, together.mask(), [&] {
       std::uint32_t found = search(sizes::superblock_units(cls));
       if (found == none) found = search_large(sizes::least_units(cls));
       if (found == none) return;
       blocks = sizes::blocks_that_fit(cls, size_of(found));
       taken = cut(found, sizes::superblock_units(cls, blocks), memory_state::superblock);
     });
+    unlock(together, key);
     return taken;
   }
 
+  /// Frees a block. What members of the calling group free in a row is freed as one block.
   WARPHEAP_DEVICE void give(std::uint32_t unit) const {
-    in_turn(any_holders, [&] {
+    const simt::group together = simt::coalesced(base_);
+    const std::uint32_t key = lock(together, any_holders);
+    const std::uint32_t end = at(unit).next;
+    const simt::lane_mask below = together.mask().below(simt::lane_id());
+    const int last_below = below.empty() ? simt::lane_id() : highest_bit(below.bits());
+    const bool goes_on = together.shuffle(end, last_below) == unit;
+    const simt::lane_mask first = together.ballot(!goes_on);
+    // The caller's row, if it is the first of one, ends where the next one begins.
+    const simt::lane_mask above = first.without(simt::lane_id()) - below;
+    const simt::lane_mask row = above.empty() ? together.mask() : together.mask().below(above.lowest());
+    const std::uint32_t end_of_row = together.shuffle(end, highest_bit(row.bits()));
+    at(unit).word = 0;  // also of those inside a row, which no list knows any more
+    in_turn(together, first, [&] {
+      join(unit, end_of_row);
       const std::uint32_t size = size_of(merge(unit));
       if (is_out(size)) {
         simt::atomic_ref(shared_->none_from).store(size + 1, simt::order::relaxed);
       }
     });
+    unlock(together, key);
   }
 
   // Only while no lane allocates.
@@ -143,23 +171,29 @@ class memoryblocks {
   };
   WARPHEAP_DEVICE std::uint32_t size_of(std::uint32_t unit) const { return at(unit).next - unit; }
 
-  /// Calls `locked()` in each lane that calls together, one after the other, while their leader
-  /// holds the lock. Calls it in none of them if others have held the lock `holders` times before.
+  /// Calls `locked()` in each of `lanes`, members of a group that holds the lock, one after the
+  /// other.
   template <class Locked>
-  WARPHEAP_DEVICE void in_turn(std::uint32_t holders, const Locked& locked) const {
-    const simt::group together = simt::coalesced(base_);
+  WARPHEAP_DEVICE void in_turn(const simt::group& together, simt::lane_mask lanes,
+                               const Locked& locked) const {
+    for (; !lanes.empty(); lanes = lanes.without(lanes.lowest())) {
+      together.sync();  // a member sees what the last one wrote
+      if (lanes.lowest() == simt::lane_id()) locked();
+    }
+  }
+
+  /// The leader takes the lock for its group. What `unlock` wants; `none` if others have held the
+  /// lock `holders` times.
+  WARPHEAP_DEVICE std::uint32_t lock(const simt::group& together, std::uint32_t holders) const {
     together.sync();  // what members did comes before what the leader releases
     std::uint32_t key = none;
     if (together.is_leader()) key = lock(holders);
-    key = together.broadcast(key);
-    if (key == none) return;
-    const int rank = together.rank();
-    for (int turn = 0; turn < together.size(); ++turn) {
-      together.sync();  // a member sees what the leader has acquired, and what the last one wrote
-      if (turn == rank) locked();
-    }
-    together.sync();
-    if (together.is_leader()) unlock(key);
+    together.sync();  // what the leader has acquired is the members' as well
+    return together.broadcast(key);
+  }
+  WARPHEAP_DEVICE void unlock(const simt::group& together, std::uint32_t key) const {
+    together.sync();  // what members wrote comes before what the leader releases
+    if (together.is_leader()) simt::atomic_ref(shared_->lock).store(key + 2, simt::order::release);
   }
 
   /// What `unlock` wants; `none` if the lock was held `holders` times by others. Progress: see the
@@ -180,10 +214,31 @@ class memoryblocks {
       if (--holders == 0) return none;
     }
   }
-  WARPHEAP_DEVICE void unlock(std::uint32_t key) const {
-    simt::atomic_ref(shared_->lock).store(key + 2, simt::order::release);
-  }
 
+  /// Blocks of `units` for all members, out of one free block; none for any if there is no such
+  /// block. \pre locked
+  WARPHEAP_DEVICE std::uint32_t take_together(const simt::group& together,
+                                              std::uint32_t units) const {
+    const auto sums = sync::sum_over<std::uint64_t>(together, units);
+    if (sums.total > units_) return none;
+    const auto all = static_cast<std::uint32_t>(sums.total);
+    std::uint32_t first = none;
+    if (together.is_leader()) {
+      const std::uint32_t found = search(all);
+      if (found != none) first = cut(found, all, memory_state::block);
+    }
+    first = together.broadcast(first);
+    if (first == none) return none;
+    together.sync();  // the leader's header is written before the other ones
+    const std::uint32_t unit = first + static_cast<std::uint32_t>(sums.before);
+    const simt::lane_mask below = together.mask().below(simt::lane_id());
+    const std::uint32_t prev =
+        together.shuffle(unit, below.empty() ? simt::lane_id() : highest_bit(below.bits()));
+    if (prev != unit) at(unit) = {unit + units, prev, memory_state::block, block_word::memory().bits()};
+    if (prev == unit) at(unit).next = unit + units;
+    if (unit + units == first + all) at(first + all).prev = unit;
+    return unit;
+  }
   /// How often others may hold the lock before a lane that wants memory gives up.
   WARPHEAP_DEVICE std::uint32_t most_turns() const {
     return is_out(sizes::least_units(0)) ? most_holders : any_holders;
