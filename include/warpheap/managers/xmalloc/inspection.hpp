@@ -145,15 +145,15 @@ class inspector {
   WARPHEAP_DEVICE void rings(std::uint64_t free_blocks) const {
     const auto& memory = all_.memory();
     std::uint64_t left = free_blocks;
-    for (int order = 0; order < free_ring_heads::orders; ++order) {
-      const std::uint32_t first = memory.free().first(order);
-      findings_.expect(memory.free().is_occupied(order) == (first != none), 8, order);
+    for (int ring = 0; ring < free_ring_heads::rings; ++ring) {
+      const std::uint32_t first = memory.free().first(ring);
+      findings_.expect(memory.free().is_occupied(ring) == (first != none), 8, ring);
       if (first == none) continue;
       std::uint32_t unit = first;
       do {
         const bool is_free = left != 0 && unit < memory.units() &&
                              memory.at(unit).state == memory_state::free &&
-                             floor_log2(memory.at(unit).next - unit) == order;
+                             memory.free().ring_of(memory.at(unit).next - unit) == ring;
         findings_.expect(is_free, 8, unit);
         if (!is_free) return;
         --left;
