@@ -12,12 +12,15 @@
 /// another one. A futile search records its size, and searches for that or more return at once
 /// until a merged block is that large.
 ///
-/// Lanes that call together hold the lock together, one after the other.
+/// Lanes that call together hold the lock together. If one free block is large enough for all that
+/// they want, it is split in one step, and what they free in a row is freed as one block; otherwise
+/// they come one after the other.
 ///
-/// Progress: blocking. The lanes that hold the lock look at the free blocks at most twice each
-/// and wait only for each other. Where no Superblock of the smallest class fits, a lane that wants
-/// a block gives up after others have held the lock several times: there, most lanes that hold it
-/// find nothing, and so many queue that waiting for a turn takes longer than everything else.
+/// Progress: blocking. The lanes that hold the lock search the free blocks at most three times each
+/// and wait only for each other. A lane that wants a block gives up as soon as there is none of
+/// that size, and where not even the smallest Superblock fits, after others have held the lock
+/// several times: there, most lanes that hold it find nothing, and so many queue that waiting for a
+/// turn takes longer than everything else.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/xmalloc/free_rings.hpp"
@@ -91,12 +94,11 @@ class memoryblocks {
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, std::uint32_t kept = 0) const {
     if (is_out(units)) return none;
     const simt::group together = simt::coalesced(base_);
-    const std::uint32_t key = lock(together, most_turns());
+    const std::uint32_t key = lock(together, units);
     if (key == none) return none;
     std::uint32_t taken = none;
     if (together.size() != 1 && !together.any(kept != 0)) taken = take_together(together, units);
-    // All of them have something, or none.
-    if (!together.any(taken != none)) {
+    if (!together.any(taken != none)) {  // all of them have something, or none
       in_turn(together, together.mask(), [&] {
         const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
         if (found != none) taken = cut(found, units, memory_state::block);
@@ -110,10 +112,10 @@ class memoryblocks {
   /// `take`. \param blocks receives the number of Basicblocks that fit into it
   WARPHEAP_DEVICE std::uint32_t take_superblock(std::uint32_t cls, std::uint32_t& blocks) const {
     if (is_out(sizes::least_units(cls))) return none;
-    std::uint32_t taken = none;
     const simt::group together = simt::coalesced(base_);
-    const std::uint32_t key = lock(together, most_turns());
+    const std::uint32_t key = lock(together, sizes::least_units(cls));
     if (key == none) return none;
+    std::uint32_t taken = none;
     in_turn(together, together.mask(), [&] {
       std::uint32_t found = search(sizes::superblock_units(cls));
       if (found == none) found = search_large(sizes::least_units(cls));
@@ -125,22 +127,13 @@ class memoryblocks {
     return taken;
   }
 
-  /// Frees a block. What members of the calling group free in a row is freed as one block.
   WARPHEAP_DEVICE void give(std::uint32_t unit) const {
     const simt::group together = simt::coalesced(base_);
-    const std::uint32_t key = lock(together, any_holders);
-    const std::uint32_t end = at(unit).next;
-    const simt::lane_mask below = together.mask().below(simt::lane_id());
-    const int last_below = below.empty() ? simt::lane_id() : highest_bit(below.bits());
-    const bool goes_on = together.shuffle(end, last_below) == unit;
-    const simt::lane_mask first = together.ballot(!goes_on);
-    // The caller's row, if it is the first of one, ends where the next one begins.
-    const simt::lane_mask above = first.without(simt::lane_id()) - below;
-    const simt::lane_mask row = above.empty() ? together.mask() : together.mask().below(above.lowest());
-    const std::uint32_t end_of_row = together.shuffle(end, highest_bit(row.bits()));
-    at(unit).word = 0;  // also of those inside a row, which no list knows any more
-    in_turn(together, first, [&] {
-      join(unit, end_of_row);
+    const std::uint32_t key = lock(together, whatever_is_free);
+    const row freed = row_of(together, unit);
+    at(unit).word = 0;  // also inside a row, where nothing else tells that the block is free
+    in_turn(together, freed.firsts, [&] {
+      join(unit, freed.end);
       const std::uint32_t size = size_of(merge(unit));
       if (is_out(size)) {
         simt::atomic_ref(shared_->none_from).store(size + 1, simt::order::relaxed);
@@ -158,9 +151,9 @@ class memoryblocks {
   // Nanoseconds: about the time that the lock is held.
   static constexpr std::uint32_t shortest_pause = 64;
   static constexpr std::uint32_t longest_pause = 2000;
-  /// How often others may hold the lock before a lane gives up.
-  static constexpr std::uint32_t any_holders = ~0u;
+  /// How often others may hold the lock before a lane gives up where memory is scarce.
   static constexpr std::uint32_t most_holders = 4;
+  static constexpr std::uint32_t whatever_is_free = 0;
 
   struct shared_words {
     /// Odd while lanes hold the lock.
@@ -182,12 +175,35 @@ class memoryblocks {
     }
   }
 
-  /// The leader takes the lock for its group. What `unlock` wants; `none` if others have held the
-  /// lock `holders` times.
-  WARPHEAP_DEVICE std::uint32_t lock(const simt::group& together, std::uint32_t holders) const {
+  /// Blocks of members of a group, each of which begins where the block of the member before ends.
+  struct row {
+    /// The members whose blocks are the first of rows.
+    simt::lane_mask firsts;
+    /// Of the caller's row, if it is the first.
+    std::uint32_t end;
+  };
+  WARPHEAP_DEVICE row row_of(const simt::group& together, std::uint32_t unit) const {
+    const simt::lane_mask members = together.mask();
+    const std::uint32_t end = at(unit).next;
+    const bool goes_on = together.shuffle(end, before(members)) == unit;
+    const simt::lane_mask firsts = together.ballot(!goes_on);
+    const simt::lane_mask later = firsts - members.below(simt::lane_id() + 1);
+    const simt::lane_mask mine = later.empty() ? members : members.below(later.lowest());
+    return {firsts, together.shuffle(end, highest_bit(mine.bits()))};
+  }
+  /// The member before the caller; the first one itself.
+  WARPHEAP_DEVICE static int before(simt::lane_mask members) {
+    const simt::lane_mask below = members.below(simt::lane_id());
+    return below.empty() ? simt::lane_id() : highest_bit(below.bits());
+  }
+
+  /// The leader takes the lock for its group, whose members want `units` each. What `unlock` wants;
+  /// `none` if they shall give up: see the head of this file.
+  WARPHEAP_DEVICE std::uint32_t lock(const simt::group& together, std::uint32_t units) const {
+    const std::uint32_t least = together.least(units);
     together.sync();  // what members did comes before what the leader releases
     std::uint32_t key = none;
-    if (together.is_leader()) key = lock(holders);
+    if (together.is_leader()) key = lock(least);
     together.sync();  // what the leader has acquired is the members' as well
     return together.broadcast(key);
   }
@@ -196,10 +212,10 @@ class memoryblocks {
     if (together.is_leader()) simt::atomic_ref(shared_->lock).store(key + 2, simt::order::release);
   }
 
-  /// What `unlock` wants; `none` if the lock was held `holders` times by others. Progress: see the
-  /// head of this file.
-  WARPHEAP_DEVICE std::uint32_t lock(std::uint32_t holders) const {
+  WARPHEAP_DEVICE std::uint32_t lock(std::uint32_t units) const {
     const simt::atomic_ref word(shared_->lock);
+    const bool is_scarce = units != whatever_is_free && is_out(sizes::least_units(0));
+    std::uint32_t holders = most_holders;
     std::uint32_t pause = shortest_pause;
     std::uint32_t seen = word.load(simt::order::relaxed);
     for (;;) {
@@ -210,8 +226,8 @@ class memoryblocks {
       simt::backoff(pause);
       pause = pause < longest_pause ? 2 * pause : longest_pause;
       seen = word.load(simt::order::relaxed);
-      if (seen == held || holders == any_holders) continue;
-      if (--holders == 0) return none;
+      if (seen == held) continue;
+      if (is_out(units) || (is_scarce && --holders == 0)) return none;
     }
   }
 
@@ -231,19 +247,15 @@ class memoryblocks {
     if (first == none) return none;
     together.sync();  // the leader's header is written before the other ones
     const std::uint32_t unit = first + static_cast<std::uint32_t>(sums.before);
-    const simt::lane_mask below = together.mask().below(simt::lane_id());
-    const std::uint32_t prev =
-        together.shuffle(unit, below.empty() ? simt::lane_id() : highest_bit(below.bits()));
-    if (prev != unit) at(unit) = {unit + units, prev, memory_state::block, block_word::memory().bits()};
-    if (prev == unit) at(unit).next = unit + units;
+    const std::uint32_t prev = together.shuffle(unit, before(together.mask()));
+    if (unit == first) {
+      at(unit).next = unit + units;
+    } else {
+      at(unit) = {unit + units, prev, memory_state::block, block_word::memory().bits()};
+    }
     if (unit + units == first + all) at(first + all).prev = unit;
     return unit;
   }
-  /// How often others may hold the lock before a lane that wants memory gives up.
-  WARPHEAP_DEVICE std::uint32_t most_turns() const {
-    return is_out(sizes::least_units(0)) ? most_holders : any_holders;
-  }
-
   /// A free block of `units` or more. \pre locked
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t units) const {
     if (is_out(units)) return none;

@@ -99,22 +99,21 @@ class supply {
 
   /// What a trim returns at least, if there is as much. Most of it is for requests that come after
   /// its own: if each trim returned memory for one of them, the next one would begin at once
-  /// (docs/decisions/0046). Since others wait, no more Superblocks than `most`.
+  /// (docs/decisions/0046).
   struct trim_goal {
     /// Of a Memoryblock that is to be free.
     std::uint32_t units;
-    /// In all.
+    /// In all; 0 after `most_looks` at Superblocks, because others wait.
     std::uint32_t share;
-    std::uint32_t superblocks = most;
+    std::uint32_t looks = most_looks;
 
-    static constexpr std::uint32_t most = 1024;
+    static constexpr std::uint32_t most_looks = 1024;
 
     WARPHEAP_DEVICE bool is_reached(const memoryblocks<Config>& memory) const {
-      return (share == 0 || superblocks == 0) && !memory.is_out(units);
+      return share == 0 && !memory.is_out(units);
     }
-    WARPHEAP_DEVICE void returned(std::uint32_t some) {
-      share -= some < share ? some : share;
-      if (superblocks != 0) --superblocks;
+    WARPHEAP_DEVICE void looked(std::uint32_t returned) {
+      share = --looks == 0 || returned >= share ? 0 : share - returned;
     }
   };
   /// A trim returns a part of the heap in so many.
@@ -239,11 +238,8 @@ class supply {
       std::uint32_t superblock = none;
       if (!fifos::pop(alone(), second, superblock)) return;
       const std::uint32_t units = blocks().retire(superblock);
-      if (units == 0) {
-        buffered().push_second(cls, superblock);
-        continue;
-      }
-      goal.returned(units);
+      if (units == 0) buffered().push_second(cls, superblock);
+      goal.looked(units);
       if (goal.is_reached(memory())) return;
     }
   }
