@@ -117,7 +117,8 @@ TEST_F(xmalloc_free_rings, a_block_that_shrinks_or_grows_moves_to_the_ring_of_it
   EXPECT_EQ(rings().first(127), block);
 }
 
-TEST_F(xmalloc_free_rings, blocks_of_a_smaller_quarter_are_not_looked_at_where_nothing_else_is_free) {
+TEST_F(xmalloc_free_rings,
+       blocks_of_a_smaller_quarter_are_not_looked_at_where_nothing_else_is_free) {
   for (int i = 0; i < 1000; ++i) add(159);
   EXPECT_EQ(find(160), none);
   EXPECT_EQ(looks(), 0);

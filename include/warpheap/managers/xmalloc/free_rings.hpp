@@ -105,7 +105,8 @@ class free_rings {
   /// The number of the ring of blocks of `units`.
   WARPHEAP_HD static constexpr int ring_of(std::uint32_t units) {
     const int order = floor_log2(units);
-    const auto part = static_cast<int>(std::uint64_t{units} << free_ring_heads::rings_log2 >> order);
+    const auto part =
+        static_cast<int>(std::uint64_t{units} << free_ring_heads::rings_log2 >> order);
     return (order << free_ring_heads::rings_log2) + part - (1 << free_ring_heads::rings_log2);
   }
   WARPHEAP_DEVICE bool is_occupied(int ring) const {

@@ -12,6 +12,9 @@
 /// Superblock. So a Superblock is never in the FIFO twice, and an owner that sees all blocks free
 /// can return the memory: no block is in use, and no other lane has a reference.
 ///
+/// It has as many blocks as its header says: fewer than a whole one if it was split where no whole
+/// one had room. All of a Superblock are free if its map has just so many bits.
+///
 /// A Superblock counts the blocks that callers have. Of one that counts none, all blocks are in its
 /// map, or in lists, or on their way, so a trim can make it whole; the heap counts such
 /// Superblocks.

@@ -116,8 +116,8 @@ class supply {
       share = --looks == 0 || returned >= share ? 0 : share - returned;
     }
   };
-  /// A trim returns a part of the heap in so many.
-  static constexpr std::uint32_t trims_of_a_heap = 8;
+  /// A trim returns the heap divided by this number.
+  static constexpr std::uint32_t share_of_heap = 8;
 
   /// The moves and trims that hide blocks for a while, as a lane saw them.
   struct glance {
@@ -215,7 +215,7 @@ class supply {
     if (seen % 2 != 0 || !trims.compare_exchange(seen, seen + 1, simt::order::acquire)) {
       return false;
     }
-    trim_goal goal{units, memory().units() / trims_of_a_heap};
+    trim_goal goal{units, memory().units() / share_of_heap};
     for (std::uint32_t cls = 0; cls < sizes::classes && !goal.is_reached(memory()); ++cls) {
       for (std::uint32_t i = 0; i < sizes::lists; ++i) empty_list(cls, buffered().list(cls, i));
       simt::call_apart(&retire_apart, *this, cls, goal);
