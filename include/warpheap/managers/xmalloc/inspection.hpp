@@ -90,7 +90,7 @@ class inspector {
     const std::uint32_t i = distance / sizes::block_units(cls);
     const bool known = word.kind() == block_kind::basic && word.cls() == cls &&
                        word.pieces() == 0 && distance <= unit && is_superblock(unit - distance) &&
-                       i < all_.blocks().blocks(unit - distance) &&
+                       i < sizes::superblock_blocks && i < all_.blocks().blocks(unit - distance) &&
                        all_.blocks().cls(unit - distance) == cls;
     findings_.expect(known && (all_.blocks().state(unit - distance) >> i & 1) == 0, 2, number);
     findings_.in_use(~std::uint64_t{0}, 0 - std::uint64_t{sizes::block_bytes(cls)});
