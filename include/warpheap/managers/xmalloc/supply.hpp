@@ -46,14 +46,19 @@ class supply {
     const bool basic = bytes <= sizes::largest_basic;
     const std::uint32_t cls = basic ? sizes::class_of(bytes) : 0;
     const std::uint32_t units = sizes::units_for(bytes);
+    std::uint32_t wait = shortest_wait;
     for (std::uint32_t patience = most_patience;;) {
       const glance before = look(basic, cls);
       if (basic) {
         std::byte* block = nullptr;
         const auto came = basics_.take(cls, block);
         if (block != nullptr) return block;
-        // Ends: each time, another lane has taken blocks, or makes some; see xmalloc.hpp.
-        if (came == basics::outcome::others_served) continue;
+        if (came == basics::outcome::others_served) {
+          // Ends: each time, another lane has taken blocks, or makes some; see xmalloc.hpp.
+          simt::backoff(wait);
+          wait = wait < longest_wait ? 2 * wait : longest_wait;
+          continue;
+        }
       }
       // Not where a Superblock fits, which serves more requests: that memory arrived after this
       // lane looked.
@@ -91,6 +96,9 @@ class supply {
   // Nanoseconds: about the time of a refill, and of a trim at which thousands of lanes look.
   static constexpr std::uint32_t pause = 500;
   static constexpr std::uint32_t longest_pause = 32000;
+  // While others refill: many lanes look at the same words, and delay those that refill.
+  static constexpr std::uint32_t shortest_wait = 250;
+  static constexpr std::uint32_t longest_wait = 16000;
   /// How much a lane that finds nothing spends before it gives up: only a few looks, because when a
   /// hundred thousand lanes find nothing, the words at which they look serve one of them at a time.
   static constexpr std::uint32_t most_patience = 16;
