@@ -152,7 +152,10 @@ class memoryblocks {
   static constexpr std::uint32_t shortest_pause = 64;
   static constexpr std::uint32_t longest_pause = 2000;
   /// How often others may hold the lock before a lane gives up where memory is scarce.
-  static constexpr std::uint32_t most_holders = 4;
+  static constexpr std::uint32_t few_holders = 4;
+  static constexpr std::uint32_t some_holders = 16;
+  static constexpr std::uint32_t any_holders = ~0u;
+  static constexpr std::uint32_t spare = 16;
   static constexpr std::uint32_t whatever_is_free = 0;
 
   struct shared_words {
@@ -212,10 +215,15 @@ class memoryblocks {
     if (together.is_leader()) simt::atomic_ref(shared_->lock).store(key + 2, simt::order::release);
   }
 
+  WARPHEAP_DEVICE std::uint32_t most_holders(std::uint32_t units) const {
+    if (units == whatever_is_free) return any_holders;
+    if (is_out(sizes::least_units(0))) return few_holders;
+    return is_out(spare * units) ? some_holders : any_holders;
+  }
+
   WARPHEAP_DEVICE std::uint32_t lock(std::uint32_t units) const {
     const simt::atomic_ref word(shared_->lock);
-    const bool is_scarce = units != whatever_is_free && is_out(sizes::least_units(0));
-    std::uint32_t holders = most_holders;
+    std::uint32_t holders = most_holders(units);
     std::uint32_t pause = shortest_pause;
     std::uint32_t seen = word.load(simt::order::relaxed);
     for (;;) {
@@ -227,7 +235,7 @@ class memoryblocks {
       pause = pause < longest_pause ? 2 * pause : longest_pause;
       seen = word.load(simt::order::relaxed);
       if (seen == held) continue;
-      if (is_out(units) || (is_scarce && --holders == 0)) return none;
+      if (is_out(units) || (holders != any_holders && --holders == 0)) return none;
     }
   }
 
