@@ -147,9 +147,9 @@ class superblocks {
     if (lent(superblock).fetch_sub(1, simt::order::relaxed) == 1) count_unused(1);
   }
 
-  /// Whether callers have no block of some Superblock.
-  WARPHEAP_DEVICE bool any_unused() const {
-    return simt::atomic_ref(*unused_).load(simt::order::relaxed) > 0;
+  /// Whether callers have no block of more than so many Superblocks.
+  WARPHEAP_DEVICE bool any_unused(std::int64_t beside = 0) const {
+    return simt::atomic_ref(*unused_).load(simt::order::relaxed) > beside;
   }
 
   // Only while no lane allocates.
