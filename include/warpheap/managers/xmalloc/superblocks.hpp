@@ -132,7 +132,7 @@ class superblocks {
     const std::uint32_t blocks = head(superblock).blocks;
     if (map != map_of(blocks)) return 0;
     const std::uint32_t units = sizes::superblock_units(head(superblock).cls, blocks);
-    count_unused(-1);
+    count_unused(-1, simt::order::release);  // pairs with `any_unused`
     simt::call_apart(&give_apart, memory_, superblock);
     return units;
   }
@@ -147,9 +147,10 @@ class superblocks {
     if (lent(superblock).fetch_sub(1, simt::order::relaxed) == 1) count_unused(1);
   }
 
-  /// Whether callers have no block of more than so many Superblocks.
+  /// Whether callers have no block of more than so many Superblocks. Acquire pairs with the release
+  /// in `retire`: a lane that misses those that a trim has taken sees that trim.
   WARPHEAP_DEVICE bool any_unused(std::int64_t beside = 0) const {
-    return simt::atomic_ref(*unused_).load(simt::order::relaxed) > beside;
+    return simt::atomic_ref(*unused_).load(simt::order::acquire) > beside;
   }
 
   // Only while no lane allocates.
@@ -195,10 +196,12 @@ class superblocks {
     return simt::atomic_ref<std::uint32_t>(head(superblock).lent);
   }
 
-  /// Relaxed: a hint for lanes that find nothing. Negative for a moment, when a block of a
-  /// Superblock is lent before it is counted that all came back.
-  WARPHEAP_DEVICE void count_unused(std::int64_t change) const {
-    simt::atomic_ref(*unused_).fetch_add(change, simt::order::relaxed);
+  /// Negative for a moment, when a block of a Superblock is lent before it is counted that all came
+  /// back. Relaxed where a block is lent or comes back: that changes what a trim can bring, but no
+  /// trim hides it.
+  WARPHEAP_DEVICE void count_unused(std::int64_t change,
+                                    simt::order order = simt::order::relaxed) const {
+    simt::atomic_ref(*unused_).fetch_add(change, order);
   }
 
   /// The lowest `count` set bits of `map`, or all if it has fewer. \pre `count != 0`

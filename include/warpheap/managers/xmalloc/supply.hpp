@@ -172,7 +172,7 @@ class supply {
     const simt::group same = simt::coalesced(trims_).match(basic ? cls : sizes::classes);
     prospect found{0, false};
     same.sync();  // what members have freed comes before what the leader finds for them
-    if (same.is_leader()) found = prospect_for_all(basic, cls, units, before);
+    if (same.is_leader()) found = prospect_for_all(basic, cls, before);
     if (same.any(found.begins_trim)) {
       simt::call_apart(&trim_apart, *this, same, units);
       found.price = price_after_trim();
@@ -193,7 +193,7 @@ class supply {
   };
 
   /// But for memory that members may find in the heap.
-  WARPHEAP_DEVICE prospect prospect_for_all(bool basic, std::uint32_t cls, std::uint32_t units,
+  WARPHEAP_DEVICE prospect prospect_for_all(bool basic, std::uint32_t cls,
                                             const glance& before) const {
     if (is_trimming()) {
       // Ends: the lane that trims waits for no lane that waits here.
