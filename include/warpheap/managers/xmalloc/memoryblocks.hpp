@@ -18,9 +18,9 @@
 ///
 /// Progress: blocking. The lanes that hold the lock search the free blocks at most three times each
 /// and wait only for each other. A lane that wants a block gives up as soon as there is none of
-/// that size, and where not even the smallest Superblock fits, after others have held the lock
-/// several times: there, most lanes that hold it find nothing, and so many queue that waiting for a
-/// turn takes longer than everything else.
+/// that size; where memory is scarce, also after others have held the lock several times: there,
+/// most lanes that hold it find nothing, and so many queue that waiting for a turn takes longer
+/// than everything else.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/xmalloc/free_rings.hpp"
@@ -50,6 +50,14 @@ class memoryblocks {
     /// A block_word, of a block in use.
     std::uint32_t word;
   };
+
+  /// How often others may hold the lock before a lane gives up: where not even the smallest
+  /// Superblock fits; where no free block is `scarce` times as large as what the lane wants; and
+  /// otherwise.
+  static constexpr std::uint32_t few_holders = 4;
+  static constexpr std::uint32_t some_holders = 16;
+  static constexpr std::uint32_t any_holders = ~0u;
+  static constexpr std::uint32_t scarce = 16;
 
   memoryblocks() = default;
   memoryblocks(region_cursor& cursor, std::uint32_t units)
@@ -151,11 +159,6 @@ class memoryblocks {
   // Nanoseconds: about the time that the lock is held.
   static constexpr std::uint32_t shortest_pause = 64;
   static constexpr std::uint32_t longest_pause = 2000;
-  /// How often others may hold the lock before a lane gives up where memory is scarce.
-  static constexpr std::uint32_t few_holders = 4;
-  static constexpr std::uint32_t some_holders = 16;
-  static constexpr std::uint32_t any_holders = ~0u;
-  static constexpr std::uint32_t spare = 16;
   static constexpr std::uint32_t whatever_is_free = 0;
 
   struct shared_words {
@@ -215,10 +218,11 @@ class memoryblocks {
     if (together.is_leader()) simt::atomic_ref(shared_->lock).store(key + 2, simt::order::release);
   }
 
+  /// For a lane that wants `units`.
   WARPHEAP_DEVICE std::uint32_t most_holders(std::uint32_t units) const {
     if (units == whatever_is_free) return any_holders;
     if (is_out(sizes::least_units(0))) return few_holders;
-    return is_out(spare * units) ? some_holders : any_holders;
+    return is_out(scarce * units) ? some_holders : any_holders;
   }
 
   WARPHEAP_DEVICE std::uint32_t lock(std::uint32_t units) const {
