@@ -13,13 +13,15 @@ struct manager_traits<xmalloc<Config>> : default_traits<xmalloc<Config>> {
   static constexpr std::size_t refill_bytes = 4096;
 
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
-    static_assert(Config.classes == 5 && Config.superblock_blocks == 32 && Config.lists == 4);
+    static_assert(Config.classes == 5 && Config.superblock_blocks == 32 &&
+                  Config.least_blocks == 4 && Config.lists == 4);
     const auto bytes_for = [](std::size_t units) {
       return layout_bytes()
-          .array(1, 8)                // trims
-          .array(5 * 4 + 5, 512)      // FIFOs: counts and ends
-          .array(5 * 4 * 4 + 512, 8)  // their slots
-          .array(5, 128)              // moves, lock, rings
+          .array(1, 8)                 // trims
+          .array(5 * 4 + 5, 512)       // FIFOs: counts and ends
+          .array(5 * 4 * 4 + 2048, 8)  // their slots
+          .array(5, 128)               // moves
+          .array(6, 128)               // lock, rings
           .then(units * 64 + 64);
     };
     // Memoryblocks of 16 KiB with their headers.

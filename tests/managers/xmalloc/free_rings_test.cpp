@@ -103,15 +103,34 @@ TEST_F(xmalloc_free_rings, each_block_is_in_its_ring_until_it_is_removed) {
 TEST_F(xmalloc_free_rings, a_block_that_shrinks_or_grows_moves_to_the_ring_of_its_size) {
   const std::uint32_t block = add(300);
   rings().resize(block, 300, 40);
-  for (int order = 0; order < xmalloc_parts::free_ring_heads::orders; ++order) {
-    EXPECT_EQ(rings().is_occupied(order), order == 5);
-    EXPECT_EQ(rings().first(order), order == 5 ? block : none);
+  const int second_of_32 = 4 * 5 + 1;
+  for (int ring = 0; ring < xmalloc_parts::free_ring_heads::rings; ++ring) {
+    EXPECT_EQ(rings().is_occupied(ring), ring == second_of_32);
+    EXPECT_EQ(rings().first(ring), ring == second_of_32 ? block : none);
   }
-  rings().resize(block, 40, 63);
-  EXPECT_EQ(rings().first(5), block);
-  rings().resize(block, 63, ~1u);
-  EXPECT_EQ(rings().first(31), block);
-  EXPECT_FALSE(rings().is_occupied(5));
+  rings().resize(block, 40, 47);
+  EXPECT_EQ(rings().first(second_of_32), block);
+  rings().resize(block, 47, 48);
+  EXPECT_EQ(rings().first(second_of_32 + 1), block);
+  EXPECT_FALSE(rings().is_occupied(second_of_32));
+  rings().resize(block, 48, ~1u);
+  EXPECT_EQ(rings().first(127), block);
+}
+
+TEST_F(xmalloc_free_rings,
+       blocks_of_a_smaller_quarter_are_not_looked_at_where_nothing_else_is_free) {
+  for (int i = 0; i < 1000; ++i) add(159);
+  EXPECT_EQ(find(160), none);
+  EXPECT_EQ(looks(), 0);
+}
+
+TEST_F(xmalloc_free_rings, a_large_block_is_one_of_the_last_ring) {
+  EXPECT_EQ(rings().large(), none);
+  const std::uint32_t small = add(3);
+  EXPECT_EQ(rings().large(), small);
+  const std::uint32_t large = add(70000);
+  add(9);
+  EXPECT_EQ(rings().large(), large);
 }
 
 }  // namespace

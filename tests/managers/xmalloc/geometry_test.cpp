@@ -73,7 +73,7 @@ TEST(xmalloc_geometry, second_level_fifos_hold_every_superblock) {
     const auto manager = over(bytes);
     for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
       EXPECT_GE(manager.parts().buffered().second_blocks(cls),
-                manager.parts().memory().units() / sizes::superblock_units(cls))
+                manager.parts().memory().units() / sizes::least_units(cls))
           << bytes << " bytes, class " << cls;
     }
   }
@@ -97,6 +97,7 @@ TEST(xmalloc_geometry, the_bounds_of_a_configuration_are_possible) {
   using fewest = xmalloc_parts::geometry<xmalloc_config{.smallest_block = 64,
                                                         .classes = 1,
                                                         .superblock_blocks = 2,
+                                                        .least_blocks = 1,
                                                         .lists = 1,
                                                         .list_blocks = 2,
                                                         .coalesce_below = 25}>;

@@ -49,6 +49,42 @@ TEST(xmalloc_reuse, a_request_that_fails_leaves_the_blocks_of_others_in_their_li
   EXPECT_EQ(take(heap, 504, 1).size(), 1u);
 }
 
+// If a trim returned memory for one request, each request would need one of its own.
+TEST(xmalloc_reuse, a_trim_returns_an_eighth_of_the_heap) {
+  const xmalloc_heap heap(machine(), 4_MiB);
+  const auto all = take_all(heap, 1016, 1);
+  for (std::size_t i = 0; i < all.size(); i += 512) {
+    give(heap, {all.begin() + static_cast<std::ptrdiff_t>(i),
+                all.begin() + static_cast<std::ptrdiff_t>(std::min(i + 512, all.size()))});
+  }
+  const auto superblocks = [&] { return heap.ref().manager().parts().blocks().unused(); };
+  const std::int64_t before = superblocks();
+  EXPECT_GT(before, 100);
+  std::byte* const one = take_one(heap, 504);
+  ASSERT_NE(one, nullptr);
+  EXPECT_LE(superblocks(), before - 15);
+  EXPECT_GE(superblocks(), before - 17);
+  give(heap, {one});
+  expect_whole(heap);
+}
+
+// They are cut off in one step: lanes that come one after the other cut from the end.
+TEST(xmalloc_reuse, lanes_that_call_together_have_memoryblocks_in_a_row) {
+  const xmalloc_heap heap(machine(), 1_MiB);
+  constexpr std::size_t bytes = 20'000;
+  const device_array<std::byte*> taken(32);
+  heap.on().launch(covering(32), take_one_each<xmalloc<>>{heap.ref(), bytes, 32, taken.get()});
+  block_list blocks = taken.read();
+  constexpr std::size_t whole = (bytes + 16 + 63) / 64 * 64;
+  for (std::size_t i = 1; i < blocks.size(); ++i) EXPECT_EQ(blocks[i] - blocks[i - 1], whole);
+  expect_valid(heap);
+  std::swap(blocks[3], blocks[20]);  // rows of several lengths
+  blocks.erase(blocks.begin() + 9);
+  give(heap, blocks);
+  expect_valid(heap);
+  EXPECT_EQ(heap.stats().blocks_in_use, 1u);
+}
+
 // Blocks of every class in turn, each from a heap that was full of the class before.
 TEST(xmalloc_reuse, memory_changes_its_class) {
   const xmalloc_heap heap(machine(), 1_MiB);

@@ -5,7 +5,10 @@
 #include "manager_world.hpp"
 #include "managers/xmalloc/small.hpp"
 
+#include "warpheap/core/hash.hpp"
+
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,9 +20,9 @@ namespace verify {
 /// piece or two.
 using small_xmalloc = test::small;
 
-inline constexpr std::size_t xmalloc_bytes = 12 * 1024 + 128;
-/// Behind 4736 bytes, and before 192 for the end and what belongs to it, there are 117 units of 64.
-inline constexpr int xmalloc_units = (static_cast<int>(xmalloc_bytes) - 4736 - 192) / 64;
+inline constexpr std::size_t xmalloc_bytes = 12 * 1024 + 512;
+/// Behind 5120 bytes, and before 192 for the end and what belongs to it, there are 117 units of 64.
+inline constexpr int xmalloc_units = (static_cast<int>(xmalloc_bytes) - 5120 - 192) / 64;
 
 /// Superblocks of three blocks, and Memoryblocks of what they leave. A Superblock begins with 40
 /// bytes, a Memoryblock with 16.
@@ -40,14 +43,18 @@ setup<M> single_requests() {
           .exact = false};
 }
 
-/// Blocks that share a parent, and those that do not. A lane alone has no others to share with.
+/// Blocks that share a parent, and those that do not. A lane alone has no others to share with: of
+/// what such lanes had in a block of the second class, it gets nothing while another block of that
+/// Superblock is in use.
 template <class M>
 setup<M> coalesced_requests() {
   constexpr int small = blocks_in(units_of_first, 1);
   return {.region_bytes = xmalloc_bytes,
           .sizes = {56, 16, 32, 112},
           .holds = {blocks_in(units_of_first, 2), small, small, blocks_in(units_of_second, 2)},
-          .exact = false};
+          .exact = false,
+          .freed = {reuse_at_rest::of_any_size_once_empty,
+                    "a lane alone asks for a block of its own class, others shared a larger one"}};
 }
 
 /// All memory is in free Superblocks, which a trim returns one by one: each lane gets a
@@ -65,6 +72,96 @@ class superblocks_for_others : public heap_world {
       heap.blocks().note("null, and there was a free Superblock for each");
     }
   }
+};
+
+/// Bytes of a Memoryblock of three units.
+inline constexpr std::uint32_t three_units = 3 * 64 - 16;
+
+/// Where no whole Superblock fits: all memory but some gaps of three units, which are a Superblock
+/// of two blocks each, is in use.
+class gaps_world : public heap_world {
+ public:
+  /// \param how_many gaps, no two of which touch
+  gaps_world(const any_setup& how, int how_many) : heap_world(uncounted(how)) {
+    std::vector<std::byte*> all;
+    heap.run_quietly([&] {
+      while (std::byte* const block = heap.take(three_units)) all.push_back(block);
+      for (int i = 0; i < how_many; ++i) heap.give(all[static_cast<std::size_t>(2 * i)]);
+    });
+  }
+};
+
+/// There are two small blocks for each lane, in small Superblocks that lanes split.
+class small_superblocks : public gaps_world {
+ public:
+  explicit small_superblocks(const any_setup& how) : gaps_world(how, case_lanes) {
+    heap.keep_state();
+  }
+
+  void lane() {
+    for (int round = 0; round < 2; ++round) {
+      std::byte* const block = heap.take(heap.size(0));
+      if (block == nullptr) heap.blocks().note("null, and there is a small Superblock for each");
+      give(block);
+    }
+  }
+};
+
+/// All gaps are free Superblocks. Some lanes take blocks of them and free those, while trims return
+/// them for others.
+class small_superblocks_are_trimmed : public gaps_world {
+ public:
+  explicit small_superblocks_are_trimmed(const any_setup& how) : gaps_world(how, case_lanes) {
+    std::vector<std::byte*> all;
+    heap.run_quietly([&] {
+      while (std::byte* const block = heap.take(heap.size(0))) all.push_back(block);
+      for (std::byte* const block : all) heap.give(block);
+    });
+    heap.keep_state();
+  }
+
+  void lane() {
+    const bool wants_gap = simt::thread_rank() % 2 == 0;
+    for (int round = 0; round < 2; ++round) {
+      std::byte* const block = heap.take(wants_gap ? three_units : heap.size(0));
+      if (block == nullptr) heap.blocks().note("null, and there is a gap for each");
+      give(block);
+    }
+  }
+};
+
+/// Lanes take Memoryblocks together, out of one, and free them in rows, or one before the other.
+class rows_of_memoryblocks : public heap_world {
+ public:
+  using heap_world::heap_world;
+
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    seed_ = seed;
+  }
+
+  void lane() {
+    const std::uint64_t drawn = mix64(seed_) ^ mix64(simt::thread_rank() + 1);
+    std::byte* const first = heap.take(heap.size(2));
+    std::byte* const second = heap.take(drawn % 4 == 0 ? three_units : heap.size(2));
+    if (first == nullptr || second == nullptr) {
+      heap.blocks().note("null, and most of the heap was free");
+    }
+    give(drawn % 8 < 4 ? first : second);
+    give(drawn % 8 < 4 ? second : first);
+  }
+
+  std::string verdict() {
+    int memoryblocks = 0;
+    heap.run_quietly([&] {
+      while (heap.take(heap.size(2)) != nullptr) ++memoryblocks;
+    });
+    if (memoryblocks != xmalloc_units / 4) return "memory has not come together again";
+    return heap.problem();
+  }
+
+ private:
+  std::uint64_t seed_ = 0;
 };
 
 /// More warps than may refill at once, in an empty heap: those that are refused look again for as
@@ -106,6 +203,15 @@ inline named_case superblocks_are_free(const any_setup& how) {
   return case_of<superblocks_for_others>("superblocks_are_free", how);
 }
 
+inline named_case rows(const any_setup& how) {
+  return case_of<rows_of_memoryblocks>("rows_of_memoryblocks", how);
+}
+
+inline std::vector<named_case> cases_of_gaps(const any_setup& how) {
+  return {case_of<small_superblocks>("small_superblocks", how),
+          case_of<small_superblocks_are_trimmed>("small_superblocks_are_trimmed", how)};
+}
+
 inline std::vector<named_case> refill_cases(const any_setup& how) {
   return {case_of<crowded_refills>("refills_are_crowded", how),
           case_of<third_refill>("third_refill", how)};
@@ -114,6 +220,8 @@ inline std::vector<named_case> refill_cases(const any_setup& how) {
 inline std::vector<named_case> cases_of_single_requests(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
   cases.push_back(superblocks_are_free(how));
+  for (named_case& one : cases_of_gaps(how)) cases.push_back(std::move(one));
+  cases.push_back(rows(how));
   for (named_case& one : refill_cases(how)) cases.push_back(std::move(one));
   return cases;
 }

@@ -9,10 +9,11 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-/// Superblocks of four units, with three blocks of one unit each.
+/// Superblocks of four units, with three blocks of one unit each; the smallest have two.
 inline constexpr xmalloc_config small_config{.smallest_block = 64,
                                              .classes = 2,
                                              .superblock_blocks = 3,
+                                             .least_blocks = 2,
                                              .lists = 2,
                                              .list_blocks = 2,
                                              .coalesce_below = 40};

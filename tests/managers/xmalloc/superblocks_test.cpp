@@ -73,6 +73,52 @@ TEST_F(xmalloc_superblocks, blocks_are_taken_from_the_first_on) {
   });
 }
 
+TEST_F(xmalloc_superblocks, one_of_fewer_blocks_takes_a_gap_that_has_no_room_for_a_whole_one) {
+  machine().launch({1, 1}, [this] {
+    ASSERT_NE(memory_.take(8192 - 104), none);
+    all_of_them::taken got{};
+    const std::uint32_t superblock = blocks_.carve(0, 8, 2, got);
+    ASSERT_NE(superblock, none);
+    EXPECT_EQ(blocks_.blocks(superblock), 12u) << "of 8 units each, and one for the headers";
+    EXPECT_EQ(blocks_.in_use(superblock), 2u);
+    EXPECT_EQ(got.blocks, 0xffu);
+    EXPECT_TRUE(got.owns);
+    EXPECT_EQ(blocks_.retire(superblock), 0u) << "blocks are out";
+    EXPECT_FALSE(blocks_.give_back(superblock, got.blocks));
+    EXPECT_EQ(blocks_.retire(superblock), 97u);
+    EXPECT_EQ(memory_.take(104), 0u) << "all of the gap is free again";
+  });
+}
+
+TEST_F(xmalloc_superblocks, the_one_of_fewest_blocks_is_the_smallest) {
+  machine().launch({1, 1}, [this] {
+    ASSERT_NE(memory_.take(8192 - 33), none);
+    all_of_them::taken got{};
+    const std::uint32_t superblock = blocks_.carve(0, 32, 32, got);
+    ASSERT_NE(superblock, none);
+    EXPECT_EQ(got.blocks, 0xfu);
+    EXPECT_EQ(blocks_.in_use(superblock), 4u);
+    EXPECT_FALSE(got.owns);
+    EXPECT_TRUE(blocks_.give_back(superblock, got.blocks));
+    EXPECT_EQ(blocks_.retire(superblock), 33u);
+    ASSERT_NE(memory_.take(1), none);
+    EXPECT_EQ(blocks_.carve(0, 32, 32, got), none) << "32 units are left";
+  });
+}
+
+TEST_F(xmalloc_superblocks, a_whole_one_is_made_wherever_it_fits) {
+  machine().launch({1, 1}, [this] {
+    // From the end: 257 units are a whole one, and the front is larger.
+    const std::uint32_t last = memory_.take(256);
+    ASSERT_NE(memory_.take(100), none);
+    memory_.give(last);
+    all_of_them::taken got{};
+    const std::uint32_t superblock = blocks_.carve(0, 1, 1, got);
+    EXPECT_EQ(blocks_.blocks(superblock), 32u);
+    EXPECT_LT(superblock, last);
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

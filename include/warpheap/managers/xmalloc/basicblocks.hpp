@@ -108,9 +108,6 @@ class basicblocks {
   }
 
  private:
-  // Nanoseconds: about the time of a refill.
-  static constexpr std::uint32_t pause = 500;
-
   enum class entrance : std::uint32_t { open, crowded, nothing_to_refill_from };
 
   struct alignas(128) move_word {
@@ -130,11 +127,7 @@ class basicblocks {
     entrance at = entrance::nothing_to_refill_from;
     if (same.is_leader() && may_refill(cls)) {
       at = enter(cls);
-      if (at == entrance::open) {
-        found = simt::call_apart(&open_apart, *this, cls, size);
-      } else {
-        simt::backoff(pause);
-      }
+      if (at == entrance::open) found = simt::call_apart(&open_apart, *this, cls, size);
     }
     at = static_cast<entrance>(same.broadcast(static_cast<std::uint32_t>(at)));
     found = same.broadcast(found);
@@ -165,7 +158,7 @@ class basicblocks {
   }
 
   WARPHEAP_DEVICE bool may_refill(std::uint32_t cls) const {
-    return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::superblock_units(cls));
+    return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::least_units(cls));
   }
 
   WARPHEAP_RARE static std::uint64_t open_apart(const basicblocks& self, std::uint32_t cls,

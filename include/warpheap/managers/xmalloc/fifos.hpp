@@ -124,9 +124,9 @@ class fifos {
     return fair < most ? fair : most;
   }
   /// For the second-level FIFO of class 0. A Superblock of class c has more units than its blocks,
-  /// so `2^(result - c)` slots are enough for all of that class.
+  /// so `2^(result - c)` slots are enough for all of that class, even if all are of fewest blocks.
   static int log2_for_superblocks(std::uint32_t units) {
-    const std::uint32_t least = sizes::superblock_blocks * sizes::block_units(0);
+    const std::uint32_t least = sizes::least_blocks * sizes::block_units(0);
     return ring::log2_of_slots(units / least + 1);
   }
   WARPHEAP_HD int second_slots_log2(std::uint32_t cls) const {

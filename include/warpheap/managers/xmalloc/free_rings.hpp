@@ -2,12 +2,13 @@
 #pragma once
 
 /// \file
-/// The free Memoryblocks of XMalloc by size: a ring for each power of two of units. Everything is
-/// plain access under the heap's lock (memoryblocks.hpp).
+/// The free Memoryblocks of XMalloc by size: four rings for each power of two of units. Everything
+/// is plain access under the heap's lock (memoryblocks.hpp).
 ///
 /// With one ring for all sizes, as in the paper, a search walks past every block that is too small:
 /// a million blocks of 8 KiB took minutes in a heap that smaller classes had cut up
-/// (docs/decisions/0041 and 0042).
+/// (docs/decisions/0041 and 0042). With one for each power of two, requests of many sizes that are
+/// refused still walk past all blocks of less than twice their size (0046).
 
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/config.hpp"
@@ -19,13 +20,14 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace xmalloc_parts {
 
-/// Where the rings begin.
+/// Where the rings begin. Those of a power of two are of equal ranges.
 struct free_ring_heads {
-  static constexpr int orders = 32;
+  static constexpr int rings_log2 = 2;
+  static constexpr int rings = 32 << rings_log2;
   /// A bit for each ring that has blocks.
-  std::uint32_t occupied;
+  std::uint64_t occupied[rings / 64];
   /// The block of a ring at which the next search begins.
-  std::uint32_t first[orders];
+  std::uint32_t first[rings];
 };
 
 /// \tparam Sizes a `geometry`
@@ -35,33 +37,41 @@ class free_rings {
   WARPHEAP_HD free_rings(free_ring_heads& heads, std::byte* base) : heads_(&heads), base_(base) {}
 
   WARPHEAP_DEVICE void format() const {
-    heads_->occupied = 0;
+    for (std::uint64_t& occupied : heads_->occupied) occupied = 0;
     for (std::uint32_t& first : heads_->first) first = none;
   }
 
   /// A block of at least `units`, which stays where it is; `none`: there is none. Looks at a few
-  /// blocks of less than twice the size, then at one of each ring above, all of which are large
-  /// enough, and only if there is none there at all blocks of less than twice the size.
+  /// blocks of its own ring, then at one of the next ring above, all of which are large enough, and
+  /// only if there is none there at all blocks of its own ring.
   /// \param size_of the units of a free block
   template <class SizeOf>
   WARPHEAP_DEVICE std::uint32_t find(std::uint32_t units, const SizeOf& size_of) const {
-    const int order = floor_log2(units);
-    const std::uint32_t rings = heads_->occupied >> order;
-    const bool has_near = (rings & 1u) != 0;
-    const std::uint32_t near = has_near ? search(order, units, few_looks, size_of) : none;
+    const int ring = ring_of(units);
+    const bool has_near = is_occupied(ring);
+    const std::uint32_t near = has_near ? search(ring, units, few_looks, size_of) : none;
     if (near != none) return near;
-    const std::uint32_t above = rings & ~1u;
-    if (above != 0) return heads_->first[order + lowest_bit(above)];
-    return has_near ? search(order, units, all_looks, size_of) : none;
+    const int above = occupied_from(ring + 1);
+    if (above != free_ring_heads::rings) return heads_->first[above];
+    return has_near ? search(ring, units, all_looks, size_of) : none;
+  }
+
+  /// The block at which the next search of the ring of the largest blocks begins.
+  WARPHEAP_DEVICE std::uint32_t large() const {
+    for (int word = free_ring_heads::rings / 64; word-- != 0;) {
+      const std::uint64_t occupied = heads_->occupied[word];
+      if (occupied != 0) return heads_->first[64 * word + highest_bit(occupied)];
+    }
+    return none;
   }
 
   /// Adds a block. The next search of its ring looks at it first.
   WARPHEAP_DEVICE void link(std::uint32_t unit, std::uint32_t units) const {
-    const int order = floor_log2(units);
-    std::uint32_t& first = heads_->first[order];
+    const int ring = ring_of(units);
+    std::uint32_t& first = heads_->first[ring];
     if (first == none) {
       at(unit) = {unit, unit};
-      heads_->occupied |= 1u << order;
+      heads_->occupied[ring / 64] |= bit_of(ring);
     } else {
       const std::uint32_t prev = at(first).prev;
       at(unit) = {first, prev};
@@ -72,12 +82,12 @@ class free_rings {
   }
 
   WARPHEAP_DEVICE void unlink(std::uint32_t unit, std::uint32_t units) const {
-    const int order = floor_log2(units);
-    std::uint32_t& first = heads_->first[order];
+    const int ring = ring_of(units);
+    std::uint32_t& first = heads_->first[ring];
     const links around = at(unit);
     if (around.next == unit) {
       first = none;
-      heads_->occupied &= ~(1u << order);
+      heads_->occupied[ring / 64] &= ~bit_of(ring);
       return;
     }
     at(around.prev).next = around.next;
@@ -87,17 +97,25 @@ class free_rings {
 
   /// A block has another size now.
   WARPHEAP_DEVICE void resize(std::uint32_t unit, std::uint32_t before, std::uint32_t now) const {
-    if (floor_log2(before) == floor_log2(now)) return;
+    if (ring_of(before) == ring_of(now)) return;
     unlink(unit, before);
     link(unit, now);
   }
 
+  /// The number of the ring of blocks of `units`.
+  WARPHEAP_HD static constexpr int ring_of(std::uint32_t units) {
+    const int order = floor_log2(units);
+    const auto part =
+        static_cast<int>(std::uint64_t{units} << free_ring_heads::rings_log2 >> order);
+    return (order << free_ring_heads::rings_log2) + part - (1 << free_ring_heads::rings_log2);
+  }
+  WARPHEAP_DEVICE bool is_occupied(int ring) const {
+    return (heads_->occupied[ring / 64] & bit_of(ring)) != 0;
+  }
+
   // Only while no lane allocates.
 
-  WARPHEAP_DEVICE bool is_occupied(int order) const {
-    return (heads_->occupied >> order & 1u) != 0;
-  }
-  WARPHEAP_DEVICE std::uint32_t first(int order) const { return heads_->first[order]; }
+  WARPHEAP_DEVICE std::uint32_t first(int ring) const { return heads_->first[ring]; }
   WARPHEAP_DEVICE std::uint32_t next(std::uint32_t unit) const { return at(unit).next; }
 
  private:
@@ -110,6 +128,19 @@ class free_rings {
     std::uint32_t prev;
   };
 
+  WARPHEAP_HD static constexpr std::uint64_t bit_of(int ring) {
+    return std::uint64_t{1} << ring % 64;
+  }
+  /// The first ring from `ring` on that has blocks, or the number of rings.
+  WARPHEAP_DEVICE int occupied_from(int ring) const {
+    while (ring < free_ring_heads::rings) {
+      const std::uint64_t occupied = heads_->occupied[ring / 64] >> ring % 64;
+      if (occupied != 0) return ring + lowest_bit(occupied);
+      ring = (ring / 64 + 1) * 64;
+    }
+    return free_ring_heads::rings;
+  }
+
   WARPHEAP_DEVICE links& at(std::uint32_t unit) const {
     return *reinterpret_cast<links*>(base_ + std::size_t{unit} * Sizes::unit +
                                      Sizes::memory_header);
@@ -118,9 +149,9 @@ class free_rings {
   /// A block of at least `units` among the next `looks` of a ring that has blocks. The next search
   /// goes on behind those that were too small.
   template <class SizeOf>
-  WARPHEAP_DEVICE std::uint32_t search(int order, std::uint32_t units, std::uint32_t looks,
+  WARPHEAP_DEVICE std::uint32_t search(int ring, std::uint32_t units, std::uint32_t looks,
                                        const SizeOf& size_of) const {
-    std::uint32_t& first = heads_->first[order];
+    std::uint32_t& first = heads_->first[ring];
     std::uint32_t unit = first;
     do {
       if (size_of(unit) >= units) {

@@ -19,8 +19,9 @@ struct xmalloc_config {
   /// Bytes of a Basicblock of the first class, its header included; each class has twice as many.
   std::size_t smallest_block = 512;
   std::uint32_t classes = 5;
-  /// Basicblocks of a Superblock.
+  /// Basicblocks of a whole Superblock, and of the smallest one.
   std::uint32_t superblock_blocks = 32;
+  std::uint32_t least_blocks = 4;
   /// First-level FIFOs of each class.
   std::uint32_t lists = 4;
   /// Basicblocks that a first-level FIFO holds, in a large heap.
@@ -79,14 +80,15 @@ struct geometry {
   static constexpr std::uint32_t classes = Config.classes;
   static constexpr std::uint32_t lists = Config.lists;
   static constexpr std::uint32_t superblock_blocks = Config.superblock_blocks;
-  static constexpr std::uint32_t all_blocks =
-      low_bits<std::uint32_t>(static_cast<int>(superblock_blocks));
+  static constexpr std::uint32_t least_blocks = Config.least_blocks;
 
   static_assert(is_power_of_two(Config.smallest_block) && Config.smallest_block >= unit,
                 "xmalloc_config::smallest_block must be a power of two, at least 64");
   static_assert(classes >= 1 && classes <= 8, "xmalloc_config::classes must be 1 to 8");
   static_assert(superblock_blocks >= 2 && superblock_blocks <= 32,
                 "xmalloc_config::superblock_blocks must be 2 to 32");
+  static_assert(least_blocks >= 1 && least_blocks <= superblock_blocks,
+                "xmalloc_config::least_blocks must be 1 to superblock_blocks");
   static_assert(lists >= 1, "xmalloc_config::lists must be at least 1");
   static_assert(is_power_of_two(Config.list_blocks) && Config.list_blocks >= 2,
                 "xmalloc_config::list_blocks must be a power of two, at least 2");
@@ -121,9 +123,19 @@ struct geometry {
   WARPHEAP_HD static constexpr std::uint32_t block_units(std::uint32_t cls) {
     return static_cast<std::uint32_t>(block_bytes(cls) / unit);
   }
-  WARPHEAP_HD static constexpr std::uint32_t superblock_units(std::uint32_t cls) {
-    return static_cast<std::uint32_t>(ceil_div<std::size_t>(
-        first_block - basic_header + superblock_blocks * block_bytes(cls), unit));
+  /// Units of a Superblock: those of its blocks, and one for the headers.
+  WARPHEAP_HD static constexpr std::uint32_t superblock_units(
+      std::uint32_t cls, std::uint32_t blocks = superblock_blocks) {
+    return 1 + blocks * block_units(cls);
+  }
+  WARPHEAP_HD static constexpr std::uint32_t least_units(std::uint32_t cls) {
+    return superblock_units(cls, least_blocks);
+  }
+  /// Blocks of the largest Superblock that fits into `units`.
+  WARPHEAP_HD static constexpr std::uint32_t blocks_that_fit(std::uint32_t cls,
+                                                             std::uint32_t units) {
+    const std::uint32_t blocks = (units - 1) / block_units(cls);
+    return blocks < superblock_blocks ? blocks : superblock_blocks;
   }
   /// Units of a Memoryblock for `bytes`.
   WARPHEAP_HD static constexpr std::uint32_t units_for(std::size_t bytes) {

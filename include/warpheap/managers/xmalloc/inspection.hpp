@@ -89,8 +89,9 @@ class inspector {
     const std::uint32_t distance = superblocks<Config>::distance(block);
     const std::uint32_t i = distance / sizes::block_units(cls);
     const bool known = word.kind() == block_kind::basic && word.cls() == cls &&
-                       word.pieces() == 0 && distance <= unit && i < sizes::superblock_blocks &&
-                       is_superblock(unit - distance) && all_.blocks().cls(unit - distance) == cls;
+                       word.pieces() == 0 && distance <= unit && is_superblock(unit - distance) &&
+                       i < sizes::superblock_blocks && i < all_.blocks().blocks(unit - distance) &&
+                       all_.blocks().cls(unit - distance) == cls;
     findings_.expect(known && (all_.blocks().state(unit - distance) >> i & 1) == 0, 2, number);
     findings_.in_use(~std::uint64_t{0}, 0 - std::uint64_t{sizes::block_bytes(cls)});
   }
@@ -117,7 +118,7 @@ class inspector {
         held += (state & superblocks<Config>::held) != 0;
         const std::uint32_t in_use = all_.blocks().in_use(unit);
         unused += in_use == 0;
-        cached += sizes::superblock_blocks - in_use -
+        cached += all_.blocks().blocks(unit) - in_use -
                   static_cast<std::uint32_t>(popcount(static_cast<std::uint32_t>(state)));
       }
       if (i % walkers == rank) memory_block(unit, head.next - unit);
@@ -144,15 +145,15 @@ class inspector {
   WARPHEAP_DEVICE void rings(std::uint64_t free_blocks) const {
     const auto& memory = all_.memory();
     std::uint64_t left = free_blocks;
-    for (int order = 0; order < free_ring_heads::orders; ++order) {
-      const std::uint32_t first = memory.free().first(order);
-      findings_.expect(memory.free().is_occupied(order) == (first != none), 8, order);
+    for (int ring = 0; ring < free_ring_heads::rings; ++ring) {
+      const std::uint32_t first = memory.free().first(ring);
+      findings_.expect(memory.free().is_occupied(ring) == (first != none), 8, ring);
       if (first == none) continue;
       std::uint32_t unit = first;
       do {
         const bool is_free = left != 0 && unit < memory.units() &&
                              memory.at(unit).state == memory_state::free &&
-                             floor_log2(memory.at(unit).next - unit) == order;
+                             memory.free().ring_of(memory.at(unit).next - unit) == ring;
         findings_.expect(is_free, 8, unit);
         if (!is_free) return;
         --left;
@@ -177,12 +178,15 @@ class inspector {
     const std::uint64_t state = all_.blocks().state(superblock);
     const auto map = static_cast<std::uint32_t>(state);
     // Blocks of a larger class would reach beyond the Superblock, and beyond the heap.
-    const bool fits = cls < sizes::classes && sizes::superblock_units(cls) <= units &&
-                      (map & ~sizes::all_blocks) == 0 &&
+    const std::uint32_t blocks = all_.blocks().blocks(superblock);
+    const bool fits = cls < sizes::classes && blocks >= sizes::least_blocks &&
+                      blocks <= sizes::superblock_blocks &&
+                      sizes::superblock_units(cls, blocks) <= units &&
+                      (map & ~superblocks<Config>::map_of(blocks)) == 0 &&
                       ((state & superblocks<Config>::held) != 0) == (map != 0);
     findings_.expect(fits, 4, superblock);
     if (!fits) return;
-    for (std::uint32_t i = 0; i < sizes::superblock_blocks; ++i) {
+    for (std::uint32_t i = 0; i < blocks; ++i) {
       std::byte* const block = all_.blocks().block(superblock, cls, i);
       const block_word word(word_before(block));
       const bool is_free = (map >> i & 1) != 0;

@@ -12,6 +12,9 @@
 /// Superblock. So a Superblock is never in the FIFO twice, and an owner that sees all blocks free
 /// can return the memory: no block is in use, and no other lane has a reference.
 ///
+/// It has as many blocks as its header says: fewer than a whole one if it was split where no whole
+/// one had room. All of a Superblock are free if its map has just so many bits.
+///
 /// A Superblock counts the blocks that callers have. Of one that counts none, all blocks are in its
 /// map, or in lists, or on their way, so a trim can make it whole; the heap counts such
 /// Superblocks.
@@ -50,6 +53,11 @@ class superblocks {
 
   WARPHEAP_HD const memoryblocks<Config>& memory() const { return memory_; }
 
+  /// A map of `blocks` blocks that are all free.
+  WARPHEAP_HD static constexpr std::uint32_t map_of(std::uint32_t blocks) {
+    return low_bits<std::uint32_t>(static_cast<int>(blocks));
+  }
+
   WARPHEAP_DEVICE void format(std::uint64_t rank) const {
     if (rank == 0) *unused_ = 0;
   }
@@ -68,23 +76,26 @@ class superblocks {
     return reinterpret_cast<const std::uint32_t*>(block)[-2];
   }
 
-  /// Splits a new Superblock, and takes its first `wanted` blocks, `lent` of them for callers.
-  /// `none` if there is no memory.
+  /// Splits a new Superblock, of fewer blocks where no whole one fits, and takes its first `wanted`
+  /// blocks, up to `lent` of them for callers. `none` if there is no memory.
   WARPHEAP_DEVICE std::uint32_t carve(std::uint32_t cls, std::uint32_t wanted, std::uint32_t lent,
                                       taken& got) const {
-    const std::uint32_t unit = memory_.take(sizes::superblock_units(cls), memory_state::superblock);
+    std::uint32_t blocks = 0;
+    const std::uint32_t unit = memory_.take_superblock(cls, blocks);
     if (unit == none) return none;
-    for (std::uint32_t i = 0; i < sizes::superblock_blocks; ++i) {
+    for (std::uint32_t i = 0; i < blocks; ++i) {
       std::byte* const first = block(unit, cls, i);
       reinterpret_cast<std::uint32_t*>(first)[-2] = i * sizes::block_units(cls);
       word_before(first) = block_word::basic(cls).bits();
     }
     head(unit).cls = cls;
-    head(unit).lent = lent < sizes::superblock_blocks ? lent : sizes::superblock_blocks;
-    const std::uint32_t left = sizes::all_blocks & ~lowest(sizes::all_blocks, wanted);
+    head(unit).lent = lent < blocks ? lent : blocks;
+    head(unit).blocks = blocks;
+    const std::uint32_t all = map_of(blocks);
+    const std::uint32_t left = all & ~lowest(all, wanted);
     // Relaxed: other lanes learn of the Superblock and its blocks from a FIFO.
     word(unit).store(left == 0 ? 0 : left | held, simt::order::relaxed);
-    got = {sizes::all_blocks & ~left, left != 0};
+    got = {all & ~left, left != 0};
     return unit;
   }
 
@@ -113,16 +124,17 @@ class superblocks {
     return (before & held) == 0;
   }
 
-  /// Returns the memory of a Superblock if all of its blocks are free; the units of the free
-  /// Memoryblock that it became part of, or 0. \pre the caller owns the Superblock
+  /// Returns the memory of a Superblock if all of its blocks are free; its units then, otherwise 0.
+  /// \pre the caller owns the Superblock
   WARPHEAP_DEVICE std::uint32_t retire(std::uint32_t superblock) const {
     // Acquire pairs with `give_back`: the last owners of all blocks are done with them.
-    if (static_cast<std::uint32_t>(word(superblock).load(simt::order::acquire)) !=
-        sizes::all_blocks) {
-      return 0;
-    }
-    count_unused(-1);
-    return memory_.give(superblock);
+    const auto map = static_cast<std::uint32_t>(word(superblock).load(simt::order::acquire));
+    const std::uint32_t blocks = head(superblock).blocks;
+    if (map != map_of(blocks)) return 0;
+    const std::uint32_t units = sizes::superblock_units(head(superblock).cls, blocks);
+    count_unused(-1, simt::order::release);  // pairs with `any_unused`
+    simt::call_apart(&give_apart, memory_, superblock);
+    return units;
   }
 
   /// Callers get `count` blocks of a Superblock, which the calling lane still has.
@@ -135,14 +147,18 @@ class superblocks {
     if (lent(superblock).fetch_sub(1, simt::order::relaxed) == 1) count_unused(1);
   }
 
-  /// Whether callers have no block of some Superblock.
-  WARPHEAP_DEVICE bool any_unused() const {
-    return simt::atomic_ref(*unused_).load(simt::order::relaxed) > 0;
+  /// Whether callers have no block of more than so many Superblocks. Acquire pairs with the release
+  /// in `retire`: a lane that misses those that a trim has taken sees that trim.
+  WARPHEAP_DEVICE bool any_unused(std::int64_t beside = 0) const {
+    return simt::atomic_ref(*unused_).load(simt::order::acquire) > beside;
   }
 
   // Only while no lane allocates.
 
   WARPHEAP_DEVICE std::uint32_t cls(std::uint32_t superblock) const { return head(superblock).cls; }
+  WARPHEAP_DEVICE std::uint32_t blocks(std::uint32_t superblock) const {
+    return head(superblock).blocks;
+  }
   WARPHEAP_DEVICE std::uint64_t state(std::uint32_t superblock) const {
     return head(superblock).word;
   }
@@ -153,12 +169,19 @@ class superblocks {
   WARPHEAP_DEVICE std::int64_t unused() const { return *unused_; }
 
  private:
-  /// At a Superblock's first byte.
+  /// Apart from the trim around it, which needs many registers by itself.
+  WARPHEAP_RARE static void give_apart(memoryblocks<Config> memory, std::uint32_t unit) {
+    memory.give(unit);
+  }
+
+  /// At a Superblock's first byte. Class and number of blocks never change.
   struct header {
     std::uint64_t word;
     std::uint32_t cls;
     /// Blocks that callers have.
     std::uint32_t lent;
+    /// Blocks that it was split into.
+    std::uint32_t blocks;
   };
   static_assert(sizes::memory_header + sizeof(header) + sizes::basic_header <= sizes::first_block);
 
@@ -173,10 +196,12 @@ class superblocks {
     return simt::atomic_ref<std::uint32_t>(head(superblock).lent);
   }
 
-  /// Relaxed: a hint for lanes that find nothing. Negative for a moment, when a block of a
-  /// Superblock is lent before it is counted that all came back.
-  WARPHEAP_DEVICE void count_unused(std::int64_t change) const {
-    simt::atomic_ref(*unused_).fetch_add(change, simt::order::relaxed);
+  /// Negative for a moment, when a block of a Superblock is lent before it is counted that all came
+  /// back. Relaxed where a block is lent or comes back: that changes what a trim can bring, but no
+  /// trim hides it.
+  WARPHEAP_DEVICE void count_unused(std::int64_t change,
+                                    simt::order order = simt::order::relaxed) const {
+    simt::atomic_ref(*unused_).fetch_add(change, order);
   }
 
   /// The lowest `count` set bits of `map`, or all if it has fewer. \pre `count != 0`

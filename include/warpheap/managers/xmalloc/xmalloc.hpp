@@ -9,18 +9,19 @@
 /// Requests are rounded up to the size of a Basicblock, of one of five classes, and served from
 /// FIFOs of free ones (the first level). If those of the class are empty, a Superblock with free
 /// Basicblocks is taken from a FIFO of such (the second level), or split off the heap; some of its
-/// Basicblocks fill a first-level FIFO. Larger requests, like Superblocks, are Memoryblocks of the
-/// heap, a linked list that is searched for a fit. A freed piece decrements its parent's count; a
-/// freed Basicblock goes into a first-level FIFO or, if that is full, back to its Superblock; a
-/// Memoryblock merges with its free neighbours.
+/// Basicblocks fill a first-level FIFO. It has 32 Basicblocks, or fewer where no whole one fits,
+/// but at least 4. Larger requests, like Superblocks, are Memoryblocks of the heap, a linked list
+/// that is searched for a fit. A freed piece decrements its parent's count; a freed Basicblock goes
+/// into a first-level FIFO or, if that is full, back to its Superblock; a Memoryblock merges with
+/// its free neighbours.
 ///
 /// Layout (defaults):
 ///
 ///     [ trims, moves | FIFOs: counts, ends, slots | lock, rings | Memoryblocks ... | end ]
 ///     [ Superblocks of which callers have no block: how many ]
 ///     Memoryblock:  [ next: u32 | prev: u32 | state: u32 | word ] [ bytes ... ]   n x 64 B
-///     Superblock:   a Memoryblock of [ {held:1, map:32}: u64 | class: u32 | blocks lent: u32 ]
-///                   [ Basicblock 0 | ... | Basicblock 31 ]
+///     Superblock:   a Memoryblock of [ {held:1, map:32}: u64 | class, lent, blocks: 3 u32 | 4 B ]
+///                   [ Basicblock 0 | ... | Basicblock blocks - 1 ]          lent: to callers
 ///     Basicblock:   [ units back to the Superblock: u32 | word ] [ bytes ... ]  512 B << class
 ///     parent:       bytes of a block: [ live pieces: u32 | 8 B ] [ word | piece ] [ word | piece ]
 ///     word:         what the block behind it is (geometry.hpp)
@@ -37,43 +38,47 @@
 ///    which no block is lent is right (0);
 /// I6 a parent in use has 1 to as many live pieces as it was made with (unit);
 /// I7 Memoryblocks tile the heap, neighbours agree, and no two free ones touch (unit);
-/// I8 a ring has each free Memoryblock of its power of two once (unit);
+/// I8 a ring has each free Memoryblock of its sizes once (unit);
 /// I9 nothing is locked and nothing is being moved (0).
 ///
 /// Progress: FIFOs are waited for as bounded_queue.hpp says; Superblocks' words are lock-free; the
 /// heap is blocking, behind a lock whose holders wait only for each other. A lane that finds no
 /// block starts over when others took what it saw, or while as many groups of its class refill as
-/// may: each of those ends without waiting for it. It waits for a trim's end: the lane that trims
-/// waits for the heap's lock alone and for FIFOs. Members of a group wait for their leader, which
-/// is at one of these, or looks for them whether another try is worth it; no leader waits for
-/// members of another group, except those that hold the heap's lock with it, each of which only
-/// takes or frees a Memoryblock. What else may bring memory, moves of blocks that others have begun
-/// and trims, is tried a bounded number of times: 16 looks, or two trims after which callers have
-/// blocks of all Superblocks.
+/// may: each of those ends without waiting for it. It waits for a trim's end: the lanes that trim
+/// wait for the heap's lock alone, for FIFOs and for each other. Members of a group wait for their
+/// leader, which is at one of these, or looks for them whether another try is worth it; no leader
+/// waits for members of another group, except those that hold the heap's lock with it, each of
+/// which only takes or frees a Memoryblock. What else may bring memory, moves of blocks that others
+/// have begun and trims, is tried a bounded number of times: 16 looks, two trims after which
+/// callers have blocks of all Superblocks, or a thousand after which they have none of many.
 ///
 /// Steady load: a request that no FIFO serves looks at a few words, 16 times at most. It searches
 /// the list of Memoryblocks only if one may be large enough, one lane after the other behind its
-/// lock, and gives up if it does not get the lock soon. A trim, for which all would wait, begins
-/// only if some Superblock has no block that callers hold.
+/// lock, and gives up if none is any more, or if it does not get the lock soon where memory is
+/// scarce. A trim, for which all would wait, begins only if some Superblock has no block that
+/// callers hold. Lanes that find a class being refilled look again after longer and longer pauses:
+/// a hundred thousand that looked at the same few words delayed those that refilled.
 ///
-/// On a used heap this is not enough. Where an earlier fill has left all memory in Superblocks of
-/// the largest class, half of the requests end as Memoryblocks of their own, one by one behind the
-/// lock: a launch of the steady load took 4 s in one program and 18 s in another, where an empty
-/// heap took 1.1 s (docs/decisions/0044). With 1 to 32 KiB, the survey's case did not finish in
-/// 60 s.
+/// On a heap that an earlier fill has left in Superblocks of another class, what counts is how many
+/// requests one turn at the lock serves, and one trim (docs/decisions/0044 and 0046). So a trim
+/// returns an eighth of the heap, if callers have nothing of as much, but ends after 1024
+/// Superblocks; all lanes of the group that begins it take part; a Superblock of fewer blocks takes
+/// what has no room for a whole one; and lanes that call together take Memoryblocks out of one, and
+/// free them as one where they lie in a row.
 ///
-/// Larger blocks come from that list one after the other: a million of 8 KiB take a second on a new
-/// heap. Where Superblocks of all classes held most of it, a single launch took 30 s with one ring
-/// for free Memoryblocks of all sizes. With a ring for each power of two (free_rings.hpp), a search
-/// no longer passes those that are too small, but each trim returns memory for one or two requests:
-/// the case `sequence` with a million lanes still does not finish in 60 s.
+/// Larger blocks come from that list one group of lanes after the other: a million of 8 KiB took a
+/// second on a new heap when each lane searched by itself. Four rings of free Memoryblocks for each
+/// power of two (free_rings.hpp) keep a search from walking past those that are too small. But the
+/// lock hands out and takes back one or two million of them a second: 262,144 lanes that exchange
+/// 32 blocks of 1 to 32 KiB each take 6 to 8 s.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
-/// 16 trims had returned. Not exact: memory that others take in one place and free in another
-/// meanwhile may be missed, and so may a Memoryblock that is smaller than any Superblock, where
-/// none of those fits any more and others hold the heap's lock; and so may a Superblock of which
-/// callers have no block, while a block of another one comes back and is lent again.
+/// 16 trims had returned, or of a thousand where many Superblocks were left. Not exact: memory that
+/// others take in one place and free in another meanwhile may be missed, and so may a Memoryblock
+/// where memory is scarce and others hold the heap's lock time after time (memoryblocks.hpp); and
+/// so may a Superblock of which callers have no block, while a block of another one comes back and
+/// is lent again.
 ///
 /// Deviations from the paper, and why:
 /// - requests are coalesced among the lanes that happen to call together, by shuffles; a team that
@@ -89,10 +94,12 @@
 /// - completely free Superblocks return to the heap by a trim, when a request finds no memory, and
 ///   not at once: they are in a FIFO, whose middle no lane can reach. Each counts the blocks that
 ///   callers have, so that a request knows whether a trim can bring anything;
+/// - where no Superblock of 32 blocks fits, one of as many as fit is made: otherwise all requests
+///   for its blocks would be served one by one behind the heap's lock;
 /// - a request for which there is no Superblock gets a Memoryblock of its own size: heaps that are
 ///   smaller than a Superblock work, and the heap's last bytes are used;
 /// - one lock guards the list of Memoryblocks, for all lanes that call together, and free ones are
-///   linked in a ring for each power of two, so that a search does not walk past all others.
+///   linked in four rings for each power of two, so that a search does not walk past all others.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
@@ -130,7 +137,7 @@ class xmalloc {
                      "Refills of a class at once are limited to one per multiprocessor.",
                      "Free Superblocks return to the heap when a request finds no memory.",
                      "A Superblock counts the blocks that callers have.",
-                     "Requests without a Superblock get a Memoryblock of their own size.",
+                     "Without room for a Superblock, smaller ones are made, or Memoryblocks.",
                      "One lock guards the list of Memoryblocks."},
   };
 
