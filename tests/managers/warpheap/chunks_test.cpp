@@ -229,6 +229,23 @@ TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) 
   }
 }
 
+// What a lane has left in a cell costs the next offer a number, and the cell serves again.
+TEST(warpheap_offers, a_cell_that_a_lane_gave_up_is_free_again) {
+  constexpr std::uint32_t of = 0;
+  warpheap_offers::ring ring{};
+  warpheap_offers::extent extent = std::uint64_t{8} << 48;  // cells
+  std::vector<std::uint32_t> cells(8);
+  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 8);
+  cells[0] = 0xffffffffu;
+  ring.taken = 1;  // by that lane
+  machine().launch({1, 1}, [&] {
+    EXPECT_TRUE(offers.make(of, 7));
+    EXPECT_EQ(offers.take(of), 7u);
+  });
+  EXPECT_EQ(ring.made, 2u);
+  EXPECT_EQ(cells, std::vector<std::uint32_t>(8));
+}
+
 // A class of many slots has four rings; lanes of other multiprocessors look into all of them.
 TEST(warpheap_offers, what_is_offered_in_one_ring_is_taken_through_any) {
   const warpheap_size_classes sizes(14);
