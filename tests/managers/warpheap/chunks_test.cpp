@@ -2,6 +2,7 @@
 // Chunks and classes by themselves, blocks at the limits of sizes, and chunks that do not belong
 // where they are.
 #include "machine.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/core/random.hpp"
 #include "warpheap/core/units.hpp"
@@ -137,6 +138,31 @@ TEST_F(one_heap, a_chunk_inside_a_run_that_is_in_the_pool_is_found) {
     all().parts().pool().insert(*to);
   });
   expect_wrong_run_at(last);
+}
+
+TEST_F(one_heap, a_slot_of_a_marked_word_that_is_free_and_not_offered_is_found) {
+  const std::uint32_t of = all().parts().classes().sizes().class_of(4096);
+  take_all(heap_, 4096, 32);
+  const auto& chunks = all().parts().chunks();
+  std::uint32_t chunk = 0;
+  while (!manager::chunks::is_marked(chunks.word(chunk, 0))) ++chunk;
+  in_a_lane([&] { chunks.give_back(chunk, 0, 1); });
+  const validation found = heap_.validate();
+  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 8);
+  EXPECT_EQ(found.violations[0].place, of);
+}
+
+TEST_F(one_heap, a_chunk_that_is_being_closed_while_nobody_calls_is_found) {
+  ASSERT_NE(take_one(heap_, 4096), nullptr);
+  const auto& chunks = all().parts().chunks();
+  std::uint32_t chunk = 0;
+  while (chunks.look(chunk) == chunk_owner::nobody) ++chunk;
+  in_a_lane([&] { chunks.give(chunk, chunks.look(chunk) | manager::chunks::closing); });
+  const validation found = heap_.validate();
+  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 5);
+  EXPECT_EQ(found.violations[0].place, chunk);
 }
 
 /// The lists of three chunks of 100 words, two 64-bit words each.
