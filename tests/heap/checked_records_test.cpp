@@ -6,6 +6,7 @@
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/checked/quarantine.hpp"
 #include "warpheap/managers/random_walk/rw_bm.hpp"
+#include "warpheap/managers/random_walk/rw_malloc.hpp"
 
 #include <gtest/gtest.h>
 #include <cstddef>
@@ -110,6 +111,31 @@ TEST(checked_quarantine, of_any_size_keeps_as_many_blocks) {
     std::byte* const oldest = i < 3 ? nullptr : &blocks[i - 3];
     EXPECT_EQ(kept.replace(&blocks[i]), oldest) << i;
   }
+}
+
+// What is kept back is memory all the same.
+TEST(checked_quarantine, gives_all_blocks_back_when_memory_is_exhausted) {
+  constexpr std::uint32_t kept = 5;
+  const heap<checked<rw_malloc<>, checked_config{.quarantine_blocks = kept}>> subject(machine(),
+                                                                                      1024 * kib);
+  const block_list all = take_all(subject, 4000, 8);
+  ASSERT_GT(all.size(), kept);
+  give(subject, block_list(all.begin(), all.begin() + kept));
+  EXPECT_EQ(take_all(subject, 4000, 1).size(), kept);
+}
+
+// The manager has its memory then: a pointer there is no block's.
+TEST(checked_quarantine, a_block_that_has_left_it_is_not_blamed) {
+  const heap<checked<rw_malloc<>, checked_config{.quarantine_blocks = 1}>> subject(machine(),
+                                                                                   1024 * kib);
+  std::byte* const gone = take_one(subject, 1000);
+  std::byte* const last = take_one(subject, 1000);
+  give(subject, {gone});
+  give(subject, {last});
+  give(subject, {gone + 64});
+  const incident_report report = subject.incidents();
+  ASSERT_EQ(report.incidents.size(), 1u);
+  EXPECT_EQ(report.incidents[0].what, kind::foreign_free);
 }
 
 TEST(checked_records, the_first_place_of_the_range_has_a_block_as_well) {

@@ -256,11 +256,24 @@ TEST(slabs_over_tlsf, small_blocks_share_a_slab_and_the_slab_goes_back) {
   EXPECT_TRUE(policy.region_is_free(base));
 }
 
+TEST(slabs_over_tlsf, all_of_a_slab_is_visited_even_what_no_object_fills) {
+  with_region<slabs_over_tlsf> policy(4 * 256);
+  ASSERT_NE(take(policy, 3), 0u);  // 85 of them fill all but a granule
+  std::size_t visited = 0;
+  policy.for_each_block([&](extent block, bool) { visited += block.bytes; });
+  EXPECT_EQ(visited, 4 * 256 * granule);
+}
+
 TEST(slabs_over_tlsf, small_blocks_go_on_when_no_slab_fits) {
   with_region<slabs_over_tlsf> policy(20);
   std::size_t blocks = 0;
   while (take(policy, 1) != 0) ++blocks;
   EXPECT_EQ(blocks, 20u);
+}
+
+TEST(tlsf, an_aligned_block_needs_no_more_than_it_may_lose_in_front) {
+  with_region<tlsf> policy(5 + 3);
+  EXPECT_EQ(policy.allocate(5 * granule, 4 * granule, effort::thorough).bytes, 5 * granule);
 }
 
 }  // namespace

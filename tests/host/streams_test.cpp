@@ -229,6 +229,22 @@ TEST_P(streams, a_stream_that_is_alone_again_owns_the_pool_again) {
   EXPECT_TRUE(events->is_safe(three, two, events->submitted[two]));
 }
 
+// So many frees in a row make it the owner, and none of them has waited for anything.
+TEST_P(streams, an_owner_by_its_frees_alone_is_put_behind_what_others_freed_before) {
+  const auto pool = make({.initial_bytes = 2_MiB, .limit_bytes = 2_MiB});
+  std::vector<void*> blocks;
+  while (blocks.size() < 1101) blocks.push_back(pool->try_allocate(512, 256, one));
+  events->submit(one);
+  pool->deallocate(blocks.back(), one);
+  blocks.pop_back();
+  for (void* block : blocks) pool->deallocate(block, two);
+  const int recorded = events->recorded;
+  ASSERT_NE(pool->try_allocate(512, 256, two), nullptr);
+  EXPECT_TRUE(events->is_safe(two, one, 1));
+  EXPECT_EQ(events->blocked, 0);
+  EXPECT_EQ(events->recorded, recorded);
+}
+
 TEST_P(streams, a_stream_that_is_put_behind_another_waits_for_what_is_there) {
   const auto pool = make();
   events->submit(one);

@@ -100,6 +100,16 @@ TEST(bulk_semaphore, who_has_waited_in_vain_grows) {
   EXPECT_EQ(units.ask(1, 16, true).batches, 1u);
 }
 
+TEST(bulk_semaphore, who_gives_up_learns_of_units_that_came_meanwhile) {
+  std::uint64_t word = bulk_semaphore::initial(3);
+  const bulk_semaphore units(word);
+  const auto asked = units.ask(5, 16);
+  EXPECT_EQ(asked.missing, 2u);
+  units.signal(1);
+  EXPECT_TRUE(units.decline(asked));
+  EXPECT_EQ(word, bulk_semaphore::initial(1));
+}
+
 TEST(bulk_semaphore, a_promise_that_fails_leaves_nothing_behind) {
   std::uint64_t word = bulk_semaphore::initial(5);
   const bulk_semaphore units(word);
@@ -217,6 +227,29 @@ TEST(bulk_semaphore, an_exactly_matched_waiter_waits) {
     ASSERT_EQ(world.granted, 1u) << "seed " << seed;
     ASSERT_EQ(world.word, bulk_semaphore::initial(0)) << "seed " << seed;
   }
+}
+
+// Of three units that a lane waits for, two come.
+TEST(bulk_semaphore, a_waiter_that_gets_a_part_leaves_nothing_behind) {
+  simt::explorer explorer({1, 2});
+  int parts = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    std::uint64_t word = bulk_semaphore::initial(0);
+    std::uint32_t granted = 0;
+    const auto outcome = explorer.run({simt::strategy::uniform, seed}, [&] {
+      const bulk_semaphore units(word);
+      if (simt::thread_rank() == 0) {
+        while (units.read().balance == 0) simt::backoff(1);
+        units.signal(2);
+      } else {
+        granted = units.await(units.ask(3, 16));
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "") << "seed " << seed;
+    ASSERT_EQ(word, bulk_semaphore::initial(2 - granted)) << "seed " << seed;
+    parts += granted == 2 ? 1 : 0;
+  }
+  EXPECT_GT(parts, 20);
 }
 
 }  // namespace

@@ -41,6 +41,35 @@ INSTANTIATE_TEST_SUITE_P(sizes, search_of_places,
                          ::testing::Values(1u, 129u, (1u << 23) + 1, 1u << 24, (1u << 25) + 77,
                                            1u << 31, (1u << 31) + 1, 0xffff'0001u, UINT32_MAX));
 
+// Lanes look at a slice together, and each sees something else.
+TEST(shared_search, what_any_lane_has_left_counts) {
+  shared_search<> search;
+  search.format();
+  simt::explorer two_lanes({1, 2}, 10'000);
+  const auto outcome = two_lanes.run({simt::strategy::sticky, 1}, [&] {
+    const auto lane = static_cast<std::uint32_t>(simt::lane_id());
+    search.search(
+        simt::coalesced(nullptr), 1, [] { return 9u; },
+        [lane](std::uint32_t, std::uint32_t) { return 2 + 3 * lane; });
+  });
+  EXPECT_EQ(outcome.stuck, "");
+  EXPECT_EQ(search.known().left(), 5u);
+  EXPECT_TRUE(search.is_out(6) && !search.is_out(5));
+}
+
+// A word has 23 bits for them.
+TEST(exhaustion, the_longest_runs_that_a_word_can_tell_of_are_told_apart) {
+  exhaustion known;
+  known.format();
+  for (std::uint32_t units = exhaustion::most_units; units > 1; units /= 2) {
+    EXPECT_TRUE(known.confirm(known.announce(), units));
+    EXPECT_TRUE(known.is_out(units)) << units;
+    EXPECT_FALSE(known.is_out(units - 1)) << units;
+  }
+  known.released();
+  EXPECT_FALSE(known.is_out(exhaustion::most_units));
+}
+
 TEST(shared_search, format_leaves_nothing_of_what_was_there) {
   EXPECT_TRUE(formats_all_of<shared_search<>>([](shared_search<>& one) { one.format(); }));
 }

@@ -2,6 +2,7 @@
 // Chunks and classes by themselves, blocks at the limits of sizes, and chunks that do not belong
 // where they are.
 #include "machine.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/core/random.hpp"
 #include "warpheap/core/units.hpp"
@@ -139,6 +140,31 @@ TEST_F(one_heap, a_chunk_inside_a_run_that_is_in_the_pool_is_found) {
   expect_wrong_run_at(last);
 }
 
+TEST_F(one_heap, a_slot_of_a_marked_word_that_is_free_and_not_offered_is_found) {
+  const std::uint32_t of = all().parts().classes().sizes().class_of(4096);
+  take_all(heap_, 4096, 32);
+  const auto& chunks = all().parts().chunks();
+  std::uint32_t chunk = 0;
+  while (!manager::chunks::is_marked(chunks.word(chunk, 0))) ++chunk;
+  in_a_lane([&] { chunks.give_back(chunk, 0, 1); });
+  const validation found = heap_.validate();
+  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 8);
+  EXPECT_EQ(found.violations[0].place, of);
+}
+
+TEST_F(one_heap, a_chunk_that_is_being_closed_while_nobody_calls_is_found) {
+  ASSERT_NE(take_one(heap_, 4096), nullptr);
+  const auto& chunks = all().parts().chunks();
+  std::uint32_t chunk = 0;
+  while (chunks.look(chunk) == chunk_owner::nobody) ++chunk;
+  in_a_lane([&] { chunks.give(chunk, chunks.look(chunk) | manager::chunks::closing); });
+  const validation found = heap_.validate();
+  ASSERT_EQ(found.violations.size(), 1u) << found.describe();
+  EXPECT_EQ(found.violations[0].invariant, 5);
+  EXPECT_EQ(found.violations[0].place, chunk);
+}
+
 /// The lists of three chunks of 100 words, two 64-bit words each.
 class lists_of_two_words : public ::testing::Test {
  protected:
@@ -227,6 +253,23 @@ TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) 
     EXPECT_EQ(offers.examine(of), 0);
     EXPECT_EQ(ring.made, ring.taken);
   }
+}
+
+// What a lane has left in a cell costs the next offer a number, and the cell serves again.
+TEST(warpheap_offers, a_cell_that_a_lane_gave_up_is_free_again) {
+  constexpr std::uint32_t of = 0;
+  warpheap_offers::ring ring{};
+  warpheap_offers::extent extent = std::uint64_t{8} << 48;  // cells
+  std::vector<std::uint32_t> cells(8);
+  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 8);
+  cells[0] = 0xffffffffu;
+  ring.taken = 1;  // by that lane
+  machine().launch({1, 1}, [&] {
+    EXPECT_TRUE(offers.make(of, 7));
+    EXPECT_EQ(offers.take(of), 7u);
+  });
+  EXPECT_EQ(ring.made, 2u);
+  EXPECT_EQ(cells, std::vector<std::uint32_t>(8));
 }
 
 // A class of many slots has four rings; lanes of other multiprocessors look into all of them.

@@ -9,9 +9,12 @@
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -192,6 +195,43 @@ TEST_F(warpheap_hints, some_lanes_look_for_the_last_word_that_may_have_room) {
   EXPECT_EQ(lanes_that_look(1), 1);
   EXPECT_EQ(lanes_that_look(2), 2);
   EXPECT_EQ(lanes_that_look(3), 16) << "no longer tight";
+}
+
+// A word that has more of them serves requests faster as a whole.
+TEST_F(warpheap_hints, the_first_three_slots_of_a_marked_word_are_offered_and_then_it_has_room) {
+  constexpr std::uint32_t bytes = 128;
+  const std::uint32_t of = parts().classes().sizes().class_of(bytes);
+  const warpheap_slots shape = parts().classes().shape(of);
+  const auto unmarked = [&] {
+    return static_cast<std::uint32_t>(parts().classes().of(of).unmarked);
+  };
+  // Until a chunk is full. They begin at multiples of their size.
+  std::map<std::uintptr_t, std::vector<std::byte*>> chunks;
+  std::vector<std::byte*>* full = nullptr;
+  while (full == nullptr) {
+    std::byte* const block = take_one(heap_, bytes);
+    auto& beside = chunks[reinterpret_cast<std::uintptr_t>(block) / all_.growth_step()];
+    beside.push_back(block);
+    if (beside.size() == shape.count) full = &beside;
+  }
+  std::sort(full->begin(), full->end());
+  std::uint32_t chunk = 0;
+  const auto is_full = [&](std::uint32_t c) {
+    const std::uint64_t word = parts().chunks().word(c, 0);
+    return manager::chunks::is_of(word, chunk_owner::first_class + of) &&
+           manager::chunks::used_of(word) == manager::chunks::slots_in(shape, 0);
+  };
+  while (!is_full(chunk)) ++chunk;
+  const std::uint32_t words = unmarked();
+  machine().launch({1, 1}, [&] {
+    EXPECT_TRUE(warpheap_word_marks<warpheap_config{}>::retire(parts(), of, chunk, 0));
+  });
+  for (int freed = 1; freed <= 4; ++freed) {
+    give(heap_, {(*full)[static_cast<std::size_t>(freed)]});
+    machine().launch({1, 1}, [&] { EXPECT_EQ(parts().offers().examine(of), std::min(freed, 3)); });
+    EXPECT_EQ(unmarked(), freed <= 3 ? words - 1 : words);
+  }
+  expect_valid(heap_);
 }
 
 TEST(warpheap_free, an_address_behind_the_last_chunk_is_nobodys) {

@@ -72,6 +72,13 @@ TEST(layout, does_not_depend_on_where_the_region_begins) {
   }
 }
 
+// Hints have 16 bits for the number of a chunk.
+TEST(layout, a_large_heap_has_larger_chunks_and_never_more_than_2_to_the_16) {
+  for (std::size_t bytes = 4_GiB; bytes < 2048_GiB; bytes += bytes / 4 + 1_MiB) {
+    EXPECT_LE(chunks_of(over<warpheap_manager<>>(bytes)), 65536u) << bytes;
+  }
+}
+
 TEST(layout, a_heap_whose_words_have_no_32_bit_numbers_is_refused_with_the_limit) {
   EXPECT_GT(over<warpheap_manager<>>(3072_GiB).largest_block(), 2900_GiB);
   for (const std::size_t bytes : {4096_GiB, 5120_GiB, 65536_GiB}) {

@@ -130,6 +130,99 @@ class closing_is_announced : public full_heap {
   untracked<bool> unannounced_ = false;
 };
 
+/// A lane that has looked for a run says so in the end, whatever it has seen: else no other one
+/// ever finds out that there is none.
+template <class M, bool InOneWarp>
+class proofs_end : public empty_chunks_make_a_run<InOneWarp> {
+ public:
+  using empty_chunks_make_a_run<InOneWarp>::empty_chunks_make_a_run;
+
+  std::string verdict() {
+    if (parts_of<M>(this->heap).whole().run_prover != 0) return "a proof has not ended";
+    return empty_chunks_make_a_run<InOneWarp>::verdict();
+  }
+};
+
+/// One word of a full class is not marked. A lane finds that out and marks it, while another one
+/// frees both of its slots and wants one.
+template <class M>
+class freed_beside_a_mark : public full_heap {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  explicit freed_beside_a_mark(const any_setup& how) : full_heap(how, 60) {
+    // Four of these are offered, and the fifth makes its word known again, which nobody marks.
+    const std::vector<std::size_t> five{0, 8, 16, 24, 32};
+    free_quietly(five);
+    heap.run_quietly([&] {
+      for (std::size_t left = five.size(); left != 0; --left) heap.take(60);
+    });
+    begin_here({32, 33});
+    is_prepared_ = !is_marked();
+  }
+  void reset(std::uint64_t seed) {
+    full_heap::reset(seed);
+    adopt_again();
+    refused_ = false;
+  }
+  void lane() {
+    if (simt::lane_id() != 0) return;
+    if (simt::block_rank() == 0) {
+      heap.take(60);
+      return;
+    }
+    heap.give(block(32));
+    heap.give(block(33));
+    if (heap.take(60) == nullptr) refused_ = true;
+  }
+  std::string verdict() {
+    if (!is_prepared_) return "the word is marked from the start";
+    return refused_ ? "null to a lane that has freed two, of which another one wants one"
+                    : heap.problem();
+  }
+
+ private:
+  bool is_marked() {
+    // Four blocks of a chunk, two of a word.
+    return M::chunks::is_marked(parts_of<M>(heap).chunks().word(32 / 4, 0));
+  }
+
+  bool is_prepared_ = false;
+  untracked<bool> refused_ = false;
+};
+
+/// Two warps, each of which frees two slots of one marked word together, and knows then that the
+/// class has room. One of them makes the word known again; the other one must not go on before it
+/// is counted.
+template <class M>
+class freed_in_one_word : public full_heap {
+ public:
+  static constexpr simt::grid shape{2, 2};
+
+  explicit freed_in_one_word(const any_setup& how) : full_heap(how, 16) {
+    begin_here({0, 1, 2, 3});
+  }
+  void reset(std::uint64_t seed) {
+    full_heap::reset(seed);
+    adopt_again();
+    is_out_ = false;
+  }
+  void lane() {
+    heap.give(block(simt::thread_rank()));
+    const auto& in = parts_of<M>(heap);
+    const auto& classes = in.classes();
+    const std::uint32_t of = classes.sizes().class_of(16);
+    const bool seems_full = classes.are_marked_now(of) && !in.offers().any(of);
+    if (seems_full && in.is_out() && classes.are_marked_now(of)) is_out_ = true;
+  }
+  std::string verdict() {
+    return is_out_ ? "a lane that has freed a block finds that there is none" : heap.problem();
+  }
+
+ private:
+  untracked<bool> is_out_ = false;
+};
+
 /// Two lanes close one chunk, of which others claim slots.
 template <class M>
 std::vector<named_case> closed_by_two() {
@@ -145,8 +238,8 @@ std::vector<named_case> chunk_changes_class() {
   const any_setup more = few_chunks<M>();
   std::vector<named_case> cases = closed_by_two<M>();
   cases.push_back({"sizes_take_turns", [five] { return sizes_take_turns(five); }});
-  cases.push_back(case_of<empty_chunks_make_a_run<false>>("empty_chunks_make_a_run", more));
-  cases.push_back(case_of<empty_chunks_make_a_run<true>>("empty_chunks_for_a_warp", more));
+  cases.push_back(case_of<proofs_end<M, false>>("empty_chunks_make_a_run", more));
+  cases.push_back(case_of<proofs_end<M, true>>("empty_chunks_for_a_warp", more));
   return cases;
 }
 
@@ -220,6 +313,7 @@ std::vector<named_case> exact_cases() {
   using part = one_chunk_left<M, true>;
   cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
   cases.push_back(case_of<offers_for_all>("offers_for_all", how));
+  cases.push_back(case_of<freed_beside_a_mark<M>>("freed_beside_a_mark", how));
   return cases;
 }
 
@@ -232,7 +326,8 @@ std::vector<named_case> growth_for_all_cases() {
   using whole = one_chunk_left<M, false>;
   using part = one_chunk_left<M, true>;
   return {case_of<whole>("one_chunk_for_all", how, std::uint64_t{0}, false),
-          case_of<part>("one_chunk_for_all_dry", how, std::uint64_t{0}, true)};
+          case_of<part>("one_chunk_for_all_dry", how, std::uint64_t{0}, true),
+          case_of<freed_in_one_word<M>>("freed_in_one_word", how)};
 }
 
 /// Chunks 63 and 64 of 96, behind 15872 bytes, are in different words of the pool.

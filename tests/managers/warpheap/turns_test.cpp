@@ -64,7 +64,7 @@ words_visited visit(const heap<manager>& heap, const class_of_heap& of, std::uin
 
 TEST(turns, of_many_chunks_each_place_has_its_own_words) {
   const heap<manager> heap(device::cpu(), std::size_t{1} << 24);
-  take(heap, 4096, 1600);
+  take(heap, 4096, 1604);
   const class_of_heap of(heap, 4096);
   ASSERT_GE(of.chunks, 256u);
   // As many turns as the places with fewest chunks have words, from starts far apart.
@@ -73,16 +73,23 @@ TEST(turns, of_many_chunks_each_place_has_its_own_words) {
     const words_visited seen = visit(heap, of, each, apart * each);
     EXPECT_EQ(seen.size(), std::size_t{places} * each) << apart;
   }
+  // Some places have a chunk more.
+  ASSERT_NE(of.chunks % places, 0u);
+  EXPECT_EQ(visit(heap, of, each + of.words, 0).size(), of.chunks * of.words);
 }
 
+// The first block of 64 bytes brings several chunks.
 TEST(turns, of_few_chunks_go_through_all_words) {
   const heap<manager> heap(device::cpu(), std::size_t{1} << 24);
   take(heap, 4096, 40);
-  const class_of_heap of(heap, 4096);
-  ASSERT_LT(of.chunks, 256u);
-  const std::uint32_t all = of.chunks * of.words;
-  const words_visited seen = visit(heap, of, (all + places - 1) / places, 0);
-  EXPECT_EQ(seen.size(), all);
+  take(heap, 64, 1);
+  for (const std::uint32_t bytes : {4096u, 64u}) {
+    const class_of_heap of(heap, bytes);
+    ASSERT_TRUE(of.chunks > 1 && of.chunks < 256) << of.chunks;
+    const std::uint32_t all = of.chunks * of.words;
+    const words_visited seen = visit(heap, of, (all + places - 1) / places, 0);
+    EXPECT_EQ(seen.size(), all) << bytes;
+  }
 }
 
 TEST(turns, say_whether_the_heap_seems_dry) {
@@ -100,6 +107,10 @@ TEST(turns, say_whether_the_heap_seems_dry) {
     });
     heap.on().synchronize();
   };
+  look();
+  EXPECT_TRUE(wet && !dry);
+  // However many were taken before.
+  for (auto& place : state.next) place.taken = std::uint32_t{1} << 27;
   look();
   EXPECT_TRUE(wet && !dry);
   while (!take(heap, 4096, 1).empty()) {
