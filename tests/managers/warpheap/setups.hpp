@@ -210,10 +210,8 @@ class freed_in_one_word : public full_heap {
   void lane() {
     heap.give(block(simt::thread_rank()));
     const auto& in = parts_of<M>(heap);
-    const auto& classes = in.classes();
-    const std::uint32_t of = classes.sizes().class_of(16);
-    const bool seems_full = classes.are_marked_now(of) && !in.offers().any(of);
-    if (seems_full && in.is_out() && classes.are_marked_now(of)) is_out_ = true;
+    const std::uint32_t of = in.classes().sizes().class_of(16);
+    if (warpheap_class_exhaustion<waiting_lanes>(in, of).is_out()) is_out_ = true;
   }
   std::string verdict() {
     return is_out_ ? "a lane that has freed a block finds that there is none" : heap.problem();

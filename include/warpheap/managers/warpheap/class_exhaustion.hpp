@@ -49,7 +49,10 @@ class warpheap_class_exhaustion {
   WARPHEAP_DEVICE bool is_out() const {
     const std::uint64_t marks = supply_.classes().all_marked(of_);
     return marks != 0 && !supply_.offers().any(of_) && supply_.is_out() &&
-           supply_.classes().all_marked(of_) == marks && !supply_.offers().any(of_);
+           supply_.classes().all_marked(of_) == marks && !supply_.offers().any(of_) &&
+           // Never an old value: a lane whose slots another one of its warp has freed has not
+           // acquired what that one has seen.
+           supply_.classes().are_marked_now(of_);
   }
 
   /// One look per class for those that call together.
