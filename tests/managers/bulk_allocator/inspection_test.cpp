@@ -6,6 +6,7 @@
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"
 
 #include <gtest/gtest.h>
+#include <cstddef>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -33,6 +34,22 @@ TEST(bulk_allocator_inspection, a_bin_of_a_list_that_there_is_not_is_found_and_n
   EXPECT_EQ(found.violations[6], 1u);
   EXPECT_EQ(found.places[6], 3u);
   EXPECT_EQ(found.blocks_in_use, 0u);
+}
+
+// Behind the words of the pages there is one that looks like a page with a large block.
+TEST(bulk_allocator_foreign_pointers, a_pointer_just_behind_the_pages_is_ignored) {
+  const rubbish memory(2_MiB);
+  const bulk_allocator<> manager(memory.all(), machine().properties(), {});
+  manager.format(0, 1);
+  region_cursor cursor = memory.cursor();
+  arenas<config> all;  // as the manager lays them out
+  all.lay_out(cursor, manager.pages(), machine().properties().multiprocessors);
+  ASSERT_NE(manager.pages() % 32, 0u) << "words behind those of the pages belong to nothing else";
+  all.table().set_state(manager.pages(), page_state::large_block(0));
+  const auto before = memory.contents();
+  const std::size_t bytes = std::size_t{manager.pages()} << geometry<config>::page_shift;
+  machine().launch({1, 1}, [&] { manager.free(all.table().heap() + bytes); });
+  EXPECT_TRUE(memory.contents() == before);
 }
 
 }  // namespace
