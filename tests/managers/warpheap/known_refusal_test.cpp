@@ -72,6 +72,38 @@ TEST(warpheap_known_refusal, a_place_that_no_run_has_is_not_looked_for_again) {
   EXPECT_LT(steps({1, 1}, refused), 200u) << "it looks again and again";
 }
 
+// A lane sees in weak memory, too, what was on offer before the last word of the class was marked.
+TEST(warpheap_known_refusal, an_offer_from_before_the_last_mark_is_not_missed) {
+  const rubbish memory(16_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  const std::uint32_t of = parts.classes().sizes().class_of(16);
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    while (subject.malloc(16) != nullptr) {
+    }
+    EXPECT_TRUE(warpheap_class_exhaustion<small_chunks>(parts, of).is_out());
+    parts.classes().count_unmarked(of, 1);
+    parts.whole().chunks.format();
+  });
+  const std::vector<std::byte> full = memory.contents();
+  simt::explorer two({2, 1}, 10'000);
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::copy(full.begin(), full.end(), memory.all().base);
+    bool is_out = false;
+    const simt::schedule order{simt::strategy::pct, seed, simt::memory_model::weak};
+    const auto outcome = two.run(order, [&] {
+      if (simt::block_rank() != 0) {
+        is_out = warpheap_class_exhaustion<small_chunks>(parts, of).is_out();
+      } else if (parts.offers().make(of, 0)) {
+        parts.classes().count_marked(of, 1);
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(is_out) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
