@@ -40,7 +40,7 @@ TEST(gallatin_segments, a_run_is_found_behind_a_claim_in_vain) {
   };
   simt::explorer three({3, 1}, 10'000);
   int lost = 0;
-  for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 4'000; ++seed) {
     segments.format(0, 1);
     segments.free_segments().format(0, 0, 1);
     for (std::uint32_t i = 62; i <= 65; ++i) segments.free_segments().insert(i);
@@ -50,7 +50,7 @@ TEST(gallatin_segments, a_run_is_found_behind_a_claim_in_vain) {
     ASSERT_NE(found, none) << seed;
     ++lost;
   }
-  EXPECT_GT(lost, 1000);
+  EXPECT_GT(lost, 200);
 }
 
 }  // namespace
