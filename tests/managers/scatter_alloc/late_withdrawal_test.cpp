@@ -34,7 +34,7 @@ TEST(scatter_exhaustion, no_search_makes_a_page_be_missed_that_was_freed_behind_
   const std::vector<std::byte> full = memory.contents();
   int refused = 0;
   simt::explorer two({2, 1}, 10'000);
-  for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 6'000; ++seed) {
     std::copy(full.begin(), full.end(), memory.all().base);
     void* got = nullptr;
     const simt::schedule order{seed % 2 == 0 ? simt::strategy::pct : simt::strategy::sticky, seed,
