@@ -42,14 +42,15 @@ struct own_blocks {
   }
 };
 
-/// A block of one heap takes over one of another heap.
+/// A block of one heap takes over one of another heap, and frees that, too.
 struct take_over {
   heap_ref first;
   heap_ref second;
+  std::uint32_t* taken;
   WARPHEAP_DEVICE void operator()() const {
     block_of_words mine(first, 2);
     mine = block_of_words(second, 2);
-    [[maybe_unused]] std::uint64_t* const kept = mine.release();
+    taken[0] = static_cast<bool>(mine);
   }
 };
 
@@ -93,12 +94,14 @@ TEST(unique_block, has_one_owner_and_is_freed_once) {
   expect_nothing_left(subject);
 }
 
-TEST(unique_block, frees_what_it_had_in_the_heap_that_it_is_from) {
+TEST(unique_block, frees_what_it_has_in_the_heap_that_it_is_from) {
   const heap<> first(machine(), 1_MiB);
   const heap<> second(machine(), 1_MiB);
-  machine().launch({1, 1}, take_over{first.ref(), second.ref()});
+  const device_array<std::uint32_t> taken(1, 99);
+  machine().launch({1, 1}, take_over{first.ref(), second.ref(), taken.get()});
+  EXPECT_EQ(sum(taken), 1u);
   expect_nothing_left(first);
-  EXPECT_EQ(second.stats().blocks_in_use, 1u) << "released, and never freed";
+  expect_nothing_left(second);
 }
 
 TEST(unique_block, is_null_for_what_is_never_served) {

@@ -180,6 +180,10 @@ TEST(arena, says_what_it_has) {
   EXPECT_EQ(run<lane>({1, 1}, scratch.ref(), 1u, largest).served, 1u);
 }
 
+TEST(arena, has_a_description_of_its_own) {
+  EXPECT_STRNE(arena_blocks<rw_malloc<>>::about.description, rw_malloc<>::about.description);
+}
+
 TEST(arena, offers_what_a_handle_does) {
   const heap<> subject(machine(), 16_MiB);
   arena scratch(subject);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the door to a manager answers itself, and what it never lets through.
 #include "device_array.hpp"
+#include "rubbish.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/counted.hpp"
@@ -114,6 +115,14 @@ TEST(handle, calls_are_counted_behind_a_layer) {
   EXPECT_EQ(stats.calls->live_bytes, 4000u);
   EXPECT_EQ(stats.calls->peak_blocks, 100u);
   EXPECT_FALSE((heap<rw_malloc<>>(machine(), 1_MiB).stats().calls.has_value()));
+}
+
+TEST(handle, a_pointer_just_behind_the_region_is_not_counted) {
+  const rubbish memory(1_MiB);
+  const counted<rw_malloc<>> subject(memory.all(), machine().properties(), {});
+  subject.format(0, 1);
+  machine().launch({1, 1}, [&] { subject.free(memory.all().base + memory.all().bytes); });
+  EXPECT_EQ(subject.counts()->live_blocks, 0u);
 }
 
 }  // namespace

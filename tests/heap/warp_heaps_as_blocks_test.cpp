@@ -22,6 +22,17 @@ using blocks = warp_heaps_as_blocks<arenas>;
 static_assert(any_size_manager<blocks> && !warp_heap_manager<blocks>);
 static_assert(!blocks::about.frees && blocks::about.reuse == memory_reuse::none);
 
+/// Blocks of its warp heaps can be freed; those of all lanes cannot.
+class freeing_arenas : public arenas {
+ public:
+  using arenas::arenas;
+  static constexpr capabilities about = [] {
+    capabilities more = arenas::about;
+    more.frees = true;
+    return more;
+  }();
+};
+
 struct take_in_branches {
   handle<blocks> from;
   std::size_t bytes;
@@ -51,6 +62,10 @@ TEST(warp_heaps_as_blocks, a_warp_has_one_heap_in_all_launches) {
     EXPECT_EQ(heap.stats().blocks_in_use, 8u) << "warps have a heap each, and keep it";
   }
   EXPECT_TRUE(heap.validate().ok());
+}
+
+TEST(warp_heaps_as_blocks, offers_no_frees_even_where_warp_heaps_do) {
+  EXPECT_FALSE(warp_heaps_as_blocks<freeing_arenas>::about.frees);
 }
 
 TEST(warp_heaps_as_blocks, a_warp_whose_heap_is_full_gets_null) {

@@ -41,6 +41,7 @@ class allocator_beside : public scatter_alloc<> {
   static constexpr capabilities about = [] {
     capabilities same = scatter_alloc<>::about;
     same.blocks_in_region = builtin_about.blocks_in_region;
+    same.resets = builtin_about.resets;
     return same;
   }();
 };
@@ -64,6 +65,8 @@ TEST(with_large, only_what_both_can_is_offered) {
   constexpr capabilities offered = with_large<of_wide_blocks_that_grows, bump<>>::about;
   EXPECT_EQ(offered.alignment, bump<>::about.alignment);
   EXPECT_FALSE(offered.growth) << "the layer itself cannot grow";
+  EXPECT_TRUE(both::about.resets);
+  EXPECT_FALSE((with_large<halloc<>, allocator_beside>::about.resets));
 }
 
 /// Blocks of these sizes, one for each lane, in order.

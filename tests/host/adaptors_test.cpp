@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -107,6 +108,7 @@ TEST(failure_callback_resource, asks_until_memory_came_or_it_gives_up) {
 TEST(logging_resource, writes_what_rmm_writes) {
   const std::string path = testing::TempDir() + "warpheap_logging_test.csv";
   void* memory = nullptr;
+  const std::time_t before = std::time(nullptr);
   {
     logging_resource logged(make_resource(), path);
     memory = logged.allocate(stream, 1000);
@@ -134,6 +136,13 @@ TEST(logging_resource, writes_what_rmm_writes) {
                         &micro),
             5)
       << lines[1];
+  bool is_local_time = false;
+  for (std::time_t then = before; then <= std::time(nullptr); ++then) {
+    std::tm local{};
+    localtime_r(&then, &local);
+    is_local_time |= local.tm_hour == hour && local.tm_min == minute && local.tm_sec == second;
+  }
+  EXPECT_TRUE(is_local_time) << lines[1];
   try {
     logging_resource(make_resource(), "/nowhere/log.csv");
     ADD_FAILURE() << "a log in a folder that does not exist";

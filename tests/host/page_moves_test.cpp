@@ -8,6 +8,8 @@
 #include "message_of.hpp"
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
+#include "warpheap/host/policies/tlsf.hpp"
+#include "warpheap/host/pools/unlocked_pool.hpp"
 
 namespace warpheap::host {
 namespace {
@@ -80,6 +82,18 @@ TEST_P(pages, a_pool_moves_pages_before_it_holds_more_than_its_spare_share) {
   EXPECT_EQ(pool->stats().peak_bytes, peak);
   EXPECT_GE(source->decommitted, 15 * page);
   expect_sound();
+}
+
+TEST(pages_for, a_request_that_takes_all_pages_of_holes_has_enough) {
+  unlocked_pool<tlsf> pool(std::make_shared<paged_upstream>(), {.region_bytes = page});
+  std::vector<extent> blocks;
+  for (int i = 0; i < 5; ++i) blocks.push_back(pool.allocate_or_grow(3 * page, 1));
+  pool.deallocate(blocks[0].base);
+  pool.deallocate(blocks[2].base);
+  constexpr std::size_t no_more = 0;
+  EXPECT_TRUE(pool.has_pages_for(6 * page, 1, no_more));
+  EXPECT_FALSE(pool.has_pages_for(7 * page, 1, no_more));
+  EXPECT_TRUE(pool.has_pages_for(7 * page, 1, 16 * page)) << "one more may be held";
 }
 
 TEST_P(pages, pages_that_move_too_often_stay_unless_memory_is_exhausted) {

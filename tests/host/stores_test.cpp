@@ -15,7 +15,6 @@
 #include "warpheap/host/stores/bit_array.hpp"
 #include "warpheap/host/stores/block_table.hpp"
 #include "warpheap/host/stores/growing_array.hpp"
-#include "warpheap/host/stores/hybrid_array_list.hpp"
 #include "warpheap/host/stores/region_map.hpp"
 #include "warpheap/host/stores/tiled_regions.hpp"
 
@@ -45,49 +44,6 @@ TEST(bit_array, agrees_with_a_vector_of_bool) {
       ASSERT_EQ(bits.test(first), model[first]);
     }
   }
-}
-
-template <std::size_t Capacity>
-void compare_hybrid_array_list_with_map() {
-  std::mt19937 random(11);
-  hybrid_array_list<Capacity> list;
-  std::map<address, std::size_t> model;
-  for (int step = 0; step < 20000; ++step) {
-    const address where = 1 + random() % 400 * 16;
-    const auto above = model.upper_bound(where);
-    const auto found = list.search(where);
-    ASSERT_EQ(static_cast<bool>(found), above != model.begin());
-    if (found) {
-      ASSERT_EQ(found->base, std::prev(above)->first);
-    }
-    // Grows for a while, then shrinks, so that chunks split and vanish.
-    const bool grow = step / 2000 % 2 == 0 ? random() % 4 != 0 : random() % 4 == 0;
-    if (found && found->base == where) {
-      if (grow) continue;
-      list.erase(found);
-      model.erase(where);
-    } else if (grow) {
-      list.insert_after(found, {where, 16});
-      model[where] = 16;
-    }
-    if (step % 100 == 0) {
-      ASSERT_EQ(list.check(), std::nullopt) << "step " << step;
-      auto position = list.front();
-      for (const auto& [base, bytes] : model) {
-        ASSERT_TRUE(position);
-        ASSERT_EQ(*position, (extent{base, bytes}));
-        position = list.next(position);
-      }
-      ASSERT_FALSE(position);
-    }
-  }
-}
-
-TEST(hybrid_array_list, agrees_with_a_map_at_every_small_capacity) {
-  compare_hybrid_array_list_with_map<2>();
-  compare_hybrid_array_list_with_map<3>();
-  compare_hybrid_array_list_with_map<4>();
-  compare_hybrid_array_list_with_map<254>();
 }
 
 // The records that a search for a block looks at, on average, in a table of 2^k chains.
@@ -316,6 +272,15 @@ TEST(growing_array, keeps_its_elements_as_it_grows_and_moves) {
   other = std::move(all);
   EXPECT_EQ(other.size(), 4000u);
   expect_counted(other);
+}
+
+TEST(growing_array, does_not_grow_for_what_it_has_room_for) {
+  growing_array<int> all;
+  ASSERT_TRUE(all.reserve(100));
+  const std::size_t capacity = all.capacity();
+  EXPECT_TRUE(all.reserve(capacity));
+  EXPECT_TRUE(all.reserve(1));
+  EXPECT_EQ(all.capacity(), capacity);
 }
 
 TEST(growing_array, a_large_one_starts_at_a_huge_page) {

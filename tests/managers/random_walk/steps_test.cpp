@@ -96,6 +96,19 @@ TEST(random_walk_steps, each_page_that_a_walk_draws_is_a_step) {
   EXPECT_GT(steps, pages.page_count()) << "some were in use";
 }
 
+TEST(random_walk_steps, the_page_behind_the_last_one_is_a_step) {
+  const one_word<random_walk::bitmap_config{.search = search_kind::clustered}> heap;
+  std::array<std::uint32_t, warps * lanes> steps{};
+  const auto counting = heap.pages().counting(steps.data());
+  const auto outcome = simt::explorer({1, 1}).run({simt::strategy::sticky, 1}, [&] {
+    for (std::uint32_t taken = 1; taken <= 3; ++taken) {
+      counting.take_page();
+      EXPECT_EQ(steps[0], taken);
+    }
+  });
+  EXPECT_EQ(outcome.stuck, "");
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

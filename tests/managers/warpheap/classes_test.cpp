@@ -47,6 +47,31 @@ TEST(warpheap_classes, format_writes_nothing_behind_what_is_theirs) {
   }
 }
 
+// Where each place of turns has its own chunks. What follows the hints in use are old ones.
+TEST(warpheap_classes, turns_of_many_chunks_name_all_of_them_and_no_other) {
+  constexpr std::uint32_t universe = 300;
+  constexpr std::uint32_t counted = 256;
+  const warpheap_size_classes sizes(14);
+  std::vector<manager::classes::record> records(sizes.count());
+  std::vector<std::uint32_t> hints(manager::classes::hint_words(universe) * sizes.count());
+  std::vector<std::uint32_t> entries(universe);
+  std::vector<std::uint64_t> trees(bitmap_tree::words_for(universe) * sizes.count());
+  const manager::classes all(sizes, {records.data(), hints.data(), entries.data(), trees.data()},
+                             universe);
+  std::set<std::uint32_t> named;
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    for (std::uint32_t i = 0; i < universe; ++i) hints[i / 2] |= (i + 1) << i % 2 * 16;
+    records[0].turns.population = counted;
+    for (std::uint32_t turn = 0; turn < 2 * counted; ++turn) {
+      named.insert(all.hinted(0, turn, 1, true).chunk);
+    }
+  });
+  EXPECT_EQ(named.size(), counted);
+  EXPECT_EQ(*named.begin(), 1u);
+  EXPECT_EQ(*named.rbegin(), counted);
+}
+
 /// A heap in which some classes have a chunk with room.
 class warpheap_hints : public ::testing::Test {
  protected:

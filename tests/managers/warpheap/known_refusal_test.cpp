@@ -2,13 +2,17 @@
 // What a lane finds out by a search in vain, all lanes know from then on, whatever the heap's
 // memory held before.
 #include "machine.hpp"
+#include "refusal_steps.hpp"
 #include "rubbish.hpp"
 #include "small.hpp"
 
 #include "warpheap/core/units.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -24,6 +28,80 @@ TEST(warpheap_known_refusal, one_request_proves_that_there_is_no_run) {
     }
     EXPECT_TRUE(subject.parts().whole().chunks.is_out(2));
   });
+}
+
+TEST(warpheap_known_refusal, it_is_proven_again_after_chunks_were_free) {
+  const rubbish memory(80_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  subject.format(0, 1);
+  constexpr std::size_t two_chunks = 512;
+  machine().launch({1, 1}, [&] {
+    void* last = nullptr;
+    while (void* const block = subject.malloc(two_chunks)) last = block;
+    while (subject.malloc(16) != nullptr) {
+    }
+    EXPECT_TRUE(subject.parts().whole().seems_dry());
+    subject.free(last);
+    EXPECT_FALSE(subject.parts().whole().seems_dry());
+    EXPECT_FALSE(subject.parts().whole().chunks.is_out(2));
+    EXPECT_NE(subject.malloc(two_chunks), nullptr);
+    EXPECT_EQ(subject.malloc(two_chunks), nullptr);
+    EXPECT_TRUE(subject.parts().whole().chunks.is_out(2));
+  });
+}
+
+// A run that is free and begins elsewhere proves nothing, and will not move.
+TEST(warpheap_known_refusal, a_place_that_no_run_has_is_not_looked_for_again) {
+  const rubbish memory(80_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  subject.format(0, 1);
+  constexpr std::size_t two_chunks = 512;
+  std::vector<std::byte*> blocks;
+  machine().launch({1, 1}, [&] {
+    while (void* const block = subject.malloc(two_chunks)) {
+      blocks.push_back(static_cast<std::byte*>(block));
+    }
+    const auto is_aligned = [](const std::byte* block) {
+      return reinterpret_cast<std::uintptr_t>(block) % 2048 == 0;
+    };
+    const auto other = std::find_if_not(blocks.begin(), blocks.end(), is_aligned);
+    ASSERT_NE(other, blocks.end());
+    subject.free(*other);
+  });
+  const auto refused = [&] { EXPECT_EQ(subject.aligned_malloc(2048, two_chunks), nullptr); };
+  EXPECT_LT(steps({1, 1}, refused), 200u) << "it looks again and again";
+}
+
+// A lane sees in weak memory, too, what was on offer before the last word of the class was marked.
+TEST(warpheap_known_refusal, an_offer_from_before_the_last_mark_is_not_missed) {
+  const rubbish memory(16_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  const std::uint32_t of = parts.classes().sizes().class_of(16);
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    while (subject.malloc(16) != nullptr) {
+    }
+    EXPECT_TRUE(warpheap_class_exhaustion<small_chunks>(parts, of).is_out());
+    parts.classes().count_unmarked(of, 1);
+    parts.whole().chunks.format();
+  });
+  const std::vector<std::byte> full = memory.contents();
+  simt::explorer two({2, 1}, 10'000);
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::copy(full.begin(), full.end(), memory.all().base);
+    bool is_out = false;
+    const simt::schedule order{simt::strategy::pct, seed, simt::memory_model::weak};
+    const auto outcome = two.run(order, [&] {
+      if (simt::block_rank() != 0) {
+        is_out = warpheap_class_exhaustion<small_chunks>(parts, of).is_out();
+      } else if (parts.offers().make(of, 0)) {
+        parts.classes().count_marked(of, 1);
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(is_out) << seed;
+  }
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class lone_lane {
  public:
   /// Whether a block of this size is free, by a look at every chunk.
   bool has_room(std::uint32_t bytes) const {
-    const small::supply& parts = all_.parts();
+    const small::supply& parts = this->parts();
     const std::uint32_t of = parts.classes().sizes().class_of(bytes);
     const std::uint32_t owner = chunk_owner::first_class + of;
     const warpheap_slots slots = parts.classes().shape(of);
@@ -56,6 +56,7 @@ class lone_lane {
     ask(bytes);
   }
   const exposed_heap<small>& subject() const { return subject_; }
+  const small::supply& parts() const { return all_.parts(); }
 
  private:
   exposed_heap<small> subject_{50 * 256};
@@ -93,6 +94,19 @@ TEST(warpheap_scarce_search, a_part_of_a_warp_finds_slots_and_chunks_of_other_cl
 TEST(warpheap_scarce_search, a_whole_warp_finds_them_as_well) {
   expect_exact(1, {16});
   expect_exact(1, {16, 60, 128, 80});
+}
+
+// What is on offer is taken at once: a lane that waits for the next offer would lose it to others.
+TEST(warpheap_scarce_search, a_part_of_a_warp_takes_what_is_on_offer_without_a_wait) {
+  lone_lane one;
+  one.subject().heap().on().launch({1, 2}, [&] {
+    if (simt::lane_id() != 0) return;
+    one.exhaust(16);
+    one.give_some(1);
+    const auto& parts = one.parts();
+    const warpheap_scarce_search<small_chunks> search(parts, parts.classes().sizes().class_of(16));
+    EXPECT_NE(search.take().got.chunk, search.none);
+  });
 }
 
 }  // namespace
