@@ -239,7 +239,10 @@ class memoryblocks {
       pause = pause < longest_pause ? 2 * pause : longest_pause;
       seen = word.load(simt::order::relaxed);
       if (seen == held) continue;
-      if (is_out(units) || (holders != any_holders && --holders == 0)) return none;
+      if (is_out(units)) return none;
+      if (holders == any_holders) continue;
+      --holders;
+      if (holders == 0) return none;
     }
   }
 
