@@ -222,7 +222,8 @@ class memoryblocks {
   WARPHEAP_DEVICE std::uint32_t most_holders(std::uint32_t units) const {
     if (units == whatever_is_free) return any_holders;
     if (is_out(sizes::least_units(0))) return few_holders;
-    return is_out(scarce * units) ? some_holders : any_holders;
+    const bool is_scarce = units > units_ / scarce || is_out(scarce * units);
+    return is_scarce ? some_holders : any_holders;
   }
 
   WARPHEAP_DEVICE std::uint32_t lock(std::uint32_t units) const {

@@ -192,11 +192,11 @@ class supply {
     bool begins_trim;
   };
 
-  /// But for memory that members may find in the heap.
+  /// What the leader sees, except for memory that members may find in the heap.
   WARPHEAP_DEVICE prospect prospect_for_all(bool basic, std::uint32_t cls,
                                             const glance& before) const {
     if (is_trimming()) {
-      // Ends: the lane that trims waits for no lane that waits here.
+      // Ends: the lanes that trim wait for no lane that waits here.
       std::uint32_t wait = pause;
       do {
         simt::backoff(wait);
