@@ -154,9 +154,9 @@ class supply {
     self.trim(same, units);
   }
   /// Apart from the rest of a trim, which needs many registers by itself.
-  WARPHEAP_RARE static void retire_apart(const supply& self, simt::group same, std::uint32_t cls,
-                                         trim_goal& goal) {
-    self.retire_superblocks(same, cls, goal);
+  WARPHEAP_RARE static std::uint32_t retire_apart(const supply& self, simt::group same,
+                                                  std::uint32_t cls) {
+    return self.retire_superblock(same, cls);
   }
 
   WARPHEAP_RARE static std::uint32_t take_memory_apart(const memoryblocks<Config>& from,
@@ -255,7 +255,7 @@ class supply {
       for (std::uint32_t i = 0; i < sizes::lists; ++i) {
         empty_list(same, cls, buffered().list(cls, i));
       }
-      simt::call_apart(&retire_apart, *this, same, cls, goal);
+      retire_superblocks(same, cls, goal);
     }
     same.sync();  // what members have returned comes before what the leader releases
     if (same.is_leader()) {
@@ -279,20 +279,23 @@ class supply {
 
   WARPHEAP_DEVICE void retire_superblocks(const simt::group& same, std::uint32_t cls,
                                           trim_goal& goal) const {
-    const auto second = buffered().second(cls);
     bool enough = false;
-    for (std::int64_t left = fifos::count(second); goes_on(same, left, enough);
+    for (std::int64_t left = fifos::count(buffered().second(cls)); goes_on(same, left, enough);
          left -= same.size()) {
-      std::uint32_t superblock = none;
-      std::uint32_t units = 0;
-      if (fifos::pop(same, second, superblock)) {
-        units = blocks().retire(superblock);
-        if (units == 0) buffered().push_second(cls, superblock);
-      }
+      const std::uint32_t units = simt::call_apart(&retire_apart, *this, same, cls);
       same.sync();
       goal.looked(same.size(), sync::sum_over(same, units).total);
       enough = goal.is_reached(memory());
     }
+  }
+  /// The units of the Superblock that the caller has returned; 0: none. A collective.
+  WARPHEAP_DEVICE std::uint32_t retire_superblock(const simt::group& same,
+                                                  std::uint32_t cls) const {
+    std::uint32_t superblock = none;
+    if (!fifos::pop(same, buffered().second(cls), superblock)) return 0;
+    const std::uint32_t units = blocks().retire(superblock);
+    if (units == 0) buffered().push_second(cls, superblock);
+    return units;
   }
 
   /// Odd while a lane trims.
