@@ -124,7 +124,7 @@ TEST(checked_quarantine, gives_all_blocks_back_when_memory_is_exhausted) {
   EXPECT_EQ(take_all(subject, 4000, 1).size(), kept);
 }
 
-// The manager has its memory then: a pointer there is no block's.
+// Its memory is back with the manager, so a pointer into it belongs to no block.
 TEST(checked_quarantine, a_block_that_has_left_it_is_not_blamed) {
   const heap<checked<rw_malloc<>, checked_config{.quarantine_blocks = 1}>> subject(machine(),
                                                                                    1024 * kib);

@@ -272,6 +272,7 @@ class memoryblocks {
     if (unit + units == first + all) at(first + all).prev = unit;
     return unit;
   }
+
   /// A free block of `units` or more. \pre locked
   WARPHEAP_DEVICE std::uint32_t search(std::uint32_t units) const {
     if (is_out(units)) return none;
@@ -281,7 +282,8 @@ class memoryblocks {
     return found;
   }
 
-  /// A free block of the largest power of two, if that is `units` or more. \pre locked
+  /// A block of the ring of the largest ones, if that is `units` or more; otherwise as `search`.
+  /// \pre locked
   WARPHEAP_DEVICE std::uint32_t search_large(std::uint32_t units) const {
     const std::uint32_t found = free().large();
     return found != none && size_of(found) >= units ? found : search(units);
@@ -311,7 +313,6 @@ class memoryblocks {
   WARPHEAP_DEVICE std::uint32_t merge(std::uint32_t unit) const {
     header& freed = at(unit);
     freed.state = memory_state::free;
-    freed.word = 0;
     if (at(freed.next).state == memory_state::free) {
       free().unlink(freed.next, size_of(freed.next));
       join(unit, at(freed.next).next);
