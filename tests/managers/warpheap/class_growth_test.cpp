@@ -28,15 +28,14 @@ std::uint32_t take_in_part(const heap<manager>& from, std::size_t bytes, std::ui
          static_cast<std::uint32_t>(std::count(got.begin(), got.end(), nullptr));
 }
 
-/// A heap of at most 64 chunks, which one word of the pool covers. Large blocks leave so few chunks
-/// that no class of 200 bytes may grow ahead.
-class few_chunks_left : public ::testing::Test {
+/// A heap of at most 64 chunks, which one word of the pool covers, and of which a large block has
+/// left some.
+class chunks_left : public ::testing::Test {
  protected:
-  few_chunks_left() {
+  explicit chunks_left(std::uint32_t left) {
     const std::uint32_t all = parts().universe();
-    EXPECT_TRUE(all > 32 && all <= 64) << all;
+    EXPECT_TRUE(all > 48 && all <= 64) << all;
     EXPECT_NE(take_one(heap_, (all - left) * chunk_bytes), nullptr);
-    in_a_lane([&] { EXPECT_LT(parts().eighths_left(), 4); });
   }
   const manager::supply& parts() const { return all_.parts(); }
   std::uint32_t chunks_of_class() const { return parts().classes().of(of_).turns.population; }
@@ -46,12 +45,39 @@ class few_chunks_left : public ::testing::Test {
     machine().synchronize();
   }
 
-  static constexpr std::uint32_t left = 16;
   static constexpr std::uint32_t bytes = 200;
   heap<manager> heap_{machine(), 1_MiB};
   manager all_ = heap_.ref().manager();
   std::uint32_t of_ = parts().classes().sizes().class_of(bytes);
 };
+
+/// Less than an eighth.
+class few_chunks_left : public chunks_left {
+ protected:
+  few_chunks_left() : chunks_left(6) {
+    in_a_lane([&] { EXPECT_EQ(parts().eighths_left(), 0); });
+  }
+};
+
+/// Less than a half, and more than an eighth.
+class some_chunks_left : public chunks_left {
+ protected:
+  some_chunks_left() : chunks_left(16) {
+    in_a_lane([&] { EXPECT_EQ(parts().eighths_left(), 2); });
+  }
+};
+
+// The lanes of a filling heap would look for slots in full words, one by one.
+TEST_F(some_chunks_left, a_class_grows_ahead_as_much_as_its_lanes_need) {
+  const int slots = chunk_bytes / 208;
+  const int lanes = 8 * slots;
+  in_a_lane([&] {
+    for (int i = 0; i < lanes; ++i) growth(parts(), of_).grow_ahead();
+  });
+  // Each lane draws a chunk with the probability that it needs all of its slots.
+  EXPECT_GE(chunks_of_class(), 3u);
+  EXPECT_LE(chunks_of_class(), 14u);
+}
 
 TEST_F(few_chunks_left, no_class_grows_before_it_is_full) {
   in_a_lane([&] {
@@ -70,7 +96,7 @@ TEST_F(few_chunks_left, a_class_has_as_many_chunks_as_its_blocks_fill) {
     ASSERT_EQ(chunks_of_class(), (taken + slots - 1) / slots) << lanes << " lanes, " << taken;
   };
   for (const std::uint32_t lanes : {1u, 32u, 7u}) {
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 4; ++i) {
       taken += static_cast<std::uint32_t>(take(heap_, bytes, lanes).size());
       expect_no_more(lanes);
       taken += take_in_part(heap_, bytes, lanes);

@@ -101,7 +101,7 @@ class warpheap_supply {
   /// heap. Opening one takes 35 us on a GPU, mostly for steps that wait for each other; opening
   /// several takes as long (docs/decisions/0028).
   WARPHEAP_DEVICE int chunks_at_once(std::uint32_t slots_of_each, int eighths) const {
-    if (eighths < 4 || slots_of_each < Config.slots_at_once) return 1;
+    if (eighths < 2 || slots_of_each < Config.slots_at_once) return 1;
     const std::uint32_t share = simt::load_hint(where_.whole->backed) / Config.least_takings;
     const auto most = static_cast<std::uint32_t>(Config.most_at_once);
     return static_cast<int>(share < 1 ? 1 : share < most ? share : most);

@@ -85,7 +85,6 @@ class warpheap_class_growth {
 
  private:
   static constexpr std::uint32_t many_slots = 1024;
-  static constexpr std::uint32_t few_slots = 32;
 
   struct added {
     place got;           ///< a slot for the caller
@@ -104,14 +103,14 @@ class warpheap_class_growth {
     }
     return begin_growth() ? step::grow_for_all : step::wait;
   }
-  /// How many chunks the class may take for each one that it needs: none before it is full, if less
-  /// than `left` = 4 eighths of the heap are in the pool. Slots are found at once if words are not
-  /// full. Small slots take little memory; for large ones, with which a warp fills a chunk, there
-  /// is nothing to search.
+  /// How many chunks the class may take for each one that it needs before it is full: none if less
+  /// than `left` = an eighth of the heap is in the pool. Lanes that find nothing in full words cost
+  /// more than a chunk (docs/decisions/0048). While most of the heap is there, more than it needs:
+  /// slots are found at once if words are not full, and small ones take little memory.
   WARPHEAP_DEVICE int ahead(int left) const {
     if (left >= 8 && words_.shape().count >= many_slots) return 8;
     if (left >= 4) return 2;
-    return left >= 1 && words_.shape().count <= few_slots ? 1 : 0;
+    return left >= 1 ? 1 : 0;
   }
   /// True with the probability that this many lanes need all slots of the chunks that the class
   /// would get.

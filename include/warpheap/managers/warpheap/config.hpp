@@ -14,9 +14,9 @@ struct warpheap_config {
   /// thousand chunks; beyond 2^16 of the largest size, chunks grow with the heap.
   std::uint32_t smallest_chunk = std::uint32_t{1} << 14;
   std::uint32_t largest_chunk = std::uint32_t{1} << 18;
-  /// The most chunks that a class takes together while half of the heap is in the pool; how many
-  /// times an empty heap has this many, at least; and how many slots such a chunk has, at least: a
-  /// warp that wants large slots fills a chunk by itself.
+  /// The most chunks that a class takes together while a quarter of the heap is in the pool; how
+  /// many times an empty heap has this many, at least; and how many slots such a chunk has, at
+  /// least: a warp that wants large slots fills a chunk by itself.
   int most_at_once = 4;
   std::uint32_t least_takings = 256;
   std::uint32_t slots_at_once = 128;
