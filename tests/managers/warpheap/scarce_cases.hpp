@@ -98,27 +98,6 @@ class two_close_one_chunk : public full_heap {
   }
 };
 
-/// The same chunk. Two lanes take a block of it and give it back, twice, so that it is closed in
-/// vain: its words are open again then, and blocks go from one of these lanes to the other one.
-class closed_in_vain : public full_heap {
- public:
-  static constexpr simt::grid shape{4, 1};
-
-  explicit closed_in_vain(const any_setup& how) : full_heap(how, 60) {
-    free_quietly({4, 5, 6, 7});
-    begin_here({});
-  }
-  void lane() {
-    if (simt::thread_rank() >= 2) {
-      heap.take(128);
-      return;
-    }
-    for (int round = 0; round < 2; ++round) {
-      if (std::byte* const mine = heap.take(60)) heap.give(mine);
-    }
-  }
-};
-
 /// As many offers as lanes that want one, from the start, while others make more. Parts of warps,
 /// in a heap that is marked as dry.
 class offers_for_all : public full_heap {

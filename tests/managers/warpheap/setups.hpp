@@ -235,7 +235,6 @@ std::vector<named_case> chunk_changes_class() {
   const any_setup five = blocks_of_chunks<M>();
   const any_setup more = few_chunks<M>();
   std::vector<named_case> cases = closed_by_two<M>();
-  cases.push_back(case_of<closed_in_vain>("closed_in_vain", more));
   cases.push_back({"sizes_take_turns", [five] { return sizes_take_turns(five); }});
   cases.push_back(case_of<proofs_end<M, false>>("empty_chunks_make_a_run", more));
   cases.push_back(case_of<proofs_end<M, true>>("empty_chunks_for_a_warp", more));
