@@ -39,6 +39,37 @@ TEST(warpheap_chunks, format_touches_no_words_of_chunks_that_are_not_backed) {
   }
 }
 
+// A lane may be late, and the word is another class's by then.
+TEST(warpheap_chunks, a_word_of_another_class_is_left_as_it_is) {
+  using chunks_type = warpheap_chunks<config>;
+  constexpr std::uint32_t mine = chunk_owner::first_class;
+  constexpr std::uint32_t other = mine + 1;
+  constexpr std::uint64_t mark = std::uint64_t{1} << 63;
+  std::uint32_t state = other;
+  std::uint64_t words[16]{};
+  const chunks_type chunks(&state, words, 256);
+  const warpheap_slots shape = warpheap_slots::of(64, 4, 48);
+  const chunks_type::target at{0, 0, mine, shape};
+  machine().launch({1, 1}, [&, word = &words[0]] {
+    for (const std::uint64_t used : {0u, 5u, 15u}) {
+      for (const std::uint64_t full : {std::uint64_t{0}, mark}) {
+        for (const std::uint64_t before : {chunks_type::empty_word(other) | used | full, full}) {
+          *word = before;
+          for (const auto which : {chunks_type::claims::unmarked, chunks_type::claims::offered}) {
+            EXPECT_EQ(chunks.claim(at, before, {.which = which}).bits, 0u);
+            EXPECT_EQ(chunks.claim(at, before ^ 1, {.which = which}).bits, 0u);
+          }
+          EXPECT_EQ(chunks.claim_first<2>(at, 4).bits, 0u);
+          EXPECT_EQ(chunks.mark_full(at), chunks_type::mark::not_full);
+          EXPECT_FALSE(chunks.unmark(0, 0, mine));
+          EXPECT_EQ(chunks.close(0, 0, mine), chunks_type::closed::in_use);
+          EXPECT_EQ(*word, before);
+        }
+      }
+    }
+  });
+}
+
 TEST(warpheap_classes, format_touches_nothing_behind_its_trees) {
   constexpr std::uint32_t universe = 100;
   using classes = warpheap_classes<config>;
@@ -83,6 +114,25 @@ TEST_F(one_heap, an_aligned_block_of_the_largest_class_is_half_of_a_chunk) {
     *to = all().usable_size(block);
   });
   EXPECT_EQ(usable, bytes);
+}
+
+// What an alignment adds to a block may be more than the block, and than the largest slot.
+TEST_F(one_heap, a_block_of_any_size_is_at_a_multiple_of_any_alignment) {
+  const std::size_t chunk = all().growth_step();
+  in_a_lane([&] {
+    for (std::size_t alignment = 16; alignment <= 4 * chunk; alignment *= 2) {
+      for (const std::size_t bytes :
+           {std::size_t{1}, std::size_t{100}, alignment - 1, alignment, alignment + 1,
+            chunk / 16 + 1, chunk / 2 - 1, chunk / 2, chunk / 2 + 1, chunk}) {
+        void* const block = all().aligned_malloc(alignment, bytes);
+        ASSERT_NE(block, nullptr) << bytes << " at " << alignment;
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u) << bytes;
+        EXPECT_GE(all().usable_size(block), bytes) << alignment;
+        all().free(block);
+      }
+    }
+  });
+  expect_valid(heap_);
 }
 
 // Classes of aligned blocks cut a chunk into powers of two only.
@@ -215,112 +265,6 @@ TEST_F(lists_of_two_words, hold_all_words_of_one_chunk_and_leave_its_neighbours_
   EXPECT_EQ(drawn(1), all);
   EXPECT_EQ(drawn(0), std::set{70u});
   EXPECT_EQ(drawn(2), std::set{5u});
-}
-
-TEST(warpheap_offers, format_touches_nothing_behind_its_cells) {
-  const warpheap_size_classes sizes(14);
-  constexpr std::uint32_t chunks = 100;
-  const std::uint32_t all = warpheap_offers::all_cells(sizes, chunks);
-  std::vector<warpheap_offers::ring> rings(warpheap_offers::all_rings(sizes, chunks) + 1);
-  std::vector<warpheap_offers::extent> extents(sizes.count() + 1, rubbish_word);
-  std::vector<std::uint32_t> cells(all + 1, 1);
-  rings.back().made = 1;
-  const warpheap_offers offers(rings.data(), extents.data(), sizes.count(), cells.data(), all);
-  offers.format(sizes, chunks, 0, 1);
-  for (std::uint32_t of = 0; of < sizes.count(); ++of) EXPECT_EQ(offers.examine(of), 0) << of;
-  EXPECT_EQ(cells.back(), 1u);
-  EXPECT_EQ(rings.back().made, 1u);
-  EXPECT_EQ(extents.back(), rubbish_word);
-}
-
-// Numbers drawn in vain would send a later lane round the ring, for milliseconds.
-TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) {
-  constexpr std::uint32_t of = 0;
-  warpheap_offers::ring ring{};
-  warpheap_offers::extent extent = std::uint64_t{64} << 48;  // cells
-  std::vector<std::uint32_t> cells(64);
-  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 64);
-  for (int rounds = 0; rounds < 3; ++rounds) {
-    // The second warp finds room for twelve.
-    for (const std::uint32_t lanes : {20u, 32u, 32u}) {
-      machine().launch({1, lanes},
-                       [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
-    }
-    EXPECT_EQ(offers.examine(of), 32) << "half of the cells";
-    machine().launch({1, 1}, [&] {
-      for (int left = 32; left != 0; --left) EXPECT_NE(offers.take(of), warpheap_offers::none);
-    });
-    EXPECT_EQ(offers.examine(of), 0);
-    EXPECT_EQ(ring.made, ring.taken);
-  }
-}
-
-// What a lane has left in a cell costs the next offer a number, and the cell serves again.
-TEST(warpheap_offers, a_cell_that_a_lane_gave_up_is_free_again) {
-  constexpr std::uint32_t of = 0;
-  warpheap_offers::ring ring{};
-  warpheap_offers::extent extent = std::uint64_t{8} << 48;  // cells
-  std::vector<std::uint32_t> cells(8);
-  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 8);
-  cells[0] = 0xffffffffu;
-  ring.taken = 1;  // by that lane
-  machine().launch({1, 1}, [&] {
-    EXPECT_TRUE(offers.make(of, 7));
-    EXPECT_EQ(offers.take(of), 7u);
-  });
-  EXPECT_EQ(ring.made, 2u);
-  EXPECT_EQ(cells, std::vector<std::uint32_t>(8));
-}
-
-// A class of many slots has four rings; lanes of other multiprocessors look into all of them.
-TEST(warpheap_offers, what_is_offered_in_one_ring_is_taken_through_any) {
-  const warpheap_size_classes sizes(14);
-  constexpr std::uint32_t chunks = 2048;
-  constexpr std::uint32_t of = 0;
-  std::vector<warpheap_offers::ring> rings(warpheap_offers::all_rings(sizes, chunks));
-  std::vector<warpheap_offers::extent> extents(sizes.count());
-  std::vector<std::uint32_t> cells(warpheap_offers::all_cells(sizes, chunks));
-  const warpheap_offers offers(rings.data(), extents.data(), sizes.count(), cells.data(),
-                               static_cast<std::uint32_t>(cells.size()));
-  machine().launch({1, 1}, [&] { offers.format(sizes, chunks, 0, 1); });
-  ASSERT_EQ(extents[of], std::uint64_t{1024} << 48 | std::uint64_t{3} << 32) << "cells, more rings";
-  // The warps of a block have different rings.
-  machine().launch({1, 128},
-                   [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(static_cast<std::uint32_t>(rings[i * sizes.count() + of].counts), 32u) << i;
-  }
-  EXPECT_EQ(offers.examine(of), 128);
-  std::vector<int> taken(128);
-  machine().launch({1, 1}, [&] {
-    for (int left = 128; left != 0; --left) {
-      EXPECT_FALSE(offers.seem_gone(of));
-      EXPECT_TRUE(offers.any(of));
-      const std::uint32_t word = offers.take(of);
-      ASSERT_LT(word, 128u);
-      ++taken[word];
-    }
-    EXPECT_EQ(offers.take(of), warpheap_offers::none);
-    EXPECT_FALSE(offers.any(of));
-  });
-  EXPECT_EQ(taken, std::vector<int>(128, 1));
-  EXPECT_EQ(offers.examine(of), 0);
-}
-
-TEST(warpheap_offers, rings_have_a_cell_for_512_slots_or_256_large_ones_within_bounds) {
-  for (const int chunk_shift : {12, 16, 20}) {
-    const warpheap_size_classes sizes(chunk_shift);
-    for (const std::uint32_t chunks : {1u, 64u, 2048u, 65536u}) {
-      std::uint64_t expected = 0;
-      for (std::uint32_t of = 0; of < sizes.count(); ++of) {
-        const std::uint32_t bytes = sizes.slot_bytes(of);
-        const std::uint64_t slots = std::uint64_t{sizes.chunk_bytes() / bytes} * chunks;
-        const std::uint64_t each = bytes <= 1024 ? 512 : 256;
-        expected += std::clamp<std::uint64_t>(std::bit_ceil((slots + each - 1) / each), 8, 8192);
-      }
-      EXPECT_EQ(warpheap_offers::all_cells(sizes, chunks), expected);
-    }
-  }
 }
 
 }  // namespace

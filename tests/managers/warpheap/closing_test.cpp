@@ -45,6 +45,35 @@ TEST(warpheap_closing, a_lane_that_counts_out_sees_what_came_before_an_attempt_i
   EXPECT_GT(in_vain, 20);
 }
 
+// Whichever of them is first, and whatever words were in use in between.
+TEST(warpheap_closing, one_lane_at_a_time_closes_a_chunk) {
+  constexpr std::uint32_t owner = chunk_owner::first_class;
+  std::uint32_t state = owner;
+  std::uint64_t words[16]{};
+  const warpheap_chunks<warpheap_config{}> chunks(&state, words, 256);
+  simt::explorer lanes({1, 1}, 1000);
+  const auto outcome = lanes.run({simt::strategy::sticky, 1}, [&] {
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_EQ(chunks.begin_closing(0), owner);
+      EXPECT_EQ(chunks.begin_closing(0), chunk_owner::nobody);
+      chunks.count_in(0);
+      EXPECT_EQ(chunks.begin_closing(0), chunk_owner::nobody);
+      EXPECT_FALSE(chunks.end_closing(0)) << "a word is in use";
+      EXPECT_TRUE(chunks.count_out(0));
+      EXPECT_EQ(chunks.begin_closing(0), chunk_owner::nobody);
+      EXPECT_TRUE(chunks.give_up_closing(0));
+    }
+    chunks.count_in(0);
+    EXPECT_EQ(chunks.begin_closing(0), chunk_owner::nobody);
+    EXPECT_FALSE(chunks.give_up_closing(0));
+    EXPECT_TRUE(chunks.count_out(0));
+    EXPECT_EQ(chunks.begin_closing(0), owner);
+    EXPECT_TRUE(chunks.end_closing(0));
+    EXPECT_EQ(chunks.begin_closing(0), chunk_owner::nobody) << "nobody's";
+  });
+  EXPECT_EQ(outcome.stuck, "");
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -104,6 +104,46 @@ TEST(warpheap_known_refusal, an_offer_from_before_the_last_mark_is_not_missed) {
   }
 }
 
+// Two lanes of a warp free a run each that lies in two words of the pool, while another lane finds
+// that there is none but the first. In the end a lane alone is served what is left.
+TEST(warpheap_known_refusal, ends_with_each_run_that_the_lanes_of_a_warp_free) {
+  const rubbish memory(64_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  constexpr std::size_t one_chunk = 256;
+  std::vector<std::byte*> across;
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    auto* const first = static_cast<std::byte*>(subject.malloc(one_chunk));
+    while (auto* const block = static_cast<std::byte*>(subject.malloc(2 * one_chunk))) {
+      if ((block - first) / one_chunk % 64 == 63) across.push_back(block);
+    }
+    while (subject.malloc(16) != nullptr) {
+    }
+    subject.parts().whole().chunks.format();
+  });
+  ASSERT_GE(across.size(), 2u);
+  const std::vector<std::byte> full = memory.contents();
+  simt::explorer two({2, 2}, 100'000);
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    std::copy(full.begin(), full.end(), memory.all().base);
+    int served = 0;
+    const auto how = seed % 2 == 0 ? simt::strategy::pct : simt::strategy::uniform;
+    const auto outcome = two.run({how, seed}, [&] {
+      const auto lane = static_cast<std::size_t>(simt::lane_id());
+      if (simt::block_rank() == 0) {
+        subject.free(across[lane]);
+      } else if (lane == 0) {
+        for (int i = 0; i < 3; ++i) served += subject.malloc(2 * one_chunk) != nullptr ? 1 : 0;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    machine().launch({1, 1}, [&] {
+      while (subject.malloc(2 * one_chunk) != nullptr) ++served;
+    });
+    ASSERT_EQ(served, 2) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A class is not out of slots while there is one, wherever that is, and wherever it goes meanwhile.
+#include "machine.hpp"
+#include "rubbish.hpp"
+#include "small.hpp"
+
+#include "warpheap/core/random.hpp"
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/warpheap/class_exhaustion.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+/// A full heap of one size, of which no lane knows that it is exhausted, and what a lane alone
+/// needs to say where the last slot is: in a word, on offer, or in a chunk of the pool.
+class last_slot : public ::testing::Test {
+ protected:
+  using exhaustion_of_class = warpheap_class_exhaustion<small_chunks>;
+
+  last_slot() {
+    machine().launch({1, 1}, [this] {
+      subject_.format(0, 1);
+      while (subject_.malloc(16) != nullptr) {
+      }
+      EXPECT_TRUE(is_out());
+      parts().whole().chunks.format();
+    });
+    full_ = memory_.contents();
+  }
+  static simt::schedule any_schedule(std::uint64_t seed) {
+    constexpr simt::strategy ways[]{simt::strategy::sticky, simt::strategy::uniform,
+                                    simt::strategy::pct};
+    return {ways[seed % 3], seed,
+            seed / 3 % 2 == 0 ? simt::memory_model::sequential : simt::memory_model::weak};
+  }
+  void restore() const { std::copy(full_.begin(), full_.end(), memory_.all().base); }
+  const small::supply& parts() const { return subject_.parts(); }
+  bool is_out() const { return exhaustion_of_class(parts(), of_).is_out(); }
+
+  enum place { word, offer, chunk };
+  void arrive(place at) const {
+    if (at == word) parts().classes().count_unmarked(of_, 1);
+    if (at == offer) EXPECT_TRUE(parts().offers().make(of_, 0));
+    if (at == chunk) {
+      parts().pool().insert(0);
+      simt::backoff(1);
+      parts().released();
+    }
+  }
+  void leave(place at) const {
+    if (at == word) parts().classes().count_marked(of_, 1);
+    if (at == offer) EXPECT_EQ(parts().offers().take(of_), 0u);
+    if (at == chunk) EXPECT_TRUE(parts().pool().remove(0));
+  }
+
+  // Mistakes were met within 2000.
+  static constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 6000;
+  const rubbish memory_{16_KiB};
+  const small subject_{memory_.all(), machine().properties(), {}};
+  const std::uint32_t of_ = subject_.parts().classes().sizes().class_of(16);
+  std::vector<std::byte> full_;
+};
+
+// A slot is at its new place before it leaves the old one, so there always is one, though each look
+// at one of the places may find it gone. An offer that was taken served another lane, so it does
+// not become a chunk again here.
+TEST_F(last_slot, is_not_missed_while_it_goes_from_place_to_place) {
+  simt::explorer three({3, 1}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    random_sequence random(seed);
+    place at = random.below(2) == 0 ? word : chunk;
+    arrive(at);
+    bool out = false;
+    const auto outcome = three.run(any_schedule(seed), [&] {
+      if (simt::block_rank() != 0) {
+        if (is_out()) out = true;
+        return;
+      }
+      for (bool was_offered = false; !(was_offered && at == word);) {
+        for (std::uint32_t pause = random.below(16); pause != 0; --pause) simt::backoff(1);
+        const bool one = random.below(2) == 0;
+        const place next = at == word ? (one ? offer : chunk) : at == chunk && one ? offer : word;
+        arrive(next);
+        leave(at);
+        was_offered = was_offered || next == offer;
+        at = next;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(out) << seed;
+  }
+}
+
+// Whichever lane looks for all of them.
+TEST_F(last_slot, is_known_to_the_lane_that_offered_it_if_another_one_looks) {
+  simt::explorer warp({1, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    bool out = false;
+    const auto outcome = warp.run(any_schedule(seed), [&] {
+      if (simt::lane_id() == 1) arrive(offer);
+      const bool came = exhaustion_of_class(parts(), of_).are_out();
+      if (simt::lane_id() == 1) out = came;
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(out) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Offers by themselves: their rings and cells, and what of them is counted.
+#include "machine.hpp"
+
+#include "warpheap/managers/warpheap/offers.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+TEST(warpheap_offers, format_touches_nothing_behind_its_cells) {
+  const warpheap_size_classes sizes(14);
+  constexpr std::uint32_t chunks = 100;
+  constexpr warpheap_offers::extent rubbish = 0xcdcdcdcdcdcdcdcd;
+  const std::uint32_t all = warpheap_offers::all_cells(sizes, chunks);
+  std::vector<warpheap_offers::ring> rings(warpheap_offers::all_rings(sizes, chunks) + 1);
+  std::vector<warpheap_offers::extent> extents(sizes.count() + 1, rubbish);
+  std::vector<std::uint32_t> cells(all + 1, 1);
+  rings.back().made = 1;
+  const warpheap_offers offers(rings.data(), extents.data(), sizes.count(), cells.data(), all);
+  for (const std::uint64_t lanes : {1u, 7u}) {
+    for (std::uint64_t rank = 0; rank < lanes; ++rank) offers.format(sizes, chunks, rank, lanes);
+    std::uint64_t first = 0;
+    for (std::uint32_t of = 0; of < sizes.count(); ++of) {
+      EXPECT_EQ(offers.examine(of), 0) << of;
+      EXPECT_EQ(extents[of] & 0xffffffffu, first) << of << ": behind the cells of the last one";
+      first += (extents[of] >> 48) * ((extents[of] >> 32 & 0xffffu) + 1);
+    }
+    EXPECT_EQ(first, all);
+  }
+  EXPECT_EQ(cells.back(), 1u);
+  EXPECT_EQ(rings.back().made, 1u);
+  EXPECT_EQ(extents.back(), rubbish);
+}
+
+// Two lanes may have requested one offer. One of them will put its request back, which may be that
+// of an offer that is made meanwhile.
+TEST(warpheap_offers, more_requests_than_offers_are_not_taken_for_none) {
+  constexpr std::uint32_t of = 0;
+  warpheap_offers::ring ring{};
+  warpheap_offers::extent extent = std::uint64_t{8} << 48;  // cells
+  std::vector<std::uint32_t> cells(8);
+  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 8);
+  machine().launch({1, 1}, [&, counts = &ring.counts] {
+    EXPECT_FALSE(offers.any(of));
+    for (const std::int64_t open : {-3, -1}) {
+      const auto before = static_cast<std::uint64_t>(open * ((std::int64_t{1} << 32) + 1));
+      *counts = before;
+      EXPECT_TRUE(offers.any(of)) << open;
+      EXPECT_EQ(offers.take(of), warpheap_offers::none) << open;
+      EXPECT_EQ(*counts, before) << open;
+    }
+  });
+}
+
+// Numbers drawn in vain would send a later lane round the ring, for milliseconds.
+TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) {
+  constexpr std::uint32_t of = 0;
+  warpheap_offers::ring ring{};
+  warpheap_offers::extent extent = std::uint64_t{64} << 48;  // cells
+  std::vector<std::uint32_t> cells(64);
+  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 64);
+  for (int rounds = 0; rounds < 3; ++rounds) {
+    // The second warp finds room for twelve.
+    for (const std::uint32_t lanes : {20u, 32u, 32u}) {
+      machine().launch({1, lanes},
+                       [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
+    }
+    EXPECT_EQ(offers.examine(of), 32) << "half of the cells";
+    machine().launch({1, 1}, [&] {
+      for (int left = 32; left != 0; --left) EXPECT_NE(offers.take(of), warpheap_offers::none);
+    });
+    EXPECT_EQ(offers.examine(of), 0);
+    EXPECT_EQ(ring.made, ring.taken);
+  }
+}
+
+// What a lane has left in a cell costs the next offer a number, and the cell serves again.
+TEST(warpheap_offers, a_cell_that_a_lane_gave_up_is_free_again) {
+  constexpr std::uint32_t of = 0;
+  warpheap_offers::ring ring{};
+  warpheap_offers::extent extent = std::uint64_t{8} << 48;  // cells
+  std::vector<std::uint32_t> cells(8);
+  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 8);
+  cells[0] = 0xffffffffu;
+  ring.taken = 1;  // by that lane
+  machine().launch({1, 1}, [&] {
+    EXPECT_TRUE(offers.make(of, 7));
+    EXPECT_EQ(offers.take(of), 7u);
+  });
+  EXPECT_EQ(ring.made, 2u);
+  EXPECT_EQ(cells, std::vector<std::uint32_t>(8));
+}
+
+// A class of many slots has four rings; lanes of other multiprocessors look into all of them.
+TEST(warpheap_offers, what_is_offered_in_one_ring_is_taken_through_any) {
+  const warpheap_size_classes sizes(14);
+  constexpr std::uint32_t chunks = 2048;
+  constexpr std::uint32_t of = 0;
+  std::vector<warpheap_offers::ring> rings(warpheap_offers::all_rings(sizes, chunks));
+  std::vector<warpheap_offers::extent> extents(sizes.count());
+  std::vector<std::uint32_t> cells(warpheap_offers::all_cells(sizes, chunks));
+  const warpheap_offers offers(rings.data(), extents.data(), sizes.count(), cells.data(),
+                               static_cast<std::uint32_t>(cells.size()));
+  machine().launch({1, 1}, [&] { offers.format(sizes, chunks, 0, 1); });
+  ASSERT_EQ(extents[of], std::uint64_t{1024} << 48 | std::uint64_t{3} << 32) << "cells, more rings";
+  // The warps of a block have different rings.
+  machine().launch({1, 128},
+                   [&] { offers.make(of, static_cast<std::uint32_t>(simt::thread_rank())); });
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(static_cast<std::uint32_t>(rings[i * sizes.count() + of].counts), 32u) << i;
+  }
+  EXPECT_EQ(offers.examine(of), 128);
+  std::vector<int> taken(128);
+  machine().launch({1, 1}, [&] {
+    for (int left = 128; left != 0; --left) {
+      EXPECT_FALSE(offers.seem_gone(of));
+      EXPECT_TRUE(offers.any(of));
+      const std::uint32_t word = offers.take(of);
+      ASSERT_LT(word, 128u);
+      ++taken[word];
+    }
+    EXPECT_EQ(offers.take(of), warpheap_offers::none);
+    EXPECT_FALSE(offers.any(of));
+  });
+  EXPECT_EQ(taken, std::vector<int>(128, 1));
+  EXPECT_EQ(offers.examine(of), 0);
+}
+
+TEST(warpheap_offers, rings_have_a_cell_for_512_slots_or_256_large_ones_within_bounds) {
+  for (const int chunk_shift : {12, 16, 20}) {
+    const warpheap_size_classes sizes(chunk_shift);
+    for (const std::uint32_t chunks : {1u, 64u, 2048u, 65536u}) {
+      std::uint64_t expected = 0;
+      for (std::uint32_t of = 0; of < sizes.count(); ++of) {
+        const std::uint32_t bytes = sizes.slot_bytes(of);
+        const std::uint64_t slots = std::uint64_t{sizes.chunk_bytes() / bytes} * chunks;
+        const std::uint64_t each = bytes <= 1024 ? 512 : 256;
+        expected += std::clamp<std::uint64_t>(std::bit_ceil((slots + each - 1) / each), 8, 8192);
+      }
+      EXPECT_EQ(warpheap_offers::all_cells(sizes, chunks), expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
