@@ -4,6 +4,7 @@
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/checked.hpp"
+#include "warpheap/heap/layers/checked/leaks.hpp"
 #include "warpheap/heap/layers/checked/quarantine.hpp"
 #include "warpheap/managers/random_walk/rw_bm.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
@@ -217,6 +218,25 @@ TEST(checked_records, a_link_that_has_outlived_its_block_leads_nowhere) {
   const auto third = test.add(16, 40);
   EXPECT_EQ(test.below(17, 1), third.block) << "a block begins where the link was";
 }
+
+// The host reads a million records at a time.
+TEST(checked_records, a_leak_is_found_wherever_its_record_lies) {
+  constexpr std::uint64_t granules = (std::uint64_t{1} << 20) + 4;
+  std::vector<checking::block_record> records(granules);
+  // Nobody looks at the blocks themselves.
+  auto* const base = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
+  const checking::block_table table(records.data(), base,
+                                    granules * checking::block_table::granule);
+  table.format(0, 1);
+  const std::byte* const last =
+      base + (granules - 3) * checking::block_table::granule + checking::front_bytes;
+  table.add(base + checking::front_bytes, 40, {4242});
+  table.add(last, 40, {4242});
+  const std::vector<leak_group> found = checking::leaks_of(machine(), table);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].blocks, 2u);
+  EXPECT_EQ(found[0].examples.back().address, reinterpret_cast<std::uintptr_t>(last));
+}
 #endif
 
 TEST(checked_guards, the_largest_block_within_some_room_is_the_largest_that_fits) {
@@ -246,6 +266,11 @@ TEST(checked_layer, promises_the_alignment_that_is_left_behind_a_guard) {
   EXPECT_EQ(checked<of_aligned_pages>::about.alignment, 16u);
 }
 
+struct write_byte {
+  std::byte* to;
+  WARPHEAP_DEVICE void operator()() const { *to = std::byte{1}; }
+};
+
 TEST(checked_layer, freed_blocks_in_quarantine_serve_the_request_that_needs_them) {
   constexpr checked_config with_quarantine{.quarantine_blocks = 512};
   const heap<checked<rw_bm<>, with_quarantine>> heap(machine(), 128 * kib);
@@ -254,6 +279,20 @@ TEST(checked_layer, freed_blocks_in_quarantine_serve_the_request_that_needs_them
   ASSERT_LT(all.size(), with_quarantine.quarantine_blocks);
   give(heap, all);
   EXPECT_NE(take_one(heap, 100), nullptr);
+}
+
+// Lanes that call together share the slots out: what the first one finds in its own is damaged, and
+// stays out of use.
+TEST(checked_layer, what_one_lane_takes_out_of_quarantine_serves_the_others_too) {
+  constexpr checked_config four_blocks{.quarantine_blocks = 4};
+  const heap<checked<rw_bm<>, four_blocks>> heap(machine(), 128 * kib);
+  const block_list all = take_all(heap, 100, 32);
+  ASSERT_GT(all.size(), 31u);
+  for (const std::size_t i : {0, 10, 20, 30}) give(heap, {all[i]});
+  for (const std::size_t i : {0, 20}) {
+    machine().launch({1, 1}, write_byte{all[i] + 100 + checking::rear_bytes(100) - 1});
+  }
+  EXPECT_EQ(take(heap, 100, 2).size(), 2u);
 }
 
 TEST(checked_layer, a_reset_forgets_what_is_in_quarantine) {
@@ -268,11 +307,6 @@ TEST(checked_layer, a_reset_forgets_what_is_in_quarantine) {
   EXPECT_EQ(heap.stats().blocks_in_use, all.size());
   give(heap, all);
 }
-
-struct write_byte {
-  std::byte* to;
-  WARPHEAP_DEVICE void operator()() const { *to = std::byte{1}; }
-};
 
 TEST(checked_layer, a_late_write_is_reported_when_its_block_leaves_quarantine) {
   constexpr checked_config one_block{.quarantine_blocks = 1};

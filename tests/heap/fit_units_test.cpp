@@ -75,6 +75,13 @@ TEST(lay_out_most, says_what_the_fewest_units_need) {
   }
 }
 
+TEST(region_cursor, refuses_what_has_more_bytes_than_a_number_can_tell) {
+  region_cursor cursor(nowhere(4096), "layout");
+  EXPECT_THROW(cursor.take<std::uint64_t>(SIZE_MAX / 8 + 2), region_too_small);
+  EXPECT_EQ(cursor.left(1), 4096u);
+  EXPECT_NO_THROW(cursor.take<std::uint64_t>(512));
+}
+
 TEST(lay_out_most, takes_few_layouts) {
   int layouts = 0;
   lay_out_most(nowhere(std::size_t{1} << 40), "layout", std::uint64_t{1}, std::uint64_t{1} << 40,

@@ -13,8 +13,11 @@
 #include "warpheap/warpheap.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -102,6 +105,99 @@ TEST(handle, impossible_requests_are_not_taken_for_exhaustion) {
   EXPECT_GT(stats.failures, 800u);
   EXPECT_EQ(stats.last_failed_bytes, 8_KiB);
   EXPECT_EQ(stats.impossible, 100u);
+}
+
+TEST(handle, the_size_of_the_last_failure_is_what_was_asked_for_then) {
+  const heap<> subject(machine(), 1_MiB);
+  const auto ref = subject.ref();
+  for (const std::size_t more : {100, 7, 9}) {
+    machine().launch({1, 1}, ask_for<heap_ref>{ref, subject.largest_block() + more});
+    EXPECT_EQ(subject.stats().last_impossible_bytes, subject.largest_block() + more);
+  }
+  for (const std::size_t bytes : {64_KiB, 4_KiB}) {
+    machine().launch({1, 1}, [&] {
+      while (ref.aligned_malloc(128, bytes) != nullptr) {
+      }
+    });
+    EXPECT_EQ(subject.stats().last_failed_bytes, bytes);
+  }
+}
+
+TEST(handle, a_product_that_overflows_is_not_a_size) {
+  const heap<> subject(machine(), 1_MiB);
+  const auto ref = subject.ref();
+  constexpr std::size_t too_many = SIZE_MAX / 48 + 1;
+  int served = 0;
+  machine().launch({1, 1}, [&, served = &served] {
+    for (const std::size_t more : {0, 1, 2, 3}) {
+      *served += ref.calloc(too_many + more, 48) != nullptr;
+      *served += ref.calloc(48, too_many + more) != nullptr;
+    }
+    *served += ref.calloc(SIZE_MAX, SIZE_MAX) != nullptr;
+    *served += ref.calloc(0, 48) != nullptr || ref.calloc(48, 0) != nullptr;
+  });
+  EXPECT_EQ(served, 0);
+  EXPECT_EQ(subject.stats().impossible, 9u);
+  EXPECT_EQ(subject.stats().blocks_in_use, 0u);
+}
+
+/// Two blocks that lie apart, of 16 and of 64 bytes.
+class two_blocks {
+ public:
+  using options = no_options;
+  static constexpr capabilities about{.name = "two_blocks", .description = "two blocks"};
+
+  two_blocks(const region& memory, const simt::device_properties& /*machine*/, const options& /*o*/)
+      : base_(memory.base) {}
+
+  std::size_t largest_block() const { return 64; }
+  void format(std::uint64_t /*rank*/, std::uint64_t /*count*/) const {}
+  void* malloc(std::size_t bytes) const { return base_ + (bytes <= 16 ? 0 : 64); }
+  void free(void* /*block*/) const {}
+  std::size_t usable_size(void* block) const { return block == base_ ? 16 : 64; }
+  void inspect(std::uint64_t /*rank*/, std::uint64_t /*count*/, inspection& /*found*/) const {}
+
+ private:
+  std::byte* base_;
+};
+
+TEST(handle, a_block_that_moves_takes_nothing_along_that_is_not_its_own) {
+  std::vector<std::byte> memory(128, std::byte{'b'});
+  std::fill_n(memory.begin(), 16, std::byte{'a'});
+  std::fill_n(memory.begin() + 64, 64, std::byte{'c'});
+  failure_counts failures{};
+  const handle<two_blocks> subject({{memory.data(), memory.size()}, machine().properties(), {}},
+                                   &failures);
+  machine().launch({1, 1}, [&] { subject.realloc(subject.malloc(16), 64); });
+  for (std::size_t i = 0; i < 64; ++i) {
+    EXPECT_EQ(memory[64 + i], std::byte{i < 16 ? std::uint8_t{'a'} : std::uint8_t{'c'}}) << i;
+  }
+}
+
+/// Warps hand few blocks to each other: all lanes write to one, and then a lane frees it.
+struct share_and_free {
+  heap_ref heap;
+  std::uint32_t* served;
+  WARPHEAP_DEVICE void operator()() const {
+    const simt::group warp = simt::warp();
+    for (int round = 0; round < 4; ++round) {
+      auto* const words = static_cast<std::uint32_t*>(heap.malloc_shared(warp, 128));
+      if (words == nullptr) continue;
+      words[simt::lane_id()] = static_cast<std::uint32_t>(simt::lane_id());
+      warp.sync();
+      if (!warp.is_leader()) continue;
+      simt::atomic_ref(*served).fetch_add(1, simt::order::relaxed);
+      heap.free(words);
+    }
+  }
+};
+
+// ThreadSanitizer says whether their writes are ordered.
+TEST(handle, a_shared_block_is_each_members_to_write) {
+  const heap<> subject(machine(), 64_KiB);
+  std::uint32_t served = 0;
+  machine().launch({4, simt::warp_size}, share_and_free{subject.ref(), &served});
+  EXPECT_EQ(served, 16u);
 }
 
 TEST(handle, calls_are_counted_behind_a_layer) {

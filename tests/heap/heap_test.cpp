@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -132,6 +133,19 @@ TEST(heap, one_that_was_moved_from_refuses_whatever_needs_its_region) {
   warpheap::heap grown(machine(), 1_MiB);
   const heap<> other = std::move(grown);
   EXPECT_THROW(grown.grow(4_KiB), invalid_argument);
+}
+
+TEST(heap, host_threads_that_ask_at_once_are_told_the_same) {
+  const heap<rw_malloc<>> subject(machine(), 64_KiB);
+  take(subject, 20, 16);
+  std::uint64_t wrong[2] = {};
+  const auto ask = [&](std::uint64_t& mine) {
+    for (int i = 0; i < (sanitized ? 10 : 40); ++i) mine += subject.stats().blocks_in_use != 20;
+  };
+  std::thread other([&] { ask(wrong[0]); });
+  ask(wrong[1]);
+  other.join();
+  EXPECT_EQ(wrong[0] + wrong[1], 0u);
 }
 
 TEST(report, says_what_is_in_use_by_size) {

@@ -20,6 +20,18 @@ TEST(inspection, an_invariant_that_does_not_hold_has_its_own_count_and_place) {
   }
 }
 
+TEST(inspection, what_is_not_in_use_after_all_is_taken_off_where_it_was_added) {
+  inspection found;
+  found.in_use(3, 300);
+  found.in_use(0 - std::uint64_t{1}, 0 - std::uint64_t{100});
+  EXPECT_EQ(found.blocks_in_use, 2u);
+  EXPECT_EQ(found.bytes_in_use, 200u);
+  for (int i = 0; i < inspection::most_sizes; ++i) {
+    EXPECT_EQ(found.by_size[i].blocks, i == 7 ? 2u : 0u) << "2^" << i;
+    EXPECT_EQ(found.by_size[i].bytes, i == 7 ? 200u : 0u) << "2^" << i;
+  }
+}
+
 TEST(inspection, blocks_are_counted_by_the_power_of_two_that_holds_one) {
   inspection found;
   const std::uint64_t each[]{1, 2, 3, 4, 5, 8, 9};

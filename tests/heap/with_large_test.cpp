@@ -3,6 +3,7 @@
 #include "conformance/kernels.hpp"
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -130,6 +131,41 @@ TEST(with_large, the_small_ones_decide_what_is_possible_where_no_large_one_fits)
   EXPECT_NE(take(heap, {3072}).front(), nullptr);
   EXPECT_EQ(heap.stats().impossible, 0u);
 }
+
+#if !WARPHEAP_CUDA_MODEL
+/// Its only block is its whole region; a free leaves a mark in it.
+class one_block {
+ public:
+  using options = no_options;
+  static constexpr capabilities about{.name = "one_block", .description = "a whole region"};
+  static constexpr std::uint64_t freed = 4242;
+
+  one_block(const region& memory, const simt::device_properties& /*machine*/, const options& /*o*/)
+      : all_(memory) {}
+
+  std::size_t largest_block() const { return all_.bytes; }
+  void format(std::uint64_t /*rank*/, std::uint64_t /*count*/) const {}
+  void* malloc(std::size_t /*bytes*/) const { return all_.base; }
+  void free(void* block) const { *static_cast<std::uint64_t*>(block) = freed; }
+  void inspect(std::uint64_t /*rank*/, std::uint64_t /*count*/, inspection& /*found*/) const {}
+
+ private:
+  region all_;
+};
+
+TEST(with_large, the_first_byte_behind_the_small_ones_is_a_large_block) {
+  const rubbish memory(1_MiB);
+  const with_large<halloc<>, one_block> both(memory.all(), machine().properties(), {});
+  both.format(0, 1);
+  std::uint64_t* block = nullptr;
+  machine().launch({1, 1}, [&, to = &block] {
+    *to = static_cast<std::uint64_t*>(both.malloc(both.largest_block()));
+    both.free(*to);
+  });
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(*block, one_block::freed);
+}
+#endif
 
 TEST(with_large, without_it_large_requests_get_null) {
   const heap<halloc<>> heap(machine(), 16_MiB);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <new>
 #include <random>
 #include <stdexcept>
 
@@ -17,6 +18,8 @@
 #include "warpheap/host/adaptors/limiting_resource.hpp"
 #include "warpheap/host/adaptors/logging_resource.hpp"
 #include "warpheap/host/adaptors/statistics_resource.hpp"
+#include "warpheap/host/policies/tlsf.hpp"
+#include "warpheap/host/pools/unlocked_pool.hpp"
 
 namespace warpheap::host {
 namespace {
@@ -189,6 +192,20 @@ TEST_P(broken_upstream, is_not_out_of_memory_when_a_pool_is_made) {
       make_pool(GetParam(), source, std::make_shared<no_events>(), {.initial_bytes = 1_MiB}),
       broken);
   EXPECT_EQ(source->source.held(), 0u);
+}
+
+/// Has no memory for its books.
+class without_books : public tlsf {
+ public:
+  using tlsf::tlsf;
+  void add_region(extent /*region*/) { throw std::bad_alloc(); }
+};
+
+TEST(held_regions, memory_that_the_policy_cannot_take_goes_back) {
+  const auto source = std::make_shared<counted_upstream>();
+  unlocked_pool<without_books> pool(source, {.region_bytes = 64_KiB});
+  EXPECT_THROW(pool.allocate_or_grow(64, 1), std::bad_alloc);
+  EXPECT_EQ(source->held(), 0u);
 }
 
 pool_resource broken_resource() {

@@ -84,6 +84,17 @@ TEST_P(pages, a_pool_moves_pages_before_it_holds_more_than_its_spare_share) {
   expect_sound();
 }
 
+// A region grows in steps, as far as the limit leaves room beside the pages that are filled.
+TEST_P(pages, a_region_that_is_filled_and_extended_at_once_stays_within_the_limit) {
+  make({.initial_bytes = 6 * page, .limit_bytes = 8 * page, .region_bytes = 4 * page});
+  ASSERT_NE(take(4 * page), nullptr);
+  pool->trim(0);
+  ASSERT_EQ(source->held(), 4 * page);
+  ASSERT_NE(take(3 * page), nullptr) << "two pages that had gone, and one behind them";
+  EXPECT_EQ(source->held(), 8 * page);
+  expect_sound();
+}
+
 TEST(pages_for, a_request_that_takes_all_pages_of_holes_has_enough) {
   unlocked_pool<tlsf> pool(std::make_shared<paged_upstream>(), {.region_bytes = page});
   std::vector<extent> blocks;

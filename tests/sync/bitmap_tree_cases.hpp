@@ -209,6 +209,22 @@ class overlapping_runs : public tree_world<Tree> {
   }
 };
 
+/// As many runs as lanes, all in one word: a lane that loses one to another finds one that is left.
+template <class Tree>
+class a_run_for_each : public tree_world<Tree> {
+ public:
+  using tree_world<Tree>::tree_world;
+
+  void lane() {
+    const std::uint32_t first = claim_run_from(this->tree, 2, 0);
+    if (first == Tree::none) {
+      this->wrong = "none, and there was a run for each lane";
+    } else {
+      this->own(first, 2);
+    }
+  }
+};
+
 /// One lane writes something and inserts an element, another one writes something else and examines
 /// the set. It sees the element, and then what was written before it; or else the first lane sees
 /// what was written before the look.
@@ -270,6 +286,8 @@ std::vector<named_case> bitmap_tree_cases() {
       case_of<remove_beside_insert<Tree>>("remove_beside_insert", 9000u),
       case_of<overlapping_runs<Tree>>("runs_across_words", 192u,
                                       elements{61, 62, 63, 64, 65, 66, 126, 127, 128}),
+      case_of<a_run_for_each<Tree>>(
+          "a_run_for_each", 60u, elements{0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 16, 18, 19, 21, 22}),
       case_of<examine_beside_insert<Tree>>("examine_a_word", 60u, false),
       case_of<examine_beside_insert<Tree>>("examine_the_set", 60u, true),
   };

@@ -110,6 +110,7 @@ template <class Exhaustion>
 std::vector<named_case> exhaustion_cases() {
   return {case_of<each_takes_one<cells<Exhaustion>>>("take_once"),
           case_of<take_in_turns<Exhaustion>>("take_in_turns"),
+          case_of<never_refused<cells<Exhaustion>>>("never_refused"),
           case_of<lengths<Exhaustion>>("lengths"),
           case_of<told_by_the_word<Exhaustion>>("told_by_the_word")};
 }

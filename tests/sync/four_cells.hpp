@@ -76,5 +76,30 @@ class each_takes_one : public Cells {
   untracked<int> served_ = 0;
 };
 
+/// Two of the cells are free all the time, and no more than two lanes want one at once.
+/// \tparam Cells four_cells with `take`
+template <class Cells>
+class never_refused : public Cells {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  void reset(std::uint64_t seed) {
+    Cells::reset(seed);
+    this->used_[seed % this->count] = 1;
+    this->used_[(seed + 1) % this->count] = 1;
+  }
+  void lane() {
+    for (int turn = 0; turn < 3; ++turn) {
+      const int cell = this->take();
+      if (cell < 0) {
+        this->wrong_ = "a lane was refused, and a cell was free all the time";
+        return;
+      }
+      this->give(cell);
+    }
+  }
+  std::string verdict() { return this->wrong_ != nullptr ? this->wrong_ : ""; }
+};
+
 }  // namespace verify
 WARPHEAP_END_NAMESPACE

@@ -80,30 +80,6 @@ class found_again : public searched_cells<Search> {
   }
 };
 
-/// Two of the cells are free all the time, and no more than two lanes want one at once.
-template <class Search>
-class never_refused : public searched_cells<Search> {
- public:
-  static constexpr simt::grid shape{2, 1};
-
-  void reset(std::uint64_t seed) {
-    searched_cells<Search>::reset(seed);
-    this->used_[seed % this->count] = 1;
-    this->used_[(seed + 1) % this->count] = 1;
-  }
-  void lane() {
-    for (int turn = 0; turn < 3; ++turn) {
-      const int cell = this->take();
-      if (cell < 0) {
-        this->wrong_ = "a lane was refused, and a cell was free all the time";
-        return;
-      }
-      this->give(cell);
-    }
-  }
-  std::string verdict() { return this->wrong_ != nullptr ? this->wrong_ : ""; }
-};
-
 /// Something is freed during each of the rounds: searches give up all the same.
 template <class Search>
 class spoilt_each_time : public searched_cells<Search> {
@@ -163,7 +139,7 @@ template <class Search>
 std::vector<named_case> shared_search_cases() {
   return {case_of<each_takes_one<searched_cells<Search>>>("all_are_found"),
           case_of<found_again<Search>>("found_again"),
-          case_of<never_refused<Search>>("never_refused"),
+          case_of<never_refused<searched_cells<Search>>>("never_refused"),
           case_of<spoilt_each_time<Search>>("spoilt_each_time"),
           case_of<far_places<Search>>("far_places")};
 }

@@ -25,7 +25,7 @@ namespace warpheap::host {
 ///
 /// Invariants: T1-T5 (tiling), C1 (no two free neighbours), C2 (neighbours are told), I1-I2
 /// (index), K1: a block handed out is tagged with its class, in which it will be if it does not
-/// merge.
+/// merge; K2: the bytes in use are those of the blocks handed out.
 ///
 /// Progress: every operation is a bounded number of steps, whatever the number of live blocks; only
 /// a request that would otherwise fail may look through one whole size class.
@@ -187,11 +187,18 @@ class segregated_policy {
     if (auto wrong = tiles_.check_merged()) return wrong;
     if (auto wrong = tiles_.check_told()) return wrong;
     std::optional<std::string> wrong = free_.check(tiles_.table, tiles_.count_free());
+    std::size_t in_use = 0;
     tiles_.for_each_tile([&](const auto& b) {
-      if (!b.free && !b.vacant && b.tag != free_.class_of(b.bytes)) {
+      if (b.free || b.vacant) return;
+      in_use += b.bytes;
+      if (b.tag != free_.class_of(b.bytes)) {
         wrong = "K1: the tag of the block at " + to_text(b.base) + " is not its class";
       }
     });
+    if (in_use != bytes_in_use_) {
+      wrong = "K2: " + std::to_string(in_use) + " bytes are in use, and " +
+              std::to_string(bytes_in_use_) + " are counted";
+    }
     return wrong;
   }
 
