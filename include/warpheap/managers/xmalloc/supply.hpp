@@ -263,6 +263,11 @@ class supply {
     }
   }
 
+  /// The entries of a FIFO, for the group's leader alone.
+  WARPHEAP_DEVICE static std::int64_t entries(const simt::group& same,
+                                              const typename fifos::fifo& of) {
+    return same.is_leader() ? fifos::count(of) : 0;
+  }
   /// Whether the group shall take more of a FIFO, as its leader sees it.
   WARPHEAP_DEVICE bool goes_on(const simt::group& same, std::int64_t left, bool enough) const {
     return same.any(same.is_leader() && left > 0 && !enough && blocks().any_unused());
@@ -270,7 +275,7 @@ class supply {
 
   WARPHEAP_DEVICE void empty_list(const simt::group& same, std::uint32_t cls,
                                   const typename fifos::fifo& list) const {
-    for (std::int64_t left = fifos::count(list); goes_on(same, left, false); left -= same.size()) {
+    for (std::int64_t left = entries(same, list); goes_on(same, left, false); left -= same.size()) {
       std::uint32_t unit = none;
       if (fifos::pop(same, list, unit)) basics_.return_block(cls, blocks().block_in(unit));
       same.sync();
@@ -280,7 +285,7 @@ class supply {
   WARPHEAP_DEVICE void retire_superblocks(const simt::group& same, std::uint32_t cls,
                                           trim_goal& goal) const {
     bool enough = false;
-    for (std::int64_t left = fifos::count(buffered().second(cls)); goes_on(same, left, enough);
+    for (std::int64_t left = entries(same, buffered().second(cls)); goes_on(same, left, enough);
          left -= same.size()) {
       const std::uint32_t units = simt::call_apart(&retire_apart, *this, same, cls);
       same.sync();
