@@ -68,7 +68,10 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 }
 CUresult cuCtxPushCurrent(CUcontext) { return CUDA_SUCCESS; }
 CUresult cuCtxPopCurrent(CUcontext*) { return CUDA_SUCCESS; }
-CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
+CUresult cuCtxSynchronize() {
+  ++fake().waits;
+  return CUDA_SUCCESS;
+}
 
 CUresult cuMemAlloc(CUdeviceptr* place, std::size_t bytes) {
   return take("cuMemAlloc", place, bytes);
@@ -129,17 +132,25 @@ CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::s
 
 CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
+  return verdict("cuStreamIsCapturing");
 }
 CUresult cuStreamSynchronize(CUstream) { return verdict("cuStreamSynchronize"); }
-CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return verdict("cuStreamWaitEvent"); }
 CUresult cuEventCreate(CUevent* event, unsigned) {
-  *event = nullptr;
+  if (const CUresult error = verdict("cuEventCreate"); error != CUDA_SUCCESS) return error;
+  static std::uintptr_t last = 0;
+  *event = reinterpret_cast<CUevent>(++last);
+  fake().events.insert(*event);
   return CUDA_SUCCESS;
 }
-CUresult cuEventDestroy(CUevent) { return CUDA_SUCCESS; }
-CUresult cuEventRecord(CUevent, CUstream) { return CUDA_SUCCESS; }
-CUresult cuEventQuery(CUevent) { return CUDA_SUCCESS; }
-CUresult cuEventSynchronize(CUevent) { return CUDA_SUCCESS; }
+CUresult cuEventDestroy(CUevent event) {
+  return fake().events.erase(event) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuEventRecord(CUevent, CUstream) { return verdict("cuEventRecord"); }
+CUresult cuEventQuery(CUevent) { return verdict("cuEventQuery"); }
+CUresult cuEventSynchronize(CUevent) {
+  ++fake().waits;
+  return CUDA_SUCCESS;
+}
 
 }  // extern "C"

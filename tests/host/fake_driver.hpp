@@ -34,6 +34,8 @@ struct fake_driver {
   std::map<CUdeviceptr, std::size_t> addresses;    ///< reserved
   std::set<CUmemGenericAllocationHandle> handles;  ///< of cuMemCreate
   std::map<CUdeviceptr, CUmemGenericAllocationHandle> mapped;
+  std::set<CUevent> events;
+  int waits = 0;  ///< of the caller, for an event or for all
 
   std::size_t reserved() const {
     std::size_t bytes = 0;
