@@ -108,6 +108,7 @@ class PoolMachine(RuleBasedStateMachine):
     def trim(self, keep: int) -> None:
         before = self.pool.stats().reserved_bytes
         assert self.pool.trim(keep) == before - self.pool.stats().reserved_bytes
+        assert self.pool.stats().reserved_bytes >= min(before, keep)
 
     @invariant()
     @precondition(lambda self: hasattr(self, "pool"))
