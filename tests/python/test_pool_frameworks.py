@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The bindings of PyTorch and Numba, with modules that have just what the bindings need."""
+"""The bindings of PyTorch, Numba and RMM, with modules that have just what the bindings need."""
 
 import sys
 import types
@@ -14,6 +14,7 @@ if native.find() is None:
     pytest.skip("the library of the pools is not built", allow_module_level=True)
 
 import warpheap.numba
+import warpheap.rmm
 import warpheap.torch
 
 DEVICE = 5
@@ -176,3 +177,37 @@ def test_numba_has_a_pool_for_each_device_with_the_same_options() -> None:
     assert other is not pool
     assert (other.policy, other.device) == ("best_fit", DEVICE + 1)
     assert other.usable_bytes(other.allocate(1)) == 512
+
+
+class CallbackMemoryResource:
+    """RMM's resource that calls functions of Python."""
+
+    def __init__(self, allocate: Callable[..., int], deallocate: Callable[..., None]) -> None:
+        self.allocate, self.deallocate = allocate, deallocate
+
+
+class Stream:
+    """A stream that says what it is through the protocol of CUDA streams."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.handle
+
+
+def test_rmm_allocates_and_frees_in_its_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    mr = types.SimpleNamespace(CallbackMemoryResource=CallbackMemoryResource)
+    monkeypatch.setitem(sys.modules, "rmm", types.SimpleNamespace(mr=mr))
+    resource = warpheap.rmm.resource("tlsf", upstream="reserved", granule_bytes=512)
+    one, two = Stream(0x10), Stream(0x20)
+    first = resource.allocate(100, one)
+    assert resource.pool.usable_bytes(first) == 512
+    resource.deallocate(first, 100, one)
+    assert resource.pool.stats().pending_blocks == 0, "the only stream so far"
+    second = resource.allocate(100, one)
+    resource.deallocate(second, 100, two)
+    assert resource.pool.stats().pending_blocks == 1, "another stream"
+    with pytest.raises(ValueError, match="not a live block"):
+        resource.deallocate(second, 100, two)
+    resource.pool.close()
