@@ -28,7 +28,13 @@ const std::vector<CUresult> other_errors = {CUDA_ERROR_ILLEGAL_ADDRESS,
 
 class driver_errors : public testing::Test {
  protected:
-  ~driver_errors() override { fake.refusals.clear(); }
+  ~driver_errors() override {
+    fake.refusals.clear();
+    EXPECT_EQ(fake.strays, 0) << "calls while another device may be current";
+    EXPECT_TRUE(fake.contexts.empty()) << "the thread is left with another device";
+    fake.contexts.clear();
+    fake.strays = 0;
+  }
 
   void refuse(const std::string& function, CUresult error, int after = 0) {
     fake.refusals[function] = {error, after};
@@ -187,6 +193,47 @@ TEST_F(driver_errors, mean_that_a_stream_may_be_captured) {
   refuse("cuStreamIsCapturing", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   EXPECT_TRUE(source.is_captured(stream_id{0x100}));
   EXPECT_FALSE(source.is_captured(stream_id::none)) << "there is none";
+}
+
+TEST_F(driver_errors, leave_the_device_that_the_thread_had) {
+  const auto other = reinterpret_cast<CUcontext>(std::uintptr_t{0x2000});
+  fake.contexts = {other};
+  {
+    virtual_memory_upstream source(0);
+    refuse("cuMemCreate", CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_THROW(source.allocate(8_MiB), driver_error);
+    fake.refusals.clear();
+    void* const region = source.allocate(8_MiB);
+    EXPECT_EQ(fake.contexts, std::vector{other});
+    source.deallocate(region, 8_MiB);
+    events recorded(0);
+    recorded.recycle(recorded.record(stream_id::legacy_default));
+  }
+  EXPECT_EQ(fake.contexts, std::vector{other});
+  fake.contexts.clear();
+}
+
+TEST_F(driver_errors, do_not_happen_to_memory_that_is_set_aside) {
+  {
+    virtual_memory_upstream source(0);
+    void* const region = source.allocate(8_MiB);
+    ASSERT_NE(region, nullptr);
+    const std::size_t before = source.available_bytes();
+    source.set_aside(region, 4_MiB);
+    EXPECT_EQ(fake.mapped.size(), 2u);
+    EXPECT_EQ(fake.handles.size(), 4u) << "kept for what comes";
+    EXPECT_EQ(source.available_bytes(), before + 4_MiB);
+    refuse("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_TRUE(source.extend(region, 8_MiB, 2_MiB));
+    EXPECT_FALSE(source.commit(region, 4_MiB)) << "one page is left";
+    EXPECT_EQ(fake.mapped.size(), 3u);
+    fake.refusals.clear();
+    EXPECT_TRUE(source.commit(region, 4_MiB));
+    source.set_aside(region, 2_MiB);
+    source.deallocate(region, 10_MiB);
+    EXPECT_EQ(fake.handles.size(), 1u);
+  }
+  expect_nothing_held();
 }
 
 TEST_F(driver_errors, reach_callers_of_the_c_interface) {
