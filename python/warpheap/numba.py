@@ -67,6 +67,11 @@ def manager() -> Any:
     class PoolManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
         """Device memory from the pool; pinned and mapped host memory as in Numba."""
 
+        def __init__(self, *context: Any, **named: Any) -> None:
+            super().__init__(*context, **named)
+            # Ours alone: `allocations` has Numba's own host memory, too.
+            self._live: set[int] = set()
+
         def initialize(self) -> None:
             """Make the pool of this context's device."""
             self._pool = pool(self.context.device.id)
@@ -74,21 +79,23 @@ def manager() -> Any:
         def memalloc(self, size: int) -> Any:
             """Allocate in the default stream, as Numba's own manager does."""
             address = self._pool.allocate(size)
-            self.allocations[address] = size
-            allocations = self.allocations
-            owner = self._pool
+            self._live.add(address)
+            live, owner = self._live, self._pool
 
             def release() -> None:
-                # After a reset of the context there is nothing left to give back.
-                if allocations.pop(address, None) is not None:
+                # After a reset there is nothing left to give back: another block may have the
+                # address by then.
+                if address in live:
+                    live.remove(address)
                     owner.deallocate(address)
 
             return cuda.MemoryPointer(self.context, _device_pointer(address), size, release)
 
         def reset(self) -> None:
             """Take back whatever is still in use."""
-            for address in list(self.allocations):
-                self._pool.deallocate(address)
+            gone, self._live = self._live, set()
+            while gone:
+                self._pool.deallocate(gone.pop())
             super().reset()
 
         def get_memory_info(self) -> Any:

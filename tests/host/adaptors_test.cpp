@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,18 @@ TEST(limiting_resource, refuses_above_the_limit_and_frees_make_room) {
   EXPECT_EQ(wide.bytes_in_use(), 0u);
 }
 
+TEST(limiting_resource, a_size_that_no_number_can_add_is_above_the_limit) {
+  limiting_resource limited(statistics_resource{make_resource()}, 10000);
+  void* a = limited.allocate(stream, 6000);
+  for (const std::size_t bytes :
+       {~std::size_t{0}, ~std::size_t{0} - 5999, ~std::size_t{0} - 2000}) {
+    EXPECT_THROW(static_cast<void>(limited.allocate(stream, bytes)), out_of_memory) << bytes;
+    EXPECT_EQ(limited.bytes_in_use(), 6000u);
+  }
+  EXPECT_EQ(limited.upstream_resource().stats().failures, 0u) << "the limit refuses before";
+  limited.deallocate(stream, a, 6000);
+}
+
 TEST(failure_callback_resource, asks_until_memory_came_or_it_gives_up) {
   limiting_resource limited(make_resource(), 10000);
   void* held = limited.allocate(stream, 9000);
@@ -150,6 +163,47 @@ TEST(logging_resource, writes_what_rmm_writes) {
     EXPECT_STREQ(refused.what(),
                  "the log '/nowhere/log.csv' cannot be written: No such file or directory");
   }
+}
+
+/// A resource that tells when it has taken back a block.
+struct telling_resource {
+  void* allocate(stream_id by, std::size_t bytes, std::size_t alignment = 256) {
+    return memory.allocate(by, bytes, alignment);
+  }
+  void deallocate(stream_id by, void* block, std::size_t bytes, std::size_t = 256) {
+    memory.deallocate(by, block, bytes);
+    (*freed)();
+  }
+  void* allocate_sync(std::size_t bytes, std::size_t alignment = 256) {
+    return allocate(stream_id::none, bytes, alignment);
+  }
+  void deallocate_sync(void* block, std::size_t bytes, std::size_t = 256) {
+    deallocate(stream_id::none, block, bytes);
+  }
+  friend bool operator==(const telling_resource&, const telling_resource&) = default;
+
+  pool_resource memory;
+  std::function<void()>* freed;
+};
+
+// As if another thread got a block as soon as it was free.
+TEST(logging_resource, a_block_is_logged_as_free_before_it_is_handed_out_again) {
+  const std::string path = testing::TempDir() + "warpheap_logging_order_test.csv";
+  std::function<void()> freed;
+  {
+    logging_resource logged(telling_resource{make_resource(), &freed}, path);
+    void* const block = logged.allocate(stream, 1000);
+    freed = [&] { EXPECT_EQ(logged.allocate(stream, 1000), block); };
+    logged.deallocate(stream, block, 1000);
+  }
+  std::ifstream file(path);
+  std::vector<std::string> actions;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t action = line.find(',', line.find(',') + 1) + 1;
+    actions.push_back(line.substr(action, line.find(',', action) - action));
+  }
+  std::remove(path.c_str());
+  EXPECT_EQ(actions, (std::vector<std::string>{"Action", "allocate", "free", "allocate"}));
 }
 
 TEST(adaptors, stack_in_any_order) {

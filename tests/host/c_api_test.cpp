@@ -115,6 +115,38 @@ TEST(c_api, errors_are_told_and_change_no_result) {
   warpheap_pool_destroy(pool);
 }
 
+TEST(c_api, every_option_reaches_the_pool) {
+  const auto create = [](warpheap_pool_options options) {
+    warpheap_pool* pool = nullptr;
+    const warpheap_status status = warpheap_pool_create("tlsf", "reserved", 0, &options, &pool);
+    warpheap_pool_destroy(pool);
+    return status;
+  };
+  EXPECT_EQ(create({.initial_bytes = 2 << 20, .limit_bytes = 1 << 20}), WARPHEAP_INVALID_ARGUMENT);
+  EXPECT_EQ(create({.granule_bytes = 100}), WARPHEAP_INVALID_ARGUMENT);
+  EXPECT_EQ(create({.spare_percent = 1'000'001}), WARPHEAP_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(warpheap_last_error()).find("1000001 percent"), std::string::npos);
+  EXPECT_EQ(create({.spare_percent = 1'000'000}), WARPHEAP_OK);
+
+  warpheap_pool* pool = make("tlsf", {.initial_bytes = 3 << 20,
+                                      .limit_bytes = 9 << 20,
+                                      .region_bytes = 5 << 20,
+                                      .granule_bytes = 4096});
+  const auto held = [&] {
+    warpheap_pool_stats stats{};
+    warpheap_pool_get_stats(pool, &stats);
+    return stats.reserved_bytes;
+  };
+  EXPECT_EQ(held(), 3u << 20);
+  void* memory = nullptr;
+  EXPECT_EQ(warpheap_pool_allocate(pool, 3 << 20, 1, 0, &memory), WARPHEAP_OK);
+  EXPECT_EQ(warpheap_pool_allocate(pool, 1, 1, 0, &memory), WARPHEAP_OK);
+  EXPECT_EQ(held(), 8u << 20) << "one region more";
+  EXPECT_EQ(warpheap_pool_usable_bytes(pool, memory), 4096u);
+  EXPECT_EQ(warpheap_pool_allocate(pool, 6 << 20, 1, 0, &memory), WARPHEAP_OUT_OF_MEMORY);
+  warpheap_pool_destroy(pool);
+}
+
 TEST(c_api, every_name_in_the_list_is_a_pool) {
   std::string names = warpheap_pool_names();
   int pools = 0;

@@ -3,6 +3,7 @@
 // what the driver says, and nothing is lost. Over a driver of the tests' own, so without a GPU.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "warpheap/core/units.hpp"
 #include "warpheap/host/c/pool.h"
 #include "warpheap/host/cuda/driver_allocator.hpp"
+#include "warpheap/host/cuda/events.hpp"
 #include "warpheap/host/cuda/malloc_upstream.hpp"
 #include "warpheap/host/cuda/virtual_memory_upstream.hpp"
 
@@ -26,7 +28,13 @@ const std::vector<CUresult> other_errors = {CUDA_ERROR_ILLEGAL_ADDRESS,
 
 class driver_errors : public testing::Test {
  protected:
-  ~driver_errors() override { fake.refusals.clear(); }
+  ~driver_errors() override {
+    fake.refusals.clear();
+    EXPECT_EQ(fake.strays, 0) << "calls while another device may be current";
+    EXPECT_TRUE(fake.contexts.empty()) << "the thread is left with another device";
+    fake.contexts.clear();
+    fake.strays = 0;
+  }
 
   void refuse(const std::string& function, CUresult error, int after = 0) {
     fake.refusals[function] = {error, after};
@@ -36,6 +44,7 @@ class driver_errors : public testing::Test {
     EXPECT_TRUE(fake.addresses.empty());
     EXPECT_TRUE(fake.handles.empty());
     EXPECT_TRUE(fake.mapped.empty());
+    EXPECT_TRUE(fake.events.empty());
   }
 
   fake_driver& fake = fake_driver::get();
@@ -121,6 +130,109 @@ TEST_F(driver_errors, virtual_memory_keeps_what_a_region_had) {
   EXPECT_TRUE(source.extend(region, 4_MiB, 8_MiB));
   EXPECT_EQ(fake.mapped.size(), 6u);
   source.deallocate(region, 12_MiB);
+  expect_nothing_held();
+}
+
+// After an error of the device, no event would ever say that it has happened.
+TEST_F(driver_errors, end_every_wait_for_an_event) {
+  {
+    events source(0);
+    const event_handle event = source.record(stream_id{0x100});
+    ASSERT_NE(event, nullptr);
+    refuse("cuEventQuery", CUDA_ERROR_NOT_READY);
+    EXPECT_FALSE(source.happened(event));
+    EXPECT_FALSE(source.wait_until(event, std::chrono::steady_clock::now()));
+    for (const CUresult error : other_errors) {
+      refuse("cuEventQuery", error);
+      EXPECT_TRUE(source.happened(event)) << error;
+    }
+    source.recycle(event);
+  }
+  expect_nothing_held();
+}
+
+TEST_F(driver_errors, make_the_caller_wait_for_what_no_event_can_tell) {
+  {
+    events source(0);
+    for (const char* function : {"cuEventCreate", "cuEventRecord"}) {
+      for (const CUresult error : other_errors) {
+        refuse(function, error);
+        const int waits = fake.waits;
+        const event_handle event = source.record(stream_id{0x100});
+        EXPECT_EQ(event, nullptr) << function << ' ' << error;
+        EXPECT_EQ(fake.waits, waits + 1) << "now everything has happened";
+        EXPECT_TRUE(source.happened(event));
+      }
+      fake.refusals.clear();
+    }
+    EXPECT_EQ(fake.events.size(), 1u) << "the one that was not recorded serves again";
+    const int waits = fake.waits;
+    const event_handle event = source.record(stream_id{0x100});
+    EXPECT_NE(event, nullptr);
+    EXPECT_EQ(fake.events.size(), 1u);
+    source.make_wait(stream_id{0x200}, event);
+    EXPECT_EQ(fake.waits, waits);
+    refuse("cuStreamWaitEvent", CUDA_ERROR_INVALID_VALUE);
+    source.make_wait(stream_id{0x200}, event);
+    EXPECT_EQ(fake.waits, waits + 1) << "where the stream cannot wait, the caller does";
+    source.recycle(event);
+    // This driver has no event of all streams; one stream always exists.
+    EXPECT_EQ(source.record_absent(stream_id{0x100}), nullptr);
+    EXPECT_EQ(fake.waits, waits + 2);
+    const event_handle of_the_default = source.record_absent(stream_id::legacy_default);
+    EXPECT_NE(of_the_default, nullptr);
+    EXPECT_EQ(fake.waits, waits + 2);
+    source.recycle(of_the_default);
+  }
+  expect_nothing_held();
+}
+
+TEST_F(driver_errors, mean_that_a_stream_may_be_captured) {
+  events source(0);
+  EXPECT_FALSE(source.is_captured(stream_id{0x100}));
+  refuse("cuStreamIsCapturing", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_TRUE(source.is_captured(stream_id{0x100}));
+  EXPECT_FALSE(source.is_captured(stream_id::none)) << "there is none";
+}
+
+TEST_F(driver_errors, leave_the_device_that_the_thread_had) {
+  const auto other = reinterpret_cast<CUcontext>(std::uintptr_t{0x2000});
+  fake.contexts = {other};
+  {
+    virtual_memory_upstream source(0);
+    refuse("cuMemCreate", CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_THROW(source.allocate(8_MiB), driver_error);
+    fake.refusals.clear();
+    void* const region = source.allocate(8_MiB);
+    EXPECT_EQ(fake.contexts, std::vector{other});
+    source.deallocate(region, 8_MiB);
+    events recorded(0);
+    recorded.recycle(recorded.record(stream_id::legacy_default));
+  }
+  EXPECT_EQ(fake.contexts, std::vector{other});
+  fake.contexts.clear();
+}
+
+TEST_F(driver_errors, do_not_happen_to_memory_that_is_set_aside) {
+  {
+    virtual_memory_upstream source(0);
+    void* const region = source.allocate(8_MiB);
+    ASSERT_NE(region, nullptr);
+    const std::size_t before = source.available_bytes();
+    source.set_aside(region, 4_MiB);
+    EXPECT_EQ(fake.mapped.size(), 2u);
+    EXPECT_EQ(fake.handles.size(), 4u) << "kept for what comes";
+    EXPECT_EQ(source.available_bytes(), before + 4_MiB);
+    refuse("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_TRUE(source.extend(region, 8_MiB, 2_MiB));
+    EXPECT_FALSE(source.commit(region, 4_MiB)) << "one page is left";
+    EXPECT_EQ(fake.mapped.size(), 3u);
+    fake.refusals.clear();
+    EXPECT_TRUE(source.commit(region, 4_MiB));
+    source.set_aside(region, 2_MiB);
+    source.deallocate(region, 10_MiB);
+    EXPECT_EQ(fake.handles.size(), 1u);
+  }
   expect_nothing_held();
 }
 

@@ -12,8 +12,11 @@ namespace {
 
 fake_driver& fake() { return fake_driver::get(); }
 
+CUcontext primary() { return reinterpret_cast<CUcontext>(std::uintptr_t{0x1000}); }
+
 // What the test wants a function to return now.
 CUresult verdict(const char* function) {
+  if (fake().contexts.empty() || fake().contexts.back() != primary()) ++fake().strays;
   const auto found = fake().refusals.find(function);
   if (found == fake().refusals.end()) return CUDA_SUCCESS;
   return found->second.after-- > 0 ? CUDA_SUCCESS : found->second.error;
@@ -34,7 +37,8 @@ CUresult take(const char* function, CUdeviceptr* place, std::size_t bytes) {
   return CUDA_SUCCESS;
 }
 
-CUresult give(CUdeviceptr place) {
+CUresult give(const char* function, CUdeviceptr place) {
+  if (const CUresult error = verdict(function); error != CUDA_SUCCESS) return error;
   return fake().blocks.erase(place) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -59,25 +63,36 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
-  *context = nullptr;
+  *context = primary();
   return CUDA_SUCCESS;
 }
 CUresult cuCtxGetCurrent(CUcontext* context) {
-  *context = nullptr;
+  *context = fake().contexts.empty() ? nullptr : fake().contexts.back();
   return CUDA_SUCCESS;
 }
-CUresult cuCtxPushCurrent(CUcontext) { return CUDA_SUCCESS; }
-CUresult cuCtxPopCurrent(CUcontext*) { return CUDA_SUCCESS; }
-CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
+CUresult cuCtxPushCurrent(CUcontext context) {
+  fake().contexts.push_back(context);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  if (fake().contexts.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+  *context = fake().contexts.back();
+  fake().contexts.pop_back();
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() {
+  ++fake().waits;
+  return verdict("cuCtxSynchronize");
+}
 
 CUresult cuMemAlloc(CUdeviceptr* place, std::size_t bytes) {
   return take("cuMemAlloc", place, bytes);
 }
-CUresult cuMemFree(CUdeviceptr place) { return give(place); }
+CUresult cuMemFree(CUdeviceptr place) { return give("cuMemFree", place); }
 CUresult cuMemAllocAsync(CUdeviceptr* place, std::size_t bytes, CUstream) {
   return take("cuMemAllocAsync", place, bytes);
 }
-CUresult cuMemFreeAsync(CUdeviceptr place, CUstream) { return give(place); }
+CUresult cuMemFreeAsync(CUdeviceptr place, CUstream) { return give("cuMemFreeAsync", place); }
 CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
   if (const CUresult error = verdict("cuMemGetInfo"); error != CUDA_SUCCESS) return error;
   *free = fake().device_bytes - fake().used();
@@ -100,7 +115,9 @@ CUresult cuMemAddressReserve(CUdeviceptr* place, std::size_t bytes, std::size_t,
   fake().addresses[*place] = bytes;
   return CUDA_SUCCESS;
 }
-CUresult cuMemAddressFree(CUdeviceptr place, std::size_t) {
+CUresult cuMemAddressFree(CUdeviceptr place, std::size_t bytes) {
+  const auto found = fake().addresses.find(place);
+  if (found != fake().addresses.end() && found->second != bytes) return CUDA_ERROR_INVALID_VALUE;
   return fake().addresses.erase(place) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
@@ -129,17 +146,26 @@ CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::s
 
 CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
+  return verdict("cuStreamIsCapturing");
 }
 CUresult cuStreamSynchronize(CUstream) { return verdict("cuStreamSynchronize"); }
-CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return verdict("cuStreamWaitEvent"); }
 CUresult cuEventCreate(CUevent* event, unsigned) {
-  *event = nullptr;
+  if (const CUresult error = verdict("cuEventCreate"); error != CUDA_SUCCESS) return error;
+  static std::uintptr_t last = 0;
+  *event = reinterpret_cast<CUevent>(++last);
+  fake().events.insert(*event);
   return CUDA_SUCCESS;
 }
-CUresult cuEventDestroy(CUevent) { return CUDA_SUCCESS; }
-CUresult cuEventRecord(CUevent, CUstream) { return CUDA_SUCCESS; }
-CUresult cuEventQuery(CUevent) { return CUDA_SUCCESS; }
-CUresult cuEventSynchronize(CUevent) { return CUDA_SUCCESS; }
+CUresult cuEventDestroy(CUevent event) {
+  if (const CUresult error = verdict("cuEventDestroy"); error != CUDA_SUCCESS) return error;
+  return fake().events.erase(event) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuEventRecord(CUevent, CUstream) { return verdict("cuEventRecord"); }
+CUresult cuEventQuery(CUevent) { return verdict("cuEventQuery"); }
+CUresult cuEventSynchronize(CUevent) {
+  ++fake().waits;
+  return verdict("cuEventSynchronize");
+}
 
 }  // extern "C"

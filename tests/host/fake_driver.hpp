@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 /// A CUDA driver without a device: one GPU of 1 GiB, if a test says nothing else, whose memory is
 /// only counted. A program that is linked with it finds it wherever it looks for `libcuda.so.1`.
@@ -34,6 +35,11 @@ struct fake_driver {
   std::map<CUdeviceptr, std::size_t> addresses;    ///< reserved
   std::set<CUmemGenericAllocationHandle> handles;  ///< of cuMemCreate
   std::map<CUdeviceptr, CUmemGenericAllocationHandle> mapped;
+  std::set<CUevent> events;
+  int waits = 0;  ///< of the caller, for an event or for all
+
+  std::vector<CUcontext> contexts;  ///< of the thread; the last one is current
+  int strays = 0;                   ///< calls for the device while its context was not current
 
   std::size_t reserved() const {
     std::size_t bytes = 0;

@@ -119,6 +119,7 @@ class fake_events final : public stream_events {
   }
   void expect_alive(stream_id stream) const {
     EXPECT_FALSE(destroyed.contains(stream)) << "the driver would crash";
+    EXPECT_NE(stream, stream_id::none) << "the driver would crash: it is not a handle";
   }
 };
 

@@ -130,6 +130,23 @@ TEST_F(many_device_pools, a_region_grows_to_the_last_page_that_it_reserves_and_n
   EXPECT_TRUE(fake.mapped.empty());
 }
 
+// As that of a policy that has no pages: the rest of the last page is the region's, too.
+TEST_F(many_device_pools, a_region_that_ends_within_a_page_grows_into_the_rest_of_it_first) {
+  virtual_memory_upstream source(0);
+  constexpr std::size_t page = fake_driver::page;
+  void* const region = source.allocate(page + page / 2);
+  ASSERT_NE(region, nullptr);
+  EXPECT_EQ(fake.mapped.size(), 2u);
+  EXPECT_TRUE(source.extend(region, page + page / 2, page / 4));
+  EXPECT_TRUE(source.extend(region, page + page / 4 * 3, page / 4));
+  EXPECT_EQ(fake.mapped.size(), 2u);
+  EXPECT_TRUE(source.extend(region, 2 * page, page / 2));
+  EXPECT_TRUE(source.extend(region, 2 * page + page / 2, page));
+  EXPECT_EQ(fake.mapped.size(), 4u);
+  source.deallocate(region, 3 * page + page / 2);
+  EXPECT_TRUE(fake.mapped.empty());
+}
+
 // AddressSanitizer reports a read behind the last page that the region ever had.
 TEST_F(many_device_pools, a_region_that_grows_by_nothing_stays_as_it_is) {
   virtual_memory_upstream source(0);

@@ -2,7 +2,9 @@
 // Pools over an upstream with pages: the memory of holes moves to where a request fits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <utility>
 
 #include "fake_events.hpp"
 #include "message_of.hpp"
@@ -161,21 +163,26 @@ TEST_P(pages, an_upstream_that_overstates_what_it_has_does_not_fail_a_request) {
 }
 
 TEST_P(pages, the_rest_of_a_hole_that_a_request_uses_in_part_may_move) {
-  make({.region_bytes = page, .spare_percent = 1000}, 17 * page);
-  void* const before = take(5 * page);
-  void* const hole = take(6 * page);
-  void* const behind = take(5 * page);
-  ASSERT_NE(take(page), nullptr);
-  give(before);
-  give(behind);
-  ASSERT_EQ(pool->trim(0), 10 * page);
-  ASSERT_NE(take(8 * page), nullptr) << "behind the last block";
-  ASSERT_EQ(source->held(), 15 * page);
-  give(hole);
-  // Vacant addresses on both sides: the request covers those of one side and half of the hole.
-  ASSERT_NE(take(8 * page), nullptr) << "6 pages of the hole and 2 of the upstream";
-  EXPECT_EQ(source->held(), 17 * page);
-  expect_sound();
+  using sides = std::pair<std::size_t, std::size_t>;
+  for (const auto& [left, right] : {sides{5, 5}, sides{4, 5}, sides{5, 4}}) {
+    held = {};
+    make({.region_bytes = page, .spare_percent = 1000}, 17 * page);
+    void* const before = take(left * page);
+    void* const hole = take(6 * page);
+    void* const behind = take(right * page);
+    ASSERT_NE(take(page), nullptr);
+    give(before);
+    give(behind);
+    ASSERT_EQ(pool->trim(0), (left + right) * page);
+    ASSERT_NE(take(8 * page), nullptr) << "behind the last block";
+    ASSERT_EQ(source->held(), 15 * page);
+    give(hole);
+    // Vacant addresses on both sides: the request covers those of the smaller one and a part of the
+    // hole, at either of its ends.
+    ASSERT_NE(take(8 * page), nullptr) << "6 pages of the hole and 2 of the upstream";
+    EXPECT_EQ(source->held(), 17 * page);
+    expect_sound();
+  }
 }
 
 TEST_P(pages, the_upstreams_last_pages_extend_a_region_by_less_than_its_step) {
@@ -228,7 +235,12 @@ TEST_P(pages, random_requests_agree_with_a_model) {
       if (step % 500 == 0) {
         ASSERT_NO_FATAL_FAILURE(expect_sound());
       }
-      if (step % 3000 == 2999) pool->trim(random() % 16_MiB);
+      if (step % 3000 == 2999) {
+        const std::size_t before = source->held();
+        const std::size_t keep = random() % 16_MiB;
+        ASSERT_EQ(pool->trim(keep), before - source->held());
+        ASSERT_GE(source->held(), std::min(before, keep));
+      }
     }
     expect_sound();
     EXPECT_GT(source->decommitted, 0u);

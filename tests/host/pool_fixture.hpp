@@ -26,7 +26,7 @@ inline std::vector<std::string> all_policy_names() {
 }
 
 /// Addresses without access rights (so that a pool that touches what it manages dies), counted, and
-/// refused beyond a budget.
+/// refused beyond a budget. They are aligned as an upstream promises, and no better.
 class counted_upstream : public upstream {
  public:
   explicit counted_upstream(std::size_t budget = std::size_t{1} << 40) : budget_(budget) {}
@@ -38,33 +38,48 @@ class counted_upstream : public upstream {
   std::string_view name() const override { return "counted"; }
 
   std::size_t held() const { return held_; }
-  std::size_t regions() const { return regions_; }
+  std::size_t regions() const { return given_.size(); }
   std::size_t calls() const { return calls_; }
+  /// Whether all of these bytes are of one region.
+  bool gave(const void* memory, std::size_t bytes) const {
+    const auto base = reinterpret_cast<address>(memory);
+    const auto above = given_.upper_bound(base);
+    return above != given_.begin() &&
+           std::prev(above)->first + std::prev(above)->second >= base + bytes;
+  }
 
  protected:
   /// Counts `bytes` of a region that has `addresses`.
   void* reserve(std::size_t bytes, std::size_t addresses) {
     ++calls_;
-    if (!add(bytes)) return nullptr;
-    ++regions_;
-    return source_.allocate(addresses);
+    if (held_ + bytes > budget_) return nullptr;
+    void* const start = source_.allocate(addresses + alignment);
+    if (start == nullptr) return nullptr;
+    const address base = reinterpret_cast<address>(start) + alignment;
+    given_[base] = bytes;
+    held_ += bytes;
+    return reinterpret_cast<void*>(base);
   }
   void release(void* memory, std::size_t bytes, std::size_t addresses) noexcept {
+    const auto base = reinterpret_cast<address>(memory);
+    EXPECT_EQ(given_[base], bytes) << "another size than it got";
+    given_.erase(base);
     held_ -= bytes;
-    --regions_;
-    source_.deallocate(memory, addresses);
+    source_.deallocate(reinterpret_cast<void*>(base - alignment), addresses + alignment);
   }
-  bool add(std::size_t bytes) {
-    if (held_ + bytes > budget_) return false;
-    held_ += bytes;
+  bool add(void* memory, std::size_t bytes, std::size_t more) {
+    if (held_ + more > budget_) return false;
+    EXPECT_EQ(given_[reinterpret_cast<address>(memory)], bytes) << "another size than it got";
+    given_[reinterpret_cast<address>(memory)] += more;
+    held_ += more;
     return true;
   }
 
  private:
   reserved_upstream source_;
+  std::map<address, std::size_t> given_;  ///< the sizes of the regions
   std::size_t budget_;
   std::size_t held_ = 0;
-  std::size_t regions_ = 0;
   std::size_t calls_ = 0;
 };
 
@@ -81,8 +96,8 @@ class growing_upstream final : public counted_upstream {
   void deallocate(void* memory, std::size_t bytes) noexcept override {
     release(memory, bytes, room);
   }
-  bool extend(void*, std::size_t bytes, std::size_t more) override {
-    return bytes + more <= room && add(more);
+  bool extend(void* memory, std::size_t bytes, std::size_t more) override {
+    return bytes + more <= room && add(memory, bytes, more);
   }
   std::string_view name() const override { return "growing"; }
 };

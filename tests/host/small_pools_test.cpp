@@ -83,6 +83,41 @@ TEST_P(small_pools, making_one_asks_no_upstream_and_touches_few_pages) {
   EXPECT_EQ(source->calls(), 0u);
 }
 
+// Wherever the region begins, and whatever is lost where the granule or the alignment is larger
+// than what the upstream promises.
+TEST_P(small_pools, a_request_fits_into_the_region_that_is_taken_for_it) {
+  for (const std::size_t granule : {16u, 256u, 4096u, 65536u}) {
+    for (const std::size_t bytes : {std::size_t{1}, granule, 5 * granule, 5 * granule + 1}) {
+      for (const std::size_t alignment : {std::size_t{1}, 2 * granule, 16 * granule}) {
+        const auto source = std::make_shared<counted_upstream>();
+        const auto pool = make_pool(GetParam(), source, std::make_shared<no_events>(),
+                                    {.region_bytes = 1, .granule_bytes = granule});
+        void* const block = pool->try_allocate(bytes, alignment, stream_id::none);
+        ASSERT_NE(block, nullptr) << bytes << " at " << alignment << ", granule " << granule;
+        EXPECT_EQ(reinterpret_cast<address>(block) % std::max(alignment, granule), 0u);
+        EXPECT_TRUE(source->gave(block, pool->usable_bytes(block)));
+        EXPECT_EQ(source->regions(), 1u);
+      }
+    }
+  }
+}
+
+// A region of the usual size is more than the upstream has: smaller ones are tried, down to what
+// the request needs.
+TEST_P(small_pools, a_request_gets_the_upstreams_last_bytes_whatever_the_size_of_regions) {
+  constexpr std::size_t budget = 5_MiB;
+  for (const std::size_t bytes : {300_KiB, 1_MiB + 300_KiB, 2_MiB, 3_MiB, 4_MiB, budget}) {
+    const auto serves = [&](std::size_t region_bytes) {
+      const auto pool = make_pool(GetParam(), std::make_shared<counted_upstream>(budget),
+                                  std::make_shared<no_events>(), {.region_bytes = region_bytes});
+      return pool->try_allocate(bytes, 1, stream_id::none) != nullptr;
+    };
+    const bool possible = serves(1);
+    EXPECT_EQ(serves(16_MiB), possible) << bytes;
+    EXPECT_EQ(serves(24_MiB), possible) << bytes;
+  }
+}
+
 // With blocks of 1 MiB: the pool first doubles from call to call of its upstream, and later takes a
 // quarter of what it holds.
 TEST(pools_that_grow, a_small_pool_takes_little_and_a_large_one_a_quarter) {
@@ -220,6 +255,36 @@ TEST(small_pools_under_a_limit, a_region_that_the_policy_cannot_add_goes_back) {
   EXPECT_EQ(source->regions(), 0u);
   EXPECT_EQ(pool.stats().regions, 0u);
   EXPECT_EQ(pool.stats().reserved_bytes, 0u);
+}
+
+// The default policy, without memory for the books of what a region grows by.
+class shortsighted_policy : public tlsf {
+ public:
+  using tlsf::tlsf;
+  void extend_region(address, std::size_t) { throw std::bad_alloc(); }
+};
+
+TEST(small_pools_under_a_limit, memory_that_the_policy_cannot_take_is_held_and_goes_back) {
+  const auto expect_sound = [](const auto& source) {
+    {
+      stream_pool<shortsighted_policy> pool(source, std::make_shared<no_events>(),
+                                            {.region_bytes = 1_MiB});
+      const auto take = [&] { return pool.try_allocate(1_MiB, 1, stream_id::none); };
+      ASSERT_NE(take(), nullptr);
+      EXPECT_THROW(take(), std::bad_alloc);
+      EXPECT_EQ(source->held(), 2_MiB);
+      EXPECT_EQ(pool.stats().reserved_bytes, 2_MiB);
+      // What comes next would not follow the memory that the policy has.
+      EXPECT_NE(take(), nullptr);
+      EXPECT_EQ(source->regions(), 2u);
+      EXPECT_EQ(pool.stats().reserved_bytes, source->held());
+      EXPECT_EQ(pool.check(), std::nullopt);
+    }
+    EXPECT_EQ(source->held(), 0u);
+    EXPECT_EQ(source->regions(), 0u);
+  };
+  expect_sound(std::make_shared<growing_upstream>());
+  expect_sound(std::make_shared<paged_upstream>());
 }
 
 }  // namespace

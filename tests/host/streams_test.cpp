@@ -4,9 +4,11 @@
 
 #include <random>
 
+#include "../../src/host/c/pool.hpp"
 #include "fake_events.hpp"
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
+#include "warpheap/host/c/torch.h"
 
 namespace warpheap::host {
 namespace {
@@ -77,7 +79,9 @@ TEST_P(streams, a_stream_has_its_own_freed_block_back_before_any_event) {
   EXPECT_THROW(pool->deallocate(a, one), invalid_argument) << "freed twice while pending";
   EXPECT_THROW(pool->deallocate(a, two), invalid_argument);
   EXPECT_THROW(pool->deallocate(a, stream_id::none), invalid_argument);
+  EXPECT_THROW(pool->truncate(a, 256), invalid_argument) << "it is nobody's while it is pending";
   EXPECT_EQ(pool->usable_bytes(a), 0u);
+  EXPECT_EQ(pool->check(), std::nullopt);
   pool->deallocate(b, two);
   pool->deallocate(other, two);
   EXPECT_EQ(pool->check(), std::nullopt);
@@ -139,7 +143,7 @@ TEST_P(streams, blocks_of_a_stream_that_was_destroyed_do_not_pend_forever) {
 TEST_P(streams, random_calls_never_hand_out_memory_that_is_still_in_use) {
   const auto pool = make({.limit_bytes = 8_MiB, .region_bytes = 1_MiB});
   std::mt19937_64 random(53);
-  const stream_id all[] = {one, two, three, stream_id::legacy_default};
+  const stream_id all[] = {one, two, three, stream_id::legacy_default, stream_id::none};
   struct freed {
     stream_id stream;
     std::uint64_t work;
@@ -150,10 +154,10 @@ TEST_P(streams, random_calls_never_hand_out_memory_that_is_still_in_use) {
   for (int step = 0; step < steps(40000); ++step) {
     // Phases in which one stream is alone take turns with mixed ones.
     const int phase = step / steps(3000);
-    const stream_id stream = phase % 2 == 0 ? all[random() % 4] : all[phase % 4];
+    const stream_id stream = phase % 2 == 0 ? all[random() % 5] : all[phase % 4];
     if (random() % 100 == 0) events->destroy(all[random() % 3]);
     events->create(stream);
-    if (random() % 3 == 0) events->submit(stream);
+    if (random() % 3 == 0 && stream != stream_id::none) events->submit(stream);
     if (random() % 50 == 0) events->finish(all[random() % 4]);
     if (held.size() < 60 && (random() % 2 == 0 || held.empty())) {
       void* block = pool->try_allocate(1 + random() % 100000, 256, stream);
@@ -260,6 +264,24 @@ TEST_P(streams, a_stream_that_is_put_behind_another_waits_for_what_is_there) {
   EXPECT_EQ(events->calls, calls) << "a stream's own work is in order";
 }
 
+TEST_P(streams, what_no_stream_uses_is_free_for_all_at_once) {
+  const auto pool = make();
+  void* mine = pool->try_allocate(5000, 256, one);
+  void* other = pool->try_allocate(5000, 256, two);
+  const int recorded = events->recorded;
+  // More than a batch of pending blocks has.
+  for (int n = 0; n < 40; ++n) {
+    void* block = pool->try_allocate(100000, 256, two);
+    pool->deallocate(block, stream_id::none);
+    EXPECT_EQ(pool->stats().pending_blocks, 0u);
+    EXPECT_EQ(pool->usable_bytes(block), 0u);
+  }
+  EXPECT_EQ(events->recorded, recorded);
+  pool->deallocate(mine, stream_id::none);
+  pool->deallocate(other, stream_id::none);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
 TEST_P(streams, memory_for_no_stream_is_waited_for) {
   const auto pool = make({.initial_bytes = 1_MiB, .limit_bytes = 1_MiB});
   void* block = pool->try_allocate(200000, 256, one);
@@ -303,6 +325,38 @@ TEST_P(streams, each_thread_has_a_per_thread_stream_of_its_own) {
   EXPECT_EQ(events->recorded, 1) << "only this thread can name the stream, so now";
   EXPECT_EQ(pool->try_allocate(100000, 256, stream_id::per_thread), a);
   pool->deallocate(a, stream_id::per_thread);
+}
+
+// PyTorch frees a tensor in its own stream, whatever other streams used it.
+TEST(streams_of_torch, a_free_comes_behind_every_stream_that_was_recorded_for_the_block) {
+  const auto events = std::make_shared<fake_events>();
+  warpheap_pool pool{make_pool("tlsf", std::make_shared<counted_upstream>(), events)};
+  const auto handle = [](stream_id stream) { return reinterpret_cast<void*>(stream); };
+  constexpr int device = 4;
+  ASSERT_EQ(warpheap_torch_use(device, &pool), WARPHEAP_OK);
+  void* const block = warpheap_torch_allocate(1000, device, handle(one));
+  void* const other = warpheap_torch_allocate(1000, device, handle(one));
+  warpheap_torch_record_stream(block, handle(two));
+  warpheap_torch_record_stream(other, handle(two));
+  warpheap_torch_record_stream(block, handle(three));
+  for (const stream_id stream : {one, two, three}) events->submit(stream);
+
+  warpheap_torch_deallocate(block, 1000, device, handle(one));
+  EXPECT_TRUE(events->is_safe(one, two, 1));
+  EXPECT_TRUE(events->is_safe(one, three, 1));
+  EXPECT_FALSE(events->is_safe(two, one, 1)) << "a stream that only used it waits for nothing";
+  EXPECT_EQ(events->blocked, 0);
+
+  // The next block at this address has no stream but its own, and the other block still has.
+  events->submit(two);
+  const int calls = events->calls;
+  ASSERT_EQ(warpheap_torch_allocate(1000, device, handle(one)), block);
+  warpheap_torch_deallocate(block, 1000, device, handle(one));
+  EXPECT_EQ(events->calls, calls);
+  EXPECT_FALSE(events->is_safe(one, two, 2));
+  warpheap_torch_deallocate(other, 1000, device, handle(one));
+  EXPECT_TRUE(events->is_safe(one, two, 2));
+  ASSERT_EQ(warpheap_torch_use(device, nullptr), WARPHEAP_OK);
 }
 
 }  // namespace

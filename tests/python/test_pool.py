@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,7 @@ class PoolMachine(RuleBasedStateMachine):
     def trim(self, keep: int) -> None:
         before = self.pool.stats().reserved_bytes
         assert self.pool.trim(keep) == before - self.pool.stats().reserved_bytes
+        assert self.pool.stats().reserved_bytes >= min(before, keep)
 
     @invariant()
     @precondition(lambda self: hasattr(self, "pool"))
@@ -239,10 +241,20 @@ def test_a_pool_without_parts_is_refused() -> None:
 @pytest.mark.parametrize("bad", [-1, 1 << 64])
 def test_sizes_out_of_range_are_refused_with_the_limit(bad: int) -> None:
     wanted = rf"is {bad}: a number from 0 to {(1 << 64) - 1} is needed"
-    for option in ("initial_bytes", "limit_bytes", "region_bytes", "granule_bytes"):
+    sizes = ("initial_bytes", "limit_bytes", "region_bytes", "granule_bytes")
+    for option in (*sizes, "spare_percent", "parts"):
         with pytest.raises(ValueError, match=f"{option} {wanted}"):
             Pool("tlsf", upstream="reserved", **{option: bad})
     with Pool("tlsf", upstream="reserved") as pool:
-        for call in (pool.allocate, pool.trim):
-            with pytest.raises(ValueError, match=wanted):
-                call(bad)
+        block = pool.allocate(1000)
+        calls: dict[str, Callable[[], int]] = {
+            "size": lambda: pool.allocate(bad),
+            "alignment": lambda: pool.allocate(1, alignment=bad),
+            "keep_bytes": lambda: pool.trim(bad),
+        }
+        for name, call in calls.items():
+            with pytest.raises(ValueError, match=f"^{name} {wanted}"):
+                call()
+        with pytest.raises(ValueError, match=f"^size {wanted}"):
+            pool.truncate(block, bad)
+        assert pool.usable_bytes(block) == 1024

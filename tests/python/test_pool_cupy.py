@@ -59,8 +59,12 @@ def fake_cuda() -> Any:
         def __init__(self, memory: Any, _offset: int) -> None:
             self.memory = memory
 
+    class OutOfMemoryError(MemoryError):
+        """CuPy's."""
+
     return types.SimpleNamespace(
         runtime=types.SimpleNamespace(getDevice=lambda: 0),
+        memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
         get_current_stream=lambda: Stream.current,
         UnownedMemory=lambda _address, _size, owner, _device: owner,
         MemoryPointer=Array,
@@ -84,6 +88,32 @@ def test_an_array_keeps_its_stream() -> None:
     del array
     assert pool.freed == [(0x1000, 0x10, True)]
     assert Stream.alive == {0x20}, "and not for longer"
+
+
+def test_an_array_of_another_device_is_refused(cupy: Any) -> None:
+    pool = Pool()
+    Stream.current = Stream(0x70)
+    allocate = warpheap.cupy.allocator(pool)
+    pool.device = 1
+    with pytest.raises(ValueError, match="for device 1, but device 0 is current"):
+        allocate(100)
+    assert not pool.live
+    assert cupy.runtime.getDevice() == 0
+
+
+def test_a_full_pool_is_cupys_error_of_no_memory(cupy: Any) -> None:
+    class Full(Pool):
+        def allocate(self, _size: int, _stream: int) -> int:
+            raise MemoryError("out of memory")
+
+        def stats(self) -> Any:
+            return types.SimpleNamespace(bytes_in_use=300, reserved_bytes=400)
+
+    Stream.current = Stream(0x70)
+    with pytest.raises(cupy.memory.OutOfMemoryError) as raised:
+        warpheap.cupy.allocator(Full())(100)
+    assert raised.value.args == (100, 300, 400)
+    assert not warpheap.cupy._streams
 
 
 @pytest.mark.usefixtures("cupy")

@@ -174,9 +174,10 @@ class unlocked_pool {
 
   // The size of a region that has room for the block wherever its first aligned address is.
   std::size_t region_for(std::size_t bytes, std::size_t alignment) const {
-    const std::size_t slack =
-        (alignment > granule_ ? alignment : 0) + (granule_ > upstream::alignment ? granule_ : 0);
-    return Policy::region_for(align_up(bytes, granule_) + slack);
+    const std::size_t slack = alignment > granule_ ? alignment : 0;
+    // A region whose ends are within granules has one less, whatever the policy rounds up to.
+    const std::size_t lost = granule_ > upstream::alignment ? granule_ : 0;
+    return Policy::region_for(align_up(bytes, granule_) + slack) + lost;
   }
 
   std::size_t granule_;
