@@ -39,7 +39,8 @@ class last_slot : public ::testing::Test {
     constexpr simt::strategy ways[]{simt::strategy::sticky, simt::strategy::uniform,
                                     simt::strategy::pct};
     return {ways[seed % 3], seed,
-            seed / 3 % 2 == 0 ? simt::memory_model::sequential : simt::memory_model::weak};
+            race_checked || seed / 3 % 2 == 0 ? simt::memory_model::sequential
+                                              : simt::memory_model::weak};
   }
   void restore() const { std::copy(full_.begin(), full_.end(), memory_.all().base); }
   const small::supply& parts() const { return subject_.parts(); }

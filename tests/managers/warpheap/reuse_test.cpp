@@ -82,7 +82,8 @@ class one_empty_chunk : public ::testing::Test {
   static simt::schedule schedule_of(std::uint64_t seed) {
     constexpr simt::strategy ways[]{simt::strategy::sticky, simt::strategy::uniform,
                                     simt::strategy::pct};
-    return {ways[seed % 3], seed, simt::memory_model::weak};
+    return {ways[seed % 3], seed,
+            race_checked ? simt::memory_model::sequential : simt::memory_model::weak};
   }
   bool is_valid() const {
     inspection found;
