@@ -211,6 +211,64 @@ class again_in_the_kernel : public arena_world<Arena> {
   untracked<int> refused_ = 0;
 };
 
+/// Lanes use the heap itself: they write to its blocks and free them. Others find that memory in an
+/// arena over the heap, where it is theirs alone. All writes are relaxed, so only what they have
+/// acquired orders them.
+template <class Arena>
+class beside_the_arena {
+ public:
+  static constexpr simt::grid shape = two_warps;
+
+  explicit beside_the_arena(const setup<Arena>& how)
+      : region_(how.region_bytes),
+        state_(Arena::state_bytes(1)),
+        heap_(region_.all(), explored_machine(), how.options.manager),
+        arena_(heap_, how.region_bytes, state_.base(), 1, how.options.piece_bytes) {}
+
+  void reset(std::uint64_t /*seed*/) {
+    alone_.run({simt::strategy::sticky, 1}, [this] { arena_.format(0, 1); });
+    wrong_ = false;
+  }
+
+  void lane() {
+    const std::uint64_t rank = simt::thread_rank();
+    for (std::uint64_t round = 0; round < 3; ++round) {
+      const std::uint64_t mark = rank << 32 | round << 16;
+      if (rank % 4 == 0) {
+        void* const block = heap_.malloc(112);
+        if (block == nullptr) continue;
+        use(block, 112, mark);
+        heap_.free(block);
+      } else {
+        const std::size_t bytes = rank % 4 == 1 ? 48 : 16;
+        void* const block = arena_.malloc(bytes);
+        if (block != nullptr) use(block, bytes, mark);
+      }
+    }
+  }
+
+  std::string verdict() { return wrong_ ? "a block has what its last owner wrote" : ""; }
+
+ private:
+  void use(void* block, std::size_t bytes, std::uint64_t mark) {
+    auto* const words = static_cast<std::uint64_t*>(block);
+    const std::size_t count = bytes / sizeof *words;
+    for (std::size_t i = 0; i < count; ++i) {
+      simt::atomic_ref(words[i]).store(mark + i, simt::order::relaxed);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (simt::atomic_ref(words[i]).load(simt::order::relaxed) != mark + i) wrong_ = true;
+    }
+  }
+
+  exact_memory region_;
+  exact_memory state_;
+  layer_base heap_;
+  Arena arena_;
+  untracked<bool> wrong_ = false;
+  simt::explorer alone_{{1, 1}, 2'000'000};
+};
+
 template <class Arena>
 std::vector<named_case> arena_cases() {
   const auto how = arena_setup<Arena>();
@@ -219,6 +277,9 @@ std::vector<named_case> arena_cases() {
   cases.push_back(case_of<last_pieces<Arena>>("last_piece", how, 1));
   cases.push_back(case_of<again_in_the_kernel<Arena>>("released_in_the_kernel", how, false));
   cases.push_back(case_of<again_in_the_kernel<Arena>>("rewound_in_the_kernel", how, true));
+  auto tight = how;
+  tight.region_bytes = 768;
+  cases.push_back(case_of<beside_the_arena<Arena>>("beside_the_arena", tight));
   return cases;
 }
 

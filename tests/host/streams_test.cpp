@@ -302,6 +302,15 @@ TEST_P(streams, trimming_waits_for_the_streams) {
   EXPECT_EQ(source->held(), 0u);
 }
 
+TEST_P(streams, an_owner_remains_one_when_the_pool_was_trimmed) {
+  const auto pool = make();
+  void* const block = pool->try_allocate(100000, 256, one);
+  pool->trim(0);
+  events->submit(one);
+  pool->deallocate(block, one);
+  EXPECT_EQ(pool->stats().pending_blocks, 0u) << "its blocks are free at once";
+}
+
 TEST_P(streams, a_pool_that_ends_waits_and_leaks_no_event) {
   {
     const auto pool = make();

@@ -28,8 +28,10 @@ class cells : public four_cells<Exhaustion> {
     for (;;) {
       if (this->known_.is_out(1)) return this->none;
       const auto mine = this->known_.announce();
+      const auto first = static_cast<int>(simt::noise() % this->count);
       for (int i = 0; i < this->count; ++i) {
-        if (this->claim(i)) return i;
+        const int cell = (first + i) % this->count;
+        if (this->claim(cell)) return cell;
       }
       if (this->known_.confirm(mine, 1)) return this->none;
     }
