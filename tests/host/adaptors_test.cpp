@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fake_events.hpp"
 #include "pool_fixture.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/host/adaptors/failure_callback_resource.hpp"
@@ -82,6 +83,8 @@ TEST(limiting_resource, refuses_above_the_limit_and_frees_make_room) {
   EXPECT_EQ(limited.bytes_in_use(), 10000u);
   limited.deallocate(stream, a, 6000);
   EXPECT_EQ(limited.bytes_in_use(), 4000u);
+  EXPECT_THROW(limited.deallocate(stream, a, 6000), invalid_argument);
+  EXPECT_EQ(limited.bytes_in_use(), 4000u) << "a refused free makes no room";
   limited.deallocate(stream, b, 4000);
   // What the upstream refuses is not counted either.
   limiting_resource wide(make_resource(), 1_GiB);
@@ -163,6 +166,39 @@ TEST(logging_resource, writes_what_rmm_writes) {
     EXPECT_STREQ(refused.what(),
                  "the log '/nowhere/log.csv' cannot be written: No such file or directory");
   }
+}
+
+TEST(adaptors, pass_alignment_and_stream_on_whatever_the_call_is_named) {
+  const auto events = std::make_shared<fake_events>();
+  statistics_resource outer{limiting_resource{
+      pool_resource(make_pool("tlsf", std::make_shared<counted_upstream>(), events)), 64_MiB}};
+  pool_interface& pool = outer.upstream_resource().upstream_resource().pool();
+  // Before an aligned block lies one that is not.
+  const auto expect_aligned = [&](auto&& take) {
+    void* const before = outer.allocate(one, 100);
+    void* const block = take(4096);
+    EXPECT_EQ(reinterpret_cast<address>(block) % 4096, 0u);
+    outer.deallocate(one, before, 100);
+    return block;
+  };
+  const auto by_stream = [&](std::size_t at) { return outer.allocate(one, 100, at); };
+  const auto earlier = [&](std::size_t at) { return outer.allocate_async(100, at, one); };
+  outer.deallocate(one, expect_aligned(by_stream), 100, 4096);
+  outer.deallocate_async(expect_aligned(earlier), 100, 4096, one);
+  EXPECT_EQ(events->recorded, 0) << "in the only stream that there is";
+  const auto in_no_stream = [&](std::size_t at) { return outer.allocate_sync(100, at); };
+  const auto earlier_sync = [&](std::size_t at) { return outer.allocate(100, at); };
+  outer.deallocate_sync(expect_aligned(in_no_stream), 100, 4096);
+  outer.deallocate(expect_aligned(earlier_sync), 100, 4096);
+  EXPECT_EQ(pool.stats().blocks, 0u);
+  EXPECT_EQ(outer.stats().bytes_in_use, 0u);
+  // Another stream's free is pending, one in no stream is not.
+  void* const block = outer.allocate(one, 100);
+  void* const other = outer.allocate(one, 100);
+  outer.deallocate(two, block, 100);
+  EXPECT_EQ(pool.stats().pending_blocks, 1u);
+  outer.deallocate_sync(other, 100);
+  EXPECT_EQ(pool.stats().pending_blocks, 1u);
 }
 
 /// A resource that tells when it has taken back a block.

@@ -116,22 +116,23 @@ TEST(c_api, errors_are_told_and_change_no_result) {
 }
 
 TEST(c_api, every_option_reaches_the_pool) {
-  const auto create = [](warpheap_pool_options options) {
+  using options = warpheap_pool_options;
+  const auto create = [](size_t options::*option, size_t value) {
+    options given{};
+    given.limit_bytes = 1 << 20;
+    given.*option = value;
     warpheap_pool* pool = nullptr;
-    const warpheap_status status = warpheap_pool_create("tlsf", "reserved", 0, &options, &pool);
+    const warpheap_status status = warpheap_pool_create("tlsf", "reserved", 0, &given, &pool);
     warpheap_pool_destroy(pool);
     return status;
   };
-  EXPECT_EQ(create({.initial_bytes = 2 << 20, .limit_bytes = 1 << 20}), WARPHEAP_INVALID_ARGUMENT);
-  EXPECT_EQ(create({.granule_bytes = 100}), WARPHEAP_INVALID_ARGUMENT);
-  EXPECT_EQ(create({.spare_percent = 1'000'001}), WARPHEAP_INVALID_ARGUMENT);
+  EXPECT_EQ(create(&options::initial_bytes, 2 << 20), WARPHEAP_INVALID_ARGUMENT) << "the limit";
+  EXPECT_EQ(create(&options::granule_bytes, 100), WARPHEAP_INVALID_ARGUMENT);
+  EXPECT_EQ(create(&options::spare_percent, 1'000'001), WARPHEAP_INVALID_ARGUMENT);
   EXPECT_NE(std::string(warpheap_last_error()).find("1000001 percent"), std::string::npos);
-  EXPECT_EQ(create({.spare_percent = 1'000'000}), WARPHEAP_OK);
+  EXPECT_EQ(create(&options::spare_percent, 1'000'000), WARPHEAP_OK);
 
-  warpheap_pool* pool = make("tlsf", {.initial_bytes = 3 << 20,
-                                      .limit_bytes = 9 << 20,
-                                      .region_bytes = 5 << 20,
-                                      .granule_bytes = 4096});
+  warpheap_pool* pool = make("tlsf", {3 << 20, 9 << 20, 5 << 20, 4096, 0, 0});
   const auto held = [&] {
     warpheap_pool_stats stats{};
     warpheap_pool_get_stats(pool, &stats);
@@ -260,7 +261,10 @@ TEST(c_api, traces_run_in_threads) {
 
 TEST(c_api, torch_gets_memory_from_the_pool_of_its_device) {
   EXPECT_THROW(warpheap_torch_allocate(100, 3, nullptr), std::exception);
-  EXPECT_EQ(warpheap_torch_use(1000, nullptr), WARPHEAP_INVALID_ARGUMENT);
+  for (const int device : {-1, 64, 1000}) {
+    EXPECT_EQ(warpheap_torch_use(device, nullptr), WARPHEAP_INVALID_ARGUMENT);
+    EXPECT_THROW(warpheap_torch_allocate(100, device, nullptr), std::exception);
+  }
   warpheap_pool* pool = make("tlsf", {0, 1 << 20, 0, 0, 0, 0});
   ASSERT_EQ(warpheap_torch_use(3, pool), WARPHEAP_OK);
   void* memory = warpheap_torch_allocate(1000, 3, nullptr);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <random>
 #include <vector>
 
 #include "pool_fixture.hpp"
@@ -81,6 +82,33 @@ TEST_P(small_pools, making_one_asks_no_upstream_and_touches_few_pages) {
   }
   EXPECT_LE((pages_touched() - before) * sysconf(_SC_PAGESIZE) / count, 16 * 1024);
   EXPECT_EQ(source->calls(), 0u);
+}
+
+TEST_P(small_pools, other_granules_work_too) {
+  const auto expect_blocks_in = [](const auto& from, std::size_t granule) {
+    const auto pool = make_pool(GetParam(), from, std::make_shared<no_events>(),
+                                {.limit_bytes = 64_MiB, .granule_bytes = granule});
+    std::mt19937_64 random(41);
+    held_blocks held;
+    for (int step = 0; step < 3000; ++step) {
+      if (random() % 2 == 0 || held.empty()) {
+        void* block = pool->try_allocate(1 + random() % 5000, 1, stream_id::none);
+        if (block == nullptr) continue;
+        ASSERT_EQ(reinterpret_cast<address>(block) % granule, 0u);
+        ASSERT_TRUE(from->gave(block, pool->usable_bytes(block)));
+        ASSERT_NO_FATAL_FAILURE(held.add(block, pool->usable_bytes(block)));
+      } else {
+        void* block = held.pick(random());
+        pool->deallocate(block, stream_id::none);
+        held.remove(block);
+      }
+    }
+    EXPECT_EQ(pool->check(), std::nullopt) << granule;
+  };
+  for (const std::size_t granule : {16u, 4096u, 65536u}) {
+    expect_blocks_in(std::make_shared<counted_upstream>(), granule);
+    expect_blocks_in(std::make_shared<growing_upstream>(), granule);
+  }
 }
 
 // Wherever the region begins, and whatever is lost where the granule or the alignment is larger
