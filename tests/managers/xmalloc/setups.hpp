@@ -57,6 +57,9 @@ setup<M> coalesced_requests() {
                     "a lane alone asks for a block of its own class, others shared a larger one"}};
 }
 
+/// Bytes of a Memoryblock of three units.
+inline constexpr std::uint32_t three_units = 3 * 64 - 16;
+
 /// All memory is in free Superblocks, which a trim returns one by one: each lane gets a
 /// Memoryblock.
 class superblocks_for_others : public heap_world {
@@ -74,8 +77,29 @@ class superblocks_for_others : public heap_world {
   }
 };
 
-/// Bytes of a Memoryblock of three units.
-inline constexpr std::uint32_t three_units = 3 * 64 - 16;
+/// All memory is in use but a Superblock, in which a Memoryblock for each lane has room. While one
+/// lane returns it, it is neither counted as unused nor among the free Memoryblocks: only the trim
+/// tells the other lane that there is something.
+class superblock_for_both : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit superblock_for_both(const any_setup& how) : heap_world(uncounted(how)) {
+    heap.run_quietly([&] {
+      std::byte* const of_superblock = heap.take(heap.size(1));
+      while (heap.take(three_units) != nullptr) {
+      }
+      heap.give(of_superblock);
+    });
+    heap.keep_state();
+  }
+
+  void lane() {
+    if (heap.take(three_units) == nullptr) {
+      heap.blocks().note("null, and there was room for both");
+    }
+  }
+};
 
 /// Where no whole Superblock fits: all memory but some gaps of three units, which are a Superblock
 /// of two blocks each, is in use.
@@ -199,8 +223,9 @@ class third_refill : public heap_world {
   }
 };
 
-inline named_case superblocks_are_free(const any_setup& how) {
-  return case_of<superblocks_for_others>("superblocks_are_free", how);
+inline std::vector<named_case> cases_of_free_superblocks(const any_setup& how) {
+  return {case_of<superblocks_for_others>("superblocks_are_free", how),
+          case_of<superblock_for_both>("superblock_for_both", how)};
 }
 
 inline named_case rows(const any_setup& how) {
@@ -219,7 +244,7 @@ inline std::vector<named_case> refill_cases(const any_setup& how) {
 
 inline std::vector<named_case> cases_of_single_requests(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
-  cases.push_back(superblocks_are_free(how));
+  for (named_case& one : cases_of_free_superblocks(how)) cases.push_back(std::move(one));
   for (named_case& one : cases_of_gaps(how)) cases.push_back(std::move(one));
   cases.push_back(rows(how));
   for (named_case& one : refill_cases(how)) cases.push_back(std::move(one));
