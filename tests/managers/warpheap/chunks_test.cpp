@@ -157,6 +157,21 @@ TEST_F(one_heap, all_chunks_together_serve_an_aligned_block_that_leaves_room_to_
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u);
 }
 
+TEST_F(one_heap, what_can_be_aligned_is_what_an_empty_heap_serves) {
+  const std::size_t chunk = all().growth_step();
+  const std::size_t chunks = all().largest_block() / chunk;
+  in_a_lane([&] {
+    for (std::size_t alignment = chunk; alignment <= 4 * all().largest_block(); alignment *= 2) {
+      for (std::size_t length = 1; length <= chunks; ++length) {
+        void* const block = all().aligned_malloc(alignment, length * chunk);
+        ASSERT_EQ(all().can_align(alignment, length * chunk), block != nullptr)
+            << length << " chunks at " << alignment;
+        if (block != nullptr) all().free(block);
+      }
+    }
+  });
+}
+
 TEST_F(one_heap, a_chunk_that_is_nowhere_is_found) {
   constexpr std::uint32_t lost = 5;
   in_a_lane([&] { all().parts().pool().remove(lost); });
