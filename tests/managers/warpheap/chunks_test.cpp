@@ -39,6 +39,57 @@ TEST(warpheap_chunks, format_touches_no_words_of_chunks_that_are_not_backed) {
   }
 }
 
+/// The slots that a claim should get: the first ones that are free, from one on, and then from 0.
+std::uint64_t first_free(std::uint64_t room, const warpheap_chunks<config>::wish& wanted) {
+  std::uint64_t got = 0;
+  if (std::popcount(room) < wanted.least) return 0;
+  for (int i = 0; i < 64; ++i) {
+    const std::uint64_t slot = std::uint64_t{1} << (wanted.from + i) % 64;
+    if ((room & slot) != 0 && std::popcount(got) < wanted.want) got |= slot;
+  }
+  return got;
+}
+
+TEST(warpheap_chunks, a_claim_takes_the_first_free_slots_from_where_it_begins) {
+  using chunks_type = warpheap_chunks<config>;
+  constexpr std::uint32_t owner = chunk_owner::first_class;
+  constexpr std::uint64_t mark = std::uint64_t{1} << 63;
+  std::uint32_t state = owner;
+  std::uint64_t words[16]{};
+  const chunks_type chunks(&state, words, 256);
+  machine().launch({1, 1}, [&, word = &words[1]] {
+    random_sequence random(1);
+    for (int round = 0; round < 3000; ++round) {
+      // Two words, of which the second one may have fewer slots.
+      const std::uint32_t per_word = 1 + random.below(48);
+      const warpheap_slots shape{16, per_word + 1 + random.below(per_word), 2, per_word};
+      const chunks_type::target at{0, 1, owner, shape};
+      std::uint64_t used = random.next() & random.next() & at.slots();
+      if (round % 3 == 0) used = ~used & at.slots();
+      const bool is_marked = round % 5 == 0;
+      const std::uint64_t before = chunks_type::empty_word(owner) | used | (is_marked ? mark : 0);
+      const int want = 1 + static_cast<int>(random.below(32));
+      const chunks_type::wish wanted{
+          .want = want,
+          .from = static_cast<int>(random.below(per_word)),
+          .which = round % 2 == 0 ? chunks_type::claims::offered : chunks_type::claims::unmarked,
+          .least = 1 + static_cast<int>(random.below(static_cast<std::uint32_t>(want)))};
+      const bool may = !is_marked || wanted.which == chunks_type::claims::offered;
+      const std::uint64_t expected = may ? first_free(at.slots() & ~used, wanted) : 0;
+      // What the lane believes to be in the word may be right, or old.
+      const std::uint64_t seen = round % 7 == 0 ? before : chunks_type::empty_word(owner);
+      for (const bool quickly : {false, true}) {
+        *word = before;
+        const auto won =
+            quickly ? chunks.claim_quickly<2>(at, seen, wanted) : chunks.claim(at, seen, wanted);
+        ASSERT_EQ(won.bits, expected) << round;
+        ASSERT_EQ(*word, before | expected) << round;
+        if (expected != 0) ASSERT_EQ(won.was_empty, used == 0) << round;
+      }
+    }
+  });
+}
+
 // A lane may be late, and the word is another class's by then.
 TEST(warpheap_chunks, a_word_of_another_class_is_left_as_it_is) {
   using chunks_type = warpheap_chunks<config>;
@@ -155,6 +206,21 @@ TEST_F(one_heap, all_chunks_together_serve_an_aligned_block_that_leaves_room_to_
   });
   EXPECT_NE(block, nullptr);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u);
+}
+
+TEST_F(one_heap, what_can_be_aligned_is_what_an_empty_heap_serves) {
+  const std::size_t chunk = all().growth_step();
+  const std::size_t chunks = all().largest_block() / chunk;
+  in_a_lane([&] {
+    for (std::size_t alignment = chunk; alignment <= 4 * all().largest_block(); alignment *= 2) {
+      for (std::size_t length = 1; length <= chunks; ++length) {
+        void* const block = all().aligned_malloc(alignment, length * chunk);
+        ASSERT_EQ(all().can_align(alignment, length * chunk), block != nullptr)
+            << length << " chunks at " << alignment;
+        if (block != nullptr) all().free(block);
+      }
+    }
+  });
 }
 
 TEST_F(one_heap, a_chunk_that_is_nowhere_is_found) {

@@ -266,8 +266,13 @@ TEST(warpheap_free, an_address_behind_the_last_chunk_is_nobodys) {
   // What stands behind the states of the chunks looks like that of a run.
   const manager::supply parts = subject.heap().ref().manager().parts();
   ASSERT_NE(parts.universe() % 32, 0u) << "nothing but padding may stand there";
-  machine().launch({1, 1}, [&] { parts.chunks().give(parts.universe(), chunk_owner::run); });
-  give(subject.heap(), {all + subject.heap().largest_block()});
+  std::byte* const behind = all + subject.heap().largest_block();
+  machine().launch({1, 1}, [&] {
+    parts.chunks().give(parts.universe(), chunk_owner::run);
+    EXPECT_EQ(subject.heap().ref().manager().usable_size(behind), 0u);
+    EXPECT_NE(subject.heap().ref().manager().usable_size(all), 0u);
+  });
+  give(subject.heap(), {behind});
   expect_valid(subject.heap());
   EXPECT_EQ(subject.heap().stats().blocks_in_use, 1u);
 }

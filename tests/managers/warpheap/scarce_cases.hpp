@@ -98,6 +98,49 @@ class two_close_one_chunk : public full_heap {
   }
 };
 
+/// Nothing is free but a chunk that blocks of another size have left empty. Lanes of a part of a
+/// warp want blocks, more than a word of it has. Another lane frees a block meanwhile, which does
+/// not mean that these lanes have lost what they looked for: while the chunk is there, none of them
+/// may be refused.
+class empty_chunk_for_a_part : public heap_world {
+ public:
+  static constexpr simt::grid shape{2, 4};
+
+  explicit empty_chunk_for_a_part(const any_setup& how) : heap_world(how) {
+    heap.run_quietly([&] {
+      std::byte* const other = heap.take(128);
+      while (std::byte* const block = heap.take(60)) freed_ = block;
+      heap.give(other);
+    });
+    heap.blocks().remove(freed_);
+    heap.keep_state();
+  }
+  void reset(std::uint64_t seed) {
+    heap_world::reset(seed);
+    heap.adopt(freed_, 60);
+    refused_ = 0;
+  }
+  void lane() {
+    if (simt::block_rank() != 0) {
+      if (simt::lane_id() == 0) heap.give(freed_);
+    } else if (simt::lane_id() != 3 && heap.take(60) == nullptr) {
+      ++refused_;
+    }
+  }
+  std::string verdict() {
+    const std::string wrong = heap.problem();
+    if (!wrong.empty() || refused_ == 0) return wrong;
+    // Only an empty chunk serves this size.
+    bool is_left = false;
+    heap.run_quietly([&] { is_left = heap.take(128) != nullptr; });
+    return is_left ? "null, and an empty chunk was there all the time" : "";
+  }
+
+ private:
+  std::byte* freed_ = nullptr;
+  untracked<int> refused_ = 0;
+};
+
 /// As many offers as lanes that want one, from the start, while others make more. Parts of warps,
 /// in a heap that is marked as dry.
 class offers_for_all : public full_heap {

@@ -109,6 +109,32 @@ TEST(warpheap_scarce_search, a_part_of_a_warp_takes_what_is_on_offer_without_a_w
   });
 }
 
+// Offers may lead to nothing: others found the slots in words that had lost their marks. A lane
+// that must find what there is goes on until no offer is left.
+TEST(warpheap_scarce_search, a_thorough_lane_takes_any_number_of_offers_in_vain) {
+  // Of so many slots that there is room for eight offers.
+  const exposed_heap<small> subject(500 * 256);
+  const small all = subject.heap().ref().manager();
+  const std::uint32_t of = all.parts().classes().sizes().class_of(16);
+  using search = warpheap_scarce_search<small_chunks>;
+  subject.heap().on().launch({1, 1}, [&] {
+    void* last = nullptr;
+    while (void* const block = all.malloc(16)) last = block;
+    const auto offer_what_is_full = [&] {
+      for (int i = 0; i < small_chunks.most_stale + 1; ++i) {
+        ASSERT_TRUE(all.parts().offers().make(of, 0));
+      }
+    };
+    offer_what_is_full();
+    all.free(last);
+    EXPECT_EQ(search(all.parts(), of).take_offered(false).chunk, search::none);
+    EXPECT_NE(search(all.parts(), of).take_offered(true).chunk, search::none);
+    offer_what_is_full();
+    EXPECT_EQ(search(all.parts(), of).take_offered(true).chunk, search::none);
+    EXPECT_EQ(all.parts().offers().examine(of), 0);
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

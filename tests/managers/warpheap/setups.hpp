@@ -312,6 +312,7 @@ std::vector<named_case> exact_cases() {
   cases.push_back(case_of<part>("one_chunk_left_dry", how, std::uint64_t{2}, true));
   cases.push_back(case_of<offers_for_all>("offers_for_all", how));
   cases.push_back(case_of<freed_beside_a_mark<M>>("freed_beside_a_mark", how));
+  cases.push_back(case_of<empty_chunk_for_a_part>("empty_chunk_for_a_part", how));
   return cases;
 }
 
