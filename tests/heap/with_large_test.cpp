@@ -155,12 +155,12 @@ class one_block {
 
 TEST(with_large, the_first_byte_behind_the_small_ones_is_a_large_block) {
   const rubbish memory(1_MiB);
-  const with_large<halloc<>, one_block> both(memory.all(), machine().properties(), {});
-  both.format(0, 1);
+  const with_large<halloc<>, one_block> subject(memory.all(), machine().properties(), {});
+  subject.format(0, 1);
   std::uint64_t* block = nullptr;
   machine().launch({1, 1}, [&, to = &block] {
-    *to = static_cast<std::uint64_t*>(both.malloc(both.largest_block()));
-    both.free(*to);
+    *to = static_cast<std::uint64_t*>(subject.malloc(subject.largest_block()));
+    subject.free(*to);
   });
   ASSERT_NE(block, nullptr);
   EXPECT_EQ(*block, one_block::freed);
