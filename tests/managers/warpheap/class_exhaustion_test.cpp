@@ -49,7 +49,9 @@ class last_slot : public ::testing::Test {
   enum place { word, offer, chunk };
   void arrive(place at) const {
     if (at == word) parts().classes().count_unmarked(of_, 1);
-    if (at == offer) EXPECT_TRUE(parts().offers().make(of_, 0));
+    if (at == offer) {
+      EXPECT_TRUE(parts().offers().make(of_, 0));
+    }
     if (at == chunk) {
       parts().pool().insert(0);
       simt::backoff(1);
@@ -58,8 +60,12 @@ class last_slot : public ::testing::Test {
   }
   void leave(place at) const {
     if (at == word) parts().classes().count_marked(of_, 1);
-    if (at == offer) EXPECT_EQ(parts().offers().take(of_), 0u);
-    if (at == chunk) EXPECT_TRUE(parts().pool().remove(0));
+    if (at == offer) {
+      EXPECT_EQ(parts().offers().take(of_), 0u);
+    }
+    if (at == chunk) {
+      EXPECT_TRUE(parts().pool().remove(0));
+    }
   }
 
   void move(place from, place to) const {
