@@ -286,26 +286,27 @@ TEST(checked_layer, freed_blocks_in_quarantine_serve_the_request_that_needs_them
 class lone_pages {
  public:
   using options = no_options;
-  static constexpr capabilities about{.name = "lone_pages", .largest_block = 256};
+  static constexpr std::size_t page_bytes = 256;
+  static constexpr capabilities about{.name = "lone_pages", .largest_block = page_bytes};
 
   lone_pages(const region& memory, const simt::device_properties& /*machine*/,
              const options& /*o*/) {
     lay_out_most(memory, about.name, 1u, 1u << 20, [this](region_cursor& to, std::uint32_t count) {
       free_ = {to.take<std::uint64_t>(bitmap_tree::words_for(count)), count};
-      pages_ = to.take<std::byte>(std::size_t{count} * about.largest_block, 128);
+      pages_ = to.take<std::byte>(std::size_t{count} * page_bytes, 128);
     });
   }
-  WARPHEAP_HD std::size_t largest_block() const { return about.largest_block; }
+  WARPHEAP_HD std::size_t largest_block() const { return page_bytes; }
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     free_.format(free_.universe(), rank, count);
   }
   WARPHEAP_DEVICE void* malloc(std::size_t /*bytes*/) const {
     const std::uint32_t page = free_.claim_first();
-    return page == bitmap_tree::none ? nullptr : pages_ + page * about.largest_block;
+    return page == bitmap_tree::none ? nullptr : pages_ + page * page_bytes;
   }
   WARPHEAP_DEVICE void free(void* page) const {
     const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(page) - pages_);
-    free_.insert(static_cast<std::uint32_t>(offset / about.largest_block));
+    free_.insert(static_cast<std::uint32_t>(offset / page_bytes));
   }
   WARPHEAP_DEVICE void inspect(std::uint64_t /*rank*/, std::uint64_t /*count*/,
                                inspection& /*found*/) const {}
