@@ -279,6 +279,23 @@ TEST_P(pages, a_region_that_goes_back_counts_what_is_left_of_it) {
   EXPECT_EQ(pool->stats().reserved_bytes, 0u);
 }
 
+TEST_P(pages, each_of_several_regions_counts_its_own_vacant_pages) {
+  make({.region_bytes = page}, 1_GiB, 16 * page);
+  std::vector<void*> blocks;
+  for (int n = 0; n < 12; ++n) blocks.push_back(take(4 * page));
+  ASSERT_EQ(source->regions(), 3u);
+  for (std::size_t n = 0; n < 12; n += 2) give(blocks[n]);
+  pool->trim(0);
+  expect_sound();
+  for (const std::size_t first : {4, 0, 8}) {
+    give(blocks[first + 1]);
+    give(blocks[first + 3]);
+    pool->trim(0);
+    expect_sound();
+  }
+  EXPECT_EQ(source->regions(), 0u);
+}
+
 TEST_P(pages, an_alignment_is_kept_where_pages_come_together) {
   make({.limit_bytes = 40 * page, .region_bytes = page});
   fragment(10);
