@@ -86,6 +86,15 @@ TEST_P(pages, a_pool_moves_pages_before_it_holds_more_than_its_spare_share) {
   expect_sound();
 }
 
+TEST_P(pages, a_pool_may_hold_a_region_more_than_its_peak_before_pages_move) {
+  make({.region_bytes = 16 * page});
+  fragment(10);
+  ASSERT_EQ(source->held(), 32 * page);
+  ASSERT_NE(take(10 * page), nullptr) << "2 pages are free at the end, and 14 more may be held";
+  EXPECT_EQ(source->decommitted, 0u);
+  expect_sound();
+}
+
 TEST(pages_for, a_request_that_takes_all_pages_of_holes_has_enough) {
   unlocked_pool<tlsf> pool(std::make_shared<paged_upstream>(), {.region_bytes = page});
   std::vector<extent> blocks;

@@ -306,6 +306,17 @@ TEST_F(fences, all_are_waited_for_and_gone) {
   EXPECT_EQ(events.live, 0);
 }
 
+TEST_F(fences, streams_that_are_gone_leave_no_memory_behind) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "another allocator";
+  const std::size_t before = mallinfo2().uordblks;
+  for (std::uintptr_t n = 1; n <= 50'000; ++n) {
+    raise(one);
+    all->pass(stream_id{0x1000 * n}, stream_id::none);
+    all->pass(two, two);
+  }
+  EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20)) << "20 bytes a stream";
+}
+
 TEST_F(fences, a_wait_ends_at_its_deadline_and_keeps_what_has_not_happened) {
   const auto soon = std::chrono::steady_clock::now();
   raise(one);
