@@ -225,6 +225,7 @@ TEST(c_api, a_timeline_shows_the_holes) {
   const warpheap_trace trace{operations.data(), nullptr, operations.size()};
   std::vector<warpheap_timeline_point> timeline(2);
   ASSERT_EQ(warpheap_replay_timeline(pool, &trace, timeline.size(), timeline.data()), WARPHEAP_OK);
+  EXPECT_EQ(warpheap_replay_timeline(pool, &trace, 0, nullptr), WARPHEAP_OK) << "no point at all";
   EXPECT_EQ(timeline[0].event, 1u);
   EXPECT_EQ(timeline[0].bytes_in_use, 4096u);
   EXPECT_EQ(timeline[0].largest_free_bytes, 4096u);

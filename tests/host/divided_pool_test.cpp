@@ -123,7 +123,8 @@ TEST(divided_pool, one_limit_holds_for_all_parts) {
   }
   EXPECT_EQ(served, 16u) << "every thread gets all that is left under the limit";
   EXPECT_EQ(source->held(), 4_MiB);
-  EXPECT_EQ(pool->stats().failures, 8u);
+  EXPECT_EQ(pool->try_allocate(0, 256, stream_id::none), nullptr);
+  EXPECT_EQ(pool->stats().failures, 8u) << "nothing was refused";
   EXPECT_EQ(pool->stats().last_failed_bytes, 256_KiB);
 }
 

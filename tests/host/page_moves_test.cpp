@@ -97,6 +97,15 @@ TEST_P(pages, a_region_that_is_filled_and_extended_at_once_stays_within_the_limi
   expect_sound();
 }
 
+TEST_P(pages, a_pool_may_hold_a_region_more_than_its_peak_before_pages_move) {
+  make({.region_bytes = 16 * page});
+  fragment(10);
+  ASSERT_EQ(source->held(), 32 * page);
+  ASSERT_NE(take(10 * page), nullptr) << "2 pages are free at the end, and 14 more may be held";
+  EXPECT_EQ(source->decommitted, 0u);
+  expect_sound();
+}
+
 TEST(pages_for, a_request_that_takes_all_pages_of_holes_has_enough) {
   unlocked_pool<tlsf> pool(std::make_shared<paged_upstream>(), {.region_bytes = page});
   std::vector<extent> blocks;
@@ -288,6 +297,23 @@ TEST_P(pages, a_region_that_goes_back_counts_what_is_left_of_it) {
   EXPECT_EQ(pool->trim(0), 15 * page) << "15 of the 30 pages went back before";
   EXPECT_EQ(source->held(), 0u);
   EXPECT_EQ(pool->stats().reserved_bytes, 0u);
+}
+
+TEST_P(pages, each_of_several_regions_counts_its_own_vacant_pages) {
+  make({.region_bytes = page}, 1_GiB, 16 * page);
+  std::vector<void*> blocks;
+  for (int n = 0; n < 12; ++n) blocks.push_back(take(4 * page));
+  ASSERT_EQ(source->regions(), 3u);
+  for (std::size_t n = 0; n < 12; n += 2) give(blocks[n]);
+  pool->trim(0);
+  expect_sound();
+  for (const std::size_t first : {4, 0, 8}) {
+    give(blocks[first + 1]);
+    give(blocks[first + 3]);
+    pool->trim(0);
+    expect_sound();
+  }
+  EXPECT_EQ(source->regions(), 0u);
 }
 
 TEST_P(pages, an_alignment_is_kept_where_pages_come_together) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks that streams may still use, and the events that streams must wait for, without a pool.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -210,6 +211,17 @@ TEST_F(pending, batches_that_retired_leave_no_memory_behind) {
   EXPECT_LT(mapped_pages(), before + 256) << "1 MiB, or 5 bytes a batch";
 }
 
+TEST_F(pending, streams_that_are_gone_leave_no_memory_behind) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer maps memory of its own";
+  const std::size_t before = mallinfo2().uordblks;
+  for (std::uintptr_t n = 1; n <= 2000; ++n) {
+    add(stream_id{0x1000 * n}, 0);
+    blocks->retire_all([](extent) {},
+                       [&](stream_id, event_handle event) { events.recycle(event); });
+  }
+  EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{4} << 20)) << "2 KiB a stream";
+}
+
 class fences : public testing::Test {
  protected:
   ~fences() override {
@@ -292,6 +304,17 @@ TEST_F(fences, all_are_waited_for_and_gone) {
   EXPECT_EQ(events.blocked, 2);
   EXPECT_TRUE(all->empty());
   EXPECT_EQ(events.live, 0);
+}
+
+TEST_F(fences, streams_that_are_gone_leave_no_memory_behind) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "another allocator";
+  const std::size_t before = mallinfo2().uordblks;
+  for (std::uintptr_t n = 1; n <= 50'000; ++n) {
+    raise(one);
+    all->pass(stream_id{0x1000 * n}, stream_id::none);
+    all->pass(two, two);
+  }
+  EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20)) << "20 bytes a stream";
 }
 
 TEST_F(fences, a_wait_ends_at_its_deadline_and_keeps_what_has_not_happened) {

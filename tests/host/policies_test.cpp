@@ -2,6 +2,7 @@
 // What each policy promises beyond the contract that all share (pools_test.cpp tests that).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -104,6 +105,28 @@ TYPED_TEST(fits, put_every_block_where_their_rule_says) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
     compare_fit_with_its_rule<typename TypeParam::first_type, typename TypeParam::second_type>(
         seed);
+  }
+}
+
+TYPED_TEST(fits, serve_whatever_any_of_several_small_regions_has_room_for) {
+  fit_policy<typename TypeParam::first_type, typename TypeParam::second_type> policy(
+      policy_options{granule});
+  for (const std::size_t n : {1, 2, 3}) policy.add_region({n * base, 4 * granule});
+  std::vector<address> live;
+  std::mt19937 random(3);
+  for (int step = 0; step < 2000; ++step) {
+    std::size_t most = 0;
+    policy.for_each_block([&](extent block, bool used) {
+      if (!used) most = std::max(most, block.bytes);
+    });
+    const std::size_t bytes = (1 + random() % 3) * granule;
+    const extent block = policy.allocate(bytes, granule, effort::bounded);
+    ASSERT_EQ(block.bytes, bytes <= most ? bytes : 0) << "step " << step;
+    if (block) live.push_back(block.base);
+    if (block && random() % 8 != 0) continue;
+    std::swap(live[random() % live.size()], live.back());
+    policy.deallocate(live.back());
+    live.pop_back();
   }
 }
 

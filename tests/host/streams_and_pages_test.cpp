@@ -83,6 +83,21 @@ TEST_F(streams_and_pages, work_that_never_ends_costs_memory_and_does_not_hang) {
   }
 }
 
+TEST_F(streams_and_pages, the_last_resort_waits_however_long_the_work_takes) {
+  for (const stream_id caller : {one, two}) {
+    source = std::make_shared<paged_upstream>(pieces * piece);
+    events = std::make_shared<fake_events>();
+    pool = make_pool("tlsf", source, events, {.region_bytes = piece});
+    fragment(one);
+    events->stuck = true;
+    ASSERT_NE(pool->try_allocate(2 * piece, 1, caller), nullptr) << "the upstream has no more";
+    EXPECT_GT(source->decommitted, 0u);
+    EXPECT_EQ(events->finished[one], events->submitted[one])
+        << "pages were taken from running work";
+    EXPECT_EQ(pool->check(), std::nullopt);
+  }
+}
+
 TEST_F(streams_and_pages, nothing_moves_while_the_stream_is_captured) {
   fragment(one);
   events->captured.insert(one);

@@ -292,6 +292,22 @@ TEST_P(streams, memory_for_no_stream_is_waited_for) {
   EXPECT_EQ(events->finished[one], 1u) << "the caller was blocked until the stream was done";
 }
 
+TEST_P(streams, regions_go_back_for_a_larger_one_only_when_no_stream_uses_them) {
+  const auto pool = make({.limit_bytes = 8_MiB, .region_bytes = 1_MiB});
+  std::vector<void*> blocks;
+  while (void* block = pool->try_allocate(200000, 256, one)) blocks.push_back(block);
+  events->submit(one);
+  for (void* block : blocks) pool->deallocate(block, one);
+  const std::size_t regions = source->regions();
+  const std::size_t calls = source->calls();
+  void* const large = pool->try_allocate(4_MiB - 256, 256, one);
+  if (source->regions() < regions || source->calls() > calls + 1) {
+    EXPECT_EQ(events->finished[one], 1u) << "memory went back that a stream may use";
+  }
+  if (large != nullptr) pool->deallocate(large, one);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
 TEST_P(streams, trimming_waits_for_the_streams) {
   const auto pool = make();
   void* block = pool->try_allocate(100000, 256, one);

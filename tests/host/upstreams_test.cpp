@@ -46,7 +46,7 @@ TEST(shared_upstream, a_region_grows_up_to_the_limit) {
 
 TEST(shared_upstream, what_the_source_refuses_does_not_count) {
   auto source = std::make_shared<paged_upstream>(4 * page);
-  shared_upstream shared(source, 10 * page);
+  shared_upstream shared(source, 6 * page);
   EXPECT_EQ(shared.available_bytes(), 4 * page) << "the source has less than the limit";
   EXPECT_EQ(shared.allocate(5 * page), nullptr);
   void* const memory = shared.allocate(3 * page);
