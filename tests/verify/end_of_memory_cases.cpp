@@ -46,13 +46,12 @@ class sizes_meet : public heap_world {
 
   void reset(std::uint64_t seed) {
     heap_world::reset(seed);
-    seed_ = seed;
     refused_.assign(heap.how().sizes.size(), false);
   }
 
   void lane() {
     // Which lanes want which size differs from schedule to schedule.
-    const std::uint64_t first = mix64(seed_) ^ mix64(simt::thread_rank() + 1);
+    const std::uint64_t first = lane_seed();
     for (std::uint64_t i = 0; i < 2; ++i) want((first + i) % wanted_);
   }
 
@@ -74,9 +73,6 @@ class sizes_meet : public heap_world {
   }
 
  protected:
-  /// Another number for each schedule.
-  std::uint64_t seed() const { return seed_; }
-
   /// Takes a block, which is kept.
   void want(std::uint64_t which) {
     if (heap.take(heap.size(which)) == nullptr) refused_[which] = true;
@@ -95,7 +91,6 @@ class sizes_meet : public heap_world {
   }
 
   std::size_t wanted_;
-  std::uint64_t seed_ = 0;
   std::vector<untracked<bool>> refused_;
 };
 

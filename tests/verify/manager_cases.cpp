@@ -148,13 +148,8 @@ class churn : public heap_world {
  public:
   using heap_world::heap_world;
 
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    seed_ = seed;
-  }
-
   void lane() {
-    random_sequence random(mix64(seed_) ^ mix64(simt::thread_rank() + 1));
+    random_sequence random(lane_seed());
     std::byte* held[2] = {};
     for (int step = 0; step < 6; ++step) {
       std::byte*& slot = held[random.below(2)];
@@ -167,9 +162,6 @@ class churn : public heap_world {
     }
     for (std::byte* block : held) give(block);
   }
-
- private:
-  std::uint64_t seed_ = 0;
 };
 
 /// A heap that is full but for `free_blocks` blocks.

@@ -4,6 +4,9 @@
 #include "scenario.hpp"
 #include "small_heap.hpp"
 
+#include "warpheap/core/random.hpp"
+#include "warpheap/simt/simt.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,11 +35,18 @@ class heap_world {
     heap.require_room(case_lanes, how.frees ? 2 : 3);
   }
 
-  void reset(std::uint64_t /*seed*/) { heap.restore(); }
+  void reset(std::uint64_t seed) {
+    heap.restore();
+    seed_ = seed;
+  }
   std::string verdict() { return heap.problem(); }
   any_heap& explored() { return heap; }
 
  protected:
+  /// Another number for each schedule, and for each lane of it.
+  std::uint64_t seed() const { return seed_; }
+  std::uint64_t lane_seed() const { return mix64(seed_) ^ mix64(simt::thread_rank() + 1); }
+
   /// A block, or a finding if there is none though there should be.
   std::byte* must_take(std::uint32_t bytes) {
     std::byte* block = heap.take(bytes);
@@ -52,6 +62,9 @@ class heap_world {
   }
 
   any_heap heap;
+
+ private:
+  std::uint64_t seed_ = 0;
 };
 
 /// A heap with a block that lane 0 frees. What the other lanes do meanwhile, each class says.

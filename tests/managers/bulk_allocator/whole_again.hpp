@@ -21,13 +21,8 @@ class whole_again : public heap_world {
  public:
   whole_again(const any_setup& how, std::uint32_t largest) : heap_world(how), largest_(largest) {}
 
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    seed_ = seed;
-  }
-
   void lane() {
-    random_sequence random(mix64(seed_) ^ mix64(simt::thread_rank() + 1));
+    random_sequence random(lane_seed());
     std::byte* held[3] = {};
     for (int step = 0; step < 10; ++step) {
       std::byte*& slot = held[random.below(3)];
@@ -48,7 +43,6 @@ class whole_again : public heap_world {
 
  private:
   std::uint32_t largest_;
-  std::uint64_t seed_ = 0;
 };
 
 /// Whatever is free lies in a chunk whose blocks are all free, and which is kept. Two lanes find no

@@ -40,14 +40,28 @@ TEST(warpheap_offers, format_touches_nothing_behind_its_cells) {
   EXPECT_EQ(extents.back(), rubbish);
 }
 
+/// The offers of a class that has one ring.
+class one_ring : public ::testing::Test {
+ protected:
+  void make_cells(std::uint32_t count) {
+    extent_ = std::uint64_t{count} << 48;
+    cells.assign(count, 0);
+    offers = warpheap_offers(&ring, &extent_, 1, cells.data(), count);
+  }
+
+  static constexpr std::uint32_t of = 0;
+  warpheap_offers::ring ring{};
+  std::vector<std::uint32_t> cells;
+  warpheap_offers offers;
+
+ private:
+  warpheap_offers::extent extent_ = 0;
+};
+
 // Two lanes may have requested one offer. One of them will put its request back, which may be that
 // of an offer that is made meanwhile.
-TEST(warpheap_offers, more_requests_than_offers_are_not_taken_for_none) {
-  constexpr std::uint32_t of = 0;
-  warpheap_offers::ring ring{};
-  warpheap_offers::extent extent = std::uint64_t{8} << 48;  // cells
-  std::vector<std::uint32_t> cells(8);
-  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 8);
+TEST_F(one_ring, more_requests_than_offers_are_not_taken_for_none) {
+  make_cells(8);
   machine().launch({1, 1}, [&, counts = &ring.counts] {
     EXPECT_FALSE(offers.any(of));
     for (const std::int64_t open : {-3, -1}) {
@@ -61,12 +75,8 @@ TEST(warpheap_offers, more_requests_than_offers_are_not_taken_for_none) {
 }
 
 // Numbers drawn in vain would send a later lane round the ring, for milliseconds.
-TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) {
-  constexpr std::uint32_t of = 0;
-  warpheap_offers::ring ring{};
-  warpheap_offers::extent extent = std::uint64_t{64} << 48;  // cells
-  std::vector<std::uint32_t> cells(64);
-  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 64);
+TEST_F(one_ring, as_many_numbers_are_drawn_for_offers_as_there_are_offers) {
+  make_cells(64);
   for (int rounds = 0; rounds < 3; ++rounds) {
     // The second warp finds room for twelve.
     for (const std::uint32_t lanes : {20u, 32u, 32u}) {
@@ -83,12 +93,8 @@ TEST(warpheap_offers, as_many_numbers_are_drawn_for_offers_as_there_are_offers) 
 }
 
 // What a lane has left in a cell costs the next offer a number, and the cell serves again.
-TEST(warpheap_offers, a_cell_that_a_lane_gave_up_is_free_again) {
-  constexpr std::uint32_t of = 0;
-  warpheap_offers::ring ring{};
-  warpheap_offers::extent extent = std::uint64_t{8} << 48;  // cells
-  std::vector<std::uint32_t> cells(8);
-  const warpheap_offers offers(&ring, &extent, 1, cells.data(), 8);
+TEST_F(one_ring, a_cell_that_a_lane_gave_up_is_free_again) {
+  make_cells(8);
   cells[0] = 0xffffffffu;
   ring.taken = 1;  // by that lane
   machine().launch({1, 1}, [&] {

@@ -159,13 +159,8 @@ class rows_of_memoryblocks : public heap_world {
  public:
   using heap_world::heap_world;
 
-  void reset(std::uint64_t seed) {
-    heap_world::reset(seed);
-    seed_ = seed;
-  }
-
   void lane() {
-    const std::uint64_t drawn = mix64(seed_) ^ mix64(simt::thread_rank() + 1);
+    const std::uint64_t drawn = lane_seed();
     std::byte* const first = heap.take(heap.size(2));
     std::byte* const second = heap.take(drawn % 4 == 0 ? three_units : heap.size(2));
     if (first == nullptr || second == nullptr) {
@@ -183,9 +178,6 @@ class rows_of_memoryblocks : public heap_world {
     if (memoryblocks != xmalloc_units / 4) return "memory has not come together again";
     return heap.problem();
   }
-
- private:
-  std::uint64_t seed_ = 0;
 };
 
 /// More warps than may refill at once, in an empty heap: those that are refused look again for as
