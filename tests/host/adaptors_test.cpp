@@ -216,7 +216,6 @@ struct telling_resource {
   void deallocate_sync(void* block, std::size_t bytes, std::size_t = 256) {
     deallocate(stream_id::none, block, bytes);
   }
-  friend bool operator==(const telling_resource&, const telling_resource&) = default;
 
   pool_resource memory;
   std::function<void()>* freed;
