@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from warpheap import process, programs
 from warpheap.catalog import Catalog
 from warpheap.errors import UserError
+from warpheap.results import STATUSES
 from warpheap.row_fields import SCHEMA
 
 if TYPE_CHECKING:  # the graph readers load SciPy and pandas
     from warpheap.graphs.csr import Graph
 
-STATUSES = ("ok", "skipped", "timeout", "crashed", "failed")
 _BAD_ARGUMENTS = 2
 # What the reason of a row begins with whose program refused its arguments.
 REFUSED = "refused: "

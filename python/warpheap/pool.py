@@ -56,6 +56,9 @@ class Pool(Closing):
         self._handle = ctypes.c_void_p()
         if parts == 0:
             raise ValueError("parts is 0: a pool has at least one part")
+        for name, value in (("policy", policy), ("upstream", upstream)):
+            if "\0" in value:  # where C would take the name to end
+                raise ValueError(f"{name} is {value!r}: a name has no null character")
         self._library = native.library()
         options = native.Options(
             native.size("initial_bytes", initial_bytes),

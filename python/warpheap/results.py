@@ -14,6 +14,8 @@ from warpheap.errors import EXIT_FAILED, UserError
 from warpheap.row_fields import SCHEMA, Description
 
 FILE_NAME = "results.jsonl"
+STATUSES = ("ok", "skipped", "timeout", "crashed", "failed")
+_ALL = ", ".join(STATUSES)
 RETRIED = ("timeout", "crashed")
 
 
@@ -110,4 +112,6 @@ def _row(path: Path, number: int, line: str, known: Description) -> dict[str, An
     wrong = known.fault(row)
     if wrong:
         raise UserError(f"{path}:{number}: {wrong}")
+    if row.get("status") not in STATUSES:
+        raise UserError(f"{path}:{number}: status is {row.get('status')!r}, not one of {_ALL}")
     return row

@@ -19,6 +19,14 @@ def test_measures_one_row_as_json(run: Run) -> None:
     assert (row["size_min"], row["size_max"]) == (64, 64)
 
 
+@pytest.mark.parametrize("seconds", ["nan", "inf"])
+def test_a_time_limit_is_a_number_of_seconds(run: Run, seconds: str) -> None:
+    for command in ([*ALLOC, "--time-limit"], ["survey", "--time-limit"], ["verify", "--seconds"]):
+        result = run(*command, seconds)
+        assert result.returncode == 2
+        assert f"{seconds} is not a number of seconds" in " ".join(result.stderr.split())
+
+
 def test_table_warns_about_cpu_times(run: Run) -> None:
     result = run(*ALLOC, "--size_max", "64")
     assert result.returncode == 0

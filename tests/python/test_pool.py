@@ -238,6 +238,13 @@ def test_a_pool_without_parts_is_refused() -> None:
         Pool("tlsf", upstream="reserved", parts=0)
 
 
+def test_a_name_with_a_null_character_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"policy is 'tlsf\\x00junk': a name has no null"):
+        Pool("tlsf\0junk", upstream="reserved")
+    with pytest.raises(ValueError, match=r"upstream is 'host\\x00'"):
+        Pool("tlsf", upstream="host\0")
+
+
 @pytest.mark.parametrize("bad", [-1, 1 << 64])
 def test_sizes_out_of_range_are_refused_with_the_limit(bad: int) -> None:
     wanted = rf"is {bad}: a number from 0 to {(1 << 64) - 1} is needed"

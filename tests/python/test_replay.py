@@ -315,12 +315,24 @@ def test_a_pool_that_is_too_small_is_a_failure(run) -> None:
         (["malloc-large", "--resource", "rmm_pool_in_2_parts"], "rmm_pool is not one of our pools"),
         (["malloc-large", "--upstream", "gpu"], "known upstreams: host"),
         (["/nowhere/x.csv"], "/nowhere/x.csv"),
+        (["malloc-large", "--seed", "-1"], "-1 is not in the range x>=0"),
+        (["malloc-large", "--plot", "x.foo"], "x.foo: a figure's name ends in .png, .svg, .pdf"),
+        (["malloc-large", "--events", "20000000000000"], "is not in the range 10<=x<=100000000"),
+        (["malloc-large", "--initial-bytes", str(2**64)], f"{2**64} is not in the range"),
+        (["malloc-large", "--limit-bytes", str(2**64)], f"{2**64} is not in the range"),
     ],
 )
 def test_bad_arguments_are_named(run, arguments: list[str], message: str) -> None:
     done = run("replay", *arguments)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())
+
+
+@needs_library
+def test_a_replay_that_measured_nothing_fails(run) -> None:
+    done = run("replay", "malloc-large", "--resource", "rmm_pool", "--events", "100", "--json")
+    assert json.loads(done.stdout)["status"] == "skipped"
+    assert done.returncode == 1
 
 
 def test_importing_the_bindings_needs_no_framework() -> None:

@@ -151,6 +151,10 @@ def test_damaged_line_is_named(run: Run, tmp_path: Path) -> None:
     result = run(*SMALL, "--manager", "rw")
     assert result.returncode == 2
     assert "out/survey/results.jsonl:2: not JSON" in result.stderr
+    file.write_text("".join(lines).replace('"status": "ok"', '"status": "great"', 1))
+    result = run(*SMALL, "--manager", "rw")
+    assert result.returncode == 2
+    assert "results.jsonl:1: status is 'great', not one of ok, skipped" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

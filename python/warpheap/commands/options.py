@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options that several commands share."""
 
+import math
 from typing import Any
 
 import typer
@@ -29,3 +30,10 @@ def backends() -> Any:
 def json_output() -> Any:
     """Make the option for output that a script reads."""
     return typer.Option(False, "--json", help="Print JSON instead of text.")
+
+
+def finite(value: float | None) -> float | None:
+    """Refuse infinity and NaN, which passes every comparison with a limit."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number of seconds.")
+    return value

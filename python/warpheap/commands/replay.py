@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _TRACE = "A log in RMM's format (.csv, .gz, .xz), or malloc-large, or malloc-large-log."
 _GOOD = ("ok", "skipped")
+_PLOTS = (".png", ".svg", ".pdf")
+# A trace is held in memory whole, with some ten numbers for each call.
+_MOST_EVENTS = 100_000_000
 
 
 @guarded
@@ -39,10 +42,15 @@ def replay(
         None,
         "--initial-bytes",
         min=0,
+        max=native.LARGEST_SIZE,
         help="Bytes taken at the start (default: twice the peak, for each part).",
     ),
     limit_bytes: int = typer.Option(
-        0, "--limit-bytes", min=0, help="The most bytes to take; 0: no limit."
+        0,
+        "--limit-bytes",
+        min=0,
+        max=native.LARGEST_SIZE,
+        help="The most bytes to take; 0: no limit.",
     ),
     repeats: int = typer.Option(
         3, "--repeats", min=1, help="Number of replays; the fastest one counts."
@@ -51,11 +59,13 @@ def replay(
         False, "--smallest", help="Find the smallest pool that suffices."
     ),
     threads: int = typer.Option(0, "--threads", min=0, help="Also replay in this many threads."),
-    slots: int = typer.Option(1000, "--live", min=1, help="Number of slots of malloc-large."),
-    events: int = typer.Option(
-        100_000, "--events", min=10, help="Number of calls of malloc-large."
+    slots: int = typer.Option(
+        1000, "--live", min=1, max=_MOST_EVENTS, help="Number of slots of malloc-large."
     ),
-    seed: int = typer.Option(1, "--seed", help="Seed of malloc-large."),
+    events: int = typer.Option(
+        100_000, "--events", min=10, max=_MOST_EVENTS, help="Number of calls of malloc-large."
+    ),
+    seed: int = typer.Option(1, "--seed", min=0, help="Seed of malloc-large."),
     plot: Optional[Path] = typer.Option(
         None, "--plot", help="Draw the trace to this .png, .svg or .pdf file."
     ),
@@ -73,6 +83,8 @@ def replay(
     from warpheap.traces import resources, rmm_log  # noqa: PLC0415
     from warpheap.traces.replay import Request, measure, start_bytes, timeline  # noqa: PLC0415
 
+    if plot is not None and plot.suffix.lower() not in _PLOTS:
+        raise UserError(f"{plot}: a figure's name ends in {', '.join(_PLOTS)}")
     try:
         resources.check(resource)
         memory = resources.upstream(upstream)
@@ -117,7 +129,8 @@ def replay(
         _show(loaded, rows)
         if plot is not None:
             out.print(f"figure: {plot}", soft_wrap=True)
-    if any(row["status"] not in _GOOD for row in rows):
+    statuses = {row["status"] for row in rows}
+    if not statuses <= set(_GOOD) or "ok" not in statuses:  # only skipped: nothing was measured
         raise typer.Exit(EXIT_FAILED)
 
 

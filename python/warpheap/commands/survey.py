@@ -30,7 +30,11 @@ def survey(
         [], "--graph", help="Another graph file besides the shipped ones; may be repeated."
     ),
     time_limit: Optional[float] = typer.Option(
-        None, "--time-limit", min=0.1, help="Seconds per measurement (quick 30, full 120)."
+        None,
+        "--time-limit",
+        min=0.1,
+        callback=options.finite,
+        help="Seconds per measurement (quick 30, full 120).",
     ),
     out_dir: Path = typer.Option(
         Path("out/survey"), "--out", help="Folder for the rows and the report."
