@@ -223,7 +223,8 @@ std::string row_json(const backend_info& backend, const machine_info* there,
     }
     row[f->name] = to_json(value);
   }
-  return row.dump();
+  // Names of files need not be UTF-8.
+  return row.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace warpheap::bench

@@ -116,6 +116,8 @@ def check_part(path: Path, part: dict[str, Any]) -> None:
                 raise TableError(f"{path}: {what} lacks '{field}'")
             if not isinstance(entry[field], kind):
                 raise TableError(f"{path}: '{field}' of {what} is not a {kind.__name__}")
+            if kind is list and not all(isinstance(each, str) for each in entry[field]):
+                raise TableError(f"{path}: '{field}' of {what} is not a list of str")
         for field in entry.keys() & OPTIONAL.keys():
             if not isinstance(entry[field], OPTIONAL[field]):
                 raise TableError(f"{path}: '{field}' of {what} is not a {OPTIONAL[field].__name__}")
@@ -129,6 +131,14 @@ def check_part(path: Path, part: dict[str, Any]) -> None:
 def table_files() -> list[Path]:
     """Return the files that the table is in."""
     return sorted(Path(__file__).parents[1].rglob("mutants.toml"))
+
+
+def read_header(include: Path, header: str) -> str:
+    """Return the text of a header of a profile."""
+    path = include / header
+    if not path.is_file():
+        raise TableError(f"'headers' names {header}, and there is no {path}")
+    return path.read_text()
 
 
 def split_header(text: str, header: str) -> tuple[list[str], str]:
@@ -149,7 +159,7 @@ def joined(
     includes: dict[str, None] = {}
     bodies = []
     for header in headers:
-        lines, body = split_header((include / header).read_text(), header)
+        lines, body = split_header(read_header(include, header), header)
         # The original as well: what the copy does not define comes from there.
         includes |= dict.fromkeys([*lines, f'#include "warpheap/{header}"'])
         bodies.append((changed or {}).get(header, body))
@@ -189,7 +199,7 @@ def mutated(mutant: dict[str, Any], how: dict[str, Any], include: Path) -> str:
     text = re.compile(r"\s+".join(map(re.escape, mutant["find"].split())))
     places = []
     for header in headers:
-        _, body = split_header((include / header).read_text(), header)
+        _, body = split_header(read_header(include, header), header)
         places += [(header, body, place) for place in text.finditer(body)]
     if len(places) != 1:
         raise TableError(

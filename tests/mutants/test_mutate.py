@@ -95,6 +95,11 @@ class Mutated(unittest.TestCase):
         with self.assertRaisesRegex(mutate.TableError, "one.hpp: exactly one"):
             self.mutated("int x;", "int y;")
 
+    def test_a_header_that_does_not_exist_is_named(self) -> None:
+        (self.include / "one.hpp").unlink()
+        with self.assertRaisesRegex(mutate.TableError, "'headers' names one.hpp, and there is no"):
+            self.mutated("int x;", "int y;")
+
 
 PROFILE = """[profile.{}]
 original = "one"
@@ -141,6 +146,8 @@ class Table(unittest.TestCase):
     def test_a_field_of_another_type(self) -> None:
         text = PROFILE.format("p").replace('["one.hpp"]', '"one.hpp"')
         self.check(text, "'headers' of profile 'p' is not a list")
+        text = PROFILE.format("p").replace('["one.hpp"]', "[3]")
+        self.check(text, "'headers' of profile 'p' is not a list of str")
         where = MUTANT.format("a", "p") + "met = 3\n"
         self.check(PROFILE.format("p") + where, r"'met' of mutant number 1 \('a'\) is not a str")
 

@@ -2,6 +2,7 @@
 """The tool over programs that are really built; skipped where they are not."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import ANY
@@ -121,3 +122,12 @@ def test_every_case_of_published_rows_is_described() -> None:
     known = row_fields.find(ROOT / "results" / "rows.jsonl")
     measured = {file.parent.name for file in (ROOT / "results").rglob("*.jsonl")}
     assert {case for case in measured if case not in known.cases} == POOLS
+
+
+def test_a_folder_whose_name_is_not_utf8_is_no_matter(run: Run, build: Build) -> None:
+    there = build("bench/warpheap-bench-cpu")
+    folder = os.fsdecode(b"graphs\xff")
+    graph = ("--graph", str(ROOT / "python/warpheap/data/email.mtx"), "--csr-dir", folder)
+    done = run("bench", "--case", "graph_init", "--manager", "rw_malloc", *graph, "--json", **there)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "ok"
