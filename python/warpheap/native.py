@@ -145,6 +145,13 @@ def size(name: str, value: int) -> int:
     return value
 
 
+def text(name: str, value: str) -> bytes:
+    """Encode a name for C; raises ValueError if C would take it to end before it does."""
+    if "\0" in value:
+        raise ValueError(f"{name} is {value!r}: a name has no null character")
+    return value.encode()
+
+
 class LibraryMissing(RuntimeError):  # noqa: N818  it is a state of the installation, not a fault
     """The shared library was not found or does not load; the message says how to get it."""
 

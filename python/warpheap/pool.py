@@ -56,9 +56,6 @@ class Pool(Closing):
         self._handle = ctypes.c_void_p()
         if parts == 0:
             raise ValueError("parts is 0: a pool has at least one part")
-        for name, value in (("policy", policy), ("upstream", upstream)):
-            if "\0" in value:  # where C would take the name to end
-                raise ValueError(f"{name} is {value!r}: a name has no null character")
         self._library = native.library()
         options = native.Options(
             native.size("initial_bytes", initial_bytes),
@@ -70,7 +67,11 @@ class Pool(Closing):
         )
         native.expect(
             self._library.warpheap_pool_create(
-                policy.encode(), upstream.encode(), device, options, ctypes.byref(self._handle)
+                native.text("policy", policy),
+                native.text("upstream", upstream),
+                device,
+                options,
+                ctypes.byref(self._handle),
             )
         )
         self.policy, self.upstream, self.device = policy, upstream, device

@@ -15,7 +15,6 @@ from warpheap.row_fields import SCHEMA, Description
 
 FILE_NAME = "results.jsonl"
 STATUSES = ("ok", "skipped", "timeout", "crashed", "failed")
-_ALL = ", ".join(STATUSES)
 RETRIED = ("timeout", "crashed")
 
 
@@ -113,5 +112,8 @@ def _row(path: Path, number: int, line: str, known: Description) -> dict[str, An
     if wrong:
         raise UserError(f"{path}:{number}: {wrong}")
     if row.get("status") not in STATUSES:
-        raise UserError(f"{path}:{number}: status is {row.get('status')!r}, not one of {_ALL}")
+        known_ones = ", ".join(STATUSES)
+        raise UserError(
+            f"{path}:{number}: status is {row.get('status')!r}, not one of {known_ones}"
+        )
     return row

@@ -30,13 +30,7 @@ def bench(
         "", "--backend", help="cpu or cuda (default: cuda if there is a GPU)."
     ),
     graph: str = typer.Option("", "--graph", help="The graph file, for cases that read one."),
-    time_limit: float = typer.Option(
-        120.0,
-        "--time-limit",
-        min=0.1,
-        callback=options.finite,
-        help="Time limit in seconds.",
-    ),
+    time_limit: float = options.seconds(120.0, "--time-limit", "Time limit in seconds."),
     csr_dir: Path = typer.Option(
         Path("out/graphs"), "--csr-dir", help="Where converted graphs are kept."
     ),

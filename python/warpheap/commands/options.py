@@ -32,7 +32,12 @@ def json_output() -> Any:
     return typer.Option(False, "--json", help="Print JSON instead of text.")
 
 
-def finite(value: float | None) -> float | None:
+def seconds(default: float | None, flag: str, about: str) -> Any:
+    """Make an option for a number of seconds."""
+    return typer.Option(default, flag, min=0.1, callback=_finite, help=about)
+
+
+def _finite(value: float | None) -> float | None:
     """Refuse infinity and NaN, which passes every comparison with a limit."""
     if value is not None and not math.isfinite(value):
         raise typer.BadParameter(f"{value} is not a number of seconds.")

@@ -29,12 +29,8 @@ def survey(
     graph: List[str] = typer.Option(  # noqa: UP006
         [], "--graph", help="Another graph file besides the shipped ones; may be repeated."
     ),
-    time_limit: Optional[float] = typer.Option(
-        None,
-        "--time-limit",
-        min=0.1,
-        callback=options.finite,
-        help="Seconds per measurement (quick 30, full 120).",
+    time_limit: Optional[float] = options.seconds(
+        None, "--time-limit", "Seconds per measurement (quick 30, full 120)."
     ),
     out_dir: Path = typer.Option(
         Path("out/survey"), "--out", help="Folder for the rows and the report."

@@ -47,12 +47,8 @@ def verify(
         min=1,
         help="Schedules per combination (10,000; with --mutants 1,000,000).",
     ),
-    seconds: float = typer.Option(
-        60.0,
-        "--seconds",
-        min=0.1,
-        callback=options.finite,
-        help="Seconds per combination; with --mutants, per mutant.",
+    seconds: float = options.seconds(
+        60.0, "--seconds", "Seconds per combination; with --mutants, per mutant."
     ),
     seed: int = typer.Option(1, "--seed", min=0, max=LARGEST_SEED, help="The first seed."),
     mutants: bool = typer.Option(False, "--mutants", help="Fail if a mutant survives."),
