@@ -129,7 +129,10 @@ def load_all(
     """Load the catalogs of the named backends (all of them must be built), or of all built ones."""
     check_names("backend", backends, programs.BACKENDS)
     if backends:
-        return [load(programs.require(programs.bench_name(b), build_dir)) for b in backends]
+        return [
+            load(programs.require(programs.bench_name(b), build_dir))
+            for b in dict.fromkeys(backends)
+        ]
     found = [programs.find(programs.bench_name(b), build_dir) for b in programs.BACKENDS]
     if need_one and not any(found):
         programs.require(programs.bench_name(programs.BACKENDS[0]), build_dir)

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpheap import process, programs
+from warpheap import process, programs, shell
 from warpheap.catalog import Catalog
 from warpheap.errors import UserError
 from warpheap.results import STATUSES
@@ -78,7 +77,7 @@ class Measurement:
         """Return the shell command that repeats the measurement by hand."""
         graph = ["--graph", self.graph.file] if self.graph else []
         words = ["warpheap", "bench", "--backend", self.catalog.backend, *self.flags(), *graph]
-        return shlex.join(words)
+        return shell.join(words)
 
 
 def measure(wanted: Measurement, time_limit_s: float) -> Row:

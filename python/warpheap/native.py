@@ -149,7 +149,10 @@ def text(name: str, value: str) -> bytes:
     """Encode a name for C; raises ValueError if C would take it to end before it does."""
     if "\0" in value:
         raise ValueError(f"{name} is {value!r}: a name has no null character")
-    return value.encode()
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} is {value!r}: a name is UTF-8") from None
 
 
 class LibraryMissing(RuntimeError):  # noqa: N818  it is a state of the installation, not a fault

@@ -54,7 +54,7 @@ def test_a_case_that_is_one_file_is_everywhere(run: Run, build: Build, tmp_path:
     assert (row["status"], row["pairs"], row["size_min"]) == ("ok", 3, 64)
     refused = run(*asked, "--pairs", "1001", **there)
     assert refused.returncode == 2
-    assert "--pairs: Value 1001 not a whole number from 1 to 1000" in refused.stderr
+    assert "--pairs: 1001 is not a whole number from 1 to 1000" in refused.stderr
     assert (
         "unknown parameter 'pear' (did you mean 'pairs'?)"
         in run(*asked, "--pear", "1", **there).stderr

@@ -2,6 +2,7 @@
 """``warpheap survey`` against the fake programs: every fate of a measurement, resume, interrupt."""
 
 import json
+import shutil
 import signal
 import time
 from collections import Counter
@@ -88,6 +89,25 @@ def test_every_fate_is_one_row_with_its_reason(run: Run, tmp_path: Path) -> None
     page = (tmp_path / "out/survey/report.html").read_text()
     for text in ("SIGSEGV: about to fall over", "returned null for some requests; not drawn"):
         assert text in page
+
+
+def test_a_survey_that_measured_nothing_fails_and_says_so(run: Run) -> None:
+    result = run(*SMALL, "--manager", "skip", FAKE_EXTRA="skip")
+    assert result.returncode == 1
+    assert "nothing was measured: all 5 rows are skipped" in result.stderr
+
+
+def test_what_is_named_twice_is_planned_once(run: Run, graph_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy").mkdir()
+    shutil.copy(graph_folder / "email.mtx", tmp_path / "copy/email.mtx")
+    graphs = ("email", "graphs/../graphs/email.mtx", "copy/email.mtx")
+    named = [word for graph in graphs for word in ("--graph", graph)]
+    twice = ("--backend", "cpu", "--manager", "rw", "--case", "graph_init") * 2
+    result = run("survey", *twice, *named, "--dry-run")
+    assert result.returncode == 0, result.stderr
+    assert "\n2 measurements\n" in result.stdout  # email and 1138_bus
+    for graph in graphs[1:]:
+        assert f"graph {graph} has the content of email, and is measured once" in result.stderr
 
 
 def test_second_run_measures_nothing_and_retry_only_what_broke(run: Run, tmp_path: Path) -> None:

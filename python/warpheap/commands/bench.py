@@ -14,6 +14,7 @@ from warpheap.commands import options
 from warpheap.console import out, print_json
 from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded, unknown
 from warpheap.measure import REFUSED, Measurement, measure
+from warpheap.results import succeeded
 from warpheap.row_fields import Field
 from warpheap.units import milliseconds
 
@@ -53,7 +54,7 @@ def bench(
         print_json(row)
     else:
         _show(row)
-    if row["status"] != "ok":  # a row that was skipped measured nothing
+    if not succeeded({row["status"]}):
         raise typer.Exit(EXIT_FAILED)
 
 
