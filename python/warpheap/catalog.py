@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,11 @@ class Catalog:
     managers: tuple[Manager, ...]
     described: Description
     document: dict[str, Any]
+
+    @cached_property
+    def commit(self) -> str:
+        """Say which source the program was built from when this was first asked."""
+        return programs.revision(self.program)
 
     def manager(self, name: str) -> Manager:
         """Return the manager of that name or raise the error that lists the known ones."""

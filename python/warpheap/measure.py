@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpheap import process, programs, shell
 from warpheap.catalog import Catalog
-from warpheap.errors import UserError
+from warpheap.errors import EXIT_FAILED, UserError
 from warpheap.results import STATUSES
 from warpheap.row_fields import SCHEMA
 
@@ -84,13 +84,18 @@ def measure(wanted: Measurement, time_limit_s: float) -> Row:
     """Run one measurement and return its row; never raises for what the program does.
 
     A program that refuses its arguments (exit status 2) gives a ``failed`` row with its message.
+    Raises UserError if the program is not that of the catalog any more.
     """
+    commit = wanted.catalog.commit
     graph: list[str | Path] = ["--graph", wanted.graph.csr_file] if wanted.graph else []
     command: list[str | Path] = [wanted.catalog.program, "run", *wanted.flags(), *graph]
     try:
         outcome = process.run(command, time_limit_s)
     except OSError as error:
         raise UserError(f"{wanted.catalog.program} cannot be started: {error.strerror}") from error
+    if programs.revision(wanted.catalog.program) != commit:
+        reason = "was built again while this ran; the same command measures the newer one"
+        raise UserError(f"{wanted.catalog.program} {reason}", EXIT_FAILED)
     if outcome.timed_out:
         result = _unmeasured("timeout", f"not finished in {time_limit_s:g} s")
     elif outcome.returncode == _BAD_ARGUMENTS:
@@ -161,7 +166,7 @@ def _row(wanted: Measurement, result: Row, wall_s: float) -> Row:
         row["graph"] = wanted.graph.name
         row["graph_sha256"] = wanted.graph.digest
         row["nodes"], row["edges"] = wanted.graph.nodes, wanted.graph.edges
-    row["commit"] = programs.revision(catalog.program)
+    row["commit"] = catalog.commit
     row["time"] = datetime.now(UTC).isoformat(timespec="seconds")
     row["wall_s"] = round(wall_s, 3)
     row["command"] = wanted.command()

@@ -60,4 +60,4 @@ def run(plan: Sequence[Measurement], store: Store, time_limit_s: float, retry: b
 
 
 def _identity(wanted: Measurement) -> tuple[str, str]:
-    return wanted.key(), programs.revision(wanted.catalog.program)
+    return wanted.key(), wanted.catalog.commit

@@ -139,16 +139,15 @@ def test_a_row_of_another_commit_is_measured_again(run: Run, tmp_path: Path) -> 
     assert f"{POINTS} older rows of measurements that were repeated" in page
 
 
-def test_a_checkout_that_git_refuses_is_named_and_no_row_is_reused(
-    run: Run, tmp_path: Path
+def test_a_program_of_unknown_origin_is_named_and_no_row_of_it_is_reused(
+    run: Run, tmp_path: Path, fake_build: Path
 ) -> None:
-    foreign = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "GIT_CONFIG_COUNT": "0"}
-    foreign |= {"HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
+    (tmp_path / "build").mkdir()
+    shutil.copy(fake_build / "warpheap-bench-cpu", tmp_path / "build")
     for passes in (1, 2):
-        result = run(*SMALL, "--manager", "rw", **foreign)
+        result = run(*SMALL, "--manager", "rw", "--build-dir", "build")
         assert result.returncode == 0, result.stderr
-        assert result.stderr.count("detected dubious ownership") == 1
-        assert "git config --global --add safe.directory" in result.stderr
+        assert result.stderr.count("warpheap-bench-cpu.revision is missing") == 1
         assert "no earlier row is reused" in result.stderr
         measured = rows(tmp_path)
         assert len(measured) == passes * POINTS
