@@ -97,9 +97,13 @@ def load(program: Path) -> Catalog:
     try:
         return _catalog(program, document)
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(
-            f"{program} list: the answer lacks or garbles {error}; rebuild it", EXIT_FAILED
-        ) from error
+        raise unusable(program, error) from error
+
+
+def unusable(program: Path, error: Exception) -> UserError:
+    """Make the error for what a program listed, from what was raised when it was read."""
+    fault = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return UserError(f"{program} list: {fault}; build the program again", EXIT_FAILED)
 
 
 def ask(program: Path, *arguments: str) -> dict[str, Any]:
@@ -123,7 +127,7 @@ def ask(program: Path, *arguments: str) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise UserError(
             f"{program} {' '.join(arguments)}: not schema {SCHEMA}; "
-            "the program and the tool are of different versions, rebuild it",
+            "the program and the tool are of different versions; build it again",
             EXIT_FAILED,
         )
     return document

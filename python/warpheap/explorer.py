@@ -129,8 +129,7 @@ def load(program: Path) -> Offer:
             {subject: tuple(cases) for subject, cases in document["cases"].items()},
         )
     except (KeyError, TypeError, AttributeError) as error:
-        message = f"{program} list: the answer lacks or garbles {error}"
-        raise UserError(message, EXIT_FAILED) from error
+        raise catalog.unusable(program, error) from error
 
 
 def explore(
@@ -165,7 +164,7 @@ def explore(
             outcome.wall_s,
         )
     except (ValueError, KeyError, TypeError):
-        what = outcome.death() if outcome.returncode else "printed no proper row"
+        what = outcome.death() if outcome.returncode else "did not print a valid row"
         return _broken(task, "crashed", what, outcome)
 
 

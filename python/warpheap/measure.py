@@ -113,14 +113,14 @@ def _unmeasured(status: str, reason: str) -> Row:
 
 
 def _parse(wanted: Measurement, outcome: process.Outcome) -> Row:
-    """Read the row that the program printed; anything but one proper row counts as a crash."""
+    """Read the row that the program printed; anything but one valid row counts as a crash."""
     lines = [line for line in outcome.stdout.splitlines() if line.strip()]
     if len(lines) != 1:
         return _unmeasured("crashed", f"printed {len(lines)} lines instead of one row")
     try:
         row = json.loads(lines[0])
     except ValueError as error:
-        return _unmeasured("crashed", f"printed no JSON: {error}")
+        return _unmeasured("crashed", f"did not print JSON: {error}")
     expected = {
         "schema": SCHEMA,
         "case": wanted.case,

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from warpheap import whole_file
 from warpheap.errors import UserError
 from warpheap.units import binary, decimal, milliseconds
 
@@ -89,8 +90,9 @@ class Field:
         good = _is_number(value) and (value > least if above else value >= least)
         if good and (self.most is None or value <= self.most):
             return None
-        limit = "" if self.most is None else f" to {self.most:.15g}"
-        return f"a number {'above' if above else 'from'} {least:.15g}{limit}"
+        lower, upper = ("above", "and up to") if above else ("from", "to")
+        limit = "" if self.most is None else f" {upper} {self.most:.15g}"
+        return f"a number {lower} {least:.15g}{limit}"
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ class Description:
         """Write ``fields.json``; keep the other entries of an existing one."""
         file = folder / FILE_NAME
         whole = _read(file).merged(self) if file.exists() else self
-        file.write_text(whole.text(), encoding="utf-8")
+        whole_file.write_text(file, whole.text())
 
     def _parts(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Return the numbers of summaries by their columns' names, as in malloc_ms.median."""

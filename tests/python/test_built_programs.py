@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Run
 from warpheap import published, row_fields
-from warpheap.report import fields
+from warpheap.report import fields, style
 
 ROOT = Path(__file__).resolve().parents[2]
 # Rows that other programs write than those of the survey; docs/results.md describes them.
@@ -116,6 +116,13 @@ def test_published_rows_are_described_as_the_programs_say(
         for each in entry["parameters"]:
             assert values.get(each["name"]) == each["default"], again
         assert (now["about"], now["fills"]) == (entry["about"], entry["fills"]), again
+
+
+def test_the_table_of_looks_names_no_manager_that_is_not_there(run: Run, build: Build) -> None:
+    """A new manager gets a look from its name; one that went must not keep its colour."""
+    listed = json.loads(run("list", "--json", **build("bench/warpheap-bench-cpu")).stdout)
+    there = {manager["name"] for manager in listed["backends"]["cpu"]["managers"]}
+    assert set(style._MANAGERS) <= there
 
 
 def test_every_case_of_published_rows_is_described() -> None:

@@ -74,7 +74,7 @@ def test_axes_and_results_of_a_case() -> None:
         ({"rounds": 1000, "skew": 8, "mode": "warp"}, None),
         ({"rounds": 1001}, "rounds is 1001; a number from 1 to 1000 is needed"),
         ({"rounds": 1001, "rejected_request": True}, None),
-        ({"skew": 8.5}, "skew is 8.5; a number above 0 to 8 is needed"),
+        ({"skew": 8.5}, "skew is 8.5; a number above 0 and up to 8 is needed"),
         ({"mode": "block"}, "mode is 'block'; one of thread, warp is needed"),
         ({"mode": 1}, "mode is 1; one of thread, warp is needed"),
         ({"spin_ms": 3}, "spin_ms is 3; an object of numbers is needed"),

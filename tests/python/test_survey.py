@@ -81,7 +81,7 @@ def test_every_fate_is_one_row_with_its_reason(run: Run, tmp_path: Path) -> None
     assert fates["crash"] == ("crashed", "SIGSEGV: about to fall over")
     assert fates["hang"] == ("timeout", "not finished in 0.5 s")
     assert fates["garble"][0] == "crashed"
-    assert fates["garble"][1].startswith("printed no JSON: ")
+    assert fates["garble"][1].startswith("did not print JSON: ")
     assert fates["refuse"] == ("failed", "refused: heap of 268435456 B: the device has 0 B")
     assert fates["fail"] == ("failed", "block 7 overlaps block 9")
     assert fates["starve"] == ("ok", None)

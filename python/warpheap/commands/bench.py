@@ -88,7 +88,7 @@ def parse_parameters(words: list[str], fields: list[Field]) -> dict[str, str | i
         for target in targets[name]:
             if target.choices:
                 check_names(target.name, [value], target.choices)
-            parameters[target.name] = _number(value)
+            parameters[target.name] = _value(target, value)
     return parameters
 
 
@@ -104,8 +104,10 @@ def _graph(name: str, case: str, csr_dir: Path) -> "Graph":
     return graphs.load(Path(name), csr_dir)
 
 
-def _number(text: str) -> str | int | float:
-    for kind in (int, float):
+def _value(field: Field, text: str) -> str | int | float:
+    """Read a number; what is not one stays as it is, for the program's message about it."""
+    kinds = {"integer": (int,), "number": (int, float)}.get(field.kind, ())
+    for kind in kinds if text.isascii() and "_" not in text else ():  # Python alone reads those
         try:
             return kind(text)
         except ValueError:
