@@ -3,11 +3,13 @@
 
 import json
 import shlex
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
-from conftest import Run
+from conftest import Run, Start
 from warpheap.commands.bench import parse_parameters
 from warpheap.row_fields import Field
 
@@ -131,6 +133,23 @@ def test_a_value_reaches_the_program_as_it_was_written(run: Run, value: str) -> 
     result = run("bench", "--case", "scaling", "--manager", "rw", "--threads", value)
     assert result.returncode == 2
     assert f"argument --threads: invalid int value: '{value}'" in result.stderr
+
+
+def test_the_program_ends_with_the_tool(start: Start, tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    arguments = ("bench", "--case", "scaling", "--manager", "hang", "--backend", "cpu")
+    with start(*arguments, FAKE_EXTRA="hang", FAKE_RUNS=str(marks)) as child:
+        while child.poll() is None and not marks.exists():
+            time.sleep(0.02)
+        (program,) = children(child.pid)
+        child.send_signal(signal.SIGTERM)
+        _, message = child.communicate(timeout=30)
+    assert (child.returncode, message) == (130, "interrupted\n")
+    assert not Path(f"/proc/{program}").exists()
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
 def test_only_what_every_program_reads_as_a_number_is_one() -> None:

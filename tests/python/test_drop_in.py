@@ -5,13 +5,14 @@ import json
 import re
 import shlex
 import shutil
+import signal
 import subprocess
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from conftest import Run, Start
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/drop-in.md"
@@ -69,6 +70,18 @@ def test_what_fails_half_way_leaves_everything_as_it_was(run: Run, tmp_path: Pat
         assert {path.name for path in tmp_path.iterdir()} == {"nvcc", "calls", "there"}
         assert [path.name for path in (tmp_path / "there").iterdir()] == ["device_malloc.o"]
         assert (tmp_path / "there/device_malloc.o").read_text() == "older\n"
+
+
+def test_what_is_interrupted_leaves_nothing(start: Start, tmp_path: Path) -> None:
+    nvcc = fake_nvcc(tmp_path)
+    nvcc.write_text(nvcc.read_text() + "sleep 20\n")
+    with start("drop-in", "--out", "made", NVCC=str(nvcc)) as child:
+        while child.poll() is None and not (tmp_path / "calls").exists():
+            time.sleep(0.02)
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert {path.name for path in tmp_path.iterdir()} == {"nvcc", "calls"}
 
 
 def test_the_command_can_be_pasted_whatever_the_folder_is_called(run: Run, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from warpheap import catalog as catalogs
-from warpheap import programs
+from warpheap import process, programs
 from warpheap.catalog import Catalog
 from warpheap.commands import options
 from warpheap.console import out, print_json
@@ -47,7 +47,8 @@ def bench(
     catalog.manager(manager)
     parameters = parse_parameters(context.args, catalog.described.parameters(case))
     loaded = _graph(graph, case, csr_dir) if graph or catalog.needs_graph(case) else None
-    row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
+    with process.terminate_as_interrupt():
+        row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
     if row.get("rejected_request"):
         raise UserError(row["reason"].removeprefix(REFUSED))
     if as_json:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from warpheap import shell
+from warpheap import process, shell
 from warpheap.commands import options
 from warpheap.console import out, print_json, steps
 from warpheap.device_heap import CompilerMissing, compile_malloc, sources
@@ -39,7 +39,10 @@ def drop_in(
     try:
         found = sources()
         # Beside the folder until all is made: what fails or is interrupted leaves nothing there.
-        with tempfile.TemporaryDirectory(dir=_there(folder)) as place:
+        with (
+            process.terminate_as_interrupt(),
+            tempfile.TemporaryDirectory(dir=_there(folder)) as place,
+        ):
             with steps("compiling", len(PARTS)) as progress:
                 for name, (source, how) in PARTS.items():
                     progress.now(name)
