@@ -32,6 +32,7 @@ install(
 install(TARGETS warpheap EXPORT warpheap-headers)
 install(EXPORT warpheap-headers NAMESPACE warpheap:: DESTINATION ${_package_dir} COMPONENT headers)
 install(TARGETS warpheap_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT pools)
+warpheap_install_revision(warpheap_c ${CMAKE_INSTALL_LIBDIR} pools)
 add_custom_target(warpheap_wheel)
 add_dependencies(warpheap_wheel warpheap_c)
 if(TARGET warpheap-bench-cpu)
@@ -39,6 +40,7 @@ if(TARGET warpheap-bench-cpu)
     TARGETS warpheap-bench-cpu warpheap-verify
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs
   )
+  warpheap_install_revision(warpheap-bench-cpu ${CMAKE_INSTALL_BINDIR} programs)
   add_dependencies(warpheap_wheel warpheap-bench-cpu warpheap-verify)
 endif()
 if(TARGET warpheap::cpu)

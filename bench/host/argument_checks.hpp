@@ -20,7 +20,7 @@ inline CLI::Validator above(std::uint64_t least, std::uint64_t most) {
         const bool read = CLI::detail::lexical_cast(written, number);
         return read && number > static_cast<double>(least) && number <= static_cast<double>(most)
                    ? std::string()
-                   : "Value " + written + " not above " + std::to_string(least) + " and up to " +
+                   : written + " is not a number above " + std::to_string(least) + " and up to " +
                          std::to_string(most);
       },
       "NUMBER");
@@ -34,8 +34,8 @@ inline CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
         const bool read = !written.starts_with('-') && CLI::detail::lexical_cast(written, number);
         return read && number >= least && number <= most
                    ? std::string()
-                   : "Value " + written + " not a whole number from " + std::to_string(least) +
-                         " to " + std::to_string(most);
+                   : written + " is not a whole number from " + std::to_string(least) + " to " +
+                         std::to_string(most);
       },
       "NUMBER");
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,11 @@ class Catalog:
     described: Description
     document: dict[str, Any]
 
+    @cached_property
+    def commit(self) -> str:
+        """Say which source the program was built from when this was first asked."""
+        return programs.revision(self.program)
+
     def manager(self, name: str) -> Manager:
         """Return the manager of that name or raise the error that lists the known ones."""
         check_names("manager", [name], (m.name for m in self.managers))
@@ -91,9 +97,13 @@ def load(program: Path) -> Catalog:
     try:
         return _catalog(program, document)
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(
-            f"{program} list: the answer lacks or garbles {error}; rebuild it", EXIT_FAILED
-        ) from error
+        raise unusable(program, error) from error
+
+
+def unusable(program: Path, error: Exception) -> UserError:
+    """Make the error for what a program listed, from what was raised when it was read."""
+    fault = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return UserError(f"{program} list: {fault}; build the program again", EXIT_FAILED)
 
 
 def ask(program: Path, *arguments: str) -> dict[str, Any]:
@@ -117,7 +127,7 @@ def ask(program: Path, *arguments: str) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise UserError(
             f"{program} {' '.join(arguments)}: not schema {SCHEMA}; "
-            "the program and the tool are of different versions, rebuild it",
+            "the program and the tool are of different versions; build it again",
             EXIT_FAILED,
         )
     return document
@@ -129,7 +139,10 @@ def load_all(
     """Load the catalogs of the named backends (all of them must be built), or of all built ones."""
     check_names("backend", backends, programs.BACKENDS)
     if backends:
-        return [load(programs.require(programs.bench_name(b), build_dir)) for b in backends]
+        return [
+            load(programs.require(programs.bench_name(b), build_dir))
+            for b in dict.fromkeys(backends)
+        ]
     found = [programs.find(programs.bench_name(b), build_dir) for b in programs.BACKENDS]
     if need_one and not any(found):
         programs.require(programs.bench_name(programs.BACKENDS[0]), build_dir)

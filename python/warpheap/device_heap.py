@@ -19,6 +19,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar
 
+from warpheap import native
+
 CACHE_VARIABLE = "WARPHEAP_CACHE"
 STATE = "warpheap_malloc_state"
 _PACKAGE = Path(__file__).resolve().parent
@@ -174,8 +176,7 @@ class DeviceHeap:
     """
 
     def __init__(self, compute_capability: str, *, bytes: int = 0, manager: str = "") -> None:
-        if not 0 <= bytes < 2**64:
-            raise ValueError(f"bytes is {bytes}: a number from 0 to 2^64 - 1 is needed")
+        size, name_in_c = native.size("bytes", bytes), native.text("manager", manager)
         self.built = build(compute_capability)
         self._library = ctypes.CDLL(str(self.built.library))
         for name, result, arguments in (
@@ -187,7 +188,7 @@ class DeviceHeap:
         ):
             function = getattr(self._library, name)
             function.restype, function.argtypes = result, arguments
-        self._expect(self._library.warpheap_malloc_use(bytes, manager.encode()))
+        self._expect(self._library.warpheap_malloc_use(size, name_in_c))
 
     def _expect(self, status: int) -> None:
         if status != 0:

@@ -10,13 +10,13 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from warpheap import catalog, process, programs
+from warpheap import catalog, process, programs, shell
 from warpheap.errors import UserError
 
 # The lower bounds of pyproject.toml; a test keeps the two equal.
@@ -65,7 +65,6 @@ _COMPILERS = (
 _TOOLS = (
     Tool("cmake", "3.25", "builds", "apt-get install cmake"),
     Tool("ninja", "1.10", "builds", "apt-get install ninja-build"),
-    Tool("git", "2.0", "names the commit in every row", "apt-get install git"),
     Tool("ccache", "4.0", "builds again faster", "apt-get install ccache", needed=False),
     Tool(
         "nvcc",
@@ -76,12 +75,15 @@ _TOOLS = (
     ),
 )
 
+_GIT = Tool("git", "2.0", "names the commit that programs are built from", "apt-get install git")
+
 
 def checks(build_dir: Path | None) -> Iterator[tuple[str, Callable[[], Finding]]]:
     """Return the name and the function of every check; each takes less than a minute."""
     yield "C++ compiler", _compiler
     for tool in _TOOLS:
         yield tool.name, partial(check_tool, tool)
+    yield "git", _git
     yield "GPU", _gpu
     yield "Python", _python
     for name, minimum in PACKAGES.items():
@@ -125,6 +127,21 @@ def _compiler() -> Finding:
         return Finding("C++ compiler", True, ", ".join(good), "compiles warpheap", "", needed)
     found = "; ".join(f"{finding.name}: {finding.found}" for finding in tried)
     return Finding("C++ compiler", False, found, "compiles warpheap", tried[0].remedy, needed)
+
+
+def _git() -> Finding:
+    """Look for git, and whether it answers for this checkout: it refuses one of another owner."""
+    finding = check_tool(_GIT)
+    root = programs.own_checkout()
+    if not finding.ok or root is None:
+        return finding
+    outcome = process.run(["git", "-C", root, "rev-parse", "HEAD"], _TIME_LIMIT_S)
+    if outcome.returncode == 0:
+        return finding
+    fault = (outcome.stderr.strip().splitlines() or ["it does not answer"])[0]
+    trust = shell.join(["git", "config", "--global", "--add", "safe.directory", str(root)])
+    remedy = trust if "ownership" in fault else "programs that are built here know no commit"
+    return replace(finding, ok=False, found=f"{finding.found}: {fault}", remedy=remedy)
 
 
 def _gpu() -> Finding:

@@ -14,6 +14,9 @@ EXIT_USAGE = 2  # what was asked for cannot be run
 EXIT_INTERNAL = 70  # a defect of the tool itself (EX_SOFTWARE)
 EXIT_INTERRUPTED = 130  # 128 + SIGINT
 
+_MOST_NAMES = 60  # that an error lists if a command prints them, too
+_NEAREST = 3
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -31,24 +34,34 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
+def unknown(kind: str, name: str, known: Iterable[str], lister: str = "") -> UserError:
     """Make the error for a name that is not in a list: it contains the list and the nearest entry.
 
-    ``kind`` is a singular noun such as "manager".
+    ``kind`` is a singular noun such as "manager". Where a command ``lister`` prints the names, an
+    error about many of them names it and the nearest ones instead.
     """
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f" (did you mean '{near[0]}'?)" if near else ""
+    brief = bool(lister) and len(names) > _MOST_NAMES
+    near = difflib.get_close_matches(name, names, n=_NEAREST if brief else 1)
+    hint = f" (did you mean {_alternatives(near)}?)" if near else ""
     plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
-    return UserError(f"unknown {kind} '{name}'{hint}; known {plural}: {', '.join(names) or 'none'}")
+    listed = f"known {plural}: {', '.join(names) or 'none'}"
+    if brief:
+        listed = f"'{lister}' prints all {len(names)} {plural}"
+    return UserError(f"unknown {kind} '{name}'{hint}; {listed}")
 
 
-def check_names(kind: str, asked: Iterable[str], known: Iterable[str]) -> None:
+def check_names(kind: str, asked: Iterable[str], known: Iterable[str], lister: str = "") -> None:
     """Raise the error of unknown() for the first asked name that is not known."""
     names = list(known)
     for name in asked:
         if name not in names:
-            raise unknown(kind, name, names)
+            raise unknown(kind, name, names, lister)
+
+
+def _alternatives(names: list[str]) -> str:
+    *others, last = (f"'{name}'" for name in names)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from warpheap import catalog, process
+from warpheap import catalog, process, shell
 from warpheap.console import Steps
 from warpheap.errors import EXIT_FAILED, UserError
 
@@ -102,6 +102,11 @@ class Offer:
     memories: tuple[str, ...]
     cases: dict[str, tuple[str, ...]]
 
+    @property
+    def lister(self) -> str:
+        """Return the command that prints all names."""
+        return shell.join([str(self.program), "list"])
+
     def cases_of(self, subject: str, original: str = "") -> tuple[str, ...]:
         """Return the cases of a subject; a mutant without its own has those of its original."""
         return self.cases.get(subject) or self.cases.get(original, ())
@@ -124,8 +129,7 @@ def load(program: Path) -> Offer:
             {subject: tuple(cases) for subject, cases in document["cases"].items()},
         )
     except (KeyError, TypeError, AttributeError) as error:
-        message = f"{program} list: the answer lacks or garbles {error}"
-        raise UserError(message, EXIT_FAILED) from error
+        raise catalog.unusable(program, error) from error
 
 
 def explore(
@@ -146,7 +150,7 @@ def explore(
             task, "timeout", f"had not finished after {budget.seconds + _MARGIN_S:g} s", outcome
         )
     if outcome.returncode == 2:
-        raise UserError(f"{program.name}: {outcome.last_error_line() or 'bad arguments'}")
+        raise _refusal(program, outcome)
     try:
         row = json.loads(outcome.stdout.strip())
         finding: dict[str, Any] = row["finding"] or {}
@@ -160,7 +164,7 @@ def explore(
             outcome.wall_s,
         )
     except (ValueError, KeyError, TypeError):
-        what = outcome.death() if outcome.returncode else "printed no proper row"
+        what = outcome.death() if outcome.returncode else "did not print a valid row"
         return _broken(task, "crashed", what, outcome)
 
 
@@ -175,7 +179,7 @@ def replay(
             f"the replay of {task}/{seed} had not finished after {_MARGIN_S * 2:g} s", EXIT_FAILED
         )
     if outcome.returncode == 2:
-        raise UserError(f"{program.name}: {outcome.last_error_line() or 'bad arguments'}")
+        raise _refusal(program, outcome)
     if outcome.returncode not in (0, 1):
         return True, f"{outcome.stdout}{outcome.death()}\n"
     return outcome.returncode == 1, outcome.stdout
@@ -245,6 +249,11 @@ def spread(
 def _flags(task: Task) -> list[str]:
     names = ["--subject", task.subject, "--case", task.case, "--strategy", task.strategy]
     return [*names, "--memory", task.memory]
+
+
+def _refusal(program: Path, outcome: process.Outcome) -> UserError:
+    """Make the error of a program that refused its arguments; its message begins with its name."""
+    return UserError(outcome.last_error_line() or f"{program.name}: bad arguments")
 
 
 def _broken(task: Task, status: str, what: str, outcome: process.Outcome) -> Verdict:

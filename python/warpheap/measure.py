@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpheap import process, programs
+from warpheap import process, programs, shell
 from warpheap.catalog import Catalog
-from warpheap.errors import UserError
+from warpheap.errors import EXIT_FAILED, UserError
 from warpheap.results import STATUSES
 from warpheap.row_fields import SCHEMA
 
@@ -78,20 +77,25 @@ class Measurement:
         """Return the shell command that repeats the measurement by hand."""
         graph = ["--graph", self.graph.file] if self.graph else []
         words = ["warpheap", "bench", "--backend", self.catalog.backend, *self.flags(), *graph]
-        return shlex.join(words)
+        return shell.join(words)
 
 
 def measure(wanted: Measurement, time_limit_s: float) -> Row:
     """Run one measurement and return its row; never raises for what the program does.
 
     A program that refuses its arguments (exit status 2) gives a ``failed`` row with its message.
+    Raises UserError if the program is not that of the catalog any more.
     """
+    commit = wanted.catalog.commit
     graph: list[str | Path] = ["--graph", wanted.graph.csr_file] if wanted.graph else []
     command: list[str | Path] = [wanted.catalog.program, "run", *wanted.flags(), *graph]
     try:
         outcome = process.run(command, time_limit_s)
     except OSError as error:
         raise UserError(f"{wanted.catalog.program} cannot be started: {error.strerror}") from error
+    if programs.revision(wanted.catalog.program) != commit:
+        reason = "was built again while this ran; the same command measures the newer one"
+        raise UserError(f"{wanted.catalog.program} {reason}", EXIT_FAILED)
     if outcome.timed_out:
         result = _unmeasured("timeout", f"not finished in {time_limit_s:g} s")
     elif outcome.returncode == _BAD_ARGUMENTS:
@@ -109,14 +113,14 @@ def _unmeasured(status: str, reason: str) -> Row:
 
 
 def _parse(wanted: Measurement, outcome: process.Outcome) -> Row:
-    """Read the row that the program printed; anything but one proper row counts as a crash."""
+    """Read the row that the program printed; anything but one valid row counts as a crash."""
     lines = [line for line in outcome.stdout.splitlines() if line.strip()]
     if len(lines) != 1:
         return _unmeasured("crashed", f"printed {len(lines)} lines instead of one row")
     try:
         row = json.loads(lines[0])
     except ValueError as error:
-        return _unmeasured("crashed", f"printed no JSON: {error}")
+        return _unmeasured("crashed", f"did not print JSON: {error}")
     expected = {
         "schema": SCHEMA,
         "case": wanted.case,
@@ -162,7 +166,7 @@ def _row(wanted: Measurement, result: Row, wall_s: float) -> Row:
         row["graph"] = wanted.graph.name
         row["graph_sha256"] = wanted.graph.digest
         row["nodes"], row["edges"] = wanted.graph.nodes, wanted.graph.edges
-    row["commit"] = programs.revision(catalog.program)
+    row["commit"] = catalog.commit
     row["time"] = datetime.now(UTC).isoformat(timespec="seconds")
     row["wall_s"] = round(wall_s, 3)
     row["command"] = wanted.command()

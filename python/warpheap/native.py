@@ -148,8 +148,11 @@ def size(name: str, value: int) -> int:
 def text(name: str, value: str) -> bytes:
     """Encode a name for C; raises ValueError if C would take it to end before it does."""
     if "\0" in value:
-        raise ValueError(f"{name} is {value!r}: a name has no null character")
-    return value.encode()
+        raise ValueError(f"{name} is {value!r}: a name must not contain a null character")
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} is {value!r}: a name must be valid UTF-8") from None
 
 
 class LibraryMissing(RuntimeError):  # noqa: N818  it is a state of the installation, not a fault
@@ -210,8 +213,8 @@ def _declared(loaded: Any) -> Any:
 def quick(name: str) -> Any:
     """Return a function of the library that keeps Python's lock: it must not wait for anything.
 
-    To give the lock up and take it again costs more than such a function, and other threads wake
-    up in vain.
+    To give the lock up and take it again costs more than such a function, and wakes other threads
+    for nothing.
     """
     return getattr(_keeping_the_lock(), name)
 

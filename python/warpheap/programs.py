@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finds the built programs that the tool drives, and the checkout that they come from."""
+"""Finds the built programs that the tool drives, and the sources that they were built from."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from warpheap import __version__, process
 from warpheap.console import warn
 from warpheap.errors import EXIT_FAILED, UserError
 
@@ -19,8 +17,9 @@ VERIFY = "warpheap-verify"
 BUILD_VARIABLE = "WARPHEAP_BUILD"
 _PACKAGE = Path(__file__).resolve().parent
 _CLONE = "clone the repository of warpheap and run it there"
-UNKNOWN = "unknown"  # the start of a commit that git does not tell
-_GIT_TIME_LIMIT_S = 30.0
+UNKNOWN = "unknown"  # the start of a commit that is not known
+RECORD = ".revision"  # what the build adds to a program's name: see cmake/WarpheapRevision.cmake
+_DIGITS = 8  # of a digest, as record_revision.cmake has it
 
 
 def bench_name(backend: str) -> str:
@@ -80,48 +79,40 @@ def own_checkout() -> Path | None:
     return root if (root / ".git").exists() and _PACKAGE.parent.name == "python" else None
 
 
-def _checkout_of(program: Path) -> Path | None:
-    """Return the root of the checkout of warpheap that a program was built in, or None.
+def revision(program: Path) -> str:
+    """Say which source a program was built from, as its build recorded it.
 
-    A program of an installed package is in none, even if the environment lies in a checkout.
+    That is the ``git describe`` of the checkout; "-dirty." and the first digits of the program's
+    digest are added if the checkout had changes, because then the commit alone does not tell two
+    builds apart. Outside a checkout: the version and the digest. Where git did not answer, or the
+    record is not of this program: UNKNOWN and the digest, with a warning on standard error.
     """
-    folder = program.resolve().parent
-    if folder.is_relative_to(_PACKAGE):
-        return own_checkout()
-    for root in folder.parents:
-        if (root / ".git").exists() and (root / "include/warpheap").is_dir():
-            return root
-    return own_checkout()
+    file = program.resolve()
+    state = file.stat()
+    return _revision(file, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache
-def revision(program: Path) -> str:
-    """Say which source a program comes from, as far as possible.
-
-    The ``git describe`` of the checkout around the program or around this package; "-dirty." and
-    the first digits of the program's digest are added if the checkout has changes, because then the
-    commit alone does not tell two builds apart. Outside a checkout: the package's version and the
-    digest. Where git does not answer for a checkout: UNKNOWN and the digest, with a warning on
-    standard error.
-    """
-    root = _checkout_of(program)
-    if root is None:
-        return f"v{__version__}.{digest(program)}"
-    command = ["git", "-C", str(root), "describe", "--always", "--tags", "--abbrev=12", "--dirty"]
+def _revision(program: Path, _time: int, _size: int) -> str:
+    """Look once at each build of a program: a survey asks for every row."""
+    whole = digest(program, 64)
+    record = program.with_name(program.name + RECORD)
     try:
-        outcome = process.run(command, _GIT_TIME_LIMIT_S)
-        reason = None if outcome.returncode == 0 else _first_line(outcome)
-    except OSError as error:
-        reason = f"git cannot be started: {error.strerror}"
-    if reason is not None:
-        remedy = f"git config --global --add safe.directory {shlex.quote(str(root))}"
-        warn(
-            f"the commit of {root} is unknown: {reason}. Rows say so, and no earlier row is reused."
-            + (f" This trusts the checkout: {remedy}" if "ownership" in reason else "")
-        )
-        return f"{UNKNOWN}.{digest(program)}"
-    described = outcome.stdout.strip()
-    return f"{described}.{digest(program)}" if described.endswith("-dirty") else described
+        recorded, _, commit = record.read_text(encoding="utf-8").strip().partition(" ")
+        reason = None if commit and recorded == whole else f"{record} is of another program"
+    except FileNotFoundError:
+        reason = f"{record} is missing"
+    except (OSError, ValueError):
+        reason = f"{record} cannot be read"
+    if reason is None and not is_known(commit):
+        reason = "git did not tell it to the build; 'warpheap doctor' says more"
+    if reason is None:
+        return commit
+    warn(
+        f"the commit that {program} was built from is unknown: {reason}. Rows say so, and no "
+        "earlier row is reused. Remove the program and build it again"
+    )
+    return f"{UNKNOWN}.{whole[:_DIGITS]}"
 
 
 def is_known(commit: str) -> bool:
@@ -129,13 +120,7 @@ def is_known(commit: str) -> bool:
     return not commit.startswith(UNKNOWN)
 
 
-def _first_line(outcome: process.Outcome) -> str:
-    if outcome.timed_out:
-        return f"git had not finished after {_GIT_TIME_LIMIT_S:g} s"
-    return (outcome.stderr.strip().splitlines() or ["git says nothing"])[0]
-
-
-def digest(path: Path, length: int = 8) -> str:
+def digest(path: Path, length: int = _DIGITS) -> str:
     """Return the first hexadecimal digits of a file's SHA-256."""
     sha = hashlib.sha256()
     with path.open("rb") as file:

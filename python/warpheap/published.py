@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from warpheap import repeat_command, results
+from warpheap import repeat_command, results, whole_file
 from warpheap.errors import UserError
 from warpheap.report import fields
 from warpheap.row_fields import Description
@@ -86,7 +86,7 @@ def file_rows(
             json.dumps(kept[key], ensure_ascii=False, separators=(",", ":"))
             for key in sorted(kept, key=_order)
         ]
-        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        whole_file.write_text(path, "".join(line + "\n" for line in lines))
         counts[path] = len(lines)
     return counts
 

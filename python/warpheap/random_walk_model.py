@@ -117,7 +117,7 @@ def mean_warp_steps(walk: Walk) -> float:
 
 def warp_steps_bound(walk: Walk) -> float:
     """Bound on the mean steps of such a warp: those of the last one, if every step in which two of
-    its lanes meet in one word (they can offer the same page) is in vain.
+    its lanes meet in one word (they can offer the same page) finds nothing.
 
     Infinite if no page is left at the end.
     """

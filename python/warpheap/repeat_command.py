@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from warpheap import shell
 from warpheap.report.fields import UNDESCRIBED
 from warpheap.row_fields import Description
 
@@ -23,10 +23,10 @@ def command(row: Mapping[str, Any], known: Description = UNDESCRIBED) -> str:
     if isinstance(own, str):
         return own
     if row.get("case") == "replay":
-        return shlex.join(_replay(row))
+        return shell.join(_replay(row))
     if row.get("case") in _POOL_PROGRAMS:
         return "bench/pools/gpu_check.py OUT --build DIR --traces DIR --site DIR"
-    return shlex.join(_bench(row, known))
+    return shell.join(_bench(row, known))
 
 
 def _replay(row: Mapping[str, Any]) -> list[str]:

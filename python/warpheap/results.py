@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
+from collections.abc import Collection
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,12 @@ from warpheap.errors import EXIT_FAILED, UserError
 from warpheap.row_fields import SCHEMA, Description
 
 FILE_NAME = "results.jsonl"
-STATUSES = ("ok", "skipped", "timeout", "crashed", "failed")
+# In the order of tables. Rows with the first two say that nothing is wrong.
+STATUSES = ("ok", "skipped", "failed", "crashed", "timeout")
+GOOD = ("ok", "skipped")
 RETRIED = ("timeout", "crashed")
+# Those of all rows have this form, so that texts are in the order of the times.
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -52,6 +59,11 @@ def find_files(places: list[Path]) -> list[Path]:
             raise UserError(f"{place}: no *.jsonl file in it; 'warpheap survey' writes one")
         files += found
     return files
+
+
+def succeeded(statuses: Collection[str]) -> bool:
+    """Tell from the statuses of rows whether nothing is wrong and something was measured."""
+    return "ok" in statuses and all(status in GOOD for status in statuses)
 
 
 class Store(Closing):
@@ -116,4 +128,17 @@ def _row(path: Path, number: int, line: str, known: Description) -> dict[str, An
         raise UserError(
             f"{path}:{number}: status is {row.get('status')!r}, not one of {known_ones}"
         )
+    if row.get("time") is not None and not _is_time(row["time"]):
+        example = "2026-01-31T12:00:00Z"
+        reason = f"time is {row['time']!r}; ISO 8601 in UTC is needed, as in {example}"
+        raise UserError(f"{path}:{number}: {reason}")
     return row
+
+
+def _is_time(text: Any) -> bool:
+    if not isinstance(text, str) or not _TIME.fullmatch(text):
+        return False
+    try:
+        return bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False

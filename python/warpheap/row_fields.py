@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from warpheap import whole_file
 from warpheap.errors import UserError
 from warpheap.units import binary, decimal, milliseconds
 
@@ -89,8 +90,9 @@ class Field:
         good = _is_number(value) and (value > least if above else value >= least)
         if good and (self.most is None or value <= self.most):
             return None
-        limit = "" if self.most is None else f" to {self.most:.15g}"
-        return f"a number {'above' if above else 'from'} {least:.15g}{limit}"
+        lower, upper = ("above", "and up to") if above else ("from", "to")
+        limit = "" if self.most is None else f" {upper} {self.most:.15g}"
+        return f"a number {lower} {least:.15g}{limit}"
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,10 @@ class Description:
     def of(document: Mapping[str, Any], more: Sequence[Field] = ()) -> Description:
         """Read what ``PROGRAM list`` prints, or ``fields.json``.
 
-        Raises KeyError, TypeError or ValueError if it is not in that form.
+        Raises ValueError with the place and the reason if it is not in that form.
         """
-        fields = [*map(_field, document["fields"]), *more]
-        cases = [_case(entry) for entry in document["cases"]]
+        fields = [*(_field(*entry) for entry in _entries(document, "fields")), *more]
+        cases = [_case(*entry) for entry in _entries(document, "cases")]
         return Description({f.name: f for f in fields}, {c.name: c for c in cases})
 
     def document(self) -> dict[str, Any]:
@@ -188,7 +190,7 @@ class Description:
         """Write ``fields.json``; keep the other entries of an existing one."""
         file = folder / FILE_NAME
         whole = _read(file).merged(self) if file.exists() else self
-        file.write_text(whole.text(), encoding="utf-8")
+        whole_file.write_text(file, whole.text())
 
     def _parts(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Return the numbers of summaries by their columns' names, as in malloc_ms.median."""
@@ -241,25 +243,79 @@ def describe(rows: Path) -> Description:
 
 def _read(file: Path) -> Description:
     try:
-        return Description.of(json.loads(file.read_text(encoding="utf-8")))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{file}: not a description of rows: {error!r}") from error
+        document = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file}: not JSON: {error}") from error
+    try:
+        if not isinstance(document, dict):
+            raise ValueError(f"an object is needed, not {_short(document)}")
+        if _member(document, "schema", int) != SCHEMA:
+            raise ValueError(f"schema is {document['schema']}, not {SCHEMA}")
+        return Description.of(document)
+    except ValueError as error:
+        raise UserError(f"{file}: {error}") from error
 
 
-def _field(entry: Mapping[str, Any]) -> Field:
-    known = Field(**{**entry, "choices": tuple(entry.get("choices") or ())})
-    if known.kind not in KINDS or known.role not in ROLES:
-        raise ValueError(f"{known.name}: unknown kind '{known.kind}' or role '{known.role}'")
-    return known
+# How a description's values are written in JSON, by the types of the classes above.
+_JSON: Mapping[Any, tuple[Callable[[Any], bool], str]] = {
+    "str": (lambda value: isinstance(value, str), "a text"),
+    "bool": (lambda value: isinstance(value, bool), "true or false"),
+    "float | None": (lambda value: value is None or _is_number(value), "a number"),
+    "tuple[str, ...]": (
+        lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
+        "a list of texts",
+    ),
+    int: (lambda value: isinstance(value, int), "a whole number"),
+    dict: (lambda value: isinstance(value, dict), "an object"),
+    list: (lambda value: isinstance(value, list), "a list"),
+}
 
 
-def _case(entry: Mapping[str, Any]) -> CaseFields:
+def _checked(where: str, value: Any, kind: Any) -> Any:
+    fits, what = _JSON[kind]
+    if not fits(value):
+        raise ValueError(f"{where} is {_short(value)}; {what} is needed")
+    return value
+
+
+def _member(document: Mapping[str, Any], name: str, kind: Any, where: str = "") -> Any:
+    """Return a member that must be there; ``where`` names the object, with a dot at its end."""
+    if name not in document:
+        raise ValueError(f"{where}{name} is missing")
+    return _checked(where + name, document[name], kind)
+
+
+def _entries(
+    document: Mapping[str, Any], name: str, where: str = ""
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a list, each after the words that name its members."""
+    for number, entry in enumerate(_member(document, name, list, where)):
+        place = f"{where}{name}[{number}]"
+        yield f"{place}.", _checked(place, entry, dict)
+
+
+def _field(where: str, entry: Mapping[str, Any]) -> Field:
+    _member(entry, "name", "str", where)
+    types = Field.__annotations__
+    for name, value in entry.items():
+        if name not in types:
+            raise ValueError(f"{where}{name} is unknown; a field has {', '.join(types)}")
+        allowed = {"kind": KINDS, "role": ROLES}.get(name)
+        if allowed and value not in allowed:
+            ones = ", ".join(allowed)
+            raise ValueError(f"{where}{name} is {_short(value)}; one of {ones} is needed")
+        _checked(where + name, value, types[name])
+    return Field(**{**entry, "choices": tuple(entry.get("choices", ()))})
+
+
+def _case(where: str, entry: Mapping[str, Any]) -> CaseFields:
+    parameters = _entries(entry, "parameters", where)
     return CaseFields(
-        name=str(entry["name"]),
-        about=str(entry.get("about", "")),
-        fills=bool(entry.get("fills", False)),
-        parameters={p["name"]: p.get("default") for p in entry["parameters"]},
-        fields=tuple(entry["fields"]),
+        name=_member(entry, "name", "str", where),
+        about=_checked(f"{where}about", entry.get("about", ""), "str"),
+        fills=_checked(f"{where}fills", entry.get("fills", False), "bool"),
+        parameters={_member(p, "name", "str", at): p.get("default") for at, p in parameters},
+        fields=tuple(_member(entry, "fields", "tuple[str, ...]", where)),
     )
 
 

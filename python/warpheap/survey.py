@@ -12,9 +12,7 @@ from warpheap import process, programs
 from warpheap.console import steps
 from warpheap.errors import EXIT_INTERRUPTED, UserError
 from warpheap.measure import Measurement, measure
-from warpheap.results import Store
-
-GOOD = ("ok", "skipped")
+from warpheap.results import GOOD, Store
 
 
 @dataclass(frozen=True)
@@ -27,10 +25,6 @@ class Done:
     def statuses(self) -> Counter[str]:
         """Count the rows of each status."""
         return Counter(row["status"] for row in self.rows)
-
-    def clean(self) -> bool:
-        """Tell whether every row is ok or skipped."""
-        return all(row["status"] in GOOD for row in self.rows)
 
 
 def run(plan: Sequence[Measurement], store: Store, time_limit_s: float, retry: bool) -> Done:
@@ -66,4 +60,4 @@ def run(plan: Sequence[Measurement], store: Store, time_limit_s: float, retry: b
 
 
 def _identity(wanted: Measurement) -> tuple[str, str]:
-    return wanted.key(), programs.revision(wanted.catalog.program)
+    return wanted.key(), wanted.catalog.commit

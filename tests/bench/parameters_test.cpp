@@ -71,7 +71,7 @@ TEST(Parameters, RefusalsNameTheValueAndWhatIsPossible) {
   };
   const auto is_beyond = [&](const std::string& name, const std::string& value,
                              const std::string& range) {
-    has({name + "=" + value}, name + ": Value " + value + " not a whole number from " + range);
+    has({name + "=" + value}, name + ": " + value + " is not a whole number from " + range);
   };
   is_beyond("--threads", "0", "1 to 1073741824");
   is_beyond("--threads", "-4", "1 to 1073741824");
@@ -80,7 +80,7 @@ TEST(Parameters, RefusalsNameTheValueAndWhatIsPossible) {
   has({"--mode", "block"}, "--mode: block not in {thread,warp}");
   for (const char* percent : {"0", "101", "nan", "1e", "5%"}) {
     has({"--free-percent", percent},
-        "--free-percent: Value " + std::string(percent) + " not above 0 and up to 100");
+        "--free-percent: " + std::string(percent) + " is not a number above 0 and up to 100");
   }
   has({"--size-min=64", "--size-max=32"}, "--size-min is 64, above --size-max, which is 32");
   has({"--size-min=16", "--size-max=48", "--distribution=powers"},

@@ -266,7 +266,7 @@ class RefusalTest(unittest.TestCase):
     def test_bad_values(self) -> None:
         """Numbers and files."""
         self.assertIn(
-            "--threads: Value -4 not a whole number from 1 to 1073741824",
+            "--threads: -4 is not a whole number from 1 to 1073741824",
             self.refused("run", "--case=alloc", "--manager=bump", "--threads=-4"),
         )
         with tempfile.NamedTemporaryFile(suffix=".csr") as graph:

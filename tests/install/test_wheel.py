@@ -77,13 +77,15 @@ def test_a_project_finds_the_package_through_the_entry_point(
 def test_the_pools_of_the_wheel_work(site_packages: Path, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "from warpheap import native, pool\n"
+        "from warpheap import native, pool, programs\n"
         f"assert native.path().is_relative_to({str(site_packages)!r}), native.path()\n"
         "made = pool.Pool('tlsf', upstream='host')\n"
         "block = made.allocate(1000)\n"
         "assert made.stats().blocks == 1\n"
         "made.deallocate(block)\n"
         "made.check()\n"
+        "commit = programs.revision(native.path())\n"
+        "assert programs.is_known(commit), commit\n"
     )
     environment = {k: v for k, v in os.environ.items() if k != "WARPHEAP_LIBRARY"}
     environment["PYTHONPATH"] = str(site_packages)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Fixtures: a folder of fake programs, and the command line in a process of its own."""
 
+import hashlib
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+FAKE_DIGITS = "c0ffee00"  # in the commit of the fakes
 SOURCE = HERE.parent.parent / "python"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -41,6 +43,9 @@ def fake_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = (HERE / source).read_text().split("\n", 1)[1]
         (folder / name).write_text(f"#!{sys.executable} -S\n{text}")
         (folder / name).chmod(0o755)
+        content = (folder / name).read_bytes()
+        record = f"{hashlib.sha256(content).hexdigest()} v0.1.0.{FAKE_DIGITS}\n"
+        (folder / f"{name}.revision").write_text(record)
     return folder
 
 

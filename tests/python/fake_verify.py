@@ -39,6 +39,9 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=int)
     parser.add_argument("--seconds", type=float)
     options = parser.parse_args()
+    if options.case == "nocase":
+        print(f"warpheap-verify: unknown case 'nocase' of {options.subject}", file=sys.stderr)
+        return 2
     time.sleep(float(os.environ.get("FAKE_SLEEP", "0")))
     if options.subject == "dies":
         print("assertion failed", file=sys.stderr, flush=True)

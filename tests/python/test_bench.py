@@ -3,11 +3,15 @@
 
 import json
 import shlex
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
-from conftest import Run
+from conftest import Run, Start
+from warpheap.commands.bench import parse_parameters
+from warpheap.row_fields import Field
 
 ALLOC = ("bench", "--case", "alloc", "--manager", "rw")
 
@@ -24,7 +28,7 @@ def test_a_time_limit_is_a_number_of_seconds(run: Run, seconds: str) -> None:
     for command in ([*ALLOC, "--time-limit"], ["survey", "--time-limit"], ["verify", "--seconds"]):
         result = run(*command, seconds)
         assert result.returncode == 2
-        assert f"{seconds} is not a number of seconds" in " ".join(result.stderr.split())
+        assert f"{seconds} is not a finite number of seconds" in " ".join(result.stderr.split())
 
 
 def test_table_warns_about_cpu_times(run: Run) -> None:
@@ -124,6 +128,40 @@ def test_list_shows_publications_and_departures(run: Run) -> None:
     assert "- No rest. (rw)" in text
 
 
+@pytest.mark.parametrize("value", ["1e9", "0x10", "1.0"])
+def test_a_value_reaches_the_program_as_it_was_written(run: Run, value: str) -> None:
+    result = run("bench", "--case", "scaling", "--manager", "rw", "--threads", value)
+    assert result.returncode == 2
+    assert f"argument --threads: invalid int value: '{value}'" in result.stderr
+
+
+def test_the_program_ends_with_the_tool(start: Start, tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    arguments = ("bench", "--case", "scaling", "--manager", "hang", "--backend", "cpu")
+    with start(*arguments, FAKE_EXTRA="hang", FAKE_RUNS=str(marks)) as child:
+        while child.poll() is None and not marks.exists():
+            time.sleep(0.02)
+        (program,) = children(child.pid)
+        child.send_signal(signal.SIGTERM)
+        _, message = child.communicate(timeout=30)
+    assert (child.returncode, message) == (130, "interrupted\n")
+    assert not Path(f"/proc/{program}").exists()
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def test_only_what_every_program_reads_as_a_number_is_one() -> None:
+    fields = [Field("threads", kind="integer"), Field("skew", kind="number"), Field("mode")]
+    values = ("64", "1_000", "\u0661", "1e3", "-4")
+    for value, whole in zip(values, (64, "1_000", "\u0661", "1e3", -4), strict=True):
+        assert parse_parameters(["--threads", value], fields) == {"threads": whole}
+    for value, number in zip(values, (64, "1_000", "\u0661", 1000.0, -4), strict=True):
+        assert parse_parameters([f"--skew={value}"], fields) == {"skew": number}
+    assert parse_parameters(["--mode", "64"], fields) == {"mode": "64"}
+
+
 def test_list_as_json(run: Run) -> None:
     document = json.loads(run("list", "--json").stdout)
     assert set(document["backends"]) == {"cpu", "cuda"}
@@ -135,7 +173,7 @@ def test_list_as_json(run: Run) -> None:
     [
         ("print('nonsense')", "the answer is not JSON"),
         ("print('{\"schema\": 99}')", "not schema 1"),
-        ("print('{\"schema\": 1}')", "lacks or garbles 'backend'"),
+        ("print('{\"schema\": 1}')", "list: 'backend' is missing; build the program again"),
         ("import sys; sys.exit('broken pipe dream')", "exit status 1: broken pipe dream"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Run
 from warpheap import published, row_fields
-from warpheap.report import fields
+from warpheap.report import fields, style
 
 ROOT = Path(__file__).resolve().parents[2]
 # Rows that other programs write than those of the survey; docs/results.md describes them.
@@ -54,7 +54,7 @@ def test_a_case_that_is_one_file_is_everywhere(run: Run, build: Build, tmp_path:
     assert (row["status"], row["pairs"], row["size_min"]) == ("ok", 3, 64)
     refused = run(*asked, "--pairs", "1001", **there)
     assert refused.returncode == 2
-    assert "--pairs: Value 1001 not a whole number from 1 to 1000" in refused.stderr
+    assert "--pairs: 1001 is not a whole number from 1 to 1000" in refused.stderr
     assert (
         "unknown parameter 'pear' (did you mean 'pairs'?)"
         in run(*asked, "--pear", "1", **there).stderr
@@ -116,6 +116,13 @@ def test_published_rows_are_described_as_the_programs_say(
         for each in entry["parameters"]:
             assert values.get(each["name"]) == each["default"], again
         assert (now["about"], now["fills"]) == (entry["about"], entry["fills"]), again
+
+
+def test_the_table_of_looks_names_no_manager_that_is_not_there(run: Run, build: Build) -> None:
+    """A new manager gets a look from its name; one that went must not keep its colour."""
+    listed = json.loads(run("list", "--json", **build("bench/warpheap-bench-cpu")).stdout)
+    there = {manager["name"] for manager in listed["backends"]["cpu"]["managers"]}
+    assert set(style._MANAGERS) <= there
 
 
 def test_every_case_of_published_rows_is_described() -> None:

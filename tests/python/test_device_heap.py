@@ -105,6 +105,13 @@ def test_text_that_is_not_a_size_is_named() -> None:
         device_heap.DeviceHeap("90", bytes=-1)
 
 
+@pytest.mark.parametrize("name", ["warp\0heap", "warp\udcffheap"])
+def test_a_name_that_c_cannot_read_is_named_before_anything_is_compiled(name: str) -> None:
+    with pytest.raises(ValueError, match="manager is 'warp") as raised:
+        device_heap.DeviceHeap("90", manager=name)
+    assert type(raised.value) is ValueError
+
+
 @pytest.mark.parametrize(
     ("module", "package", "advice"),
     [(warpheap.cupy, "cupy", "cupy-cuda13x"), (warpheap.numba, "numba", "numba-cuda")],

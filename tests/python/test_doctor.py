@@ -42,6 +42,16 @@ def test_missing_compiler(run: Run, tmp_path: Path) -> None:
     assert result.returncode == 1
 
 
+def test_a_checkout_that_git_refuses_is_named(run: Run, tmp_path: Path) -> None:
+    foreign = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "GIT_CONFIG_COUNT": "0"}
+    result = run("doctor", "--json", HOME=str(tmp_path), GIT_CONFIG_NOSYSTEM="1", **foreign)
+    git = checks(result.stdout)["git"]
+    assert (git["ok"], git["needed"]) == (False, True)
+    assert "detected dubious ownership" in str(git["found"])
+    assert str(git["remedy"]).startswith("git config --global --add safe.directory ")
+    assert result.returncode == 1
+
+
 def tool(tmp_path: Path, output: str) -> doctor.Tool:
     program = tmp_path / "thing"
     program.write_text(f"#!/bin/sh\necho '{output}'\n")

@@ -3,14 +3,16 @@
 
 import json
 import re
+import shlex
 import shutil
+import signal
 import subprocess
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from conftest import Run, Start
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/drop-in.md"
@@ -33,6 +35,7 @@ def test_without_nvcc_it_says_what_to_do(run: Run, tmp_path: Path) -> None:
     done = run("drop-in", "--out", "made", NVCC="/nowhere/nvcc")
     assert done.returncode == 1
     assert "NVCC is '/nowhere/nvcc'" in done.stderr
+    assert not (tmp_path / "made").exists()
 
 
 def test_every_file_is_made_for_the_named_gpu(run: Run, tmp_path: Path) -> None:
@@ -54,6 +57,39 @@ def test_a_message_of_nvcc_is_shown(run: Run, tmp_path: Path) -> None:
     done = run("drop-in", "--out", "made", NVCC=str(nvcc))
     assert done.returncode == 1
     assert "sm_7 is unsupported" in done.stderr
+
+
+def test_what_fails_half_way_leaves_everything_as_it_was(run: Run, tmp_path: Path) -> None:
+    nvcc = fake_nvcc(tmp_path)
+    fails_last = "#!/bin/sh\ncase $* in *-fatbin*) exit 1;; esac\n"
+    nvcc.write_text(nvcc.read_text().replace("#!/bin/sh\n", fails_last))
+    for folder in ("made/inside", "there"):
+        (tmp_path / "there").mkdir(exist_ok=True)
+        (tmp_path / "there/device_malloc.o").write_text("older\n")
+        assert run("drop-in", "--out", folder, NVCC=str(nvcc)).returncode == 1
+        assert {path.name for path in tmp_path.iterdir()} == {"nvcc", "calls", "there"}
+        assert [path.name for path in (tmp_path / "there").iterdir()] == ["device_malloc.o"]
+        assert (tmp_path / "there/device_malloc.o").read_text() == "older\n"
+
+
+def test_what_is_interrupted_leaves_nothing(start: Start, tmp_path: Path) -> None:
+    nvcc = fake_nvcc(tmp_path)
+    nvcc.write_text(nvcc.read_text() + "sleep 20\n")
+    with start("drop-in", "--out", "made", NVCC=str(nvcc)) as child:
+        while child.poll() is None and not (tmp_path / "calls").exists():
+            time.sleep(0.02)
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert {path.name for path in tmp_path.iterdir()} == {"nvcc", "calls"}
+
+
+def test_the_command_can_be_pasted_whatever_the_folder_is_called(run: Run, tmp_path: Path) -> None:
+    nvcc = str(fake_nvcc(tmp_path))
+    done = run("drop-in", "--out", "my objects", "--json", NVCC=nvcc)
+    assert done.returncode == 0, done.stderr
+    words = shlex.split(json.loads(done.stdout)["link"])
+    assert "my objects/device_malloc.o" in words
 
 
 @pytest.mark.nightly

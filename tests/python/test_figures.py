@@ -50,7 +50,9 @@ def test_a_parameter_that_no_figure_names_keeps_lines_apart(tmp_path: Path, role
     """A new parameter is an entry in the file of its case, and nothing in the list of figures."""
     fields = [{"name": "depth", "kind": "integer", "role": role, "phrase": "{} deep"}]
     case = {"name": "alloc", "parameters": [{"name": "depth", "default": 1}], "fields": []}
-    (tmp_path / "fields.json").write_text(json.dumps({"fields": fields, "cases": [case]}))
+    (tmp_path / "fields.json").write_text(
+        json.dumps({"schema": 1, "fields": fields, "cases": [case]})
+    )
     before = sizes("gallatin")
     rows = [*before, *sizes("rw", depth=1), *sizes("corw", depth=1), *sizes("rw", depth=7)]
     for entry in rows:
@@ -263,10 +265,15 @@ def test_a_description_beside_the_rows_says_what_is_drawn(tmp_path: Path) -> Non
     ]
     parameters = [{"name": name, "default": 1} for name in ("depth", "width")]
     case = {"name": "tree", "parameters": parameters, "fields": ["visit_ms", "kept", "note"]}
-    (tmp_path / "fields.json").write_text(json.dumps({"fields": fields, "cases": [case]}))
+    (tmp_path / "fields.json").write_text(
+        json.dumps({"schema": 1, "fields": fields, "cases": [case]})
+    )
     rows = [
         row(case="tree", depth=depth, width=width, kept=0.5, note="x", seed=None, malloc=None)
-        | {"visit_ms": {"median": 2.0 * depth, "max": 3.0}, "time": f"2026-01-0{depth}T0{width}"}
+        | {
+            "visit_ms": {"median": 2.0 * depth, "max": 3.0},
+            "time": f"2026-01-0{depth}T0{width}:00:00Z",
+        }
         for depth in (1, 2, 4)
         for width in (1, 3)
     ]

@@ -152,8 +152,8 @@ def test_tarball_that_cannot_be_decided(tmp_path: Path) -> None:
 
 BANNER = "%%MatrixMarket matrix coordinate real general\n"
 FAULTS = [
-    ("g.mtx", "hello\n", "g.mtx:1: no Matrix Market banner: 'hello'"),
-    ("g.mtx", "", "g.mtx:1: no Matrix Market banner: ''"),
+    ("g.mtx", "hello\n", "g.mtx:1: 'hello' is not a Matrix Market banner"),
+    ("g.mtx", "", "g.mtx:1: '' is not a Matrix Market banner"),
     ("g.mtx", BANNER.replace("real", "nice") + "1 1 1\n1 1 1\n", "g.mtx:1: unknown field"),
     (
         "g.mtx",
@@ -174,11 +174,15 @@ FAULTS = [
     ("g.graph", "3 2 7\n", "g.graph:1: fmt must be three digits 0 or 1, not 7"),
     ("g.graph", "3 2\n2\n1 3\n", "g.graph:3: the file ends after 2 of 3 nodes"),
     ("g.graph", "3 2\n2\n1 4\n2\n", "g.graph:3: neighbour 4 is not within 1..3"),
-    ("g.graph", "3 2\n2\n1 b\n2\n", "g.graph:3: no whole number up to 9223372036854775807: 'b'"),
+    (
+        "g.graph",
+        "3 2\n2\n1 b\n2\n",
+        "g.graph:3: 'b' is not a whole number up to 9223372036854775807",
+    ),
     (
         "g.graph",
         "3 2\n2\n1 99999999999999999999\n2\n",
-        "g.graph:3: no whole number up to 9223372036854775807: '9999",
+        "g.graph:3: '9999",
     ),
     (
         "g.graph",
@@ -187,29 +191,33 @@ FAULTS = [
     ),
     ("g.graph", "2 1\n2\n1\n\n1\n", "g.graph:5: more lines than the 2 nodes"),
     ("g.graph", "2 1 1\n2 7 9\n1 7\n", "g.graph:2: 3 numbers do not fit fmt"),
-    ("g.txt", "", "g.txt:1: holds no edge"),
-    ("g.txt", "# only\n# comments\n", "g.txt:1: holds no edge"),
+    ("g.txt", "", "g.txt:1: has no edges"),
+    ("g.txt", "# only\n# comments\n", "g.txt:1: has no edges"),
     ("g.txt", "# c\n1 2\n3\n", "g.txt:3: expected two node ids: '3'"),
     (
         "g.txt",
         "1 2\n3 b\n",
-        "g.txt:2: no node id (a whole number from 0 to 9223372036854775807): 'b'",
+        "g.txt:2: 'b' is not a node id (a whole number from 0 to 9223372036854775807)",
     ),
     (
         "g.txt",
         "1 2\n3 4.5\n",
-        "g.txt:2: no node id (a whole number from 0 to 9223372036854775807): '4.5'",
+        "g.txt:2: '4.5' is not a node id (a whole number from 0 to 9223372036854775807)",
     ),
-    ("g.txt", "1 2\n1 99999999999999999999\n", "g.txt:2: no node id"),
+    ("g.txt", "1 2\n1 99999999999999999999\n", "g.txt:2: '99999999999999999999' is not a node id"),
     (
         "g.csv",
         "a,b\n1,2\n3,\n",
-        "g.csv:3: no node id (a whole number from 0 to 9223372036854775807): ''",
+        "g.csv:3: '' is not a node id (a whole number from 0 to 9223372036854775807)",
     ),
     ("g.mtx.gz", gzip.compress(MTX.encode(), mtime=0)[:-12], "g.mtx.gz: damaged compressed file"),
     ("g.mtx.xz", b"no xz at all", "g.mtx.xz: damaged compressed file"),
     ("g.tar.gz", b"no tar at all", "g.tar.gz: damaged compressed file"),
-    ("g.mtx.gz", gzip.compress(b"hello\n", mtime=0), "g.mtx.gz:1: no Matrix Market banner"),
+    (
+        "g.mtx.gz",
+        gzip.compress(b"hello\n", mtime=0),
+        "g.mtx.gz:1: 'hello' is not a Matrix Market banner",
+    ),
     (
         "g.mtx",
         BANNER + "99999999999 99999999999 1\n1 2 1\n",
@@ -228,9 +236,9 @@ FAULTS = [
     (
         "g.txt",
         "1 2\n\n3 -4\n",
-        "g.txt:3: no node id (a whole number from 0 to 9223372036854775807)",
+        "g.txt:3: '-4' is not a node id (a whole number from 0 to 9223372036854775807)",
     ),
-    ("g.csv", "-1,-2\n3,4\n", "g.csv:1: no node id (a whole number from 0"),
+    ("g.csv", "-1,-2\n3,4\n", "g.csv:1: '-1' is not a node id (a whole number from 0"),
     ("g.graph", "99999999999999 1\n2\n1\n", "g.graph:1: 99999999999999 nodes; at most 4294967296"),
     ("g.graph", "2 0\n\n\n", "g.graph:1: the graph has no edges"),
     (
@@ -242,7 +250,7 @@ FAULTS = [
     (
         "g.tar.gz",
         gzip.compress(b"no tar" * 999, mtime=0),
-        "g.tar.gz: damaged compressed file: no tar archive",
+        "g.tar.gz: damaged compressed file: not a readable tar archive",
     ),
 ]
 

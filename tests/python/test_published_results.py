@@ -97,6 +97,17 @@ def test_the_newest_row_of_a_measurement_replaces_the_others(tmp_path: Path) -> 
     assert {entry["threads"]: entry["malloc_ms"]["median"] for entry in rows} == {1024: 2.0, 1: 4.0}
 
 
+@pytest.mark.parametrize("damaged", ["new", "tree"])
+def test_a_row_with_a_damaged_time_is_refused(run: Run, tmp_path: Path, damaged: str) -> None:
+    for name in ("new", "tree"):
+        file = tmp_path / name / "h200/alloc/rw.jsonl"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(row(time="zzzz") if name == damaged else row()) + "\n")
+    result = run("publish", "new", "--into", "tree")
+    assert result.returncode == 2
+    assert f"{damaged}/h200/alloc/rw.jsonl:1: time is 'zzzz'; ISO 8601" in result.stderr
+
+
 def test_filing_the_same_rows_again_changes_nothing(tmp_path: Path) -> None:
     rows = [row(), row(graph="email-0123456789abcdef.csr"), row(free_percent=50.0)]
     published.file_rows(rows, tmp_path)

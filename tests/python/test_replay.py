@@ -160,7 +160,7 @@ def test_padding_of_an_xz_archive_is_a_multiple_of_four(tmp_path: Path) -> None:
     first, second = map(lzma.compress, halves_of_a_log())
     for rest in (b"\0" * 3, b"\0" * 6 + second):
         archive.write_bytes(first + rest)
-        with pytest.raises(UserError, match=r"damaged compressed file: \d zeros behind a stream"):
+        with pytest.raises(UserError, match=r"damaged compressed file: \d zeros after a stream"):
             rmm_log.read(archive)
 
 

@@ -240,6 +240,11 @@ def test_bad_input(run: Run, tmp_path: Path, content: str | None, message: str) 
         ({"malloc_ms": "2.5"}, "malloc_ms is '2.5'; an object of numbers is needed"),
         ({"free_ms": {"median": "x"}}, "free_ms.median is 'x'; a number from 0 is needed"),
         ({"free_ms.median": "x"}, "free_ms.median is 'x'; a number from 0 is needed"),
+        ({"time": "zzzz"}, "time is 'zzzz'; ISO 8601 in UTC is needed, as in 2026-01-31T12:00:00Z"),
+        ({"time": "2026-13-01T00:00:00Z"}, "time is '2026-13-01T00:00:00Z'; ISO 8601 in UTC"),
+        ({"time": "2026-01-01T00:00:00+02:00"}, "time is '2026-01-01T00:00:00+02:00'; ISO 8601"),
+        ({"time": "2026-01-01T00:00:00"}, "time is '2026-01-01T00:00:00'; ISO 8601 in UTC"),
+        ({"time": 5}, "time is 5; a text is needed"),
     ],
 )
 def test_a_field_of_the_wrong_kind_is_named(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The description of rows: what it says about a field, and how it travels with the rows."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def test_axes_and_results_of_a_case() -> None:
         ({"rounds": 1000, "skew": 8, "mode": "warp"}, None),
         ({"rounds": 1001}, "rounds is 1001; a number from 1 to 1000 is needed"),
         ({"rounds": 1001, "rejected_request": True}, None),
-        ({"skew": 8.5}, "skew is 8.5; a number above 0 to 8 is needed"),
+        ({"skew": 8.5}, "skew is 8.5; a number above 0 and up to 8 is needed"),
         ({"mode": "block"}, "mode is 'block'; one of thread, warp is needed"),
         ({"mode": 1}, "mode is 1; one of thread, warp is needed"),
         ({"spin_ms": 3}, "spin_ms is 3; an object of numbers is needed"),
@@ -94,24 +95,71 @@ def test_the_nearest_description_upwards_counts(tmp_path: Path) -> None:
         row_fields.find(rows)
     described().write(tmp_path)
     assert row_fields.find(rows) == described()
-    Description.of({"fields": [], "cases": []}).write(rows.parent)
+    Description.of(document()).write(rows.parent)
     assert row_fields.find(rows) == Description()
 
 
 def test_what_older_programs_described_is_kept(tmp_path: Path) -> None:
     described().write(tmp_path)
     newer = {"name": "spin", "parameters": [], "fields": []}
-    Description.of({"fields": [], "cases": [newer]}).write(tmp_path)
+    Description.of(document(cases=[newer])).write(tmp_path)
     both = row_fields.find(tmp_path / "rows.jsonl")
     assert list(both.fields) == list(described().fields)
     assert both.cases["spin"].fields == ()
     assert "rest" in both.cases
 
 
+def document(**changes: Any) -> dict[str, Any]:
+    return {"schema": 1, "fields": [], "cases": []} | changes
+
+
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "{}", '{"fields": [{"name": "a", "kind": "odd"}], "cases": []}']
+    "content, reason",
+    [
+        ([], "an object is needed, not []"),
+        ({}, "schema is missing"),
+        (document(schema=2), "schema is 2, not 1"),
+        ({"schema": 1, "cases": []}, "fields is missing"),
+        (document(fields=3), "fields is 3; a list is needed"),
+        (document(fields=["a"]), "fields[0] is 'a'; an object is needed"),
+        (document(fields=[{"kind": "text"}]), "fields[0].name is missing"),
+        (document(fields=[{"name": 5}]), "fields[0].name is 5; a text is needed"),
+        (document(fields=[{"name": "a", "kind": "odd"}]), "fields[0].kind is 'odd'; one of text, "),
+        (document(fields=[{"name": "a", "role": []}]), "fields[0].role is []; one of identity, "),
+        (document(fields=[{"name": "a", "always": 1}]), "fields[0].always is 1; true or false is"),
+        (document(fields=[{"name": "a", "least": "1"}]), "fields[0].least is '1'; a number is"),
+        (document(fields=[{"name": "a", "choices": [1]}]), "fields[0].choices is [1]; a list of"),
+        (document(fields=[{"name": "a", "colour": 1}]), "fields[0].colour is unknown"),
+        (document(cases={}), "cases is {}; a list is needed"),
+        (document(cases=[{"name": "a", "parameters": []}]), "cases[0].fields is missing"),
+        (
+            document(cases=[{"name": "a", "parameters": [1], "fields": []}]),
+            "cases[0].parameters[0] is 1; an object is needed",
+        ),
+        (
+            document(cases=[{"name": "a", "parameters": [{}], "fields": []}]),
+            "cases[0].parameters[0].name is missing",
+        ),
+        (
+            document(cases=[{"name": "a", "parameters": [], "fields": [1]}]),
+            "cases[0].fields is [1]; a list of texts is needed",
+        ),
+    ],
 )
-def test_a_file_that_is_not_a_description_is_named(tmp_path: Path, text: str) -> None:
-    (tmp_path / "fields.json").write_text(text)
-    with pytest.raises(UserError, match=r"fields.json: not a description of rows"):
+def test_a_damaged_description_is_named_with_the_reason(
+    tmp_path: Path, content: Any, reason: str
+) -> None:
+    file = tmp_path / "fields.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(UserError) as raised:
+        row_fields.find(tmp_path / "rows.jsonl")
+    assert str(raised.value).startswith(f"{file}: {reason}")
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b'{"schema": "\xff"}', b"[" * 100_000], ids=["cut", "latin-1", "deep"]
+)
+def test_a_description_that_is_not_json_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "fields.json").write_bytes(content)
+    with pytest.raises(UserError, match=r"fields.json: not JSON: "):
         row_fields.find(tmp_path / "rows.jsonl")

@@ -2,6 +2,7 @@
 """``warpheap survey`` against the fake programs: every fate of a measurement, resume, interrupt."""
 
 import json
+import shutil
 import signal
 import time
 from collections import Counter
@@ -80,7 +81,7 @@ def test_every_fate_is_one_row_with_its_reason(run: Run, tmp_path: Path) -> None
     assert fates["crash"] == ("crashed", "SIGSEGV: about to fall over")
     assert fates["hang"] == ("timeout", "not finished in 0.5 s")
     assert fates["garble"][0] == "crashed"
-    assert fates["garble"][1].startswith("printed no JSON: ")
+    assert fates["garble"][1].startswith("did not print JSON: ")
     assert fates["refuse"] == ("failed", "refused: heap of 268435456 B: the device has 0 B")
     assert fates["fail"] == ("failed", "block 7 overlaps block 9")
     assert fates["starve"] == ("ok", None)
@@ -88,6 +89,25 @@ def test_every_fate_is_one_row_with_its_reason(run: Run, tmp_path: Path) -> None
     page = (tmp_path / "out/survey/report.html").read_text()
     for text in ("SIGSEGV: about to fall over", "returned null for some requests; not drawn"):
         assert text in page
+
+
+def test_a_survey_that_measured_nothing_fails_and_says_so(run: Run) -> None:
+    result = run(*SMALL, "--manager", "skip", FAKE_EXTRA="skip")
+    assert result.returncode == 1
+    assert "nothing was measured: all 5 rows are skipped" in result.stderr
+
+
+def test_what_is_named_twice_is_planned_once(run: Run, graph_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy").mkdir()
+    shutil.copy(graph_folder / "email.mtx", tmp_path / "copy/email.mtx")
+    graphs = ("email", "graphs/../graphs/email.mtx", "copy/email.mtx")
+    named = [word for graph in graphs for word in ("--graph", graph)]
+    twice = ("--backend", "cpu", "--manager", "rw", "--case", "graph_init") * 2
+    result = run("survey", *twice, *named, "--dry-run")
+    assert result.returncode == 0, result.stderr
+    assert "\n2 measurements\n" in result.stdout  # email and 1138_bus
+    for graph in graphs[1:]:
+        assert f"graph {graph} has the content of email, and is measured once" in result.stderr
 
 
 def test_second_run_measures_nothing_and_retry_only_what_broke(run: Run, tmp_path: Path) -> None:
@@ -119,16 +139,15 @@ def test_a_row_of_another_commit_is_measured_again(run: Run, tmp_path: Path) -> 
     assert f"{POINTS} older rows of measurements that were repeated" in page
 
 
-def test_a_checkout_that_git_refuses_is_named_and_no_row_is_reused(
-    run: Run, tmp_path: Path
+def test_a_program_of_unknown_origin_is_named_and_no_row_of_it_is_reused(
+    run: Run, tmp_path: Path, fake_build: Path
 ) -> None:
-    foreign = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "GIT_CONFIG_COUNT": "0"}
-    foreign |= {"HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
+    (tmp_path / "build").mkdir()
+    shutil.copy(fake_build / "warpheap-bench-cpu", tmp_path / "build")
     for passes in (1, 2):
-        result = run(*SMALL, "--manager", "rw", **foreign)
+        result = run(*SMALL, "--manager", "rw", "--build-dir", "build")
         assert result.returncode == 0, result.stderr
-        assert result.stderr.count("detected dubious ownership") == 1
-        assert "git config --global --add safe.directory" in result.stderr
+        assert result.stderr.count("warpheap-bench-cpu.revision is missing") == 1
         assert "no earlier row is reused" in result.stderr
         measured = rows(tmp_path)
         assert len(measured) == passes * POINTS

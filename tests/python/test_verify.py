@@ -124,6 +124,27 @@ def test_bad_names_exit_with_2(run: Run, arguments: tuple[str, ...], message: st
     assert message in result.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments", [("--replay", "{}/churn/pct/sc/1"), ("--mutants", "--manager", "{}")]
+)
+def test_of_many_names_the_nearest_are_told(run: Run, arguments: tuple[str, ...]) -> None:
+    many = " ".join(f"sound_{letter}_mutant" for letter in "abcdefghijklmnopqrstuvwxyz" * 4)
+    for name in ("sound_b_mutan", "nothing_like_it"):
+        words = [word.format(name) for word in arguments]
+        result = run("verify", *words, FAKE_MUTANTS=many)
+        assert result.returncode == 2
+        assert len(result.stderr) < 400
+        assert f"'{name}'" in result.stderr
+        assert "warpheap-verify list' prints all 1" in result.stderr
+        assert ("'sound_b_mutant'" in result.stderr) == (name == "sound_b_mutan")
+
+
+def test_an_error_of_the_program_has_its_prefix_once(run: Run) -> None:
+    result = run("verify", "--replay", "sound/nocase/pct/sc/1")
+    assert result.returncode == 2
+    assert result.stderr == "error: warpheap-verify: unknown case 'nocase' of sound\n"
+
+
 def test_interrupt_between_two_starts_ends_the_first() -> None:
     """The children of the first items run while the later ones are still being handed over."""
     started, ended = threading.Event(), threading.Event()

@@ -44,7 +44,7 @@ def main(program: str, *arguments: str) -> int:
         name = written.removesuffix("?")
         for wrong in WRONG:
             said = refusal([*line[:place], wrong, *line[place + 1 :]], WRONG_VALUE)
-            if f"{name}: Value {wrong} not {limit}" not in said:
+            if f"{name}: {wrong} is not {limit}" not in said:
                 sys.exit(f"{name} {wrong}: {said}")
         if name == written:
             said = refusal(line[:place], MISSING)

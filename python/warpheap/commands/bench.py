@@ -8,12 +8,13 @@ import typer
 from rich.table import Table
 
 from warpheap import catalog as catalogs
-from warpheap import programs
+from warpheap import process, programs
 from warpheap.catalog import Catalog
 from warpheap.commands import options
 from warpheap.console import out, print_json
 from warpheap.errors import EXIT_FAILED, UserError, check_names, guarded, unknown
 from warpheap.measure import REFUSED, Measurement, measure
+from warpheap.results import succeeded
 from warpheap.row_fields import Field
 from warpheap.units import milliseconds
 
@@ -46,14 +47,15 @@ def bench(
     catalog.manager(manager)
     parameters = parse_parameters(context.args, catalog.described.parameters(case))
     loaded = _graph(graph, case, csr_dir) if graph or catalog.needs_graph(case) else None
-    row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
+    with process.terminate_as_interrupt():
+        row = measure(Measurement(catalog, case, manager, parameters, loaded), time_limit)
     if row.get("rejected_request"):
         raise UserError(row["reason"].removeprefix(REFUSED))
     if as_json:
         print_json(row)
     else:
         _show(row)
-    if row["status"] != "ok":  # a row that was skipped measured nothing
+    if not succeeded({row["status"]}):
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -87,7 +89,7 @@ def parse_parameters(words: list[str], fields: list[Field]) -> dict[str, str | i
         for target in targets[name]:
             if target.choices:
                 check_names(target.name, [value], target.choices)
-            parameters[target.name] = _number(value)
+            parameters[target.name] = _value(target, value)
     return parameters
 
 
@@ -103,8 +105,10 @@ def _graph(name: str, case: str, csr_dir: Path) -> "Graph":
     return graphs.load(Path(name), csr_dir)
 
 
-def _number(text: str) -> str | int | float:
-    for kind in (int, float):
+def _value(field: Field, text: str) -> str | int | float:
+    """Read a number; what is not one stays as it is, for the program's message about it."""
+    kinds = {"integer": (int,), "number": (int, float)}.get(field.kind, ())
+    for kind in kinds if text.isascii() and "_" not in text else ():  # Python alone reads those
         try:
             return kind(text)
         except ValueError:

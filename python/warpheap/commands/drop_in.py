@@ -2,10 +2,12 @@
 """``warpheap drop-in``: compiles what gives a program's kernels the malloc of warpheap."""
 
 import shutil
+import tempfile
 from pathlib import Path
 
 import typer
 
+from warpheap import process, shell
 from warpheap.commands import options
 from warpheap.console import out, print_json, steps
 from warpheap.device_heap import CompilerMissing, compile_malloc, sources
@@ -36,19 +38,27 @@ def drop_in(
     """
     try:
         found = sources()
-        folder.mkdir(parents=True, exist_ok=True)
-        with steps("compiling", len(PARTS)) as progress:
-            for name, (source, how) in PARTS.items():
-                progress.now(name)
-                arguments = ("-Xcompiler", "-fPIC", how, str(found.malloc / source))
-                compile_malloc(architecture, *arguments, "-o", str(folder / name))
-                progress.advance(name)
-        shutil.copy(found.malloc / LINK_OPTIONS, folder)
+        # Beside the folder until all is made: what fails or is interrupted leaves nothing there.
+        with (
+            process.terminate_as_interrupt(),
+            tempfile.TemporaryDirectory(dir=_there(folder)) as place,
+        ):
+            with steps("compiling", len(PARTS)) as progress:
+                for name, (source, how) in PARTS.items():
+                    progress.now(name)
+                    arguments = ("-Xcompiler", "-fPIC", how, str(found.malloc / source))
+                    compile_malloc(architecture, *arguments, "-o", f"{place}/{name}")
+                    progress.advance(name)
+            shutil.copy(found.malloc / LINK_OPTIONS, place)
+            folder.mkdir(parents=True, exist_ok=True)
+            for file in Path(place).iterdir():
+                file.replace(folder / file.name)
     except CompilerMissing as error:
         raise UserError(str(error), EXIT_FAILED) from error
-    link = (
-        f"nvcc -arch={architecture} -rdc=true PROGRAM.cu {folder}/device_malloc.o "
-        f"{folder}/launch_hooks.o --options-file {folder}/{LINK_OPTIONS}"
+    objects = [str(folder / name) for name in ("device_malloc.o", "launch_hooks.o")]
+    options_file = ["--options-file", str(folder / LINK_OPTIONS)]
+    link = shell.join(
+        ["nvcc", f"-arch={architecture}", "-rdc=true", "PROGRAM.cu", *objects, *options_file]
     )
     if as_json:
         files = [str(folder / name) for name in (*PARTS, LINK_OPTIONS)]
@@ -57,6 +67,12 @@ def drop_in(
     else:
         out.print(f"{folder}: {', '.join(PARTS)}")
         out.print(link, soft_wrap=True)
+
+
+def _there(folder: Path) -> Path:
+    """Return the folder, or else the nearest one above it that exists."""
+    whole = folder.absolute()
+    return next(place for place in (whole, *whole.parents) if place.exists())
 
 
 def register(app: typer.Typer) -> None:

@@ -40,5 +40,5 @@ def seconds(default: float | None, flag: str, about: str) -> Any:
 def _finite(value: float | None) -> float | None:
     """Refuse infinity and NaN, which passes every comparison with a limit."""
     if value is not None and not math.isfinite(value):
-        raise typer.BadParameter(f"{value} is not a number of seconds.")
+        raise typer.BadParameter(f"{value} is not a finite number of seconds.")
     return value

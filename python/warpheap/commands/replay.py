@@ -16,13 +16,13 @@ from warpheap import native, programs
 from warpheap.commands import options
 from warpheap.console import err, out, print_json, steps
 from warpheap.errors import EXIT_FAILED, UserError, guarded, unknown
+from warpheap.results import succeeded
 from warpheap.units import binary, milliseconds
 
 if TYPE_CHECKING:
     from warpheap.traces.trace import Trace
 
 _TRACE = "A log in RMM's format (.csv, .gz, .xz), or malloc-large, or malloc-large-log."
-_GOOD = ("ok", "skipped")
 _PLOTS = (".png", ".svg", ".pdf")
 # A trace is held in memory whole, with some ten numbers for each call.
 _MOST_EVENTS = 100_000_000
@@ -101,6 +101,7 @@ def replay(
     }
     rows: list[dict[str, Any]] = []
     timelines: dict[str, Any] = {}
+    resource = list(dict.fromkeys(resource))
     with steps("replay", len(resource)) as progress:
         for name in resource:
             progress.now(name)
@@ -129,8 +130,7 @@ def replay(
         _show(loaded, rows)
         if plot is not None:
             out.print(f"figure: {plot}", soft_wrap=True)
-    statuses = {row["status"] for row in rows}
-    if not statuses <= set(_GOOD) or "ok" not in statuses:  # only skipped: nothing was measured
+    if not succeeded({row["status"] for row in rows}):
         raise typer.Exit(EXIT_FAILED)
 
 

@@ -10,13 +10,13 @@ from rich.text import Text
 
 from warpheap import catalog as catalogs
 from warpheap import plan as plans
+from warpheap import results
 from warpheap import survey as surveys
 from warpheap.catalog import Catalog
 from warpheap.commands import options
 from warpheap.console import err, out, print_json
 from warpheap.errors import EXIT_FAILED, UserError, guarded
 from warpheap.measure import Measurement
-from warpheap.results import Store
 
 
 @guarded
@@ -54,10 +54,12 @@ def survey(
     plans.make(available, level, (), manager, case)  # refuses unknown names before graphs are read
     graphs = _graphs(graph, out_dir) if plans.needs_graphs(available, case) else []
     plan = plans.make(available, level, graphs, manager, case)
+    if not plan:
+        raise UserError("no program that can measure here has both this manager and this case")
     if dry_run:
         _show_plan(plan, as_json)
         return
-    with Store(out_dir) as store:
+    with results.Store(out_dir) as store:
         catalogs.described(available).write(out_dir)
         done = surveys.run(plan, store, time_limit or plans.TIME_LIMIT_S[level], retry)
     report = out_dir / "report.html"
@@ -72,7 +74,10 @@ def survey(
         out.print(_summary(done))
         out.print(f"rows:   {store.path}", soft_wrap=True)
         out.print(f"report: {report}", soft_wrap=True)
-    if not done.clean():
+    if set(done.statuses()) == {"skipped"}:
+        message = f"nothing was measured: all {len(done.rows)} rows are skipped"
+        raise UserError(f"{message}; {report} has the reasons", EXIT_FAILED)
+    if not results.succeeded(done.statuses()):
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -95,8 +100,13 @@ def _available(found: list[Catalog]) -> list[Catalog]:
 def _graphs(files: list[str], out_dir: Path) -> list[Any]:
     from warpheap import graphs  # noqa: PLC0415  loads SciPy and pandas
 
-    paths = dict.fromkeys([*graphs.shipped(), *(Path(file) for file in files)])
-    return [graphs.load(path, out_dir / "graphs", "--out") for path in paths]
+    known: dict[tuple[str, str], Any] = {}
+    for path in [*graphs.shipped(), *(Path(file) for file in files)]:
+        graph = graphs.load(path, out_dir / "graphs", "--out")
+        if known.setdefault((graph.name, graph.digest), graph) is not graph:
+            message = f"graph {path} has the content of {graph.name}, and is measured once"
+            err.print(message, soft_wrap=True)
+    return list(known.values())
 
 
 def _show_plan(plan: list[Measurement], as_json: bool) -> None:
@@ -111,18 +121,19 @@ def _show_plan(plan: list[Measurement], as_json: bool) -> None:
 
 def _summary(done: surveys.Done) -> Table:
     table = Table(title="rows of this survey", title_justify="left")
-    statuses = ("ok", "skipped", "failed", "crashed", "timeout")
     for heading in ("backend", "manager"):
         table.add_column(heading)
-    for status in statuses:
+    for status in results.STATUSES:
         table.add_column(status, justify="right")
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for row in done.rows:
-        line = counts.setdefault((row["backend"], row["manager"]), dict.fromkeys(statuses, 0))
+        line = counts.setdefault(
+            (row["backend"], row["manager"]), dict.fromkeys(results.STATUSES, 0)
+        )
         line[row["status"]] += 1
     for (backend, manager), line in counts.items():
         cells = (
-            Text(str(count or ""), style="" if status in surveys.GOOD else "bold red")
+            Text(str(count or ""), style="" if status in results.GOOD else "bold red")
             for status, count in line.items()
         )
         table.add_row(backend, manager, *cells)

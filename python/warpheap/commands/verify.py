@@ -67,9 +67,9 @@ def verify(
         with process.terminate_as_interrupt():
             _replay(offer, replay)
         return
-    strategies = strategy or list(offer.strategies)
+    strategies = list(dict.fromkeys(strategy or offer.strategies))
     check_names("strategy", strategies, offer.strategies)
-    memories = memory or list(offer.memories)
+    memories = list(dict.fromkeys(memory or offer.memories))
     check_names("memory", memories, offer.memories)
     budget = Budget(schedules or (1_000_000 if mutants else 10_000), seconds, seed)
     with process.terminate_as_interrupt():
@@ -96,8 +96,8 @@ def _tasks(
     strategies: list[str],
     memories: list[str],
 ) -> list[Task]:
-    check_names("subject", names, offer.subjects)
-    subjects = names or offer.subjects
+    check_names("subject", names, offer.subjects, offer.lister)
+    subjects = dict.fromkeys(names or offer.subjects)
     known = dict.fromkeys(case for name in subjects for case in offer.cases_of(name))
     check_names("case", cases, known)
     return [
@@ -164,7 +164,8 @@ def _hunt_all(
             EXIT_FAILED,
         )
     originals = dict.fromkeys(mutant.original for mutant in offer.mutants)
-    check_names("original or mutant", names, (*originals, *(m.name for m in offer.mutants)))
+    known = (*originals, *(m.name for m in offer.mutants))
+    check_names("original or mutant", names, known, offer.lister)
     chosen = [m for m in offer.mutants if not names or m.original in names or m.name in names]
 
     def hunt(mutant: Mutant, cancel: threading.Event) -> Kill:
@@ -192,7 +193,7 @@ def _replay(offer: Offer, text: str) -> None:
     if len(digits) > len(str(LARGEST_SEED)) or int(digits) > LARGEST_SEED:
         raise UserError(f"--replay {text}: the seed {seed} is above {LARGEST_SEED}")
     known = (*offer.subjects, *(mutant.name for mutant in offer.mutants))
-    check_names("subject", names[:1], known)
+    check_names("subject", names[:1], known, offer.lister)
     again, account = explorer.replay(offer.program, Task(*names), int(digits))
     out.print(account.rstrip("\n"), soft_wrap=True)
     if again:

@@ -20,6 +20,7 @@ from warpheap.errors import encodable
 from warpheap.graphs.errors import GraphError
 from warpheap.graphs.files import Source
 from warpheap.graphs.limits import check_size
+from warpheap.whole_file import replacing
 
 MAGIC = b"WHCSR\0\0\1"
 
@@ -84,20 +85,18 @@ def simple_undirected(edges: Edges) -> tuple[npt.NDArray[np.uint64], npt.NDArray
 
 def write(file: Path, offsets: npt.NDArray[np.uint64], neighbours: npt.NDArray[np.uint32]) -> None:
     """Write a CSR file; the file appears complete or not at all."""
-    partial = file.with_suffix(".part")
-    with partial.open("wb") as out:
+    with replacing(file) as out:
         out.write(MAGIC)
         np.array([len(offsets) - 1, len(neighbours)], dtype="<u8").tofile(out)
         offsets.astype("<u8").tofile(out)
         neighbours.astype("<u4").tofile(out)
-    partial.replace(file)
 
 
 def read(file: Path) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
     """Read a CSR file back: offsets and neighbours. Raises GraphError if it is not one."""
     content = file.read_bytes()
     if not content.startswith(MAGIC) or len(content) < 24:
-        raise GraphError(str(file), None, "no CSR file of warpheap")
+        raise GraphError(str(file), None, "is not a CSR file of warpheap")
     nodes, entries = (int(value) for value in np.frombuffer(content, "<u8", count=2, offset=8))
     expected = 24 + 8 * (nodes + 1) + 4 * entries
     if len(content) != expected:

@@ -30,7 +30,7 @@ def read(source: Source) -> Edges:
         (1, ""),
     )
     if not first:
-        raise GraphError(source.name, 1, "holds no edge")
+        raise GraphError(source.name, 1, "has no edges")
     comma = "," in first
     # A number such as -1 is not an id, but it does not name a column either.
     named = comma and not any(_is_id(word.replace("-", "")) for word in first.split(",")[:2])
@@ -53,7 +53,7 @@ def read(source: Source) -> Edges:
     except Exception as error:  # pandas raises many types, and few of its messages name the line
         _blame_line(source, first_line, comma, error)
     if table.empty:
-        raise GraphError(source.name, 1, "holds no edge")
+        raise GraphError(source.name, 1, "has no edges")
     pairs = table.to_numpy()
     if (pairs < 0).any():
         _blame_line(source, first_line, comma, None)
@@ -87,6 +87,6 @@ def _blame_line(source: Source, first_line: int, comma: bool, error: Exception |
             ) from error
         for word in words[:2]:
             if not _is_id(word):
-                reason = f"no node id (a whole number from 0 to {MAX_ID}): {quoted(word)}"
+                reason = f"{quoted(word)} is not a node id (a whole number from 0 to {MAX_ID})"
                 raise GraphError(source.name, number, reason) from error
     raise GraphError(source.name, None, f"cannot be read: {error}") from error

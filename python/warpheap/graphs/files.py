@@ -55,7 +55,7 @@ def open_graph(path: Path) -> Source:
 def _reason(error: Exception) -> str:
     """Say in one line what is wrong; tarfile lists a reason for each of its methods."""
     if isinstance(error, tarfile.ReadError):
-        return "no tar archive that can be read"
+        return "not a readable tar archive"
     return (str(error).splitlines() or ["it ends too early"])[0]
 
 

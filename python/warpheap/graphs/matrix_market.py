@@ -55,7 +55,7 @@ def _header(source: Source) -> _Header:
     number, banner = next(source.lines(), (1, ""))
     words = banner.lower().split()
     if len(words) != 5 or tuple(words[:2]) != _BANNER:
-        raise GraphError(source.name, number, f"no Matrix Market banner: {quoted(banner)}")
+        raise GraphError(source.name, number, f"{quoted(banner)} is not a Matrix Market banner")
     if words[2] != "coordinate":
         reason = f"a graph needs a 'coordinate' matrix, not {words[2]!r}"
         raise GraphError(source.name, number, reason)

@@ -87,7 +87,7 @@ def _neighbours(
         numbers = np.array(words, dtype=np.int64)
     except (ValueError, OverflowError) as error:
         bad = next((word for word in words if not _is_number(word)), text)
-        reason = f"no whole number up to {MAX_ID}: {quoted(bad)}"
+        reason = f"{quoted(bad)} is not a whole number up to {MAX_ID}"
         raise GraphError(source.name, line, reason) from error
     if len(numbers) < skip or (len(numbers) - skip) % stride:
         raise GraphError(

@@ -3,8 +3,9 @@
 
 All colours have a contrast of at least 3:1 to the white and to the dark page, and any two are 15 or
 more apart in CIE Lab (a test holds them to both). Variants of one manager share a hue and differ in
-lightness; marker and dash tell them apart without colour. A manager that is not in the table needs
-no entry: its name alone decides its look, with a colour apart from all of the table.
+lightness; marker and dash tell them apart without colour. These looks were chosen by eye, so the
+table cannot be derived. A manager that is not in it needs no entry: its name alone decides its
+look, with a colour apart from all of the table.
 """
 
 from __future__ import annotations

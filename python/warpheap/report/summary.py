@@ -11,6 +11,7 @@ import pandas as pd
 
 from warpheap.report.fields import UNTOLD, identity, one_size, parameters, phrases, text
 from warpheap.report.sections import Section, as_usual
+from warpheap.results import GOOD
 from warpheap.units import milliseconds
 
 # The block size of the one-line comparison; the nearest measured one is taken.
@@ -81,7 +82,7 @@ def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
     lines = []
     for name, rows in section.rows.groupby("manager", sort=False):
         counts = rows["status"].value_counts()
-        bad = int(counts.drop(["ok", "skipped"], errors="ignore").sum())
+        bad = int(counts.drop(list(GOOD), errors="ignore").sum())
         times = chosen[chosen["manager"] == name]
         lines.append(
             {

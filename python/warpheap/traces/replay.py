@@ -211,7 +211,7 @@ def stream_maker(resource: Resource) -> Callable[[int], int]:
         driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
         driver.cuCtxSetCurrent(context)
         if driver.cuStreamCreate(ctypes.byref(stream), 1) or not stream.value:
-            raise Unavailable("the driver makes no stream")
+            raise Unavailable("the driver cannot create a stream")
         return stream.value
 
     return create

@@ -38,7 +38,7 @@ def read(path: Path) -> Trace:
     for number, line in _lines(path):
         fields = line.split(",")
         if len(fields) != _FIELDS:
-            raise _bad(path, number, f"{len(fields)} fields, {_FIELDS} are expected ({HEADER})")
+            raise _bad(path, number, f"{len(fields)} fields; {_FIELDS} are expected ({HEADER})")
         _, _, action, where, amount, queue = fields
         address = _word(path, number, where, "pointer")
         size = _count(path, number, amount)
@@ -128,7 +128,7 @@ def _unpack_xz(stored: bytes) -> bytes:
         rest = behind.lstrip(b"\0")
         padding = len(behind) - len(rest)
         if padding % 4 != 0:
-            raise lzma.LZMAError(f"{padding} zeros behind a stream, a multiple of 4 is expected")
+            raise lzma.LZMAError(f"{padding} zeros after a stream; a multiple of 4 is expected")
     return b"".join(parts)
 
 
