@@ -47,11 +47,15 @@ class neighbours_are_free : public heap_world {
   std::vector<std::byte*> neighbours_;
 };
 
-class one_run_or_two_blocks : public neighbours_are_free {
+/// \tparam Runs lanes that want both blocks, beside two that want one each. If several do, one that
+/// gives up may have had a block in hand that was refused meanwhile, and that serves a later
+/// request.
+template <std::uint32_t Runs>
+class runs_or_two_blocks : public neighbours_are_free {
  public:
-  static constexpr simt::grid shape{3, 1};
+  static constexpr simt::grid shape{Runs + 2, 1};
 
-  one_run_or_two_blocks(const any_setup& how, std::uint32_t bytes, std::size_t index)
+  runs_or_two_blocks(const any_setup& how, std::uint32_t bytes, std::size_t index)
       : neighbours_are_free(how, bytes, index, 2) {}
 
   void reset(std::uint64_t seed) {
@@ -61,7 +65,7 @@ class one_run_or_two_blocks : public neighbours_are_free {
   }
 
   void lane() {
-    const bool wants_both = simt::thread_rank() == 0;
+    const bool wants_both = simt::thread_rank() < Runs;
     if (take(wants_both ? 2 : 1) == nullptr) return;
     if (wants_both) {
       run_served_ = true;
@@ -71,6 +75,11 @@ class one_run_or_two_blocks : public neighbours_are_free {
   }
 
   std::string verdict() {
+    if (Runs > 1 && !run_served_) {
+      heap.run_quietly([&] {
+        while (take(1) != nullptr) ++singles_served_;
+      });
+    }
     if (!run_served_ && singles_served_ < 2) {
       return "the run was refused, and only " + std::to_string(singles_served_) +
              " of its two blocks was served alone";
@@ -351,7 +360,8 @@ void add_run_cases(const any_setup& how, std::uint32_t bytes, std::size_t index,
   const auto add = [&]<class Case>(const char* name, std::type_identity<Case>) {
     cases.push_back(case_of_runs<Case>(name, how, bytes, index));
   };
-  add("run_or_singles", std::type_identity<one_run_or_two_blocks>{});
+  add("run_or_singles", std::type_identity<runs_or_two_blocks<1>>{});
+  add("runs_or_singles", std::type_identity<runs_or_two_blocks<2>>{});
   add("runs_of_three", std::type_identity<three_two_or_one<false>>{});
   add("run_grows", std::type_identity<three_two_or_one<true>>{});
   add("run_becomes_free", std::type_identity<run_becomes_free>{});

@@ -18,6 +18,7 @@ namespace verify {
 /// Neighbours, on both sides of a boundary in the manager's maps, are asked for as one block, and
 /// as blocks of their own. If a run is refused, so must be all that it was refused for:
 /// - `run_or_singles`: of two that are free, both are served alone;
+/// - `runs_or_singles`: the same where two lanes want both, at once or later;
 /// - `runs_of_three`, `run_grows`: of three, one and the two that it leaves; the last of the three
 ///   is free from the start, or becomes free meanwhile;
 /// - `run_becomes_free`: two that are freed one after the other are served as one, to a lane that

@@ -177,6 +177,34 @@ class last_user_of_a_block_leaves : public refused_before {
   }
 };
 
+/// A segment becomes free, and a lane that takes exactly the last unit of a block moves it into its
+/// slot, where it serves nobody yet. A lane that has looked at that slot before, and finds no free
+/// segment afterwards, must not make it known that there is nothing.
+class filled_for_nobody : public gallatin_world<simt::grid{3, 1}> {
+ public:
+  explicit filled_for_nobody(gallatin_maker make) : gallatin_world<simt::grid{3, 1}>(make, 2) {
+    std::vector<held_block> all{{take_before(segment_bytes()), segment_bytes()}};
+    for (int i = 0; i < 7; ++i) all.push_back({take_before(64), 64});
+    start_here(all);
+  }
+
+  void lane() {
+    if (simt::thread_rank() == 0) take(64);  // where the slot is
+    if (simt::thread_rank() == 1) give(held[0].start);
+    if (simt::thread_rank() == 2) take(16);
+  }
+
+  std::string verdict() {
+    // The last unit, and the segment or a part of it.
+    if (granted < 2) {
+      std::byte* const later = take_before(16);
+      if (later == nullptr) return "null, and a segment is free or idle";
+      give_before(later);
+    }
+    return heap.problem();
+  }
+};
+
 /// A lane looks for what nobody has, and returns an idle block that another lane wants meanwhile.
 class returned_by_the_refused : public gallatin_world<simt::grid{2, 1}> {
  public:
@@ -334,6 +362,7 @@ std::vector<named_case> gallatin_return_cases(const gallatin_makers& with) {
       case_of<returned_by_the_refused>("segment_returned_by_the_refused", with.small, 2u, 1024u,
                                        64u),
       case_of<idle_run_returned>("idle_run_returned", with.small),
+      case_of<filled_for_nobody>("filled_for_nobody", with.small),
       case_of<last_user_of_a_slot_leaves>("last_user_of_a_slot_leaves", with.small, 1),
       case_of<last_user_of_a_slot_leaves>("last_user_of_a_used_slot_leaves", with.small, 7),
       case_of<last_user_of_a_block_leaves>("last_user_of_a_block_leaves", with.small),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pages change their use, and what is between the sizes.
+#include "../untouched_memory.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/align.hpp"
@@ -8,7 +9,9 @@
 
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <set>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -48,6 +51,28 @@ TEST_F(scatter_alloc_reuse, runs_that_lie_apart_serve_lanes_that_come_together) 
   std::size_t runs = 0;
   for (std::size_t i = 0; i + 3 <= all.size(); i += 3, ++runs) give({all[i], all[i + 1]});
   EXPECT_EQ(take(8192, runs).size(), runs);
+}
+
+// Where a search for a run begins depends on the heap's size; whatever comes before must be found,
+// too.
+TEST(scatter_alloc_runs, the_only_free_one_is_found_wherever_it_is) {
+  for (std::size_t pages = 66; pages <= 200; pages += sanitized ? 16 : 1) {
+    const untouched_memory memory(pages * 4200);
+    const manager of(memory.all(), small_machine(1), {});
+    of.format(0, 1);
+    std::set<void*> all;
+    in_a_lane([&] {
+      while (void* const page = of.malloc(4096)) all.insert(page);
+      for (auto first = all.begin(); std::next(first) != all.end(); ++first) {
+        of.free(*first);
+        of.free(*std::next(first));
+        void* const run = of.malloc(8192);
+        ASSERT_EQ(run, *first) << all.size() << " pages";
+        of.free(run);
+        for (int i = 0; i < 2; ++i) ASSERT_TRUE(all.contains(of.malloc(4096)));
+      }
+    });
+  }
 }
 
 // Masks of small chunks lie where users of other sizes have written.
