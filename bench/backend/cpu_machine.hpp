@@ -26,7 +26,7 @@ class cpu_machine : public local_machine {
     deallocate(pointer, bytes);
   }
 
-  void sum_before(std::uint64_t* numbers, std::uint64_t count) override {
+  void exclusive_scan(std::uint64_t* numbers, std::uint64_t count) override {
     std::exclusive_scan(numbers, numbers + count, numbers, std::uint64_t{0});
   }
 

@@ -153,8 +153,9 @@ struct columns {
   std::uint32_t* values = nullptr;
 };
 
-/// A machine, the kernels that need no heap, and what its vendor's libraries do better than kernels
-/// of ours.
+/// A machine, the kernels that need no heap, and general services that its vendor's libraries do
+/// better than kernels of ours: whichever workload needs one uses it, and what one workload alone
+/// needs is a kernel in its folder.
 class machine : public launcher {
  public:
   virtual const machine_info& info() const = 0;
@@ -171,7 +172,7 @@ class machine : public launcher {
   virtual void deallocate_pooled(void* pointer, std::size_t bytes) noexcept = 0;
 
   /// Replaces each of `count` numbers in device memory by the sum of those before it. Waits.
-  virtual void sum_before(std::uint64_t* numbers, std::uint64_t count) = 0;
+  virtual void exclusive_scan(std::uint64_t* numbers, std::uint64_t count) = 0;
 
   /// Orders pairs of `from` by the bits `first_bit` to `end_bit - 1` of their keys into `to`; pairs
   /// that are equal there stay in their order. Waits; the milliseconds that it took.

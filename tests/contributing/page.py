@@ -27,6 +27,23 @@ class Example:
     include: str = ""
     entry: str = ""
 
+    def added_to(self, registry: str, beginning: str, end: str) -> str:
+        """The text of a registry with both lines: the include behind the last one of the same
+        folder, the entry before the first line that ends with ``end``, in the list that begins with
+        a line that starts with ``beginning``. Raises ValueError if there is no such place.
+        """
+        lines = registry.splitlines(keepends=True)
+        folder = self.include.split("/")[:2]
+        includes = [number for number, line in enumerate(lines) if line.split("/")[:2] == folder]
+        begins = [number for number, line in enumerate(lines) if line.startswith(beginning)]
+        if not includes or len(begins) != 1:
+            raise ValueError(f"the registry has no include like {self.include}, or no {beginning}")
+        rest = lines[begins[0] :]
+        place = begins[0] + next(n for n, line in enumerate(rest) if line.rstrip().endswith(end))
+        lines.insert(place, f"{self.entry}\n")
+        lines.insert(includes[-1] + 1, f"{self.include}\n")
+        return "".join(lines)
+
 
 def example(title: str) -> Example:
     """What stands under a heading of the page. Raises KeyError for an unknown heading, and

@@ -3,9 +3,8 @@
 
 usage: test_policy.py ROOT COMPILER
 
-The page's two lines go into a copy of the registry, its file beside that. The policies after the
-first leave the copy: each takes a second to compile. A program then makes the pool by its name and
-checks that the new rule chooses the hole.
+The page's two lines go into a copy of the registry, its file beside that. A program then makes the
+pool by its name and checks that the new rule chooses the hole, and that no other policy is gone.
 """
 
 import re
@@ -19,7 +18,9 @@ from page import example
 REGISTRY = "include/warpheap/host/policies/registry.hpp"
 PROGRAM = """
 #include <memory>
+#include <string>
 
+#include "warpheap/host/policies/registry.hpp"
 #include "warpheap/host/pools/make_pool.hpp"
 
 // One region of addresses without memory.
@@ -30,8 +31,9 @@ class imaginary_upstream final : public warpheap::host::upstream {
   std::string_view name() const override { return "imaginary"; }
 };
 
-int main() {
+int main(int, char** arguments) {
   using namespace warpheap::host;
+  if (policy_names() != std::string(arguments[1]) + " worst_fit") return 2;
   const auto pool = make_pool("worst_fit", std::make_shared<imaginary_upstream>(),
                               std::make_shared<no_events>(), {.initial_bytes = 1 << 16});
   void* small = pool->allocate(512, 256, stream_id::none);
@@ -49,16 +51,9 @@ def main(root: Path, compiler: str) -> int:
     [(file, text)] = added.files.items()
     if Path(file).parent != Path(REGISTRY).parent:
         raise ValueError(f"{file} is not beside {REGISTRY}")
-    registry = (root / REGISTRY).read_text(encoding="utf-8")
-    entries = [
-        match.start() for match in re.finditer(r"^  f\(named_policy<", registry, re.MULTILINE)
-    ]
-    end = registry.index("\n}", entries[-1]) + 1
-    first_include = registry.index('#include "warpheap/host/policies/')
-    registry = (
-        f"{registry[:first_include]}{added.include}\n{registry[first_include : entries[1]]}"
-        f"{added.entry}\n{registry[end:]}"
-    )
+    before = (root / REGISTRY).read_text(encoding="utf-8")
+    registry = added.added_to(before, "constexpr void for_each_policy", "}")
+    names = re.findall(r'^  f\(named_policy<.*>\{"(\w+)"', before, re.MULTILINE)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / REGISTRY).parent.mkdir(parents=True)
@@ -79,7 +74,7 @@ def main(root: Path, compiler: str) -> int:
             ],
             check=True,
         )
-        return subprocess.run([str(program)], check=False).returncode
+        return subprocess.run([str(program), " ".join(names)], check=False).returncode
 
 
 if __name__ == "__main__":

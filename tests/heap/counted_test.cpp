@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the layer `counted` says about the calls to a heap.
 #include "machine.hpp"
+#include "surrounded.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -8,6 +9,7 @@
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
 
 #include <gtest/gtest.h>
+#include <cstddef>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -29,6 +31,15 @@ TEST(counted_layer, the_most_at_once_counts_all_that_was_held_then) {
   EXPECT_EQ(calls->frees(), 3u);
   EXPECT_EQ(calls->peak_blocks, 2u);
   EXPECT_EQ(calls->peak_bytes, 160u);
+}
+
+TEST(counted_layer, foreign_pointers_are_ignored_and_not_counted) {
+  using counting = counted<rw_malloc<>>;
+  surrounded<counting> subject;
+  EXPECT_TRUE(subject.stays_as_it_is([](const counting& manager, std::byte* foreign) {
+    manager.free(foreign);
+    EXPECT_EQ(manager.counts()->live_blocks, 0u);
+  }));
 }
 
 }  // namespace

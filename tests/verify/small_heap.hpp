@@ -7,6 +7,7 @@
 #include "untracked.hpp"
 
 #include "warpheap/heap/call_counts.hpp"
+#include "warpheap/heap/inspection.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <algorithm>
@@ -18,6 +19,16 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
+
+/// Names the first invariant that an inspection found violated; empty if all hold.
+inline std::string violated(const inspection& found) {
+  for (int i = 0; i < inspection::most_invariants; ++i) {
+    if (found.violations[i] == 0) continue;
+    return "invariant I" + std::to_string(i + 1) + " does not hold at " +
+           std::to_string(found.places[i]);
+  }
+  return {};
+}
 
 /// Makes a heap empty, in memory full of rubbish. False if lanes that do it in another order, or
 /// other numbers of them, leave other contents: then one writes where another does. Padding counts:
@@ -211,12 +222,7 @@ class any_heap {
     if (!ledger_.problem().empty()) return ledger_.problem();
     inspection found;
     manager_->inspect(found);
-    for (int i = 0; i < inspection::most_invariants; ++i) {
-      if (found.violations[i] != 0) {
-        return "invariant I" + std::to_string(i + 1) + " does not hold at " +
-               std::to_string(found.places[i]);
-      }
-    }
+    if (std::string wrong = violated(found); !wrong.empty()) return wrong;
     if (how_.counts) {
       const auto held = static_cast<std::uint64_t>(held_always_ + ledger_.count());
       if (found.blocks_in_use != held) {

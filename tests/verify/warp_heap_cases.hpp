@@ -198,11 +198,7 @@ class warp_heap_world {
     if (!ledger_.problem().empty()) return ledger_.problem();
     inspection found;
     manager_.inspect(0, 1, found);
-    for (int i = 0; i < inspection::most_invariants; ++i) {
-      if (found.violations[i] == 0) continue;
-      return "invariant I" + std::to_string(i + 1) + " does not hold at " +
-             std::to_string(found.places[i]);
-    }
+    if (std::string wrong = violated(found); !wrong.empty()) return wrong;
     if (found.blocks_in_use != 0) return "a warp heap is left that all have ended";
     return "";
   }

@@ -90,7 +90,6 @@ command_test() {
   need_python_packages test
   begin_stages
   stage cpu-release "The CPU half" cpu_half "$rest"
-  report_cost
   stage python "The tool" run_pytest python
   if [[ $all == yes ]]; then
     stage cpu-asan "The CPU half under AddressSanitizer and UBSan" build_and_ctest cpu-asan
@@ -108,6 +107,7 @@ command_test() {
   else
     note "no nvcc is here: the CUDA half was not compiled"
   fi
+  report_cost
   end_stages
 }
 

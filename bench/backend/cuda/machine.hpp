@@ -43,7 +43,7 @@ class cuda_machine final : public local_machine {
     cudaFreeAsync(pointer, nullptr);
   }
 
-  void sum_before(std::uint64_t* numbers, std::uint64_t count) override {
+  void exclusive_scan(std::uint64_t* numbers, std::uint64_t count) override {
     with_scratch([&](void* scratch, std::size_t& bytes) {
       check(cub::DeviceScan::ExclusiveSum(scratch, bytes, numbers, numbers, count), "add up");
     });

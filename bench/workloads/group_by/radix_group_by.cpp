@@ -59,7 +59,7 @@ class pass_chains {
 
   /// Puts the pages in order. Returns their number. \pre the pass has filled the chains
   std::uint64_t list() {
-    on_.sum_before(starts_.data(), starts_.size());
+    on_.exclusive_scan(starts_.data(), starts_.size());
     page_count_ = starts_.at(chains_);
     pages_ = pooled_array<row_page>(on_, page_count_);
     const std::uint64_t taken = taken_count_.at(0);
@@ -184,7 +184,7 @@ grouped_rows radix_group_by::two_pass() const {
   on_.sort(rows_.data(), {keys.data(), values.data()}, rows, 0, key_bits);
   const pooled_array<std::uint64_t> runs(on_, rows + 1);
   on_.launch(rows, run_marking{rows, keys.data(), runs.data()});
-  on_.sum_before(runs.data(), rows + 1);
+  on_.exclusive_scan(runs.data(), rows + 1);
   const std::uint64_t count = runs.at(rows);
   grouped_rows found{pooled_array<row_group>(on_, count), count};
   found.groups.clear();

@@ -82,7 +82,7 @@ double hash_join::launch(launcher& where, const Request& request) const {
 pooled_array<match> hash_join::two_pass() {
   const pooled_array<std::uint64_t> offsets(on_, lanes() + 1);
   launch(on_, match_counting{input(), offsets.data()});
-  on_.sum_before(offsets.data(), offsets.size());
+  on_.exclusive_scan(offsets.data(), offsets.size());
   pooled_array<match> matches(on_, offsets.at(lanes()));
   launch(on_, match_writing{input(), offsets.data(), matches.data()});
   return matches;

@@ -62,7 +62,7 @@ double generate_in_two_passes(machine& on, const memory_source& source, const re
     const borrowed offsets(on, source, numbers * sizeof(std::uint64_t));
     auto* const counts = static_cast<std::uint64_t*>(offsets.get());
     on.launch(batch.threads, work_counting{batch, counts});
-    on.sum_before(counts, numbers);
+    on.exclusive_scan(counts, numbers);
     std::uint64_t total = 0;
     on.to_host(&total, counts + batch.count, sizeof total);
     const borrowed pieces(on, source, total);

@@ -213,11 +213,7 @@ class object_world {
     if (!ledger_.problem().empty()) return ledger_.problem();
     inspection found;
     manager_.inspect(0, 1, found);
-    for (int i = 0; i < inspection::most_invariants; ++i) {
-      if (found.violations[i] == 0) continue;
-      return "invariant I" + std::to_string(i + 1) + " does not hold at " +
-             std::to_string(found.places[i]);
-    }
+    if (std::string wrong = violated(found); !wrong.empty()) return wrong;
     if (found.blocks_in_use == static_cast<std::uint64_t>(ledger_.count())) return "";
     return std::to_string(found.blocks_in_use) + " objects are in use and " +
            std::to_string(ledger_.count()) + " are held";

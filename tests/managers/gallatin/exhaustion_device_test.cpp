@@ -32,37 +32,30 @@ const std::vector<std::size_t> sizes =
 constexpr std::size_t small_heap = race_checked ? 4_MiB : sanitized ? 16_MiB : 32_MiB;
 constexpr std::uint64_t batch = 20'000;
 
+// Also by each other size, whatever waits in the buffers of those that nobody asks for any more.
 TEST(gallatin_exhaustion, a_heap_that_was_full_of_one_size_is_filled_by_it_again) {
-  const gallatin_heap heap(machine(), small_heap);
+  const gallatin_heap used(machine(), small_heap);
   for (const std::size_t bytes : sizes) {
-    const auto first = take_all(heap, bytes, batch);
+    const gallatin_heap fresh(machine(), small_heap);
+    const auto first = take_all(fresh, bytes, batch);
     expect_apart(first, bytes);
-    EXPECT_EQ(heap.stats().blocks_in_use, first.size());
-    expect_valid(heap);
-    give(heap, first);
-    expect_valid(heap);
-    const auto second = take_all(heap, bytes, batch);
+    EXPECT_EQ(fresh.stats().blocks_in_use, first.size());
+    expect_valid(fresh);
+    give(fresh, first);
+    expect_valid(fresh);
+    const auto second = take_all(fresh, bytes, batch);
     EXPECT_EQ(second.size(), first.size()) << "blocks of " << bytes << " bytes were lost";
-    give(heap, second);
+    give(fresh, second);
+    expect_whole(fresh);
+    for (const std::size_t other : sizes) give(used, take(used, other, 100));
+    const auto all = take_all(used, bytes, batch);
+    expect_apart(all, bytes);
+    EXPECT_EQ(all.size(), first.size()) << "blocks of " << bytes << " bytes";
+    expect_valid(used);
+    give(used, all);
+    expect_valid(used);
   }
-  expect_whole(heap);
-}
-
-// Blocks wait in the buffers of a size that nobody asks for any more.
-TEST(gallatin_exhaustion, a_size_gets_what_waits_in_the_buffers_of_others) {
-  const gallatin_heap heap(machine(), small_heap);
-  std::vector<std::size_t> new_heap;
-  for (const std::size_t bytes : sizes) {
-    gallatin_heap fresh(machine(), small_heap);
-    new_heap.push_back(take_all(fresh, bytes, batch).size());
-  }
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    for (const std::size_t bytes : sizes) give(heap, take(heap, bytes, 100));
-    const auto all = take_all(heap, sizes[i], batch);
-    EXPECT_EQ(all.size(), new_heap[i]) << "blocks of " << sizes[i] << " bytes";
-    give(heap, all);
-  }
-  expect_whole(heap);
+  expect_whole(used);
 }
 
 TEST(gallatin_exhaustion, uses_nearly_all_of_the_heap) {
