@@ -2,9 +2,11 @@
 // Alignments beyond a chunk: a block takes the chunks that it needs, and no others.
 #include "damage.hpp"
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -80,6 +82,41 @@ TEST(warpheap_aligned_run, an_alignment_beyond_the_heap_is_served_where_the_heap
   EXPECT_EQ(heap.stats().impossible, never);
   EXPECT_EQ(heap.stats().failures, 0u);
   expect_valid(heap);
+}
+
+// Where the heap lies decides how many places there are: from none to all that its length has room
+// for. So it is moved past a multiple of the largest alignment, chunk by chunk.
+TEST(warpheap_aligned_run,
+     all_places_of_an_alignment_are_served_and_no_other_wherever_the_heap_lies) {
+  constexpr std::size_t region_bytes = 80 * 1024;
+  constexpr std::uintptr_t largest = std::uintptr_t{1} << 20;
+  std::vector<std::byte> memory(2 * largest + 2 * region_bytes);
+  const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t border = round_up(start + 2 * region_bytes, largest);
+  std::size_t most = 0;
+  for (std::uintptr_t before = 0; before <= region_bytes; before += 4864) {
+    const std::uintptr_t base = round_down(border - before, std::uintptr_t{256});
+    const small manager({memory.data() + (base - start), region_bytes}, machine().properties(), {});
+    const auto first = reinterpret_cast<std::uintptr_t>(manager.touched(0)[2].base);
+    const std::uintptr_t end = first + manager.largest_block();
+    for (std::uintptr_t wide = 4096; wide <= largest; wide *= 4) {
+      std::size_t places = 0;
+      for (std::uintptr_t at = round_up(first, wide); at + bytes <= end; at += wide) ++places;
+      std::vector<std::uintptr_t> blocks;
+      machine().launch({1, 1}, [&] {
+        manager.format(0, 1);
+        while (manager.can_align(wide, bytes) && blocks.size() <= places) {
+          auto* const block = manager.aligned_malloc(wide, bytes);
+          if (block == nullptr) break;
+          blocks.push_back(reinterpret_cast<std::uintptr_t>(block));
+        }
+      });
+      EXPECT_EQ(blocks.size(), places) << wide << " in a heap at " << first - border;
+      for (const std::uintptr_t block : blocks) EXPECT_EQ(block % wide, 0u) << wide;
+      most = std::max(most, places);
+    }
+  }
+  EXPECT_GE(most, 15u);
 }
 
 }  // namespace

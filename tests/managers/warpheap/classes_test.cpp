@@ -277,6 +277,32 @@ TEST(warpheap_free, an_address_behind_the_last_chunk_is_nobodys) {
   EXPECT_EQ(subject.heap().stats().blocks_in_use, 1u);
 }
 
+// Whatever is cut off on the way from an address to a chunk: some of these look like the block
+// then.
+TEST(warpheap_free, an_address_at_any_power_of_two_from_a_block_is_nobodys) {
+  const heap<manager> heap(machine(), 2_MiB);
+  for (const std::size_t bytes : {std::size_t{16}, heap.ref().manager().growth_step()}) {
+    std::byte* const block = take_one(heap, bytes);
+    ASSERT_NE(block, nullptr);
+    const std::size_t usable = heap.ref().manager().usable_size(block);
+    machine().launch({1, 1}, [&] {
+      for (int log2 = 21; log2 < 64; ++log2) {
+        for (const std::uintptr_t far :
+             {std::uintptr_t{1} << log2, 0 - (std::uintptr_t{1} << log2)}) {
+          auto* const foreign =
+              reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(block) + far);
+          EXPECT_EQ(heap.ref().manager().usable_size(foreign), 0u) << "2^" << log2;
+          heap.ref().manager().free(foreign);
+        }
+      }
+      EXPECT_EQ(heap.ref().manager().usable_size(block), usable) << "it was freed";
+    });
+    EXPECT_EQ(heap.stats().blocks_in_use, 1u);
+    give(heap, {block});
+    expect_valid(heap);
+  }
+}
+
 // One lane counts for a class, in heaps of as many words as here at most.
 TEST(warpheap_inspection, words_with_room_are_counted_where_there_are_2_to_the_19) {
   using of_single_slots = warpheap_manager<warpheap_config{

@@ -79,6 +79,79 @@ class empty_chunks_make_a_run : public full_heap {
   untracked<int> served_ = 0;
 };
 
+/// A lane that wants a large block collects two empty chunks, and may then take two others, which
+/// come first and are freed meanwhile. Another lane wants such a block as well. While nobody takes
+/// the collected ones, it may not be refused: they were in the first one's hand for a moment only.
+class collected_for_nobody : public full_heap {
+ public:
+  static constexpr simt::grid shape{3, 1};
+
+  explicit collected_for_nobody(const any_setup& how) : full_heap(how, 60) {
+    free_quietly({4, 5, 6, 7, 8, 9, 10, 11});
+    heap.run_quietly([this] { freed_ = heap.take(512); });
+    free_quietly({20, 21, 22, 23, 24, 25, 26, 27});
+    heap.blocks().remove(freed_);
+    begin_here({});
+  }
+  void reset(std::uint64_t seed) {
+    full_heap::reset(seed);
+    heap.adopt(freed_, 512);
+    is_refused_ = false;
+  }
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      heap.give(freed_);
+    } else if (heap.take(512) == nullptr) {
+      is_refused_ = true;
+    }
+  }
+  std::string verdict() {
+    const std::string wrong = heap.problem();
+    if (!wrong.empty() || !is_refused_) return wrong;
+    for (int i = 0; i < heap.blocks().count(); ++i) {
+      if (heap.blocks().at(i).start == block(20)) return "";
+    }
+    return "null, and two empty chunks were there all the time";
+  }
+
+ private:
+  std::byte* freed_ = nullptr;
+  untracked<bool> is_refused_ = false;
+};
+
+/// One chunk is nobody's, and the rest is full. A lane frees a block, and then takes that chunk as
+/// a large one. So there is a chunk or a slot at any time, and another lane that wants a slot may
+/// not be refused, as it would be if it looked for slots before that, and for chunks after it.
+class chunk_or_slot : public full_heap {
+ public:
+  static constexpr simt::grid shape{2, 1};
+
+  explicit chunk_or_slot(const any_setup& how) : full_heap(how, 60) {
+    free_quietly({4, 5, 6, 7});
+    heap.run_quietly([this] { heap.give(heap.take(256)); });
+    begin_here({40});
+  }
+  void reset(std::uint64_t seed) {
+    full_heap::reset(seed);
+    adopt_again();
+    is_refused_ = false;
+  }
+  void lane() {
+    if (simt::thread_rank() == 0) {
+      heap.give(block(40));
+      heap.take(256);
+    } else if (heap.take(60) == nullptr) {
+      is_refused_ = true;
+    }
+  }
+  std::string verdict() {
+    return is_refused_ ? "null, and a chunk or a slot was free at any time" : heap.problem();
+  }
+
+ private:
+  untracked<bool> is_refused_ = false;
+};
+
 /// An empty chunk of a class is wanted by two lanes that have other classes, while a third one
 /// takes a block of it and gives it back. Nothing else is free.
 class two_close_one_chunk : public full_heap {

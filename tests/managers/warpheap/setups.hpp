@@ -238,6 +238,7 @@ std::vector<named_case> chunk_changes_class() {
   cases.push_back({"sizes_take_turns", [five] { return sizes_take_turns(five); }});
   cases.push_back(case_of<proofs_end<M, false>>("empty_chunks_make_a_run", more));
   cases.push_back(case_of<proofs_end<M, true>>("empty_chunks_for_a_warp", more));
+  cases.push_back(case_of<collected_for_nobody>("collected_for_nobody", more));
   return cases;
 }
 
@@ -313,6 +314,7 @@ std::vector<named_case> exact_cases() {
   cases.push_back(case_of<offers_for_all>("offers_for_all", how));
   cases.push_back(case_of<freed_beside_a_mark<M>>("freed_beside_a_mark", how));
   cases.push_back(case_of<empty_chunk_for_a_part>("empty_chunk_for_a_part", how));
+  cases.push_back(case_of<chunk_or_slot>("chunk_or_slot", how));
   return cases;
 }
 
