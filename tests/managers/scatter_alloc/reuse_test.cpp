@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pages change their use, and what is between the sizes.
-#include "../untouched_memory.hpp"
 #include "take_and_give.hpp"
+#include "untouched_memory.hpp"
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/heap/heap.hpp"
