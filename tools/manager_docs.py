@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import subprocess
 import sys
@@ -187,13 +188,14 @@ def longest_launches(text: str) -> dict[str, float]:
 
 def published_launches(root: Path) -> dict[str, list[tuple[str, float]]]:
     """What each manager's published rows of the case ``steady`` say: (sizes, longest launch in ms),
-    in the order of the rows.
+    in the order of the rows. A launch that had not finished took infinitely long.
     """
     published: dict[str, list[tuple[str, float]]] = {}
     for file in sorted((root / STEADY_ROWS).glob("*.jsonl")):
         for row in map(json.loads, file.read_text().splitlines()):
-            if row["status"] == "ok":
-                published.setdefault(row["manager"], []).append((sizes(row), row["longest_ms"]))
+            if row["status"] in ("ok", "timeout"):
+                longest = row["longest_ms"] if row["status"] == "ok" else math.inf
+                published.setdefault(row["manager"], []).append((sizes(row), longest))
     return published
 
 
@@ -208,6 +210,8 @@ def sizes(row: Manager) -> str:
 
 def duration(ms: float) -> str:
     """A time as headers quote it."""
+    if math.isinf(ms):
+        return "not finished"
     return f"{ms:.0f} ms" if ms < 999.5 else f"{ms / 1000:.2f} s"
 
 

@@ -42,6 +42,7 @@ COPIED = (
     ),
     *("tests/conformance", "tests/mutants", "tests/support", "tests/verify", "README.md"),
     *("tests/managers/CMakeLists.txt", "docs/managers"),
+    *(f"tests/managers/{test.name}" for test in (ROOT / "tests/managers").glob("*_test.cpp")),
 )
 EMPTIED = ("tests/conformance/reference/conformance.cpp", "tests/heap/conformance.cpp")
 
@@ -154,8 +155,8 @@ class AddedManager(unittest.TestCase):
             "-DCMAKE_BUILD_TYPE=None",
         ]
         run("cmake", "-G", "Ninja", "-S", cls.scratch, "-B", cls.build, *settings)
-        targets = ("warpheap-bench-cpu", "warpheap-conformance", "warpheap-verify")
-        run("cmake", "--build", cls.build, "--target", *targets)
+        programs = ("warpheap-bench-cpu", "warpheap-conformance", "warpheap-verify")
+        run("cmake", "--build", cls.build, "--target", *programs, "managers-test")
 
     def listed(self) -> dict[str, Any]:
         """What the program for measurements lists."""
@@ -190,6 +191,13 @@ class AddedManager(unittest.TestCase):
         passed = re.search(r"PASSED  \] (\d+) tests", tests)
         self.assertIsNotNone(passed, tests)
         self.assertGreater(int(passed[1]), 10)  # type: ignore[index]
+
+    def test_it_passes_the_tests_of_all_managers(self) -> None:
+        program = self.build / "tests/managers/managers-test"
+        tests = run(program, f"--gtest_filter=*/{NAME}.*", "--gtest_brief=1")
+        passed = re.search(r"PASSED  \] (\d+) tests", tests)
+        self.assertIsNotNone(passed, tests)
+        self.assertGreaterEqual(int(passed[1]), 3)  # type: ignore[index]
 
     def test_the_explorer_finds_nothing_wrong_but_the_mutant(self) -> None:
         program = self.build / "bench/warpheap-verify"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks of 1024 threads, the most that a kernel can have, whatever registers a manager's calls
-// want: who launches by the device needs no launch bounds.
+// want: a launch by the device needs no launch bounds.
 #include "conformance/kernels.hpp"
 #include "conformance/warp_heaps_kernels.hpp"
 #include "device_array.hpp"

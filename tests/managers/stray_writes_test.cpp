@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes across the ends of a block under the layer `checked`, over every manager: they are
-// reported, and what they damaged of a manager's own data between blocks is followed by nobody.
+// reported, and nothing follows what they damaged of a manager's own data between blocks.
 #include "conformance/traits.hpp"
 #include "device_array.hpp"
 #include "manager_names.hpp"
@@ -56,7 +56,7 @@ template <class M>
 class stray_writes : public ::testing::Test {};
 TYPED_TEST_SUITE(stray_writes, managers::apply<::testing::Types>, manager_names);
 
-TYPED_TEST(stray_writes, across_the_ends_of_a_block_are_reported_and_followed_by_nobody) {
+TYPED_TEST(stray_writes, across_the_ends_of_a_block_are_reported_and_not_followed) {
   if constexpr (!keeps_blocks_in_region<TypeParam>) {
     GTEST_SKIP() << "hands out no single blocks of its region";
   } else {

@@ -13,8 +13,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
-/// An array behind whose last element no memory follows: who reads or writes there ends the
-/// program, with or without a sanitizer.
+/// An array behind whose last element no memory follows: a read or a write there ends the program,
+/// with or without a sanitizer.
 template <class T>
 class fenced {
  public:

@@ -178,8 +178,8 @@ class remove_beside_insert : public tree_world<Tree, simt::grid{2, 1}> {
   }
 };
 
-/// Runs that overlap, and single elements of them: who takes a run has all of it, and in the end
-/// everything is there.
+/// Runs that overlap, and single elements of them: a lane that takes a run has all of it, and in
+/// the end everything is there.
 template <class Tree>
 class overlapping_runs : public tree_world<Tree> {
  public:

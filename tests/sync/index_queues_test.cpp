@@ -102,7 +102,7 @@ struct circulate {
     std::uint64_t put = 0;
     std::uint64_t taken = 0;
     for (std::uint64_t i = 0; i < 20; ++i) {
-      // Ends: who has put waits to take.
+      // Ends: a lane that has put an index then takes one.
       const std::uint64_t mine = simt::thread_rank() * 20 + i;
       while (!queue.push(mine)) simt::backoff(1);
       put += mine;

@@ -54,12 +54,12 @@
 ///
 /// Steady load: a request that no FIFO serves looks at a few words, 16 times at most. It searches
 /// the list of Memoryblocks only if one may be large enough, one lane after the other behind its
-/// lock, and gives up if none is any more, or if it does not get the lock soon where memory is
+/// lock, and gives up if none is left, or if it does not get the lock soon where memory is
 /// scarce. A trim, for which all would wait, begins only if some Superblock has no block that
 /// callers hold. Lanes that find a class being refilled look again after longer and longer pauses:
 /// a hundred thousand that looked at the same few words delayed those that refilled.
-/// The published rows, up to 4.90 s for uniform sizes, are of an earlier form; with uniform sizes
-/// this one takes 0.4 s (docs/decisions/0046).
+/// Most blocks of 1 to 32 KiB are Memoryblocks, taken one after the other: a row has them not
+/// finished in 40 s. What was tried is in docs/decisions/0044 and 0046.
 ///
 /// On a heap that an earlier fill has left in Superblocks of another class, what counts is how many
 /// requests one turn at the lock serves, and one trim (docs/decisions/0044 and 0046). So a trim
