@@ -239,7 +239,8 @@ def test_a_pool_without_parts_is_refused() -> None:
 
 
 def test_a_name_with_a_null_character_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"policy is 'tlsf\\x00junk': a name has no null"):
+    refusal = r"policy is 'tlsf\\x00junk': a name must not contain a null"
+    with pytest.raises(ValueError, match=refusal):
         Pool("tlsf\0junk", upstream="reserved")
     with pytest.raises(ValueError, match=r"upstream is 'host\\x00'"):
         Pool("tlsf", upstream="host\0")
