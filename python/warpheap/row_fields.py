@@ -66,7 +66,9 @@ class Field:
             return f"{decimal(value)}×"
         if self.kind == "integer":
             return binary(value)
-        return f"{value:.15g}" + (f" {self.unit}" if self.unit else "")
+        # What was measured is not exact to the last digit.
+        number = decimal(value) if self.role == "result" else f"{value:.15g}"
+        return f"{number} {self.unit}".rstrip()
 
     def say(self, value: Any) -> str:
         """Say a value in a few words, as titles and tables do: 1024 -> '1 Ki threads'."""

@@ -105,6 +105,36 @@ def phrase(field: Field, value: Any) -> str:
     return said[:-1] if value == 1 and said.endswith("s") else said
 
 
+def measured(known: Description, case: str, rows: pd.DataFrame) -> Iterator[tuple[Field, str]]:
+    """Return all that rows of a case have measured, details too: fields with their columns.
+
+    A case without a description has all numbers that are not known to be something else.
+    """
+    there = [name for name in rows.columns if rows[name].notna().any()]
+    if case in known.cases:
+        every = [f for f in known.fields.values() if f.always and f.role == "result"]
+        for field in [*every, *(known.fields[name] for name in known.cases[case].fields)]:
+            parts = (n for n in there if n == field.name or n.startswith(f"{field.name}."))
+            yield from ((field, name) for name in parts)
+        return
+    results = {name for entry in known.cases.values() for name in entry.fields}
+    for name in there:
+        found = known.fields.get(name.partition(".")[0])
+        if _numeric(rows[name]) and (not found or found.role == "result" or found.name in results):
+            # What other cases say about a field need not be true of this one.
+            yield Field(name, _unit(name), "number", "result"), name
+
+
+def _numeric(values: pd.Series) -> bool:
+    return all(isinstance(value, int | float) for value in values.dropna().tolist())
+
+
+def _unit(column: str) -> str:
+    """Return the unit that the name of a column tells, of those that are written with a prefix."""
+    endings = {part.rpartition("_")[2] for part in column.split(".")}
+    return next((unit for unit in ("bytes", "ms") if unit in endings), "")
+
+
 def measures(known: Description, case: str, columns: Iterable[str]) -> Iterator[tuple[Field, str]]:
     """Return what can be drawn for a case: fields with the columns that have their values.
 

@@ -75,7 +75,12 @@ def _case(name: str, facets: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     for facet, figures in facets.items():
         groups.append({"facet": facet, "figures": figures, "shown": shown < _SHOWN_AT_ONCE})
         shown += len(figures)
-    return {"name": name, "groups": groups, "count": shown}
+    return {"name": name, "groups": groups, "count": shown, "table": None}
+
+
+def _case_without_figure(name: str, section: Section) -> dict[str, Any]:
+    table = summary.measured_values(section, name)
+    return {"name": name, "groups": [], "count": len(table.lines), "table": table}
 
 
 def _section(section: Section, figures: Sequence[Plot], progress: Any) -> dict[str, Any]:
@@ -85,7 +90,9 @@ def _section(section: Section, figures: Sequence[Plot], progress: Any) -> dict[s
         entry = {"svg": markupsafe.Markup(draw.svg(plot)), "note": plot.spec.note}
         cases.setdefault(plot.spec.case, {}).setdefault(plot.subtitle, []).append(entry)
         progress.advance(f"{index} {plot.slug}")
+    undrawn = [name for name in section.rows["case"].unique() if name not in cases]
     title, lines = summary.managers(section)
+    rows = list(summary.every_row(section))
     return {
         "title": section.title,
         "backend": section.backend,
@@ -93,7 +100,11 @@ def _section(section: Section, figures: Sequence[Plot], progress: Any) -> dict[s
         "facts": summary.facts(section),
         "reference": title,
         "managers": [{**line, "colour": look(line["manager"]).colour} for line in lines],
-        "cases": [_case(name, facets) for name, facets in cases.items()],
+        "cases": [
+            *(_case(name, facets) for name, facets in cases.items()),
+            *(_case_without_figure(name, section) for name in undrawn),
+        ],
         "problems": summary.problems(section),
-        "rows": list(summary.every_row(section)),
+        "rows": rows,
+        "timed": any(row["first"] or row["malloc"] or row["free"] for row in rows),
     }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The report's tables: facts of a run, one line per manager, what was not measured, every row."""
+"""The report's tables: facts of a run, one line per manager, what a case without a figure
+measured, what was not measured, every row.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,25 @@ from typing import Any
 
 import pandas as pd
 
-from warpheap.report.fields import UNTOLD, identity, one_size, parameters, phrases, text
+from warpheap.report.fields import (
+    IMPLIED,
+    NOT_IDENTITY,
+    UNTOLD,
+    identity,
+    measured,
+    one_size,
+    parameters,
+    phrases,
+    text,
+)
 from warpheap.report.sections import Section, as_usual
 from warpheap.results import GOOD
+from warpheap.row_fields import Field
 from warpheap.units import milliseconds
 
 # The block size of the one-line comparison; the nearest measured one is taken.
 _SUMMARY_SIZE = 256
+_SHORT = "returned null for some requests; not drawn"
 
 
 @dataclass(frozen=True)
@@ -28,6 +42,29 @@ class Problem:
     reason: str
     where: str
     rows: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table of measured values; ``where`` are its parameters that not all rows share."""
+
+    manager: str
+    where: str
+    cells: list[str]
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a case measured. ``shared`` are the parameters that all rows have in common; ``about``
+    explains the columns.
+    """
+
+    shared: str
+    about: str
+    columns: list[str]
+    lines: list[Line]
 
 
 def facts(section: Section) -> list[tuple[str, str]]:
@@ -100,10 +137,8 @@ def managers(section: Section) -> tuple[str, list[dict[str, str]]]:
 
 def problems(section: Section) -> list[Problem]:
     """Return what was skipped or failed, and ok rows with nulls, grouped by reason."""
-    rows = section.rows.copy()
-    nulls = pd.to_numeric(rows["null_returns"]).fillna(0)
-    short = (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(section.filling)
-    rows.loc[short, "reason"] = "returned null for some requests; not drawn"
+    short = _short(section)
+    rows = section.rows.assign(reason=section.rows["reason"].mask(short, _SHORT))
     rows = rows[(rows["status"] != "ok") | short]
     found = []
     for key, group in rows.groupby(["status", "case", "reason"], sort=False):
@@ -113,6 +148,53 @@ def problems(section: Section) -> list[Problem]:
         found.append(Problem(names, case, status, reason or "no reason given", where, len(group)))
     # What failed comes before what was never tried.
     return sorted(found, key=lambda problem: problem.status == "skipped")
+
+
+def measured_values(section: Section, case: str) -> Table:
+    """Return the values of all rows of a case; those with the same parameters stand together."""
+    rows = section.rows[section.rows["case"] == case]
+    rows = rows.assign(reason=rows["reason"].mask(_short(section), _SHORT))
+    varied, shared = _varied(rows, section)
+    results = list(measured(section.known, case, rows))
+    lines = []
+    for _, row in rows.iterrows():
+        given = {name: row[name] for name in varied if pd.notna(row[name])}
+        where = phrases(given, section.known, leave_out={*NOT_IDENTITY, *IMPLIED})
+        cells = [text(f, row[column]) if pd.notna(row[column]) else "" for f, column in results]
+        lines.append(Line(row["manager"], where, cells, row["status"], row["reason"]))
+    order = {where: place for place, where in enumerate(dict.fromkeys(n.where for n in lines))}
+    lines.sort(key=lambda line: order[line.where])
+    about = "; ".join(dict.fromkeys(f"{_counted(f)}: {f.about}" for f, _ in results if f.about))
+    common = phrases(shared, section.known, leave_out=UNTOLD)
+    return Table(common, about, [column for _, column in results], lines)
+
+
+def _varied(rows: pd.DataFrame, section: Section) -> tuple[list[str], dict[str, Any]]:
+    """Return the parameters in which rows differ, and the values of the others.
+
+    Rows with another status than ok may lack a parameter.
+    """
+    names = [field.name for field in parameters(section.known, rows.columns)]
+    ok = rows[rows["status"] == "ok"]
+    varied = {n for n in names if rows[n].nunique() > 1 or ok[n].nunique(dropna=False) > 1}
+    sizes = {"size_min", "size_max"}  # they are said together
+    varied |= sizes if varied & sizes else set()
+    given = {name: rows[name].dropna() for name in names if name not in varied}
+    shared = {name: values.iloc[0] for name, values in given.items() if len(values)}
+    return [name for name in names if name in varied], shared
+
+
+def _counted(field: Field) -> str:
+    """Name a field, with the unit that its values leave out."""
+    count = field.kind == "integer" and field.unit not in ("", "bytes", field.name)
+    return f"{field.name} ({field.unit})" if count else field.name
+
+
+def _short(section: Section) -> pd.Series:
+    """Choose the rows that are ok but did less work, as some requests returned null."""
+    rows = section.rows
+    nulls = pd.to_numeric(rows["null_returns"]).fillna(0)
+    return (rows["status"] == "ok") & (nulls > 0) & ~rows["case"].isin(section.filling)
 
 
 def every_row(section: Section) -> Iterator[dict[str, str]]:
