@@ -23,7 +23,7 @@ inline unsigned whole(const char* name, const char* written, unsigned most) {
   char* end = NULL;
   const long long number = std::strtoll(written, &end, 10);
   if (end == written || *end != 0 || number < 1 || number > most) {
-    std::fprintf(stderr, "%s: Value %s not a whole number from 1 to %u\n", name, written, most);
+    std::fprintf(stderr, "%s: %s is not a whole number from 1 to %u\n", name, written, most);
     std::exit(105);
   }
   return static_cast<unsigned>(number);
