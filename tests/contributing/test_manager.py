@@ -185,19 +185,18 @@ class AddedManager(unittest.TestCase):
         self.assertTrue(managers[NAME]["available"])
         self.assertEqual(managers[NAME]["folder"], NAME)
 
+    def passed(self, program: str, tests: str) -> int:
+        """Run the GoogleTests of that pattern, and count those that pass."""
+        said = run(self.build / program, f"--gtest_filter={tests}", "--gtest_brief=1")
+        passed = re.search(r"PASSED  \] (\d+) tests", said)
+        self.assertIsNotNone(passed, said)
+        return int(passed[1])  # type: ignore[index]
+
     def test_the_conformance_suite_passes(self) -> None:
-        program = self.build / "tests/conformance/warpheap-conformance"
-        tests = run(program, f"--gtest_filter=*/{NAME}", "--gtest_brief=1")
-        passed = re.search(r"PASSED  \] (\d+) tests", tests)
-        self.assertIsNotNone(passed, tests)
-        self.assertGreater(int(passed[1]), 10)  # type: ignore[index]
+        self.assertGreater(self.passed("tests/conformance/warpheap-conformance", f"*/{NAME}"), 10)
 
     def test_it_passes_the_tests_of_all_managers(self) -> None:
-        program = self.build / "tests/managers/managers-test"
-        tests = run(program, f"--gtest_filter=*/{NAME}.*", "--gtest_brief=1")
-        passed = re.search(r"PASSED  \] (\d+) tests", tests)
-        self.assertIsNotNone(passed, tests)
-        self.assertGreaterEqual(int(passed[1]), 3)  # type: ignore[index]
+        self.assertGreaterEqual(self.passed("tests/managers/managers-test", f"*/{NAME}.*"), 3)
 
     def test_the_explorer_finds_nothing_wrong_but_the_mutant(self) -> None:
         program = self.build / "bench/warpheap-verify"
