@@ -8,7 +8,7 @@ WARPHEAP_BEGIN_NAMESPACE
 inline constexpr random_walk::bitmap_config corw_config{
     .search = random_walk::search_kind::collaborative};
 
-/// CoRW: the lanes that call together share what they find.
+/// CoRW: the lanes that call together share what they find (`bitmap_pages::take_together`).
 ///
 /// A class of its own, because nvcc 13.0 cannot name an alias with a class-type argument in a list
 /// of types.

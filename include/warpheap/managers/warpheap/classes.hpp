@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The size classes of the manager `warpheap` in device memory: the set of open chunks of
-/// each, and what is known about all of them together. A chunk may stay in the set for a while
-/// after it has left the class, which its words show.
+/// What the manager `warpheap` keeps in device memory for each class: the set of its open chunks,
+/// and what is known about all of them together. A chunk may stay in the set for a while after it
+/// has left the class, which its words show. Which sizes a class has: size_classes.hpp.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/divisor.hpp"
