@@ -9,7 +9,6 @@
 #include "bench/lanes/resources.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/warp_heaps_as_blocks.hpp"
-#include "warpheap/managers/random_walk/bitmap_pages.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -22,27 +21,13 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace backend {
 
-constexpr const char* name_of(random_walk::search_kind search) {
-  switch (search) {
-    case random_walk::search_kind::collaborative:
-      return "collaborative";
-    case random_walk::search_kind::clustered:
-      return "clustered";
-    case random_walk::search_kind::independent:
-      break;
-  }
-  return "independent";
-}
-
 template <usable_manager M>
 bench::manager_info info_of() {
   bench::manager_info info = describe(M::about, scope_of<M>);
   if constexpr (lanes::hands_out_pages<M>) {
-    info.word_bits = M::word_bits;
-    info.search = name_of(random_walk::search_kind::independent);
+    info.numbered_pages = bench::page_search{M::word_bits, M::search};
     info.claims.emplace_back("numbered_pages", true);
   }
-  if constexpr (requires { M::search; }) info.search = name_of(M::search);
   return info;
 }
 

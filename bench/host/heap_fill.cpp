@@ -16,7 +16,7 @@ constexpr std::uint64_t smallest_block = 16;
 
 /// More blocks than a heap of the chosen size can hold.
 std::uint64_t most_blocks(const case_run& c, const test_heap& heap) {
-  if (c.manager.word_bits != 0) return heap.page_count();
+  if (heap.page_count() != 0) return heap.page_count();
   const std::uint64_t least = round_up<std::uint64_t>(c.chosen[given::size_min], smallest_block);
   // The built-in allocator rounds its heap up; an eighth more is above what it was seen to add.
   return c.chosen[given::heap_bytes] / least + c.chosen[given::heap_bytes] / least / 8 + 1;
@@ -76,7 +76,7 @@ std::unique_ptr<heap_fill> occupy(const case_run& c, test_heap& heap) {
   constexpr std::uint64_t batch_threads = 65536;
   // Numbered pages can be asked for exactly, which spares the searches that must fail.
   auto filled = std::make_unique<heap_fill>(fill_heap(
-      c, heap, c.manager.word_bits != 0 ? std::uint64_t{heap.page_count()} : batch_threads));
+      c, heap, heap.page_count() != 0 ? std::uint64_t{heap.page_count()} : batch_threads));
   const std::uint64_t count = filled->blocks.batch().count;
   selection freed;
   freed.which = selection::kind::random;

@@ -11,12 +11,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
 namespace warpheap::bench {
+
+/// How a manager that hands out numbered pages looks for a free one.
+struct page_search {
+  /// Pages that a step looks at.
+  int word_bits = 0;
+  /// In the manager's own words.
+  std::string name;
+};
 
 /// What the cases must know of a manager.
 struct manager_info {
@@ -31,10 +40,8 @@ struct manager_info {
   bool fixed_pages = false;
   /// Hands out objects of types that are fixed when it is compiled.
   bool objects = false;
-  /// Pages that a step of a walk looks at; 0: the manager does not hand out numbered pages.
-  int word_bits = 0;
-  /// How such a manager looks for a page.
-  std::string search;
+  /// Of a manager that hands out numbered pages.
+  std::optional<page_search> numbered_pages;
   /// Its publication and all that it claims, for `list`.
   std::vector<std::pair<std::string, field_value>> about, claims;
   /// From its publication, a sentence each.

@@ -32,11 +32,8 @@ inline constexpr need frees{"frees", "cannot free single blocks",
 inline constexpr need runs_out{"runs_out", "never runs out: hands out again what is in use",
                                [](const wanted& w) { return w.manager.runs_out; }};
 inline constexpr need frees_to_occupy{
-    "frees_to_occupy", "cannot free single blocks, which an occupied heap is made with",
+    "frees_to_occupy", "cannot free single blocks: an occupied heap is filled, then partly freed",
     [](const wanted& w) { return w.manager.frees || w.chosen[given::free_percent] >= 100; }};
-inline constexpr need numbered_pages{"numbered_pages",
-                                     "does not hand out numbered pages by a random walk",
-                                     [](const wanted& w) { return w.manager.word_bits != 0; }};
 inline constexpr need clock{
     "clock", "lanes of this machine cannot read a clock: there is no time in the CPU model",
     [](const wanted& w) { return w.backend.has_clock; }};

@@ -3,6 +3,7 @@
 #include "bench/backend/cpu_machine.hpp"
 #include "bench/backend/describe.hpp"
 #include "bench/backend/heap_of.hpp"
+#include "bench/cases/random_walk_steps/request.hpp"
 #include "bench/host/arguments.hpp"
 #include "bench/host/support.hpp"
 
@@ -54,16 +55,14 @@ class slots {
   std::size_t largest_block() const { return slot_bytes; }
 
   void* malloc(std::size_t /*bytes*/) const {
-    for (std::uint32_t i = 0; i < count_; ++i) {
-      if (simt::atomic_ref(used_[i]).exchange(1, simt::order::acquire) == 0) return block(i);
-    }
-    return nullptr;
+    const std::uint32_t taken = take([] {});
+    return taken == bench::no_page ? nullptr : block(taken);
   }
 
   void free(void* pointer) const {
     if (Fault == fault::one_way) return;
     const auto i = static_cast<std::size_t>(static_cast<std::byte*>(pointer) - base_) / slot_bytes;
-    simt::atomic_ref(used_[i]).store(0, simt::order::release);
+    give(static_cast<std::uint32_t>(i));
   }
 
   void inspect(std::uint64_t rank, std::uint64_t count, inspection& findings) const {
@@ -71,6 +70,20 @@ class slots {
       if (used_[i] != 0) findings.in_use(1, slot_bytes);
     }
   }
+
+ protected:
+  std::uint32_t count() const { return count_; }
+
+  /// The number of the first free slot, or `no_page`. `looked()` at each.
+  template <class Looked>
+  std::uint32_t take(Looked looked) const {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      looked();
+      if (simt::atomic_ref(used_[i]).exchange(1, simt::order::acquire) == 0) return i;
+    }
+    return bench::no_page;
+  }
+  void give(std::uint32_t i) const { simt::atomic_ref(used_[i]).store(0, simt::order::release); }
 
  private:
   void* block(std::uint32_t i) const {
@@ -85,6 +98,28 @@ class slots {
   std::uint32_t count_;
 };
 
+/// The slots by number; a lane takes the first free one. What the survey must know stands here
+/// alone.
+class numbered_slots : public slots<fault::none> {
+ public:
+  using slots::slots;
+  static constexpr capabilities about{.name = "numbered", .largest_block = slot_bytes};
+  static constexpr int word_bits = 1;
+  static constexpr const char* search = "in order";
+
+  struct counted {
+    const numbered_slots& in;
+    std::uint32_t* steps;
+    std::uint32_t take_page() const {
+      return in.take([this] { ++steps[simt::thread_rank()]; });
+    }
+  };
+
+  std::uint32_t page_count() const { return count(); }
+  counted counting(std::uint32_t* steps) const { return {*this, steps}; }
+  void give_page(std::uint32_t page) const { give(page); }
+};
+
 bench::measurement run_slots(const std::string& manager, const std::string& case_name,
                              const std::map<std::string, std::string>& given) {
   const backend::catalog entries{
@@ -94,6 +129,7 @@ bench::measurement run_slots(const std::string& manager, const std::string& case
       backend::entry_of<slots<fault::interleaved>>(),
       backend::entry_of<slots<fault::one_way>>(),
       backend::entry_of<slots<fault::not_portable>>(),
+      backend::entry_of<numbered_slots>(),
   };
   backend::cpu_machine here(device::cpu(), entries);
   const bench::case_entry& entry = *bench::find_case(case_name);
@@ -177,6 +213,7 @@ TEST(CasesOverSlots, WhatIsNotClaimedIsSkippedWithTheReason) {
   EXPECT_EQ(too_small.reason, "a heap of that size is too small");
   const auto no_pages = run_slots("good", "random_walk_steps", {});
   EXPECT_EQ(no_pages.status, "skipped");
+  EXPECT_EQ(no_pages.reason, "does not hand out numbered pages by a random walk");
   const auto no_clock = run_slots("good", "latency", {});
   EXPECT_EQ(no_clock.status, "skipped");
   EXPECT_EQ(no_clock.reason,
@@ -295,6 +332,20 @@ TEST(CasesOverSlots, FailingRequestsAreAllNull) {
   EXPECT_EQ(get<std::uint64_t>(row, "blocks"), 64u);
   EXPECT_EQ(get<std::uint64_t>(row, "failed_requests"), 100u);
   EXPECT_GE(get<double>(row, "longest_ms"), get<bench::summary>(row, "failing_ms").max);
+}
+
+TEST(CasesOverSlots, NumberedPagesOfAnyManagerAreMeasuredByWhatItDeclares) {
+  const auto row =
+      run_slots("numbered", "random_walk_steps",
+                {{"threads", "32"}, {"pages", "64"}, {"free_percent", "100"}, {"iterations", "2"}});
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.get(bench::fields::null_returns), 0u);
+  EXPECT_EQ(get<std::uint64_t>(row, "word_bits"), 1u);
+  EXPECT_EQ(get<std::string>(row, "search"), "in order");
+  EXPECT_EQ(get<std::uint64_t>(row, "free_pages"), get<std::uint64_t>(row, "page_count"));
+  // The lane that gets slot i has looked at those before it.
+  EXPECT_EQ(get<double>(row, "tas"), (1 + 32) / 2.0);
+  EXPECT_EQ(get<double>(row, "was"), 32);
 }
 
 TEST(CountOverlaps, NestedEqualAndTouchingBlocks) {

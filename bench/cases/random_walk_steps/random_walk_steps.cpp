@@ -80,6 +80,9 @@ constexpr field<std::string> search{
               "steps are the group's; clustered: each lane, first where it found the last page",
      .role = field_role::detail}};
 
+constexpr need numbered_pages{"numbered_pages", "does not hand out numbered pages by a random walk",
+                              [](const wanted& w) { return w.manager.numbered_pages.has_value(); }};
+
 /// A mean over the runs, the standard error of that mean, and the first run.
 struct step_fields {
   field<double> mean, error, first;
@@ -144,8 +147,8 @@ measurement measure_walk_steps(const case_run& c) {
   wrong.put_into(row);
   row.add(page_count, all);
   row.add(free_pages_field, free_pages);
-  row.add(word_bits, static_cast<std::uint64_t>(c.manager.word_bits));
-  row.add(search, c.manager.search);
+  row.add(word_bits, static_cast<std::uint64_t>(c.manager.numbered_pages->word_bits));
+  row.add(search, c.manager.numbered_pages->name);
   // Every run finds the same pages free. A clustered walk knows where from the second one on.
   add_steps(row, tas, thread_average);
   add_steps(row, was, warp_average);
@@ -160,7 +163,7 @@ const case_registration random_walk_steps{
                     {&given::free_percent, "50"},
                     {&given::iterations, "100"},
                     {&given::seed, "1"}},
-     .needs = {&needs::bytes, &needs::frees, &needs::numbered_pages},
+     .needs = {&needs::bytes, &needs::frees, &numbered_pages},
      .fields = {&page_count, &free_pages_field, &word_bits, &search, &tas.mean, &tas.error,
                 &tas.first, &was.mean, &was.error, &was.first},
      .run = measure_walk_steps}};

@@ -135,7 +135,11 @@ class bitmap_pages : public page_blocks<bitmap_pages<Config, Steps>> {
 
   WARPHEAP_HD const page_pool& pages() const { return pages_; }
   static constexpr int word_bits = Config.word_bits;
-  static constexpr search_kind search = Config.search;
+  /// How it looks for a page, in the survey's rows.
+  static constexpr const char* search = Config.search == search_kind::independent ? "independent"
+                                        : Config.search == search_kind::collaborative
+                                            ? "collaborative"
+                                            : "clustered";
 
   /// The same pages; each probe of a thread is counted in `counts[thread_rank()]`.
   WARPHEAP_HD bitmap_pages<Config, counted_steps> counting(std::uint32_t* counts) const {

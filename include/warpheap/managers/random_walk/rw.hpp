@@ -93,6 +93,8 @@ class rw : public random_walk::page_blocks<rw<Config, Steps>> {
 
   WARPHEAP_HD const random_walk::page_pool& pages() const { return pages_; }
   static constexpr int word_bits = 1;
+  /// How it looks for a page, in the survey's rows.
+  static constexpr const char* search = "independent";
 
   /// The same pages; each draw of a thread is counted in `counts[thread_rank()]`.
   WARPHEAP_HD rw<Config, random_walk::counted_steps> counting(std::uint32_t* counts) const {
