@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The rows under results/, and how ``warpheap publish`` files them there."""
 
+import fcntl
 import json
+import multiprocessing
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,8 @@ import pytest
 
 from conftest import Run
 from test_report import row
-from warpheap import published, results
+from warpheap import published, results, whole_file
+from warpheap.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = ROOT / "results"
@@ -161,3 +165,44 @@ def test_the_command_says_what_it_filed(run: Run, tmp_path: Path) -> None:
     result = run("publish", "rows.jsonl", "--into", "tree")
     assert result.stdout == "tree/h200/alloc/rw.jsonl: 1 row\n"
     assert filed(tmp_path / "tree")["h200/alloc/rw.jsonl"][0]["malloc_ms"]["median"] == 2.0
+
+
+def test_two_at_once_lose_no_row_of_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one files its row when the first one has read the file and not yet written it."""
+    write = whole_file.write_text
+    others = []
+
+    def after_the_other(file: Path, text: str) -> None:
+        monkeypatch.setattr(whole_file, "write_text", write)
+        other = multiprocessing.get_context("fork").Process(
+            target=published.file_rows, args=([row(threads=2)], tmp_path)
+        )
+        others.append(other)
+        other.start()
+        other.join(timeout=1)
+        write(file, text)
+
+    monkeypatch.setattr(whole_file, "write_text", after_the_other)
+    published.file_rows([row(threads=1)], tmp_path)
+    (other,) = others
+    other.join()
+    assert other.exitcode == 0
+    (rows,) = filed(tmp_path).values()
+    assert [entry["threads"] for entry in rows] == [1, 2]
+
+
+def test_one_that_waits_too_long_says_for_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(published, "WAIT_S", 0.2)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        with pytest.raises(UserError, match=r"another 'warpheap publish' .* for 0\.2 s; nothing"):
+            published.file_rows([row()], tmp_path)
+    finally:
+        os.close(folder)
+    assert not list(tmp_path.iterdir())
+    published.file_rows([row()], tmp_path)

@@ -9,7 +9,6 @@ import typer
 from warpheap import published, results, row_fields
 from warpheap.console import out
 from warpheap.errors import UserError, guarded
-from warpheap.report import fields
 from warpheap.row_fields import Description
 
 
@@ -32,9 +31,7 @@ def publish(
     described = Description()
     for file in files:
         described = described.merged(row_fields.describe(file))
-    filed = published.file_rows(rows, into, fields.UNDESCRIBED.merged(described))
-    described.write(into)
-    for file, count in filed.items():
+    for file, count in published.file_rows(rows, into, described).items():
         text = f"{file}: {count} row{'' if count == 1 else 's'}"
         out.print(text, soft_wrap=True)
 
