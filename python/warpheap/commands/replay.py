@@ -81,7 +81,13 @@ def replay(
     """
     # They load NumPy, Matplotlib and the pools.
     from warpheap.traces import resources, rmm_log  # noqa: PLC0415
-    from warpheap.traces.replay import Request, measure, start_bytes, timeline  # noqa: PLC0415
+    from warpheap.traces.replay import (  # noqa: PLC0415
+        DESCRIBED,
+        Request,
+        measure,
+        start_bytes,
+        timeline,
+    )
 
     if plot is not None and plot.suffix.lower() not in _PLOTS:
         raise UserError(f"{plot}: a figure's name ends in {', '.join(_PLOTS)}")
@@ -101,6 +107,9 @@ def replay(
     }
     rows: list[dict[str, Any]] = []
     timelines: dict[str, Any] = {}
+    if results is not None:
+        results.parent.mkdir(parents=True, exist_ok=True)
+        DESCRIBED.write(results.parent)
     resource = list(dict.fromkeys(resource))
     with steps("replay", len(resource)) as progress:
         for name in resource:
@@ -113,7 +122,6 @@ def replay(
             row = measure(loaded, where, Request(size, repeats, smallest, threads)) | stamp
             rows.append(row)
             if results is not None:
-                results.parent.mkdir(parents=True, exist_ok=True)
                 with results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
             if plot is not None and where.is_ours and row["status"] == "ok":
