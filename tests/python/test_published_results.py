@@ -13,8 +13,10 @@ import pytest
 
 from conftest import Run
 from test_report import row
-from warpheap import published, results, whole_file
+from warpheap import published, results, row_fields, whole_file
 from warpheap.errors import UserError
+from warpheap.row_fields import CaseFields, Description
+from warpheap.traces import replay
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = ROOT / "results"
@@ -140,6 +142,18 @@ def test_a_row_without_a_command_gets_one(tmp_path: Path) -> None:
         "warpheap replay malloc-large-log --resource tlsf --live 1000 --events 100 --seed 2 "
         "--upstream host --initial-bytes 0 --limit-bytes 0 --repeats 3"
     )
+
+
+def test_replays_are_described_as_the_tool_says(run: Run, tmp_path: Path) -> None:
+    """Also if what is beside their rows is older."""
+    entry = {"schema": 1, "case": "replay", "manager": "tlsf", "backend": "cpu", "status": "ok"}
+    entry |= {"trace": "malloc-large-1000", "command": "none", "time": None}
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/rows.jsonl").write_text(json.dumps(entry) + "\n")
+    Description({}, {"replay": CaseFields("replay", "older")}).write(tmp_path / "new")
+    assert run("publish", "new", "--into", "tree").returncode == 0
+    known = row_fields.find(tmp_path / "tree/rows.jsonl")
+    assert known.cases["replay"] == replay.DESCRIBED.cases["replay"]
 
 
 @pytest.mark.parametrize(

@@ -81,13 +81,7 @@ def replay(
     """
     # They load NumPy, Matplotlib and the pools.
     from warpheap.traces import resources, rmm_log  # noqa: PLC0415
-    from warpheap.traces.replay import (  # noqa: PLC0415
-        DESCRIBED,
-        Request,
-        measure,
-        start_bytes,
-        timeline,
-    )
+    from warpheap.traces.replay import Request, measure, start_bytes, timeline  # noqa: PLC0415
 
     if plot is not None and plot.suffix.lower() not in _PLOTS:
         raise UserError(f"{plot}: a figure's name ends in {', '.join(_PLOTS)}")
@@ -107,9 +101,6 @@ def replay(
     }
     rows: list[dict[str, Any]] = []
     timelines: dict[str, Any] = {}
-    if results is not None:
-        results.parent.mkdir(parents=True, exist_ok=True)
-        DESCRIBED.write(results.parent)
     resource = list(dict.fromkeys(resource))
     with steps("replay", len(resource)) as progress:
         for name in resource:
@@ -122,6 +113,7 @@ def replay(
             row = measure(loaded, where, Request(size, repeats, smallest, threads)) | stamp
             rows.append(row)
             if results is not None:
+                results.parent.mkdir(parents=True, exist_ok=True)
                 with results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
             if plot is not None and where.is_ours and row["status"] == "ok":
