@@ -13,11 +13,12 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from warpheap import repeat_command, results, whole_file
+from warpheap.console import warn
 from warpheap.errors import EXIT_FAILED, UserError
 from warpheap.report import fields
 from warpheap.row_fields import Description
@@ -113,22 +114,31 @@ def _alone(tree: Path) -> Iterator[None]:
     tree.mkdir(parents=True, exist_ok=True)
     folder = os.open(tree, os.O_RDONLY)
     try:
-        end = time.monotonic() + WAIT_S
-        while True:
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    message = f"another 'warpheap publish' has been filing rows in {tree} for"
-                    rest = "nothing was filed; try again when it has ended"
-                    raise UserError(f"{message} {WAIT_S:.3g} s; {rest}", EXIT_FAILED) from None
-                time.sleep(_POLL_S)
+        _lock(folder, tree)
         yield
     finally:
         # A process that was forked meanwhile has the folder open, too, and must not keep the lock.
-        fcntl.flock(folder, fcntl.LOCK_UN)
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_UN)
         os.close(folder)
+
+
+def _lock(folder: int, tree: Path) -> None:
+    end = time.monotonic() + WAIT_S
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > end:
+                message = f"another 'warpheap publish' has been filing rows in {tree} for"
+                rest = "nothing was filed; try again when it has ended"
+                raise UserError(f"{message} {WAIT_S:.3g} s; {rest}", EXIT_FAILED) from None
+            time.sleep(_POLL_S)
+        except OSError as error:  # NFS locks no folders
+            reason = f"{tree} cannot be locked ({error.strerror})"
+            warn(f"{reason}: let no other 'warpheap publish' file rows there meanwhile")
+            return
 
 
 def _complete(row: Row, known: Description) -> Row:

@@ -170,8 +170,8 @@ class Table(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "equivalent.toml"
             entry = 'header = "one.hpp"\nline = "x"\nabout = "is not there"\nwhy = "none"\n'
-            file.write_text(f"[[equivalent]]\n{entry}whic = 2\n")
-            meant = "equivalent.toml: equivalent number 1 has an unknown key 'whic' .*'which'"
+            file.write_text(f"[[equivalent]]\n{entry}which_one = 2\n")
+            meant = "equivalent.toml: equivalent number 1 has an unknown key 'which_one' .*'which'"
             with self.assertRaisesRegex(mutate.TableError, meant):
                 generated.equivalents(file)
 

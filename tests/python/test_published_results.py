@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The rows under results/, and how ``warpheap publish`` files them there."""
 
+import errno
 import fcntl
 import json
 import multiprocessing
@@ -122,6 +123,20 @@ def test_filing_the_same_rows_again_changes_nothing(tmp_path: Path) -> None:
     assert '"graph":"email"' in before
     published.file_rows(rows[::-1], tmp_path)
     assert file.read_text() == before
+
+
+def test_a_tree_that_cannot_be_locked_is_written_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As on NFS, which locks no folder."""
+
+    def refuse(_folder: int, _how: int) -> None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    monkeypatch.setattr(published.fcntl, "flock", refuse)
+    published.file_rows([row()], tmp_path)
+    assert filed(tmp_path)
+    assert f"{tmp_path} cannot be locked (Bad file descriptor)" in capfd.readouterr().err
 
 
 def test_a_row_without_a_command_gets_one(tmp_path: Path) -> None:
