@@ -138,6 +138,31 @@ void run(const std::string& case_name, const peer& by, const given& chosen) {
   std::cout << row << std::endl;
 }
 
+/// As the survey's programs list themselves. The fields of rows are those that the cases of the
+/// same names have there; how much memory the device has, no peer must know.
+json listed(const program& here, const std::vector<std::string>& cases) {
+  const machine on = open_machine();
+  json managers = json::array();
+  for (const peer& each : here.peers) {
+    managers.push_back({{"name", each.name}, {"available", true}});
+  }
+  json described = json::array();
+  for (const std::string& name : cases) {
+    described.push_back({{"name", name}, {"parameters", json::array()}, {"fields", json::array()}});
+  }
+  return {{"schema", 1},
+          {"backend", "cuda"},
+          {"command", {here.name, "run"}},
+          {"device", on.device},
+          {"device_memory_bytes", 0},
+          {"driver", on.driver},
+          {"toolkit", on.toolkit},
+          {"available", true},
+          {"managers", managers},
+          {"fields", json::array()},
+          {"cases", described}};
+}
+
 }  // namespace
 }  // namespace warpheap::bench::peers
 
@@ -172,12 +197,7 @@ int main(int count, char** words) {
 
   try {
     if (list->parsed()) {
-      json managers = json::array();
-      for (const peer& each : here.peers) managers.push_back({{"name", each.name}});
-      std::cout << json{{"backend", "cuda"},
-                        {"command", {here.name, "run"}},
-                        {"managers", managers}}
-                << std::endl;
+      std::cout << listed(here, cases) << std::endl;
     } else {
       for (const peer& each : here.peers) {
         if (each.name == name) run(case_name, each, chosen);

@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
 from warpheap import process  # noqa: E402
+from warpheap.row_fields import CaseFields, Description, Field  # noqa: E402
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 OURS = ("tlsf", "segregated_fit", "slabs_over_tlsf")
@@ -53,6 +54,38 @@ POOLS = ("tlsf", "segregated_fit")
 IN_PARTS = {"cupy_threads": ("tlsf_in_4_parts",)}
 PARTS = ("latencies", "traces", "programs")
 NATIVE = "native"
+
+_PROGRAM = Field("program", role="facet", about="which program of a framework")
+_RUN = (
+    Field("version", about="of the framework"),
+    Field("seconds", "s", "number", "result", "of the run of median time", better="less"),
+    Field("digest", about="of the numbers that the program computes"),
+    Field("last", kind="number", about="the last of these numbers, of those with one at the end"),
+    Field("cpus", "processors", "integer", about="of the machine"),
+)
+_COMPARED = (
+    Field("equal_numbers", kind="flag", role="result", about="whether all runs compute the same"),
+    Field("seconds_over_native", "ratio", "number", "result", "median of the rounds' ratios"),
+    Field("held_over_native", "ratio", "number", "result", "of the memory that was held"),
+)
+# Of the rows of programs; those of replays are described where they are made.
+DESCRIBED = Description(
+    {known.name: known for known in (_PROGRAM, *_RUN, *_COMPARED)},
+    {
+        "program": CaseFields(
+            "program",
+            "a program of a framework on its own allocator or on a pool",
+            parameters={_PROGRAM.name: None},
+            fields=(*(known.name for known in _RUN), "peak_bytes", "reserved_bytes"),
+        ),
+        "framework": CaseFields(
+            "framework",
+            "such a program on a pool, compared with it on the framework's own allocator",
+            parameters={_PROGRAM.name: None},
+            fields=(*(known.name for known in _COMPARED), "cpus"),
+        ),
+    },
+)
 
 Row = dict[str, Any]
 
@@ -212,8 +245,8 @@ def compare(program: str, manager: str, native: list[Row], pooled: list[Row]) ->
     same = len({run["digest"] for run in [*native, *pooled]}) == 1
     row |= {"status": "ok" if same else "failed", "equal_numbers": same}
     row["reason"] = None if same else "the numbers differ"
-    if native[0].get("held_bytes"):
-        held = [run["held_bytes"] for run in (median_run(pooled), median_run(native))]
+    if native[0].get("reserved_bytes"):
+        held = [run["reserved_bytes"] for run in (median_run(pooled), median_run(native))]
         row["held_over_native"] = round(held[0] / held[1], 4)
     ratios = [ours["seconds"] / its["seconds"] for its, ours in zip(native, pooled, strict=True)]
     row["seconds_over_native"] = round(statistics.median(ratios), 3)
@@ -267,6 +300,8 @@ def machine() -> Row:
 
 def main() -> int:
     """Do everything."""
+    from warpheap.traces import replay as replays  # noqa: PLC0415
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--traces", type=Path)
@@ -284,6 +319,7 @@ def main() -> int:
         parser.error(f"{library} is not there: build the target warpheap_c in {given.build}")
     stamp = machine() | {"commit": given.commit}
     check = Check(given.out, given.seconds, stamp)
+    DESCRIBED.merged(replays.DESCRIBED).write(given.out)
     check.say(json.dumps(stamp))
     os.environ["WARPHEAP_LIBRARY"] = str(library.resolve())
     if given.site is not None:

@@ -1,38 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measures the workloads (docs/workloads.md) on a machine with a GPU, in one call of minutes.
 
-usage: gpu_rows.py OUT.jsonl --program warpheap-bench-cuda [--graphs DIR] [--cases NAME,...]
-                   [--managers NAME,...] [--seconds N] [--limit N] [--commit HASH] [--quick]
+usage: gpu_rows.py OUT --program warpheap-bench-cuda [--graphs DIR] [--cases NAME,...]
+                   [--managers NAME,...] [--limit N] [--quick]
        gpu_rows.py --prepare DIR GRAPH...
 
-A survey (`warpheap survey --case ...`) measures the same and more; this needs no package but
-Python's own, so it also runs where nothing can be installed. OUT gets a row per measurement as soon
-as it has ended; one that fails, crashes or takes more than --limit seconds (30) is a row that says
-so. What matters most comes first, and nothing starts after --seconds (140). --cases also knows
-`rmat_100m`, the growth to 100 million edges, which takes minutes and is not among the standard
-cases. PROGRAM can also be one of bench/peers, with --cases join,group_by and the --managers that
-its `list` names. --prepare writes graph files as CSR to DIR, for --graphs; it needs the tool's
-packages.
+This is a plan for the runner of `warpheap survey`: a short one, in which what matters most comes
+first, that needs no package but Python's own, so that it also runs where nothing can be installed.
+The folder OUT gets the rows as from a survey. One that takes more than --limit seconds (30) is a
+timeout; `timeout 140 gpu_rows.py ...` ends the whole, and the same command goes on where it was
+stopped. --cases also knows `rmat_100m`, the growth to 100 million edges, which takes minutes and is
+not among the standard cases. PROGRAM can also be one of bench/peers, with --cases join,group_by;
+its peers are measured unless --managers names some. --prepare writes graph files as CSR to DIR, for
+--graphs; it needs the tool's packages.
 """
 
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from warpheap import process  # noqa: E402
-
-Parameters = dict[str, int | float | str]
+from warpheap import catalog as catalogs  # noqa: E402
+from warpheap import results, survey  # noqa: E402
+from warpheap.catalog import Catalog  # noqa: E402
+from warpheap.console import complain  # noqa: E402
+from warpheap.errors import EXIT_FAILED, UserError, check_names  # noqa: E402
+from warpheap.measure import Measurement  # noqa: E402
+from warpheap.plan_points import GIB, Parameters  # noqa: E402
 
 MANAGERS = ("rw_malloc", "warpheap", "gallatin", "ouroboros_va_p", "halloc", "cuda")
-GIB = 1 << 30
 LARGE = {"scale": 22, "batch": 1_000_000, "rounds": 100, "heap_bytes": 16 * GIB, "seed": 1}
 
 
@@ -103,49 +105,24 @@ PLANS = {
 STANDARD = [name for name in PLANS if name != "rmat_100m"]
 
 
-def plan(options: argparse.Namespace) -> Iterator[tuple[str, str, Parameters]]:
-    """Yield case, manager and parameters: the first point of every case, then the second ones."""
+def plan(catalog: Catalog, options: argparse.Namespace, graphs: list[Any]) -> list[Measurement]:
+    """Make the plan: the first point of every case, then the second ones."""
+    there = [manager.name for manager in catalog.managers]
+    check_names("case", options.cases, PLANS)
+    check_names("manager", options.managers, there)
+    managers = options.managers or [name for name in MANAGERS if name in there] or there
     points = {name: list(PLANS[name](options.quick)) for name in options.cases}
+    wanted = []
     for place in range(max(len(of_case) for of_case in points.values())):
         for name, of_case in points.items():
-            for manager in options.managers if place < len(of_case) else ():
-                case = "graph_expand" if name == "rmat_100m" else name
-                heap_bytes = GIB // 4 if options.quick else 4 * GIB
-                yield case, manager, {"heap_bytes": heap_bytes, **of_case[place]}
-
-
-def measure(
-    options: argparse.Namespace, case: str, manager: str, parameters: Parameters, graph: Any
-) -> dict[str, Any]:
-    """Run one measurement and return its row, whatever the outcome."""
-    flags = ["--case", case, "--manager", manager]
-    for name, value in parameters.items():
-        flags += [f"--{name.replace('_', '-')}", str(value)]
-    files = ["--graph", str(options.graphs / graph["csr_file"])] if graph else []
-    limit = min(options.limit, max(1.0, options.end - time.monotonic()))
-    outcome = process.run([options.program, "run", *flags, *files], limit)
-    row: dict[str, Any] = {
-        "schema": 1,
-        "case": case,
-        "manager": manager,
-        "backend": options.backend,
-    }
-    row.update(parameters)
-    try:
-        row.update(json.loads(outcome.stdout))
-    except ValueError:
-        timed_out = f"not finished in {limit:.0f} s"
-        row["status"] = "timeout" if outcome.timed_out else "crashed"
-        row["reason"] = timed_out if outcome.timed_out else outcome.death()
-    if graph:
-        row.update(graph=graph["name"], graph_sha256=graph["digest"])
-        row.update(nodes=graph["nodes"], edges=graph["edges"])
-    command = [*options.command, *flags]
-    row["commit"] = options.commit
-    row["time"] = datetime.now(UTC).isoformat(timespec="seconds")
-    row["wall_s"] = round(outcome.wall_s, 3)
-    row["command"] = " ".join(command + (["--graph", graph["file"]] if graph else []))
-    return row
+            case = "graph_expand" if name == "rmat_100m" else name
+            check_names("case", [case], catalog.described.cases)
+            heap_bytes = GIB // 4 if options.quick else 4 * GIB
+            for manager in managers if place < len(of_case) else ():
+                parameters = {"heap_bytes": heap_bytes, **of_case[place]}
+                for graph in graphs if case == "graph_update" else [None]:
+                    wanted.append(Measurement(catalog, case, manager, parameters, graph))
+    return wanted
 
 
 def prepare(folder: Path, names: list[str]) -> None:
@@ -161,57 +138,53 @@ def prepare(folder: Path, names: list[str]) -> None:
         print(f"{made.name}: {made.nodes} vertices, {made.edges} edges")
 
 
+def measure(options: argparse.Namespace) -> bool:
+    """Measure what the options say; tell whether nothing is wrong."""
+    catalog = catalogs.load(options.program)
+    if not catalog.available:
+        raise UserError(f"{options.program}: {catalog.reason}", EXIT_FAILED)
+    made = sorted(options.graphs.glob("*.json")) if options.graphs else []
+    graphs = [SimpleNamespace(**json.loads(file.read_text())) for file in made]
+    for graph in graphs:
+        graph.csr_file = options.graphs / graph.csr_file
+    wanted = plan(catalog, options, graphs)
+    with results.Store(options.out) as store:
+        # Peers have the cases of the survey's programs, which describe them.
+        if any(case.fields for case in catalog.described.cases.values()):
+            catalog.described.write(options.out)
+        done = survey.run(wanted, store, options.limit, retry=False)
+    print(", ".join(f"{count} {status}" for status, count in done.statuses().items()))
+    return results.succeeded(done.statuses())
+
+
+def names(text: str) -> list[str]:
+    """Split what an option lists."""
+    return text.split(",")
+
+
 def main() -> int:
-    """Measure what the options say; return 1 if a row is neither ok nor skipped."""
+    """Do what the command line says; return 1 if a row is neither ok nor skipped."""
     words = argparse.ArgumentParser(usage=__doc__)
     words.add_argument("out", type=Path, nargs="?")
     words.add_argument("graph_files", nargs="*")
     words.add_argument("--prepare", type=Path)
     words.add_argument("--program", type=Path)
     words.add_argument("--graphs", type=Path)
-    words.add_argument("--cases", type=lambda text: text.split(","), default=STANDARD)
-    words.add_argument("--managers", type=lambda text: text.split(","), default=list(MANAGERS))
-    words.add_argument("--seconds", type=float, default=140)
+    words.add_argument("--cases", type=names, default=STANDARD)
+    words.add_argument("--managers", type=names, default=[])
     words.add_argument("--limit", type=float, default=30)
-    words.add_argument("--commit", default="unknown")
     words.add_argument("--quick", action="store_true")
     options = words.parse_args()
     if options.prepare:
         prepare(options.prepare, [str(options.out), *options.graph_files])
         return 0
     if options.out is None or options.program is None:
-        words.error("OUT.jsonl and --program are needed")
-    for name in options.cases:
-        if name not in PLANS:
-            words.error(f"unknown case '{name}': known are {', '.join(PLANS)}")
-    listed = json.loads(process.run([options.program, "list"], 60).stdout)
-    options.backend = listed["backend"]
-    options.command = listed.get("command", ["warpheap", "bench", "--backend", options.backend])
-    known = {manager["name"] for manager in listed["managers"]}
-    for name in options.managers:
-        if name not in known:
-            print(f"{name}: not in this program", flush=True)
-    options.managers = [name for name in options.managers if name in known]
-    options.end = time.monotonic() + options.seconds
-    made = sorted(options.graphs.glob("*.json")) if options.graphs else []
-    graphs = [json.loads(file.read_text()) for file in made]
-
-    wrong = 0
-    with options.out.open("a") as out:
-        for case, manager, parameters in plan(options):
-            for graph in graphs if case == "graph_update" else [None]:
-                if time.monotonic() > options.end:
-                    print(f"out of time before {case} {manager} {parameters}", flush=True)
-                    return 1
-                row = measure(options, case, manager, parameters, graph)
-                out.write(json.dumps(row) + "\n")
-                out.flush()
-                wrong += row["status"] not in ("ok", "skipped")
-                reason = f": {row['reason']}" if row.get("reason") else ""
-                where = f" {graph['name']}" if graph else ""
-                said = f"{row['wall_s']:6.2f} s {case} {manager}{where} {row['status']}{reason}"
-                print(said[:150], flush=True)
-    return 1 if wrong else 0
+        words.error("OUT and --program are needed")
+    try:
+        return 0 if measure(options) else EXIT_FAILED
+    except UserError as error:
+        complain("error", str(error))
+        return error.exit_code
 
 
 if __name__ == "__main__":

@@ -76,6 +76,12 @@ class Catalog:
         """Say which source the program was built from when this was first asked."""
         return programs.revision(self.program)
 
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Return the first words of the command that repeats a row; a program may have its own."""
+        usual = ("warpheap", "bench", "--backend", self.backend)
+        return tuple(map(str, self.document.get("command", usual)))
+
     def manager(self, name: str) -> Manager:
         """Return the manager of that name or raise the error that lists the known ones."""
         check_names("manager", [name], (m.name for m in self.managers))

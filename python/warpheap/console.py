@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Consoles and progress: a live bar on a terminal, plain lines everywhere else."""
+"""Consoles and progress: a live bar on a terminal, plain lines everywhere else.
+
+A survey's runner shows its lines where rich is not installed, too: see bench/workloads/gpu_rows.py.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
+try:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+except ModuleNotFoundError:
+    HAS_RICH = False
+else:
+    HAS_RICH = True
 
 # What is printed holds names of files and messages of programs: nothing in it is markup or an
 # emoji, and no number in it is coloured. Styles are given as rich.text.Text or as ``style``.
 _LITERAL: Any = {"markup": False, "emoji": False, "highlight": False}
-out = Console(**_LITERAL)
-err = Console(stderr=True, **_LITERAL)
+if HAS_RICH:
+    out = Console(**_LITERAL)
+    err = Console(stderr=True, **_LITERAL)
 
 PLAIN_INTERVAL_S = 2.0  # plain mode writes at most one line in it, none if all ends sooner
 _BAR_COLUMNS = 24
@@ -62,14 +71,18 @@ class Steps:
 
     def note(self, text: str) -> None:
         """Print a line that stays."""
-        console = self._bar.console if self._bar else err
-        console.print(text, soft_wrap=True)
+        if self._bar is not None:
+            self._bar.console.print(text, soft_wrap=True)
+        elif HAS_RICH:
+            err.print(text, soft_wrap=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def steps(what: str, total: int) -> Iterator[Steps]:
     """Show the progress of ``total`` steps on standard error for as long as the context lasts."""
-    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+    if not (HAS_RICH and sys.stdout.isatty() and sys.stderr.isatty()):
         yield Steps(what, total, None)
         return
     columns = (
@@ -87,7 +100,10 @@ def steps(what: str, total: int) -> Iterator[Steps]:
 
 def complain(kind: str, message: str) -> None:
     """Print what is wrong, after the word for how bad it is, on standard error."""
-    err.print(Text.assemble((f"{kind}:", "bold red"), " ", message), soft_wrap=True)
+    if HAS_RICH:
+        err.print(Text.assemble((f"{kind}:", "bold red"), " ", message), soft_wrap=True)
+    else:
+        print(f"{kind}: {message}", file=sys.stderr, flush=True)
 
 
 def warn(message: str) -> None:

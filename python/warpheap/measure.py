@@ -76,8 +76,7 @@ class Measurement:
     def command(self) -> str:
         """Return the shell command that repeats the measurement by hand."""
         graph = ["--graph", self.graph.file] if self.graph else []
-        words = ["warpheap", "bench", "--backend", self.catalog.backend, *self.flags(), *graph]
-        return shell.join(words)
+        return shell.join([*self.catalog.command, *self.flags(), *graph])
 
 
 def measure(wanted: Measurement, time_limit_s: float) -> Row:

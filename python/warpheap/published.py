@@ -7,19 +7,28 @@ that is filed later where a row has none. What was replaced is in the history of
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from warpheap import repeat_command, results, whole_file
-from warpheap.errors import UserError
+from warpheap.console import warn
+from warpheap.errors import EXIT_FAILED, UserError
 from warpheap.report import fields
 from warpheap.row_fields import Description
 
 Row = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# How long one waits for another that files rows, which takes a second or two.
+WAIT_S = 30.0
+_POLL_S = 0.05
+_NOTHING = Description()
 
 
 def identity(
@@ -62,33 +71,74 @@ def place(row: Mapping[str, Any]) -> Path:
 
 
 def file_rows(
-    rows: Iterable[Row], tree: Path, known: Description = fields.UNDESCRIBED
+    rows: Iterable[Row], tree: Path, described: Description = _NOTHING
 ) -> dict[Path, int]:
-    """File rows that ``known`` describes in a tree; returns how many rows each file that was
-    touched then has.
+    """File rows in a tree, and merge ``described``, which describes them, into its description.
+
+    Returns how many rows each file that was touched then has. Raises UserError if another process
+    files rows there, too, and takes more than WAIT_S.
     """
+    known = fields.UNDESCRIBED.merged(described)
     parameters = fields.identity(known)
     by_file: dict[Path, list[Row]] = {}
     for row in rows:
         row = _complete(row, known)
         by_file.setdefault(place(row), []).append(row)
     counts = {}
-    for name, new in sorted(by_file.items()):
-        path = tree / name
-        kept: dict[tuple[Any, ...], Row] = {}
-        for row in [*(results.read(path) if path.is_file() else []), *new]:
-            measured = identity(row, parameters)
-            before = kept.get(measured)
-            if before is None or _is_newer(row, before):
-                kept[measured] = row
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = [
-            json.dumps(kept[key], ensure_ascii=False, separators=(",", ":"))
-            for key in sorted(kept, key=_order)
-        ]
-        whole_file.write_text(path, "".join(line + "\n" for line in lines))
-        counts[path] = len(lines)
+    with _alone(tree):
+        for name, new in sorted(by_file.items()):
+            path = tree / name
+            kept: dict[tuple[Any, ...], Row] = {}
+            for row in [*(results.read(path) if path.is_file() else []), *new]:
+                measured = identity(row, parameters)
+                before = kept.get(measured)
+                if before is None or _is_newer(row, before):
+                    kept[measured] = row
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = [
+                json.dumps(kept[key], ensure_ascii=False, separators=(",", ":"))
+                for key in sorted(kept, key=_order)
+            ]
+            whole_file.write_text(path, "".join(line + "\n" for line in lines))
+            counts[path] = len(lines)
+        described.write(tree)
     return counts
+
+
+@contextmanager
+def _alone(tree: Path) -> Iterator[None]:
+    """Make the tree this process's own: what another one writes after we read would be lost.
+
+    The lock is on the folder, so that it leaves no file; it ends with the process that has it.
+    """
+    tree.mkdir(parents=True, exist_ok=True)
+    folder = os.open(tree, os.O_RDONLY)
+    try:
+        _lock(folder, tree)
+        yield
+    finally:
+        # A process that was forked meanwhile has the folder open, too, and must not keep the lock.
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_UN)
+        os.close(folder)
+
+
+def _lock(folder: int, tree: Path) -> None:
+    end = time.monotonic() + WAIT_S
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > end:
+                message = f"another 'warpheap publish' has been filing rows in {tree} for"
+                rest = "nothing was filed; try again when it has ended"
+                raise UserError(f"{message} {WAIT_S:.3g} s; {rest}", EXIT_FAILED) from None
+            time.sleep(_POLL_S)
+        except OSError as error:  # NFS locks no folders
+            reason = f"{tree} cannot be locked ({error.strerror})"
+            warn(f"{reason}: let no other 'warpheap publish' file rows there meanwhile")
+            return
 
 
 def _complete(row: Row, known: Description) -> Row:

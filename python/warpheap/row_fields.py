@@ -25,6 +25,7 @@ SCHEMA = 1
 KINDS = ("text", "integer", "number", "flag", "summary", "graph")
 ROLES = ("identity", "axis", "facet", "detail", "result")
 _NAMES = ("case", "manager", "status")
+_MEASURED = ("detail", "result")  # roles of what a case says about its rows
 
 
 @dataclass(frozen=True)
@@ -167,19 +168,23 @@ class Description:
         """Say which field of a row has a value that it cannot have, or return None.
 
         Fields that are not described may have any value, and so may those of a request that the
-        program rejected: the row says why.
+        program rejected: the row says why. What other cases say about a result or a detail need not
+        be true of a case that is not described.
         """
         for name in _NAMES:
             if not isinstance(row.get(name), str):
                 return f"the row has no {name}"
         if row.get("rejected_request") is True:
             return None
+        fields = self.fields
+        if row["case"] not in self.cases:
+            fields = {n: f for n, f in fields.items() if f.always or f.role not in _MEASURED}
         for name, value in row.items():
-            known = self.fields.get(name)
+            known = fields.get(name)
             what = known.fault(value) if known and value is not None else None
             if what:
                 return f"{name} is {_short(value)}; {what} is needed"
-        for name, value in self._parts(row):
+        for name, value in _parts(row, fields):
             if value is not None and not (_is_number(value) and value >= 0):
                 return f"{name} is {_short(value)}; a number from 0 is needed"
         return None
@@ -193,17 +198,6 @@ class Description:
         file = folder / FILE_NAME
         whole = _read(file).merged(self) if file.exists() else self
         whole_file.write_text(file, whole.text())
-
-    def _parts(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Return the numbers of summaries by their columns' names, as in malloc_ms.median."""
-        for name, value in row.items():
-            known = self.fields.get(name.partition(".")[0])
-            if known is None or known.kind != "summary" or value is None:
-                continue
-            if isinstance(value, dict):
-                yield from ((f"{name}.{part}", number) for part, number in value.items())
-            elif "." in name:
-                yield name, value
 
 
 def find(rows: Path) -> Description:
@@ -333,6 +327,18 @@ def _is_number(value: Any) -> bool:
         return math.isfinite(float(value))
     except OverflowError:
         return False
+
+
+def _parts(row: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[tuple[str, Any]]:
+    """Return the numbers of summaries by their columns' names, as in malloc_ms.median."""
+    for name, value in row.items():
+        known = fields.get(name.partition(".")[0])
+        if known is None or known.kind != "summary" or value is None:
+            continue
+        if isinstance(value, dict):
+            yield from ((f"{name}.{part}", number) for part, number in value.items())
+        elif "." in name:
+            yield name, value
 
 
 def _short(value: Any, limit: int = 60) -> str:

@@ -5,8 +5,10 @@ Usage: test_peers.py STUB PROGRAM [unittest arguments]. STUB is warpheap-bench-p
 standard library's hash tables, PROGRAM the survey's program of the CPU model.
 """
 
+import hashlib
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -34,13 +36,21 @@ def rows_of(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Measure all points of join and group_by in small; the exit status and the rows."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "rows.jsonl"
-        command = [sys.executable, "-B", str(GPU_ROWS), str(out), "--program", str(program)]
-        command += ["--cases", "join,group_by", "--managers", managers, "--quick"]
-        done = subprocess.run(
-            command, env=os.environ | (environment or {}), capture_output=True, check=False
-        )
-        return done.returncode, [json.loads(line) for line in out.read_text().splitlines()]
+        done = gpu_rows(program, folder, "--managers", managers, **(environment or {}))
+        written = (Path(folder) / "results.jsonl").read_text()
+        return done.returncode, [json.loads(line) for line in written.splitlines()]
+
+
+def gpu_rows(
+    program: Path, out: str, *more: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Measure into a folder with nothing but Python's own packages (-S)."""
+    command = [sys.executable, "-S", "-B", str(GPU_ROWS), out, "--program", str(program)]
+    command += ["--cases", "join,group_by", "--quick", *more]
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        command, env=inherited | environment, capture_output=True, text=True, check=False
+    )
 
 
 def point(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -127,6 +137,37 @@ class PeersTest(unittest.TestCase):
         for row in peers:
             self.assertEqual((row["status"], row["corrupted"]), ("failed", 4))
             self.assertIn("not the expected one", row["reason"])
+
+    def test_the_same_command_goes_on_where_it_stopped(self) -> None:
+        """As every survey does; without a name, all peers of the program are measured."""
+        with tempfile.TemporaryDirectory() as folder:
+            # Rows are reused if the build has recorded from which commit they are.
+            program = Path(shutil.copy(STUB, folder))
+            digest = hashlib.sha256(program.read_bytes()).hexdigest()
+            program.with_name(f"{program.name}.revision").write_text(f"{digest} v1.0\n")
+            done = gpu_rows(program, folder, "--managers", "cuco")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "5 ok\n", ""))
+            written = Path(folder) / "results.jsonl"
+            of_one = written.read_text()
+            done = gpu_rows(program, folder)
+            self.assertEqual((done.returncode, done.stdout), (0, "10 ok\n"))
+            self.assertIn("5 of 10 measurements exist already", done.stderr)
+            self.assertTrue(written.read_text().startswith(of_one))
+            self.assertEqual(len(written.read_text().splitlines()), 10)
+
+    def test_what_the_plan_does_not_know_is_refused(self) -> None:
+        """With the nearest name, before anything is measured."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = str(Path(folder) / "out")
+            for words, reason in (
+                (["--cases", "joins"], "unknown case 'joins' (did you mean 'join'?)"),
+                (["--cases", "access"], "unknown case 'access'; known cases: join, group_by"),
+                (["--managers", "cuc"], "unknown manager 'cuc' (did you mean 'cuco'?)"),
+            ):
+                done = gpu_rows(STUB, out, *words)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(reason, done.stderr)
+            self.assertFalse(Path(out).exists())
 
     def test_what_is_unknown_is_refused(self) -> None:
         """Cases and peers."""

@@ -19,6 +19,10 @@ from workshop import Verdict
 
 INCLUDE = ROOT / "include/warpheap"
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+_ENTRY: mutate.Keys = (
+    {"header": str, "line": str, "about": str, "why": str},
+    {"which": int},
+)
 _UNSEEN = "host/"  # no other thread of its tests sees what is between two statements
 # Headers that nothing judges, by how their paths begin, and why.
 NOT_JUDGED = {
@@ -159,9 +163,11 @@ def _most_telling_first(names: list[str], table: dict[str, Any]) -> list[str]:
     return sorted(names, key=lambda name: keys[name])
 
 
-def equivalents() -> dict[tuple[str, str, str, int], str]:
+def equivalents(file: Path = EQUIVALENT) -> dict[tuple[str, str, str, int], str]:
     """Read which mutants are known to be equivalent, and why."""
-    entries = tomllib.loads(EQUIVALENT.read_text()).get("equivalent", [])
+    entries = tomllib.loads(file.read_text()).get("equivalent", [])
+    for number, entry in enumerate(entries, 1):
+        mutate.check_entry(f"{file}: equivalent number {number}", entry, _ENTRY)
     return {
         (one["header"], one["line"], one["about"], one.get("which", 0)): one["why"]
         for one in entries

@@ -22,6 +22,7 @@ it no more. Mistakes that a program makes by itself are those of faults.py.
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import sys
 import tomllib
@@ -31,16 +32,17 @@ from typing import Any
 BEGIN = "WARPHEAP_BEGIN_NAMESPACE\n"
 END = "WARPHEAP_END_NAMESPACE"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-PROFILE: dict[str, type] = {
-    "original": str,
-    "headers": list,
-    "setups": list,
-    "type": str,
-    "cases": str,
-}
-OPTIONAL: dict[str, type] = {"sources": list, "generated": bool, "whole": bool, "met": str}
 MET = re.compile(r"\w+/\w+/\w+/\d{1,18}")
-MUTANT: dict[str, type] = {"name": str, "profile": str, "about": str, "find": str, "replace": str}
+# The keys of a table's entry, each with the type of its value: those that it must have, and others.
+Keys = tuple[dict[str, type], dict[str, type]]
+PROFILE: Keys = (
+    {"original": str, "headers": list, "setups": list, "type": str, "cases": str},
+    {"like": str, "sources": list, "generated": bool, "whole": bool},
+)
+MUTANT: Keys = (
+    {"name": str, "profile": str, "about": str, "find": str, "replace": str},
+    {"met": str},
+)
 
 
 class TableError(Exception):
@@ -95,37 +97,44 @@ def complete_profiles(path: Path, part: dict[str, Any]) -> None:
 
 
 def check_part(path: Path, part: dict[str, Any]) -> None:
-    """Refuse a part that lacks a field, or has one of another type."""
+    """Refuse a part that lacks a key, or has an unknown one or a value of another type."""
     for key in part.keys() - {"profile", "mutant"}:
         raise TableError(f"{path}: unknown table '{key}'; known: profile, mutant")
     if not isinstance(part.get("profile", {}), dict):
         raise TableError(f"{path}: 'profile' is not a table of tables, as [profile.NAME] makes it")
     if not isinstance(part.get("mutant", []), list):
         raise TableError(f"{path}: 'mutant' is not a list of tables, as [[mutant]] makes it")
-    entries: list[tuple[str, Any, dict[str, type]]] = []
     for name, how in part.get("profile", {}).items():
-        entries.append((f"profile '{name}'", how, PROFILE))
+        check_entry(f"{path}: profile '{name}'", how, PROFILE)
     for number, mutant in enumerate(part.get("mutant", []), 1):
         called = f" ('{mutant['name']}')" if isinstance(mutant, dict) and "name" in mutant else ""
-        entries.append((f"mutant number {number}{called}", mutant, MUTANT))
-    for what, entry, fields in entries:
-        if not isinstance(entry, dict):
-            raise TableError(f"{path}: {what} is not a table")
-        for field, kind in fields.items():
-            if field not in entry:
-                raise TableError(f"{path}: {what} lacks '{field}'")
-            if not isinstance(entry[field], kind):
-                raise TableError(f"{path}: '{field}' of {what} is not a {kind.__name__}")
-            if kind is list and not all(isinstance(each, str) for each in entry[field]):
-                raise TableError(f"{path}: '{field}' of {what} is not a list of str")
-        for field in entry.keys() & OPTIONAL.keys():
-            if not isinstance(entry[field], OPTIONAL[field]):
-                raise TableError(f"{path}: '{field}' of {what} is not a {OPTIONAL[field].__name__}")
-        met = entry.get("met", "")
-        if met and not MET.fullmatch(met):
+        what = f"{path}: mutant number {number}{called}"
+        check_entry(what, mutant, MUTANT)
+        if "met" in mutant and not MET.fullmatch(mutant["met"]):
             raise TableError(
-                f"{path}: 'met' of {what} is '{met}', and not CASE/STRATEGY/MEMORY/SEED"
+                f"{what} has 'met' = '{mutant['met']}', which is not CASE/STRATEGY/MEMORY/SEED"
             )
+
+
+def check_entry(what: str, entry: Any, keys: Keys) -> None:
+    """Refuse an entry that lacks a key, or has an unknown one or a value of another type."""
+    if not isinstance(entry, dict):
+        raise TableError(f"{what} is not a table")
+    needed, optional = keys
+    known = needed | optional
+    for key in needed:
+        if key not in entry:
+            raise TableError(f"{what} lacks '{key}'")
+    for key, value in entry.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            meant = f" (did you mean '{near[0]}'?)" if near else ""
+            raise TableError(f"{what} has an unknown key '{key}'{meant}; known: {', '.join(known)}")
+        kind = known[key]
+        if not isinstance(value, kind):
+            raise TableError(f"{what} has a '{key}' that is not a {kind.__name__}")
+        if kind is list and not all(isinstance(each, str) for each in value):
+            raise TableError(f"{what} has a '{key}' that is not a list of str")
 
 
 def table_files() -> list[Path]:

@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import generated
 import mutate
 import workshop
 
@@ -145,16 +146,39 @@ class Table(unittest.TestCase):
 
     def test_a_field_of_another_type(self) -> None:
         text = PROFILE.format("p").replace('["one.hpp"]', '"one.hpp"')
-        self.check(text, "'headers' of profile 'p' is not a list")
+        self.check(text, "profile 'p' has a 'headers' that is not a list")
         text = PROFILE.format("p").replace('["one.hpp"]', "[3]")
-        self.check(text, "'headers' of profile 'p' is not a list of str")
+        self.check(text, "profile 'p' has a 'headers' that is not a list of str")
         where = MUTANT.format("a", "p") + "met = 3\n"
-        self.check(PROFILE.format("p") + where, r"'met' of mutant number 1 \('a'\) is not a str")
+        self.check(PROFILE.format("p") + where, r"number 1 \('a'\) has a 'met' that is not a str")
+
+    def test_an_unknown_key(self) -> None:
+        profile, mutant = PROFILE.format("p"), MUTANT.format("a", "p")
+        meant = r"has an unknown key 'source' \(did you mean 'sources'\?\); known: original, "
+        self.check(profile + 'source = ["one.cpp"]\n' + mutant, f"profile 'p' {meant}")
+        # What the other kind of entry may have is unknown, too.
+        self.check(
+            profile + mutant + "whole = true\n",
+            r"mutant number 1 \('a'\) has an unknown key 'whole'; known: name, ",
+        )
+        self.check(
+            profile + 'met = "case/pct/weak/7"\n' + mutant,
+            "profile 'p' has an unknown key 'met'; known: original, ",
+        )
+
+    def test_an_unknown_key_of_a_known_equivalent(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "equivalent.toml"
+            entry = 'header = "one.hpp"\nline = "x"\nabout = "is not there"\nwhy = "none"\n'
+            file.write_text(f"[[equivalent]]\n{entry}which_one = 2\n")
+            meant = "equivalent.toml: equivalent number 1 has an unknown key 'which_one' .*'which'"
+            with self.assertRaisesRegex(mutate.TableError, meant):
+                generated.equivalents(file)
 
     def test_a_place_without_a_seed(self) -> None:
         where = MUTANT.format("a", "p") + 'met = "case/pct/weak"\n'
         self.check(
-            PROFILE.format("p") + where, "'case/pct/weak', and not CASE/STRATEGY/MEMORY/SEED"
+            PROFILE.format("p") + where, "'case/pct/weak', which is not CASE/STRATEGY/MEMORY/SEED"
         )
 
     def test_a_table_of_another_shape(self) -> None:

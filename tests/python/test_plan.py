@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The plan: what is measured, what is skipped and why, and how an unknown case is treated."""
 
+import argparse
+import importlib.util
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,7 @@ from warpheap.row_fields import CaseFields, Description, Field
 
 GIB = 1 << 30
 ROOT = Path(__file__).resolve().parents[2]
+SHORT_PLAN = ROOT / "bench/workloads/gpu_rows.py"
 
 
 FIELDS = (Field("graph", kind="graph", role="axis"), Field("rounds", role="axis"), Field("mode"))
@@ -112,6 +118,44 @@ def test_the_table_names_a_parameter_only_to_measure_other_values_than_its_defau
         for name in {name for point in points for name in point} & alone:
             values = {point[name] for point in points if name in point}
             assert values != {defaults[name]}, f"{entry.case}: {name} need not be named"
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_short_plan_has_the_first_point_of_every_case_before_any_second(quick: bool) -> None:
+    """And its points are of parameters that the cases have."""
+    spec = importlib.util.spec_from_file_location("gpu_rows", SHORT_PLAN)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    known = row_fields.find(ROOT / "results" / "rows.jsonl")
+    catalog = replace(programs(manager("warpheap"), manager("rw_malloc")), described=known)
+    options = argparse.Namespace(cases=list(script.PLANS), managers=[], quick=quick)
+    made = script.plan(catalog, options, GRAPHS)
+    for wanted in made:
+        assert set(wanted.parameters) <= set(known.cases[wanted.case].parameters), wanted.case
+    growth = "graph_expand"  # of the standard plan, and to 100 million edges
+    cases = [
+        "join",
+        "group_by",
+        "graph_update",
+        "graph_update",
+        growth,
+        "work_generation",
+        "access",
+    ]
+    first = made[: 2 * len([*cases, growth])]
+    assert [wanted.case for wanted in first if wanted.manager == "warpheap"] == [*cases, growth]
+    assert [wanted.manager for wanted in first[:2]] == ["rw_malloc", "warpheap"]
+    assert len({wanted.key() for wanted in made}) == len(made)
+
+
+def test_the_short_plan_needs_no_package_but_pythons_own(fake_build: Path, tmp_path: Path) -> None:
+    program = str(fake_build / "warpheap-bench-cpu")
+    words = ["-S", "-B", str(SHORT_PLAN), str(tmp_path / "out"), "--program", program]
+    ran = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error: unknown case 'join'")
 
 
 @pytest.mark.parametrize("memory, heap", [(0, 16), (139, 16), (24, 16), (16, 8), (3, 2)])

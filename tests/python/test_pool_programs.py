@@ -3,6 +3,8 @@
 
 import importlib.util
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from warpheap import results, row_fields
 from warpheap.process import Outcome
+from warpheap.traces import replay
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "numba_program"
@@ -70,6 +74,41 @@ def measure(
         return [json.loads(line) for line in (tmp_path / "pools.jsonl").read_text().splitlines()]
 
     return run
+
+
+def test_published_rows_are_described_as_the_script_says(script: ModuleType) -> None:
+    """What it measures, and the replays, which any program describes as the tool does."""
+    file = ROOT / "results" / row_fields.FILE_NAME
+    written = row_fields.find(file)
+    for said in (script.DESCRIBED, replay.DESCRIBED):
+        for name, field in said.fields.items():
+            assert written.fields[name] == field, f"{file}: publish rows of this commit"
+        for name, case in said.cases.items():
+            assert written.cases[name] == case, f"{file}: publish rows of this commit"
+    # Lists and parts of other objects have no kind; what says where a row is from is of no case.
+    untold = {"stats", "seconds_of_runs", "ratios_of_rounds", "python", "cpus"}
+    anywhere = {
+        n for n, field in written.fields.items() if field.always or field.role == "identity"
+    }
+    for name in ("program", "framework", replay.CASE):
+        case = written.cases[name]
+        told = {*anywhere, *untold, *case.fields, *case.parameters}
+        files = list((ROOT / "results").glob(f"*/{name}/*.jsonl"))
+        assert files
+        for rows in files:
+            for row in results.read(rows):
+                assert not set(row) - told, rows
+
+
+def test_rows_are_described_beside_them(script: ModuleType, tmp_path: Path) -> None:
+    library = tmp_path / "src/libwarpheap_c.so"
+    library.parent.mkdir()
+    library.touch()
+    # Nothing is measured: the time is up.
+    words = [str(tmp_path / "out"), "--build", str(tmp_path), "--seconds", "0"]
+    subprocess.run([sys.executable, script.__file__, *words, "--parts", "latencies"], check=True)
+    known = row_fields.find(tmp_path / "out/pools.jsonl")
+    assert set(known.cases) == {"program", "framework", replay.CASE}
 
 
 def of(rows: list[Row], case: str, manager: str) -> Row:

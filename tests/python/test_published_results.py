@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The rows under results/, and how ``warpheap publish`` files them there."""
 
+import errno
+import fcntl
 import json
+import multiprocessing
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +14,10 @@ import pytest
 
 from conftest import Run
 from test_report import row
-from warpheap import published, results
+from warpheap import published, results, row_fields, whole_file
+from warpheap.errors import UserError
+from warpheap.row_fields import CaseFields, Description
+from warpheap.traces import replay
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = ROOT / "results"
@@ -118,6 +125,20 @@ def test_filing_the_same_rows_again_changes_nothing(tmp_path: Path) -> None:
     assert file.read_text() == before
 
 
+def test_a_tree_that_cannot_be_locked_is_written_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As on NFS, which locks no folder."""
+
+    def refuse(_folder: int, _how: int) -> None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    monkeypatch.setattr(published.fcntl, "flock", refuse)
+    published.file_rows([row()], tmp_path)
+    assert filed(tmp_path)
+    assert f"{tmp_path} cannot be locked (Bad file descriptor)" in capfd.readouterr().err
+
+
 def test_a_row_without_a_command_gets_one(tmp_path: Path) -> None:
     replay = {
         "schema": 1, "case": "replay", "manager": "tlsf", "backend": "cpu", "status": "ok",
@@ -136,6 +157,18 @@ def test_a_row_without_a_command_gets_one(tmp_path: Path) -> None:
         "warpheap replay malloc-large-log --resource tlsf --live 1000 --events 100 --seed 2 "
         "--upstream host --initial-bytes 0 --limit-bytes 0 --repeats 3"
     )
+
+
+def test_replays_are_described_as_the_tool_says(run: Run, tmp_path: Path) -> None:
+    """Also if what is beside their rows is older."""
+    entry = {"schema": 1, "case": "replay", "manager": "tlsf", "backend": "cpu", "status": "ok"}
+    entry |= {"trace": "malloc-large-1000", "command": "none", "time": None}
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/rows.jsonl").write_text(json.dumps(entry) + "\n")
+    Description({}, {"replay": CaseFields("replay", "older")}).write(tmp_path / "new")
+    assert run("publish", "new", "--into", "tree").returncode == 0
+    known = row_fields.find(tmp_path / "tree/rows.jsonl")
+    assert known.cases["replay"] == replay.DESCRIBED.cases["replay"]
 
 
 @pytest.mark.parametrize(
@@ -161,3 +194,44 @@ def test_the_command_says_what_it_filed(run: Run, tmp_path: Path) -> None:
     result = run("publish", "rows.jsonl", "--into", "tree")
     assert result.stdout == "tree/h200/alloc/rw.jsonl: 1 row\n"
     assert filed(tmp_path / "tree")["h200/alloc/rw.jsonl"][0]["malloc_ms"]["median"] == 2.0
+
+
+def test_two_at_once_lose_no_row_of_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one files its row when the first one has read the file and not yet written it."""
+    write = whole_file.write_text
+    others = []
+
+    def after_the_other(file: Path, text: str) -> None:
+        monkeypatch.setattr(whole_file, "write_text", write)
+        other = multiprocessing.get_context("fork").Process(
+            target=published.file_rows, args=([row(threads=2)], tmp_path)
+        )
+        others.append(other)
+        other.start()
+        other.join(timeout=1)
+        write(file, text)
+
+    monkeypatch.setattr(whole_file, "write_text", after_the_other)
+    published.file_rows([row(threads=1)], tmp_path)
+    (other,) = others
+    other.join()
+    assert other.exitcode == 0
+    (rows,) = filed(tmp_path).values()
+    assert [entry["threads"] for entry in rows] == [1, 2]
+
+
+def test_one_that_waits_too_long_says_for_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(published, "WAIT_S", 0.2)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        with pytest.raises(UserError, match=r"another 'warpheap publish' .* for 0\.2 s; nothing"):
+            published.file_rows([row()], tmp_path)
+    finally:
+        os.close(folder)
+    assert not list(tmp_path.iterdir())
+    published.file_rows([row()], tmp_path)

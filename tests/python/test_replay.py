@@ -15,7 +15,7 @@ import pytest
 
 from warpheap import native
 from warpheap.errors import UserError
-from warpheap.traces import rmm_log, synthetic
+from warpheap.traces import replay, rmm_log, synthetic
 from warpheap.traces.trace import Trace
 
 needs_library = pytest.mark.skipif(native.find() is None, reason="the library is not built")
@@ -232,6 +232,7 @@ def test_replay_compares_resources_and_draws(run, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert rows == [json.loads(line) for line in rows_file.read_text().splitlines()]
+    assert [replay.DESCRIBED.fault(row) for row in rows] == [None] * 3
     tlsf, best_fit, peer = rows
     assert [row["manager"] for row in rows] == ["tlsf", "best_fit", "rmm_pool"]
     for row in (tlsf, best_fit):

@@ -88,6 +88,16 @@ def test_faults_of_rows(fields: dict[str, Any], message: str | None) -> None:
     assert found is None if message is None else message in str(found)
 
 
+def test_a_case_that_is_not_described_may_have_other_results() -> None:
+    known = described()
+    other = ROW | {"case": "novel"}
+    assert known.fault(other | {"spin_ms": 3, "full": 1, "seed": "x"}) is None
+    assert known.fault(other | {"threads": 0}) == "threads is 0; a number from 1 is needed"
+    assert (
+        known.fault(other | {"mode": "block"}) == "mode is 'block'; one of thread, warp is needed"
+    )
+
+
 def test_the_nearest_description_upwards_counts(tmp_path: Path) -> None:
     rows = tmp_path / "device" / "case" / "rows.jsonl"
     rows.parent.mkdir(parents=True)

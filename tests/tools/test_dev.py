@@ -2,6 +2,7 @@
 """./dev says clearly what is wrong, with an exit code that a script can trust."""
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,22 @@ class DevTest(unittest.TestCase):
             self.assertIn("562/1395 Passed 0.2 sec  conformance.two_heaps<conformance/crw", whole)
             self.assertNotIn("TypeParam", whole)
             self.assertNotIn("Start", whole)
+
+    def test_no_line_of_a_note_is_longer_than_the_terminal(self) -> None:
+        sentences = ["left out: " + "mutants, headers alone, " * 6 + "and fuzzers", "short"]
+        script = f"logs=/; source {PROJECT}/tools/shell/steps.sh; note {shlex.join(sentences)}"
+        for columns in (60, 120):
+            shown = subprocess.run(
+                ["bash", "-euc", script],
+                capture_output=True,
+                text=True,
+                check=True,
+                env={**os.environ, "COLUMNS": str(columns)},
+            )
+            lines = shown.stderr.splitlines()
+            self.assertLessEqual(max(map(len, lines)), columns)
+            self.assertEqual("".join(lines), "".join(f"dev: {text}" for text in sentences))
+            self.assertEqual(lines[-1], "dev: short")
 
     def test_arguments_that_nothing_would_read_are_refused(self) -> None:
         for command in ("test", "docs", "coverage", "nightly", "gpu-test"):

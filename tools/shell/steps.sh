@@ -14,9 +14,10 @@ fi
 title() { printf '%s==> %s%s\n' "$_bold" "$1" "$_plain" >&2; }
 
 # note TEXT...: one sentence a line that the reader should know.
-note() { printf 'dev: %s\n' "$@" >&2; }
+note() { printf 'dev: %s\n' "$@" | fit; }
 
-# fail_with CODE TEXT...: says what is wrong and ends.
+# fail_with CODE TEXT...: says what is wrong and ends. Lines keep their length: they may have a command
+# to copy, and the programs that fit needs may be among what is missing.
 fail_with() {
   local code=$1
   shift

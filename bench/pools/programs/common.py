@@ -74,7 +74,7 @@ def report(pool: Any, **row: Any) -> None:
         stats = pool.stats()
         row |= {
             "peak_bytes": stats.peak_bytes,
-            "held_bytes": stats.peak_reserved_bytes,
+            "reserved_bytes": stats.peak_reserved_bytes,
             "stats": dataclasses.asdict(stats),
         }
     print(json.dumps(row))

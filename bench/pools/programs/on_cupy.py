@@ -15,5 +15,5 @@ def run(work: Callable[[], list[Any]]) -> None:
     results = work()
     row = {"seconds": clock.seconds(), "digest": digest(results)}
     if pool is None:
-        row |= {"held_bytes": cupy.get_default_memory_pool().total_bytes()}
+        row |= {"reserved_bytes": cupy.get_default_memory_pool().total_bytes()}
     report(pool, version=cupy.__version__, **row)

@@ -33,7 +33,7 @@ def main() -> None:
     torch.cuda.synchronize()
     row = {"seconds": clock.seconds(), "digest": digest(sums)}
     if pool is None:
-        row |= {"held_bytes": torch.cuda.max_memory_reserved()}
+        row |= {"reserved_bytes": torch.cuda.max_memory_reserved()}
     report(pool, version=torch.__version__, **row)
 
 

@@ -57,7 +57,7 @@ def main() -> None:
     if pool is None:
         row |= {
             "peak_bytes": torch.cuda.max_memory_allocated(),
-            "held_bytes": torch.cuda.max_memory_reserved(),
+            "reserved_bytes": torch.cuda.max_memory_reserved(),
         }
     report(pool, version=torch.__version__, **row)
 

@@ -88,11 +88,10 @@ inline constexpr field<std::uint64_t> result_rows{{.name = "result_rows",
                                                    .unit = "rows",
                                                    .about = "of the result, in one run",
                                                    .role = field_role::detail}};
-inline constexpr field<std::uint64_t> peak_bytes{
-    {.name = "peak_bytes",
-     .unit = "bytes",
-     .about = "of the pages that were in use at once, at most",
-     .role = field_role::detail}};
+inline constexpr field<std::uint64_t> peak_bytes{{.name = "peak_bytes",
+                                                  .unit = "bytes",
+                                                  .about = "in use at once, at most",
+                                                  .role = field_role::detail}};
 
 }  // namespace fields
 

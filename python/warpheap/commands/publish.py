@@ -9,7 +9,6 @@ import typer
 from warpheap import published, results, row_fields
 from warpheap.console import out
 from warpheap.errors import UserError, guarded
-from warpheap.report import fields
 from warpheap.row_fields import Description
 
 
@@ -25,6 +24,8 @@ def publish(
     The description of the rows' fields is merged into the tree's. A row that has been replaced is
     still in the history of the repository.
     """
+    from warpheap.traces import replay  # noqa: PLC0415  loads NumPy
+
     files = results.find_files(places)
     rows = [row for file in files for row in results.read(file)]
     if not rows:
@@ -32,9 +33,9 @@ def publish(
     described = Description()
     for file in files:
         described = described.merged(row_fields.describe(file))
-    filed = published.file_rows(rows, into, fields.UNDESCRIBED.merged(described))
-    described.write(into)
-    for file, count in filed.items():
+    if any(row["case"] == replay.CASE for row in rows):
+        described = described.merged(replay.DESCRIBED)
+    for file, count in published.file_rows(rows, into, described).items():
         text = f"{file}: {count} row{'' if count == 1 else 's'}"
         out.print(text, soft_wrap=True)
 

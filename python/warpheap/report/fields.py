@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from warpheap import row_fields
 from warpheap.row_fields import Description, Field
-from warpheap.traces import replay
 
 if TYPE_CHECKING:  # it takes long to load, and only reports need it
     import pandas as pd
@@ -22,7 +21,7 @@ _DERIVED = (Field("used_percent", "%", "number", "axis", "share of the heap in u
 
 def _undescribed() -> Description:
     said = row_fields.of_published_rows()
-    return said.merged(Description({f.name: f for f in (*_DERIVED, *replay.FIELDS)}))
+    return said.merged(Description({f.name: f for f in _DERIVED}))
 
 
 UNDESCRIBED = _undescribed()

@@ -12,18 +12,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpheap import native
-from warpheap.row_fields import Field
+from warpheap.row_fields import CaseFields, Description, Field
 from warpheap.traces.resources import Outcome, Resource, Size, Unavailable, in_parts, view
 from warpheap.traces.trace import Trace
 
 SCHEMA = 1
-# What tells replays apart in a report.
-FIELDS = (
-    Field("trace", role="facet"),
-    Field("program", role="facet"),
-    Field("upstream", role="facet", phrase="over {}"),
-    Field("initial_bytes", "bytes", "integer", "facet", phrase="{} at the start"),
-    Field("limit_bytes", "bytes", "integer", "facet", phrase="limit of {}"),
+CASE = "replay"
+# What tells replays apart.
+_PARAMETERS = (
+    Field("trace", role="facet", about="the log, or the benchmark with its slots"),
+    Field("events", "calls", "integer", about="calls of the trace"),
+    Field("upstream", role="facet", about="where the pool gets its memory", phrase="over {}"),
+    Field(
+        "initial_bytes",
+        "bytes",
+        "integer",
+        "facet",
+        "taken at the start, for one thread",
+        "{} at the start",
+    ),
+    Field("limit_bytes", "bytes", "integer", "facet", "taken at most; 0: no limit", "limit of {}"),
+)
+_MEASURED = (
+    Field("warm_up", "calls", "integer", about="first calls, which the latencies leave out"),
+    Field("repeats", "replays", "integer", about="of which the fastest one counts"),
+    Field("malloc_ns", "ns", "summary", "result", "of single calls", better="less"),
+    Field("free_ns", "ns", "summary", "result", "of single calls", better="less"),
+    Field("call_ns", "ns", "number", "result", "mean after the warm-up", better="less"),
+    Field("calls_ns", "ns", "number", "result", "sum of all calls, including the warm-up"),
+    Field("clock_ns", "ns", "number", about="what the clock adds to the time of each call"),
+    Field("replay_ns", "ns", "number", "result", "the whole trace, with no clock around calls"),
+    Field("replay_call_ns", "ns", "number", "result", "the same, per call", better="less"),
+    Field("peak_bytes", "bytes", "integer", about="in use at once, at most"),
+    Field("span_bytes", "bytes", "integer", about="from the lowest address to the highest"),
+    Field("span_over_peak", "ratio", "number", "result", "that over the peak", better="less"),
+    Field("reserved_bytes", "bytes", "integer", about="held at once, at most"),
+    Field("reserved_over_peak", "ratio", "number", "result", "that over the peak", better="less"),
+    Field("moved_bytes", "bytes", "integer", about="of pages that moved"),
+    Field("smallest_pool_bytes", "bytes", "integer", about="of a pool that suffices"),
+    Field("calls_per_second", "calls/s", "number", "result", "of all threads", better="more"),
+    Field("threads_null_returns", "requests", "integer", about="of the replays in threads"),
+)
+DESCRIBED = Description(
+    {known.name: known for known in (*_PARAMETERS, *_MEASURED)},
+    {
+        CASE: CaseFields(
+            CASE,
+            "an allocation trace on a pool or on one of its peers",
+            parameters=dict.fromkeys([*(known.name for known in _PARAMETERS), "seed", "threads"]),
+            fields=tuple(known.name for known in _MEASURED),
+        )
+    },
 )
 GRANULE = 256
 _START_STEP = 2 << 20
@@ -58,7 +97,7 @@ def measure(trace: Trace, resource: Resource, request: Request) -> Row:
     """Replay; for an unavailable resource, return a ``skipped`` row with the reason."""
     row: Row = {
         "schema": SCHEMA,
-        "case": "replay",
+        "case": CASE,
         "manager": resource.name,
         "backend": "cuda" if resource.is_on_device else "cpu",
         "upstream": resource.upstream if resource.is_ours else None,
