@@ -2,11 +2,13 @@
 """./dev says clearly what is wrong, with an exit code that a script can trust."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
 import unittest
+from itertools import pairwise
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -144,21 +146,43 @@ class DevTest(unittest.TestCase):
             f"root={root} reports={reports}; source {PROJECT}/tools/shell/nightly.sh;"
             f"_base_python() {{ echo {sys.executable}; }}; jobs() {{ echo 3; }};"
             "note() { echo $1 >&2; }; command_mutation() { echo $@; return 1; };"
+            "run_tool() { echo $@; exit 5; };"
             f"code=0; {stage} || code=$?; exit $code"
         )
         return subprocess.run(["bash", "-euc", script], capture_output=True, text=True, check=False)
 
-    def test_by_night_every_subject_of_the_default_manager_is_explored_in_depth(self) -> None:
+    def test_by_night_every_subject_is_explored_once(self) -> None:
         known = '{"managers": ["rw", "warpheap", "warpheap_a"], "structures": ["warpheap_b", "x"]}'
-        explorer = f"[ $1 = list ] && echo '{known}' || {{ echo $@; [ $3 != warpheap ]; }}"
-        shown = self.nightly("explore_default_manager", explorer)
-        explored = [line.split()[1:5] for line in shown.stderr.splitlines()]
-        depth = ["--schedules", "1000000"]
-        names = ["warpheap", "warpheap_a", "warpheap_b"]
-        self.assertEqual(explored, [["--subject", name, *depth] for name in names])
-        self.assertEqual(shown.returncode, 1)
+        explored = {}
+        for kind in ("default", "other"):
+            shown = self.nightly(f"explore {kind} 500", f"[ $1 = list ] && echo '{known}'")
+            arguments = shown.stderr.split()
+            options = list(pairwise(arguments))
+            self.assertEqual(arguments[0], "verify")
+            self.assertLessEqual({("--schedules", "500"), ("--jobs", "3")}, set(options))
+            self.assertEqual(shown.returncode, 5, "the tool's")
+            explored[kind] = [value for option, value in options if option == "--subject"]
+        of_default = ["warpheap", "warpheap_a", "warpheap_b"]
+        self.assertEqual(explored, {"default": of_default, "other": ["rw", "x"]})
         nothing = '{"managers": [], "structures": []}'
-        self.assertEqual(self.nightly("explore_default_manager", f"echo '{nothing}'").returncode, 1)
+        self.assertEqual(self.nightly("explore other 500", f"echo '{nothing}'").returncode, 1)
+
+    def test_by_night_a_case_has_as_many_schedules_as_its_stage_says(self) -> None:
+        script = (
+            f"root=/ reports=/; source {PROJECT}/tools/shell/nightly.sh;"
+            'stage() { echo "$2: ${*:3}"; }; need_system_packages() { :; };'
+            "need_python_packages() { :; }; begin_stages() { :; }; end_stages() { :; };"
+            "command_nightly"
+        )
+        shown = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, check=True)
+        stages = re.findall(
+            r"([0-9,]+) schedules of each case: explore (\w+) (\d+)\n", shown.stdout
+        )
+        self.assertEqual([subjects for _, subjects, _ in stages], ["other", "default"])
+        strategies_and_memories = 3 * 2
+        for of_case, _, of_combination in stages:
+            explored = int(of_combination) * strategies_and_memories
+            self.assertGreaterEqual(explored, int(of_case.replace(",", "")))
 
     def test_by_night_mutants_are_drawn_by_the_date(self) -> None:
         shown = self.nightly("run_fresh_mutants")

@@ -132,7 +132,8 @@ class warp_heap_world {
                                                            tag};
     return true;
   }
-  std::uint32_t largest() const { return static_cast<std::uint32_t>(manager_.largest_block()); }
+  /// All memory, which blocks of the first size fill: by arithmetic.
+  std::uint32_t all_bytes() const { return static_cast<std::uint32_t>(capacity_) * sizes_[0]; }
   static bool has_room(const holding& mine) {
     return mine.count < static_cast<int>(mine.blocks.size());
   }
@@ -203,12 +204,12 @@ class warp_heap_world {
     return "";
   }
 
-  /// How many blocks of the first size a single lane gets, after one that is as large as it goes.
+  /// How many blocks of the first size a single lane gets, after one of all memory.
   int count_alone() {
     int count = 0;
     run_alone([&] {
       const warp_heap mine = manager_.begin(simt::coalesced(nullptr));
-      if (!mine || manager_.malloc(mine, manager_.largest_block()) == nullptr) count = -1;
+      if (!mine || manager_.malloc(mine, all_bytes()) == nullptr) count = -1;
       if (!mine) return;
       manager_.tidy_up(mine);
       while (count >= 0 && manager_.malloc(mine, sizes_[0]) != nullptr) ++count;
@@ -333,7 +334,7 @@ class all_or_nothing : public warp_heap_world<M> {
   void lane() {
     auto mine = this->begin();
     const bool wants_all = simt::thread_rank() == 0;
-    if (this->take_bytes(mine, wants_all ? this->largest() : this->largest() / 2)) ++served_;
+    if (this->take_bytes(mine, wants_all ? this->all_bytes() : this->all_bytes() / 2)) ++served_;
     this->end(mine);
   }
   std::string verdict() {
@@ -355,7 +356,7 @@ class tidied_up : public warp_heap_world<M> {
   void lane() {
     auto mine = this->begin(simt::warp());
     const bool is_first = simt::thread_rank() == 0;
-    if (is_first) this->take_bytes(mine, this->largest(), true);
+    if (is_first) this->take_bytes(mine, this->all_bytes(), true);
     this->tidy_up(mine);
     if (!is_first) this->take(mine, 0, true);
     this->end(mine);

@@ -6,31 +6,26 @@
 # (docs/testing.md) stays there.
 : "${root:?}" "${reports:?}"
 
-# Every combination of subject, case and strategy as deep as results/checks/explorer.txt has it.
-explore_deeply() {
-  "$root/build/cpu-release/bench/warpheap-verify" check --schedules 100000 --seconds 600 >&2
-}
-
-# The subjects of the default manager, a line each: that of all users, and those whose nulls are judged.
-default_subjects() {
+# explored_subjects default|other: of the default manager, or of all else; a line each. The default manager's
+# are that of all users, and those whose nulls are judged.
+explored_subjects() {
   "$root/build/cpu-release/bench/warpheap-verify" list | "$(_base_python)" -c '
 import json, sys
 known = json.load(sys.stdin)
 for name in known["managers"] + known["structures"]:
-    if name == "warpheap" or name.startswith("warpheap_"):
-        print(name)'
+    if (name == "warpheap" or name.startswith("warpheap_")) == (sys.argv[1] == "default"):
+        print(name)' "$1"
 }
 
-# The same of the default manager, ten times as deep. A finding does not keep the others from running.
-explore_default_manager() {
-  local subjects subject code=0
-  subjects=$(default_subjects) || return
-  [[ -n $subjects ]] || { note "the explorer has no subject of the default manager" && return 1; }
-  for subject in $subjects; do
-    "$root/build/cpu-release/bench/warpheap-verify" check --subject "$subject" --schedules 1000000 \
-      --seconds 6000 >&2 || code=1
-  done
-  return "$code"
+# explore default|other SCHEDULES: as many of each combination of subject, case, strategy and memory. An hour of
+# a processor is far more than any of them takes.
+explore() {
+  local subjects subject only=()
+  subjects=$(explored_subjects "$1") || return
+  [[ -n $subjects ]] || { note "the explorer has no such subjects: $1" && return 1; }
+  for subject in $subjects; do only+=(--subject "$subject"); done
+  (run_tool verify --build-dir "$root/build/cpu-release" "${only[@]}" --schedules "$2" \
+    --seconds 3600 --jobs "$(jobs)" >&2)
 }
 
 # A hundred mutants, others each night: the date is the seed. What the hour does not suffice for is
@@ -88,8 +83,9 @@ command_nightly() {
   need_python_packages test
   begin_stages
   stage build "The CPU half is built" build_step cpu-release
-  stage explore "The explorer, 100,000 schedules of each combination" explore_deeply
-  stage explore-default "The default manager, 1,000,000 schedules of each combination" explore_default_manager
+  # A case has six combinations: three strategies in two memories.
+  stage explore "The explorer, 100,000 schedules of each case" explore other 17000
+  stage explore-default "The default manager, 1,000,000 schedules of each case" explore default 167000
   stage mutation "A hundred fresh mutants, for an hour at most" run_fresh_mutants
   # What the sanitizers' builds of `./dev test --all` leave out: every configuration of every manager,
   # a quarter of an hour of each fuzzer, and, under ThreadSanitizer, all suites of managers.

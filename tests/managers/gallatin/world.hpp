@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "conformance/capacity.hpp"
 #include "manager_cases.hpp"
 #include "small_heap.hpp"
 
+#include "warpheap/core/bits.hpp"
 #include "warpheap/managers/gallatin/gallatin.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,22 +23,22 @@ template <class Config, template <Config> class Manager>
 struct gallatin_family {
   /// Segments of 512 B: one block of eight slices of 64 B, or two of eight of 32 B, or four of
   /// eight of 16 B. A warp of four lanes uses a block up in two calls.
-  static constexpr std::uint32_t small_segment = 512;
-  using small = Manager<Config{.segment_bytes = small_segment,
-                               .smallest_slice = 16,
-                               .largest_slice = 64,
-                               .least_segments = 1,
-                               .buffer_share = 1}>;
-  /// Segments of two blocks that are too large for units.
-  static constexpr std::uint32_t halves_segment = 2048;
-  using halves = Manager<Config{.segment_bytes = halves_segment,
+  static constexpr Config small{.segment_bytes = 512,
                                 .smallest_slice = 16,
                                 .largest_slice = 64,
                                 .least_segments = 1,
-                                .buffer_share = 1}>;
+                                .buffer_share = 1};
+  /// Segments of two blocks that are too large for units.
+  static constexpr Config halves{.segment_bytes = 2048,
+                                 .smallest_slice = 16,
+                                 .largest_slice = 64,
+                                 .least_segments = 1,
+                                 .buffer_share = 1};
   /// Segments whose blocks fill four words of their tree.
-  static constexpr std::uint32_t many_blocks_segment = 32768;
-  using many_blocks = Manager<Config{.segment_bytes = many_blocks_segment, .least_segments = 1}>;
+  static constexpr Config many_blocks{.segment_bytes = 32768, .least_segments = 1};
+
+  template <Config Of>
+  using manager = Manager<Of>;
 };
 
 /// A setup with this many segments, and what the cases ask of them.
@@ -46,45 +49,55 @@ struct gallatin_setup {
   std::byte* (*first_segment)(any_manager& of);
 };
 
-/// The smallest region in which the manager has at least this many segments.
-template <class M, std::uint32_t SegmentBytes>
+/// Bytes of a region with room for this many segments and no more, from the drawing of the layout:
+/// the manager is not asked, so a segment that it loses is missed.
+constexpr std::size_t gallatin_region_bytes(const auto& config, std::uint32_t segments) {
+  const auto trees =
+      static_cast<std::uint32_t>(floor_log2(config.largest_slice / config.smallest_slice)) + 1;
+  const std::uint32_t units = trees + 7;
+  const std::uint32_t blocks = segments << (trees - 1);
+  test::layout_bytes front;
+  front
+      .array(trees + 1, 128)         // moves, run claims and lock
+      .array(units + trees + 1, 64)  // searches, and whether there was one
+      .array(segments, 4)            // memory table
+      .trees(1, segments);
+  // Free blocks: each tree has the room of the first one.
+  for (std::uint32_t tree = 0; tree < trees; ++tree) front.trees(1, blocks);
+  return front
+      .array(blocks, 4)  // counters
+      .array(explored_machine().multiprocessors, 128)
+      .array(1, 128)  // copy of the handle
+      .then(segments * config.segment_bytes, std::max(config.largest_slice, 128u));
+}
+
+template <class Family, auto Config>
 gallatin_setup gallatin_with(std::uint32_t segments) {
+  using manager = typename Family::template manager<Config>;
+  constexpr auto segment_bytes = static_cast<std::uint32_t>(Config.segment_bytes);
   // Slices are powers of two, and fill each segment. 200 bytes are one of 256, or four of 64.
-  const auto room = static_cast<int>(segments * SegmentBytes);
-  constexpr std::size_t step = 256;
-  for (std::size_t bytes = step;; bytes += step) {
-    try {
-      auto* const nowhere = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
-      const M fitting(region{nowhere, bytes}, explored_machine(), {});
-      if (fitting.shape().segments() >= segments) {
-        return {setup<M>{.region_bytes = bytes,
+  const auto room = static_cast<int>(segments * segment_bytes);
+  return {setup<manager>{.region_bytes = gallatin_region_bytes(Config, segments),
                          .sizes = {16, 64, 30, 200},
                          .holds = {room / 16, room / 64, room / 32, room / 256},
                          .reuses = false,
                          .freed = {reuse_at_rest::of_any_size_once_empty,
                                    "slices are reused only once all slices of their block are "
                                    "back"}},
-                static_cast<std::uint32_t>(fitting.shape().segments()),
-                static_cast<std::uint32_t>(fitting.shape().segment_bytes()), [](any_manager& of) {
-                  return static_cast<manager_behind<M>&>(of).get().segments();
-                }};
-      }
-    } catch (const invalid_argument&) {
-      // larger, then
-    }
-  }
+          segments, segment_bytes, [](any_manager& of) {
+            return static_cast<manager_behind<manager>&>(of).get().segments();
+          }};
 }
 
-/// Makes a setup for a number of segments; called when a case begins, as it takes a while.
+/// Makes a setup for a number of segments.
 using gallatin_maker = gallatin_setup (*)(std::uint32_t segments);
 
 /// The configurations of a family.
 struct gallatin_makers {
   template <class Family>
   static gallatin_makers of() {
-    return {gallatin_with<typename Family::small, Family::small_segment>,
-            gallatin_with<typename Family::halves, Family::halves_segment>,
-            gallatin_with<typename Family::many_blocks, Family::many_blocks_segment>};
+    return {gallatin_with<Family, Family::small>, gallatin_with<Family, Family::halves>,
+            gallatin_with<Family, Family::many_blocks>};
   }
   gallatin_maker small;
   gallatin_maker halves;
@@ -162,7 +175,12 @@ class gallatin_world {
   untracked<int> refused = 0;
 
  private:
-  explicit gallatin_world(const gallatin_setup& how) : heap(how.how), setup_(how) {}
+  explicit gallatin_world(const gallatin_setup& how) : heap(how.how), setup_(how) {
+    // The states that cases start from need all of it.
+    if (const std::string wrong = heap.problem(); !wrong.empty()) {
+      throw invalid_argument(how.how.name + ": " + wrong);
+    }
+  }
 
   gallatin_setup setup_;
 };
