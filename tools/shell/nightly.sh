@@ -11,7 +11,7 @@ explore_deeply() {
   "$root/build/cpu-release/bench/warpheap-verify" check --schedules 100000 --seconds 600 >&2
 }
 
-# The subjects of the default manager, a line each: that of all users, and those whose nulls are judged.
+# The subjects of the default manager, a line each: that of all users, and those that look longer.
 default_subjects() {
   "$root/build/cpu-release/bench/warpheap-verify" list | "$(_base_python)" -c '
 import json, sys
@@ -31,6 +31,14 @@ explore_default_manager() {
       --seconds 6000 >&2 || code=1
   done
   return "$code"
+}
+
+# 66,000 laps of each exhausted heap, where `./dev test` waits 300 ms: counters go beyond 2^16.
+lap_all() {
+  "$root/build/cpu-release/tests/conformance/warpheap-conformance" --all-laps \
+    --gtest_filter='*.a_heap_that_runs_out_again_and_again_stays_exact/*' \
+    --gtest_brief=1 --gtest_output="xml:$reports/laps.xml" >&2 &&
+    grep -q 'name="laps_of_[0-9]*_bytes" value="66000"' "$reports/laps.xml"
 }
 
 # A hundred mutants, others each night: the date is the seed. What the hour does not suffice for is
@@ -90,6 +98,7 @@ command_nightly() {
   stage build "The CPU half is built" build_step cpu-release
   stage explore "The explorer, 100,000 schedules of each combination" explore_deeply
   stage explore-default "The default manager, 1,000,000 schedules of each combination" explore_default_manager
+  stage laps "Heaps that run out 66,000 times" lap_all
   stage mutation "A hundred fresh mutants, for an hour at most" run_fresh_mutants
   # What the sanitizers' builds of `./dev test --all` leave out: every configuration of every manager,
   # a quarter of an hour of each fuzzer, and, under ThreadSanitizer, all suites of managers.
