@@ -7,7 +7,8 @@ Names, descriptions, publications and deviations are what the managers say about
 - a drawing is what follows a line ``/// ... layout ...:`` and is indented by four blanks;
 - what a part has is the first sentence of its header's ``/// \\file``, or else of its first type;
 - why a manager is slow under steady load is the paragraph ``/// Steady load: ...``, or
-  ``/// Steady load (names): ...`` of some managers of the folder.
+  ``/// Steady load (names): ...`` of some managers of the folder;
+- why rows of other cases of the survey were not finished is ``/// Not finished (cases): ...``.
 
 How long launches took is the newest line of each manager in results/checks/steady_load.txt, and
 the rows of the survey's case ``steady`` in results/nvidia-h200/steady. With
@@ -34,6 +35,7 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 STEADY = "results/checks/steady_load.txt"
 STEADY_ROWS = "results/nvidia-h200/steady"
 STEADY_REASON = re.compile(r"Steady load(?: \((.*?)\))?: (.*)")
+UNFINISHED_REASON = re.compile(r"Not finished \((.*?)\): (.*)")
 TYPE = re.compile(r"(?:template|class|struct|enum) ?\b")
 SENTENCE = re.compile(r".*?[^. ]{2}\.(?= [A-Z]|$)")
 # What every folder has, under the same names.
@@ -232,6 +234,15 @@ def steady_reasons(headers: Path) -> str:
     return text
 
 
+def unfinished(headers: Path) -> str:
+    """The section on rows that were not finished; empty if no header speaks of any."""
+    text = ""
+    for header in sorted(headers.glob("*.hpp")):
+        if why := UNFINISHED_REASON.match(paragraph(header, "Not finished")):
+            text += textwrap.fill(f"{why[1]}: {why[2]}", 100) + "\n"
+    return "\n## Rows that were not finished\n" + text if text else ""
+
+
 def checked_launches(managers: list[Manager]) -> str:
     """The longest launches of the load whose every word is checked."""
     checks = ROOT / STEADY
@@ -286,6 +297,7 @@ def page(folder: str, managers: list[Manager]) -> str:
     text += "[one block per thread](../performance.md#one-block-per-thread),\n"
     text += "[heaps that are in use, and steady load](../performance.md#used-heaps).\n"
     text += steady_load(headers, managers)
+    text += unfinished(headers)
     text += deviations(managers)
     text += parts(headers)
     drawn = [

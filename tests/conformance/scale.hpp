@@ -12,6 +12,9 @@ namespace test {
 /// Set by `--small`: sizes at which compute-sanitizer ends in minutes.
 inline bool small_run = false;
 
+/// Set by `--all-laps`: counters go beyond 2^16 with every manager, however long that takes.
+inline bool all_laps = false;
+
 /// How much a test does.
 struct scale {
   /// Threads that allocate at once where the test does not say otherwise.

@@ -2,6 +2,7 @@
 // The layers, over the manager that needs them most, and small blocks beside large ones.
 #include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
+#include "managers/random_walk/rw_malloc_bytes.hpp"
 #include "warpheap/heap/layers/arena_blocks.hpp"
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
@@ -24,14 +25,36 @@ class counted_rw_malloc : public counted<rw_malloc<>> {
   static constexpr capabilities about = renamed(counted<rw_malloc<>>::about, "counted");
 };
 
+/// What the heaps behind these layers have.
+inline constexpr std::size_t units = 4096;
+inline constexpr std::size_t unit_bytes = rw_malloc_config{}.unit_bytes;
+/// Without as much, there is a unit less: what layers and manager round up may leave one's bytes.
+inline constexpr std::size_t lost_bytes = 2 * unit_bytes;
+
 template <>
 struct manager_traits<checked_rw_malloc> : default_traits<checked_rw_malloc> {
   // With what the layer adds, a unit.
-  static constexpr std::size_t refill_bytes = 256 - 64;
+  static constexpr std::size_t refill_bytes = unit_bytes - 64;
+
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    const std::size_t granules = ceil_div<std::size_t>(rw_malloc_bytes({}, units, unit_bytes), 64);
+    const std::size_t heap_bytes = layout_bytes()
+                                       .array(16 + 1024 * 64  // log
+                                                  + 8         // turns of the quarantine
+                                                  + granules * 24,
+                                              1)
+                                       .then(granules * 64);
+    return {{refill_bytes, heap_bytes, units, lost_bytes}};
+  }
 };
 template <>
 struct manager_traits<counted_rw_malloc> : default_traits<counted_rw_malloc> {
-  static constexpr std::size_t refill_bytes = 256 - 16;
+  static constexpr std::size_t refill_bytes = unit_bytes - 16;
+
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    const auto counts = layout_bytes().array(1, 128);
+    return {{refill_bytes, rw_malloc_bytes(counts, units, unit_bytes), units, lost_bytes}};
+  }
 };
 
 class halloc_with_large : public with_large<halloc<>, scatter_alloc<>> {

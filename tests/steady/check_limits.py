@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fail if a manager takes long under steady load, or may, and nothing supports it.
+"""Fail if a manager takes long, or may, and nothing supports it: under steady load, or in a row of
+the survey that was not finished.
 
 A limit of launches above 100 ms needs a sentence about it in a header of the manager's folder,
 which begins with "Steady load", and a measurement in results/checks/steady_load.txt. A measurement
 above 100 ms needs a limit. No limit is below what was measured last, or above three times that.
 
 A row of the survey's case `steady` above 100 ms needs such a sentence, too. If it is even above the
-manager's limit, which is for another load, the sentence has to quote it.
+manager's limit, which is for another load, the sentence has to quote it. A row of any other case
+that was not finished needs a sentence which begins with "Not finished" and names the case, and the
+manager as well unless the folder has its name.
 
     check_limits.py STEADY      the program of the steady load
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,13 +62,45 @@ def complaints(listed: str, root: Path) -> Iterator[str]:
                 yield f"{name}: a row has {took} ({sizes}), and no header quotes it"
 
 
+def unfinished_cases(root: Path) -> dict[str, set[str]]:
+    """The cases, but for ``steady``, of which a manager has a row that was not finished."""
+    cases: dict[str, set[str]] = {}
+    for file in sorted((root / "results").glob("*/*/*.jsonl")):
+        for row in map(json.loads, file.read_text().splitlines()):
+            if row["status"] == "timeout" and row["case"] != "steady":
+                cases.setdefault(row["manager"], set()).add(row["case"])
+    return cases
+
+
+def unexplained(listed: str, root: Path) -> Iterator[str]:
+    """The rows that were not finished, and of which no header of the manager's folder says why."""
+    folders = dict(line.split()[:2] for line in listed.splitlines())
+    for name, cases in unfinished_cases(root).items():
+        # A manager that exists on a GPU only is not listed. Its folder has its name.
+        folder = folders.get(name, name)
+        headers = root / "include/warpheap/managers" / folder
+        said = " ".join(
+            found[1]
+            for header in sorted(headers.glob("*.hpp"))
+            if (
+                found := manager_docs.UNFINISHED_REASON.match(
+                    manager_docs.paragraph(header, "Not finished")
+                )
+            )
+        )
+        for case in sorted(cases):
+            if f"`{case}`" not in said or (name != folder and f"`{name}`" not in said):
+                yield f"{name}: a row of `{case}` was not finished, and no header says why"
+
+
 def main() -> int:
     """Run as a program."""
     listed = subprocess.run([sys.argv[1], "limits"], check=True, capture_output=True, text=True)
     if not listed.stdout:
         print("check_limits.py: the program lists no manager", file=sys.stderr)
         return 1
-    found = list(complaints(listed.stdout, manager_docs.ROOT))
+    root = manager_docs.ROOT
+    found = [*complaints(listed.stdout, root), *unexplained(listed.stdout, root)]
     for complaint in found:
         print(complaint)
     return 1 if found else 0

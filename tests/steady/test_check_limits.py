@@ -28,8 +28,9 @@ class Limits(unittest.TestCase):
         self.results.write_text(LINE.format(200))
 
     def check(self, listed: str) -> str:
-        """Return what is wrong with these limits."""
-        return "\n".join(check_limits.complaints(listed, self.root))
+        """Return what is wrong with these limits, and with rows that were not finished."""
+        found = check_limits.complaints(listed, self.root)
+        return "\n".join([*found, *check_limits.unexplained(listed, self.root)])
 
     def test_a_limit_with_reason_and_measurement(self) -> None:
         self.assertEqual(self.check("a pages 400\nb pages 100"), "")
@@ -82,6 +83,32 @@ class Limits(unittest.TestCase):
     def test_a_row_of_the_survey_that_has_no_time(self) -> None:
         self.publish(0, name="b", status="skipped")
         self.assertEqual(self.check("a pages 400\nb pages 100"), "")
+
+    def leave(self, name: str, case: str) -> None:
+        """Let the survey have a row of this manager and case that was not finished."""
+        file = self.root / "results/gpu" / case / f"{name}.jsonl"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"manager": name, "case": case, "status": "timeout"}) + "\n")
+
+    def test_a_row_that_was_not_finished(self) -> None:
+        self.leave("b", "churn")
+        listed = "a pages 400\nb pages 100"
+        self.assertEqual(
+            self.check(listed), "b: a row of `churn` was not finished, and no header says why"
+        )
+        said = self.header.read_text() + "///\n/// Not finished ({}): slow.\n"
+        self.header.write_text(said.format("`a`, `churn`"))
+        self.assertIn("b: a row of `churn`", self.check(listed))
+        self.header.write_text(said.format("`b`, `churn`"))
+        self.assertEqual(self.check(listed), "")
+        self.leave("b", "holes")
+        self.assertEqual(
+            self.check(listed), "b: a row of `holes` was not finished, and no header says why"
+        )
+
+    def test_a_row_that_was_not_finished_of_a_manager_that_is_not_listed(self) -> None:
+        self.leave("gpu_only", "churn")
+        self.assertIn("gpu_only: a row of `churn`", self.check("a pages 400"))
 
     def test_a_launch_above_its_limit(self) -> None:
         self.assertIn("took 200 ms", self.check("a pages 100"))

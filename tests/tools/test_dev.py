@@ -133,15 +133,16 @@ class DevTest(unittest.TestCase):
         self.assertEqual(stages, [usual, [*usual[:2], "cpu-asan", "cpu-tsan", usual[2]]])
         self.assertIn("./dev test --all\n", (PROJECT / ".ci/run").read_text())
 
-    def nightly(self, stage: str, verify: str = "") -> subprocess.CompletedProcess[str]:
-        """One stage of the night, in a folder whose explorer is a script."""
+    def nightly(self, stage: str, script_of: str = "") -> subprocess.CompletedProcess[str]:
+        """One stage of the night, in a folder whose explorer and conformance suite are a script."""
         root = Path(self.folder_with())
         reports = root / "build/reports"
         reports.mkdir(parents=True)
-        program = root / "build/cpu-release/bench/warpheap-verify"
-        program.parent.mkdir(parents=True)
-        program.write_text(f"#!/bin/sh\n{verify}\n")
-        program.chmod(0o755)
+        for name in ("bench/warpheap-verify", "tests/conformance/warpheap-conformance"):
+            program = root / "build/cpu-release" / name
+            program.parent.mkdir(parents=True)
+            program.write_text(f"#!/bin/sh\n{script_of}\n")
+            program.chmod(0o755)
         script = (
             f"root={root} reports={reports}; source {PROJECT}/tools/shell/nightly.sh;"
             f"_base_python() {{ echo {sys.executable}; }}; jobs() {{ echo 3; }};"
@@ -183,6 +184,18 @@ class DevTest(unittest.TestCase):
         for of_case, _, of_combination in stages:
             explored = int(of_combination) * strategies_and_memories
             self.assertGreaterEqual(explored, int(of_case.replace(",", "")))
+
+    def test_by_night_heaps_run_out_more_than_two_to_the_sixteenth_times(self) -> None:
+        def suite(report: str) -> str:
+            write = f"echo '{report}' > ${{a#*:}}"
+            return f"for a; do case $a in --gtest_output=*) {write};; esac; done"
+
+        all_laps = suite('<property name="laps_of_16_bytes" value="66000"/>')
+        self.assertEqual(self.nightly("lap_all", all_laps).returncode, 0)
+        self.assertNotEqual(self.nightly("lap_all", all_laps + "; exit 1").returncode, 0)
+        too_few = all_laps.replace("66000", "65400")
+        self.assertNotEqual(self.nightly("lap_all", too_few).returncode, 0)
+        self.assertNotEqual(self.nightly("lap_all", suite("no test ran")).returncode, 0)
 
     def test_by_night_mutants_are_drawn_by_the_date(self) -> None:
         shown = self.nightly("run_fresh_mutants")

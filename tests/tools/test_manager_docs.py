@@ -138,6 +138,15 @@ class Files(unittest.TestCase):
         checks.write_text("")
         self.assertNotIn("Under steady load", manager_docs.page("pages", both))
 
+    def test_the_page_says_why_rows_were_not_finished(self) -> None:
+        title = "## Rows that were not finished\n"
+        self.assertNotIn(title, manager_docs.page("pages", [manager("a")]))
+        header = self.headers / "pages.hpp"
+        header.write_text(HEADER + "///\n/// Not finished (`churn`): lanes\n/// wait.\n")
+        self.assertIn(
+            f"\n{title}`churn`: lanes wait.\n", manager_docs.page("pages", [manager("a")])
+        )
+
     def test_what_was_written_does_not_differ(self) -> None:
         wanted = manager_docs.documents([manager("a")])
         changed = ["README.md", "docs/managers/pages.md"]

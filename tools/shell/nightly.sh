@@ -7,7 +7,7 @@
 : "${root:?}" "${reports:?}"
 
 # explored_subjects default|other: of the default manager, or of all else; a line each. The default manager's
-# are that of all users, and those whose nulls are judged.
+# are that of all users, and those that look longer.
 explored_subjects() {
   "$root/build/cpu-release/bench/warpheap-verify" list | "$(_base_python)" -c '
 import json, sys
@@ -26,6 +26,14 @@ explore() {
   for subject in $subjects; do only+=(--subject "$subject"); done
   (run_tool verify --build-dir "$root/build/cpu-release" "${only[@]}" --schedules "$2" \
     --seconds 3600 --jobs "$(jobs)" >&2)
+}
+
+# 66,000 laps of each exhausted heap, where `./dev test` waits 300 ms: counters go beyond 2^16.
+lap_all() {
+  "$root/build/cpu-release/tests/conformance/warpheap-conformance" --all-laps \
+    --gtest_filter='*.a_heap_that_runs_out_again_and_again_stays_exact/*' \
+    --gtest_brief=1 --gtest_output="xml:$reports/laps.xml" >&2 &&
+    grep -q 'name="laps_of_[0-9]*_bytes" value="66000"' "$reports/laps.xml"
 }
 
 # A hundred mutants, others each night: the date is the seed. What the hour does not suffice for is

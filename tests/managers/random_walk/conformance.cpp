@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
+#include "managers/random_walk/rw_malloc_bytes.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -74,11 +75,7 @@ struct manager_traits<rw_malloc<Config>> : default_traits<rw_malloc<Config>> {
 
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
     constexpr std::size_t units = 4096;
-    const std::size_t heap_bytes = layout_bytes()
-                                       .array(1, 64)              // search
-                                       .array(3 * units / 8, 1)   // used, last and bundled
-                                       .array(units / 32 / 8, 1)  // crossing
-                                       .then(units * Config.unit_bytes, Config.unit_bytes);
+    const std::size_t heap_bytes = rw_malloc_bytes({}, units, Config.unit_bytes);
     return {{Config.unit_bytes, heap_bytes, units, Config.unit_bytes}};
   }
 };

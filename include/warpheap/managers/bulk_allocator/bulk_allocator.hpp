@@ -55,6 +55,12 @@
 /// semaphores one after the other, starting from few large nodes every time. That takes as long in
 /// a new heap as after any other sizes, and is by far slower than smaller blocks.
 ///
+/// Not finished (`churn`): 262,144 lanes with sizes from 16 B to 4 KiB, in 6 s. Three sizes in four
+/// are above 1 KiB, so by arithmetic each launch asks the tree for 6.5 million pages. In the case
+/// `alloc`, the tree gives a million blocks of 4 KiB in 153 ms. At that rate a launch takes 1 s,
+/// without its frees, and the case has eleven. That the churn runs at that rate, and that no launch
+/// hangs, was not measured. Sizes up to 256 B, which take no page each, are finished.
+///
 /// Progress: blocking. The only locks are those of lists, held while some links change. Lanes wait
 /// for growth that others have promised, in one direction only (see `obtain` and `take`): a promise
 /// is kept or withdrawn, and waits for a withdrawn one are counted. Lanes that claim nodes or items
