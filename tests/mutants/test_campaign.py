@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -256,7 +257,7 @@ class TheHunt(InAFolder):
         kept = records.Records(self.path)
         options = argparse.Namespace(
             work=self.folder, minutes=None, seed=1, jobs=1, seconds=SECONDS, schedules=1,
-            test_seconds=1, without_tests=True, without_races=False,
+            test_seconds=1, without_tests=True, without_races=False, without_memory=False,
             without_equivalent=equivalent != 0,
         )  # fmt: skip
         hunt = campaign.Hunt(the_table(), options, kept, records.Controls(kept, known))
@@ -307,6 +308,32 @@ class TheHunt(InAFolder):
         self.path.write_text(json.dumps(records.row_of(last, False)) + "\n")
         cut = self.hunt(set(), explored=len(whole) - 1)
         self.assertEqual([one.tried for one in cut], [[], [], [], whole])
+
+
+class WhichAreChosen(unittest.TestCase):
+    def listed(self, *options: str) -> tuple[int, list[str]]:
+        """Return the exit status and the names of the mutants that a campaign would judge."""
+        printed = io.StringIO()
+        with (
+            unittest.mock.patch.object(sys, "argv", ["campaign.py", "--list", *options]),
+            unittest.mock.patch.object(campaign, "all_mutants", lambda _: list(all_mutants())),
+            contextlib.redirect_stdout(printed),
+        ):
+            status = campaign.main()
+        return status, [line.split()[0] for line in printed.getvalue().splitlines()[:-1]]
+
+    def test_those_that_count_as_equivalent_alone_in_a_sample_of_each_seed(self) -> None:
+        equivalent = {one.name for one in all_mutants() if one.why_equivalent}
+        status, names = self.listed("--only-equivalent")
+        self.assertEqual((status, set(names)), (0, equivalent))
+        drawn = [self.listed("--only-equivalent", "--sample", "20", "--seed", s)[1] for s in "12"]
+        for some in drawn:
+            self.assertEqual(len(some), 20)
+            self.assertLess(set(some), equivalent)
+        self.assertNotEqual(*drawn)
+
+    def test_none_to_doubt_is_an_error(self) -> None:
+        self.assertEqual(self.listed("--only-equivalent", "--header", "no such one"), (2, []))
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ class Stages(unittest.TestCase):
             for wanted in ("plain:p:20s", "races:p:20s"):
                 self.assertIn(wanted, labels)
             self.assertEqual("tests" in labels, kind != "order")
+            self.assertEqual("memory:tests" in labels, kind != "order")
             self.assertTrue(any(label.startswith("plain:q") for label in labels))
 
     def test_a_survivor_has_met_all_its_profiles_with_the_sanitizer(self) -> None:
@@ -51,18 +52,32 @@ class Stages(unittest.TestCase):
                 met = {label.split(":")[1] for label in labels if label.startswith(flavour)}
                 self.assertEqual(met, set(one.profiles))
 
+    def test_only_what_survives_all_else_meets_address_sanitizer(self) -> None:
+        for profiles in (["p", "q"], []):
+            one = mutant()
+            one.profiles = profiles
+            self.assertEqual(self.walk(one)[-1], "memory:tests")
+            one = mutant()
+            one.profiles, one.killed_before = profiles, ("memory:tests", "tests: a_test.cpp: x")
+            labels = self.walk(one)
+            self.assertEqual((labels[0], labels.count("memory:tests")), ("memory:tests", 1))
+
     def test_what_is_left_out(self) -> None:
-        kinds = {label.split(":")[0] for label in self.walk(mutant(), ("tests", "races"))}
+        without = ("tests", "races", "memory")
+        kinds = {label.split(":")[0] for label in self.walk(mutant(), without)}
         self.assertEqual(kinds, {"plain"})
+        whole = self.walk(mutant())
+        self.assertEqual(self.walk(mutant(), ("memory",)), whole[:-1])
+        self.assertEqual(self.walk(mutant(), ("tests",)), [one for one in whole if one != "tests"])
 
     def test_one_that_no_profile_has_meets_its_tests_alone(self) -> None:
-        for kind in ("order", "lost"):
+        for kind, wanted in (("order", ["tests"]), ("lost", ["tests", "memory:tests"])):
             one = mutant(kind)
             one.profiles = []
-            self.assertEqual(self.walk(one), ["tests"])
+            self.assertEqual(self.walk(one), wanted)
         one = mutant()
         one.profiles = []
-        self.assertEqual(self.walk(one, ("tests",)), [])
+        self.assertEqual(self.walk(one, ("tests", "memory")), [])
 
     def test_what_killed_it_before_comes_first(self) -> None:
         one = mutant()
