@@ -7,12 +7,12 @@ places where one mistake can be made (faults.py). Each mistake becomes a mutant,
 others in one translation unit, and goes through stages (stages.py) until something rejects it: the
 explorer in the profiles that have its header, in sequentially consistent and weak memory, plain and
 under ThreadSanitizer, and the unit tests and the conformance suite beside the header's own tests
-(suites.py). Mutants of headers without a profile meet the unit tests that have their code;
-generated.py says of which headers none are made, and why. All mutants go through their first stage,
-then the living through their second, and so on, in an order drawn by --seed; those that the run of
---resume began come before the others. What rejects a mutant is believed if it lets the headers as
-they are pass. Survivors that equivalent.toml knows to be equivalent, each with its argument, are
-counted apart.
+(suites.py); what survives all of that meets these once more under AddressSanitizer. Mutants of
+headers without a profile meet the unit tests that have their code; generated.py says of which
+headers none are made, and why. All mutants go through their first stage, then the living through
+their second, and so on, in an order drawn by --seed; those that the run of --resume began come
+before the others. What rejects a mutant is believed if it lets the headers as they are pass.
+Survivors that equivalent.toml knows to be equivalent, each with its argument, are counted apart.
 
 With --again, the mutants are those of an earlier run, on whatever headers that was, and each meets
 first what killed it there.
@@ -71,7 +71,11 @@ class Hunt:
         self._controls = controls
         self._without = [
             name
-            for name, off in (("tests", options.without_tests), ("races", options.without_races))
+            for name, off in (
+                ("tests", options.without_tests),
+                ("memory", options.without_tests or options.without_memory),
+                ("races", options.without_races),
+            )
             if off
         ]
 
@@ -128,21 +132,22 @@ class Hunt:
         flavours = flavours if used else []  # nothing to explore
         work = self._workshop.prepare(pool, flavours, others)
         explorers: set[tuple[str, int, Flavour]] = set()
-        tests: set[tuple[Path, int]] = set()
+        tests: set[tuple[Path, int, Flavour]] = set()
         for mutant in mutants:
             layer, stage = self._switchboard.layer(mutant), self._next(mutant)
             if layer is None or stage is None:
                 continue
-            if stage.flavour is not None:
+            if not stage.tests:
                 explorers.add((mutant.profiles[stage.attempt], layer, stage.flavour))
             else:
                 found = self._suites.first_to_last(mutant)
                 # What is likely to kill it is compiled now, the rest when it has not.
-                tests.update((source, layer) for source in found[: 1 if before(mutant) else None])
+                found = found[: 1 if before(mutant) else None]
+                tests.update((source, layer, stage.flavour) for source in found)
         for name, layer, flavour in explorers:
             how = self._profiles[name]
             work.append(pool.submit(self._switchboard.explorer, name, how, layer, flavour))
-        return work + [pool.submit(self._suites.prepare, source, layer) for source, layer in tests]
+        return work + [pool.submit(self._suites.prepare, *which) for which in tests]
 
     def _go_through(
         self, pool: ThreadPoolExecutor, jobs: int, parts: list[list[list[Mutant]]]
@@ -180,11 +185,11 @@ class Hunt:
         assert stage is not None
         same = [mutant for mutant in group if self._next(mutant) == stage]
         try:
-            if stage.flavour is None:
+            if stage.tests:
                 self._test(same, stage)
             else:
                 for batch in _batches(same, stage.attempt):
-                    self._explore(batch[0].profiles[stage.attempt], batch, stage, stage.flavour)
+                    self._explore(batch[0].profiles[stage.attempt], batch, stage)
         except OutOfTimeError:
             return []
         return [mutant for mutant in group if not self.done(mutant)]
@@ -200,10 +205,10 @@ class Hunt:
 
     def _test(self, group: list[Mutant], stage: Stage) -> None:
         for mutant in group:
-            self._judged(mutant, stage, self._suites.judge(mutant))
+            self._judged(mutant, stage, self._suites.judge(mutant, stage.flavour))
 
-    def _explore(self, profile: str, batch: list[Mutant], stage: Stage, flavour: Flavour) -> None:
-        alone = []
+    def _explore(self, profile: str, batch: list[Mutant], stage: Stage) -> None:
+        alone, flavour = [], stage.flavour
         for mutant in batch:
             layer = self._switchboard.layer(mutant)
             how = self._profiles[profile]
@@ -220,7 +225,7 @@ class Hunt:
             unchanged = partial(self._workshop.explore, program, subject, self._control_seconds)
             self._judged(mutant, stage, self._believed(verdict, profile, flavour, unchanged))
         if alone:
-            self._explore_copies(profile, alone, stage, flavour)
+            self._explore_copies(profile, alone, stage)
 
     def _believed(
         self, verdict: Verdict, profile: str, flavour: Flavour, unchanged: Callable[[], Verdict]
@@ -231,9 +236,8 @@ class Hunt:
         passes = self._controls.passes(f"{flavour.name}:{profile}", unchanged)
         return verdict if passes else Verdict("undecided", "")
 
-    def _explore_copies(
-        self, profile: str, batch: list[Mutant], stage: Stage, flavour: Flavour
-    ) -> None:
+    def _explore_copies(self, profile: str, batch: list[Mutant], stage: Stage) -> None:
+        flavour = stage.flavour
         name = f"{profile}_{batch[0].name}_{len(batch)}"
         unchanged = partial(self._explore_unchanged, profile, flavour)
         program = self._build(profile, name, batch, flavour)
@@ -244,8 +248,8 @@ class Hunt:
                 return
             # One of them does not compile: halves find it.
             half = len(batch) // 2
-            self._explore_copies(profile, batch[:half], stage, flavour)
-            self._explore_copies(profile, batch[half:], stage, flavour)
+            self._explore_copies(profile, batch[:half], stage)
+            self._explore_copies(profile, batch[half:], stage)
             return
         try:
             for mutant in batch:
@@ -299,8 +303,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, help="stop after this many minutes")
     parser.add_argument("--without-tests", action="store_true", help="only the explorer")
     parser.add_argument("--without-races", action="store_true", help="no ThreadSanitizer")
-    parser.add_argument(
+    parser.add_argument("--without-memory", action="store_true", help="no AddressSanitizer")
+    known = parser.add_mutually_exclusive_group()
+    known.add_argument(
         "--without-equivalent", action="store_true", help="believe equivalent.toml, run the others"
+    )
+    known.add_argument(
+        "--only-equivalent", action="store_true", help="doubt equivalent.toml, run no others"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="for objects")
@@ -328,6 +337,7 @@ def main() -> int:
         if (not options.header or any(text in m.header for text in options.header))
         and (not options.kind or m.fault.kind in options.kind)
         and (m.profiles or not options.without_tests)
+        and (m.why_equivalent or not options.only_equivalent)
     ]
     if options.sample is not None and options.sample < len(chosen):
         drawn = random.Random(options.seed).sample(range(len(chosen)), options.sample)

@@ -3,26 +3,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import mutate
 import rules
+from equivalents import EQUIVALENT, Reason, read_equivalents
 from faults import Fault, faults
 from includes import ROOT, Includes
 from workshop import Verdict
 
 INCLUDE = ROOT / "include/warpheap"
-EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-_ENTRY: mutate.Keys = (
-    {"header": str, "line": str, "about": str, "why": str},
-    {"which": int},
-)
 _UNSEEN = "host/"  # no other thread of its tests sees what is between two statements
 # Headers that nothing judges, by how their paths begin, and why.
 NOT_JUDGED = {
@@ -51,6 +45,7 @@ class Mutant:
     profiles: list[str]
     verdict: Verdict | None = None
     why_equivalent: str = ""
+    costs_time: bool = False  # the one thing that an equivalent may change
     tried: list[str] = field(default_factory=list)
     which: int = 0  # of equal mistakes in equal lines, from 1 on; 0 if it has no equal
     killed_before: tuple[str, str] = (
@@ -92,7 +87,7 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
             profiles.setdefault(header, []).append(name)
     for header in tested_headers():
         profiles.setdefault(header, [])  # if no profile names it, unit tests alone judge it
-    known = equivalents()
+    known = read_equivalents()
     unused = set(known)
     mutants: list[Mutant] = []
     for header in sorted(profiles):
@@ -102,7 +97,8 @@ def all_mutants(table: dict[str, Any]) -> list[Mutant]:
             mutant = Mutant(f"g{len(mutants):04}", header, fault, offers, which=which)
             key = (header, fault.line, fault.about, which)
             by_rule = rules.why_equivalent(body, fault, unseen=header.startswith(_UNSEEN))
-            mutant.why_equivalent = known.get(key, "") or by_rule
+            reason = known.get(key, Reason(by_rule))
+            mutant.why_equivalent, mutant.costs_time = reason.why, reason.costs_time
             unused.discard(key)
             mutants.append(mutant)
     for header, line, about, which in sorted(unused):
@@ -161,17 +157,6 @@ def _most_telling_first(names: list[str], table: dict[str, Any]) -> list[str]:
         keys[name] = seen.count(headers), len(headers)
         seen.append(headers)
     return sorted(names, key=lambda name: keys[name])
-
-
-def equivalents(file: Path = EQUIVALENT) -> dict[tuple[str, str, str, int], str]:
-    """Read which mutants are known to be equivalent, and why."""
-    entries = tomllib.loads(file.read_text()).get("equivalent", [])
-    for number, entry in enumerate(entries, 1):
-        mutate.check_entry(f"{file}: equivalent number {number}", entry, _ENTRY)
-    return {
-        (one["header"], one["line"], one["about"], one.get("which", 0)): one["why"]
-        for one in entries
-    }
 
 
 def control(profile: str, how: dict[str, Any]) -> Mutant:

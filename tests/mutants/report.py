@@ -6,20 +6,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from generated import EQUIVALENT, Mutant
+from equivalents import EQUIVALENT
+from generated import Mutant
 
-_FATES = ("killed", "survived", "open", "equivalent", "stillborn")
+_FATES = ("killed", "survived", "open", "equivalent", "time only", "stillborn")
 
 
 def _summary(mutants: list[tuple[Mutant, str]], title: str, key: Callable[[Mutant], str]) -> str:
     """Return a table of what became of the mutants."""
-    lines = [f"{title:44} made  killed  survived  open  equivalent  do not compile"]
+    lines = [f"{title:44} made  killed  survived  open  equivalent  time only  do not compile"]
     for name in sorted({key(mutant) for mutant, _ in mutants}):
         fates = [fate for mutant, fate in mutants if key(mutant) == name]
-        killed, survived, left, equivalent, stillborn = map(fates.count, _FATES)
+        killed, survived, left, equivalent, time_only, stillborn = map(fates.count, _FATES)
         lines.append(
             f"{name:44} {len(fates):4} {killed:7} {survived:9} {left:5} {equivalent:11} "
-            f"{stillborn:15}"
+            f"{time_only:10} {stillborn:15}"
         )
     return "\n".join(lines) + "\n"
 
@@ -28,7 +29,7 @@ def _fate(mutant: Mutant, is_open: bool) -> str:
     if mutant.verdict and not mutant.lives:
         return mutant.verdict.status
     if mutant.why_equivalent:
-        return "equivalent"
+        return "time only" if mutant.costs_time else "equivalent"
     return "open" if is_open else "survived"
 
 
@@ -45,7 +46,7 @@ def report(mutants: list[Mutant], left: list[Mutant], minutes: float) -> int:
     print(
         f"{len(mutants)} mutants: {counts['killed']} killed, {counts['survived']} survived, "
         f"{counts['open']} open at the end, {counts['equivalent']} equivalent, "
-        f"{counts['stillborn']} do not compile"
+        f"{counts['time only']} cost time only, {counts['stillborn']} do not compile"
     )
     matter = counts["killed"] + counts["survived"] + counts["open"]
     if matter:

@@ -7,25 +7,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generated import Mutant
-from workshop import PLAIN, RACES, Flavour
+from workshop import MEMORY, PLAIN, RACES, Flavour
 
 
 @dataclass(frozen=True)
 class Stage:
     """The explorer in one of a mutant's profiles for a share of the full time, or the tests."""
 
-    flavour: Flavour | None = None  # none: the tests
+    flavour: Flavour
     attempt: int = 0
     share: float = 1
+    tests: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name what it asks, which a campaign may leave out."""
+        return "tests" if self.tests and self.flavour == PLAIN else self.flavour.name
 
     def label(self, mutant: Mutant, seconds: float) -> str:
         """Say what is tried, so that another run knows that it need not be."""
-        if self.flavour is None:
-            return "tests"
+        if self.tests:
+            return self.flavour.tests
         return f"{self.flavour.name}:{mutant.profiles[self.attempt]}:{self.share * seconds:g}s"
 
 
-TESTS = Stage()
+TESTS = Stage(PLAIN, tests=True)
+TESTS_OF_MEMORY = Stage(MEMORY, tests=True)  # what they compile is slow: survivors alone
 _FLAVOURS = {flavour.name: flavour for flavour in (PLAIN, RACES)}
 # A weaker order shows as a race, or in weak memory. Tests know neither.
 _OF_ORDERS = (
@@ -50,9 +57,11 @@ _OF_OTHERS = (
 
 def before(mutant: Mutant, seconds: float = 1) -> list[Stage]:
     """Return the stage that killed a mutant in an earlier run, if there is such a one."""
-    what, *how = mutant.killed_before[0].split(":")
-    if what == "tests":
-        return [TESTS]
+    label = mutant.killed_before[0]
+    for stage in (TESTS, TESTS_OF_MEMORY):
+        if label == stage.label(mutant, seconds):
+            return [stage]
+    what, *how = label.split(":")
     if what not in _FLAVOURS or len(how) != 2 or how[0] not in mutant.profiles:
         return []
     share = float(how[1].removesuffix("s")) / seconds
@@ -63,12 +72,12 @@ def stages_of(mutant: Mutant, seconds: float, without: Sequence[str] = ()) -> li
     """Return the stages of a mutant, without those of the names given.
 
     What killed it before comes first, then those of the lists, then what these leave out: a
-    survivor has met all profiles that reach it, with and without the sanitizer.
+    survivor has met all profiles that reach it, with and without ThreadSanitizer. Only a survivor
+    of all that meets its tests under AddressSanitizer.
     """
-    if not mutant.profiles:
-        return [] if "tests" in without else [TESTS]
-    listed = _OF_ORDERS if mutant.fault.kind == "order" else _OF_OTHERS
-    listed = (*before(mutant, seconds), *listed)
+    is_order = mutant.fault.kind == "order"
+    listed = _OF_ORDERS if is_order else _OF_OTHERS
+    listed = (*before(mutant, seconds), *(listed if mutant.profiles else [TESTS]))
     met = {(stage.flavour, stage.attempt) for stage in listed}
     others = [
         Stage(flavour, attempt, 0.2)
@@ -78,9 +87,8 @@ def stages_of(mutant: Mutant, seconds: float, without: Sequence[str] = ()) -> li
     ]
     return [
         stage
-        for stage in (*listed, *others)
-        if stage.attempt < len(mutant.profiles)
-        and (stage.flavour.name if stage.flavour else "tests") not in without
+        for stage in (*listed, *others, *([] if is_order else [TESTS_OF_MEMORY]))
+        if (stage.tests or stage.attempt < len(mutant.profiles)) and stage.name not in without
     ]
 
 

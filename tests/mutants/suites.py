@@ -12,7 +12,7 @@ from generated import Mutant
 from includes import ROOT, Includes
 from records import Controls
 from switchboard import Switchboard
-from workshop import Verdict, Workshop
+from workshop import Flavour, Verdict, Workshop
 
 _TESTS = ROOT / "tests"
 # Whose tests need CUDA's headers, and a library that stands in for its driver: they are not built.
@@ -71,7 +71,7 @@ class Suites:
         sources = self.sources(mutant.header)
         return sorted(sources, key=lambda source: not before.startswith(_by(source)))
 
-    def judge(self, mutant: Mutant) -> Verdict:
+    def judge(self, mutant: Mutant, flavour: Flavour) -> Verdict:
         """Run the tests, one program after the other, until one rejects the mutant.
 
         A layer of switches of which none is on is the control of a switch: it is there already.
@@ -80,14 +80,14 @@ class Suites:
         try:
             for source in self.first_to_last(mutant):
                 layer = self._switchboard.layer(mutant)
-                program = self.prepare(source, layer) if layer is not None else None
+                program = self.prepare(source, layer, flavour) if layer is not None else None
                 if program is not None:
-                    verdict = self._tested(program, source, int(mutant.name[1:]))
-                    unchanged = partial(self._tested, program, source)
+                    verdict = self._tested(program, source, flavour, int(mutant.name[1:]))
+                    unchanged = partial(self._tested, program, source, flavour)
                 else:
-                    verdict = self._changed(mutant, source, changed)
-                    unchanged = partial(self._unchanged, source)
-                control = f"tests:{source.relative_to(_TESTS)}"
+                    verdict = self._changed(mutant, source, flavour, changed)
+                    unchanged = partial(self._unchanged, source, flavour)
+                control = f"{flavour.tests}:{source.relative_to(_TESTS)}"
                 rejected = verdict.status in ("killed", "stillborn")
                 if rejected and self._controls.passes(control, unchanged):
                     by = verdict.by.removeprefix("tests: ")
@@ -97,17 +97,19 @@ class Suites:
                 thing.unlink()
         return Verdict("survived", "")
 
-    def prepare(self, source: Path, layer: int) -> Path | None:
+    def prepare(self, source: Path, layer: int, flavour: Flavour) -> Path | None:
         """Compile a test with a layer of mutants; none if it does not compile."""
         parts = []
         for part in self._includes.parts(source):
-            thing = self._switchboard.part(part, self._includes, layer)
+            thing = self._switchboard.part(part, self._includes, layer, flavour)
             if thing is None:
                 return None
             parts.append(thing)
-        return self._switchboard.tests(source, self._includes, layer, parts)
+        return self._switchboard.tests(source, self._includes, layer, flavour, parts)
 
-    def _changed(self, mutant: Mutant, source: Path, changed: dict[Path, Path | None]) -> Verdict:
+    def _changed(
+        self, mutant: Mutant, source: Path, flavour: Flavour, changed: dict[Path, Path | None]
+    ) -> Verdict:
         headers = self._folder / f"{mutant.name}_headers"
         place = headers / "warpheap" / mutant.header
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -116,12 +118,14 @@ class Suites:
         try:
             for part in self._includes.parts(source):
                 if mutant.header not in self._includes.of(part):
-                    parts.append(self._workshop.part(part))
+                    parts.append(self._workshop.part(part, flavour))
                     continue
                 if part not in changed:
-                    changed[part] = self._workshop.test_object(mutant.name, part, headers)
+                    changed[part] = self._workshop.test_object(
+                        mutant.name, part, headers, flavour=flavour
+                    )
                 parts.append(changed[part])
-            verdict = self._run(mutant.name, source, headers, parts)
+            verdict = self._run(mutant.name, source, headers, flavour, parts)
         finally:
             shutil.rmtree(headers)
         if verdict is None and not mutant.profiles:
@@ -129,30 +133,39 @@ class Suites:
         # The explorer's programs compile: what a test asserts about it does not hold.
         return verdict or Verdict("killed", f"tests: {source.name} does not compile")
 
-    def _unchanged(self, source: Path) -> Verdict:
+    def _unchanged(self, source: Path, flavour: Flavour) -> Verdict:
         name = "control_" + str(source.relative_to(_TESTS)).replace("/", "_")
-        parts = [self._workshop.part(part) for part in self._includes.parts(source)]
-        verdict = self._run(name, source, self._folder / "none", parts)
+        parts = [self._workshop.part(part, flavour) for part in self._includes.parts(source)]
+        verdict = self._run(name, source, self._folder / "none", flavour, parts)
         return verdict or Verdict("stillborn", "")
 
     def _run(
-        self, name: str, source: Path, headers: Path, parts: Sequence[Path | None]
+        self,
+        name: str,
+        source: Path,
+        headers: Path,
+        flavour: Flavour,
+        parts: Sequence[Path | None],
     ) -> Verdict | None:
         """Compile a test and run it; none if it, or a part of it, does not compile."""
         there = [part for part in parts if part is not None]
         if len(there) < len(parts):
             return None
-        program = self._workshop.test_program(name, source, headers, parts=there)
+        program = self._workshop.test_program(name, source, headers, flavour=flavour, parts=there)
         if program is None:
             return None
         try:
-            return self._tested(program, source)
+            return self._tested(program, source, flavour)
         finally:
             program.unlink()
 
-    def _tested(self, program: Path, source: Path, switch: int | None = None) -> Verdict:
+    def _tested(
+        self, program: Path, source: Path, flavour: Flavour, switch: int | None = None
+    ) -> Verdict:
         small = ["--small"] if source.name == "conformance.cpp" else []
-        return self._workshop.run_tests(program, self._seconds, *small, switch=switch)
+        return self._workshop.run_tests(
+            program, self._seconds, *small, switch=switch, flavour=flavour
+        )
 
 
 def _by(source: Path) -> str:

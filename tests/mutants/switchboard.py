@@ -66,7 +66,12 @@ class Switchboard:
         return self._program((profile, layer, flavour), headers, layer, build), subject
 
     def tests(
-        self, source: Path, includes: Includes, layer: int, parts: Sequence[Path] = ()
+        self,
+        source: Path,
+        includes: Includes,
+        layer: int,
+        flavour: Flavour,
+        parts: Sequence[Path] = (),
     ) -> Path | None:
         """Return a test program with a layer of the mutants of all headers that it includes.
 
@@ -74,20 +79,25 @@ class Switchboard:
         test, so the mutants stay switches for others.
         """
         make = partial(self._workshop.test_program, parts=parts)
-        return self._of_source(source, includes, layer, make)
+        return self._of_source(source, includes, layer, flavour, make)
 
-    def part(self, source: Path, includes: Includes, layer: int) -> Path | None:
+    def part(self, source: Path, includes: Includes, layer: int, flavour: Flavour) -> Path | None:
         """Return what tests are linked with, compiled with a layer; none if that is rejected."""
-        return self._of_source(source, includes, layer, self._workshop.test_object)
+        return self._of_source(source, includes, layer, flavour, self._workshop.test_object)
 
     def _of_source(
-        self, source: Path, includes: Includes, layer: int, make: Callable[..., Path | None]
+        self,
+        source: Path,
+        includes: Includes,
+        layer: int,
+        flavour: Flavour,
+        make: Callable[..., Path | None],
     ) -> Path | None:
         name = f"layer_{layer}_of_" + str(source.relative_to(ROOT)).replace("/", "_")
         headers = sorted(includes.of(source).keys() & self._in_header.keys())
 
         def build(complain: Callable[[str], None]) -> Path | None:
-            place = self._folder / f"{name}_headers"
+            place = self._folder / f"{name}.{flavour.name}_headers"
             place.mkdir(exist_ok=True)
             for header in headers:
                 text, _ = self._switched(header, layer)
@@ -95,11 +105,11 @@ class Switchboard:
                 (place / "warpheap" / header).write_text(f'#include "{HEADER}"\n{text}')
             (place / HEADER).write_text(TEXT)
             try:
-                return make(name, source, place, complain)
+                return make(name, source, place, complain, flavour)
             finally:
                 shutil.rmtree(place)
 
-        return self._program((source, layer), [], layer, build)
+        return self._program((source, layer, flavour), [], layer, build)
 
     def _program(
         self,

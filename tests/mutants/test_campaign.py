@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,6 @@ import campaign
 import generated
 import mutate
 import records
-import report
 import stages
 from faults import Fault, faults
 from suites import Suites
@@ -33,74 +33,6 @@ SECONDS = 20.0
 def mutant(kind: str = "lost", name: str = "g0001") -> generated.Mutant:
     fault = Fault(kind, 0, 1, "", "x = 1;", "is not there")
     return generated.Mutant(name, "one.hpp", fault, ["p", "q"])
-
-
-class Stages(unittest.TestCase):
-    def walk(self, one: generated.Mutant, without: tuple[str, ...] = ()) -> list[str]:
-        labels = []
-        while stage := stages.next_stage(one, SECONDS, without):
-            labels.append(stage.label(one, SECONDS))
-            one.tried.append(labels[-1])
-            one.verdict = Verdict("survived", "")
-        return labels
-
-    def test_orders_meet_the_sanitizer_first_and_others_the_tests_second(self) -> None:
-        self.assertEqual(self.walk(mutant("order"))[0], "races:p:4s")
-        self.assertEqual(self.walk(mutant("lost"))[:2], ["plain:p:3s", "tests"])
-
-    def test_every_mutant_meets_everything_once(self) -> None:
-        for kind in ("order", "boundary", "lost", "swapped"):
-            labels = self.walk(mutant(kind))
-            self.assertEqual(len(set(labels)), len(labels))
-            for wanted in ("plain:p:20s", "races:p:20s"):
-                self.assertIn(wanted, labels)
-            self.assertEqual("tests" in labels, kind != "order")
-            self.assertTrue(any(label.startswith("plain:q") for label in labels))
-
-    def test_a_survivor_has_met_all_its_profiles_with_the_sanitizer(self) -> None:
-        for kind in ("order", "lost"):
-            one = mutant(kind)
-            one.profiles = ["p", "q", "r", "s"]
-            labels = self.walk(one)
-            self.assertEqual(len(set(labels)), len(labels))
-            for flavour in ("plain", "races"):
-                met = {label.split(":")[1] for label in labels if label.startswith(flavour)}
-                self.assertEqual(met, set(one.profiles))
-
-    def test_what_is_left_out(self) -> None:
-        kinds = {label.split(":")[0] for label in self.walk(mutant(), ("tests", "races"))}
-        self.assertEqual(kinds, {"plain"})
-
-    def test_one_that_no_profile_has_meets_its_tests_alone(self) -> None:
-        for kind in ("order", "lost"):
-            one = mutant(kind)
-            one.profiles = []
-            self.assertEqual(self.walk(one), ["tests"])
-        one = mutant()
-        one.profiles = []
-        self.assertEqual(self.walk(one, ("tests",)), [])
-
-    def test_what_killed_it_before_comes_first(self) -> None:
-        one = mutant()
-        one.killed_before = "races:q:7s", "a race"
-        self.assertEqual(self.walk(one)[:3], ["races:q:7s", "plain:p:3s", "tests"])
-        one = mutant()
-        one.killed_before = "tests", "tests: a_test.cpp: a.b"
-        self.assertEqual(self.walk(one)[:2], ["tests", "plain:p:3s"])
-
-    def test_what_killed_it_before_and_is_no_more_is_left_out(self) -> None:
-        for gone in ("plain:other:3s", "nobody", "races"):
-            one = mutant()
-            one.killed_before = gone, ""
-            self.assertEqual(self.walk(one), self.walk(mutant()))
-
-    def test_the_dead_have_none(self) -> None:
-        for status in ("killed", "stillborn"):
-            one = mutant()
-            one.verdict = Verdict(status, "")
-            self.assertIsNone(stages.next_stage(one, SECONDS))
-        one.verdict = Verdict("undecided", "")
-        self.assertIsNotNone(stages.next_stage(one, SECONDS))
 
 
 class InAFolder(unittest.TestCase):
@@ -325,7 +257,7 @@ class TheHunt(InAFolder):
         kept = records.Records(self.path)
         options = argparse.Namespace(
             work=self.folder, minutes=None, seed=1, jobs=1, seconds=SECONDS, schedules=1,
-            test_seconds=1, without_tests=True, without_races=False,
+            test_seconds=1, without_tests=True, without_races=False, without_memory=False,
             without_equivalent=equivalent != 0,
         )  # fmt: skip
         hunt = campaign.Hunt(the_table(), options, kept, records.Controls(kept, known))
@@ -378,18 +310,30 @@ class TheHunt(InAFolder):
         self.assertEqual([one.tried for one in cut], [[], [], [], whole])
 
 
-class TheReport(unittest.TestCase):
-    def test_open_mutants_count_as_not_killed(self) -> None:
-        dead, alive, still_open = (mutant(name=f"g{i}") for i in range(3))
-        dead.verdict, dead.tried = Verdict("killed", "x"), ["tests"]
-        alive.verdict = Verdict("survived", "")
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            status = report.report([dead, alive, still_open], [still_open], 1)
-        self.assertEqual(status, 1)
-        self.assertIn("3 mutants: 1 killed, 1 survived, 1 open", printed.getvalue())
-        self.assertIn("33.3 % of those that matter", printed.getvalue())
-        with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(report.report([dead, still_open], [still_open], 1), 0)
+class WhichAreChosen(unittest.TestCase):
+    def listed(self, *options: str) -> tuple[int, list[str]]:
+        """Return the exit status and the names of the mutants that a campaign would judge."""
+        printed = io.StringIO()
+        with (
+            unittest.mock.patch.object(sys, "argv", ["campaign.py", "--list", *options]),
+            unittest.mock.patch.object(campaign, "all_mutants", lambda _: list(all_mutants())),
+            contextlib.redirect_stdout(printed),
+        ):
+            status = campaign.main()
+        return status, [line.split()[0] for line in printed.getvalue().splitlines()[:-1]]
+
+    def test_those_that_count_as_equivalent_alone_in_a_sample_of_each_seed(self) -> None:
+        equivalent = {one.name for one in all_mutants() if one.why_equivalent}
+        status, names = self.listed("--only-equivalent")
+        self.assertEqual((status, set(names)), (0, equivalent))
+        drawn = [self.listed("--only-equivalent", "--sample", "20", "--seed", s)[1] for s in "12"]
+        for some in drawn:
+            self.assertEqual(len(some), 20)
+            self.assertLess(set(some), equivalent)
+        self.assertNotEqual(*drawn)
+
+    def test_none_to_doubt_is_an_error(self) -> None:
+        self.assertEqual(self.listed("--only-equivalent", "--header", "no such one"), (2, []))
 
 
 if __name__ == "__main__":

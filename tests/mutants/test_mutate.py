@@ -8,7 +8,6 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import generated
 import mutate
 import workshop
 
@@ -165,15 +164,6 @@ class Table(unittest.TestCase):
             profile + 'met = "case/pct/weak/7"\n' + mutant,
             "profile 'p' has an unknown key 'met'; known: original, ",
         )
-
-    def test_an_unknown_key_of_a_known_equivalent(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "equivalent.toml"
-            entry = 'header = "one.hpp"\nline = "x"\nabout = "is not there"\nwhy = "none"\n'
-            file.write_text(f"[[equivalent]]\n{entry}which_one = 2\n")
-            meant = "equivalent.toml: equivalent number 1 has an unknown key 'which_one' .*'which'"
-            with self.assertRaisesRegex(mutate.TableError, meant):
-                generated.equivalents(file)
 
     def test_a_place_without_a_seed(self) -> None:
         where = MUTANT.format("a", "p") + 'met = "case/pct/weak"\n'

@@ -15,7 +15,7 @@ from faults import Fault
 from includes import ROOT, Includes
 from suites import Suites
 from switchboard import Switchboard
-from workshop import Workshop
+from workshop import PLAIN, Flavour, Workshop
 
 
 def mutant(header: str) -> generated.Mutant:
@@ -110,6 +110,7 @@ class CompilesNothing(Workshop):
         source: Path,
         headers: Path,
         complain: Callable[[str], None] | None = None,
+        flavour: Flavour = PLAIN,
         parts: Iterable[Path] = (),
     ) -> None:
         return None
@@ -125,9 +126,9 @@ class WhatDoesNotCompile(InAFolder):
         controls = records.Controls(records.Records(None), passing)
         switchboard = Switchboard([], workshop, self.folder)
         suites = Suites(workshop, self.folder, 1, controls, switchboard, includes)
-        self.assertEqual(suites.judge(one).status, "killed")
+        self.assertEqual(suites.judge(one, PLAIN).status, "killed")
         one.profiles = []
-        self.assertEqual(suites.judge(one).status, "stillborn")
+        self.assertEqual(suites.judge(one, PLAIN).status, "stillborn")
         self.assertEqual(list(self.folder.iterdir()), [])
 
 

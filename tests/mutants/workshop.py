@@ -40,16 +40,42 @@ _START_S = 60.0  # a program may take as long to start and to replay, beside its
 
 @dataclass(frozen=True)
 class Flavour:
-    """How mutants are compiled: as they are, or with ThreadSanitizer."""
+    """How mutants are compiled: as they are, or with a sanitizer; and the limits of their tests."""
 
     name: str
     flags: tuple[str, ...]
     runtime: tuple[str, ...]
+    limits: str = f" ulimit -d {_TEST_KIB};"
+    slower: int = 1
+
+    @property
+    def tests(self) -> str:
+        """Say what records call the tests that are compiled like this."""
+        return "tests" if self.name == "plain" else f"{self.name}:tests"
 
 
-PLAIN = Flavour("plain", (), ("-DWARPHEAP_RUNTIME_TSAN=0",))
+_RUNTIME = ("-DWARPHEAP_RUNTIME_TSAN=0", "-DWARPHEAP_RUNTIME_ASAN=0")
+PLAIN = Flavour("plain", (), _RUNTIME)
 RACES = Flavour(
-    "races", ("-fsanitize=thread", "-Wno-tsan"), ("-DWARPHEAP_RUNTIME_TSAN=1", "-fno-sanitize=all")
+    "races",
+    ("-fsanitize=thread", "-Wno-tsan"),
+    ("-DWARPHEAP_RUNTIME_TSAN=1", "-DWARPHEAP_RUNTIME_ASAN=0", "-fno-sanitize=all"),
+)
+# As the preset cpu-asan has it. Its addresses are terabytes, so what counts is what is touched.
+MEMORY = Flavour(
+    "memory",
+    (
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-fno-sanitize-undefined-trap-on-error",
+        "-fno-omit-frame-pointer",
+        "-O0",
+        "-UWARPHEAP_TEST_SANITIZED",
+        "-DWARPHEAP_TEST_SANITIZED=1",
+    ),
+    ("-DWARPHEAP_RUNTIME_TSAN=0", "-DWARPHEAP_RUNTIME_ASAN=1", "-fno-sanitize=all"),
+    f" export ASAN_OPTIONS=hard_rss_limit_mb={_TEST_KIB >> 10};",
+    5,
 )
 
 
@@ -197,7 +223,7 @@ class Workshop:
         return [self._runtime_part(source, flavour) for source in RUNTIME]
 
     def _runtime_part(self, source: Path, flavour: Flavour) -> Path:
-        flags = (*flavour.runtime, "-O2", "-DWARPHEAP_RUNTIME_ASAN=0")
+        flags = (*flavour.runtime, "-O2")
         return self._object(source, source.stem, flags, flavour)
 
     def _other(self, path: str, flavour: Flavour) -> Path:
@@ -221,13 +247,14 @@ class Workshop:
         source: Path,
         headers: Path,
         complain: Callable[[str], None] | None = None,
+        flavour: Flavour = PLAIN,
     ) -> Path | None:
         """Compile tests, or what they are linked with; None if it does not compile.
 
         What `headers` has stands in place of the project's headers.
         """
-        thing = self._folder / f"{name}_{source.stem}.o"
-        command = [*self._compile, *_FLAGS, *_TESTED, f"-I{headers}", *_INCLUDES]
+        thing = self._folder / f"{name}_{source.stem}.{flavour.name}.o"
+        command = [*self._compile, *_FLAGS, *flavour.flags, *_TESTED, f"-I{headers}", *_INCLUDES]
         made = self._run([*command, "-w", "-c", str(source), "-o", str(thing)])
         if made is not None and made.returncode == 0:
             return thing
@@ -241,37 +268,44 @@ class Workshop:
         source: Path,
         headers: Path,
         complain: Callable[[str], None] | None = None,
+        flavour: Flavour = PLAIN,
         parts: Iterable[Path] = (),
     ) -> Path | None:
         """Compile and link tests; None if they do not compile, or need more than these parts.
 
         What `headers` has stands in place of the project's headers.
         """
-        thing = self.test_object(name, source, headers, complain)
+        thing = self.test_object(name, source, headers, complain, flavour)
         if thing is None:
             return None
-        rest = [*parts, *self._runtime(PLAIN)]
+        rest = [*parts, *self._runtime(flavour)]
         if source.name == "conformance.cpp":
-            rest.append(self._other("conformance/main.cpp", PLAIN))
+            rest.append(self._other("conformance/main.cpp", flavour))
         main = [] if source.name == "conformance.cpp" else ["-lgtest_main"]
-        program = self._folder / f"{name}_{source.stem}"
-        link = [*self._compiler, str(thing), *map(str, rest), *main, "-lgtest"]
+        program = self._folder / f"{name}_{source.stem}.{flavour.name}"
+        link = [*self._compiler, *flavour.flags, str(thing), *map(str, rest), *main, "-lgtest"]
         linked = self._run([*link, "-lboost_context", "-lpthread", "-o", str(program)])
         thing.unlink()
         # A test that is made of more than that says nothing, and must not end everything.
         return program if linked is not None and linked.returncode == 0 else None
 
-    def part(self, source: Path) -> Path:
+    def part(self, source: Path, flavour: Flavour) -> Path:
         """Compile what tests are linked with, once, with the project's headers."""
         name = "part_" + str(source.relative_to(ROOT)).replace("/", "_")
-        return self._object(source, name, _TESTED, PLAIN)
+        return self._object(source, name, _TESTED, flavour)
 
     def run_tests(
-        self, program: Path, seconds: float, *options: str, switch: int | None = None
+        self,
+        program: Path,
+        seconds: float,
+        *options: str,
+        switch: int | None = None,
+        flavour: Flavour = PLAIN,
     ) -> Verdict:
         """Run a test program: killed if a test fails, or if it crashes or has not finished."""
+        seconds *= flavour.slower
         command = [str(program), "--gtest_brief=1", "--gtest_fail_fast", *options]
-        done = self._limited(command, seconds, switch, f" ulimit -d {_TEST_KIB};")
+        done = self._limited(command, seconds, switch, flavour.limits)
         if done is None:
             return Verdict("undecided", "")
         if done.returncode == -signal.SIGXCPU:
@@ -280,7 +314,9 @@ class Workshop:
             return Verdict("survived", "")
         output = done.stdout.decode(errors="replace")
         failed = re.search(r"\[  FAILED  \] (\S+)", output)
-        return Verdict("killed", f"tests: {failed[1] if failed else f'exit {done.returncode}'}")
+        said = re.search(r"SUMMARY: (.*)", done.stderr.decode(errors="replace"))
+        by = failed or said
+        return self._killed(f"tests: {by[1] if by else f'exit {done.returncode}'}")
 
     def _killed(self, by: str) -> Verdict:
         """Say by what, with no path of this machine: records are read on others."""

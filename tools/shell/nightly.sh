@@ -39,16 +39,22 @@ lap_all() {
 # A hundred mutants, others each night: the date is the seed. What the hour does not suffice for is
 # open in mutation.jsonl, with which `./dev mutation --resume` goes on. A survivor fails the stage: a
 # test must kill it, or equivalent.toml say why none can.
-run_fresh_mutants() {
-  local seed code=0
-  seed=$(date +%Y%m%d)
+run_fresh_mutants() { run_campaign mutation --sample 100 --minutes 60 --without-equivalent; }
+
+# Of the mutants that count as equivalent, some others each night. An entry of equivalent.toml whose
+# mutant is killed is wrong, and fails the stage.
+doubt_equivalents() { run_campaign equivalents --sample 20 --minutes 20 --only-equivalent; }
+
+# run_campaign NAME OPTION...: with the date as the seed; the report and the verdicts are called NAME.
+run_campaign() {
+  local name=$1 code=0 options
+  shift
+  options=("$@" --seed "$(date +%Y%m%d)")
   {
-    echo "campaign.py --sample 100 --seed $seed --minutes 60 --without-equivalent," \
-      "$(git -C "$root" describe --always)"
-    command_mutation --sample 100 --seed "$seed" --minutes 60 --without-equivalent \
-      --jobs "$(jobs)" --json "$reports/mutation.jsonl" || code=$?
-  } >"$reports/mutation.txt"
-  cat "$reports/mutation.txt" >&2
+    echo "campaign.py ${options[*]}, $(git -C "$root" describe --always)"
+    command_mutation "${options[@]}" --jobs "$(jobs)" --json "$reports/$name.jsonl" || code=$?
+  } >"$reports/$name.txt"
+  cat "$reports/$name.txt" >&2
   return "$code"
 }
 
@@ -94,7 +100,9 @@ command_nightly() {
   # A case has six combinations: three strategies in two memories.
   stage explore "The explorer, 100,000 schedules of each case" explore other 17000
   stage explore-default "The default manager, 1,000,000 schedules of each case" explore default 167000
+  stage laps "Heaps that run out 66,000 times" lap_all
   stage mutation "A hundred fresh mutants, for an hour at most" run_fresh_mutants
+  stage equivalents "Twenty mutants that count as equivalent, for 20 minutes at most" doubt_equivalents
   # What the sanitizers' builds of `./dev test --all` leave out: every configuration of every manager,
   # a quarter of an hour of each fuzzer, and, under ThreadSanitizer, all suites of managers.
   stage nightly-asan "All configurations under AddressSanitizer" build_and_ctest nightly-asan
