@@ -198,10 +198,15 @@ class DevTest(unittest.TestCase):
         self.assertNotEqual(self.nightly("lap_all", suite("no test ran")).returncode, 0)
 
     def test_by_night_mutants_are_drawn_by_the_date(self) -> None:
-        shown = self.nightly("run_fresh_mutants")
-        self.assertRegex(shown.stderr, r"(?m)^--sample \d+ --seed 20\d{6} --minutes \d+ ")
-        self.assertIn("/build/reports/mutation.jsonl\n", shown.stderr)
-        self.assertEqual(shown.returncode, 1)
+        for stage, which, name in (
+            ("run_fresh_mutants", "--without-equivalent", "mutation"),
+            ("doubt_equivalents", "--only-equivalent", "equivalents"),
+        ):
+            shown = self.nightly(stage)
+            options = rf"(?m)^--sample \d+ --minutes \d+ {which} --seed 20\d{{6}} "
+            self.assertRegex(shown.stderr, options)
+            self.assertIn(f"/build/reports/{name}.jsonl\n", shown.stderr)
+            self.assertEqual(shown.returncode, 1)
 
     def test_what_may_not_be_installed_is_named_with_the_command_that_installs_it(self) -> None:
         programs = ("bash", "env", "dirname", "mkdir", "cat", "grep", "apt-get", "dpkg-query")
