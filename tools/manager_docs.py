@@ -234,12 +234,17 @@ def steady_reasons(headers: Path) -> str:
     return text
 
 
+def unfinished_reasons(headers: Path) -> list[tuple[str, str]]:
+    """For which cases a folder's headers say why rows were not finished, and what they say."""
+    texts = (paragraph(header, "Not finished") for header in sorted(headers.glob("*.hpp")))
+    return [(why[1], why[2]) for text in texts if (why := UNFINISHED_REASON.match(text))]
+
+
 def unfinished(headers: Path) -> str:
     """The section on rows that were not finished; empty if no header speaks of any."""
-    text = ""
-    for header in sorted(headers.glob("*.hpp")):
-        if why := UNFINISHED_REASON.match(paragraph(header, "Not finished")):
-            text += textwrap.fill(f"{why[1]}: {why[2]}", 100) + "\n"
+    text = "".join(
+        textwrap.fill(f"{cases}: {why}", 100) + "\n" for cases, why in unfinished_reasons(headers)
+    )
     return "\n## Rows that were not finished\n" + text if text else ""
 
 

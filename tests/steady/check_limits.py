@@ -79,15 +79,7 @@ def unexplained(listed: str, root: Path) -> Iterator[str]:
         # A manager that exists on a GPU only is not listed. Its folder has its name.
         folder = folders.get(name, name)
         headers = root / "include/warpheap/managers" / folder
-        said = " ".join(
-            found[1]
-            for header in sorted(headers.glob("*.hpp"))
-            if (
-                found := manager_docs.UNFINISHED_REASON.match(
-                    manager_docs.paragraph(header, "Not finished")
-                )
-            )
-        )
+        said = " ".join(cases_said for cases_said, _ in manager_docs.unfinished_reasons(headers))
         for case in sorted(cases):
             if f"`{case}`" not in said or (name != folder and f"`{name}`" not in said):
                 yield f"{name}: a row of `{case}` was not finished, and no header says why"
