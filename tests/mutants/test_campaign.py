@@ -22,17 +22,13 @@ import generated
 import mutate
 import records
 import stages
+from example_mutant import mutant
 from faults import Fault, faults
 from suites import Suites
 from switchboard import Switchboard
 from workshop import Flavour, OutOfTimeError, Verdict, Workshop
 
 SECONDS = 20.0
-
-
-def mutant(kind: str = "lost", name: str = "g0001") -> generated.Mutant:
-    fault = Fault(kind, 0, 1, "", "x = 1;", "is not there")
-    return generated.Mutant(name, "one.hpp", fault, ["p", "q"])
 
 
 class InAFolder(unittest.TestCase):

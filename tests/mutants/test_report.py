@@ -10,13 +10,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import generated
 import report
-from faults import Fault
+from example_mutant import mutant
 from workshop import Verdict
-
-
-def mutant(name: str) -> generated.Mutant:
-    fault = Fault("lost", 0, 1, "", "x = 1;", "is not there")
-    return generated.Mutant(name, "one.hpp", fault, ["p", "q"])
 
 
 class TheReport(unittest.TestCase):
@@ -27,7 +22,7 @@ class TheReport(unittest.TestCase):
         return status, printed.getvalue()
 
     def test_open_mutants_count_as_not_killed(self) -> None:
-        dead, alive, still_open = (mutant(f"g{i}") for i in range(3))
+        dead, alive, still_open = (mutant(name=f"g{i}") for i in range(3))
         dead.verdict, dead.tried = Verdict("killed", "x"), ["tests"]
         alive.verdict = Verdict("survived", "")
         status, said = self.report(dead, alive, still_open, left=1)
@@ -37,7 +32,7 @@ class TheReport(unittest.TestCase):
         self.assertEqual(self.report(dead, still_open, left=1)[0], 0)
 
     def test_those_that_cost_time_only_are_counted_apart(self) -> None:
-        same, slow, dead = (mutant(f"g{i}") for i in range(3))
+        same, slow, dead = (mutant(name=f"g{i}") for i in range(3))
         same.why_equivalent = slow.why_equivalent = "for this test"
         slow.costs_time = True
         for one in (same, slow):
@@ -52,7 +47,7 @@ class TheReport(unittest.TestCase):
 
     def test_one_that_is_killed_is_not_equivalent_and_costs_more_than_time(self) -> None:
         for costs_time in (False, True):
-            one = mutant("g1")
+            one = mutant(name="g1")
             one.why_equivalent, one.costs_time = "for this test", costs_time
             one.verdict, one.tried = Verdict("killed", "x"), ["tests"]
             status, said = self.report(one)

@@ -8,15 +8,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import generated
 import stages
-from faults import Fault
+from example_mutant import mutant
 from workshop import Verdict
 
 SECONDS = 20.0
-
-
-def mutant(kind: str = "lost") -> generated.Mutant:
-    fault = Fault(kind, 0, 1, "", "x = 1;", "is not there")
-    return generated.Mutant("g0001", "one.hpp", fault, ["p", "q"])
 
 
 class Stages(unittest.TestCase):
@@ -29,12 +24,12 @@ class Stages(unittest.TestCase):
         return labels
 
     def test_orders_meet_the_sanitizer_first_and_others_the_tests_second(self) -> None:
-        self.assertEqual(self.walk(mutant("order"))[0], "races:p:4s")
-        self.assertEqual(self.walk(mutant("lost"))[:2], ["plain:p:3s", "tests"])
+        self.assertEqual(self.walk(mutant(kind="order"))[0], "races:p:4s")
+        self.assertEqual(self.walk(mutant(kind="lost"))[:2], ["plain:p:3s", "tests"])
 
     def test_every_mutant_meets_everything_once(self) -> None:
         for kind in ("order", "boundary", "lost", "swapped"):
-            labels = self.walk(mutant(kind))
+            labels = self.walk(mutant(kind=kind))
             self.assertEqual(len(set(labels)), len(labels))
             for wanted in ("plain:p:20s", "races:p:20s"):
                 self.assertIn(wanted, labels)
@@ -44,7 +39,7 @@ class Stages(unittest.TestCase):
 
     def test_a_survivor_has_met_all_its_profiles_with_the_sanitizer(self) -> None:
         for kind in ("order", "lost"):
-            one = mutant(kind)
+            one = mutant(kind=kind)
             one.profiles = ["p", "q", "r", "s"]
             labels = self.walk(one)
             self.assertEqual(len(set(labels)), len(labels))
@@ -72,7 +67,7 @@ class Stages(unittest.TestCase):
 
     def test_one_that_no_profile_has_meets_its_tests_alone(self) -> None:
         for kind, wanted in (("order", ["tests"]), ("lost", ["tests", "memory:tests"])):
-            one = mutant(kind)
+            one = mutant(kind=kind)
             one.profiles = []
             self.assertEqual(self.walk(one), wanted)
         one = mutant()

@@ -11,16 +11,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import generated
 import mutate
 import records
-from faults import Fault
+from example_mutant import mutant
 from includes import ROOT, Includes
 from suites import Suites
 from switchboard import Switchboard
 from workshop import PLAIN, Flavour, Workshop
-
-
-def mutant(header: str) -> generated.Mutant:
-    fault = Fault("lost", 0, 1, "", "x = 1;", "is not there")
-    return generated.Mutant("g0001", header, fault, ["p", "q"])
 
 
 class InAFolder(unittest.TestCase):
@@ -60,7 +55,7 @@ class Sources(InAFolder):
             self.assertEqual({source.parent for source in found}, {ROOT / "tests" / folder})
 
     def test_that_which_killed_a_mutant_before_is_the_first(self) -> None:
-        one = mutant("sync/bitmap_tree.hpp")
+        one = mutant(header="sync/bitmap_tree.hpp")
         suites = self.suites(one.header)
         usual = suites.first_to_last(one)
         one.killed_before = "tests", f"tests: sync/{usual[-1].name}: one.test"
@@ -119,7 +114,7 @@ class CompilesNothing(Workshop):
 class WhatDoesNotCompile(InAFolder):
     def test_is_rejected_by_a_test_only_if_the_explorer_has_it(self) -> None:
         workshop = CompilesNothing(self.folder)
-        one = mutant("host/stores/bit_array.hpp")
+        one = mutant(header="host/stores/bit_array.hpp")
         includes = IncludesAll(one.header)
         tests = (ROOT / "tests/host").glob("*_test.cpp")
         passing = {f"tests:host/{source.name}": True for source in tests}
