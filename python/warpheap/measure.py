@@ -160,7 +160,10 @@ def _row(wanted: Measurement, result: Row, wall_s: float) -> Row:
         row["toolkit"] = catalog.toolkit
     row.update(result)
     if row["status"] == "ok" and wanted.case in _EQUATIONS:
-        row.update(_EQUATIONS[wanted.case](row))
+        try:
+            row.update(_EQUATIONS[wanted.case](row))
+        except UserError as error:
+            row.update(_unmeasured("crashed", f"printed a row with {error}"))
     if wanted.graph is not None:
         row["graph"] = wanted.graph.name
         row["graph_sha256"] = wanted.graph.digest

@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from warpheap.errors import check_names
+
 LANES = 32  # of a warp
+WALKS = ("independent", "collaborative", "clustered")  # what a row may have as ``search``
 _TAIL = 1e-12
 
 
@@ -133,16 +136,18 @@ def warp_steps_bound(walk: Walk) -> float:
 def row_values(row: Mapping[str, Any]) -> dict[str, float | None]:
     """Return what the equations predict for a row of ``random_walk_steps``, by its fields' names.
 
-    None stands for an infinite number.
+    None stands for an infinite number. Raises UserError if no equations are known for its walk.
     """
+    search = str(row["search"])
+    check_names("walk", [search], WALKS)
     walk = Walk(row["page_count"], row["free_pages"], row["threads"], row["word_bits"])
-    if row["search"] == "collaborative":
+    if search == "collaborative":
         values = {
             "tas_model": mean_warp_steps(walk),
             "was_bound": warp_steps_bound(walk),
             "first_passage": first_passage(walk),
         }
-    elif row["search"] == "clustered":
+    elif search == "clustered":
         mean, bound = steps(walk)
         # How often the first look succeeds depends on what was taken before; if it never does, a
         # whole walk follows.

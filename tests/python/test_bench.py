@@ -114,6 +114,14 @@ def test_a_bad_row_is_shown_and_exits_with_1(run: Run, fate: str) -> None:
     assert json.loads(result.stdout)["status"] in ("crashed", "failed")
 
 
+def test_a_walk_without_equations_is_a_bad_row(run: Run) -> None:
+    asked = ("bench", "--case", "random_walk_steps", "--manager", "rw", "--json")
+    point = ("--pages", "4096", "--free-percent", "50", "--threads", "64")
+    row = json.loads(run(*asked, *point, FAKE_WALK="spiral").stdout)
+    assert row["status"] == "crashed"
+    assert row["reason"].startswith("printed a row with unknown walk 'spiral'; known walks: ")
+
+
 def test_list_names_managers_cases_and_absent_devices(run: Run) -> None:
     result = run("list")
     assert result.returncode == 0

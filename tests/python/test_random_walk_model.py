@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from warpheap import random_walk_model
+from warpheap.errors import UserError
 from warpheap.random_walk_model import Walk
 
 INF = math.inf
@@ -190,3 +191,11 @@ def test_values_of_a_row(search: str, names: set[str]) -> None:
     assert set(values) == names
     assert values["was_bound"] is None  # no page is left at the end
     assert (values["tas_model"] is None) == (search == "clustered")
+
+
+def test_a_walk_without_equations_is_refused() -> None:
+    row = {"page_count": 64, "free_pages": 32, "threads": 32, "word_bits": 32, "search": "spiral"}
+    with pytest.raises(UserError) as refused:
+        random_walk_model.row_values(row)
+    known = "independent, collaborative, clustered"
+    assert str(refused.value) == f"unknown walk 'spiral'; known walks: {known}"
