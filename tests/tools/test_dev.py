@@ -146,22 +146,24 @@ class DevTest(unittest.TestCase):
         script = (
             f"root={root} reports={reports}; source {PROJECT}/tools/shell/nightly.sh;"
             f"_base_python() {{ echo {sys.executable}; }}; jobs() {{ echo 3; }};"
+            "date() { [ $1 = +%Y%m%d ] && echo 20301224; };"
             "note() { echo $1 >&2; }; command_mutation() { echo $@; return 1; };"
             "run_tool() { echo $@; exit 5; };"
             f"code=0; {stage} || code=$?; exit $code"
         )
         return subprocess.run(["bash", "-euc", script], capture_output=True, text=True, check=False)
 
-    def test_by_night_every_subject_is_explored_once(self) -> None:
+    def test_by_night_every_subject_is_explored_once_from_seeds_of_the_date(self) -> None:
         known = '{"managers": ["rw", "warpheap", "warpheap_a"], "structures": ["warpheap_b", "x"]}'
         explored = {}
         for kind in ("default", "other"):
             shown = self.nightly(f"explore {kind} 500", f"[ $1 = list ] && echo '{known}'")
-            arguments = shown.stderr.split()
+            arguments = shown.stderr.partition("verify ")[2].split()
             options = list(pairwise(arguments))
-            self.assertEqual(arguments[0], "verify")
             self.assertLessEqual({("--schedules", "500"), ("--jobs", "3")}, set(options))
             self.assertEqual(shown.returncode, 5, "the tool's")
+            self.assertIn(("--seed", "20301224000000"), options)
+            self.assertIn("the first seed is 20301224000000\n", shown.stderr)
             explored[kind] = [value for option, value in options if option == "--subject"]
         of_default = ["warpheap", "warpheap_a", "warpheap_b"]
         self.assertEqual(explored, {"default": of_default, "other": ["rw", "x"]})
@@ -184,6 +186,7 @@ class DevTest(unittest.TestCase):
         for of_case, _, of_combination in stages:
             explored = int(of_combination) * strategies_and_memories
             self.assertGreaterEqual(explored, int(of_case.replace(",", "")))
+            self.assertLess(int(of_combination), 10**6, "the next night's seeds")
 
     def test_by_night_heaps_run_out_more_than_two_to_the_sixteenth_times(self) -> None:
         def suite(report: str) -> str:
@@ -203,7 +206,7 @@ class DevTest(unittest.TestCase):
             ("doubt_equivalents", "--only-equivalent", "equivalents"),
         ):
             shown = self.nightly(stage)
-            options = rf"(?m)^--sample \d+ --minutes \d+ {which} --seed 20\d{{6}} "
+            options = rf"(?m)^--sample \d+ --minutes \d+ {which} --seed 20301224 "
             self.assertRegex(shown.stderr, options)
             self.assertIn(f"/build/reports/{name}.jsonl\n", shown.stderr)
             self.assertEqual(shown.returncode, 1)

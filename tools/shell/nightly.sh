@@ -17,14 +17,19 @@ for name in known["managers"] + known["structures"]:
         print(name)' "$1"
 }
 
+# The seed of all that is drawn at random: another one each night.
+date_as_seed() { date +%Y%m%d; }
+
 # explore default|other SCHEDULES: as many of each combination of subject, case, strategy and memory. An hour of
-# a processor is far more than any of them takes.
+# a processor is far more than any of them takes. Seeds ascend from the first one; the next night's are a million on.
 explore() {
-  local subjects subject only=()
+  local subjects subject only=() seed
+  seed=$(date_as_seed)000000
   subjects=$(explored_subjects "$1") || return
   [[ -n $subjects ]] || { note "the explorer has no such subjects: $1" && return 1; }
   for subject in $subjects; do only+=(--subject "$subject"); done
-  (run_tool verify --build-dir "$root/build/cpu-release" "${only[@]}" --schedules "$2" \
+  note "the first seed is $seed"
+  (run_tool verify --build-dir "$root/build/cpu-release" "${only[@]}" --schedules "$2" --seed "$seed" \
     --seconds 3600 --jobs "$(jobs)" >&2)
 }
 
@@ -49,7 +54,7 @@ doubt_equivalents() { run_campaign equivalents --sample 20 --minutes 20 --only-e
 run_campaign() {
   local name=$1 code=0 options
   shift
-  options=("$@" --seed "$(date +%Y%m%d)")
+  options=("$@" --seed "$(date_as_seed)")
   {
     echo "campaign.py ${options[*]}, $(git -C "$root" describe --always)"
     command_mutation "${options[@]}" --jobs "$(jobs)" --json "$reports/$name.jsonl" || code=$?
