@@ -10,7 +10,8 @@ says on which machine and when it was measured, so that `warpheap publish` can f
 DIR of --traces has logs in RMM's format; DIR of --site is the folder of WARPHEAP_RMM_ROOT, with the
 wheels of librmm-cu13, rapids-logger, rmm-cu13 and cuda-bindings unpacked side by side. Whatever is
 missing is a row with the reason. No measurement is started after N seconds (420). The parts are
-latencies, traces and programs, in any order.
+latencies, traces and programs, in any order. The exit status is 1 if a row is wrong, or if nothing
+was measured.
 
 A program runs once natively without being counted: it compiles kernels into a cache on the disk,
 and reads libraries that later runs find in memory. Then come the rounds (3), in each of which it
@@ -26,13 +27,14 @@ import os
 import statistics
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from warpheap import process  # noqa: E402
+from warpheap import process, results  # noqa: E402
 from warpheap.row_fields import CaseFields, Description, Field  # noqa: E402
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -98,7 +100,7 @@ class Check:
         self._rows = (out / "pools.jsonl").open("w", encoding="utf-8")
         self._text = (out / "gpu_check.txt").open("w", encoding="utf-8")
         self._start, self._seconds, self._stamp = time.monotonic(), seconds, stamp
-        self.wrong = 0
+        self.statuses: Counter[str] = Counter()
 
     def say(self, text: str) -> None:
         """Print a line with the time."""
@@ -111,7 +113,7 @@ class Check:
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self._rows.write(json.dumps(row | self._stamp | {"time": now}) + "\n")
         self._rows.flush()
-        self.wrong += row.get("status") in ("failed", "crashed", "timeout")
+        self.statuses[row["status"]] += 1
 
     def left(self) -> float:
         """Return the seconds that are left."""
@@ -334,8 +336,10 @@ def main() -> int:
     }
     for part in given.parts:
         parts[part]()
-    check.say(f"done, {check.wrong} rows are wrong")
-    return 1 if check.wrong else 0
+    wrong = sum(count for status, count in check.statuses.items() if status not in results.GOOD)
+    nothing = set(check.statuses) <= {"skipped"}
+    check.say("nothing was measured" if nothing else f"done, {wrong} rows are wrong")
+    return 0 if results.succeeded(check.statuses) else 1
 
 
 if __name__ == "__main__":
