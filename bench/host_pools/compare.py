@@ -12,7 +12,7 @@ and the bytes of the heap that the bookkeeping takes with one block. With --repl
 made by `warpheap replay` and by a bare loop over the same pool, in turn, and the rows are of the
 case host_pools_replay: the processor time of a call in each, and the median of the turns' ratios.
 Each run is a process of its own: what an earlier one has freed would change how the tables of the
-next one's pool grow.
+next one's pool grow. `fields.json` beside ROWS says what their fields mean.
 
 PROGRAM is warpheap-bench-host-pools, ROWS a file to which rows are appended. The traces are those
 of DIR (logs in RMM's format) and benchmarks with 20 to 2,000,000 slots; those of more than two
@@ -43,6 +43,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from row_description import DESCRIBED
 
 from warpheap import programs
 from warpheap.traces import rmm_log, synthetic
@@ -191,8 +192,10 @@ def measure_threads(program: Path, subjects: list[str], repeats: int) -> list[di
             | {"cpu_ns": round(statistics.median(values["cpu_ns"]), 2)}
             | {"fairness": round(statistics.median(values["fairness"]), 3)}
             | {
-                "call_ns": {
-                    name: round(statistics.median(turn[name] for turn in values["call_ns"]), 1)
+                "single_call_ns": {
+                    name: round(
+                        statistics.median(turn[name] for turn in values["single_call_ns"]), 1
+                    )
                     for name in ("p50", "p99.9", "max")
                 }
             }
@@ -226,7 +229,7 @@ def measure_replay(program: Path, trace: Trace, repeats: int, counted: Counted |
             for how in ("replay", "loop") if turn % 2 == 0 else ("loop", "replay"):
                 command = [str(program), "replay", str(file), "--repeats", "1", "--only", how]
                 run = subprocess.run(command, capture_output=True, text=True, check=True)
-                times[how].append(json.loads(run.stdout)[f"{how}_ns"])
+                times[how].append(json.loads(run.stdout)[f"{how}_cpu_ns"])
         if counted is not None:
             row |= counts(counted, "host_pools_replay", trace, "tlsf", REPLAY_COUNTS)
         else:
@@ -235,7 +238,7 @@ def measure_replay(program: Path, trace: Trace, repeats: int, counted: Counted |
                 row[f"{how}_instructions"] = instructions(program, trace, arguments, Path(name))
     if repeats:
         for how, all_turns in times.items():
-            row[f"{how}_ns"] = {
+            row[f"{how}_cpu_ns"] = {
                 "median": round(statistics.median(all_turns), 2),
                 "min": min(all_turns),
             }
@@ -297,6 +300,7 @@ def main() -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
+    DESCRIBED.write(options.rows.parent)
     load = os.getloadavg()[0]
     logs = sorted(options.traces.glob("*.csv*")) if options.traces else []
     stamp = {

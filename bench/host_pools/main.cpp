@@ -89,7 +89,7 @@ void run_calls(const trace& t, const std::vector<std::string>& names, int repeat
              {"events", t.operations.size() - t.warm_up},
              {"peak_bytes", t.peak}};
     if (repeats != 0) {
-      row["call_ns"] = median_and_least(times[which]);
+      row["call_cpu_ns"] = median_and_least(times[which]);
       row["repeats"] = repeats;
     }
     if (smallest) row["smallest_range_bytes"] = ranges[which];
@@ -135,7 +135,7 @@ void run_threads(const trace& t, const std::vector<std::string>& names, unsigned
                      {"calls_per_second", std::round(s.calls_per_second)},
                      {"cpu_ns", hundredths(s.cpu_ns)},
                      {"fairness", std::round(1000 * s.fairness) / 1000},
-                     {"call_ns", call}};
+                     {"single_call_ns", call}};
       std::cout << row << std::endl;
     });
   }
@@ -153,7 +153,7 @@ void run_replays(const trace& t, int repeats, std::string_view which) {
       if (is_replay && which != "loop") replay_ns = time_of_replay(t, range);
       if (!is_replay && which != "replay") loop_ns = time_of_loop(t, range);
     }
-    const json row{{"replay_ns", hundredths(replay_ns)}, {"loop_ns", hundredths(loop_ns)}};
+    const json row{{"replay_cpu_ns", hundredths(replay_ns)}, {"loop_cpu_ns", hundredths(loop_ns)}};
     std::cout << row << std::endl;
   }
 }

@@ -14,9 +14,6 @@ from warpheap import published, row_fields
 from warpheap.report import fields, style
 
 ROOT = Path(__file__).resolve().parents[2]
-# Their `call_ns` and `replay_ns` are of another kind than those of replays, and a name has one
-# description. docs/host.md says what they are.
-HOST_POOLS = {"host_pools", "host_pools_making", "host_pools_replay", "host_pools_threads"}
 
 Build = Callable[[str], dict[str, str]]
 
@@ -121,12 +118,6 @@ def test_the_table_of_looks_names_no_manager_that_is_not_there(run: Run, build: 
     listed = json.loads(run("list", "--json", **build("bench/warpheap-bench-cpu")).stdout)
     there = {manager["name"] for manager in listed["backends"]["cpu"]["managers"]}
     assert set(style._MANAGERS) <= there
-
-
-def test_every_case_of_published_rows_is_described() -> None:
-    known = row_fields.find(ROOT / "results" / "rows.jsonl")
-    measured = {file.parent.name for file in (ROOT / "results").rglob("*.jsonl")}
-    assert {case for case in measured if case not in known.cases} == HOST_POOLS
 
 
 def test_a_folder_whose_name_is_not_utf8_is_no_matter(run: Run, build: Build) -> None:

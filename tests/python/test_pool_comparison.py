@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from warpheap import results, row_fields
+from warpheap.row_fields import Description
+
 ROOT = Path(__file__).resolve().parents[2]
 COMPARE = ROOT / "bench/host_pools/compare.py"
 
@@ -23,9 +26,12 @@ else:
     for name in sys.argv[2:sys.argv.index("--repeats" if "--repeats" in sys.argv else "--threads")]:
         if name.endswith(".bin"):
             continue
-        row = dict(manager=name, make_ns=sorted(os.sched_getaffinity(0)))
-        row |= dict(calls_per_second=1.0, cpu_ns=1.0, fairness=1.0)
-        row |= dict(call_ns={{"p50": 1.0, "p99.9": 1.0, "max": 1.0}})
+        row = dict(manager=name)
+        if sys.argv[1] == "making":
+            row |= dict(make_ns=sorted(os.sched_getaffinity(0)))
+        else:
+            row |= dict(calls_per_second=1.0, cpu_ns=1.0, fairness=1.0)
+            row |= dict(single_call_ns={{"p50": 1.0, "p99.9": 1.0, "max": 1.0}})
         print(json.dumps(row))
 """
 
@@ -65,6 +71,35 @@ def test_runs_are_pinned_to_as_many_processors_as_the_row_says(fake: Path) -> No
         }
 
 
+def told(known: Description, case: str) -> set[str]:
+    """Return the fields that the rows of a case may have."""
+    anywhere = {n for n, field in known.fields.items() if field.always or field.role == "identity"}
+    return {*anywhere, *known.cases[case].fields, *known.cases[case].parameters}
+
+
+def test_rows_are_described_beside_them(fake: Path) -> None:
+    for which in ("--making", "--threads"):
+        _, rows = compare(fake, which, "--repeats", "1", "--processors", "1")
+        known = row_fields.describe(fake.parent / "rows.jsonl")
+        assert rows
+        for row in rows:
+            assert set(row) <= told(known, row["case"])
+
+
+def test_published_rows_are_described_as_the_script_says(fake: Path) -> None:
+    compare(fake, "--making")
+    said = row_fields.find(fake.parent / "rows.jsonl")
+    published = row_fields.of_published_rows()
+    again = "publish rows of this commit"
+    assert said.fields.items() <= published.fields.items(), again
+    assert said.cases.items() <= published.cases.items(), again
+    for case in said.cases:
+        files = [*(ROOT / "results/cpu" / case).glob("*.jsonl")]
+        assert files
+        for row in (row for file in files for row in results.read(file)):
+            assert set(row) <= told(published, case)
+
+
 def test_more_processors_than_there_are_is_an_error(fake: Path) -> None:
     usable = len(os.sched_getaffinity(0))
     for wrong in (usable + 1, -1):
@@ -96,17 +131,22 @@ def test_the_program_runs_a_short_trace_on_every_subject(tmp_path: Path) -> None
 
     subjects = lines("list")
     assert {"tlsf", "tlsf_pool", "divided_pool", "offset_range", "range_c"} <= set(subjects)
+    known = row_fields.of_published_rows()
     rows = [*map(json.loads, lines("calls", trace, *subjects, "--repeats", "1", "--smallest"))]
     assert [row["manager"] for row in rows] == subjects
     for row in rows:
         assert (row["events"], row["peak_bytes"]) == (6, 3072)
         assert row["smallest_range_bytes"] >= 3072
-        assert row["call_ns"]["median"] > 0
+        assert row["call_cpu_ns"]["median"] > 0
+        assert set(row) <= told(known, "host_pools")
     (row,) = map(json.loads, lines("making", "tlsf", "--repeats", "1"))
+    assert set(row) <= told(known, "host_pools_making")
     assert row["bookkeeping_bytes"] > 0
     (row,) = map(json.loads, lines("replay", trace, "--repeats", "1"))
-    assert row["replay_ns"] > 0
-    assert row["loop_ns"] > 0
+    assert row["replay_cpu_ns"] > 0
+    assert row["loop_cpu_ns"] > 0
+    assert set(row) <= told(known, "host_pools_replay")
     sharing = ("--threads", "2", "--milliseconds", "5")
     (row,) = map(json.loads, lines("threads", trace, "tlsf_pool", *sharing))
     assert row["calls_per_second"] > 0
+    assert set(row) <= told(known, "host_pools_threads")

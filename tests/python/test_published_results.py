@@ -61,6 +61,14 @@ def test_every_row_says_how_it_ended_and_how_to_repeat_it() -> None:
             assert entry["commit"] and entry["command"], entry
 
 
+def test_every_case_is_described() -> None:
+    known = row_fields.find(TREE / "rows.jsonl")
+    for file in [*FILES, *DECISIONS]:
+        for entry in results.read(file):
+            assert entry["case"] in known.cases
+            assert known.fault(entry) is None, entry
+
+
 def test_measurements_on_a_gpu_name_the_machine() -> None:
     measured = [entry for file in FILES for entry in results.read(file) if "nvidia" in str(file)]
     assert len(measured) > 3000

@@ -21,7 +21,7 @@ CASE = "replay"
 # What tells replays apart.
 _PARAMETERS = (
     Field("trace", role="facet", about="the log, or the benchmark with its slots"),
-    Field("events", "calls", "integer", about="calls of the trace"),
+    Field("events", "calls", "integer", about="of the trace; 'host_pools' leaves a warm-up out"),
     Field("upstream", role="facet", about="where the pool gets its memory", phrase="over {}"),
     Field(
         "initial_bytes",
@@ -35,7 +35,7 @@ _PARAMETERS = (
 )
 _MEASURED = (
     Field("warm_up", "calls", "integer", about="first calls, which the latencies leave out"),
-    Field("repeats", "replays", "integer", about="of which the fastest one counts"),
+    Field("repeats", "runs", "integer", about="of the same; of replays, the fastest one counts"),
     Field("malloc_ns", "ns", "summary", "result", "of single calls", better="less"),
     Field("free_ns", "ns", "summary", "result", "of single calls", better="less"),
     Field("call_ns", "ns", "number", "result", "mean after the warm-up", better="less"),
