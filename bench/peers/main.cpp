@@ -138,8 +138,20 @@ void run(const std::string& case_name, const peer& by, const given& chosen) {
   std::cout << row << std::endl;
 }
 
-/// As the survey's programs list themselves. The fields of rows are those that the cases of the
-/// same names have there; how much memory the device has, no peer must know.
+/// What peers measure beside the fields that the cases of the same names have in the survey's
+/// programs.
+json own_fields() {
+  const auto part = [](const char* name, const char* about) -> json {
+    return {{"name", name},     {"unit", "ms"},   {"kind", "summary"},
+            {"role", "result"}, {"about", about}, {"better", "less"}};
+  };
+  return {part("hash_insert_ms", "making the hash table and inserting the build side"),
+          part("hash_count_ms", "counting the matches"),
+          part("hash_aggregate_ms", "making the hash table and adding every row to its group"),
+          part("hash_retrieve_ms", "writing the matches or the groups one behind the other")};
+}
+
+/// As the survey's programs list themselves. How much memory the device has, no peer must know.
 json listed(const program& here, const std::vector<std::string>& cases) {
   const machine on = open_machine();
   json managers = json::array();
@@ -159,7 +171,7 @@ json listed(const program& here, const std::vector<std::string>& cases) {
           {"toolkit", on.toolkit},
           {"available", true},
           {"managers", managers},
-          {"fields", json::array()},
+          {"fields", own_fields()},
           {"cases", described}};
 }
 

@@ -61,18 +61,24 @@ _PROGRAM = Field("program", role="facet", about="which program of a framework")
 _RUN = (
     Field("version", about="of the framework"),
     Field("seconds", "s", "number", "result", "of the run of median time", better="less"),
+    Field("seconds_of_runs", "s", "list", about="of all runs, in turn"),
     Field("digest", about="of the numbers that the program computes"),
     Field("last", kind="number", about="the last of these numbers, of those with one at the end"),
-    Field("cpus", "processors", "integer", about="of the machine"),
+    Field("stats", kind="summary", about="of the pool at the end"),
 )
 _COMPARED = (
     Field("equal_numbers", kind="flag", role="result", about="whether all runs compute the same"),
     Field("seconds_over_native", "ratio", "number", "result", "median of the rounds' ratios"),
+    Field("ratios_of_rounds", "ratio", "list", about="of the times, round by round"),
     Field("held_over_native", "ratio", "number", "result", "of the memory that was held"),
+)
+_MACHINE = (
+    Field("python", role="identity", about="version of Python"),
+    Field("cpus", "processors", "integer", "identity", "of the machine"),
 )
 # Of the rows of programs; those of replays are described where they are made.
 DESCRIBED = Description(
-    {known.name: known for known in (_PROGRAM, *_RUN, *_COMPARED)},
+    {known.name: known for known in (_PROGRAM, *_RUN, *_COMPARED, *_MACHINE)},
     {
         "program": CaseFields(
             "program",
@@ -84,7 +90,7 @@ DESCRIBED = Description(
             "framework",
             "such a program on a pool, compared with it on the framework's own allocator",
             parameters={_PROGRAM.name: None},
-            fields=(*(known.name for known in _COMPARED), "cpus"),
+            fields=tuple(known.name for known in _COMPARED),
         ),
     },
 )

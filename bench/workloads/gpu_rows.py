@@ -33,6 +33,7 @@ from warpheap.console import complain  # noqa: E402
 from warpheap.errors import EXIT_FAILED, UserError, check_names  # noqa: E402
 from warpheap.measure import Measurement  # noqa: E402
 from warpheap.plan_points import GIB, Parameters  # noqa: E402
+from warpheap.row_fields import Description  # noqa: E402
 
 MANAGERS = ("rw_malloc", "warpheap", "gallatin", "ouroboros_va_p", "halloc", "cuda")
 LARGE = {"scale": 22, "batch": 1_000_000, "rounds": 100, "heap_bytes": 16 * GIB, "seed": 1}
@@ -150,8 +151,8 @@ def measure(options: argparse.Namespace) -> bool:
     wanted = plan(catalog, options, graphs)
     with results.Store(options.out) as store:
         # Peers have the cases of the survey's programs, which describe them.
-        if any(case.fields for case in catalog.described.cases.values()):
-            catalog.described.write(options.out)
+        cases = {name: case for name, case in catalog.described.cases.items() if case.fields}
+        Description(catalog.described.fields, cases).write(options.out)
         done = survey.run(wanted, store, options.limit, retry=False)
     print(", ".join(f"{count} {status}" for status, count in done.statuses().items()))
     return results.succeeded(done.statuses())

@@ -22,7 +22,7 @@ from warpheap.units import binary, decimal, milliseconds
 
 FILE_NAME = "fields.json"
 SCHEMA = 1
-KINDS = ("text", "integer", "number", "flag", "summary", "graph")
+KINDS = ("text", "integer", "number", "flag", "summary", "list", "graph")
 ROLES = ("identity", "axis", "facet", "detail", "result")
 _NAMES = ("case", "manager", "status")
 _MEASURED = ("detail", "result")  # roles of what a case says about its rows
@@ -32,9 +32,10 @@ _MEASURED = ("detail", "result")  # roles of what a case says about its rows
 class Field:
     """One field of a row.
 
-    ``kind`` is one of KINDS: a summary is an object of numbers such as ``{"median": 2.5}``, a graph
-    the name of one. ``role`` is one of ROLES: an axis is what a figure may have as x, a facet what
-    rows of one line have in common, a detail what tables alone show, a result what was measured.
+    ``kind`` is one of KINDS: a summary is an object of numbers such as ``{"median": 2.5}``, a list
+    has numbers, a graph is the name of one. ``role`` is one of ROLES: an axis is what a figure may
+    have as x, a facet what rows of one line have in common, a detail what tables alone show, a
+    result what was measured.
     ``phrase`` says a value in a title, with ``{}`` for the value. ``always``: every row has it.
     A value is at least ``least`` (more for the kind number) and at most ``most``, or it is one of
     ``choices``, if there are any. ``alias``: a flag that sets all fields of that alias.
@@ -88,6 +89,9 @@ class Field:
             return None if isinstance(value, bool) else "true or false"
         if self.kind == "summary":
             return None if isinstance(value, dict) else "an object of numbers"
+        if self.kind == "list":
+            good = isinstance(value, list) and all(map(_is_number, value))
+            return None if good else "a list of numbers"
         least = self.least or 0
         above = self.kind == "number" and self.least is not None
         good = _is_number(value) and (value > least if above else value >= least)

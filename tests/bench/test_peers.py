@@ -120,6 +120,19 @@ class PeersTest(unittest.TestCase):
             self.assertAlmostEqual(row["bandwidth"], (8 * rows + result) / ms / 1e6)
             self.assertAlmostEqual(row["row_rate"], rows / ms / 1e3)
 
+    def test_rows_are_described_beside_them(self) -> None:
+        """Also if they are filed beside others; the survey's programs describe the cases."""
+        with tempfile.TemporaryDirectory() as folder:
+            gpu_rows(STUB, folder, "--managers", "cuco")
+            described = json.loads((Path(folder) / "fields.json").read_text())
+        self.assertEqual(described["cases"], [])
+        parts = {name for names in PARTS.values() for name in names}
+        fields = {field["name"]: field for field in described["fields"]}
+        self.assertLessEqual(parts, set(fields))
+        published = json.loads((BENCH.parent / "results/fields.json").read_text())["fields"]
+        for field in published:
+            self.assertEqual(fields.get(field["name"], field), field)
+
     def test_a_row_says_how_to_repeat_it_and_has_no_heap(self) -> None:
         """The command is the peers' program's, which takes it."""
         _, peers = rows_of(STUB, "cuco_as_cudf")

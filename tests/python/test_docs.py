@@ -113,10 +113,10 @@ def test_values_stand_in_the_text(tmp_path: Path) -> None:
 
 
 def test_what_a_field_holds_by_name_are_columns(tmp_path: Path) -> None:
-    entry = row(malloc_ms={"p99.9": 7.0}, stats={"a": {"b": 8}}, tags=[1, 2], full=True)
+    entry = row(malloc_ms={"p99.9": 7.0}, notes={"a": {"b": 8}}, tags=[1, 2], full=True)
     checkout(tmp_path, "", [entry])
     database = query.connect(tmp_path)
-    wanted = 'SELECT malloc_ms_p99_9, stats_a_b, tags, "full" FROM "results/h200/alloc"'
+    wanted = 'SELECT malloc_ms_p99_9, notes_a_b, tags, "full" FROM "results/h200/alloc"'
     assert database.execute(wanted).fetchall() == [(7.0, 8, "[1, 2]", 1)]
 
 

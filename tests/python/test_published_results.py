@@ -61,11 +61,12 @@ def test_every_row_says_how_it_ended_and_how_to_repeat_it() -> None:
             assert entry["commit"] and entry["command"], entry
 
 
-def test_every_case_is_described() -> None:
+def test_every_case_and_every_field_is_described() -> None:
     known = row_fields.find(TREE / "rows.jsonl")
     for file in [*FILES, *DECISIONS]:
         for entry in results.read(file):
             assert entry["case"] in known.cases
+            assert set(entry) <= set(known.fields), file
             assert known.fault(entry) is None, entry
 
 

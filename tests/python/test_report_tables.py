@@ -28,12 +28,13 @@ DESCRIPTION: dict[str, Any] = {
         },
         {"name": "whole", "kind": "flag", "role": "result"},
         {"name": "never", "kind": "number", "role": "result"},
+        {"name": "turns", "unit": "ms", "kind": "list"},
     ],
     "cases": [
         {
             "name": "tree",
             "parameters": [{"name": "depth", "default": 3}],
-            "fields": ["visit_ms", "rate", "kept", "refused", "whole", "never"],
+            "fields": ["visit_ms", "rate", "kept", "refused", "whole", "never", "turns"],
         }
     ],
 }
@@ -43,6 +44,7 @@ RESULT = {
     "kept": 0.25,
     "refused": 1500,
     "whole": True,
+    "turns": [0.5, 2.0],  # in no table
 }
 
 
@@ -109,12 +111,12 @@ def test_times_of_malloc_and_missing_memory_are_told_too(tmp_path: Path) -> None
 def test_a_case_that_no_description_knows_shows_its_numbers(tmp_path: Path) -> None:
     unknown = row(case="novel", malloc=None, free=None, null_returns=None, corrupted=None)
     unknown |= {"held_bytes": 2859503616, "stats": {"peak_bytes": 512}}
-    unknown |= {"call_ns": {"p50": 985.0, "p99.9": 11187.3}, "wall_s": 4.0, "cpus": 64}
+    unknown |= {"call_ns": {"p50": 985.0, "p99.9": 11187.3}, "wall_s": 4.0, "leaves": 64}
     names = ["stats.peak_bytes", "call_ns.p50", "call_ns.p99.9"]
     html = page_of(tmp_path, [unknown | {"python": "3.12.3", "ratios": [1.0], "intact": False}])
     assert "asked for by those blocks" not in html  # held_bytes of another case
     assert table_of(html, "s1-novel") == [
-        ["manager", "held_bytes", "cpus", "intact", *names, "status"],
+        ["manager", "held_bytes", "leaves", "intact", *names, "status"],
         ["rw", "2.663 GiB", "64", "False", "512 B", "985", "11.2 k", "ok"],
     ]
 

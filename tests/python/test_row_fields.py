@@ -30,6 +30,7 @@ DOCUMENT: dict[str, Any] = {
         {"name": "mode", "kind": "text", "role": "facet", "choices": ["thread", "warp"]},
         {"name": "spin_ms", "unit": "ms", "kind": "summary", "role": "result", "better": "less"},
         {"name": "full", "kind": "flag", "role": "result"},
+        {"name": "turns", "kind": "list"},
     ],
     "cases": [
         {
@@ -81,6 +82,9 @@ def test_axes_and_results_of_a_case() -> None:
         ({"spin_ms": {"median": "x"}}, "spin_ms.median is 'x'; a number from 0 is needed"),
         ({"spin_ms.std": -1}, "spin_ms.std is -1; a number from 0 is needed"),
         ({"full": 1}, "full is 1; true or false is needed"),
+        ({"turns": [1, 2.5]}, None),
+        ({"turns": 1}, "turns is 1; a list of numbers is needed"),
+        ({"turns": [1, "2"]}, "turns is [1, '2']; a list of numbers is needed"),
     ],
 )
 def test_faults_of_rows(fields: dict[str, Any], message: str | None) -> None:

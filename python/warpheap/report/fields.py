@@ -113,6 +113,8 @@ def measured(known: Description, case: str, rows: pd.DataFrame) -> Iterator[tupl
     if case in known.cases:
         every = [f for f in known.fields.values() if f.always and f.role == "result"]
         for field in [*every, *(known.fields[name] for name in known.cases[case].fields)]:
+            if field.kind == "list":
+                continue  # a cell has one value
             parts = (n for n in there if n == field.name or n.startswith(f"{field.name}."))
             yield from ((field, name) for name in parts)
         return
