@@ -256,8 +256,7 @@ class freed_and_taken_again : public heap_world {
 
 void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases) {
   using unused = sizes_meet<remainder::unused>;
-  cases.push_back(case_of<unused>("sizes_meet", how, 1));
-  cases.push_back(case_of<unused>("sizes_meet_with_room", how, 3));
+  for (named_case& added : cases_without_frees(how)) cases.push_back(std::move(added));
   if (how.exact_for_one_size && !how.exact) {
     constexpr std::size_t only_the_first = 1;
     constexpr int most = ledger::most_blocks;
@@ -275,6 +274,11 @@ void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& case
       for (named_case& added : cases_beside_frees(how)) cases.push_back(std::move(added));
     }
   }
+}
+
+std::vector<named_case> cases_without_frees(const any_setup& how) {
+  using unused = sizes_meet<remainder::unused>;
+  return {case_of<unused>("sizes_meet", how, 1), case_of<unused>("sizes_meet_with_room", how, 3)};
 }
 
 std::vector<named_case> cases_beside_frees(const any_setup& how) {

@@ -23,6 +23,9 @@ namespace verify {
 /// Added to the cases of every manager.
 void add_end_of_memory_cases(const any_setup& how, std::vector<named_case>& cases);
 
+/// Among them, those in which no lane frees, so that even a manager that misses blocks beside frees
+/// finds all.
+std::vector<named_case> cases_without_frees(const any_setup& how);
 /// Among them, for managers that are exact beside frees: lanes free blocks of a full heap and want
 /// as many again, so none is refused. Lanes that come together free and allocate through one.
 std::vector<named_case> cases_beside_frees(const any_setup& how);

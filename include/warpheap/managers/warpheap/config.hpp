@@ -51,6 +51,9 @@ struct warpheap_config {
   /// words that it looks at; and one of a part of a warp.
   int most_looks = 3;
   int part_looks = 1;
+  /// The same for both while others free no slot of the class: no block is missed then, though
+  /// lanes ask for all that there are.
+  int most_undisturbed = 16;
 };
 
 /// How a heap of the manager `warpheap` begins.

@@ -76,9 +76,10 @@ class warpheap_slot_search {
  private:
   /// About as long as growth takes, so that no lane grows the class when enough is on its way.
   static constexpr std::uint32_t wait_ns = 8000;
-  /// The wait before a lane that lost a slot to others looks again, which doubles each time, so
-  /// that fewer look at once.
+  /// The wait before a lane that lost a slot to others looks again, which doubles the first times,
+  /// so that fewer look at once.
   static constexpr std::uint32_t pause_ns = 2000;
+  static constexpr int most_paused = 2;
   /// The number of turns that each make growth twice as likely, and of all turns.
   static constexpr int most_doubled = 16;
   static constexpr int most_turns = 64;
@@ -198,6 +199,7 @@ class warpheap_slot_search {
     shared_steps steps{simt::coalesced(&supply_.whole())};
     // Counted so that there are as many left for either kind of caller.
     int looks = is_part ? Config.most_looks - Config.part_looks : 0;
+    bool gives_up = false;
     for (int turn = 0; turn < most_turns && steps.team.any(steps.going); ++turn) {
       auto next = step::wait;
       if (steps.going) {
@@ -208,7 +210,11 @@ class warpheap_slot_search {
         if (next == step::wait) simt::backoff(wait_ns);
         if (next == step::none_left) {
           steps.going = !simt::call_apart(&are_out_apart, of_, supply_);
-          if (steps.going) simt::backoff(pause_ns << looks++);
+          if (steps.going) {
+            if (!is_part && looks == 0) made = supply_.offers().made(of_);
+            simt::backoff(pause_ns << (looks < most_paused ? looks : most_paused));
+            ++looks;
+          }
         }
       }
       steps.end();
@@ -218,10 +224,14 @@ class warpheap_slot_search {
       // The class may have grown.
       steps.look([&] { return thorough ? place{} : take_another_turn(); });
       steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
-      steps.going = steps.going && looks < Config.most_looks &&
-                    !(is_part && supply_.offers().has_made(of_, made));
+      if (!steps.going) continue;
+      // While nobody frees, what a lane loses serves another request, and there may be as many
+      // slots as requests, so it looks on. While blocks are freed and taken, it might for ever.
+      const bool freed = (is_part || looks != 0) && supply_.offers().has_made(of_, made);
+      gives_up = looks >= (freed ? Config.most_looks : Config.most_undisturbed);
+      steps.going = !gives_up && !(is_part && freed);
     }
-    steps.going = steps.got.chunk == none && looks == Config.most_looks;
+    steps.going = steps.got.chunk == none && gives_up;
     if (!steps.team.any(steps.going)) return steps.got;
     steps.going = steps.going && simt::call_apart(&has_listed_apart, of_, supply_);
     steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, true); });
