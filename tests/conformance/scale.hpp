@@ -34,8 +34,8 @@ struct scale {
     const std::size_t odd_bytes = std::size_t{1} << (race_checked ? 16 : small ? 18 : 20);
     if (WARPHEAP_CUDA_MODEL && !small_run) return {1u << 20, 1u << 18, 64, 2048 * mib, odd_bytes};
     // What a sanitizer looks for depends on the paths that are taken, seldom on how often; blocks
-    // that fill the heap decide which path it is.
-    if (sanitized) return {128, 1024, 8, 32 * mib, odd_bytes};
+    // that fill the heap decide which path it is. Most of the time goes into inspections, by bytes.
+    if (sanitized) return {128, 1024, 8, (race_checked ? 32 : 8) * mib, odd_bytes};
     if (small_run) return {512, 2048, 8, 32 * mib, odd_bytes};
     return {8192, 16384, 24, 64 * mib, odd_bytes};
   }

@@ -219,7 +219,7 @@ TEST(device_vector, grows_by_warps_in_the_order_of_lanes) {
 TEST(device_vector, loses_nothing_when_memory_is_exhausted) {
   const heap<> subject(machine(), 80_KiB);
   // A push that finds no room takes longest: where races are looked for, there are fewer of them.
-  const std::uint32_t count = race_checked ? 400 : 1000;
+  const std::uint32_t count = race_checked ? 250 : 1000;
   const device_array<words> vectors(64);
   const device_array<std::uint32_t> refused(64, 99);
   machine().launch({1, 64}, push_by_lane{subject.ref(), vectors.get(), count, refused.get()});
@@ -240,7 +240,7 @@ TEST(device_vector, warps_fill_what_room_is_left) {
   const device_array<words> vectors(4);
   const device_array<std::uint32_t> refused(128, 99);
   // Each vector alone would fill more than the heap; in a test for races, all of them together.
-  const std::uint32_t rounds = race_checked ? 600 : 4000;
+  const std::uint32_t rounds = race_checked ? 420 : 4000;
   machine().launch({1, 128}, push_by_warp{subject.ref(), vectors.get(), rounds, refused.get()});
   const auto got = read(vectors, rounds * 11);
   const auto denied = refused.read();

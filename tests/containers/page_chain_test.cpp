@@ -263,7 +263,7 @@ TEST(page_chain, loses_nothing_when_memory_is_exhausted) {
   expect_nothing_left(subject);
 
   const device_array<chain> by_warps(4, small_pages);
-  const std::uint32_t rounds = race_checked ? 200 : 500;
+  const std::uint32_t rounds = race_checked ? 120 : 500;
   machine().launch({1, 128}, append_by_warp{subject.ref(), by_warps.get(), rounds, refused.get()});
   const auto denied = refused.read();
   const auto those = read(by_warps, rounds * 21);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Says which kernels of plain_kernels.cu cannot be launched with 1024 threads per block.
 
-`check_registers.py compile NVCC INCLUDE FILE all|two_calls` writes what ptxas says about all of
-them, or about those that call malloc twice, to FILE, and the headers that it depends on to FILE.d;
-`check_registers.py judge FILE all|two_calls` exits 1 if one needs too many registers.
+`check_registers.py compile NVCC INCLUDE FILE all|two_calls SHARD SHARDS` writes what ptxas says
+about all of them, or about those that call malloc twice, to FILE, and the headers that it depends
+on to FILE.d: of every SHARDS-th manager from number SHARD on, so that shards compile side by side.
+`check_registers.py judge all|two_calls FILE...` exits 1 if one needs too many registers.
 """
 
 import pathlib
@@ -32,10 +33,13 @@ def form_and_manager(kernel: str) -> tuple[str, str]:
     return form, "".join(letters).rstrip("\0")
 
 
-def compile_kernels(nvcc: str, include: str, said: str, which: str) -> None:
+def compile_kernels(
+    nvcc: str, include: str, said: str, which: str, shard: str, shards: str
+) -> None:
     source = pathlib.Path(__file__).with_name("plain_kernels.cu")
     options = ["-arch=sm_90", "-O3", "-std=c++20", "-DNDEBUG", f"-I{include}", "-Xptxas=-v"]
     options.append(f"-DWARPHEAP_ALL_PLAIN_KERNELS={int(which == 'all')}")
+    options += [f"-DWARPHEAP_PLAIN_SHARD={shard}", f"-DWARPHEAP_PLAIN_SHARDS={shards}"]
     depends = ["-MD", "-MF", f"{said}.d", "-MT", said]
     run = subprocess.run(
         [nvcc, *options, *depends, "-cubin", "-o", f"{said}.cubin", str(source)],
@@ -49,8 +53,8 @@ def compile_kernels(nvcc: str, include: str, said: str, which: str) -> None:
     pathlib.Path(said).write_text(run.stdout)
 
 
-def registers(said: str, which: str) -> Counts:
-    text = pathlib.Path(said).read_text()
+def registers(which: str, said: tuple[str, ...]) -> Counts:
+    text = "".join(pathlib.Path(shard).read_text() for shard in said)
     found = {form_and_manager(kernel): int(count) for kernel, count in ENTRY.findall(text)}
     missing = WHICH[which] - {form for form, manager in found if manager}
     if missing or not all(map(all, found)):
@@ -62,8 +66,8 @@ def most(found: Counts, manager: str) -> int:
     return max(count for (_, name), count in found.items() if name == manager)
 
 
-def judge(said: str, which: str) -> None:
-    found = registers(said, which)
+def judge(which: str, *said: str) -> None:
+    found = registers(which, said)
     managers = sorted({name for _, name in found}, key=lambda name: most(found, name))
     for manager in managers:
         counts = (found.get((form, manager)) for form in FORMS)

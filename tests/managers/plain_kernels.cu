@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// The kernels of plain_kernels.hpp with each manager. It is only compiled: check_registers.py
-/// reads what ptxas says about it. Two calls have needed at least as many registers as one, so that
-/// the others are compiled only where WARPHEAP_ALL_PLAIN_KERNELS is 1.
+/// The kernels of plain_kernels.hpp with each manager of shard WARPHEAP_PLAIN_SHARD of
+/// WARPHEAP_PLAIN_SHARDS. It is only compiled: check_registers.py reads what ptxas says about it.
+/// Two calls have needed at least as many registers as one, so that the others are compiled only
+/// where WARPHEAP_ALL_PLAIN_KERNELS is 1.
 #include "plain_kernels.hpp"
 #include "warpheap/registry.hpp"
 
@@ -42,4 +43,4 @@ template <class... Managers>
 auto kernels_of(type_list<Managers...> /*registered*/) {
   return std::tuple(kernels_of<Managers>()...);
 }
-const auto compiled = kernels_of(managers{});
+const auto compiled = kernels_of(shard_of<managers, WARPHEAP_PLAIN_SHARD, WARPHEAP_PLAIN_SHARDS>{});

@@ -11,6 +11,8 @@
 #include "bench/cases/steady/kernels.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/core/random.hpp"
+#include "warpheap/core/type_list.hpp"
+#include "warpheap/default_manager.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/registry.hpp"
 
@@ -32,6 +34,10 @@ namespace test {
 namespace {
 
 using steady_load::request;
+
+/// Those that can be asked for. The tests name the default manager: builds with a sanitizer are for
+/// tests, and compile no other.
+using soaked = std::conditional_t<sanitized, type_list<default_manager>, managers>;
 
 /// What has happened so far.
 struct progress {
@@ -169,7 +175,7 @@ WARPHEAP_END_NAMESPACE
 
 int warpheap::steady_load::run_soak(const request& asked) {
   int result = 2;
-  managers::for_each([&]<class M>(std::type_identity<M>) {
+  test::soaked::for_each([&]<class M>(std::type_identity<M>) {
     if (asked.manager != M::about.name) return;
     if constexpr (block_manager<M> && M::about.frees && M::about.keeps_blocks_apart()) {
       result = test::soak<M>(asked).run();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """./dev says clearly what is wrong, with an exit code that a script can trust."""
 
+import json
 import os
 import re
 import shlex
@@ -187,6 +188,23 @@ class DevTest(unittest.TestCase):
             explored = int(of_combination) * strategies_and_memories
             self.assertGreaterEqual(explored, int(of_case.replace(",", "")))
             self.assertLess(int(of_combination), 10**6, "the next night's seeds")
+
+    def test_by_night_sanitizers_have_what_they_lack_by_day(self) -> None:
+        presets = json.loads((PROJECT / "CMakePresets.json").read_text())
+        built = {one["name"]: one for one in presets["configurePresets"]}
+        settings = {name: one.get("cacheVariables", {}) for name, one in built.items()}
+        self.assertEqual(settings["cpu-asan"]["WARPHEAP_DAMAGE_TIMES"], "4")
+        self.assertEqual(settings["cpu-tsan"]["WARPHEAP_TEST_SUITES"], "OFF")
+        by_night = {
+            "asan": {"WARPHEAP_TEST_VARIANTS": "ON", "WARPHEAP_DAMAGE_TIMES": "8"},
+            "tsan": {"WARPHEAP_TEST_VARIANTS": "ON", "WARPHEAP_TEST_SUITES": "ON"},
+        }
+        nightly = (PROJECT / "tools/shell/nightly.sh").read_text()
+        for which, needed in by_night.items():
+            name = f"nightly-{which}"
+            self.assertEqual(built[name]["inherits"], f"cpu-{which}")
+            self.assertLessEqual(needed.items(), settings[name].items())
+            self.assertRegex(nightly, rf"(?m)^  stage {name} .* build_and_ctest {name}$")
 
     def test_by_night_heaps_run_out_more_than_two_to_the_sixteenth_times(self) -> None:
         def suite(report: str) -> str:

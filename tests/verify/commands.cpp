@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -88,15 +89,25 @@ std::vector<std::pair<combination, exploration>> check_in_rounds(const subject& 
   double spent = 0;
   for (std::uint64_t done = 0; done < limits.schedules; done += schedules_of_a_turn) {
     if (done != 0 && spent > subject_seconds) break;
+    // The combinations of a case follow each other and share a scenario: to make one takes as long
+    // as many schedules.
+    const named_case* made = nullptr;
+    std::unique_ptr<scenario> explored;
     for (auto& [part, sum] : all) {
       if (sum.found || sum.seconds > limits.seconds) continue;
+      if (made != part.test) {
+        explored.reset();
+        explored = part.test->make();
+        made = part.test;
+      }
       const budget turn{std::min(schedules_of_a_turn, limits.schedules - done),
                         limits.seconds - sum.seconds, limits.first_seed + done};
-      exploration result = explore(*part.test, part.how.second, part.memory.second, turn);
+      exploration result = explore(*explored, part.how.second, part.memory.second, turn);
       sum.schedules += result.schedules;
       sum.seconds += result.seconds;
       sum.found = std::move(result.found);
       spent += result.seconds;
+      if (sum.found) made = nullptr;  // what was wrong may have left traces
     }
   }
   return all;
@@ -161,7 +172,7 @@ class hunt {
   std::optional<bool> look(const combination& where, const budget& round) {
     exploration result;
     try {
-      result = explore(*where.test, where.how.second, where.memory.second, round);
+      result = explore(*where.test->make(), where.how.second, where.memory.second, round);
     } catch (const error& broken) {
       // An empty heap of it does not even serve what the cases need: the same every time.
       std::printf("found     %-42s %6.2f s  %s: %s\n", mutant_.name.c_str(), spent_,
@@ -239,8 +250,8 @@ int print_list() {
 
 int run_one(const task_request& task, const budget& limits) {
   const exploration result =
-      explore(find_case(find_subject(task.subject), task.test), find_strategy(task.strategy),
-              find_memory(task.memory), limits);
+      explore(*find_case(find_subject(task.subject), task.test).make(),
+              find_strategy(task.strategy), find_memory(task.memory), limits);
   nlohmann::ordered_json row{
       {"schema", 1},
       {"case", "verify"},

@@ -68,10 +68,9 @@ simt::memory_model find_memory(const std::string& name) {
       ->second;
 }
 
-exploration explore(const named_case& of, simt::strategy how, simt::memory_model memory,
+exploration explore(scenario& of, simt::strategy how, simt::memory_model memory,
                     const budget& limits) {
   constexpr std::uint64_t schedules_between_looks = 64;
-  const auto explored = of.make();
   const std::clock_t start = std::clock();
   const auto elapsed = [&] { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; };
   exploration result;
@@ -79,7 +78,7 @@ exploration explore(const named_case& of, simt::strategy how, simt::memory_model
     if (result.schedules % schedules_between_looks == 0 && elapsed() > limits.seconds) break;
     const std::uint64_t seed = limits.first_seed + result.schedules;
     ++result.schedules;
-    std::string wrong = explored->run({how, seed, memory}, nullptr);
+    std::string wrong = of.run({how, seed, memory}, nullptr);
     if (!wrong.empty()) {
       result.found = finding{seed, std::move(wrong)};
       break;

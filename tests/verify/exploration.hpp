@@ -46,7 +46,7 @@ simt::strategy find_strategy(const std::string& name);
 simt::memory_model find_memory(const std::string& name);
 
 /// Runs schedules with ascending seeds until something is found or the budget is used up.
-exploration explore(const named_case& of, simt::strategy how, simt::memory_model memory,
+exploration explore(scenario& of, simt::strategy how, simt::memory_model memory,
                     const budget& limits);
 
 }  // namespace verify

@@ -3,6 +3,7 @@
 // shows.
 #include "small_heap.hpp"
 
+#include "exploration.hpp"
 #include "manager_cases.hpp"
 
 #include "warpheap/managers/bump/bump.hpp"
@@ -150,6 +151,23 @@ TEST(replay, shows_where_a_check_failed) {
   ASSERT_NE(failed, std::string::npos) << trace;
   EXPECT_LT(trace.find("malloc of"), failed) << "the operation stands before its failure";
   EXPECT_EQ(trace.find("WRONG", failed + 1), std::string::npos) << "the first failure only";
+}
+
+// The combinations of a case share a scenario, and a finding is replayed in a new one.
+TEST(replay, says_the_same_after_other_schedules) {
+  const any_setup how = setup<one_counter>{.region_bytes = room, .sizes = sizes, .holds = holds};
+  for (const named_case& each : manager_cases(how)) {
+    const auto used = each.make();
+    for (const auto& [memory_name, memory] : memories) {
+      for (const auto& [strategy_name, how_chosen] : strategies) {
+        std::string of_used;
+        std::string of_new;
+        EXPECT_EQ(used->run({how_chosen, 7, memory}, &of_used), "") << each.name;
+        EXPECT_EQ(each.make()->run({how_chosen, 7, memory}, &of_new), "") << each.name;
+        EXPECT_EQ(of_used, of_new) << each.name << ' ' << strategy_name << ' ' << memory_name;
+      }
+    }
+  }
 }
 
 }  // namespace
