@@ -93,6 +93,25 @@ TEST(layout, a_heap_whose_words_have_no_32_bit_numbers_is_refused_with_the_limit
   }
 }
 
+TEST(layout, the_limit_for_blocks_is_what_the_largest_heap_has) {
+  std::size_t accepted = 3072_GiB;
+  std::size_t refused = 4096_GiB;
+  std::string why;
+  while (refused - accepted > 1) {
+    const std::size_t middle = accepted + (refused - accepted) / 2;
+    try {
+      over<warpheap_manager<>>(middle);
+      accepted = middle;
+    } catch (const invalid_argument& too_large) {
+      why = too_large.what();
+      refused = middle;
+    }
+  }
+  const std::size_t largest = over<warpheap_manager<>>(accepted).largest_block();
+  EXPECT_NE(why.find("at most " + std::to_string(largest) + " for blocks"), std::string::npos)
+      << why << ", and a heap has " << largest;
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
