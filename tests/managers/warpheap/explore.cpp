@@ -13,8 +13,8 @@ const registrar added{
 const registrar patient{{"warpheap_patient", subject_kind::manager,
                          exact_cases<warpheap_manager<patient_lanes>>(), "", ""}};
 const registrar undisturbed{{"warpheap_undisturbed", subject_kind::manager,
-                            cases_without_frees(exact_chunks<warpheap_manager<usual_lanes>>()), "",
-                            ""}};
+                             cases_without_frees(exact_chunks<warpheap_manager<usual_lanes>>()), "",
+                             ""}};
 const registrar waiting{{"warpheap_waiting", subject_kind::manager,
                          growth_for_all_cases<warpheap_manager<waiting_lanes>>(), "", ""}};
 const registrar offers{

@@ -225,8 +225,8 @@ class warpheap_slot_search {
       steps.look([&] { return thorough ? place{} : take_another_turn(); });
       steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, thorough); });
       if (!steps.going) continue;
-      // While nobody frees, what a lane loses serves another request, and there may be as many
-      // slots as requests, so it looks on. While blocks are freed and taken, it might for ever.
+      // While no lane frees, what a lane loses serves another request, and there may be as many
+      // slots as requests, so it looks on. While blocks are freed and taken, it might never end.
       const bool freed = (is_part || looks != 0) && supply_.offers().has_made(of_, made);
       gives_up = looks >= (freed ? Config.most_looks : Config.most_undisturbed);
       steps.going = !gives_up && !(is_part && freed);
