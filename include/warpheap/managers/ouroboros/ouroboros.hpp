@@ -46,11 +46,11 @@
 ///
 /// Steady load: lanes of a size meet at one semaphore and one queue, and wait for growth that
 /// others cannot deliver. C also borrows pages of other sizes and takes entries of their queues
-/// until it finds a free chunk, up to 64 times with pauses. With 64 B, P took up to 156 ms (`s_p`),
-/// 117 ms (`vl_p`) and 75 ms (`va_p`): each of 25 million requests passes that queue, which takes 2
-/// to 6 ns, however many lanes ask. 111 ms (`s_p`) with 1 to 32 KiB. C (`s_c`, `va_c`, `vl_c`) took
-/// 321 ms, 409 ms, 408 ms with powers of two, 175 ms, 424 ms, 399 ms with any size up to 4 KiB, and
-/// 1.63 s, 1.30 s, 1.32 s with 1 to 32 KiB.
+/// until it finds a free chunk, up to 64 times with pauses. P took up to 156 ms (`s_p`), 117 ms
+/// (`vl_p`) and 75 ms (`va_p`) with 64 B, as 25 million requests pass that queue, at 2 to 6 ns; and
+/// 111 ms (`s_p`) with 1 to 32 KiB. C (`s_c`, `va_c`, `vl_c`) took 321 ms, 409 ms, 408 ms with
+/// powers of two, 175 ms, 424 ms, 399 ms with any size up to 4 KiB, and 1.63, 1.30, 1.32 s with 1
+/// to 32 KiB.
 ///
 /// Deviations from the paper, and why:
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, all at once; the
