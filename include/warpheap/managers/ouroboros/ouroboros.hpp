@@ -48,9 +48,8 @@
 /// others cannot deliver. C also borrows pages of other sizes and takes entries of their queues
 /// until it finds a free chunk, up to 64 times with pauses. P took up to 156 ms (`s_p`), 117 ms
 /// (`vl_p`) and 75 ms (`va_p`) with 64 B, as 25 million requests pass that queue, at 2 to 6 ns; and
-/// 111 ms (`s_p`) with 1 to 32 KiB. C (`s_c`, `va_c`, `vl_c`) took 321 ms, 409 ms, 408 ms with
-/// powers of two, 175 ms, 424 ms, 399 ms with any size up to 4 KiB, and 1.63, 1.30, 1.32 s with 1
-/// to 32 KiB.
+/// 111 ms (`s_p`) with 1 to 32 KiB. C (`s_c`, `va_c`, `vl_c`) took 321 ms, 409 ms, 408 ms (powers),
+/// 175 ms, 424 ms, 399 ms (uniform to 4 KiB), and 1.63 s, 1.30 s, 1.32 s (1 to 32 KiB).
 ///
 /// Deviations from the paper, and why:
 /// - a lane that grows keeps its warp's pages and enqueues only the surplus, all at once; the
