@@ -11,7 +11,7 @@ namespace test {
 /// Twice what was measured on a filled heap: docs/decisions/0046.
 template <xmalloc_config Config>
 struct launch_limit<xmalloc<Config>> {
-  static constexpr double ms = 3000;
+  static constexpr double ms = 2000;
 };
 
 }  // namespace test
