@@ -5,6 +5,14 @@ include(GoogleTest)
 include(WarpheapTestSupport)
 include(WarpheapTestHeader)
 
+# Builds with a sanitizer leave out what only combines settings otherwise (configurations.hpp), and the
+# managers' own unit tests.
+set(_all_variants ON)
+if(WARPHEAP_SANITIZER MATCHES "address|thread")
+  set(_all_variants OFF)
+endif()
+option(WARPHEAP_TEST_VARIANTS "Test every configuration of every manager" ${_all_variants})
+
 # warpheap_discover_tests(NAME LABEL): ctest runs the program's tests one by one, or, under a
 # sanitizer, where a process takes long to start, in two parts.
 function(warpheap_discover_tests name label)
