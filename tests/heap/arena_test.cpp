@@ -59,33 +59,28 @@ void expect_sound(const arena_stats& found, const outcome& got) {
   EXPECT_LT(found.waste(), 1.0);
 }
 
-/// Where races are looked for, heaps have a quarter of the bytes, and there is a quarter of the
-/// lanes. What shards leave unused in their pieces is more of a small heap.
-constexpr std::uint32_t part = race_checked ? 4 : 1;
-constexpr std::uint32_t least_share = race_checked ? 3 : 2;
-
 /// Enough memory, then too little, over one manager. \param most of a request's bytes
 template <class M>
 void serve_and_exhaust(std::uint32_t most, const typename M::options& settings = {}) {
-  heap<M> subject(machine(), 2_MiB / part, settings);
+  heap<M> subject(machine(), 2_MiB, settings);
   arena<M> scratch(subject);
   for (int round = 0; round < 2; ++round) {
-    const outcome got = fill(scratch, 256 / part, 1, most < 600 ? most : 600);
+    const outcome got = fill(scratch, 256, 1, most < 600 ? most : 600);
     EXPECT_EQ(got.refused, 0u) << M::about.name;
     expect_sound(scratch.stats(), got);
     scratch.release();
     expect_nothing_left(subject, scratch);
   }
-  // 8 requests of each of 1024 lanes, of 600 bytes and more on average: not all are served.
+  // 1024 times 8 requests of 600 bytes and more on average: not all are served.
   std::uint64_t served[2] = {};
   for (std::uint64_t& now : served) {
     subject.reset();
-    const outcome got = fill(scratch, 1024 / part, most / 2, most);
+    const outcome got = fill(scratch, 1024, most / 2, most);
     EXPECT_GT(got.refused, 0u) << M::about.name;
     EXPECT_EQ(subject.stats().failures, got.refused) << M::about.name;
     const arena_stats found = scratch.stats();
     expect_sound(found, got);
-    EXPECT_GT(got.bytes, subject.bytes() / least_share) << M::about.name;
+    EXPECT_GT(got.bytes, subject.bytes() / 2) << M::about.name;
     EXPECT_LE(found.held_bytes(), subject.stats().bytes_in_use);
     now = got.served;
     scratch.release();
@@ -125,8 +120,7 @@ TEST(arena, takes_small_pieces_where_large_ones_do_not_fit) {
 TEST(arena, keeps_its_pieces_when_it_is_rewound) {
   const heap<> subject(machine(), 32_MiB);
   arena scratch(subject);
-  const std::uint32_t lanes = race_checked ? 512 : 2048;
-  const outcome got = fill(scratch, lanes, 1, 1000);
+  const outcome got = fill(scratch, 2048, 1, 1000);
   const arena_stats before = scratch.stats();
   const std::uint64_t taken = subject.stats().bytes_in_use;
   EXPECT_GT(before.pieces, 1u);
@@ -137,7 +131,7 @@ TEST(arena, keeps_its_pieces_when_it_is_rewound) {
     EXPECT_EQ(empty.handed_out_bytes, 0u);
     EXPECT_EQ(empty.unused_bytes + 32 * empty.pieces, empty.held_bytes());
     EXPECT_EQ(empty.waste(), 1.0);
-    const outcome again = fill(scratch, lanes, 1, 1000);
+    const outcome again = fill(scratch, 2048, 1, 1000);
     EXPECT_EQ(again.bytes, got.bytes);
     expect_sound(scratch.stats(), again);
   }
